@@ -1,0 +1,51 @@
+/**
+ * What a wait or a subscriber reads: sequenced bytes with declared gaps and an end. A pane's stream is one; any other
+ * stream of text (an agent session's events) can be another.
+ */
+import type { AppError } from "../../protocol/errors.ts";
+import type { Gap, Position } from "../../protocol/position.ts";
+
+/** How a pane's program ended (tmux `pane_dead_status`, `pane_dead_signal`). Both absent when tmux does not know. */
+export interface ExitStatus {
+  readonly exitCode?: number | undefined;
+  readonly signal?: number | undefined;
+}
+
+export type OutputSlice =
+  /** `bytes` is a view that is valid until the turn ends: copy what must outlive it. Never empty. */
+  | { readonly kind: "bytes"; readonly from: number; readonly to: number; readonly bytes: Uint8Array }
+  /** Nothing readable from here until `to`: go on from there. */
+  | { readonly kind: "gap"; readonly gap: Gap }
+  /** Everything up to `at` has been read. */
+  | { readonly kind: "end"; readonly at: number };
+
+/** Synchronous callbacks; whatever one throws is logged and counted, and reaches nobody else (STYLE rule 13). */
+export interface OutputListener {
+  /** Bytes `[from, to)` have arrived: once per source and turn. */
+  advanced(from: number, to: number): void;
+  /** A hole appeared at the head of the stream. */
+  gap(gap: Gap): void;
+  /** The program has ended; the source stays readable. */
+  exited(status: ExitStatus): void;
+  /** The source is gone; nothing follows. `NOT_FOUND` when the pane went, `CONNECTION_LOST` when tmux did. */
+  closed(error: AppError): void;
+}
+
+export interface OutputSource {
+  /** Unique among live sources, for instance `%5`. */
+  readonly id: string;
+  readonly epoch: string;
+  /** The head: bytes received so far in this epoch. */
+  readonly outputSeq: number;
+  /** The oldest byte still readable. */
+  readonly tailSeq: number;
+  /** Set once the program has ended. */
+  readonly exit: ExitStatus | undefined;
+  /** At most `maxBytes` from `from`; a position outside `[tailSeq, outputSeq]` answers a gap or the end, never throws. */
+  read(from: number, maxBytes?: number): OutputSlice;
+  /** Returns the unsubscribe function, safe to call twice. */
+  subscribe(listener: OutputListener): () => void;
+}
+
+/** Where a source's head is now. */
+export const headOf = (source: OutputSource): Position => ({ epoch: source.epoch, outputSeq: source.outputSeq });

@@ -1,0 +1,134 @@
+/**
+ * The interface adapters program against. The owned server (real tmux), later the guest server, and the in-memory stub
+ * implement it and pass the same contract tests. Methods that reach tmux are promises; everything else answers from
+ * memory. Targets are ids; names are resolved here, exactly (facts/tmux.md 24).
+ */
+import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
+import type { Position } from "../../protocol/position.ts";
+import type { ExitStatus, OutputSource } from "../panes/outputSource.ts";
+
+export interface PaneInfo {
+  readonly id: PaneId;
+  readonly window: WindowId;
+  readonly cols: number;
+  readonly rows: number;
+  readonly active: boolean;
+  readonly pid: number;
+  /** Set by the program in the pane: foreign text. */
+  readonly title: string;
+  readonly exit: ExitStatus | undefined;
+}
+
+export interface WindowInfo {
+  readonly id: WindowId;
+  /** Foreign text. */
+  readonly name: string;
+  readonly panes: readonly PaneId[];
+}
+
+export interface SessionInfo {
+  readonly id: SessionId;
+  /** The name tmux reports (`.` and `:` become `_`). */
+  readonly name: string;
+  readonly windows: readonly WindowId[];
+  /** The pane that input to the session reaches; undefined only while the session is being made or ended. */
+  readonly activePane: PaneId | undefined;
+  /** Unix time in seconds. */
+  readonly createdSec: number;
+}
+
+export interface CreateSession {
+  readonly name: string;
+  /** Absolute path; taken literally, never as a tmux format (facts/tmux.md 23). */
+  readonly cwd?: string | undefined;
+  /** argv of the program; the user's shell when absent. */
+  readonly command?: readonly string[] | undefined;
+  readonly cols?: number | undefined;
+  readonly rows?: number | undefined;
+  /** Keep the pane readable after its program has ended (tmux `remain-on-exit`). Default false: it goes, as in tmux. */
+  readonly remainOnExit?: boolean | undefined;
+}
+
+export type InputPart =
+  /** Arrives byte for byte, any of the 256 values. */
+  | { readonly kind: "text"; readonly bytes: Uint8Array }
+  /** Key names as tmux knows them (`Enter`, `C-c`, `Up`): `isKeyName` of `daemon/panes/keys.ts`. */
+  | { readonly kind: "keys"; readonly keys: readonly string[] }
+  /** Arrives byte for byte, bracketed when the program asked for that (`?2004h`). */
+  | { readonly kind: "paste"; readonly bytes: Uint8Array };
+
+export interface InputOptions {
+  /** Called in the turn in which the job's first byte is written, before any of its output can arrive. */
+  readonly beforeWrite?: (() => void) | undefined;
+  /** Gives up waiting. What was already written stays written. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface InputReceipt {
+  /** The pane's position when the job was written: its output is after this. */
+  readonly position: Position;
+}
+
+export interface CaptureOptions {
+  /** Last lines of history and screen, 1–5000, after blank lines at the end are dropped. Default: the visible screen. */
+  readonly lines?: number | undefined;
+  /** Join lines that tmux wrapped (capture-pane -J). */
+  readonly joinWrapped?: boolean | undefined;
+  /** Keep colours and attributes (capture-pane -e). Default: plain text without any control character. */
+  readonly ansi?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Capture {
+  /** One string per row, blanks at the end of each trimmed unless `ansi`. */
+  readonly lines: readonly string[];
+  readonly position: Position;
+  /** Whether `position` is exactly the place in the stream that the screen shows (facts/tmux.md 36). */
+  readonly exact: boolean;
+  readonly cols: number;
+  readonly rows: number;
+  readonly cursor: { readonly col: number; readonly row: number };
+  readonly alternateScreen: boolean;
+}
+
+export type ServerState = "connecting" | "ready" | "degraded" | "closed";
+
+export interface ServerStatus {
+  readonly kind: "owned" | "guest" | "stub";
+  readonly state: ServerState;
+  /** `tmux 3.3a`; undefined for the stub. */
+  readonly tmuxVersion: string | undefined;
+  readonly socketPath: string | undefined;
+  readonly epoch: string;
+}
+
+export type ServerEvent =
+  | { readonly kind: "state"; readonly state: ServerState }
+  | { readonly kind: "session-created"; readonly session: SessionId }
+  | { readonly kind: "session-closed"; readonly session: SessionId }
+  | { readonly kind: "pane-exited"; readonly pane: PaneId; readonly status: ExitStatus }
+  | { readonly kind: "pane-closed"; readonly pane: PaneId };
+
+export interface TmuxServer extends AsyncDisposable {
+  status(): ServerStatus;
+  /** All sessions but the hub, sorted by name. */
+  sessions(): readonly SessionInfo[];
+  /** Exact: the name tmux reports, or the name that was asked for when the session was made. */
+  findSession(name: string): SessionInfo | undefined;
+  windows(): readonly WindowInfo[];
+  panes(): readonly PaneInfo[];
+  findPane(pane: PaneId): PaneInfo | undefined;
+
+  /** @throws AppError ALREADY_EXISTS, INVALID_ARGUMENT, RESOURCE_LIMIT, TMUX_COMMAND_FAILED, CONNECTION_LOST */
+  createSession(request: CreateSession): Promise<SessionInfo>;
+  /** Ends the session and every program in it. @throws AppError NOT_FOUND, CONNECTION_LOST */
+  killSession(session: SessionId): Promise<void>;
+  /** One atomic job in the pane's FIFO. @throws AppError NOT_FOUND, INVALID_ARGUMENT, RESOURCE_LIMIT, CONNECTION_LOST */
+  input(pane: PaneId, parts: readonly InputPart[], options?: InputOptions): Promise<InputReceipt>;
+  capture(pane: PaneId, options?: CaptureOptions): Promise<Capture>;
+  /** @throws AppError NOT_FOUND */
+  output(pane: PaneId): OutputSource;
+  /** Returns the unsubscribe function. */
+  subscribe(listener: (event: ServerEvent) => void): () => void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,59 @@
+/**
+ * The one error type and the one table of what each code means outside. Adapters read the table and never invent
+ * statuses; bugs are `INTERNAL_ERROR` with a `cause`. Messages say what to do next (STYLE §5).
+ */
+export const ERROR_SURFACES = {
+  INVALID_ARGUMENT: { httpStatus: 400, exitCode: 2 },
+  INVALID_TARGET: { httpStatus: 400, exitCode: 4 },
+  AMBIGUOUS_TARGET: { httpStatus: 400, exitCode: 4 },
+  UNAUTHORIZED: { httpStatus: 401, exitCode: 6 },
+  FORBIDDEN: { httpStatus: 403, exitCode: 6 },
+  NOT_FOUND: { httpStatus: 404, exitCode: 3 },
+  METHOD_NOT_ALLOWED: { httpStatus: 405, exitCode: 2 },
+  TIMEOUT: { httpStatus: 408, exitCode: 124 },
+  ALREADY_EXISTS: { httpStatus: 409, exitCode: 7 },
+  REVISION_CONFLICT: { httpStatus: 409, exitCode: 7 },
+  INCONSISTENT_STATE: { httpStatus: 409, exitCode: 1 },
+  BODY_TOO_LARGE: { httpStatus: 413, exitCode: 2 },
+  UNSUPPORTED_MEDIA_TYPE: { httpStatus: 415, exitCode: 2 },
+  RESOURCE_LIMIT: { httpStatus: 429, exitCode: 8 },
+  INTERNAL_ERROR: { httpStatus: 500, exitCode: 1 },
+  UNSUPPORTED_PATTERN_ENGINE: { httpStatus: 501, exitCode: 8 },
+  UNSUPPORTED_CAPTURE_MODE: { httpStatus: 501, exitCode: 8 },
+  TMUX_COMMAND_FAILED: { httpStatus: 502, exitCode: 1 },
+  PROTOCOL_ERROR: { httpStatus: 502, exitCode: 69 },
+  CONNECTION_LOST: { httpStatus: 503, exitCode: 69 },
+  DEVICE_OFFLINE: { httpStatus: 503, exitCode: 5 },
+  CONFIGURATION_INVALID: { httpStatus: 500, exitCode: 1 },
+  TMUX_UNAVAILABLE: { httpStatus: 503, exitCode: 1 },
+  COMMAND_TIMEOUT: { httpStatus: 504, exitCode: 9 },
+  RPC_TIMEOUT: { httpStatus: 504, exitCode: 9 },
+  OWNER_TIMEOUT: { httpStatus: 504, exitCode: 9 },
+} as const satisfies Record<string, { httpStatus: number; exitCode: number }>;
+
+export type ErrorCode = keyof typeof ERROR_SURFACES;
+
+export interface AppErrorOptions {
+  /** Facts a caller may show: ids, limits, progress. Never pane text, never a secret. */
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+  readonly cause?: unknown;
+}
+
+/** Everything that can fail for a caller. `message` is one line for a person and says what to do next. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "AppError";
+    this.code = code;
+    this.details = options.details;
+  }
+}
+
+/** The error itself when it already is one of ours, else an `INTERNAL_ERROR` that carries it as its cause. */
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  return new AppError("INTERNAL_ERROR", error instanceof Error ? error.message : String(error), { cause: error });
+}

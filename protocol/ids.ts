@@ -1,0 +1,21 @@
+/**
+ * tmux's own ids. `%0`, `@1` and `$2` are strings on the wire and different types to us; a plain string becomes one only
+ * through its guard, because tmux output is an edge too (tmux(1) COMMANDS, "target").
+ */
+declare const brand: unique symbol;
+
+/** A pane id, `%` and a number, unique for the life of a tmux server. */
+export type PaneId = string & { readonly [brand]: "PaneId" };
+/** A window id, `@` and a number. */
+export type WindowId = string & { readonly [brand]: "WindowId" };
+/** A session id, `$` and a number. */
+export type SessionId = string & { readonly [brand]: "SessionId" };
+
+export const isPaneId = (text: string): text is PaneId => /^%\d{1,10}$/.test(text);
+export const isWindowId = (text: string): text is WindowId => /^@\d{1,10}$/.test(text);
+export const isSessionId = (text: string): text is SessionId => /^\$\d{1,10}$/.test(text);
+
+/** The id of the pane with this number, as `%output %5 …` gives it. */
+export const paneIdOf = (paneNumber: number): PaneId => `%${paneNumber}` as PaneId;
+/** The number in a pane id. */
+export const paneNumberOf = (pane: PaneId): number => Number(pane.slice(1));

@@ -1,0 +1,44 @@
+/** Every bound of the core in one table: the unit in the name, the reason beside the number. */
+
+/** Longest control line kept. A full-screen capture row is < 8 KiB and tmux cuts %output far below; 1 MiB is not tmux. */
+export const MAX_LINE_BYTES = 1_048_576;
+/** Most bytes of one reply kept: 5,000 lines of 800 bytes, four times over. Past it the reply is dropped, not the link. */
+export const MAX_REPLY_BYTES = 16_777_216;
+/** Most commands written or waiting at once on one connection; at 38 k commands/s this is a quarter of a second. */
+export const MAX_PENDING_COMMANDS = 10_000;
+/** Most command bytes not yet answered; an input job of 1 MiB encodes to at most 4 MiB, and four may be under way. */
+export const MAX_PENDING_COMMAND_BYTES = 16_777_216;
+
+/** Output kept per pane. The buffer behind it is twice as long, so that a read is always one contiguous view. */
+export const DEFAULT_RING_BYTES = 524_288;
+/** First size of that buffer: an idle pane costs this. */
+export const INITIAL_RING_BYTES = 8_192;
+
+/** Largest text or paste in one input job (1 MiB, issue "text of all kinds"). */
+export const MAX_INPUT_BYTES = 1_048_576;
+/** Most input jobs waiting in one pane's FIFO. */
+export const MAX_INPUT_JOBS_PER_PANE = 1_024;
+/** Text up to this many bytes goes by `send-keys`; longer text is pasted from a buffer, which is 30 times faster per MB. */
+export const MAX_SEND_KEYS_BYTES = 1_024;
+/** Bytes per `set-buffer` piece (facts/tmux.md 25). */
+export const PASTE_PIECE_BYTES = 8_192;
+
+/** Most lines one capture may ask for (contracts/addin.md §2). */
+export const MAX_CAPTURE_LINES = 5_000;
+/** Captures that meet a foreign flood try this often for an exact position before they report `exact: false`. */
+export const MAX_CAPTURE_TRIES = 3;
+
+/** Heartbeat on the control connection and what its silence means (DESIGN §3). */
+export const HEARTBEAT_INTERVAL_MS = 5_000;
+export const HEARTBEAT_WARN_MS = 6_000;
+export const HEARTBEAT_DEGRADED_MS = 12_000;
+/** Reconnect back-off: first try at once, then doubling from the first to the second of these. */
+export const RECONNECT_MIN_MS = 50;
+export const RECONNECT_MAX_MS = 5_000;
+
+/** sun_path holds 108 bytes with its NUL (unix(7)). */
+export const MAX_SOCKET_PATH_BYTES = 107;
+/** tmux pauses a pane whose output we have not read for this long (tmux(1) `pause-after`). */
+export const PAUSE_AFTER_SEC = 10;
+/** Lines of history an owned server keeps per pane: what `MAX_CAPTURE_LINES` may ask for, twice. */
+export const HISTORY_LIMIT_LINES = 10_000;

@@ -1,0 +1,37 @@
+/** Positions in a pane's output: `epoch:outputSeq`, a byte offset that means something within one epoch only. */
+import { AppError } from "./errors.ts";
+
+export interface Position {
+  /** Names one unbroken view of the pane; changes when the connection to tmux is made anew. Letters and digits. */
+  readonly epoch: string;
+  /** Bytes of the pane's output received in this epoch before this point. */
+  readonly outputSeq: number;
+}
+
+/** Why bytes are missing between two positions. */
+export type GapReason =
+  /** the bytes left the ring before they were read */
+  | "evicted"
+  /** tmux paused the pane and dropped data (`%pause`); how much is not known */
+  | "paused"
+  /** the position belongs to another epoch */
+  | "epoch";
+
+/** A declared hole: bytes from `from` (inclusive) to `to` (exclusive) are not available. */
+export interface Gap {
+  readonly from: number;
+  readonly to: number;
+  readonly reason: GapReason;
+}
+
+export const formatPosition = (position: Position): string => `${position.epoch}:${position.outputSeq}`;
+
+/** @throws AppError INVALID_ARGUMENT when the text is no position. */
+export function parsePosition(text: string): Position {
+  const match = /^([0-9A-Za-z]{1,32}):(\d{1,16})$/.exec(text);
+  const outputSeq = Number(match?.[2]);
+  if (match?.[1] === undefined || !Number.isSafeInteger(outputSeq)) {
+    throw new AppError("INVALID_ARGUMENT", "a position is `epoch:outputSeq`, as a capture or a stream frame gave it");
+  }
+  return { epoch: match[1], outputSeq };
+}
