@@ -20,10 +20,10 @@ export const MAX_INPUT_BYTES = 1_048_576;
 export const MAX_INPUT_JOBS_PER_PANE = 1_024;
 /** Text up to this many bytes goes by `send-keys`; longer text is pasted from a buffer, which is 30 times faster per MB. */
 export const MAX_SEND_KEYS_BYTES = 1_024;
-/** Bytes per `set-buffer` piece (facts/tmux.md 25). */
+/** Bytes per `set-buffer` piece (docs/tmuxFacts.md 25). */
 export const PASTE_PIECE_BYTES = 8_192;
 
-/** Most lines one capture may ask for (contracts/addin.md §2). */
+/** Most lines one capture may ask for (docs/contracts/addin.md §2). */
 export const MAX_CAPTURE_LINES = 5_000;
 /** Captures that meet a foreign flood try this often for an exact position before they report `exact: false`. */
 export const MAX_CAPTURE_TRIES = 3;

@@ -1,0 +1,108 @@
+/**
+ * Pairs commands with their guard blocks. tmux answers in order and an answer cannot be withdrawn (control.c), so a
+ * caller that gives up leaves its slot behind; a slot goes when its last block has come, or when a group fails, because
+ * tmux drops the rest of a line. Bounded in commands and bytes; one `failAll` when the connection is lost.
+ */
+import { AppError } from "../../protocol/errors.ts";
+import type { GuardBlock, ReplyShape } from "../../protocol/control/parser.ts";
+import { MAX_PENDING_COMMAND_BYTES, MAX_PENDING_COMMANDS, MAX_REPLY_BYTES } from "../../protocol/limits.ts";
+
+export interface Reply {
+  readonly body: Uint8Array;
+  /** Foreign replies: what followed the nonce. */
+  readonly trailer: string;
+}
+
+export type Settle = (outcome: { readonly replies: readonly Reply[] } | { readonly error: AppError }) => void;
+
+interface Slot {
+  readonly shapes: readonly ReplyShape[];
+  readonly bytes: number;
+  readonly settle: Settle;
+  readonly replies: Reply[];
+}
+
+const latin1 = new TextDecoder("latin1");
+/** Most of tmux's error text kept in a message. */
+const MAX_ERROR_CHARS = 300;
+
+export class CommandQueue {
+  /** Slots before `#head` are done; the array is cut when half of it is (no shift per reply). */
+  #slots: (Slot | undefined)[] = [];
+  #head = 0;
+  #bytes = 0;
+
+  get pending(): number {
+    return this.#slots.length - this.#head;
+  }
+
+  /** @throws AppError RESOURCE_LIMIT when the queue is full: nothing was added. */
+  add(shapes: readonly ReplyShape[], bytes: number, settle: Settle): void {
+    if (this.pending >= MAX_PENDING_COMMANDS || this.#bytes + bytes > MAX_PENDING_COMMAND_BYTES) {
+      throw new AppError("RESOURCE_LIMIT", "too many tmux commands are waiting for an answer; try again in a moment", {
+        details: { pending: this.pending, pendingBytes: this.#bytes },
+      });
+    }
+    this.#slots.push({ shapes, bytes, settle, replies: [] });
+    this.#bytes += bytes;
+  }
+
+  /** The shape of the next block that answers a command. */
+  expect(): ReplyShape | undefined {
+    const slot = this.#slots[this.#head];
+    return slot?.shapes[slot.replies.length];
+  }
+
+  /** @throws AppError PROTOCOL_ERROR when no command is waiting: pairing is lost and the connection must go. */
+  answer(block: GuardBlock): void {
+    const slot = this.#slots[this.#head];
+    if (slot === undefined) {
+      throw new AppError("PROTOCOL_ERROR", "tmux answered a command that was not sent; reconnecting");
+    }
+    if (!block.ok) {
+      this.#retire(slot);
+      const text = latin1.decode(block.body.subarray(0, MAX_ERROR_CHARS)).trim();
+      slot.settle({ error: new AppError("TMUX_COMMAND_FAILED", `tmux: ${text}`, { details: { tmux: text } }) });
+      return;
+    }
+    if (block.overflowed) {
+      this.#retireOne(slot, { body: block.body, trailer: block.trailer });
+      slot.settle({
+        error: new AppError("RESOURCE_LIMIT", `tmux's reply is longer than ${MAX_REPLY_BYTES} bytes; ask for less`),
+      });
+      return;
+    }
+    if (this.#retireOne(slot, { body: block.body, trailer: block.trailer })) slot.settle({ replies: slot.replies });
+  }
+
+  /** Settles everything that waits. */
+  failAll(error: AppError): void {
+    const slots = this.#slots.slice(this.#head);
+    this.#slots = [];
+    this.#head = 0;
+    this.#bytes = 0;
+    for (const slot of slots) slot?.settle({ error });
+  }
+
+  /** Settles every caller but keeps the slots: tmux is silent, and may answer yet. */
+  abandonAll(error: AppError): void {
+    for (let index = this.#head; index < this.#slots.length; index += 1) this.#slots[index]?.settle({ error });
+  }
+
+  #retireOne(slot: Slot, reply: Reply): boolean {
+    slot.replies.push(reply);
+    if (slot.replies.length < slot.shapes.length) return false;
+    this.#retire(slot);
+    return true;
+  }
+
+  #retire(slot: Slot): void {
+    this.#bytes -= slot.bytes;
+    this.#slots[this.#head] = undefined;
+    this.#head += 1;
+    if (this.#head > 64 && this.#head * 2 > this.#slots.length) {
+      this.#slots = this.#slots.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+}

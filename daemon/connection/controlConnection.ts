@@ -1,0 +1,204 @@
+/**
+ * One control client: commands out, blocks paired in, output and notifications handed on in the order tmux wrote them.
+ * Everything from a chunk to its handlers is synchronous. A connection lives once; the supervisor makes the next one.
+ */
+import { joinGroup } from "../../protocol/command/build.ts";
+import { AppError, toAppError } from "../../protocol/errors.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import type { Notification } from "../../protocol/control/notifications.ts";
+import { ControlParser, type ReplyShape } from "../../protocol/control/parser.ts";
+import { CommandQueue, type Reply, type Settle } from "./commandQueue.ts";
+import { createNonce, nonceCommand } from "./framing.ts";
+import type { OpenTransport, Transport, TransportOptions } from "./transport.ts";
+
+const NONE: ReplyShape = { kind: "none" };
+const OURS: ReplyShape = { kind: "ours" };
+
+export interface ControlConnectionOptions {
+  readonly open: OpenTransport;
+  readonly spawn: Omit<TransportOptions, "onData" | "onClose">;
+  /** Escaped pane output, `line[from, to)`, a view valid during the call. */
+  readonly onOutput: (paneNumber: number, line: Uint8Array, from: number, to: number) => void;
+  readonly onNotification: (notification: Notification) => void;
+  /** After each chunk: everything in it has been handed on. */
+  readonly onChunkEnd: () => void;
+  /** Once. Every caller has been settled with this error. */
+  readonly onClosed: (error: AppError) => void;
+}
+
+export class ControlConnection {
+  readonly #options: ControlConnectionOptions;
+  readonly #queue = new CommandQueue();
+  readonly #parser: ControlParser;
+  readonly #transport: Transport;
+  #outgoing: string[] = [];
+  #flushScheduled = false;
+  /** tmux puts the pty into raw mode before its first byte; what is written earlier would be echoed and edited. */
+  #heard = false;
+  #answers = 0;
+  #exitReason: string | undefined;
+  #closed: AppError | undefined;
+
+  constructor(options: ControlConnectionOptions) {
+    this.#options = options;
+    this.#parser = new ControlParser({
+      output: options.onOutput,
+      expect: () => this.#queue.expect(),
+      block: (block) => {
+        if (!block.client) return;
+        this.#answers += 1;
+        this.#queue.answer(block);
+      },
+      notification: (notification) => {
+        if (notification.kind === "exit") {
+          this.#exitReason = notification.reason ?? "detached";
+          return;
+        }
+        options.onNotification(notification);
+      },
+    });
+    this.#transport = options.open({
+      ...options.spawn,
+      onData: (chunk) => this.#receive(chunk),
+      onClose: () => this.#close(this.#lost()),
+    });
+  }
+
+  get pid(): number {
+    return this.#transport.pid;
+  }
+
+  get closed(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  /** Blocks received in answer to commands: a change means that tmux is alive. */
+  get answers(): number {
+    return this.#answers;
+  }
+
+  get pendingCommands(): number {
+    return this.#queue.pending;
+  }
+
+  /** One command whose reply has no body, or a body of ids and numbers. `settle` runs in the turn of the answer. */
+  send(command: string, shape: "none" | "ours", settle: Settle): void {
+    this.#write(`${command}\n`, [shape === "none" ? NONE : OURS], settle);
+  }
+
+  /** Several commands as one step: one reply each, or one error. No reply may begin with `%` (its shape is "none"). */
+  sendGroup(commands: readonly string[], settle: Settle): void {
+    this.#write(
+      `${joinGroup(commands)}\n`,
+      commands.map(() => NONE),
+      settle,
+    );
+  }
+
+  /**
+   * One command whose reply holds foreign text. `build` gets the nonce to put into its rows; the reply's trailer is
+   * `trailerFormat` expanded for `target`, in the same step.
+   */
+  sendForeign(
+    build: (nonce: string) => string,
+    trailer: { readonly format: string; readonly target: PaneId } | undefined,
+    settle: (outcome: Parameters<Settle>[0], nonce: string) => void,
+  ): void {
+    const nonce = createNonce();
+    this.#write(
+      `${build(nonce)}\n${nonceCommand(nonce, trailer?.format ?? "", trailer?.target)}\n`,
+      [{ kind: "foreign", nonce }],
+      (outcome) => settle(outcome, nonce),
+    );
+  }
+
+  /** `send` as a promise. @throws AppError TMUX_COMMAND_FAILED, RESOURCE_LIMIT, CONNECTION_LOST */
+  async command(command: string, shape: "none" | "ours" = "ours"): Promise<Reply> {
+    const [reply] = await settled((settle) => this.send(command, shape, settle));
+    return reply ?? { body: new Uint8Array(0), trailer: "" };
+  }
+
+  group(commands: readonly string[]): Promise<readonly Reply[]> {
+    return settled((settle) => this.sendGroup(commands, settle));
+  }
+
+  /** `sendForeign` as a promise; `rows` are the texts after each nonce at a row's start, see `foreignRows`. */
+  async foreign(build: (nonce: string) => string): Promise<{ readonly body: Uint8Array; readonly nonce: string }> {
+    let used = "";
+    const [reply] = await settled((settle) =>
+      this.sendForeign(build, undefined, (outcome, nonce) => {
+        used = nonce;
+        settle(outcome);
+      }),
+    );
+    return { body: reply?.body ?? new Uint8Array(0), nonce: used };
+  }
+
+  /** tmux has been silent too long: callers are told now, late answers still find their slots. */
+  abandonPending(error: AppError): void {
+    this.#queue.abandonAll(error);
+  }
+
+  /** Ends the client; everything pending is settled with `error` at once. Safe to call twice. */
+  close(error = new AppError("CONNECTION_LOST", "the connection to tmux was closed")): void {
+    this.#close(error);
+  }
+
+  #write(text: string, shapes: readonly ReplyShape[], settle: Settle): void {
+    if (this.#closed !== undefined) throw this.#closed;
+    this.#queue.add(shapes, text.length, settle);
+    this.#outgoing.push(text);
+    if (!this.#heard || this.#flushScheduled) return;
+    this.#flushScheduled = true;
+    queueMicrotask(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#flushScheduled = false;
+    if (this.#closed !== undefined || this.#outgoing.length === 0) return;
+    const text = this.#outgoing.length === 1 ? this.#outgoing[0]! : this.#outgoing.join("");
+    this.#outgoing = [];
+    this.#transport.write(text);
+  }
+
+  #receive(chunk: Uint8Array): void {
+    if (this.#closed !== undefined) return;
+    try {
+      this.#parser.push(chunk);
+    } catch (error) {
+      // A limit was broken or pairing was lost: nothing after this can be trusted.
+      this.#close(toAppError(error));
+      return;
+    }
+    this.#options.onChunkEnd();
+    if (!this.#heard) {
+      this.#heard = true;
+      this.#flush();
+    }
+  }
+
+  #lost(): AppError {
+    const reason = this.#exitReason ?? "the control client ended";
+    return new AppError("CONNECTION_LOST", `the connection to tmux was lost (${reason}); reconnecting`, {
+      details: { reason },
+    });
+  }
+
+  #close(error: AppError): void {
+    if (this.#closed !== undefined) return;
+    this.#closed = error;
+    this.#outgoing = [];
+    this.#transport.close();
+    this.#queue.failAll(error);
+    this.#options.onClosed(error);
+  }
+}
+
+function settled(send: (settle: Settle) => void): Promise<readonly Reply[]> {
+  return new Promise((resolve, reject) => {
+    send((outcome) => {
+      if ("error" in outcome) reject(outcome.error);
+      else resolve(outcome.replies);
+    });
+  });
+}

@@ -1,0 +1,129 @@
+/**
+ * Screen text that knows its place in the stream. The capture and the numbers beside it (cursor, size, history) come
+ * from one step in tmux: the nonce's own command prints them. The position is exact when nothing of this pane arrived
+ * while tmux was asked, or nothing of any other pane did (docs/tmuxFacts.md 36); otherwise it is asked again.
+ */
+import { capturePane } from "../../protocol/command/build.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import { MAX_CAPTURE_LINES, MAX_CAPTURE_TRIES } from "../../protocol/limits.ts";
+import type { ControlConnection } from "../connection/controlConnection.ts";
+import type { Capture, CaptureOptions } from "../server/tmuxServer.ts";
+import type { PaneStream } from "./paneStream.ts";
+
+const TRAILER =
+  "#{pane_id} #{cursor_x} #{cursor_y} #{pane_width} #{pane_height} #{alternate_on} #{history_size} #{pane_dead}";
+
+export interface CaptureContext {
+  readonly pane: PaneId;
+  readonly connection: ControlConnection;
+  readonly stream: PaneStream;
+  /** Output bytes of all panes on this connection so far. */
+  readonly totalOutputBytes: () => number;
+}
+
+interface RawCapture {
+  readonly body: Uint8Array;
+  readonly outputSeq: number;
+  readonly exact: boolean;
+  readonly cursor: { readonly col: number; readonly row: number };
+  readonly cols: number;
+  readonly rows: number;
+  readonly alternateScreen: boolean;
+  readonly historyLines: number;
+}
+
+/** @throws AppError INVALID_ARGUMENT, NOT_FOUND, RESOURCE_LIMIT, CONNECTION_LOST */
+export async function captureScreen(context: CaptureContext, options: CaptureOptions): Promise<Capture> {
+  const { lines } = options;
+  if (lines !== undefined && !(Number.isInteger(lines) && lines >= 1 && lines <= MAX_CAPTURE_LINES)) {
+    throw new AppError("INVALID_ARGUMENT", `lines must be between 1 and ${MAX_CAPTURE_LINES}.`);
+  }
+  let historyLines = lines;
+  for (let tries = 1; ; tries += 1) {
+    options.signal?.throwIfAborted();
+    const raw = await captureOnce(context, options, historyLines);
+    const rows = decodeRows(raw.body, options.ansi === true);
+    const enough = lines === undefined || rows.length >= lines || (historyLines ?? 0) >= raw.historyLines;
+    if (!enough) {
+      // Joined rows are fewer than the rows asked for: reach further back, as far as there is history.
+      historyLines = Math.min(raw.historyLines, Math.max(historyLines ?? 0, 1) * 4);
+      tries -= 1;
+      continue;
+    }
+    if (!raw.exact && tries < MAX_CAPTURE_TRIES) continue;
+    return {
+      lines: lines === undefined ? rows : rows.slice(-lines),
+      position: { epoch: context.stream.epoch, outputSeq: raw.outputSeq },
+      exact: raw.exact,
+      cols: raw.cols,
+      rows: raw.rows,
+      cursor: raw.cursor,
+      alternateScreen: raw.alternateScreen,
+    };
+  }
+}
+
+function captureOnce(
+  context: CaptureContext,
+  options: CaptureOptions,
+  historyLines: number | undefined,
+): Promise<RawCapture> {
+  const { pane, stream, totalOutputBytes } = context;
+  const own = stream.outputSeq;
+  const total = totalOutputBytes();
+  return new Promise((resolve, reject) => {
+    context.connection.sendForeign(
+      () =>
+        capturePane(pane, {
+          startLine: historyLines === undefined ? undefined : -historyLines,
+          joinWrapped: options.joinWrapped,
+          escapes: options.ansi,
+        }),
+      { format: TRAILER, target: pane },
+      (outcome) => {
+        if ("error" in outcome) {
+          reject(captureError(pane, outcome.error));
+          return;
+        }
+        const { body, trailer } = outcome.replies[0]!;
+        const [id, ...numbers] = trailer.split(" ");
+        const [col, row, cols, rows, alternate, history] = numbers.map(Number);
+        if (id !== pane) {
+          reject(paneGone(pane));
+          return;
+        }
+        const ownBytes = stream.outputSeq - own;
+        resolve({
+          body,
+          outputSeq: stream.outputSeq,
+          exact: ownBytes === 0 || totalOutputBytes() - total === ownBytes,
+          cursor: { col: col ?? 0, row: row ?? 0 },
+          cols: cols ?? 0,
+          rows: rows ?? 0,
+          alternateScreen: alternate === 1,
+          historyLines: history ?? 0,
+        });
+      },
+    );
+  });
+}
+
+const utf8 = new TextDecoder();
+
+/** Rows of a reply, blank rows at the end dropped; plain rows lose trailing blanks and any control character. */
+function decodeRows(body: Uint8Array, ansi: boolean): string[] {
+  const rows = utf8.decode(body).split("\n");
+  rows.pop();
+  const clean = ansi ? rows : rows.map((row) => row.replace(CONTROL_CHARACTERS, "").trimEnd());
+  while (clean.length > 0 && clean.at(-1)!.trim() === "") clean.pop();
+  return clean;
+}
+
+// oxlint-disable-next-line no-control-regex -- control characters are what it removes
+const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/g;
+
+const paneGone = (pane: PaneId): AppError => new AppError("NOT_FOUND", `pane ${pane} is gone; list the panes again`);
+
+const captureError = (pane: PaneId, error: AppError): AppError =>
+  error.code === "TMUX_COMMAND_FAILED" && /can't find (pane|window)/.test(error.message) ? paneGone(pane) : error;

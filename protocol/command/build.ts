@@ -1,0 +1,99 @@
+/**
+ * One typed builder per tmux command we send; each returns one command without a line end. Targets are ids, names only
+ * in the `=NAME:` form inside a group that makes the name. Nothing else in the project writes tmux syntax.
+ */
+import type { PaneId, SessionId, WindowId } from "../ids.ts";
+import { quote, quoteLiteralFormat } from "./encode.ts";
+
+/** Several commands on one line: executed as one step, one guard block each; a failing one drops the rest. */
+export const joinGroup = (commands: readonly string[]): string => commands.join(" ; ");
+
+/** Prints `format` expanded for `target`; an unknown target expands to empty fields and is no error. */
+export const displayMessage = (format: string, target?: PaneId): string =>
+  `display-message -p ${target === undefined ? "" : `-t ${target} `}${quote(format)}`;
+
+/** Leaves copy mode and any other mode; does nothing outside one (docs/tmuxFacts.md 26). */
+export const leaveModes = (pane: PaneId): string => `copy-mode -q -t ${pane}`;
+
+/** Printable UTF-8 text, typed as it stands. */
+export const sendLiteral = (pane: PaneId, text: Uint8Array): string => `send-keys -l -t ${pane} -- ${quote(text)}`;
+
+/** Any bytes, NUL and 0xFF included, one argument each (docs/tmuxFacts.md 25). */
+export function sendBytes(pane: PaneId, bytes: Uint8Array): string {
+  let hex = "";
+  for (const byte of bytes) hex += byte < 16 ? ` 0${byte.toString(16)}` : ` ${byte.toString(16)}`;
+  return `send-keys -H -t ${pane}${hex}`;
+}
+
+/** Key names as tmux knows them, checked by the caller. */
+export const sendKeys = (pane: PaneId, keys: readonly string[]): string =>
+  `send-keys -t ${pane} -- ${keys.map((key) => quote(key)).join(" ")}`;
+
+export const setBuffer = (name: string, bytes: Uint8Array, append: boolean): string =>
+  `set-buffer ${append ? "-a " : ""}-b ${name} -- ${quote(bytes)}`;
+
+/** Pastes byte for byte (`-r`: LF stays LF) and deletes the buffer; `bracketed` only takes effect under `?2004h`. */
+export const pasteBuffer = (pane: PaneId, name: string, bracketed: boolean): string =>
+  `paste-buffer -d -r ${bracketed ? "-p " : ""}-b ${name} -t ${pane}`;
+
+export const deleteBuffer = (name: string): string => `delete-buffer -b ${name}`;
+
+export interface CapturePane {
+  /** First line: 0 is the top of the screen, negative is history; undefined is the top of the screen. */
+  readonly startLine?: number | undefined;
+  readonly joinWrapped?: boolean | undefined;
+  readonly escapes?: boolean | undefined;
+}
+
+export const capturePane = (pane: PaneId, options: CapturePane): string =>
+  `capture-pane -p -t ${pane}${options.startLine === undefined ? "" : ` -S ${options.startLine}`}` +
+  `${options.joinWrapped === true ? " -J" : ""}${options.escapes === true ? " -e" : ""}`;
+
+export interface NewSession {
+  readonly name: string;
+  readonly cwd?: string | undefined;
+  readonly command?: readonly string[] | undefined;
+  readonly cols: number;
+  readonly rows: number;
+  /** `-P -F`: what to print of the new session. */
+  readonly format: string;
+}
+
+export function newSession(options: NewSession): string {
+  const cwd = options.cwd === undefined ? "" : ` -c ${quoteLiteralFormat(options.cwd)}`;
+  const command = (options.command ?? []).map((word) => ` ${quote(word)}`).join("");
+  return (
+    `new-session -d -P -F ${quote(options.format)} -x ${options.cols} -y ${options.rows}` +
+    ` -s ${quoteLiteralFormat(options.name)}${cwd}${command === "" ? "" : ` --${command}`}`
+  );
+}
+
+export const linkWindow = (window: WindowId | `=${string}:`, session: SessionId): string =>
+  `link-window -d -s ${quote(window)} -t ${quote(`${session}:`)}`;
+
+/** Takes the window out of `session` and ends it when that was its last place. */
+export const unlinkWindow = (window: WindowId, session: SessionId): string =>
+  `unlink-window -k -t ${quote(`${session}:${window}`)}`;
+
+export const killSession = (session: SessionId): string => `kill-session -t ${quote(session)}`;
+
+/** A window's own option, by the session that was just made on the same line. */
+export const setWindowOption = (target: `=${string}:`, option: string, value: string): string =>
+  `set-option -w -t ${quote(target)} ${option} ${quote(value)}`;
+
+export const setGlobalOption = (option: string, value: string): string => `set-option -g ${option} ${quote(value)}`;
+
+export const setHook = (hook: string, command: string): string => `set-hook -g ${quote(hook)} ${quote(command)}`;
+
+export const setSessionHook = (session: SessionId, hook: string, command: string): string =>
+  `set-hook -t ${quote(session)} ${quote(hook)} ${quote(command)}`;
+
+/** `off` stops the pane's output to this client for good, `continue` resumes it after `%pause`. */
+export const controlPaneOutput = (pane: PaneId, state: "off" | "continue"): string =>
+  `refresh-client -A ${quote(`${pane}:${state}`)}`;
+
+export const listSessions = (format: string): string => `list-sessions -F ${quote(format)}`;
+export const listAllWindows = (format: string): string => `list-windows -a -F ${quote(format)}`;
+export const listAllPanes = (format: string): string => `list-panes -a -F ${quote(format)}`;
+export const listWindowPanes = (window: WindowId, format: string): string =>
+  `list-panes -t ${window} -F ${quote(format)}`;

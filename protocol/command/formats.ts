@@ -1,0 +1,124 @@
+/**
+ * The formats we ask tmux to expand, each with the decoder of its rows beside it. Ids and numbers come first; a field
+ * that a program can influence is preceded by the reply's nonce, so no text can be mistaken for a field or a row
+ * (docs/tmuxFacts.md 19).
+ */
+import { isPaneId, isSessionId, isWindowId, type PaneId, type SessionId, type WindowId } from "../ids.ts";
+
+export interface WindowLink {
+  readonly session: SessionId;
+  readonly window: WindowId;
+  /** The session's current window. */
+  readonly active: boolean;
+}
+
+/** For `list-windows -a`: one row per place of a window in a session. Ids only. */
+export const WINDOW_LINKS_FORMAT = "#{session_id} #{window_id} #{window_active}";
+
+export function decodeWindowLinks(body: Uint8Array): WindowLink[] {
+  return lines(body).flatMap((line) => {
+    const [session = "", window = "", active] = line.split(" ");
+    return isSessionId(session) && isWindowId(window) ? [{ session, window, active: active === "1" }] : [];
+  });
+}
+
+export interface SessionRow {
+  readonly session: SessionId;
+  readonly createdSec: number;
+  readonly name: string;
+}
+
+/** For `list-sessions`. */
+export const sessionRowsFormat = (nonce: string): string =>
+  `${nonce}#{session_id} #{session_created}${nonce}#{session_name}`;
+
+export function decodeSessionRows(body: Uint8Array, nonce: string): SessionRow[] {
+  return foreignRows(body, nonce, 2).flatMap(([ids = "", name = ""]) => {
+    const [session = "", created] = ids.split(" ");
+    return isSessionId(session) ? [{ session, createdSec: Number(created), name }] : [];
+  });
+}
+
+export interface PaneRow {
+  readonly window: WindowId;
+  readonly pane: PaneId;
+  readonly active: boolean;
+  readonly cols: number;
+  readonly rows: number;
+  readonly pid: number;
+  readonly dead: boolean;
+  readonly deadStatus: number | undefined;
+  readonly deadSignal: number | undefined;
+  readonly windowName: string;
+  readonly title: string;
+}
+
+/** For `list-panes`. */
+export const paneRowsFormat = (nonce: string): string =>
+  `${nonce}#{window_id} #{pane_id} #{pane_active} #{pane_width} #{pane_height} #{pane_pid}` +
+  ` #{pane_dead} #{pane_dead_status} #{pane_dead_signal}${nonce}#{window_name}${nonce}#{pane_title}`;
+
+export function decodePaneRows(body: Uint8Array, nonce: string): PaneRow[] {
+  return foreignRows(body, nonce, 3).flatMap(([ids = "", windowName = "", title = ""]) => {
+    const [window = "", pane = "", active, cols, rows, pid, dead, status, signal] = ids.split(" ");
+    if (!isWindowId(window) || !isPaneId(pane)) return [];
+    return [
+      {
+        window,
+        pane,
+        active: active === "1",
+        cols: Number(cols),
+        rows: Number(rows),
+        pid: Number(pid),
+        dead: dead === "1",
+        deadStatus: optionalNumber(status),
+        deadSignal: optionalNumber(signal),
+        windowName,
+        title,
+      },
+    ];
+  });
+}
+
+export interface ServerIdentity {
+  readonly pid: number;
+  readonly startSec: number;
+  readonly version: string;
+  /** The session this client is attached to. */
+  readonly session: SessionId;
+  readonly window: WindowId;
+  readonly pane: PaneId;
+}
+
+/** For `display-message -p`: who this server is (docs/tmuxFacts.md 8), and where this client is. */
+export const SERVER_IDENTITY_FORMAT = "#{pid} #{start_time} #{version} #{session_id} #{window_id} #{pane_id}";
+
+export function decodeServerIdentity(body: Uint8Array): ServerIdentity | undefined {
+  const [pid, start, version = "", session = "", window = "", pane = ""] = lines(body)[0]?.split(" ") ?? [];
+  if (!isSessionId(session) || !isWindowId(window) || !isPaneId(pane)) return undefined;
+  return { pid: Number(pid), startSec: Number(start), version, session, window, pane };
+}
+
+const utf8 = new TextDecoder();
+
+const optionalNumber = (text: string | undefined): number | undefined =>
+  text === undefined || text === "" ? undefined : Number(text);
+
+/** The lines of a body of ids and numbers. */
+export function lines(body: Uint8Array): string[] {
+  const all = utf8.decode(body).split("\n");
+  all.pop();
+  return all;
+}
+
+/** Rows of `fields` texts each, where every field begins with the nonce and a row ends with its line. */
+function foreignRows(body: Uint8Array, nonce: string, fields: number): string[][] {
+  const texts = utf8.decode(body).split(nonce).slice(1);
+  const rows: string[][] = [];
+  for (let at = 0; at + fields <= texts.length; at += fields) {
+    const row = texts.slice(at, at + fields);
+    row[fields - 1] = row[fields - 1]!.replace(/\n$/, "");
+    rows.push(row);
+  }
+  return rows;
+}

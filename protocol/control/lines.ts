@@ -1,0 +1,59 @@
+/**
+ * Cuts a control-mode byte stream into lines at LF. A line that lies inside one chunk is handed on as a view of that
+ * chunk; only a line that spans chunks is copied. The carry is bounded: a stream without line ends is not tmux.
+ */
+import { AppError } from "../errors.ts";
+import { MAX_LINE_BYTES } from "../limits.ts";
+
+const LF = 10;
+
+/** Called with a view `[from, to)` of `buffer`, the LF excluded; valid during the call only. */
+export type LineHandler = (buffer: Uint8Array, from: number, to: number) => void;
+
+export class LineSplitter {
+  readonly #onLine: LineHandler;
+  #carry = new Uint8Array(4_096);
+  #carried = 0;
+
+  constructor(onLine: LineHandler) {
+    this.#onLine = onLine;
+  }
+
+  /** Bytes of the unfinished line. */
+  get carriedBytes(): number {
+    return this.#carried;
+  }
+
+  /** @throws AppError PROTOCOL_ERROR past `MAX_LINE_BYTES`; the splitter is of no use afterwards. */
+  push(chunk: Uint8Array): void {
+    let from = 0;
+    while (from < chunk.length) {
+      const end = chunk.indexOf(LF, from);
+      if (end === -1) break;
+      if (this.#carried === 0) {
+        this.#onLine(chunk, from, end);
+      } else {
+        this.#keep(chunk, from, end);
+        const length = this.#carried;
+        this.#carried = 0;
+        this.#onLine(this.#carry, 0, length);
+      }
+      from = end + 1;
+    }
+    if (from < chunk.length) this.#keep(chunk, from, chunk.length);
+  }
+
+  #keep(chunk: Uint8Array, from: number, to: number): void {
+    const length = this.#carried + to - from;
+    if (length > MAX_LINE_BYTES) {
+      throw new AppError("PROTOCOL_ERROR", `tmux sent a line of more than ${MAX_LINE_BYTES} bytes; reconnecting`);
+    }
+    if (length > this.#carry.length) {
+      const grown = new Uint8Array(Math.min(MAX_LINE_BYTES, Math.max(length, this.#carry.length * 2)));
+      grown.set(this.#carry.subarray(0, this.#carried));
+      this.#carry = grown;
+    }
+    this.#carry.set(chunk.subarray(from, to), this.#carried);
+    this.#carried = length;
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * Control-mode notifications (tmux(1) CONTROL MODE) but `%output`, which the parser handles on bytes. One table of
+ * keywords; an unknown keyword, or a known one with arguments that do not parse, is the event `other` and not an error.
+ */
+import { isPaneId, isSessionId, isWindowId, type PaneId, type SessionId, type WindowId } from "../ids.ts";
+
+export type Notification =
+  | { readonly kind: "exit"; readonly reason: string | undefined }
+  | { readonly kind: "pause"; readonly pane: PaneId }
+  | { readonly kind: "continue"; readonly pane: PaneId }
+  | { readonly kind: "pane-mode-changed"; readonly pane: PaneId }
+  | { readonly kind: "session-changed"; readonly session: SessionId; readonly name: string }
+  | { readonly kind: "session-renamed"; readonly session: SessionId; readonly name: string }
+  | { readonly kind: "sessions-changed" }
+  | { readonly kind: "session-window-changed"; readonly session: SessionId; readonly window: WindowId }
+  | { readonly kind: "window-add"; readonly window: WindowId; readonly linked: boolean }
+  | { readonly kind: "window-close"; readonly window: WindowId; readonly linked: boolean }
+  | { readonly kind: "window-renamed"; readonly window: WindowId; readonly linked: boolean }
+  | { readonly kind: "window-pane-changed"; readonly window: WindowId; readonly pane: PaneId }
+  | { readonly kind: "layout-change"; readonly window: WindowId }
+  | { readonly kind: "client-session-changed"; readonly session: SessionId }
+  | { readonly kind: "client-detached" }
+  | { readonly kind: "other"; readonly keyword: string };
+
+type Reader = (args: readonly string[], rest: string) => Notification | undefined;
+
+const paneArg =
+  (kind: "pause" | "continue" | "pane-mode-changed"): Reader =>
+  ([pane]) =>
+    pane !== undefined && isPaneId(pane) ? { kind, pane } : undefined;
+
+const windowArg =
+  (kind: "window-add" | "window-close" | "window-renamed", linked: boolean): Reader =>
+  ([window]) =>
+    window !== undefined && isWindowId(window) ? { kind, window, linked } : undefined;
+
+const sessionAndName =
+  (kind: "session-changed" | "session-renamed"): Reader =>
+  ([session], rest) =>
+    session !== undefined && isSessionId(session) ? { kind, session, name: rest.slice(session.length + 1) } : undefined;
+
+const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ["%exit", (_args, rest) => ({ kind: "exit", reason: rest === "" ? undefined : rest })],
+  ["%pause", paneArg("pause")],
+  ["%continue", paneArg("continue")],
+  ["%pane-mode-changed", paneArg("pane-mode-changed")],
+  ["%session-changed", sessionAndName("session-changed")],
+  ["%session-renamed", sessionAndName("session-renamed")],
+  ["%sessions-changed", () => ({ kind: "sessions-changed" })],
+  [
+    "%session-window-changed",
+    ([session, window]) =>
+      session !== undefined && isSessionId(session) && window !== undefined && isWindowId(window)
+        ? { kind: "session-window-changed", session, window }
+        : undefined,
+  ],
+  ["%window-add", windowArg("window-add", true)],
+  ["%unlinked-window-add", windowArg("window-add", false)],
+  ["%window-close", windowArg("window-close", true)],
+  ["%unlinked-window-close", windowArg("window-close", false)],
+  ["%window-renamed", windowArg("window-renamed", true)],
+  ["%unlinked-window-renamed", windowArg("window-renamed", false)],
+  [
+    "%window-pane-changed",
+    ([window, pane]) =>
+      window !== undefined && isWindowId(window) && pane !== undefined && isPaneId(pane)
+        ? { kind: "window-pane-changed", window, pane }
+        : undefined,
+  ],
+  [
+    "%layout-change",
+    ([window]) => (window !== undefined && isWindowId(window) ? { kind: "layout-change", window } : undefined),
+  ],
+  [
+    "%client-session-changed",
+    // The client's name comes first and may hold blanks; the session id is the last `$N` followed by a name.
+    (args) => {
+      const session = args.find((word, index) => index > 0 && isSessionId(word));
+      return session !== undefined && isSessionId(session) ? { kind: "client-session-changed", session } : undefined;
+    },
+  ],
+  ["%client-detached", () => ({ kind: "client-detached" })],
+]);
+
+/** @param line one line that begins with `%`, without its line end; names in it are UTF-8 already decoded. */
+export function parseNotification(line: string): Notification {
+  const space = line.indexOf(" ");
+  const keyword = space === -1 ? line : line.slice(0, space);
+  const rest = space === -1 ? "" : line.slice(space + 1);
+  return READERS.get(keyword)?.(rest.split(" "), rest) ?? { kind: "other", keyword: keyword.slice(0, 64) };
+}

@@ -1,0 +1,310 @@
+/**
+ * Control-mode bytes to events (tmux(1) CONTROL MODE, control.c). Pure: bytes in, synchronous calls out, any chunking
+ * gives the same calls. Three rules keep a pane from speaking for tmux (docs/tmuxFacts.md 14, 17, 18):
+ *
+ *  - inside a guard block nothing is a notification, except in a block whose command can have no body;
+ *  - a block ends at the guard line that repeats its own time, number and flags;
+ *  - a block whose body a program can influence ("foreign") ends only where a second command, written with it, prints a
+ *    nonce: body, `%end`, `%begin`, NONCE, `%end`. The last `%end` before that `%begin` is the true one; what stands
+ *    between the two are notifications, held back until then.
+ */
+import { AppError } from "../errors.ts";
+import { MAX_REPLY_BYTES } from "../limits.ts";
+import { LineSplitter } from "./lines.ts";
+import { parseNotification, type Notification } from "./notifications.ts";
+
+/** What the body of a command's reply may hold; each command declares it. */
+export type ReplyShape =
+  /** nothing: a line that begins with `%` is a notification (docs/tmuxFacts.md 14) */
+  | { readonly kind: "none" }
+  /** ids and numbers only: plain guard matching is enough */
+  | { readonly kind: "ours" }
+  /** text that a program can influence: framed by `nonce`, printed by `display-message -p` in the same write */
+  | { readonly kind: "foreign"; readonly nonce: string };
+
+export interface GuardBlock {
+  readonly number: number;
+  /** True when the block answers one of our commands (flags & 1); hooks and the attach itself have false. */
+  readonly client: boolean;
+  readonly ok: boolean;
+  /** Every line followed by LF; a copy. Empty when there was no line, or when `overflowed`. */
+  readonly body: Uint8Array;
+  /** The reply was longer than `MAX_REPLY_BYTES` and was dropped. */
+  readonly overflowed: boolean;
+  /** Foreign replies only: what `display-message` printed after the nonce and one space. */
+  readonly trailer: string;
+}
+
+export interface ControlHandler {
+  /** `%output` and `%extended-output`: the escaped bytes are `line[from, to)`, a view valid during the call. */
+  output(paneNumber: number, line: Uint8Array, from: number, to: number): void;
+  /** Asked at the start of each block that answers a command: the shape of the oldest unanswered one. */
+  expect(): ReplyShape | undefined;
+  block(block: GuardBlock): void;
+  notification(notification: Notification): void;
+}
+
+const CR = 13;
+const LF = 10;
+const SPACE = 32;
+const PERCENT = 37;
+const COLON = 58;
+const ZERO = 48;
+/** `ESC P 1 0 0 0 p`, the wrapper of `-CC`: lines then end CR LF (client.c). */
+const DCS = Uint8Array.of(27, 80, 49, 48, 48, 48, 112);
+const OUTPUT = ascii("%output %");
+const EXTENDED_OUTPUT = ascii("%extended-output %");
+/** A guard line is three numbers; anything longer is not one. */
+const MAX_GUARD_BYTES = 64;
+const GUARD = /^%(begin|end|error) (\d{1,20}) (\d{1,10}) (\d{1,10})$/;
+
+interface OpenBlock {
+  readonly stamp: string;
+  readonly number: number;
+  readonly client: boolean;
+  readonly shape: ReplyShape;
+  /** Foreign: where the body would end and what follows would begin, by the last guard line that fits. */
+  candidate: { readonly bodyEnd: number; readonly next: number; readonly ok: boolean } | undefined;
+  /** Foreign: the `%begin` line just seen, which the nonce must follow. */
+  second: { readonly stamp: string; readonly from: number } | undefined;
+  /** Foreign: the nonce has been seen; only this block's own end may follow. */
+  trailer: string | undefined;
+  overflowed: boolean;
+}
+
+interface Guard {
+  readonly keyword: string;
+  /** time, number and flags as tmux wrote them */
+  readonly stamp: string;
+  readonly number: number;
+  readonly flags: number;
+}
+
+export class ControlParser {
+  readonly #handler: ControlHandler;
+  readonly #lines = new LineSplitter((buffer, from, to) => this.#line(buffer, from, to));
+  readonly #utf8 = new TextDecoder();
+  #started = false;
+  #crlf = false;
+  #exited = false;
+  #block: OpenBlock | undefined;
+  #body = new Uint8Array(16_384);
+  #bodyLength = 0;
+
+  constructor(handler: ControlHandler) {
+    this.#handler = handler;
+  }
+
+  /** Bytes held for an unfinished line or block. */
+  get heldBytes(): number {
+    return this.#lines.carriedBytes + this.#bodyLength;
+  }
+
+  /** @throws AppError PROTOCOL_ERROR when the stream is not tmux's; the parser is of no use afterwards. */
+  push(chunk: Uint8Array): void {
+    this.#lines.push(chunk);
+  }
+
+  #line(buffer: Uint8Array, start: number, end: number): void {
+    let from = start;
+    let to = end;
+    if (!this.#started) {
+      this.#started = true;
+      if (startsWith(buffer, from, to, DCS)) {
+        from += DCS.length;
+        this.#crlf = true;
+      }
+    }
+    if (this.#exited) return;
+    if (this.#crlf && to > from && buffer[to - 1] === CR) to -= 1;
+    const block = this.#block;
+    if (block === undefined) this.#topLevel(buffer, from, to);
+    else if (block.shape.kind === "foreign") this.#inForeign(block, block.shape.nonce, buffer, from, to);
+    else this.#inBlock(block, buffer, from, to);
+  }
+
+  #topLevel(buffer: Uint8Array, from: number, to: number): void {
+    if (this.#output(buffer, from, to)) return;
+    const guard = this.#guard(buffer, from, to);
+    if (guard?.keyword === "begin") this.#open(guard);
+    else this.#notify(buffer, from, to);
+  }
+
+  #open(guard: Guard): void {
+    const client = (guard.flags & 1) === 1;
+    this.#bodyLength = 0;
+    this.#block = {
+      stamp: guard.stamp,
+      number: guard.number,
+      client,
+      shape: (client ? this.#handler.expect() : undefined) ?? { kind: "ours" },
+      candidate: undefined,
+      second: undefined,
+      trailer: undefined,
+      overflowed: false,
+    };
+  }
+
+  #inBlock(block: OpenBlock, buffer: Uint8Array, from: number, to: number): void {
+    const guard = this.#guard(buffer, from, to);
+    if (guard !== undefined && guard.keyword !== "begin" && guard.stamp === block.stamp) {
+      this.#close(block, guard.keyword === "end", this.#bodyLength);
+      return;
+    }
+    if (block.shape.kind === "none" && buffer[from] === PERCENT && from < to) {
+      if (!this.#output(buffer, from, to)) this.#notify(buffer, from, to);
+      return;
+    }
+    this.#append(block, buffer, from, to);
+  }
+
+  #inForeign(block: OpenBlock, nonce: string, buffer: Uint8Array, from: number, to: number): void {
+    const guard = this.#guard(buffer, from, to);
+    if (block.trailer !== undefined) {
+      if (guard?.keyword === "end" && guard.stamp === block.second?.stamp) this.#closeForeign(block);
+      else throw new AppError("PROTOCOL_ERROR", "tmux did not close the nonce's block; reconnecting");
+      return;
+    }
+    if (block.second !== undefined && block.candidate !== undefined && startsWithText(buffer, from, to, nonce)) {
+      block.trailer = this.#utf8.decode(buffer.subarray(Math.min(to, from + nonce.length + 1), to));
+      return;
+    }
+    block.second = undefined;
+    const lineFrom = this.#bodyLength;
+    this.#append(block, buffer, from, to);
+    if (guard === undefined) return;
+    if (guard.keyword === "begin") {
+      if ((guard.flags & 1) === 1) block.second = { stamp: guard.stamp, from: this.#bodyLength - (to - from + 1) };
+    } else if (guard.stamp === block.stamp) {
+      // After an overflow the held bytes were dropped, so a line may begin at 0 of what is left.
+      block.candidate = {
+        bodyEnd: Math.min(lineFrom, this.#bodyLength - (to - from + 1)),
+        next: this.#bodyLength,
+        ok: guard.keyword === "end",
+      };
+    }
+  }
+
+  #closeForeign(block: OpenBlock): void {
+    const { candidate, second } = block;
+    if (candidate === undefined || second === undefined) throw new AppError("INTERNAL_ERROR", "no candidate");
+    const held = this.#body.slice(candidate.next, second.from);
+    this.#close(block, candidate.ok, candidate.bodyEnd);
+    for (let at = 0; at < held.length;) {
+      const end = held.indexOf(LF, at);
+      this.#topLevel(held, at, end);
+      at = end + 1;
+    }
+  }
+
+  #close(block: OpenBlock, ok: boolean, bodyEnd: number): void {
+    this.#block = undefined;
+    this.#bodyLength = 0;
+    const body = block.overflowed ? new Uint8Array(0) : this.#body.slice(0, bodyEnd);
+    if (this.#body.length > 1_048_576) this.#body = new Uint8Array(16_384);
+    this.#handler.block({
+      number: block.number,
+      client: block.client,
+      ok,
+      body,
+      overflowed: block.overflowed,
+      trailer: block.trailer ?? "",
+    });
+  }
+
+  #append(block: OpenBlock, buffer: Uint8Array, from: number, to: number): void {
+    let needed = this.#bodyLength + to - from + 1;
+    if (needed > MAX_REPLY_BYTES) {
+      // Nothing of this reply will be handed out: what is held can go, a true end is still to come.
+      block.overflowed = true;
+      block.candidate = undefined;
+      this.#bodyLength = 0;
+      needed = to - from + 1;
+    }
+    if (needed > this.#body.length) {
+      const grown = new Uint8Array(Math.max(needed, this.#body.length * 2));
+      grown.set(this.#body.subarray(0, this.#bodyLength));
+      this.#body = grown;
+    }
+    this.#body.set(buffer.subarray(from, to), this.#bodyLength);
+    this.#body[needed - 1] = LF;
+    this.#bodyLength = needed;
+  }
+
+  /** Hands on `%output %N data` or `%extended-output %N age … : data`; false when the line is neither. */
+  #output(buffer: Uint8Array, from: number, to: number): boolean {
+    if (startsWith(buffer, from, to, OUTPUT)) {
+      const { value, end } = decimal(buffer, from + OUTPUT.length, to);
+      if (end === -1 || buffer[end] !== SPACE) return false;
+      this.#handler.output(value, buffer, end + 1, to);
+      return true;
+    }
+    if (!startsWith(buffer, from, to, EXTENDED_OUTPUT)) return false;
+    const { value, end } = decimal(buffer, from + EXTENDED_OUTPUT.length, to);
+    if (end === -1) return false;
+    for (let at = end; at + 2 < to; at += 1) {
+      if (buffer[at] === SPACE && buffer[at + 1] === COLON && buffer[at + 2] === SPACE) {
+        this.#handler.output(value, buffer, at + 3, to);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  #notify(buffer: Uint8Array, from: number, to: number): void {
+    const isNotification = from < to && buffer[from] === PERCENT;
+    const notification: Notification = isNotification
+      ? parseNotification(this.#utf8.decode(buffer.subarray(from, to)))
+      : { kind: "other", keyword: "" };
+    if (notification.kind === "exit") this.#exited = true;
+    this.#handler.notification(notification);
+  }
+
+  #guard(buffer: Uint8Array, from: number, to: number): Guard | undefined {
+    if (to - from > MAX_GUARD_BYTES || to - from < 10 || buffer[from] !== PERCENT) return undefined;
+    const second = buffer[from + 1];
+    if (second !== 98 && second !== 101) return undefined; // %b, %e
+    const match = GUARD.exec(String.fromCharCode(...buffer.subarray(from, to)));
+    if (match === null) return undefined;
+    const [line, keyword, , number, flags] = match;
+    return {
+      keyword: keyword ?? "",
+      stamp: line.slice(line.indexOf(" ")),
+      number: Number(number),
+      flags: Number(flags),
+    };
+  }
+}
+
+function ascii(text: string): Uint8Array {
+  return Uint8Array.from(text, (char) => char.charCodeAt(0));
+}
+
+function startsWith(buffer: Uint8Array, from: number, to: number, prefix: Uint8Array): boolean {
+  if (to - from < prefix.length) return false;
+  for (let index = 0; index < prefix.length; index += 1) {
+    if (buffer[from + index] !== prefix[index]) return false;
+  }
+  return true;
+}
+
+function startsWithText(buffer: Uint8Array, from: number, to: number, prefix: string): boolean {
+  if (to - from < prefix.length) return false;
+  for (let index = 0; index < prefix.length; index += 1) {
+    if (buffer[from + index] !== prefix.charCodeAt(index)) return false;
+  }
+  return true;
+}
+
+/** A decimal number of at most ten digits at `from`; `end` is -1 when there is none. */
+function decimal(buffer: Uint8Array, from: number, to: number): { readonly value: number; readonly end: number } {
+  let at = from;
+  let value = 0;
+  while (at < to && at - from < 10) {
+    const digit = buffer[at]! - ZERO;
+    if (digit < 0 || digit > 9) break;
+    value = value * 10 + digit;
+    at += 1;
+  }
+  return at === from ? { value: 0, end: -1 } : { value, end: at };
+}
