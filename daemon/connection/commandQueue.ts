@@ -13,16 +13,17 @@ export interface Reply {
   readonly trailer: string;
 }
 
+/** Called exactly once for each command that was added. */
 export type Settle = (outcome: { readonly replies: readonly Reply[] } | { readonly error: AppError }) => void;
 
 interface Slot {
   readonly shapes: readonly ReplyShape[];
   readonly bytes: number;
-  readonly settle: Settle;
+  settle: Settle;
   readonly replies: Reply[];
 }
 
-const latin1 = new TextDecoder("latin1");
+const utf8 = new TextDecoder();
 /** Most of tmux's error text kept in a message. */
 const MAX_ERROR_CHARS = 300;
 
@@ -61,18 +62,20 @@ export class CommandQueue {
     }
     if (!block.ok) {
       this.#retire(slot);
-      const text = latin1.decode(block.body.subarray(0, MAX_ERROR_CHARS)).trim();
-      slot.settle({ error: new AppError("TMUX_COMMAND_FAILED", `tmux: ${text}`, { details: { tmux: text } }) });
+      const text = utf8.decode(block.body.subarray(0, MAX_ERROR_CHARS)).trim();
+      settleOnce(slot, { error: new AppError("TMUX_COMMAND_FAILED", `tmux: ${text}`, { details: { tmux: text } }) });
       return;
     }
     if (block.overflowed) {
       this.#retireOne(slot, { body: block.body, trailer: block.trailer });
-      slot.settle({
+      settleOnce(slot, {
         error: new AppError("RESOURCE_LIMIT", `tmux's reply is longer than ${MAX_REPLY_BYTES} bytes; ask for less`),
       });
       return;
     }
-    if (this.#retireOne(slot, { body: block.body, trailer: block.trailer })) slot.settle({ replies: slot.replies });
+    if (this.#retireOne(slot, { body: block.body, trailer: block.trailer })) {
+      settleOnce(slot, { replies: slot.replies });
+    }
   }
 
   /** Settles everything that waits. */
@@ -81,12 +84,16 @@ export class CommandQueue {
     this.#slots = [];
     this.#head = 0;
     this.#bytes = 0;
-    for (const slot of slots) slot?.settle({ error });
+    for (const slot of slots) {
+      if (slot !== undefined) settleOnce(slot, { error });
+    }
   }
 
-  /** Settles every caller but keeps the slots: tmux is silent, and may answer yet. */
+  /** Settles every caller but keeps the slots: tmux is silent, and may answer yet. Commands added meanwhile stay. */
   abandonAll(error: AppError): void {
-    for (let index = this.#head; index < this.#slots.length; index += 1) this.#slots[index]?.settle({ error });
+    for (const slot of this.#slots.slice(this.#head)) {
+      if (slot !== undefined) settleOnce(slot, { error });
+    }
   }
 
   #retireOne(slot: Slot, reply: Reply): boolean {
@@ -105,4 +112,10 @@ export class CommandQueue {
       this.#head = 0;
     }
   }
+}
+
+function settleOnce(slot: Slot, outcome: Parameters<Settle>[0]): void {
+  const { settle } = slot;
+  slot.settle = () => undefined;
+  settle(outcome);
 }

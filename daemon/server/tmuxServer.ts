@@ -1,7 +1,7 @@
 /**
  * The interface adapters program against. The owned server (real tmux), later the guest server, and the in-memory stub
  * implement it and pass the same contract tests. Methods that reach tmux are promises; everything else answers from
- * memory. Targets are ids; names are resolved here, exactly (facts/tmux.md 24).
+ * memory. Targets are ids; names are resolved here, exactly (docs/tmuxFacts.md 24).
  */
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import type { Position } from "../../protocol/position.ts";
@@ -39,7 +39,7 @@ export interface SessionInfo {
 
 export interface CreateSession {
   readonly name: string;
-  /** Absolute path; taken literally, never as a tmux format (facts/tmux.md 23). */
+  /** Absolute path; taken literally, never as a tmux format (docs/tmuxFacts.md 23). */
   readonly cwd?: string | undefined;
   /** argv of the program; the user's shell when absent. */
   readonly command?: readonly string[] | undefined;
@@ -83,7 +83,7 @@ export interface Capture {
   /** One string per row, blanks at the end of each trimmed unless `ansi`. */
   readonly lines: readonly string[];
   readonly position: Position;
-  /** Whether `position` is exactly the place in the stream that the screen shows (facts/tmux.md 36). */
+  /** Whether `position` is exactly the place in the stream that the screen shows (docs/tmuxFacts.md 36). */
   readonly exact: boolean;
   readonly cols: number;
   readonly rows: number;

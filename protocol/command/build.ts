@@ -68,7 +68,7 @@ export function newSession(options: NewSession): string {
   );
 }
 
-export const linkWindow = (window: WindowId | `=${string}:`, session: SessionId): string =>
+export const linkWindow = (window: WindowId, session: SessionId): string =>
   `link-window -d -s ${quote(window)} -t ${quote(`${session}:`)}`;
 
 /** Takes the window out of `session` and ends it when that was its last place. */

@@ -25,17 +25,19 @@ export function decodeWindowLinks(body: Uint8Array): WindowLink[] {
 export interface SessionRow {
   readonly session: SessionId;
   readonly createdSec: number;
+  /** Clients attached to it. */
+  readonly attached: number;
   readonly name: string;
 }
 
 /** For `list-sessions`. */
 export const sessionRowsFormat = (nonce: string): string =>
-  `${nonce}#{session_id} #{session_created}${nonce}#{session_name}`;
+  `${nonce}#{session_id} #{session_created} #{session_attached}${nonce}#{session_name}`;
 
 export function decodeSessionRows(body: Uint8Array, nonce: string): SessionRow[] {
   return foreignRows(body, nonce, 2).flatMap(([ids = "", name = ""]) => {
-    const [session = "", created] = ids.split(" ");
-    return isSessionId(session) ? [{ session, createdSec: Number(created), name }] : [];
+    const [session = "", created, attached] = ids.split(" ");
+    return isSessionId(session) ? [{ session, createdSec: Number(created), attached: Number(attached), name }] : [];
   });
 }
 

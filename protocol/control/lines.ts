@@ -1,8 +1,8 @@
 /**
  * Cuts a control-mode byte stream into lines at LF. A line that lies inside one chunk is handed on as a view of that
- * chunk; only a line that spans chunks is copied. The carry is bounded: a stream without line ends is not tmux.
+ * chunk; only a line that spans chunks is copied. The carry is bounded: a longer line is reported once and its bytes are
+ * dropped up to its LF, whether it came in one chunk or in many.
  */
-import { AppError } from "../errors.ts";
 import { MAX_LINE_BYTES } from "../limits.ts";
 
 const LF = 10;
@@ -12,11 +12,15 @@ export type LineHandler = (buffer: Uint8Array, from: number, to: number) => void
 
 export class LineSplitter {
   readonly #onLine: LineHandler;
+  readonly #onTooLong: () => void;
   #carry = new Uint8Array(4_096);
   #carried = 0;
+  /** Inside a line that has been reported as too long. */
+  #skipping = false;
 
-  constructor(onLine: LineHandler) {
+  constructor(onLine: LineHandler, onTooLong: () => void) {
     this.#onLine = onLine;
+    this.#onTooLong = onTooLong;
   }
 
   /** Bytes of the unfinished line. */
@@ -24,13 +28,17 @@ export class LineSplitter {
     return this.#carried;
   }
 
-  /** @throws AppError PROTOCOL_ERROR past `MAX_LINE_BYTES`; the splitter is of no use afterwards. */
   push(chunk: Uint8Array): void {
     let from = 0;
     while (from < chunk.length) {
       const end = chunk.indexOf(LF, from);
       if (end === -1) break;
-      if (this.#carried === 0) {
+      if (this.#skipping) {
+        this.#skipping = false;
+      } else if (this.#carried + end - from > MAX_LINE_BYTES) {
+        this.#carried = 0;
+        this.#onTooLong();
+      } else if (this.#carried === 0) {
         this.#onLine(chunk, from, end);
       } else {
         this.#keep(chunk, from, end);
@@ -40,14 +48,18 @@ export class LineSplitter {
       }
       from = end + 1;
     }
-    if (from < chunk.length) this.#keep(chunk, from, chunk.length);
+    if (from === chunk.length || this.#skipping) return;
+    if (this.#carried + chunk.length - from > MAX_LINE_BYTES) {
+      this.#carried = 0;
+      this.#skipping = true;
+      this.#onTooLong();
+    } else {
+      this.#keep(chunk, from, chunk.length);
+    }
   }
 
   #keep(chunk: Uint8Array, from: number, to: number): void {
     const length = this.#carried + to - from;
-    if (length > MAX_LINE_BYTES) {
-      throw new AppError("PROTOCOL_ERROR", `tmux sent a line of more than ${MAX_LINE_BYTES} bytes; reconnecting`);
-    }
     if (length > this.#carry.length) {
       const grown = new Uint8Array(Math.min(MAX_LINE_BYTES, Math.max(length, this.#carry.length * 2)));
       grown.set(this.#carry.subarray(0, this.#carried));

@@ -20,7 +20,11 @@ export type Notification =
   | { readonly kind: "layout-change"; readonly window: WindowId }
   | { readonly kind: "client-session-changed"; readonly session: SessionId }
   | { readonly kind: "client-detached" }
-  | { readonly kind: "other"; readonly keyword: string };
+  /** `text` is the whole line, cut: tmux's own words when it cannot start, anything at all later. Never logged. */
+  | { readonly kind: "other"; readonly keyword: string; readonly text: string };
+
+/** Most of an unknown line kept. */
+const MAX_TEXT_CHARS = 200;
 
 type Reader = (args: readonly string[], rest: string) => Notification | undefined;
 
@@ -82,10 +86,16 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ["%client-detached", () => ({ kind: "client-detached" })],
 ]);
 
-/** @param line one line that begins with `%`, without its line end; names in it are UTF-8 already decoded. */
+/** @param line one line without its line end, UTF-8 already decoded. A line that begins with no `%` is `other` too. */
 export function parseNotification(line: string): Notification {
   const space = line.indexOf(" ");
   const keyword = space === -1 ? line : line.slice(0, space);
   const rest = space === -1 ? "" : line.slice(space + 1);
-  return READERS.get(keyword)?.(rest.split(" "), rest) ?? { kind: "other", keyword: keyword.slice(0, 64) };
+  return (
+    READERS.get(keyword)?.(rest.split(" "), rest) ?? {
+      kind: "other",
+      keyword: keyword.startsWith("%") ? keyword.slice(0, 64) : "",
+      text: line.slice(0, MAX_TEXT_CHARS),
+    }
+  );
 }

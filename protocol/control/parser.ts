@@ -9,7 +9,9 @@
  *    between the two are notifications, held back until then.
  */
 import { AppError } from "../errors.ts";
-import { MAX_REPLY_BYTES } from "../limits.ts";
+import { MAX_LINE_BYTES, MAX_REPLY_BYTES } from "../limits.ts";
+import { ascii, decimal, startsWith, startsWithText } from "./bytes.ts";
+import { readGuard, type Guard } from "./guard.ts";
 import { LineSplitter } from "./lines.ts";
 import { parseNotification, type Notification } from "./notifications.ts";
 
@@ -49,14 +51,10 @@ const LF = 10;
 const SPACE = 32;
 const PERCENT = 37;
 const COLON = 58;
-const ZERO = 48;
 /** `ESC P 1 0 0 0 p`, the wrapper of `-CC`: lines then end CR LF (client.c). */
 const DCS = Uint8Array.of(27, 80, 49, 48, 48, 48, 112);
 const OUTPUT = ascii("%output %");
 const EXTENDED_OUTPUT = ascii("%extended-output %");
-/** A guard line is three numbers; anything longer is not one. */
-const MAX_GUARD_BYTES = 64;
-const GUARD = /^%(begin|end|error) (\d{1,20}) (\d{1,10}) (\d{1,10})$/;
 
 interface OpenBlock {
   readonly stamp: string;
@@ -72,17 +70,12 @@ interface OpenBlock {
   overflowed: boolean;
 }
 
-interface Guard {
-  readonly keyword: string;
-  /** time, number and flags as tmux wrote them */
-  readonly stamp: string;
-  readonly number: number;
-  readonly flags: number;
-}
-
 export class ControlParser {
   readonly #handler: ControlHandler;
-  readonly #lines = new LineSplitter((buffer, from, to) => this.#line(buffer, from, to));
+  readonly #lines = new LineSplitter(
+    (buffer, from, to) => this.#line(buffer, from, to),
+    () => this.#tooLong(),
+  );
   readonly #utf8 = new TextDecoder();
   #started = false;
   #crlf = false;
@@ -115,8 +108,12 @@ export class ControlParser {
         this.#crlf = true;
       }
     }
-    if (this.#exited) return;
     if (this.#crlf && to > from && buffer[to - 1] === CR) to -= 1;
+    this.#dispatch(buffer, from, to);
+  }
+
+  #dispatch(buffer: Uint8Array, from: number, to: number): void {
+    if (this.#exited) return;
     const block = this.#block;
     if (block === undefined) this.#topLevel(buffer, from, to);
     else if (block.shape.kind === "foreign") this.#inForeign(block, block.shape.nonce, buffer, from, to);
@@ -125,7 +122,7 @@ export class ControlParser {
 
   #topLevel(buffer: Uint8Array, from: number, to: number): void {
     if (this.#output(buffer, from, to)) return;
-    const guard = this.#guard(buffer, from, to);
+    const guard = readGuard(buffer, from, to);
     if (guard?.keyword === "begin") this.#open(guard);
     else this.#notify(buffer, from, to);
   }
@@ -146,7 +143,7 @@ export class ControlParser {
   }
 
   #inBlock(block: OpenBlock, buffer: Uint8Array, from: number, to: number): void {
-    const guard = this.#guard(buffer, from, to);
+    const guard = readGuard(buffer, from, to);
     if (guard !== undefined && guard.keyword !== "begin" && guard.stamp === block.stamp) {
       this.#close(block, guard.keyword === "end", this.#bodyLength);
       return;
@@ -159,7 +156,7 @@ export class ControlParser {
   }
 
   #inForeign(block: OpenBlock, nonce: string, buffer: Uint8Array, from: number, to: number): void {
-    const guard = this.#guard(buffer, from, to);
+    const guard = readGuard(buffer, from, to);
     if (block.trailer !== undefined) {
       if (guard?.keyword === "end" && guard.stamp === block.second?.stamp) this.#closeForeign(block);
       else throw new AppError("PROTOCOL_ERROR", "tmux did not close the nonce's block; reconnecting");
@@ -190,9 +187,10 @@ export class ControlParser {
     if (candidate === undefined || second === undefined) throw new AppError("INTERNAL_ERROR", "no candidate");
     const held = this.#body.slice(candidate.next, second.from);
     this.#close(block, candidate.ok, candidate.bodyEnd);
+    // A hook of the first command (`after-capture-pane`) has its own block here, between the two of ours.
     for (let at = 0; at < held.length;) {
       const end = held.indexOf(LF, at);
-      this.#topLevel(held, at, end);
+      this.#dispatch(held, at, end);
       at = end + 1;
     }
   }
@@ -212,14 +210,36 @@ export class ControlParser {
     });
   }
 
+  /**
+   * Nothing of this reply will be handed out, so the body that is held can go. What follows a foreign body's last guard
+   * line stays while it fits: that line may be the true end, and what follows it notifications.
+   */
+  #overflow(block: OpenBlock): void {
+    block.overflowed = true;
+    const { candidate } = block;
+    const following = candidate === undefined ? 0 : this.#bodyLength - candidate.next;
+    const kept = following > MAX_LINE_BYTES ? 0 : following;
+    this.#body.copyWithin(0, this.#bodyLength - kept, this.#bodyLength);
+    this.#bodyLength = kept;
+    if (candidate !== undefined) block.candidate = { bodyEnd: 0, next: 0, ok: candidate.ok };
+  }
+
+  /** A row of a long reply may be one joined line: the reply is lost, not the link. Anywhere else it is not tmux. */
+  #tooLong(): void {
+    const block = this.#block;
+    if (this.#exited) return;
+    if (block === undefined || block.shape.kind === "none" || block.trailer !== undefined) {
+      throw new AppError("PROTOCOL_ERROR", `tmux sent a line of more than ${MAX_LINE_BYTES} bytes; reconnecting`);
+    }
+    block.second = undefined;
+    this.#overflow(block);
+  }
+
   #append(block: OpenBlock, buffer: Uint8Array, from: number, to: number): void {
     let needed = this.#bodyLength + to - from + 1;
     if (needed > MAX_REPLY_BYTES) {
-      // Nothing of this reply will be handed out: what is held can go, a true end is still to come.
-      block.overflowed = true;
-      block.candidate = undefined;
-      this.#bodyLength = 0;
-      needed = to - from + 1;
+      this.#overflow(block);
+      needed = this.#bodyLength + to - from + 1;
     }
     if (needed > this.#body.length) {
       const grown = new Uint8Array(Math.max(needed, this.#body.length * 2));
@@ -235,13 +255,13 @@ export class ControlParser {
   #output(buffer: Uint8Array, from: number, to: number): boolean {
     if (startsWith(buffer, from, to, OUTPUT)) {
       const { value, end } = decimal(buffer, from + OUTPUT.length, to);
-      if (end === -1 || buffer[end] !== SPACE) return false;
+      if (end === -1 || end === to || buffer[end] !== SPACE) return false;
       this.#handler.output(value, buffer, end + 1, to);
       return true;
     }
     if (!startsWith(buffer, from, to, EXTENDED_OUTPUT)) return false;
     const { value, end } = decimal(buffer, from + EXTENDED_OUTPUT.length, to);
-    if (end === -1) return false;
+    if (end === -1 || end === to || buffer[end] !== SPACE) return false;
     for (let at = end; at + 2 < to; at += 1) {
       if (buffer[at] === SPACE && buffer[at + 1] === COLON && buffer[at + 2] === SPACE) {
         this.#handler.output(value, buffer, at + 3, to);
@@ -252,59 +272,8 @@ export class ControlParser {
   }
 
   #notify(buffer: Uint8Array, from: number, to: number): void {
-    const isNotification = from < to && buffer[from] === PERCENT;
-    const notification: Notification = isNotification
-      ? parseNotification(this.#utf8.decode(buffer.subarray(from, to)))
-      : { kind: "other", keyword: "" };
+    const notification = parseNotification(this.#utf8.decode(buffer.subarray(from, to)));
     if (notification.kind === "exit") this.#exited = true;
     this.#handler.notification(notification);
   }
-
-  #guard(buffer: Uint8Array, from: number, to: number): Guard | undefined {
-    if (to - from > MAX_GUARD_BYTES || to - from < 10 || buffer[from] !== PERCENT) return undefined;
-    const second = buffer[from + 1];
-    if (second !== 98 && second !== 101) return undefined; // %b, %e
-    const match = GUARD.exec(String.fromCharCode(...buffer.subarray(from, to)));
-    if (match === null) return undefined;
-    const [line, keyword, , number, flags] = match;
-    return {
-      keyword: keyword ?? "",
-      stamp: line.slice(line.indexOf(" ")),
-      number: Number(number),
-      flags: Number(flags),
-    };
-  }
-}
-
-function ascii(text: string): Uint8Array {
-  return Uint8Array.from(text, (char) => char.charCodeAt(0));
-}
-
-function startsWith(buffer: Uint8Array, from: number, to: number, prefix: Uint8Array): boolean {
-  if (to - from < prefix.length) return false;
-  for (let index = 0; index < prefix.length; index += 1) {
-    if (buffer[from + index] !== prefix[index]) return false;
-  }
-  return true;
-}
-
-function startsWithText(buffer: Uint8Array, from: number, to: number, prefix: string): boolean {
-  if (to - from < prefix.length) return false;
-  for (let index = 0; index < prefix.length; index += 1) {
-    if (buffer[from + index] !== prefix.charCodeAt(index)) return false;
-  }
-  return true;
-}
-
-/** A decimal number of at most ten digits at `from`; `end` is -1 when there is none. */
-function decimal(buffer: Uint8Array, from: number, to: number): { readonly value: number; readonly end: number } {
-  let at = from;
-  let value = 0;
-  while (at < to && at - from < 10) {
-    const digit = buffer[at]! - ZERO;
-    if (digit < 0 || digit > 9) break;
-    value = value * 10 + digit;
-    at += 1;
-  }
-  return at === from ? { value: 0, end: -1 } : { value, end: at };
 }

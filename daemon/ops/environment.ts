@@ -1,0 +1,30 @@
+/**
+ * What a pane may inherit. A new tmux server copies its creator's environment into every pane (docs/tmuxFacts.md 35),
+ * so an owned server is started from an allow-list: what a login shell needs, and no secret.
+ */
+const ALLOWED = new Set([
+  "PATH",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "SHELL",
+  "LANG",
+  "LANGUAGE",
+  "TZ",
+  "TMPDIR",
+  "XDG_RUNTIME_DIR",
+]);
+
+/** @param also further names the user has allowed. */
+export function paneEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+  also: readonly string[] = [],
+): Record<string, string> {
+  const allowed: Record<string, string> = { PATH: "/usr/local/bin:/usr/bin:/bin" };
+  for (const [name, value] of Object.entries(environment)) {
+    if (value !== undefined && (ALLOWED.has(name) || name.startsWith("LC_") || also.includes(name))) {
+      allowed[name] = value;
+    }
+  }
+  return allowed;
+}

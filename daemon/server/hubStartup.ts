@@ -1,0 +1,140 @@
+/**
+ * Makes a fresh connection's hub complete: who and where we are, one daemon per server, hooks, every existing window
+ * linked, the event pane listening. Everything here is done again for each connection.
+ */
+import { killSession, linkWindow, listAllWindows, listSessions, displayMessage } from "../../protocol/command/build.ts";
+import {
+  decodeServerIdentity,
+  decodeSessionRows,
+  decodeWindowLinks,
+  SERVER_IDENTITY_FORMAT,
+  type ServerIdentity,
+  type SessionRow,
+  sessionRowsFormat,
+  WINDOW_LINKS_FORMAT,
+} from "../../protocol/command/formats.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import type { ControlConnection } from "../connection/controlConnection.ts";
+import type { OutputSource } from "../panes/outputSource.ts";
+import type { Clock } from "../time/clock.ts";
+import { EventPaneReader, hubHooks, isHubName } from "./hub.ts";
+
+/** A daemon that was killed takes this long to leave at most: its client is told by the kernel (docs/tmuxFacts.md 3). */
+const OTHER_HUB_LEAVES_WITHIN_MS = 2_000;
+const LOOK_AGAIN_MS = 25;
+/** `stty` and `cat` in the event pane; a machine that needs longer is not going to work. */
+const EVENT_PANE_WITHIN_MS = 10_000;
+/** Window links per round of commands. */
+const LINKS_AT_ONCE = 200;
+
+export interface AttachedHub extends ServerIdentity {
+  readonly connection: ControlConnection;
+}
+
+export interface HubStartupOptions {
+  readonly connection: ControlConnection;
+  readonly clock: Clock;
+  readonly hubName: string;
+  /** The stream of a pane of this connection. */
+  readonly output: (pane: PaneId) => OutputSource;
+  readonly onPaneDied: (pane: PaneId) => void;
+}
+
+/** @throws AppError INCONSISTENT_STATE when another daemon holds the server, TMUX_UNAVAILABLE, CONNECTION_LOST */
+export async function prepareHub(options: HubStartupOptions): Promise<AttachedHub> {
+  const { connection, hubName } = options;
+  const { body } = await connection.command(displayMessage(SERVER_IDENTITY_FORMAT));
+  const identity = decodeServerIdentity(body);
+  if (identity === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not say who it is");
+  const eventPaneReady = listenToEventPane(options, identity.pane);
+  // Whoever fails first is told; the other must not become an unhandled rejection.
+  eventPaneReady.catch(() => undefined);
+  await removeOldHubs(options);
+  const hookIndex = 1_000 + Math.floor(Math.random() * 1_000_000);
+  await connection.group(hubHooks(hubName, identity.session, identity.pane, hookIndex));
+  await linkExistingWindows(connection, identity);
+  await eventPaneReady;
+  return { ...identity, connection };
+}
+
+function listenToEventPane(options: HubStartupOptions, pane: PaneId): Promise<void> {
+  const source = options.output(pane);
+  return new Promise((resolve, reject) => {
+    const timer = options.clock.callAt(options.clock.nowMs() + EVENT_PANE_WITHIN_MS, () =>
+      reject(new AppError("TMUX_UNAVAILABLE", "the event pane did not start: are sh, stty and cat on PATH?")),
+    );
+    const reader = new EventPaneReader({
+      onReady: () => {
+        timer.cancel();
+        resolve();
+      },
+      onDied: options.onPaneDied,
+    });
+    let readSeq = 0;
+    const readOn = (): void => {
+      for (;;) {
+        const slice = source.read(readSeq);
+        if (slice.kind === "end") return;
+        if (slice.kind === "gap") readSeq = slice.gap.to;
+        else {
+          readSeq = slice.to;
+          reader.push(slice.bytes);
+        }
+      }
+    };
+    source.subscribe({
+      advanced: readOn,
+      gap: readOn,
+      exited: () => undefined,
+      closed: (error) => {
+        timer.cancel();
+        reject(error);
+      },
+    });
+    readOn();
+  });
+}
+
+/** Hubs of daemons that are gone are taken away; one that is held tells that another daemon is at work here. */
+async function removeOldHubs({ connection, clock, hubName }: HubStartupOptions): Promise<void> {
+  const deadlineMs = clock.nowMs() + OTHER_HUB_LEAVES_WITHIN_MS;
+  for (;;) {
+    const others = (await listHubs(connection)).filter((row) => row.name !== hubName);
+    for (const row of others.filter((other) => other.attached === 0)) {
+      // It may be going by itself at this moment.
+      await connection.command(killSession(row.session), "none").catch(ignoreCommandFailure);
+    }
+    if (others.every((row) => row.attached === 0)) return;
+    if (clock.nowMs() >= deadlineMs) {
+      throw new AppError(
+        "INCONSISTENT_STATE",
+        "another tmuxwire daemon holds this tmux server: stop it, or choose another socket path",
+      );
+    }
+    await new Promise<void>((resolve) => clock.callAt(clock.nowMs() + LOOK_AGAIN_MS, resolve));
+  }
+}
+
+async function listHubs(connection: ControlConnection): Promise<readonly SessionRow[]> {
+  const { body, nonce } = await connection.foreign((text) => listSessions(sessionRowsFormat(text)));
+  return decodeSessionRows(body, nonce).filter((row) => isHubName(row.name));
+}
+
+async function linkExistingWindows(connection: ControlConnection, hub: ServerIdentity): Promise<void> {
+  const { body } = await connection.command(listAllWindows(WINDOW_LINKS_FORMAT));
+  const links = decodeWindowLinks(body);
+  const linked = new Set(links.filter((link) => link.session === hub.session).map((link) => link.window));
+  const missing = [...new Set(links.map((link) => link.window))].filter((window) => !linked.has(window));
+  for (let at = 0; at < missing.length; at += LINKS_AT_ONCE) {
+    await Promise.all(
+      missing
+        .slice(at, at + LINKS_AT_ONCE)
+        .map((window) => connection.command(linkWindow(window, hub.session), "none").catch(ignoreCommandFailure)),
+    );
+  }
+}
+
+function ignoreCommandFailure(error: unknown): void {
+  if (!(error instanceof AppError && error.code === "TMUX_COMMAND_FAILED")) throw error;
+}
