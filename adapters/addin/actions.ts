@@ -1,0 +1,220 @@
+/**
+ * The six actions (docs/contracts/addin.md §3) over a `TmuxServer`. A session is looked up exactly and before anything is
+ * typed or killed; every operation on the server has the contract's time limit; nothing outlives the client's request.
+ */
+import { randomBytes } from "node:crypto";
+import type { Capture, InputPart, SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { Clock } from "../../daemon/time/clock.ts";
+import type {
+  AddinCapture,
+  AddinFailure,
+  AddinInput,
+  AddinMetadata,
+  AddinRequest,
+  AddinSuccess,
+  AddinWait,
+} from "../../protocol/api/addin.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { pause, withDeadline } from "./deadline.ts";
+import { firstOutput } from "./firstOutput.ts";
+import type { Target } from "./targets.ts";
+import { findSession, findTarget, onSession } from "./targets.ts";
+import type { AddinWaits } from "./waits.ts";
+import { sendAndMatch } from "./waits.ts";
+
+export interface ActionContext {
+  readonly server: TmuxServer;
+  readonly waits: AddinWaits;
+  readonly clock: Clock;
+  readonly commandTimeoutMs: number;
+}
+
+/** One request under way: what it may use, and until when. */
+interface Call extends ActionContext {
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal;
+  readonly startedMs: number;
+}
+
+export interface ActionResult {
+  readonly status: 200 | 408;
+  readonly body: AddinSuccess | AddinFailure;
+}
+
+/** Auto names tried before giving up; with 32 random bits a second try is already unlikely. */
+const AUTO_NAME_TRIES = 4;
+
+const encoder = new TextEncoder();
+
+export async function runAction(
+  context: ActionContext,
+  request: AddinRequest,
+  signal: AbortSignal,
+): Promise<ActionResult> {
+  const call: Call = { ...context, signal, startedMs: context.clock.nowMs() };
+  const { action } = request;
+  switch (action) {
+    case "list_sessions": {
+      const names = call.server.sessions().map((session) => session.name);
+      return success({ ok: true, action, sessions: names.sort() });
+    }
+    case "create_session": {
+      const session = await createSession(call, request.session, request.cwd);
+      return success({ ok: true, action, session: session.name });
+    }
+    case "kill_session": {
+      const session = findSession(call.server, request.session);
+      await onSession(request.session, () => command(call, () => call.server.killSession(session.id)));
+      return success({ ok: true, action, session: session.name });
+    }
+    case "send_keys": {
+      const target = findTarget(call.server, request.session);
+      await send(call, target, request.input);
+      return success({ ok: true, action, session: target.session.name });
+    }
+    case "capture_pane": {
+      const target = findTarget(call.server, request.session);
+      await pause(call.clock, request.capture.waitMs, signal);
+      return captured(call, action, target, await capture(call, target, request.capture));
+    }
+    case "send_and_capture":
+      return sendAndCapture(call, request);
+  }
+}
+
+type SendAndCapture = Extract<AddinRequest, { action: "send_and_capture" }>;
+
+/**
+ * Send → `wait_ms` → `wait_for` or `timeout_ms` → capture. Without `wait_for` there is nothing to wait out: the capture
+ * follows `wait_ms`, or the pane's first output when there is none. With it, the pattern is looked for in all output
+ * after the send, what arrives during `wait_ms` included, and `timeout_ms` starts when `wait_ms` is over.
+ */
+async function sendAndCapture(call: Call, request: SendAndCapture): Promise<ActionResult> {
+  const target = findTarget(call.server, request.session);
+  const { action, wait } = request;
+  if (wait === undefined) {
+    await sendAndPause(call, request, target);
+    return captured(call, action, target, await capture(call, target, request.capture));
+  }
+  const matchedText = await sendAndWait(call, request, target, wait);
+  const screen = await capture(call, target, request.capture);
+  if (matchedText !== undefined) return captured(call, action, target, screen, matchedText);
+  return {
+    status: 408,
+    body: {
+      ok: false,
+      error: `wait_for regex did not match before timeout (${wait.timeoutMs}ms).`,
+      metadata: { ...metadataOf(call, screen), output: outputOf(screen) },
+    },
+  };
+}
+
+async function sendAndPause(call: Call, request: SendAndCapture, target: Target): Promise<void> {
+  const source = await onSession(target.name, () => call.server.output(target.pane));
+  const sentSeq = await send(call, target, request.input);
+  const { waitMs } = request.capture;
+  if (waitMs > 0) await pause(call.clock, waitMs, call.signal);
+  else await firstOutput(call.clock, source, sentSeq, call.signal);
+}
+
+/** The matched text, or undefined when the time was over. */
+async function sendAndWait(
+  call: Call,
+  request: SendAndCapture,
+  target: Target,
+  wait: AddinWait,
+): Promise<string | undefined> {
+  const { waitMs } = request.capture;
+  const excludeEcho = call.server.status().kind === "stub" ? undefined : echoOf(request.input);
+  // The match may come before the send has been confirmed: both must be over before the pause begins.
+  let paused: Promise<void> = Promise.resolve();
+  const matchedText = await onSession(target.name, () =>
+    sendAndMatch(
+      call.waits,
+      call.server.output(target.pane),
+      { pattern: wait.pattern, timeoutMs: waitMs + wait.timeoutMs, excludeEcho, signal: call.signal },
+      async (beforeWrite) => {
+        const sent = send(call, target, request.input, beforeWrite);
+        paused = sent.then(() => pause(call.clock, waitMs, call.signal));
+        paused.catch(() => undefined);
+        await sent;
+      },
+    ),
+  );
+  if (matchedText !== undefined) await paused;
+  return matchedText;
+}
+
+/**
+ * What a real pane echoes of an input, which is no answer to it: the text, and the line end when Enter follows at once.
+ * The stub's line is not an echo but the simulated output itself.
+ */
+function echoOf({ text, keys }: AddinInput): Uint8Array | undefined {
+  return text === undefined ? undefined : encoder.encode(keys[0] === "Enter" ? `${text}\r` : text);
+}
+
+async function createSession(call: Call, name: string | undefined, cwd: string | undefined): Promise<SessionInfo> {
+  for (let tries = 1; ; tries++) {
+    const asked = name ?? `pi-${randomBytes(4).toString("hex")}`;
+    try {
+      return await command(call, () => call.server.createSession({ name: asked, cwd }));
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "ALREADY_EXISTS") throw error;
+      if (name !== undefined || tries === AUTO_NAME_TRIES) throw alreadyExists(call.server, asked, error);
+    }
+  }
+}
+
+/** Each mode has its own words for it (docs/contracts/addin.md §3). */
+function alreadyExists(server: TmuxServer, name: string, cause: AppError): AppError {
+  const message = server.status().kind === "stub" ? `Session already exists: ${name}` : `duplicate session: ${name}`;
+  return new AppError("ALREADY_EXISTS", message, { cause });
+}
+
+/** Types text, then each key, as one job. Returns the position before its output. */
+async function send(call: Call, target: Target, input: AddinInput, beforeWrite?: () => void): Promise<number> {
+  const parts: InputPart[] = [];
+  if (input.text !== undefined) parts.push({ kind: "text", bytes: encoder.encode(input.text) });
+  if (input.keys.length > 0) parts.push({ kind: "keys", keys: input.keys });
+  const receipt = await onSession(target.name, () =>
+    command(call, (signal) => call.server.input(target.pane, parts, { signal, beforeWrite })),
+  );
+  return receipt.position.outputSeq;
+}
+
+function capture(call: Call, target: Target, options: AddinCapture): Promise<Capture> {
+  const { lines, joinWrapped } = options;
+  return onSession(target.name, () =>
+    command(call, (signal) => call.server.capture(target.pane, { lines, joinWrapped, signal })),
+  );
+}
+
+const command = <T>(call: Call, run: (signal: AbortSignal) => Promise<T>): Promise<T> =>
+  withDeadline(call.clock, call.commandTimeoutMs, call.signal, run);
+
+const success = (body: AddinSuccess): ActionResult => ({ status: 200, body });
+
+function captured(
+  call: Call,
+  action: "capture_pane" | "send_and_capture",
+  target: Target,
+  screen: Capture,
+  matchedText?: string,
+): ActionResult {
+  const metadata = metadataOf(call, screen);
+  return success({
+    ok: true,
+    action,
+    session: target.session.name,
+    output: outputOf(screen),
+    metadata: matchedText === undefined ? metadata : { ...metadata, matchedText },
+  });
+}
+
+const outputOf = (screen: Capture): string => screen.lines.join("\n");
+
+const metadataOf = (call: Call, screen: Capture): AddinMetadata => ({
+  outputSeq: screen.position.outputSeq,
+  epoch: screen.position.epoch,
+  elapsedMs: Math.round(call.clock.nowMs() - call.startedMs),
+});

@@ -1,0 +1,85 @@
+/**
+ * The add-in's listener: `GET /health` and `POST /v1/tmux` (docs/contracts/addin.md §1). Both modes pass through the same
+ * routes; which one it is shows only in the `TmuxServer` behind them. Health is answered from memory, because the client
+ * asks for it before every call and gives it 900 ms.
+ */
+import { Hono } from "hono";
+import type { Log } from "../../daemon/ops/log.ts";
+import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { Clock } from "../../daemon/time/clock.ts";
+import type { AddinFailure, AddinHealth } from "../../protocol/api/addin.ts";
+import { ADDIN_MAX_BODY_BYTES } from "../../protocol/api/addin.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { errorHandler } from "../http/errors.ts";
+import type { GuardEnv, RouteRule } from "../http/guard.ts";
+import { createGuard } from "../http/guard.ts";
+import { runAction } from "./actions.ts";
+import { parseAddinRequest } from "./requests.ts";
+import type { AddinWaits } from "./waits.ts";
+import { patternProblem } from "./waits.ts";
+
+export interface AddinAppConfig {
+  /** The configured host, which a request may name besides the loopback ones. */
+  readonly host: string;
+  readonly token: string | undefined;
+  readonly allowedOrigins: readonly string[];
+  /** Lets a request without an Origin in when it carries the token. */
+  readonly allowNoOrigin: boolean;
+  readonly commandTimeoutMs: number;
+}
+
+export interface AddinAppOptions {
+  readonly server: TmuxServer;
+  readonly waits: AddinWaits;
+  readonly clock: Clock;
+  readonly config: AddinAppConfig;
+  readonly log: Log;
+}
+
+const RULES: ReadonlyMap<string, RouteRule> = new Map([
+  ["/health", { methods: ["GET"], auth: false }],
+  ["/v1/tmux", { methods: ["POST"], auth: true, maxJsonBytes: ADDIN_MAX_BODY_BYTES }],
+]);
+
+export function createAddinApp(options: AddinAppOptions): Hono<GuardEnv> {
+  const { server, waits, clock, config, log } = options;
+  const context = { server, waits, clock, commandTimeoutMs: config.commandTimeoutMs };
+  const app = new Hono<GuardEnv>();
+  app.onError(errorHandler(log, ({ message }): AddinFailure => ({ ok: false, error: message })));
+  app.use(
+    createGuard({
+      peers: "loopback",
+      hosts: new Set([config.host.toLowerCase()]),
+      origins: new Set(config.allowedOrigins),
+      missingOrigin: config.allowNoOrigin ? "token" : "refuse",
+      token: config.token,
+      route: (path) => RULES.get(path),
+      clock,
+    }),
+  );
+  app.get("/health", (c) => c.json(healthOf(server)));
+  app.post("/v1/tmux", async (c) => {
+    const request = await parseAddinRequest(c.get("json"), (pattern) => patternProblem(waits, pattern));
+    const { status, body } = await runAction(context, request, c.req.raw.signal);
+    return c.json(body, status);
+  });
+  return app;
+}
+
+/** @throws AppError CONNECTION_LOST while there is no tmux to talk to: the client then holds its call back. */
+function healthOf(server: TmuxServer): AddinHealth {
+  const { kind, state, tmuxVersion, socketPath } = server.status();
+  const sessions = server.sessions().length;
+  if (kind === "stub") return { ok: true, mode: "stub", backend: "stub", sessions };
+  if (state === "connecting" || state === "closed") {
+    throw new AppError("CONNECTION_LOST", "tmux is not connected; it is being reconnected, try again shortly");
+  }
+  return {
+    ok: true,
+    mode: "tmux",
+    backend: "tmux",
+    tmuxVersion: tmuxVersion ?? "tmux",
+    socketPath: socketPath ?? "",
+    sessions,
+  };
+}

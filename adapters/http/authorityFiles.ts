@@ -1,0 +1,69 @@
+/**
+ * Where authorities live: a directory with `rootCA.pem` and `rootCA-key.pem`, as mkcert keeps its own. Ours appears as a
+ * whole, by renaming its directory, so that two daemons that start at once end up with the same one.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { UsablePair } from "./certificateFiles.ts";
+import { checkPair, privateDirectory, readIfPresent, requirePrivate, unusable } from "./certificateFiles.ts";
+import { makeAuthority } from "./localAuthority.ts";
+
+const CERT_FILE = "rootCA.pem";
+const KEY_FILE = "rootCA-key.pem";
+
+export interface Authority extends UsablePair {
+  /** What a person trusts. */
+  readonly certPath: string;
+}
+
+/** mkcert's authority, when it has been set up here with its key, and is of use. */
+export async function mkcertAuthority(directory: string, nowUnixMs: number): Promise<Authority | undefined> {
+  try {
+    return await readAuthority(directory, nowUnixMs);
+  } catch {
+    // Not ours to judge or repair: an authority that cannot sign is as good as none.
+    return undefined;
+  }
+}
+
+/** Our authority, made on first use. @throws AppError CONFIGURATION_INVALID */
+export async function ownAuthority(stateDir: string, nowUnixMs: number): Promise<Authority> {
+  await privateDirectory(stateDir);
+  const directory = join(stateDir, "authority");
+  const present = await readOwn(directory, nowUnixMs);
+  if (present !== undefined) return present;
+  const made = await makeAuthority(nowUnixMs, `tmuxwire local authority of ${hostname()}`);
+  const temporary = `${directory}.${randomBytes(6).toString("hex")}`;
+  await mkdir(temporary, { mode: 0o700 });
+  try {
+    await writeFile(join(temporary, KEY_FILE), made.key, { mode: 0o600, flag: "wx" });
+    await writeFile(join(temporary, CERT_FILE), made.cert, { mode: 0o644, flag: "wx" });
+    await rename(temporary, directory);
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true });
+    const code = (error as NodeJS.ErrnoException).code;
+    // Another daemon was faster: its authority is the one.
+    if (code !== "ENOTEMPTY" && code !== "EEXIST") throw error;
+  }
+  const stored = await readOwn(directory, nowUnixMs);
+  if (stored === undefined) {
+    throw unusable(`${directory} holds no complete authority`, "remove it to have a new one made");
+  }
+  return stored;
+}
+
+async function readOwn(directory: string, nowUnixMs: number): Promise<Authority | undefined> {
+  const authority = await readAuthority(directory, nowUnixMs);
+  if (authority !== undefined) await requirePrivate(join(directory, KEY_FILE));
+  return authority;
+}
+
+async function readAuthority(directory: string, nowUnixMs: number): Promise<Authority | undefined> {
+  const paths = { key: join(directory, KEY_FILE), cert: join(directory, CERT_FILE) };
+  const cert = await readIfPresent(paths.cert);
+  const key = await readIfPresent(paths.key);
+  if (cert === undefined || key === undefined) return undefined;
+  return { ...checkPair({ key, cert }, paths, nowUnixMs), certPath: paths.cert };
+}

@@ -1,0 +1,29 @@
+/**
+ * Bearer tokens. Both sides are hashed before the comparison, so it takes the same time whatever the candidate's length
+ * and content are, and nothing about the token can be learnt from it.
+ */
+import { createHash, timingSafeEqual } from "node:crypto";
+
+export type VerifyAuthorization = (header: string | undefined) => boolean;
+
+const PREFIX = "Bearer ";
+const digestOf = (text: string): Buffer => createHash("sha256").update(text, "utf8").digest();
+
+/** Answers whether an `Authorization` header carries this token; the prefix is case-sensitive, the token is trimmed. */
+export function bearerVerifier(token: string): VerifyAuthorization {
+  const expected = digestOf(token);
+  return (header) => {
+    if (header === undefined || !header.startsWith(PREFIX)) return false;
+    const candidate = header.slice(PREFIX.length).trim();
+    return candidate !== "" && timingSafeEqual(digestOf(candidate), expected);
+  };
+}
+
+/** The token in a `Sec-WebSocket-Protocol` header, as an `Authorization` header would carry it. */
+export function bearerFromProtocols(header: string | undefined, prefix: string): string | undefined {
+  const entry = header
+    ?.split(",")
+    .map((protocol) => protocol.trim())
+    .find((protocol) => protocol.startsWith(prefix));
+  return entry === undefined ? undefined : `Bearer ${entry.slice(prefix.length)}`;
+}

@@ -1,0 +1,39 @@
+/**
+ * Errors become responses here and nowhere else: the status comes from the one table, the message is the error's own
+ * except behind a 500, where it could carry anything. Each contract only chooses the shape of its body.
+ */
+import type { Context, ErrorHandler } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Log } from "../../daemon/ops/log.ts";
+import type { AppError } from "../../protocol/errors.ts";
+import { ERROR_SURFACES, toAppError } from "../../protocol/errors.ts";
+import type { GuardEnv } from "./guard.ts";
+
+export const INTERNAL_MESSAGE = "Internal server error.";
+
+/** What a client may read of an error. */
+export interface VisibleError {
+  readonly status: ContentfulStatusCode;
+  readonly message: string;
+  readonly error: AppError;
+}
+
+export function visibleError(thrown: unknown): VisibleError {
+  const error = toAppError(thrown);
+  const status = ERROR_SURFACES[error.code].httpStatus;
+  return { status, message: status === 500 ? INTERNAL_MESSAGE : error.message, error };
+}
+
+/** An `onError` handler; `body` is the contract's shape. The path is logged, the query and the body never are. */
+export function errorHandler(log: Log, body: (visible: VisibleError) => object): ErrorHandler<GuardEnv> {
+  return (thrown: unknown, c: Context<GuardEnv>) => {
+    const visible = visibleError(thrown);
+    const fields = { code: visible.error.code, status: visible.status, method: c.req.method, path: c.req.path };
+    if (visible.status === 500) log.error("http.request.failed", { ...fields, error: visible.error });
+    else log.debug("http.request.refused", fields);
+    if (visible.error.code === "BODY_TOO_LARGE" && visible.error.details?.["close"] === true) {
+      c.header("Connection", "close");
+    }
+    return c.json(body(visible), visible.status);
+  };
+}

@@ -1,0 +1,25 @@
+/** Every bound of the HTTP listeners in one table: the unit in the name, the reason beside the number. */
+
+/** Read past a body limit so that the connection stays usable after a 413: four times the add-in's limit, one more try. */
+export const MAX_DRAIN_BYTES = 1_048_576;
+/** How long that reading may take; a client that trickles is not worth a connection. */
+export const MAX_DRAIN_MS = 2_000;
+
+/** Connections at once on one listener. A browser opens six per host; forty of them is no longer one person's machine. */
+export const MAX_CONNECTIONS = 256;
+/** Request line and headers. Node's own default, stated because the guard echoes one header. */
+export const MAX_HEADER_BYTES = 16_384;
+/** Time to receive the headers. Loopback needs microseconds; a client that holds a connection open needs a bound. */
+export const HEADERS_TIMEOUT_MS = 10_000;
+/** Time to receive a whole request. The answer may take as long as its wait. */
+export const REQUEST_TIMEOUT_MS = 30_000;
+/** How often Node looks for connections past those two. */
+export const CONNECTIONS_CHECK_MS = 5_000;
+/** Time for a TLS handshake. */
+export const HANDSHAKE_TIMEOUT_MS = 10_000;
+/** An idle connection is kept this long: a POST that meets a closing connection cannot be sent again safely. */
+export const KEEP_ALIVE_MS = 65_000;
+/** A closing listener lets requests under way finish for this long; the process must be gone within 2 s of SIGTERM. */
+export const CLOSE_GRACE_MS = 1_000;
+/** How often a closing listener looks for connections that have become idle. */
+export const CLOSE_SWEEP_MS = 20;

@@ -1,0 +1,63 @@
+/**
+ * How a person makes their system trust the certificates that we sign: the text of the `trust` command. Changing a trust
+ * store takes an administrator's word and a program of the system's, so the commands are shown, never run.
+ */
+import type { Certificate } from "./certificates.ts";
+
+/** What to do about `certificate` on `platform`, as text for a terminal. */
+export function trustInstructions(platform: NodeJS.Platform, certificate: Certificate): string {
+  const path = certificate.authorityPath;
+  switch (certificate.source) {
+    case "configured":
+    case "bridge":
+      return [
+        "The certificate in use was given, not made here: whoever made it says how it is trusted.",
+        "If mkcert made it, `mkcert -install` is all it takes.",
+        "",
+      ].join("\n");
+    case "mkcert":
+      return [
+        `The certificate in use is signed by mkcert's authority, ${path ?? "rootCA.pem"}.`,
+        "If the browser does not trust it yet, run: mkcert -install",
+        "",
+      ].join("\n");
+    case "own":
+      return [
+        `The certificate in use is signed by an authority made on this machine: ${path ?? "rootCA.pem"}`,
+        "It can vouch for localhost, 127.* and ::1 only. To trust it:",
+        "",
+        ...commandsFor(platform, path ?? "rootCA.pem").map((line) => `  ${line}`),
+        "",
+        "Then restart the browser or Office.",
+        "",
+      ].join("\n");
+  }
+}
+
+function commandsFor(platform: NodeJS.Platform, path: string): string[] {
+  if (platform === "win32") {
+    return [
+      `certutil -user -addstore Root "${path}"`,
+      "",
+      "With the daemon inside WSL, copy the file to Windows first and run this in a Windows terminal.",
+    ];
+  }
+  const quoted = `'${path.replaceAll("'", "'\\''")}'`;
+  if (platform === "darwin") {
+    return [
+      `security add-trusted-cert -r trustRoot -p ssl -k ~/Library/Keychains/login.keychain-db ${quoted}`,
+      "",
+      "Excel for Mac and Safari use the login keychain; Firefox needs",
+      "security.enterprise_roots.enabled = true in about:config.",
+    ];
+  }
+  return [
+    "Chrome, Edge (needs certutil, from the package libnss3-tools or nss-tools):",
+    `  certutil -d sql:"$HOME/.pki/nssdb" -A -t C,, -n tmuxwire -i ${quoted}`,
+    "The system, for curl and others, on Debian and Ubuntu:",
+    `  sudo cp ${quoted} /usr/local/share/ca-certificates/tmuxwire.crt && sudo update-ca-certificates`,
+    "On Fedora and Red Hat:",
+    `  sudo trust anchor ${quoted}`,
+    "Firefox: Settings → Certificates → Authorities → Import.",
+  ];
+}

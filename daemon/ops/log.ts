@@ -1,0 +1,78 @@
+/**
+ * The log: one JSON object per line, `{ t, level, event, … }`. `event` is a fixed dotted name (`connection.lost`), what
+ * varies goes into fields. Neither a pane's content nor a token belongs in it at any level; errors are reduced to their
+ * code, message and stack, never to whatever else hangs on them.
+ */
+import { AppError } from "../../protocol/errors.ts";
+
+export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** A dotted name in lower case, such as `http.request.failed`. */
+export type LogEvent = `${Lowercase<string>}.${Lowercase<string>}`;
+
+export type LogFields = Readonly<Record<string, unknown>>;
+
+export interface Log {
+  trace(event: LogEvent, fields?: LogFields): void;
+  debug(event: LogEvent, fields?: LogFields): void;
+  info(event: LogEvent, fields?: LogFields): void;
+  warn(event: LogEvent, fields?: LogFields): void;
+  error(event: LogEvent, fields?: LogFields): void;
+  /** The same log with these fields on every line. */
+  with(fields: LogFields): Log;
+}
+
+export interface LogOptions {
+  /** The least level written. */
+  readonly level: LogLevel;
+  /** Gets one line with its newline; what it throws is dropped, because a full disk must not end the daemon. */
+  readonly write: (line: string) => void;
+  /** Wall-clock milliseconds since 1970, for `t`. */
+  readonly nowUnixMs: () => number;
+}
+
+export function createLog(options: LogOptions): Log {
+  return logWith(options, {});
+}
+
+/** For tests and tools that have nowhere to write. */
+export const silentLog: Log = createLog({ level: "error", write: () => {}, nowUnixMs: () => 0 });
+
+function logWith(options: LogOptions, base: LogFields): Log {
+  const least = LOG_LEVELS.indexOf(options.level);
+  const at = (level: LogLevel) => {
+    const written = LOG_LEVELS.indexOf(level) >= least;
+    return (event: LogEvent, fields: LogFields = {}): void => {
+      if (!written) return;
+      const head = { t: new Date(options.nowUnixMs()).toISOString(), level, event };
+      try {
+        options.write(`${JSON.stringify({ ...head, ...base, ...fields, ...head }, plain)}\n`);
+      } catch {
+        // Nowhere is left to say it.
+      }
+    };
+  };
+  return {
+    trace: at("trace"),
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    with: (fields) => logWith(options, { ...base, ...fields }),
+  };
+}
+
+/** How values that JSON cannot carry are written. */
+function plain(_key: string, value: unknown): unknown {
+  if (typeof value === "bigint") return value.toString();
+  if (value instanceof Error) {
+    return {
+      ...(value instanceof AppError ? { code: value.code } : {}),
+      message: value.message,
+      stack: value.stack,
+      ...(value.cause === undefined ? {} : { cause: value.cause }),
+    };
+  }
+  return value;
+}

@@ -1,0 +1,132 @@
+/**
+ * One setting at a time: where its value may come from, in which order, and the one line a person reads when it cannot be
+ * used. Flags win over the environment, the environment over the configuration file, that over the default; each value
+ * taken is reported with its source, secrets without their value.
+ */
+import * as v from "valibot";
+import { AppError } from "../../protocol/errors.ts";
+
+export type SettingSource = "flag" | "environment" | "file" | "default";
+
+/** One row of `tmuxwire config`. */
+export interface SettingReport {
+  readonly key: string;
+  /** As JSON would carry it; `"(set)"` for a secret that is set. */
+  readonly value: unknown;
+  readonly source: SettingSource;
+  /** The flag, variable or file that gave it. */
+  readonly from: string | undefined;
+}
+
+export interface Setting<T> {
+  /** Its path in the configuration file, such as `addin.port`. */
+  readonly key: string;
+  readonly flag?: string | undefined;
+  readonly variable?: string | undefined;
+  readonly schema: v.GenericSchema<unknown, T>;
+  /** Completes "must be …". */
+  readonly expected: string;
+  readonly fallback: T;
+  readonly secret?: boolean | undefined;
+}
+
+export interface SettingInputs {
+  /** Command-line options by name, without dashes. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly file: { readonly path: string; readonly text: string } | undefined;
+}
+
+interface Candidate {
+  readonly raw: unknown;
+  readonly source: SettingSource;
+  readonly from: string;
+}
+
+/** Reads settings and remembers where each came from. */
+export class SettingReader {
+  readonly #inputs: SettingInputs;
+  readonly #fileValues: ReadonlyMap<string, unknown>;
+  readonly #reports: SettingReport[] = [];
+
+  /** @throws AppError CONFIGURATION_INVALID when the file is no JSON object. */
+  constructor(inputs: SettingInputs) {
+    this.#inputs = inputs;
+    this.#fileValues = inputs.file === undefined ? new Map() : parseFile(inputs.file);
+  }
+
+  get reports(): readonly SettingReport[] {
+    return this.#reports;
+  }
+
+  /** @throws AppError CONFIGURATION_INVALID */
+  read<T>(setting: Setting<T>): T {
+    const candidate = this.#candidateFor(setting);
+    if (candidate === undefined) {
+      this.#report(setting, setting.fallback, "default", undefined);
+      return setting.fallback;
+    }
+    const parsed = v.safeParse(setting.schema, candidate.raw);
+    if (!parsed.success) {
+      const shown = setting.secret === true ? "" : ` (it is ${JSON.stringify(candidate.raw)})`;
+      throw new AppError("CONFIGURATION_INVALID", `${candidate.from} must be ${setting.expected}${shown}`);
+    }
+    this.#report(setting, parsed.output, candidate.source, candidate.from);
+    return parsed.output;
+  }
+
+  /** Refuses what the file holds and nobody has read: a misspelt setting would be ignored otherwise. */
+  requireFileUnderstood(): void {
+    const known = new Set(this.#reports.map((report) => report.key));
+    const unknown = [...this.#fileValues.keys()].find((key) => !known.has(key));
+    if (unknown === undefined) return;
+    const path = this.#inputs.file?.path ?? "the configuration file";
+    throw new AppError("CONFIGURATION_INVALID", `${path} has no setting "${unknown}": remove it or correct its name`);
+  }
+
+  /** An empty flag or variable counts as absent, as shells leave them. */
+  #candidateFor<T>({ key, flag, variable }: Setting<T>): Candidate | undefined {
+    const { options, env, file } = this.#inputs;
+    const given = flag === undefined ? undefined : options[flag];
+    if (flag !== undefined && given !== undefined && given !== "") {
+      return { raw: given, source: "flag", from: `--${flag}` };
+    }
+    const exported = variable === undefined ? undefined : env[variable];
+    if (variable !== undefined && exported !== undefined && exported.trim() !== "") {
+      return { raw: exported, source: "environment", from: variable };
+    }
+    if (file === undefined || !this.#fileValues.has(key)) return undefined;
+    return { raw: this.#fileValues.get(key), source: "file", from: `"${key}" in ${file.path}` };
+  }
+
+  #report<T>(setting: Setting<T>, value: T, source: SettingSource, from: string | undefined): void {
+    const shown = setting.secret === true && value !== undefined ? "(set)" : value;
+    this.#reports.push({ key: setting.key, value: shown, source, from });
+  }
+}
+
+/** The leaves of the file's object by their dotted path. */
+function parseFile(file: { readonly path: string; readonly text: string }): Map<string, unknown> {
+  let root: unknown;
+  try {
+    root = JSON.parse(file.text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new AppError("CONFIGURATION_INVALID", `${file.path} is not valid JSON: ${reason.split("\n", 1)[0]}`, {
+      cause: error,
+    });
+  }
+  if (!isObject(root)) throw new AppError("CONFIGURATION_INVALID", `${file.path} must hold one JSON object`);
+  const leaves = new Map<string, unknown>();
+  const visit = (object: Record<string, unknown>, prefix: string): void => {
+    for (const [name, value] of Object.entries(object)) {
+      if (isObject(value)) visit(value, `${prefix}${name}.`);
+      else leaves.set(`${prefix}${name}`, value);
+    }
+  };
+  visit(root, "");
+  return leaves;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

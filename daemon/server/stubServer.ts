@@ -1,0 +1,294 @@
+/**
+ * A `TmuxServer` in memory: sessions of one pane, in which each input job appends one line and nothing is ever run. It
+ * simulates what the add-in's stub does (docs/contracts/addin.md §3, "Stub mode"), and everything it holds is bounded:
+ * sessions, lines and bytes per pane. A pane's stream carries the same lines, so waits work on it as on a real pane.
+ */
+import { randomBytes } from "node:crypto";
+import { AppError } from "../../protocol/errors.ts";
+import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
+import { paneIdOf } from "../../protocol/ids.ts";
+import { DEFAULT_RING_BYTES, MAX_CAPTURE_LINES, MAX_INPUT_BYTES } from "../../protocol/limits.ts";
+import type { OutputSource } from "../panes/outputSource.ts";
+import { headOf } from "../panes/outputSource.ts";
+import { PaneStream } from "../panes/paneStream.ts";
+import { BoundedLines } from "./boundedLines.ts";
+import type {
+  Capture,
+  CaptureOptions,
+  CreateSession,
+  InputOptions,
+  InputPart,
+  InputReceipt,
+  PaneDetails,
+  PaneInfo,
+  ServerCounters,
+  ServerEvent,
+  ServerStatus,
+  SessionInfo,
+  Snapshot,
+  TmuxServer,
+  WindowInfo,
+} from "./tmuxServer.ts";
+
+/** Sessions at once: more than anyone tries by hand, few enough that a loop gone wrong stays small. */
+const MAX_STUB_SESSIONS = 256;
+/** The screen's first size: tmux's own default. */
+const STUB_COLS = 80;
+const STUB_ROWS = 24;
+/** tmux's own bound of a window's width and height. */
+const MAX_SIZE = 10_000;
+
+export interface StubServerOptions {
+  readonly nowUnixMs: () => number;
+  /** A listener threw: for the log. */
+  readonly onListenerError: (error: unknown) => void;
+  readonly maxSessions?: number | undefined;
+  /** Bytes of lines, and of stream, kept per pane. */
+  readonly retainBytes?: number | undefined;
+}
+
+interface StubSession {
+  readonly info: SessionInfo & { readonly activePane: PaneId };
+  readonly window: WindowInfo;
+  pane: PaneInfo;
+  readonly cwd: string;
+  readonly stream: PaneStream;
+  readonly lines: BoundedLines;
+}
+
+/** A new, empty stub server. */
+export const createStubServer = (options: StubServerOptions): TmuxServer => new StubServer(options);
+
+/** RIS: a terminal starts from nothing (ECMA-48). */
+const FULL_RESET = "\u001bc";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export class StubServer implements TmuxServer {
+  readonly #options: StubServerOptions;
+  readonly #epoch = randomBytes(6).toString("hex");
+  readonly #byName = new Map<string, StubSession>();
+  readonly #byPane = new Map<PaneId, StubSession>();
+  readonly #listeners = new Set<(event: ServerEvent) => void>();
+  #made = 0;
+  #outputBytes = 0;
+  #closed = false;
+
+  constructor(options: StubServerOptions) {
+    this.#options = options;
+  }
+
+  status(): ServerStatus {
+    const state = this.#closed ? "closed" : "ready";
+    return { kind: "stub", state, tmuxVersion: undefined, socketPath: undefined, epoch: this.#epoch };
+  }
+
+  sessions(): readonly SessionInfo[] {
+    return [...this.#byName.values()]
+      .map((session) => session.info)
+      .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  }
+
+  findSession(name: string): SessionInfo | undefined {
+    return this.#byName.get(name)?.info;
+  }
+
+  windows(): readonly WindowInfo[] {
+    return [...this.#byName.values()].map((session) => session.window);
+  }
+
+  panes(): readonly PaneInfo[] {
+    return [...this.#byName.values()].map((session) => session.pane);
+  }
+
+  findPane(pane: PaneId): PaneInfo | undefined {
+    return this.#byPane.get(pane)?.pane;
+  }
+
+  async createSession(request: CreateSession): Promise<SessionInfo> {
+    this.#requireOpen();
+    if (request.name === "") throw new AppError("INVALID_ARGUMENT", "a session needs a name");
+    if (this.#byName.has(request.name)) {
+      throw new AppError("ALREADY_EXISTS", `Session already exists: ${request.name}`);
+    }
+    const maxSessions = this.#options.maxSessions ?? MAX_STUB_SESSIONS;
+    if (this.#byName.size >= maxSessions) {
+      throw new AppError("RESOURCE_LIMIT", `the stub holds at most ${maxSessions} sessions: kill one first`);
+    }
+    const session = this.#makeSession(request);
+    this.#byName.set(request.name, session);
+    this.#byPane.set(session.pane.id, session);
+    this.#emit({ kind: "session-created", session: session.info.id });
+    return session.info;
+  }
+
+  async killSession(id: SessionId): Promise<void> {
+    this.#requireOpen();
+    const session = [...this.#byName.values()].find((candidate) => candidate.info.id === id);
+    if (session === undefined) throw new AppError("NOT_FOUND", `no session ${id}`);
+    this.#byName.delete(session.info.name);
+    this.#byPane.delete(session.pane.id);
+    session.stream.close(new AppError("NOT_FOUND", `pane ${session.pane.id} is gone`));
+    this.#emit({ kind: "pane-closed", pane: session.pane.id });
+    this.#emit({ kind: "session-closed", session: id });
+  }
+
+  async input(pane: PaneId, parts: readonly InputPart[], options: InputOptions = {}): Promise<InputReceipt> {
+    const session = this.#requirePane(pane);
+    options.signal?.throwIfAborted();
+    const line = lineOf(parts);
+    if (line === "") return { position: headOf(session.stream) };
+    const bytes = encoder.encode(`${line}\n`);
+    if (bytes.length > MAX_INPUT_BYTES) {
+      throw new AppError("RESOURCE_LIMIT", `one input may hold at most ${MAX_INPUT_BYTES} bytes: send it in pieces`);
+    }
+    options.beforeWrite?.();
+    const position = headOf(session.stream);
+    session.lines.append(line, bytes.length);
+    this.#outputBytes += bytes.length;
+    session.stream.take(bytes);
+    session.stream.announce();
+    return { position };
+  }
+
+  async capture(id: PaneId, options: CaptureOptions = {}): Promise<Capture> {
+    const { lines, stream, pane } = this.#requirePane(id);
+    options.signal?.throwIfAborted();
+    return {
+      lines: lines.last(options.lines ?? pane.rows),
+      position: headOf(stream),
+      exact: true,
+      cols: pane.cols,
+      rows: pane.rows,
+      cursor: { col: 0, row: Math.min(lines.count, pane.rows - 1) },
+      alternateScreen: false,
+    };
+  }
+
+  async snapshot(id: PaneId): Promise<Snapshot> {
+    const { lines, stream, pane } = this.#requirePane(id);
+    return {
+      position: headOf(stream),
+      exact: true,
+      cols: pane.cols,
+      rows: pane.rows,
+      alternateScreen: false,
+      data: encoder.encode(
+        `${FULL_RESET}${lines
+          .last(pane.rows - 1)
+          .map((line) => `${line}\r\n`)
+          .join("")}`,
+      ),
+    };
+  }
+
+  async describePane(id: PaneId): Promise<PaneDetails> {
+    const { cwd, lines, pane } = this.#requirePane(id);
+    const historyLines = Math.max(0, lines.count - pane.rows);
+    return { command: "", cwd, title: pane.title, tty: "", historyLines, alternateScreen: false, inMode: false };
+  }
+
+  async resize(id: PaneId, cols: number, rows: number): Promise<void> {
+    const session = this.#requirePane(id);
+    if (![cols, rows].every((size) => Number.isInteger(size) && size >= 1 && size <= MAX_SIZE)) {
+      throw new AppError("INVALID_ARGUMENT", `a size is 1 to ${MAX_SIZE} columns and rows`);
+    }
+    session.pane = { ...session.pane, cols, rows };
+    this.#emit({ kind: "pane-resized", pane: id, cols, rows });
+  }
+
+  counters(): ServerCounters {
+    return { outputBytes: this.#outputBytes, pauses: 0 };
+  }
+
+  output(pane: PaneId): OutputSource {
+    return this.#requirePane(pane).stream;
+  }
+
+  subscribe(listener: (event: ServerEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const { stream } of this.#byName.values()) stream.close(closedError());
+    this.#byName.clear();
+    this.#byPane.clear();
+    this.#emit({ kind: "state", state: "closed" });
+    this.#listeners.clear();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #makeSession(request: CreateSession): StubSession {
+    const number = this.#made++;
+    const id = `$${number}` as SessionId;
+    const window = `@${number}` as WindowId;
+    const pane = paneIdOf(number);
+    const retainBytes = this.#options.retainBytes ?? DEFAULT_RING_BYTES;
+    return {
+      info: {
+        id,
+        name: request.name,
+        windows: [window],
+        activePane: pane,
+        createdSec: Math.floor(this.#options.nowUnixMs() / 1_000),
+      },
+      window: { id: window, name: "stub", panes: [pane] },
+      pane: {
+        id: pane,
+        window,
+        cols: request.cols ?? STUB_COLS,
+        rows: request.rows ?? STUB_ROWS,
+        active: true,
+        pid: 0,
+        title: "",
+        exit: undefined,
+      },
+      cwd: request.cwd ?? "/",
+      stream: new PaneStream({
+        id: pane,
+        epoch: this.#epoch,
+        retainBytes,
+        onListenerError: this.#options.onListenerError,
+      }),
+      lines: new BoundedLines(MAX_CAPTURE_LINES, retainBytes),
+    };
+  }
+
+  #requireOpen(): void {
+    if (this.#closed) throw closedError();
+  }
+
+  #requirePane(pane: PaneId): StubSession {
+    this.#requireOpen();
+    const session = this.#byPane.get(pane);
+    if (session === undefined) throw new AppError("NOT_FOUND", `no pane ${pane}`);
+    return session;
+  }
+
+  #emit(event: ServerEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.#options.onListenerError(error);
+      }
+    }
+  }
+}
+
+const closedError = (): AppError => new AppError("CONNECTION_LOST", "the stub server has been closed");
+
+/** One job as the stub shows it: texts as they are, each key as `<Key>`, separated by a space. */
+function lineOf(parts: readonly InputPart[]): string {
+  const tokens = parts.flatMap((part) =>
+    part.kind === "keys" ? part.keys.map((key) => `<${key}>`) : [decoder.decode(part.bytes)],
+  );
+  return tokens.join(" ");
+}

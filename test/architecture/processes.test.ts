@@ -1,0 +1,46 @@
+/** Starting processes is for a few named places: everything else speaks to tmux over the connection it has. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, test } from "vitest";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+
+/** May import `node:child_process` or node-pty, and why. */
+const MAY_START_PROCESSES = new Set([
+  // the control client itself, and with it an owned server
+  "daemon/connection/transport.ts",
+  // `tmux -V`, once at start-up
+  "daemon/connection/tmuxVersion.ts",
+]);
+
+function sources(layer: string): string[] {
+  return readdirSync(join(ROOT, layer), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => `${layer}/${name}`);
+}
+
+test("only the named places can start a process", () => {
+  const starters = ["protocol", "daemon", "adapters"]
+    .flatMap(sources)
+    .filter((file) => /["'](?:node:)?child_process["']|node-pty/.test(readFileSync(join(ROOT, file), "utf8")));
+  expect(new Set(starters)).toEqual(MAY_START_PROCESSES);
+});
+
+test("only one file knows the native pty module, and only one the regex engine", () => {
+  const importers = (name: string): string[] =>
+    ["protocol", "daemon", "adapters"]
+      .flatMap(sources)
+      .filter((file) =>
+        new RegExp(`(?:from|import|require)\\s*\\(?\\s*["']${name}`).test(readFileSync(join(ROOT, file), "utf8")),
+      );
+  expect(importers("@homebridge/node-pty")).toEqual(["daemon/connection/transport.ts"]);
+  expect(importers("re2-wasm")).toEqual(["daemon/waits/regexWorker.ts"]);
+});
+
+test("time comes from the clock", () => {
+  const direct = ["protocol", "daemon", "adapters"]
+    .flatMap(sources)
+    .filter((file) => file !== "daemon/time/clock.ts")
+    .filter((file) => /\b(?:setTimeout|setInterval|performance\.now)\(/.test(readFileSync(join(ROOT, file), "utf8")));
+  expect(direct).toEqual([]);
+});

@@ -1,0 +1,178 @@
+/** docs/contracts/addin.md §1, "TLS": the add-in's whole round over https with a certificate that it verifies. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect as connectTls } from "node:tls";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { resolveCertificate } from "../../adapters/http/certificates.ts";
+import type { KeyPair, Listener } from "../../adapters/http/listen.ts";
+import { listen } from "../../adapters/http/listen.ts";
+import { issueLeaf, makeAuthority } from "../../adapters/http/localAuthority.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
+import type { SocketClient } from "../support/addinClient.ts";
+import { overSocket } from "../support/addinClient.ts";
+import type { AddinSetup, RunningBackend } from "../support/backends.ts";
+import { addinSetup, stubBackend } from "../support/backends.ts";
+
+let backend: RunningBackend;
+let listener: Listener | undefined;
+let setup: AddinSetup;
+
+beforeEach(async () => {
+  backend = await stubBackend.start();
+  setup = addinSetup(backend.server);
+});
+
+afterEach(async () => {
+  await listener?.close();
+  listener = undefined;
+  setup[Symbol.dispose]();
+  await backend.close();
+});
+
+async function start(tls: KeyPair): Promise<Listener> {
+  listener = await listen({
+    fetch: setup.app.fetch,
+    host: "localhost",
+    port: 0,
+    tls,
+    clock: systemClock,
+  });
+  return listener;
+}
+
+describe("https, as the add-in uses it", () => {
+  let directory: string;
+  let ca: string;
+  let pair: KeyPair;
+  let client: SocketClient | undefined;
+
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), "tmuxwire-https-"));
+    const found = await resolveCertificate(
+      {
+        configured: undefined,
+        bridgeDir: join(directory, "b"),
+        mkcertRoot: join(directory, "m"),
+        stateDir: join(directory, "s"),
+      },
+      Date.now(),
+    );
+    pair = found;
+    ca = readFileSync(found.authorityPath ?? "", "utf8");
+  });
+
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  afterEach(() => client?.[Symbol.dispose]());
+
+  test("gate within 900 ms, then every action, with a verified certificate", async () => {
+    const { url } = await start(pair);
+    client = overSocket(url, { ca });
+    const startedMs = performance.now();
+    const gate = await client.health();
+    expect(gate).toMatchObject({ status: 200, json: { ok: true } });
+    expect(performance.now() - startedMs).toBeLessThan(900);
+    const session = "work";
+    const steps: [{ action: string; [field: string]: unknown }, object][] = [
+      [{ action: "list_sessions" }, { sessions: [] }],
+      [{ action: "create_session", session }, { session }],
+      [{ action: "send_keys", session, text: "one", enter: true }, { session }],
+      [
+        { action: "capture_pane", session },
+        { session, output: "one <Enter>" },
+      ],
+      [
+        { action: "send_and_capture", session, text: "two", wait_for: "tw.$" },
+        { session, output: "one <Enter>\ntwo" },
+      ],
+      [{ action: "list_sessions" }, { sessions: [session] }],
+      [{ action: "kill_session", session }, { session }],
+      [{ action: "list_sessions" }, { sessions: [] }],
+    ];
+    for (const [request, expected] of steps) {
+      expect((await client.health()).status).toBe(200);
+      expect(await client.tmux(request)).toMatchObject({
+        status: 200,
+        json: { ok: true, action: request.action, ...expected },
+      });
+    }
+  });
+
+  test.each(["127.0.0.1", "[::1]"])("the certificate is good for %s too", async (host) => {
+    const { port } = await start(pair);
+    client = overSocket(`https://${host}:${port}`, { ca });
+    expect((await client.health()).status).toBe(200);
+  });
+
+  test("a client that does not trust the authority refuses us", async () => {
+    client = overSocket((await start(pair)).url);
+    await expect(client.health()).rejects.toMatchObject({ code: "UNABLE_TO_VERIFY_LEAF_SIGNATURE" });
+  });
+
+  test("the authority is good for no other name", async () => {
+    const forged = await forgeLeaf(readFileSync(join(directory, "s/authority/rootCA-key.pem"), "utf8"), ca);
+    const { port } = await start(forged);
+    const error = await new Promise((resolve) => {
+      const socket = connectTls({ port, host: "127.0.0.1", ca, servername: "bank.example" }, () => resolve(undefined));
+      socket.on("error", resolve);
+    });
+    expect(error).toMatchObject({ message: "permitted subtree violation" });
+  });
+
+  test.each(["TLSv1.2", "TLSv1.3"] as const)("%s is spoken", async (version) => {
+    const { port } = await start(pair);
+    const spoken = await new Promise((resolve, reject) => {
+      const limits = { minVersion: version, maxVersion: version };
+      const socket = connectTls({ port, host: "127.0.0.1", ca, servername: "localhost", ...limits }, () => {
+        resolve(socket.getProtocol());
+        socket.destroy();
+      });
+      socket.on("error", reject);
+    });
+    expect(spoken).toBe(version);
+  });
+
+  test("a connection that never shakes hands does not hold up closing", async () => {
+    const { port } = await start(pair);
+    const socket = connect(port, "127.0.0.1");
+    await once(socket, "connect");
+    const closed = once(socket, "close");
+    const startedMs = performance.now();
+    await listener?.close();
+    expect(performance.now() - startedMs).toBeLessThan(1_900);
+    await closed;
+  });
+
+  test("a renewed certificate is shown to new connections without a restart", async () => {
+    const running = await start(pair);
+    const authority = await makeAuthority(Date.now(), "second");
+    running.replaceCertificate(await issueLeaf(authority, Date.now()));
+    client = overSocket(running.url, { ca: authority.cert });
+    expect((await client.health()).status).toBe(200);
+  });
+});
+
+/** A leaf for another site, signed with the stolen key of an authority. */
+async function forgeLeaf(key: string, cert: string): Promise<KeyPair> {
+  const x509 = await import("@peculiar/x509");
+  const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
+  const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  const signingKey = await crypto.subtle.importKey("pkcs8", x509.PemConverter.decodeFirst(key), algorithm, false, [
+    "sign",
+  ]);
+  const leaf = await x509.X509CertificateGenerator.create({
+    serialNumber: "0102",
+    subject: "CN=bank.example",
+    issuer: new x509.X509Certificate(cert).subjectName,
+    notBefore: new Date(Date.now() - 60_000),
+    notAfter: new Date(Date.now() + 86_400_000),
+    signingAlgorithm: algorithm,
+    publicKey: keys.publicKey,
+    signingKey,
+    extensions: [new x509.SubjectAlternativeNameExtension([{ type: "dns", value: "bank.example" }])],
+  });
+  const pkcs8 = await crypto.subtle.exportKey("pkcs8", keys.privateKey);
+  return { key: x509.PemConverter.encode(pkcs8, "PRIVATE KEY"), cert: leaf.toString("pem") };
+}

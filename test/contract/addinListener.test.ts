@@ -1,0 +1,208 @@
+/** docs/contracts/addin.md §1 where a real connection matters: both loopback addresses, 413, disconnects, closing. */
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { connect, createServer as createTcpServer } from "node:net";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { AddinAppConfig } from "../../adapters/addin/app.ts";
+import type { KeyPair, Listener } from "../../adapters/http/listen.ts";
+import { listen } from "../../adapters/http/listen.ts";
+import { makeAuthority } from "../../adapters/http/localAuthority.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
+import { ADDIN_ORIGIN, overSocket } from "../support/addinClient.ts";
+import type { AddinSetup, RunningBackend } from "../support/backends.ts";
+import { addinSetup, stubBackend } from "../support/backends.ts";
+
+let backend: RunningBackend;
+let listener: Listener | undefined;
+let setup: AddinSetup | undefined;
+
+beforeEach(async () => {
+  backend = await stubBackend.start();
+});
+
+afterEach(async () => {
+  await listener?.close();
+  listener = undefined;
+  setup?.[Symbol.dispose]();
+  await backend.close();
+});
+
+async function start(options: { config?: Partial<AddinAppConfig>; tls?: KeyPair; host?: string; port?: number } = {}) {
+  setup?.[Symbol.dispose]();
+  setup = addinSetup(backend.server, options.config);
+  listener = await listen({
+    fetch: setup.app.fetch,
+    host: options.host ?? "127.0.0.1",
+    port: options.port ?? 0,
+    tls: options.tls,
+    clock: systemClock,
+    settings: { host: "HOST", port: "PORT" },
+  });
+  return listener;
+}
+
+const HEAD = `Host: localhost\r\nOrigin: ${ADDIN_ORIGIN}\r\nContent-Type: application/json\r\n`;
+
+/** A bare connection: what it has received so far, and whether it has ended. */
+function bareConnection(port: number): { socket: Socket; received: () => string; closed: Promise<void> } {
+  const socket = connect(port, "127.0.0.1");
+  let text = "";
+  socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1")));
+  socket.on("error", () => undefined);
+  const closed = new Promise<void>((resolve) => void socket.on("close", () => resolve()));
+  return { socket, received: () => text, closed };
+}
+
+describe("connections", () => {
+  test("localhost listens on both loopback addresses", async () => {
+    const { port, url } = await start({ host: "localhost" });
+    expect(url).toBe(`http://localhost:${port}`);
+    for (const host of ["127.0.0.1", "[::1]"]) {
+      using client = overSocket(`http://${host}:${port}`);
+      expect((await client.health()).status).toBe(200);
+    }
+  });
+
+  test("a request over a socket passes the guard's peer and Host checks, a foreign Host does not", async () => {
+    using client = overSocket((await start()).url);
+    expect((await client.health()).status).toBe(200);
+    expect(await client.health({ host: "evil.example" })).toMatchObject({ status: 403, text: "forbidden" });
+  });
+
+  test("after a 413 the connection stays usable", async () => {
+    using client = overSocket((await start()).url);
+    const body = `{"action":"${"x".repeat(600_000)}"}`;
+    const refused = await client.send({ body, headers: { "content-type": "application/json" } });
+    expect(refused).toMatchObject({ status: 413, json: { error: "Request body too large (max 262144 bytes)." } });
+    expect(await client.health()).toMatchObject({ status: 200, reusedConnection: true });
+  });
+
+  test("after every refusal with an unread body the connection stays usable", async () => {
+    using client = overSocket((await start({ config: { token: "t" } })).url);
+    const body = "x".repeat(100_000);
+    for (const [path, status] of [
+      ["/v1/tmux", 401],
+      ["/nowhere", 404],
+      ["/health", 405],
+    ] as const) {
+      expect((await client.send({ path, body })).status).toBe(status);
+      expect(await client.health()).toMatchObject({ status: 200, reusedConnection: true });
+    }
+  });
+
+  test("a client that announces far too much gets its 413 and loses the connection", async () => {
+    const { socket, received, closed } = bareConnection((await start()).port);
+    socket.write(`POST /v1/tmux HTTP/1.1\r\n${HEAD}Content-Length: 999999999\r\n\r\n`);
+    await closed;
+    expect(received()).toMatch(/^HTTP\/1\.1 413 /);
+    expect(received()).toMatch(/\r\nconnection: close\r\n/i);
+  });
+
+  test("a client that keeps pouring is cut off after a bounded amount", async () => {
+    const { socket, received, closed } = bareConnection((await start()).port);
+    socket.write(`POST /v1/tmux HTTP/1.1\r\n${HEAD}Transfer-Encoding: chunked\r\n\r\n`);
+    const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`;
+    const pour = (): void => {
+      while (!socket.destroyed && socket.write(chunk));
+    };
+    socket.on("drain", pour);
+    pour();
+    await closed;
+    expect(received()).toMatch(/^HTTP\/1\.1 413 /);
+    // What the kernel had buffered counts as written; it is some megabytes at the most.
+    expect(socket.bytesWritten).toBeLessThan(32 * 1_048_576);
+  });
+});
+
+describe("A9: a client that goes away frees its wait at once", () => {
+  test("send_and_capture", async () => {
+    using client = overSocket((await start()).url);
+    await client.tmux({ action: "create_session", session: "a" });
+    const controller = new AbortController();
+    const request = { action: "send_and_capture", session: "a", text: "x", wait_for: "never", timeout_ms: 120_000 };
+    const abandoned = client.tmux(request, {}, controller.signal);
+    abandoned.catch(() => undefined);
+    await expect.poll(() => setup?.activeWaits()).toBe(1);
+    controller.abort();
+    await expect(abandoned).rejects.toThrow(/abort/i);
+    await expect.poll(() => setup?.activeWaits()).toBe(0);
+  });
+});
+
+describe("closing", () => {
+  test("a request under way is ended within the bound, and the port is free", async () => {
+    const { port, url } = await start();
+    using client = overSocket(url);
+    await client.tmux({ action: "create_session", session: "a" });
+    const hanging = client.tmux({ action: "send_and_capture", session: "a", text: "x", wait_for: "never" });
+    hanging.catch(() => undefined);
+    await expect.poll(() => setup?.activeWaits()).toBe(1);
+    const startedMs = performance.now();
+    await Promise.all([listener?.close(), listener?.close()]);
+    expect(performance.now() - startedMs).toBeLessThan(1_900);
+    await expect(hanging).rejects.toMatchObject({ code: "ECONNRESET" });
+    expect((await start({ port })).port).toBe(port);
+  });
+
+  test("a request that ends within the bound gets its answer, and then nothing holds it up", async () => {
+    using client = overSocket((await start()).url);
+    await client.tmux({ action: "create_session", session: "a" });
+    const request = { action: "send_and_capture", session: "a", text: "x", wait_for: "later", timeout_ms: 20_000 };
+    const answered = client.tmux(request);
+    await expect.poll(() => setup?.activeWaits()).toBe(1);
+    const startedMs = performance.now();
+    const closed = listener?.close();
+    const pane = backend.server.findSession("a")?.activePane;
+    if (pane === undefined) throw new Error("the stub has lost its session");
+    await backend.server.input(pane, [{ kind: "text", bytes: new TextEncoder().encode("later") }]);
+    expect((await answered).status).toBe(200);
+    await closed;
+    expect(performance.now() - startedMs).toBeLessThan(500);
+  });
+
+  test("idle connections do not hold it up", async () => {
+    using client = overSocket((await start()).url);
+    await client.health();
+    const startedMs = performance.now();
+    await listener?.close();
+    expect(performance.now() - startedMs).toBeLessThan(500);
+  });
+});
+
+describe("what cannot be listened on is one line that says what to do", () => {
+  test("a port in use, on either loopback address", async () => {
+    for (const host of ["127.0.0.1", "::1"]) {
+      const other = createServer();
+      await new Promise<void>((resolve) => void other.listen(0, host, resolve));
+      const { port } = other.address() as AddressInfo;
+      await expect(start({ host: "localhost", port })).rejects.toMatchObject({
+        code: "CONFIGURATION_INVALID",
+        message: `port ${port} on localhost is in use: stop what listens there, or choose another port with PORT`,
+      });
+      await new Promise((resolve) => void other.close(resolve));
+    }
+  });
+
+  test("a host that is not of this machine", async () => {
+    await expect(start({ host: "192.0.2.1" })).rejects.toMatchObject({
+      code: "CONFIGURATION_INVALID",
+      message: "192.0.2.1 is no address of this machine: set HOST to localhost or 127.0.0.1",
+    });
+  });
+
+  test("a key and a certificate that do not belong together", async () => {
+    const [one, other] = [await makeAuthority(Date.now(), "one"), await makeAuthority(Date.now(), "other")];
+    await expect(start({ tls: { key: one.key, cert: other.cert } })).rejects.toThrow(
+      /^the key and certificate cannot be used together/,
+    );
+  });
+
+  test("a failed start leaves nothing listening", async () => {
+    const other = createTcpServer();
+    await new Promise<void>((resolve) => void other.listen(0, "::1", resolve));
+    const { port } = other.address() as AddressInfo;
+    await expect(start({ host: "localhost", port })).rejects.toThrow(/in use/);
+    await new Promise((resolve) => void other.close(resolve));
+    expect((await start({ host: "localhost", port })).port).toBe(port);
+  });
+});

@@ -1,0 +1,260 @@
+/**
+ * The rows of docs/contracts/addin.md §2 and §3, and those of §4 that any backend can show, as tests: run against the stub
+ * in every run and against real tmux in the live run. Sessions are named anew by each test, so rows cannot touch.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { AddinClient, Answer } from "./addinClient.ts";
+import { inProcess } from "./addinClient.ts";
+import { addinFieldRows } from "./addinFieldRows.ts";
+import type { Backend } from "./backends.ts";
+import { addinSetup } from "./backends.ts";
+
+export function addinRows(backend: Backend): void {
+  describe(`add-in contract on ${backend.name}`, () => {
+    let client: AddinClient;
+    let directory: string;
+    let made = 0;
+    const opened: (() => Promise<void> | void)[] = [];
+
+    beforeAll(async () => {
+      directory = mkdtempSync(join(tmpdir(), "tmuxwire-rows-"));
+      opened.push(() => rmSync(directory, { recursive: true, force: true }));
+      writeFileSync(join(directory, "file"), "");
+      const running = await backend.start();
+      opened.push(() => running.close());
+      const setup = addinSetup(running.server);
+      opened.push(() => setup[Symbol.dispose]());
+      client = inProcess(setup.app);
+    });
+
+    afterAll(async () => {
+      for (const close of opened.toReversed()) await close();
+    });
+
+    const sessionName = (): string => `row-${++made}`;
+
+    async function createdSession(session = sessionName()): Promise<string> {
+      expect((await client.tmux({ action: "create_session", session })).status).toBe(200);
+      return session;
+    }
+
+    /** What makes the pane show `a-b`; on a real one its echo does not. */
+    const printing = (a: string, b: string): string =>
+      backend.name === "stub" ? `${a}-${b}` : `printf '%s-%s\\n' ${a} ${b}`;
+
+    const refused = (status: number, error: string): object => ({ status, json: { ok: false, error } });
+
+    describe("§2 request fields", () => {
+      test.each(addinFieldRows)("%s → 400", async (_name, request, error) => {
+        expect(await client.tmux(request)).toMatchObject(refused(400, error));
+      });
+
+      test("cwd: a file → 400", async () => {
+        const cwd = join(directory, "file");
+        expect(await client.tmux({ action: "list_sessions", cwd })).toMatchObject(
+          refused(400, `cwd is not a directory: ${cwd}`),
+        );
+      });
+      test("action and session: blanks around them and unknown fields do not matter", async () => {
+        const session = await createdSession();
+        const request = { action: " kill_session ", session: ` ${session} `, colour: "red" };
+        expect(await client.tmux(request)).toMatchObject({ status: 200, json: { ok: true, session } });
+      });
+      test.each([
+        ["lines", 1],
+        ["lines", 5_000],
+        ["timeout_ms", 100],
+        ["timeout_ms", 120_000],
+        ["wait_ms", 0],
+        ["wait_ms", 120_000],
+        ["text", "x".repeat(8_000)],
+        ["keys", ["x", " ", "C-M-S-Up"]],
+      ])("%s: the bound itself is accepted", async (field, value) => {
+        expect((await client.tmux({ action: "list_sessions", [field]: value })).status).toBe(200);
+      });
+    });
+
+    describe("§3 actions", () => {
+      const absent = ["send_keys", "capture_pane", "send_and_capture", "kill_session"];
+      test.each(absent)("A2 %s: an unknown session → 404, whatever it is a prefix of", async (action) => {
+        const name = sessionName();
+        const session = await createdSession(`${name}-2`);
+        const before = await client.tmux({ action: "capture_pane", session });
+        for (const absentName of [name, `${name}-`, `${session}x`]) {
+          expect(await client.tmux({ action, session: absentName, text: "stray" })).toMatchObject(
+            refused(404, `Session not found: ${absentName}`),
+          );
+        }
+        expect((await client.tmux({ action: "list_sessions" })).json["sessions"]).toContain(session);
+        expect((await client.tmux({ action: "capture_pane", session })).json["output"]).toBe(before.json["output"]);
+      });
+
+      test("list_sessions: sorted names", async () => {
+        const names = [`${sessionName()}-b`, `${sessionName()}-a`];
+        for (const session of names) await client.tmux({ action: "create_session", session });
+        const { json } = await client.tmux({ action: "list_sessions" });
+        const listed = json["sessions"] as string[];
+        expect(Object.keys(json).sort()).toEqual(["action", "ok", "sessions"]);
+        expect(listed).toEqual([...listed].sort());
+        expect(listed).toEqual(expect.arrayContaining(names));
+      });
+
+      test("create_session: the answer, and health counts it", async () => {
+        const session = sessionName();
+        const before = (await client.health()).json["sessions"] as number;
+        const created = await client.tmux({ action: "create_session", session, cwd: directory });
+        expect(created.json).toEqual({ ok: true, action: "create_session", session });
+        expect((await client.health()).json["sessions"]).toBe(before + 1);
+      });
+      test("create_session: an auto name is pi- and eight hex digits", async () => {
+        const { json } = await client.tmux({ action: "create_session" });
+        expect(json["session"]).toMatch(/^pi-[0-9a-f]{8}$/);
+      });
+      test("create_session: an existing name → 409", async () => {
+        const session = await createdSession();
+        const words = backend.name === "stub" ? "Session already exists" : "duplicate session";
+        expect(await client.tmux({ action: "create_session", session })).toMatchObject(
+          refused(409, `${words}: ${session}`),
+        );
+      });
+
+      test("kill_session: the answer, and it is gone", async () => {
+        const session = await createdSession();
+        const killed = await client.tmux({ action: "kill_session", session });
+        expect(killed.json).toEqual({ ok: true, action: "kill_session", session });
+        expect(await client.tmux({ action: "kill_session", session })).toMatchObject(
+          refused(404, `Session not found: ${session}`),
+        );
+      });
+
+      test.each(["a.b", "a:0", "a:b.c"])("A3 a session asked for as %s is found again", async (suffix) => {
+        const asked = `${sessionName()}.${suffix}`;
+        const created = await client.tmux({ action: "create_session", session: asked });
+        const given = created.json["session"] as string;
+        for (const session of [asked, given]) {
+          expect(await client.tmux({ action: "capture_pane", session })).toMatchObject({
+            status: 200,
+            json: { session: given },
+          });
+        }
+        expect((await client.tmux({ action: "kill_session", session: asked })).status).toBe(200);
+      });
+
+      test("send_keys: the answer, at once whatever wait_ms and wait_for say", async () => {
+        const session = await createdSession();
+        const request = { action: "send_keys", session, text: "true", enter: true, wait_ms: 60_000, wait_for: "never" };
+        expect((await client.tmux(request)).json).toEqual({ ok: true, action: "send_keys", session });
+      });
+
+      test("capture_pane: the answer and its metadata", async () => {
+        const session = await createdSession();
+        const { json } = await client.tmux({ action: "capture_pane", session });
+        expect(Object.keys(json).sort()).toEqual(["action", "metadata", "ok", "output", "session"]);
+        const metadata = json["metadata"] as Record<string, unknown>;
+        expect(Object.keys(metadata).sort()).toEqual(["elapsedMs", "epoch", "outputSeq"]);
+        expect(metadata["outputSeq"]).toBeTypeOf("number");
+        expect(metadata["epoch"]).toMatch(/^[0-9A-Za-z]{1,32}$/);
+      });
+      test("capture_pane: wait_ms passes before the capture, wait_for does not matter", async () => {
+        const session = await createdSession();
+        const { json } = await client.tmux({ action: "capture_pane", session, wait_ms: 120, wait_for: "never" });
+        expect(elapsedMsOf(json)).toBeGreaterThanOrEqual(119);
+        expect(elapsedMsOf(json)).toBeLessThan(5_000);
+      });
+
+      test("send_and_capture: without wait_for it captures without waiting for timeout_ms", async () => {
+        const session = await createdSession();
+        const request = { action: "send_and_capture", session, text: "marker-1", timeout_ms: 120_000 };
+        const { json } = await client.tmux(request);
+        expect(json["output"]).toContain("marker-1");
+        expect(elapsedMsOf(json)).toBeLessThan(5_000);
+      });
+      test("send_and_capture: a match ends the wait, and says what matched", async () => {
+        const session = await createdSession();
+        const { status, json } = await client.tmux({
+          action: "send_and_capture",
+          session,
+          text: printing("mark", "er"),
+          enter: true,
+          wait_for: "^mark-e(r|s)",
+          timeout_ms: 20_000,
+        });
+        expect(status).toBe(200);
+        expect(json).toMatchObject({
+          ok: true,
+          action: "send_and_capture",
+          session,
+          metadata: { matchedText: "mark-er" },
+        });
+        expect(json["output"]).toMatch(/^mark-er/m);
+        expect(elapsedMsOf(json)).toBeLessThan(15_000);
+      });
+      test("send_and_capture: wait_ms is waited out even after a match", async () => {
+        const session = await createdSession();
+        const request = { action: "send_and_capture", session, keys: ["x"], wait_for: "x", wait_ms: 150 };
+        expect(elapsedMsOf((await client.tmux(request)).json)).toBeGreaterThanOrEqual(149);
+      });
+      test("send_and_capture: no match → 408 with the last capture, after wait_ms and timeout_ms", async () => {
+        const session = await createdSession();
+        const { status, json } = await client.tmux({
+          action: "send_and_capture",
+          session,
+          text: "seen-it",
+          wait_for: "NEVER",
+          wait_ms: 100,
+          timeout_ms: 150,
+        });
+        expect(status).toBe(408);
+        expect(json["ok"]).toBe(false);
+        expect(json["error"]).toBe("wait_for regex did not match before timeout (150ms).");
+        const metadata = json["metadata"] as Record<string, unknown>;
+        expect(Object.keys(metadata).sort()).toEqual(["elapsedMs", "epoch", "output", "outputSeq"]);
+        expect(metadata["output"]).toContain("seen-it");
+        expect(elapsedMsOf(json)).toBeGreaterThanOrEqual(249);
+      });
+      test("A6 send_and_capture: what was there before the send does not match", async () => {
+        const session = await createdSession();
+        const first = { action: "send_and_capture", session, text: printing("mark", "er"), enter: true };
+        expect((await client.tmux({ ...first, wait_for: "^mark-er" })).status).toBe(200);
+        const second = { action: "send_and_capture", session, text: ": later", wait_for: "mark-er", timeout_ms: 200 };
+        expect((await client.tmux(second)).status).toBe(408);
+      });
+      test("send_and_capture: the session ends during the wait → 404", async () => {
+        const session = await createdSession();
+        const request = { action: "send_and_capture", session, keys: ["x"], wait_for: "never", timeout_ms: 60_000 };
+        const waiting = client.tmux(request);
+        const shown = async (): Promise<unknown> =>
+          (await client.tmux({ action: "capture_pane", session })).json["output"];
+        await expect.poll(shown, { timeout: 5_000 }).toContain("x");
+        await client.tmux({ action: "kill_session", session });
+        expect(await waiting).toMatchObject(refused(404, `Session not found: ${session}`));
+      });
+
+      test("A5 many texts at once arrive whole", async () => {
+        const session = await createdSession();
+        const texts = Array.from({ length: 20 }, (_unused, index) => `: whole-${index}-${"x".repeat(20)}`);
+        const sent = await Promise.all(
+          texts.map((text) => client.tmux({ action: "send_keys", session, text, enter: true })),
+        );
+        expect(sent.map((answer: Answer) => answer.status)).toEqual(texts.map(() => 200));
+        const output = async (): Promise<string> =>
+          (await client.tmux({ action: "capture_pane", session, lines: 5_000 })).json["output"] as string;
+        const missing = async (): Promise<string[]> => {
+          const screen = await output();
+          return texts.filter((text) => !hasLine(screen, text));
+        };
+        await expect.poll(missing, { timeout: 10_000 }).toEqual([]);
+      });
+    });
+  });
+}
+
+const elapsedMsOf = (json: Record<string, unknown>): number =>
+  (json["metadata"] as { readonly elapsedMs: number }).elapsedMs;
+
+/** Whether one line of a screen ends in `text`, the stub's `<Enter>` aside. */
+const hasLine = (screen: string, text: string): boolean =>
+  screen.split("\n").some((line) => line.replace(/ <Enter>$/, "").endsWith(text));

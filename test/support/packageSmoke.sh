@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# The tarball a user gets: packed, installed elsewhere, started, asked once, stopped.
+set -euo pipefail
+project=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d)
+daemon=
+cleanup() {
+  if [ -n "$daemon" ]; then kill "$daemon" 2>/dev/null || true; wait "$daemon" 2>/dev/null || true; fi
+  tmux -S "$work/bridge/tmux.sock" kill-server 2>/dev/null || true
+  rm -rf "$work"
+}
+trap cleanup EXIT
+
+cd "$project"
+tarball=$(npm pack --silent --pack-destination "$work" | tail -n 1)
+mkdir "$work/app" "$work/home"
+cd "$work/app"
+npm init -y >/dev/null
+npm install --silent --no-audit --no-fund "$work/$tarball"
+
+mkfifo "$work/lines"
+HOME="$work/home" XDG_RUNTIME_DIR= XDG_STATE_HOME= XDG_CONFIG_HOME= PORT=0 TMUX_BRIDGE_SOCKET_DIR="$work/bridge" \
+  ./node_modules/.bin/tmuxwire serve --only addin --http >"$work/lines" 2>"$work/log" &
+daemon=$!
+url=
+while read -r line; do
+  case "$line" in *"listening on "*) url=${line#*listening on }; url=${url%% *}; break ;; esac
+done <"$work/lines"
+[ -n "$url" ] || { echo "the packed daemon did not start:"; cat "$work/log"; exit 1; }
+
+ask() { curl -fsS -H 'Origin: https://localhost:3000' "$@"; }
+ask "$url/health" | grep -q '"ok":true'
+ask -H 'Content-Type: application/json' -d '{"action":"create_session","session":"smoke"}' "$url/v1/tmux" >/dev/null
+ask -H 'Content-Type: application/json' \
+  -d '{"action":"send_and_capture","session":"smoke","text":"echo sm''oke-$((40+2))","enter":true,"wait_for":"smoke-42"}' \
+  "$url/v1/tmux" | grep -q 'smoke-42'
+ask -H 'Content-Type: application/json' -d '{"action":"kill_session","session":"smoke"}' "$url/v1/tmux" >/dev/null
+
+kill -TERM "$daemon"
+wait "$daemon"
+daemon=
+echo "package smoke test passed: $tarball"
