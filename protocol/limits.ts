@@ -1,7 +1,10 @@
 /** Every bound of the core in one table: the unit in the name, the reason beside the number. */
 
-/** Longest control line kept. A full-screen capture row is < 8 KiB and tmux cuts %output far below; 1 MiB is not tmux. */
-export const MAX_LINE_BYTES = 1_048_576;
+/**
+ * Longest control line kept. `%output` is far below; a `capture-pane -J` of 5,000 wrapped rows of 800 bytes can be one
+ * line. A longer one inside a reply costs that reply; anywhere else the stream is not tmux's.
+ */
+export const MAX_LINE_BYTES = 4_194_304;
 /** Most bytes of one reply kept: 5,000 lines of 800 bytes, four times over. Past it the reply is dropped, not the link. */
 export const MAX_REPLY_BYTES = 16_777_216;
 /** Most commands written or waiting at once on one connection; at 38 k commands/s this is a quarter of a second. */
@@ -42,3 +45,10 @@ export const MAX_SOCKET_PATH_BYTES = 107;
 export const PAUSE_AFTER_SEC = 10;
 /** Lines of history an owned server keeps per pane: what `MAX_CAPTURE_LINES` may ask for, twice. */
 export const HISTORY_LIMIT_LINES = 10_000;
+
+/** A guest's session that nobody has watched or typed into for this long is left; attaching again takes about 20 ms. */
+export const GUEST_IDLE_MS = 60_000;
+/** A control client that tmux has not attached within this time meets a stopped server. */
+export const GUEST_ATTACH_WITHIN_MS = 5_000;
+/** Least time between two looks at which panes' programs have ended: terminals come and go in bursts. */
+export const TTY_LOOK_INTERVAL_MS = 25;

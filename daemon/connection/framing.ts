@@ -4,6 +4,7 @@
  */
 import { randomFillSync } from "node:crypto";
 import { displayMessage } from "../../protocol/command/build.ts";
+import { closingWord } from "../../protocol/control/parser.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345";
@@ -29,6 +30,6 @@ export function createNonce(): string {
   return nonce;
 }
 
-/** The command that follows a foreign one in the same write; prints the nonce, a blank and `trailerFormat` expanded. */
+/** The command that follows a foreign one in the same write: its closing word, a blank, `trailerFormat` expanded. */
 export const nonceCommand = (nonce: string, trailerFormat: string, target?: PaneId): string =>
-  displayMessage(`${nonce} ${trailerFormat}`, target);
+  displayMessage(`${closingWord(nonce)} ${trailerFormat}`, target);

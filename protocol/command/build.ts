@@ -49,24 +49,56 @@ export const capturePane = (pane: PaneId, options: CapturePane): string =>
   `capture-pane -p -t ${pane}${options.startLine === undefined ? "" : ` -S ${options.startLine}`}` +
   `${options.joinWrapped === true ? " -J" : ""}${options.escapes === true ? " -e" : ""}`;
 
+/** Which of a pane's two screens: the one that is shown, or the normal one kept behind the alternate one. */
+export type PaneScreen = "shown" | "saved";
+
+const ofScreen = (screen: PaneScreen): string => (screen === "saved" ? " -a -q" : "");
+
+/** Every cell of a screen with its attributes, blanks at the end included; nothing when there is no saved screen. */
+export const captureCells = (pane: PaneId, screen: PaneScreen): string =>
+  `capture-pane -p -e -N${ofScreen(screen)} -t ${pane}`;
+
+/** The same cells without attributes, rows that tmux wrapped joined: tells which rows those are. */
+export const captureJoined = (pane: PaneId, screen: PaneScreen): string =>
+  `capture-pane -p -J${ofScreen(screen)} -t ${pane}`;
+
+/** The unfinished escape sequence at the end of the pane's output, control bytes and backslashes as octal escapes. */
+export const capturePending = (pane: PaneId): string => `capture-pane -p -P -C -t ${pane}`;
+
+/** Sets the size of a window and keeps it (`window-size manual`). */
+export const resizeWindow = (window: WindowId, cols: number, rows: number): string =>
+  `resize-window -t ${window} -x ${cols} -y ${rows}`;
+
 export interface NewSession {
   readonly name: string;
   readonly cwd?: string | undefined;
   readonly command?: readonly string[] | undefined;
-  readonly cols: number;
-  readonly rows: number;
+  /** What tmux's own options say when absent. */
+  readonly cols?: number | undefined;
+  readonly rows?: number | undefined;
   /** `-P -F`: what to print of the new session. */
   readonly format: string;
+  /** Default true. False (`-E`): nothing of this client's environment reaches the session. */
+  readonly updateEnvironment?: boolean | undefined;
 }
 
 export function newSession(options: NewSession): string {
   const cwd = options.cwd === undefined ? "" : ` -c ${quoteLiteralFormat(options.cwd)}`;
-  const command = (options.command ?? []).map((word) => ` ${quote(word)}`).join("");
+  const command = argvOf(options.command ?? [])
+    .map((word) => ` ${quote(word)}`)
+    .join("");
+  const size =
+    (options.cols === undefined ? "" : ` -x ${options.cols}`) +
+    (options.rows === undefined ? "" : ` -y ${options.rows}`);
   return (
-    `new-session -d -P -F ${quote(options.format)} -x ${options.cols} -y ${options.rows}` +
+    `new-session -d${options.updateEnvironment === false ? " -E" : ""} -P -F ${quote(options.format)}${size}` +
     ` -s ${quoteLiteralFormat(options.name)}${cwd}${command === "" ? "" : ` --${command}`}`
   );
 }
+
+/** tmux hands a single word to a shell as a script; a program without arguments is run as what it is called. */
+const argvOf = (command: readonly string[]): readonly string[] =>
+  command.length === 1 ? ["sh", "-c", 'exec "$0"', ...command] : command;
 
 export const linkWindow = (window: WindowId, session: SessionId): string =>
   `link-window -d -s ${quote(window)} -t ${quote(`${session}:`)}`;
@@ -83,15 +115,25 @@ export const setWindowOption = (target: `=${string}:`, option: string, value: st
 
 export const setGlobalOption = (option: string, value: string): string => `set-option -g ${option} ${quote(value)}`;
 
+/** Takes back a pane's own value of an option. */
+export const unsetPaneOption = (pane: PaneId, option: string): string => `set-option -p -u -t ${pane} ${option}`;
+
 export const setHook = (hook: string, command: string): string => `set-hook -g ${quote(hook)} ${quote(command)}`;
 
 export const setSessionHook = (session: SessionId, hook: string, command: string): string =>
   `set-hook -t ${quote(session)} ${quote(hook)} ${quote(command)}`;
 
-/** `off` stops the pane's output to this client for good, `continue` resumes it after `%pause`. */
-export const controlPaneOutput = (pane: PaneId, state: "off" | "continue"): string =>
+/** `off` stops the pane's output to this client until `on`, `continue` resumes it after `%pause`. */
+export const controlPaneOutput = (pane: PaneId, state: "off" | "on" | "continue"): string =>
   `refresh-client -A ${quote(`${pane}:${state}`)}`;
 
+/** Sets flags of this client, `!` before one takes it back (tmux(1) attach-session `-f`). */
+export const setClientFlags = (flags: string): string => `refresh-client -f ${quote(flags)}`;
+
+/** Moves this client to another session; nothing of its environment goes there. */
+export const switchClient = (session: SessionId): string => `switch-client -E -t ${quote(session)}`;
+
+export const listClients = (format: string): string => `list-clients -F ${quote(format)}`;
 export const listSessions = (format: string): string => `list-sessions -F ${quote(format)}`;
 export const listAllWindows = (format: string): string => `list-windows -a -F ${quote(format)}`;
 export const listAllPanes = (format: string): string => `list-panes -a -F ${quote(format)}`;

@@ -38,7 +38,10 @@ export function quote(argument: string | Uint8Array): string {
   return `${out}"`;
 }
 
-/** Text that tmux expands as a format, made literal: `#` doubled (docs/tmuxFacts.md 23), then quoted. */
+/**
+ * Text that tmux expands as a format, made literal (docs/tmuxFacts.md 23), then quoted: each `#` doubled, but for a run
+ * of them before `[`, which tmux keeps as it stands (format.c `format_expand1`).
+ */
 export function quoteLiteralFormat(text: string): string {
-  return quote(text.replaceAll("#", "##"));
+  return quote(text.replaceAll(/#+(?!#|\[)/g, "$&$&"));
 }

@@ -82,6 +82,42 @@ export function decodePaneRows(body: Uint8Array, nonce: string): PaneRow[] {
   });
 }
 
+export interface PaneDetailsRow {
+  readonly pane: PaneId;
+  /** Lines above the screen. */
+  readonly historyLines: number;
+  readonly alternateScreen: boolean;
+  /** A mode of tmux's own covers the screen (copy mode and the like). */
+  readonly inMode: boolean;
+  readonly tty: string;
+  readonly command: string;
+  readonly path: string;
+  readonly title: string;
+}
+
+/** For `display-message -p`; the last three fields are foreign text. */
+export const paneDetailsFormat = (nonce: string): string =>
+  `${nonce}#{pane_id} #{history_size} #{alternate_on} #{pane_in_mode} #{pane_tty}` +
+  `${nonce}#{pane_current_command}${nonce}#{pane_current_path}${nonce}#{pane_title}`;
+
+export function decodePaneDetails(body: Uint8Array, nonce: string): PaneDetailsRow | undefined {
+  const [ids = "", command = "", path = "", title = ""] = foreignRows(body, nonce, 4)[0] ?? [];
+  const [pane = "", history, alternate, modes, tty = ""] = ids.split(" ");
+  if (!isPaneId(pane)) return undefined;
+  const [historyLines, inMode] = [Number(history), Number(modes) > 0];
+  return { pane, historyLines, alternateScreen: alternate === "1", inMode, tty, command, path, title };
+}
+
+/** For `display-message -p -t PANE`: where a pane is; of a pane that is gone every field is empty. Ids only. */
+export const PANE_PLACE_FORMAT = "#{pane_id} #{window_id}";
+
+export function decodePanePlaces(body: Uint8Array): (readonly [PaneId, WindowId])[] {
+  return lines(body).flatMap((line) => {
+    const [pane = "", window = ""] = line.split(" ");
+    return isPaneId(pane) && isWindowId(window) ? [[pane, window] as const] : [];
+  });
+}
+
 export interface ServerIdentity {
   readonly pid: number;
   readonly startSec: number;

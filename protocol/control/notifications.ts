@@ -77,7 +77,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ],
   [
     "%client-session-changed",
-    // The client's name comes first and may hold blanks; the session id is the last `$N` followed by a name.
+    // The client's name comes first and may hold blanks; the session's name comes last and may hold anything.
     (args) => {
       const session = args.find((word, index) => index > 0 && isSessionId(word));
       return session !== undefined && isSessionId(session) ? { kind: "client-session-changed", session } : undefined;

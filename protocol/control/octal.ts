@@ -4,8 +4,6 @@
  */
 const BACKSLASH = 92;
 const ZERO = 48;
-/** Below this length a byte loop beats `indexOf` + `set`, measured by `bench/decode`. */
-const BULK_COPY_BYTES = 32;
 
 /**
  * Decodes `source[from, to)` into `target` at `at` and returns the end of what was written, at most `at + to - from`.
@@ -14,39 +12,46 @@ const BULK_COPY_BYTES = 32;
 export function decodeOctal(source: Uint8Array, from: number, to: number, target: Uint8Array, at: number): number {
   let read = from;
   let write = at;
-  while (read < to) {
-    let byte = source[read]!;
-    if (byte === BACKSLASH) {
-      if (read + 3 < to) {
-        const high = source[read + 1]! - ZERO;
-        const middle = source[read + 2]! - ZERO;
-        const low = source[read + 3]! - ZERO;
-        if (high >= 0 && high <= 3 && middle >= 0 && middle <= 7 && low >= 0 && low <= 7) {
-          target[write++] = (high << 6) | (middle << 3) | low;
-          read += 4;
-          continue;
+  /** Where an escape, or four bytes, can still begin. */
+  const end = to - 3;
+  while (read < end) {
+    // Four plain bytes per turn: faster than a byte per turn, and than `indexOf` and `set` (`bench/decode`).
+    const first = source[read]!;
+    if (first !== BACKSLASH) {
+      target[write++] = first;
+      const second = source[read + 1]!;
+      if (second === BACKSLASH) {
+        read += 1;
+      } else {
+        target[write++] = second;
+        const third = source[read + 2]!;
+        if (third === BACKSLASH) {
+          read += 2;
+        } else {
+          target[write++] = third;
+          const fourth = source[read + 3]!;
+          if (fourth !== BACKSLASH) {
+            target[write++] = fourth;
+            read += 4;
+            continue;
+          }
+          read += 3;
         }
       }
-      target[write++] = byte;
-      read += 1;
-      continue;
+      if (read >= end) break;
     }
-    // A short run is copied byte by byte; once it has proved long the rest of it is found and copied in one step.
-    const probeEnd = Math.min(to, read + BULK_COPY_BYTES);
-    do {
-      target[write++] = byte;
+    const high = source[read + 1]! - ZERO;
+    const middle = source[read + 2]! - ZERO;
+    const low = source[read + 3]! - ZERO;
+    if (((high | middle | low) & ~7) === 0 && high <= 3) {
+      target[write++] = (high << 6) | (middle << 3) | low;
+      read += 4;
+    } else {
+      target[write++] = BACKSLASH;
       read += 1;
-      if (read === probeEnd) break;
-      byte = source[read]!;
-    } while (byte !== BACKSLASH);
-    if (read === probeEnd && read < to && source[read] !== BACKSLASH) {
-      const next = source.indexOf(BACKSLASH, read);
-      const runEnd = next === -1 || next > to ? to : next;
-      target.set(source.subarray(read, runEnd), write);
-      write += runEnd - read;
-      read = runEnd;
     }
   }
+  while (read < to) target[write++] = source[read++]!;
   return write;
 }
 

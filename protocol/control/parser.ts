@@ -4,9 +4,9 @@
  *
  *  - inside a guard block nothing is a notification, except in a block whose command can have no body;
  *  - a block ends at the guard line that repeats its own time, number and flags;
- *  - a block whose body a program can influence ("foreign") ends only where a second command, written with it, prints a
- *    nonce: body, `%end`, `%begin`, NONCE, `%end`. The last `%end` before that `%begin` is the true one; what stands
- *    between the two are notifications, held back until then.
+ *  - a block whose body a program can influence ("foreign") ends only where a second command, written with it, prints
+ *    the closing word of a nonce: body, `%end`, `%begin`, WORD, `%end`. The last `%end` before that `%begin` is the true
+ *    one; what stands between the two are notifications, held back until then.
  */
 import { AppError } from "../errors.ts";
 import { MAX_LINE_BYTES, MAX_REPLY_BYTES } from "../limits.ts";
@@ -21,8 +21,14 @@ export type ReplyShape =
   | { readonly kind: "none" }
   /** ids and numbers only: plain guard matching is enough */
   | { readonly kind: "ours" }
-  /** text that a program can influence: framed by `nonce`, printed by `display-message -p` in the same write */
+  /** text that a program can influence: `closingWord(nonce)`, printed by a command in the same write, ends it */
   | { readonly kind: "foreign"; readonly nonce: string };
+
+/**
+ * What ends a foreign reply: the nonce backwards. Rows of a reply begin with the nonce itself, and a path that ends in
+ * guessed guard lines can stand right before one, so the two must differ.
+ */
+export const closingWord = (nonce: string): string => Array.from(nonce).toReversed().join("");
 
 export interface GuardBlock {
   readonly number: number;
@@ -33,7 +39,7 @@ export interface GuardBlock {
   readonly body: Uint8Array;
   /** The reply was longer than `MAX_REPLY_BYTES` and was dropped. */
   readonly overflowed: boolean;
-  /** Foreign replies only: what `display-message` printed after the nonce and one space. */
+  /** Foreign replies only: what `display-message` printed after the closing word and one space. */
   readonly trailer: string;
 }
 
@@ -63,9 +69,11 @@ interface OpenBlock {
   readonly shape: ReplyShape;
   /** Foreign: where the body would end and what follows would begin, by the last guard line that fits. */
   candidate: { readonly bodyEnd: number; readonly next: number; readonly ok: boolean } | undefined;
-  /** Foreign: the `%begin` line just seen, which the nonce must follow. */
+  /** Foreign: what the nonce's command prints first. */
+  readonly closing: string;
+  /** Foreign: the `%begin` line just seen, which the closing word must follow. */
   second: { readonly stamp: string; readonly from: number } | undefined;
-  /** Foreign: the nonce has been seen; only this block's own end may follow. */
+  /** Foreign: the closing word has been seen; only its block's own end may follow. */
   trailer: string | undefined;
   overflowed: boolean;
 }
@@ -116,7 +124,7 @@ export class ControlParser {
     if (this.#exited) return;
     const block = this.#block;
     if (block === undefined) this.#topLevel(buffer, from, to);
-    else if (block.shape.kind === "foreign") this.#inForeign(block, block.shape.nonce, buffer, from, to);
+    else if (block.shape.kind === "foreign") this.#inForeign(block, buffer, from, to);
     else this.#inBlock(block, buffer, from, to);
   }
 
@@ -130,11 +138,13 @@ export class ControlParser {
   #open(guard: Guard): void {
     const client = (guard.flags & 1) === 1;
     this.#bodyLength = 0;
+    const shape: ReplyShape = (client ? this.#handler.expect() : undefined) ?? { kind: "ours" };
     this.#block = {
       stamp: guard.stamp,
       number: guard.number,
       client,
-      shape: (client ? this.#handler.expect() : undefined) ?? { kind: "ours" },
+      shape,
+      closing: shape.kind === "foreign" ? closingWord(shape.nonce) : "",
       candidate: undefined,
       second: undefined,
       trailer: undefined,
@@ -155,15 +165,19 @@ export class ControlParser {
     this.#append(block, buffer, from, to);
   }
 
-  #inForeign(block: OpenBlock, nonce: string, buffer: Uint8Array, from: number, to: number): void {
+  #inForeign(block: OpenBlock, buffer: Uint8Array, from: number, to: number): void {
     const guard = readGuard(buffer, from, to);
     if (block.trailer !== undefined) {
       if (guard?.keyword === "end" && guard.stamp === block.second?.stamp) this.#closeForeign(block);
       else throw new AppError("PROTOCOL_ERROR", "tmux did not close the nonce's block; reconnecting");
       return;
     }
-    if (block.second !== undefined && block.candidate !== undefined && startsWithText(buffer, from, to, nonce)) {
-      block.trailer = this.#utf8.decode(buffer.subarray(Math.min(to, from + nonce.length + 1), to));
+    if (
+      block.second !== undefined &&
+      block.candidate !== undefined &&
+      startsWithText(buffer, from, to, block.closing)
+    ) {
+      block.trailer = this.#utf8.decode(buffer.subarray(Math.min(to, from + block.closing.length + 1), to));
       return;
     }
     block.second = undefined;

@@ -1,0 +1,76 @@
+/** Each builder's line, as tmux gets it. */
+import { expect, test } from "vitest";
+import * as build from "../../../protocol/command/build.ts";
+import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
+
+const pane = "%7" as PaneId;
+const window = "@3" as WindowId;
+const session = "$2" as SessionId;
+const text = Buffer.from("a;b\n");
+
+const lines: Record<string, readonly [actual: string, expected: string]> = {
+  joinGroup: [build.joinGroup(["a", "b", "c"]), "a ; b ; c"],
+  displayMessage: [build.displayMessage("#{pane_id}"), 'display-message -p "\\043{pane_id}"'],
+  "displayMessage of a pane": [build.displayMessage("x", pane), 'display-message -p -t %7 "x"'],
+  leaveModes: [build.leaveModes(pane), "copy-mode -q -t %7"],
+  sendLiteral: [build.sendLiteral(pane, text), 'send-keys -l -t %7 -- "a\\073b\\012"'],
+  sendBytes: [build.sendBytes(pane, Uint8Array.of(0, 9, 16, 255)), "send-keys -H -t %7 00 09 10 ff"],
+  sendKeys: [build.sendKeys(pane, ["C-c", "Enter", ";"]), 'send-keys -t %7 -- "C-c" "Enter" "\\073"'],
+  setBuffer: [build.setBuffer("b1", text, false), 'set-buffer -b b1 -- "a\\073b\\012"'],
+  "setBuffer, the next piece": [build.setBuffer("b1", text, true), 'set-buffer -a -b b1 -- "a\\073b\\012"'],
+  pasteBuffer: [build.pasteBuffer(pane, "b1", false), "paste-buffer -d -r -b b1 -t %7"],
+  "pasteBuffer, bracketed": [build.pasteBuffer(pane, "b1", true), "paste-buffer -d -r -p -b b1 -t %7"],
+  deleteBuffer: [build.deleteBuffer("b1"), "delete-buffer -b b1"],
+  capturePane: [build.capturePane(pane, {}), "capture-pane -p -t %7"],
+  "capturePane, all of it": [
+    build.capturePane(pane, { startLine: -50, joinWrapped: true, escapes: true }),
+    "capture-pane -p -t %7 -S -50 -J -e",
+  ],
+  "capturePane from the top": [
+    build.capturePane(pane, { startLine: 0, joinWrapped: false, escapes: false }),
+    "capture-pane -p -t %7 -S 0",
+  ],
+  captureCells: [build.captureCells(pane, "shown"), "capture-pane -p -e -N -t %7"],
+  "captureCells behind the alternate screen": [build.captureCells(pane, "saved"), "capture-pane -p -e -N -a -q -t %7"],
+  captureJoined: [build.captureJoined(pane, "shown"), "capture-pane -p -J -t %7"],
+  capturePending: [build.capturePending(pane), "capture-pane -p -P -C -t %7"],
+  resizeWindow: [build.resizeWindow(window, 80, 24), "resize-window -t @3 -x 80 -y 24"],
+  newSession: [
+    build.newSession({ name: "work", cols: 80, rows: 24, format: "#{pane_id}" }),
+    'new-session -d -P -F "\\043{pane_id}" -x 80 -y 24 -s "work"',
+  ],
+  "newSession, all of it": [
+    build.newSession({ name: "a#b", cwd: "/x #(y)", command: ["sh", "-c", "$x"], cols: 1, rows: 2, format: "f" }),
+    'new-session -d -P -F "f" -x 1 -y 2 -s "a\\043\\043b" -c "/x \\043\\043(y)" -- "sh" "-c" "\\044x"',
+  ],
+  linkWindow: [build.linkWindow(window, session), 'link-window -d -s "@3" -t "\\0442:"'],
+  unlinkWindow: [build.unlinkWindow(window, session), 'unlink-window -k -t "\\0442:@3"'],
+  killSession: [build.killSession(session), 'kill-session -t "\\0442"'],
+  setWindowOption: [
+    build.setWindowOption("=work:", "remain-on-exit", "on"),
+    'set-option -w -t "=work:" remain-on-exit "on"',
+  ],
+  setGlobalOption: [build.setGlobalOption("status", "off"), 'set-option -g status "off"'],
+  setHook: [build.setHook("pane-died", "a ; b"), 'set-hook -g "pane-died" "a \\073 b"'],
+  setSessionHook: [build.setSessionHook(session, "h", "c"), 'set-hook -t "\\0442" "h" "c"'],
+  "controlPaneOutput off": [build.controlPaneOutput(pane, "off"), 'refresh-client -A "%7:off"'],
+  "controlPaneOutput, output again": [build.controlPaneOutput(pane, "on"), 'refresh-client -A "%7:on"'],
+  unsetPaneOption: [build.unsetPaneOption(pane, "@x"), "set-option -p -u -t %7 @x"],
+  setClientFlags: [build.setClientFlags("pause-after=10"), 'refresh-client -f "pause-after=10"'],
+  switchClient: [build.switchClient(session), 'switch-client -E -t "\\0442"'],
+  listClients: [build.listClients("f"), 'list-clients -F "f"'],
+  "controlPaneOutput after a pause": [build.controlPaneOutput(pane, "continue"), 'refresh-client -A "%7:continue"'],
+  listSessions: [build.listSessions("f"), 'list-sessions -F "f"'],
+  listAllWindows: [build.listAllWindows("f"), 'list-windows -a -F "f"'],
+  listAllPanes: [build.listAllPanes("f"), 'list-panes -a -F "f"'],
+  listWindowPanes: [build.listWindowPanes(window, "f"), 'list-panes -t @3 -F "f"'],
+};
+
+test.each(Object.entries(lines))("%s", (_builder, [actual, expected]) => {
+  expect(actual).toBe(expected);
+});
+
+test("every builder is here", () => {
+  const tested = new Set(Object.keys(lines).map((name) => name.split(/[ ,]/)[0]));
+  expect(Object.keys(build).filter((name) => !tested.has(name))).toEqual([]);
+});

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import * as formats from "../../../protocol/command/formats.ts";
+
+const NONCE = "N0nc3";
+const body = (text: string): Uint8Array => Buffer.from(text);
+
+describe("window links", () => {
+  test("one row per place", () => {
+    expect(formats.decodeWindowLinks(body("$0 @1 1\n$0 @2 0\n$1 @1 1\n"))).toEqual([
+      { session: "$0", window: "@1", active: true },
+      { session: "$0", window: "@2", active: false },
+      { session: "$1", window: "@1", active: true },
+    ]);
+  });
+
+  test("a row of anything else is left out", () => {
+    expect(formats.decodeWindowLinks(body("\n@1 $0 1\nx\n$0 @1 0\n"))).toHaveLength(1);
+    expect(formats.decodeWindowLinks(body(""))).toEqual([]);
+  });
+});
+
+describe("session rows", () => {
+  const row = (ids: string, name: string): string => `${NONCE}${ids}${NONCE}${name}\n`;
+
+  test("any name, one that looks like rows too", () => {
+    const names = ["work", "", "two words", "é", "a\nb", "$9 1 x\n$8 2 y", "ends\n"];
+    const rows = names.map((name, index) => row(`$${index} 1700000000 1`, name)).join("");
+    expect(formats.decodeSessionRows(body(rows), NONCE)).toEqual(
+      names.map((name, index) => ({ session: `$${index}`, createdSec: 1_700_000_000, attached: 1, name })),
+    );
+  });
+
+  test("nothing in front of the first nonce is a row", () => {
+    expect(formats.decodeSessionRows(body(`$1 1 forged\n${row("$2 5 0", "true")}`), NONCE)).toEqual([
+      { session: "$2", createdSec: 5, attached: 0, name: "true" },
+    ]);
+  });
+});
+
+describe("pane rows", () => {
+  const row = (ids: string, name: string, title: string): Uint8Array =>
+    body(`${NONCE}${ids}${NONCE}${name}${NONCE}${title}\n`);
+
+  test("a living pane", () => {
+    expect(formats.decodePaneRows(row("@1 %2 1 80 24 4711 0  ", "sh", "a\ntitle"), NONCE)).toEqual([
+      {
+        window: "@1",
+        pane: "%2",
+        active: true,
+        cols: 80,
+        rows: 24,
+        pid: 4711,
+        dead: false,
+        deadStatus: undefined,
+        deadSignal: undefined,
+        windowName: "sh",
+        title: "a\ntitle",
+      },
+    ]);
+  });
+
+  test("a dead one, by status and by signal", () => {
+    const [status] = formats.decodePaneRows(row("@1 %2 0 80 24 1 1 3 ", "", ""), NONCE);
+    expect(status).toMatchObject({ dead: true, deadStatus: 3, deadSignal: undefined, active: false });
+    const [signal] = formats.decodePaneRows(row("@1 %2 0 80 24 1 1  9", "", ""), NONCE);
+    expect(signal).toMatchObject({ dead: true, deadStatus: undefined, deadSignal: 9 });
+  });
+});
+
+test("server identity", () => {
+  expect(formats.decodeServerIdentity(body("4711 1700000000 3.3a $0 @0 %0\n"))).toEqual({
+    pid: 4711,
+    startSec: 1_700_000_000,
+    version: "3.3a",
+    session: "$0",
+    window: "@0",
+    pane: "%0",
+  });
+  expect(formats.decodeServerIdentity(body("4711 1700000000 3.3a   \n"))).toBeUndefined();
+  expect(formats.decodeServerIdentity(body(""))).toBeUndefined();
+});
