@@ -11,7 +11,7 @@
 import { AppError } from "../errors.ts";
 import { MAX_LINE_BYTES, MAX_REPLY_BYTES } from "../limits.ts";
 import { ascii, decimal, startsWith, startsWithText } from "./bytes.ts";
-import { readGuard, type Guard } from "./guard.ts";
+import { isSameBlock, readGuard, type Guard } from "./guard.ts";
 import { LineSplitter } from "./lines.ts";
 import { parseNotification, type Notification } from "./notifications.ts";
 
@@ -62,9 +62,11 @@ const DCS = Uint8Array.of(27, 80, 49, 48, 48, 48, 112);
 const OUTPUT = ascii("%output %");
 const EXTENDED_OUTPUT = ascii("%extended-output %");
 
+/** Most replies have no body; nobody can write into one of no length, so all of them share it. */
+const NOTHING = new Uint8Array(0);
+
 interface OpenBlock {
-  readonly stamp: string;
-  readonly number: number;
+  readonly begin: Guard;
   readonly client: boolean;
   readonly shape: ReplyShape;
   /** Foreign: where the body would end and what follows would begin, by the last guard line that fits. */
@@ -72,7 +74,7 @@ interface OpenBlock {
   /** Foreign: what the nonce's command prints first. */
   readonly closing: string;
   /** Foreign: the `%begin` line just seen, which the closing word must follow. */
-  second: { readonly stamp: string; readonly from: number } | undefined;
+  second: { readonly begin: Guard; readonly from: number } | undefined;
   /** Foreign: the closing word has been seen; only its block's own end may follow. */
   trailer: string | undefined;
   overflowed: boolean;
@@ -116,7 +118,11 @@ export class ControlParser {
         this.#crlf = true;
       }
     }
-    if (this.#crlf && to > from && buffer[to - 1] === CR) to -= 1;
+    if (this.#crlf) {
+      // The pty puts a CR before every LF until its output processing is off; from then on a CR is tmux's own.
+      if (to > from && buffer[to - 1] === CR) to -= 1;
+      else this.#crlf = false;
+    }
     this.#dispatch(buffer, from, to);
   }
 
@@ -140,8 +146,7 @@ export class ControlParser {
     this.#bodyLength = 0;
     const shape: ReplyShape = (client ? this.#handler.expect() : undefined) ?? { kind: "ours" };
     this.#block = {
-      stamp: guard.stamp,
-      number: guard.number,
+      begin: guard,
       client,
       shape,
       closing: shape.kind === "foreign" ? closingWord(shape.nonce) : "",
@@ -154,7 +159,7 @@ export class ControlParser {
 
   #inBlock(block: OpenBlock, buffer: Uint8Array, from: number, to: number): void {
     const guard = readGuard(buffer, from, to);
-    if (guard !== undefined && guard.keyword !== "begin" && guard.stamp === block.stamp) {
+    if (guard !== undefined && guard.keyword !== "begin" && isSameBlock(guard, block.begin)) {
       this.#close(block, guard.keyword === "end", this.#bodyLength);
       return;
     }
@@ -168,7 +173,8 @@ export class ControlParser {
   #inForeign(block: OpenBlock, buffer: Uint8Array, from: number, to: number): void {
     const guard = readGuard(buffer, from, to);
     if (block.trailer !== undefined) {
-      if (guard?.keyword === "end" && guard.stamp === block.second?.stamp) this.#closeForeign(block);
+      const second = block.second?.begin;
+      if (guard?.keyword === "end" && second !== undefined && isSameBlock(guard, second)) this.#closeForeign(block);
       else throw new AppError("PROTOCOL_ERROR", "tmux did not close the nonce's block; reconnecting");
       return;
     }
@@ -185,8 +191,8 @@ export class ControlParser {
     this.#append(block, buffer, from, to);
     if (guard === undefined) return;
     if (guard.keyword === "begin") {
-      if ((guard.flags & 1) === 1) block.second = { stamp: guard.stamp, from: this.#bodyLength - (to - from + 1) };
-    } else if (guard.stamp === block.stamp) {
+      if ((guard.flags & 1) === 1) block.second = { begin: guard, from: this.#bodyLength - (to - from + 1) };
+    } else if (isSameBlock(guard, block.begin)) {
       // After an overflow the held bytes were dropped, so a line may begin at 0 of what is left.
       block.candidate = {
         bodyEnd: Math.min(lineFrom, this.#bodyLength - (to - from + 1)),
@@ -212,10 +218,10 @@ export class ControlParser {
   #close(block: OpenBlock, ok: boolean, bodyEnd: number): void {
     this.#block = undefined;
     this.#bodyLength = 0;
-    const body = block.overflowed ? new Uint8Array(0) : this.#body.slice(0, bodyEnd);
+    const body = block.overflowed || bodyEnd === 0 ? NOTHING : this.#body.slice(0, bodyEnd);
     if (this.#body.length > 1_048_576) this.#body = new Uint8Array(16_384);
     this.#handler.block({
-      number: block.number,
+      number: block.begin.number,
       client: block.client,
       ok,
       body,

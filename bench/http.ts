@@ -1,0 +1,222 @@
+/**
+ * The add-in's requests over loopback HTTP to a daemon in a process of its own, against subprocesses and against the
+ * least bridge that answers the same requests with subprocesses and a poll every 120 ms (`baseline.ts`).
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { openSync, closeSync, writeSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { type Bridge, captureLines, pollUntilSeen, sendText, startBridge } from "./baseline.ts";
+import { check, compare, type Contender, type Emit, timed } from "./figures.ts";
+import { benchEnvironment, detachedPane, type PrivateSocket, privateSocket, SESSION } from "./privateServer.ts";
+
+const DAEMON = fileURLToPath(new URL("../adapters/bin/tmuxwire.js", import.meta.url));
+/** One of the add-in's default origins (docs/contracts/addin.md §1). */
+const ORIGIN = "https://localhost:3000";
+const CAPTURED_LINES = 200;
+const CONCURRENT = 8;
+const READY = "ready!";
+/** History to capture, then a program that sends back every byte as it is. */
+const PROGRAM = `seq -f 'line %.0f of the output of a program' 300; stty raw -echo; printf ${READY}; exec cat`;
+
+export async function run(emit: Emit): Promise<void> {
+  await using bridged = detachedPane(["sh", "-c", PROGRAM]);
+  await pollUntilSeen(bridged.socketPath, READY);
+  await using bridge = await startBridge(bridged.socketPath);
+  await using daemon = await startDaemon();
+  await startProgram(daemon);
+  using agent = keepAlive();
+  const ours: Endpoint = { name: "ours", post: (body) => post(agent, daemon.port, body) };
+  const theirs: Endpoint = { name: "subprocess bridge, poll 120 ms", post: (body) => post(agent, bridge.port, body) };
+
+  await sendAndCapture(ours, bridged, emit);
+  await operations(ours, theirs, emit);
+  await detection(watched(ours, daemon.socket), watched(theirs, bridged), emit);
+}
+
+interface Endpoint {
+  readonly name: string;
+  readonly post: (body: object) => Promise<Answer>;
+}
+
+interface Answer {
+  readonly ok: boolean;
+  readonly output?: string;
+  readonly error?: string;
+}
+
+let tokens = 0;
+/** Six bytes never sent before. */
+const nextToken = (): string => String(100_000 + (tokens += 1));
+
+async function sendAndCapture(ours: Endpoint, bridged: PrivateSocket, emit: Emit): Promise<void> {
+  const send = { action: "send_and_capture", session: SESSION, lines: CAPTURED_LINES };
+  const contenders: [Contender, Contender] = [
+    {
+      name: ours.name,
+      sample: () =>
+        timed(async () => {
+          const { output } = await ours.post({ ...send, text: nextToken() });
+          check(output?.includes("line 300") === true, "no capture");
+        }),
+    },
+    {
+      // Two processes, and no look for the echo, which ours waits for.
+      name: "subprocess send-keys + capture-pane",
+      sample: () =>
+        timed(async () => {
+          await sendText(bridged.socketPath, nextToken());
+          check((await captureLines(bridged.socketPath, CAPTURED_LINES)).includes("line 300"), "no capture");
+        }),
+    },
+  ];
+  const comparison = { bench: "http", figure: "send_and_capture", unit: "ms" };
+  await compare(comparison, contenders, { rounds: 10, perRound: 20, warmUp: 400 }, emit);
+}
+
+async function operations(ours: Endpoint, theirs: Endpoint, emit: Emit): Promise<void> {
+  const both = (measure: (endpoint: Endpoint) => () => Promise<number>): [Contender, Contender] => [
+    { name: ours.name, sample: measure(ours) },
+    { name: theirs.name, sample: measure(theirs) },
+  ];
+  const capture = async (endpoint: Endpoint): Promise<void> => {
+    const { output } = await endpoint.post({ action: "capture_pane", session: SESSION, lines: CAPTURED_LINES });
+    check(output?.includes("line 300") === true, "not the screen");
+  };
+  const turns = { rounds: 10, perRound: 10, warmUp: 200 };
+  await compare(
+    { bench: "http", figure: "send_keys, text and Enter", unit: "ms" },
+    both((endpoint) => () => {
+      const body = { action: "send_keys", session: SESSION, text: nextToken(), enter: true };
+      return timed(async () => check((await endpoint.post(body)).ok, "not sent"));
+    }),
+    turns,
+    emit,
+  );
+  await compare(
+    { bench: "http", figure: "capture_pane, 200 lines", unit: "ms" },
+    both((endpoint) => () => timed(() => capture(endpoint))),
+    turns,
+    emit,
+  );
+  const burst = 200;
+  await compare(
+    { bench: "http", figure: "capture_pane, 8 at a time", unit: "captures/s" },
+    both((endpoint) => async () => {
+      const worker = async (): Promise<void> => {
+        for (let at = 0; at < burst / CONCURRENT; at += 1) await capture(endpoint);
+      };
+      const ms = await timed(() => Promise.all(Array.from({ length: CONCURRENT }, worker)));
+      return (burst * 1_000) / ms;
+    }),
+    { rounds: 4, perRound: 1, warmUp: 2 },
+    emit,
+  );
+}
+
+interface Watched extends Endpoint {
+  readonly socketPath: string;
+  /** The pane's terminal: what is written here is output of the pane, without a program in between. */
+  readonly tty: string;
+}
+
+const watched = (endpoint: Endpoint, socket: PrivateSocket): Watched => ({
+  ...endpoint,
+  socketPath: socket.socketPath,
+  tty: socket.tmux("list-panes", "-t", `=${SESSION}:`, "-F", "#{pane_tty}").trim(),
+});
+
+/** From the text being written in the pane to the answer in the client's hands. */
+async function detection(ours: Watched, theirs: Watched, emit: Emit): Promise<void> {
+  let marks = 0;
+  const contender = ({ name, post: ask, socketPath, tty }: Watched): Contender => ({
+    name,
+    sample: async () => {
+      const mark = `mark-${(marks += 1)}-done`;
+      const text = nextToken();
+      const wait = { action: "send_and_capture", session: SESSION, text, wait_for: `${mark}$`, timeout_ms: 5_000 };
+      const answered = ask(wait).then((answer) => ({ answer, atMs: performance.now() }));
+      // Only output after the send counts.
+      await pollUntilSeen(socketPath, text);
+      // Evenly over two periods of the bridge's poll, so that its luck is average.
+      await delay((marks * 97) % 240);
+      const fd = openSync(tty, "w");
+      const writtenMs = performance.now();
+      writeSync(fd, `\r\n${mark}\r\n`);
+      closeSync(fd);
+      const { answer, atMs } = await answered;
+      check(answer.ok && answer.output?.includes(mark) === true, `the wait ended with ${answer.error ?? "no match"}`);
+      return atMs - writtenMs;
+    },
+  });
+  const comparison = { bench: "http", figure: "wait_for detection", unit: "ms" };
+  await compare(comparison, [contender(ours), contender(theirs)], { rounds: 8, perRound: 5, warmUp: 3 }, emit);
+}
+
+/** Tokens are cut by the screen's edge. */
+const joined = (output: string | undefined): string => output?.replaceAll("\n", "") ?? "";
+
+interface DaemonProcess extends Bridge {
+  readonly socket: PrivateSocket;
+}
+
+async function startDaemon(): Promise<DaemonProcess> {
+  const socket = privateSocket();
+  const flags = ["--only", "addin", "--http", "--addin-port", "0", "--addin-mode", "tmux", "--log-level", "error"];
+  const child = spawn(process.execPath, [DAEMON, "serve", ...flags, "--addin-socket", socket.socketPath], {
+    // No configuration of the user's may decide what is measured.
+    env: { ...benchEnvironment, HOME: socket.directory, XDG_CONFIG_HOME: socket.directory, SHELL: "/bin/sh" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const dispose = async (): Promise<void> => {
+    if (child.exitCode === null && child.kill("SIGTERM")) await once(child, "exit");
+    await socket[Symbol.asyncDispose]();
+  };
+  const port = await new Promise<number>((resolve) => {
+    let said = "";
+    child.stdout.on("data", (text: Buffer) => {
+      said += text.toString();
+      const url = /listening on \S+:(\d+)/.exec(said);
+      if (url !== null) resolve(Number(url[1]));
+    });
+    child.once("exit", () => resolve(0));
+  });
+  if (port === 0) await dispose();
+  check(port !== 0, "the daemon did not start");
+  return { port, socket, [Symbol.asyncDispose]: dispose };
+}
+
+async function startProgram({ port }: DaemonProcess): Promise<void> {
+  using agent = keepAlive();
+  const ask = async (body: object): Promise<Answer> => {
+    const answer = await post(agent, port, { session: SESSION, ...body });
+    check(answer.ok, answer.error ?? "refused");
+    return answer;
+  };
+  await ask({ action: "create_session" });
+  await ask({ action: "send_keys", text: PROGRAM, enter: true });
+  while (!joined((await ask({ action: "capture_pane" })).output).endsWith(READY));
+}
+
+type ClosingAgent = Agent & Disposable;
+
+function keepAlive(): ClosingAgent {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENT });
+  return Object.assign(agent, { [Symbol.dispose]: () => agent.destroy() });
+}
+
+function post(agent: Agent, port: number, body: object): Promise<Answer> {
+  const headers = { "content-type": "application/json", origin: ORIGIN };
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: "127.0.0.1", port, path: "/v1/tmux", method: "POST", agent, headers }, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (part: string) => (text += part));
+      response.once("end", () => resolve(JSON.parse(text) as Answer));
+    });
+    sent.once("error", reject);
+    sent.end(JSON.stringify(body));
+  });
+}
