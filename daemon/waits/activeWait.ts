@@ -1,0 +1,193 @@
+/**
+ * One wait from registration to its one result. It holds no text and reads none: its watches tell it what was found, its
+ * target what happened, and it decides when its predicates hold together.
+ */
+import { AppError } from "../../protocol/errors.ts";
+import type { Gap, Position } from "../../protocol/position.ts";
+import type { Timer } from "../time/clock.ts";
+import type { FoundText } from "./patternWatch.ts";
+import { PredicateSet, type TargetState } from "./predicateSet.ts";
+import type { TextWatch } from "./textStream.ts";
+import type { WaitMetrics } from "./waitMetrics.ts";
+import type { CheckedRequest } from "./waitRequest.ts";
+import type { WaitTarget } from "./waitTarget.ts";
+import type { WaitMatch, WaitResult } from "./waitTypes.ts";
+
+/** Gaps kept for a result: a wait that lost output that often has been told enough. */
+const MAX_GAPS = 32;
+
+export interface ActiveWaitOptions {
+  readonly request: CheckedRequest;
+  readonly target: WaitTarget;
+  readonly metrics: WaitMetrics;
+  readonly onSettled: () => void;
+}
+
+export class ActiveWait {
+  readonly result: Promise<WaitResult>;
+  readonly registeredMs: number;
+  readonly sets: readonly PredicateSet[];
+  /** What watches text for it; the target fills it in. */
+  readonly watches = new Set<TextWatch>();
+  readonly #options: ActiveWaitOptions;
+  readonly #all: PredicateSet | undefined;
+  readonly #anyOf: readonly PredicateSet[];
+  readonly #gaps: Gap[] = [];
+  readonly #cleanUps: (() => void)[] = [];
+  #timeout: Timer | undefined;
+  #stable: Timer | undefined;
+  #isSettled = false;
+  #resolve: (result: WaitResult) => void = () => undefined;
+  #reject: (reason: unknown) => void = () => undefined;
+
+  constructor(options: ActiveWaitOptions) {
+    this.#options = options;
+    const { request, target } = options;
+    this.registeredMs = target.nowMs();
+    this.#all = request.all === undefined ? undefined : new PredicateSet(request.all);
+    this.#anyOf = request.anyOf.map((set) => new PredicateSet(set));
+    this.sets = this.#all === undefined ? this.#anyOf : [this.#all, ...this.#anyOf];
+    this.result = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    // A caller that has left need not catch; whoever awaits `result` still gets the reason.
+    this.result.catch(() => undefined);
+  }
+
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /** Wants the pane's end instead of being ended by it. */
+  get wantsGone(): boolean {
+    return this.sets.some((set) => set.checked.gone);
+  }
+
+  /** Begins: from here on it settles exactly once. */
+  start(signal: AbortSignal | undefined): void {
+    const { request, target } = this.#options;
+    this.#timeout = target.scheduler.at(this.registeredMs + request.timeoutMs, () => this.#onTimeout());
+    if (signal !== undefined) {
+      const onAbort = (): void => this.cancel(signal.reason);
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.#cleanUps.push(() => signal.removeEventListener("abort", onAbort));
+    }
+    for (const set of this.sets) this.#observe(set);
+    this.check();
+  }
+
+  onFound(set: PredicateSet, kind: "pattern" | "prompt", found: FoundText): void {
+    set[kind] ??= found;
+    this.#options.target.noteMatch();
+    this.check();
+  }
+
+  onMissed(gap: Gap): void {
+    const last = this.#gaps.at(-1);
+    if (this.#gaps.length >= MAX_GAPS || (last?.from === gap.from && last.to === gap.to)) return;
+    this.#gaps.push(gap);
+    this.#options.metrics.numbers.wait_gaps_total++;
+  }
+
+  /** Looks whether it is over now, and when it will be if nothing more happens. */
+  check(): void {
+    if (this.#isSettled) return;
+    const state = this.#state();
+    const allDueMs = this.#all === undefined ? state.nowMs : this.#all.dueMs(state);
+    if (allDueMs === undefined) return;
+    let dueMs = allDueMs;
+    if (this.#anyOf.length > 0) {
+      const alternatives = this.#anyOf.map((set) => set.dueMs(state)).filter((ms) => ms !== undefined);
+      if (alternatives.length === 0) return;
+      dueMs = Math.max(allDueMs, Math.min(...alternatives));
+    }
+    if (dueMs <= state.nowMs) this.#succeed(state);
+    // Armed once and not per chunk: when it fires it looks how quiet it has been since, and goes on from there.
+    else this.#stable ??= this.#options.target.scheduler.at(dueMs, () => this.#onStable());
+  }
+
+  cancel(reason: unknown): void {
+    if (!this.#settle()) return;
+    this.#options.metrics.numbers.wait_cancelled_total++;
+    this.#reject(reason);
+  }
+
+  fail(error: AppError): void {
+    if (!this.#settle()) return;
+    this.#options.metrics.numbers.wait_failed_total++;
+    this.#reject(error);
+  }
+
+  #observe(set: PredicateSet): void {
+    for (const [index, predicate] of set.checked.external.entries()) {
+      const stop = predicate.observe((satisfied) => {
+        set.external[index] = satisfied || (predicate.latching && set.external[index] === true);
+        this.check();
+      });
+      if (this.#isSettled) stop();
+      else this.#cleanUps.push(stop);
+    }
+  }
+
+  #onStable(): void {
+    this.#stable = undefined;
+    this.check();
+  }
+
+  #onTimeout(): void {
+    const { target, metrics, request } = this.#options;
+    // Output that came in time counts even when its evaluation was put off.
+    target.catchUp();
+    this.check();
+    if (!this.#settle()) return;
+    metrics.numbers.wait_timeouts_total++;
+    const state = this.#state();
+    const anyOf = this.#anyOf.length === 0 ? {} : { anyOf: this.#anyOf.map((set) => set.progress(state)) };
+    const predicates = { ...this.#all?.progress(state), ...anyOf };
+    const elapsedMs = Math.round(state.nowMs - this.registeredMs);
+    const details = { predicates, elapsedMs, timeoutMs: request.timeoutMs, gaps: this.#gaps };
+    this.#reject(new AppError("TIMEOUT", `the wait was not satisfied within ${request.timeoutMs} ms`, { details }));
+  }
+
+  #succeed(state: TargetState): void {
+    const { target, metrics } = this.#options;
+    if (!this.#settle()) return;
+    metrics.numbers.wait_matched_total++;
+    const held = this.sets.filter((set) => (set.dueMs(state) ?? Infinity) <= state.nowMs);
+    const matched = held
+      .flatMap((set) => set.satisfied())
+      .map(({ predicate, found }) => this.#matchOf(predicate, found));
+    this.#resolve({
+      matched,
+      position: target.position(),
+      exit: target.source.exit,
+      elapsedMs: state.nowMs - this.registeredMs,
+      gaps: this.#gaps,
+    });
+  }
+
+  #matchOf(predicate: string, found: FoundText | undefined): WaitMatch {
+    if (found === undefined) return { predicate };
+    const at = (outputSeq: number): Position => ({ epoch: this.#options.target.source.epoch, outputSeq });
+    return { predicate, text: found.text, from: at(found.from), to: at(found.to) };
+  }
+
+  #state(): TargetState {
+    const { target } = this.#options;
+    const { exitedMs, isGone, lastOutputMs } = target;
+    return { nowMs: target.nowMs(), registeredMs: this.registeredMs, lastOutputMs, exitedMs, isGone };
+  }
+
+  /** Frees everything it holds. False when it had settled before. */
+  #settle(): boolean {
+    if (this.#isSettled) return false;
+    this.#isSettled = true;
+    this.#timeout?.cancel();
+    this.#stable?.cancel();
+    for (const cleanUp of this.#cleanUps.splice(0)) cleanUp();
+    this.#options.target.remove(this);
+    this.#options.onSettled();
+    return true;
+  }
+}

@@ -1,0 +1,292 @@
+/**
+ * RE2's syntax as a tree, as far as the waits must know it: what a match surely contains, whether it can cross a line,
+ * whether it rests on the end of the text, and what it costs. RE2 itself decides what is valid; whatever this parser does
+ * not know becomes `unknown`, which promises nothing (https://github.com/google/re2/wiki/Syntax).
+ */
+
+export type RegexNode =
+  | { readonly kind: "empty" }
+  /** One of a few characters, or any of many (`characters` undefined). `weight`: rough RE2 instructions. */
+  | {
+      readonly kind: "character";
+      readonly characters: readonly string[] | undefined;
+      readonly hasNewline: boolean;
+      readonly weight: number;
+    }
+  | { readonly kind: "sequence"; readonly nodes: readonly RegexNode[] }
+  | { readonly kind: "alternatives"; readonly nodes: readonly RegexNode[] }
+  | { readonly kind: "repeat"; readonly node: RegexNode; readonly min: number; readonly max: number }
+  /** `$`, `\z`, `\b`, `\B`: what follows decides. */
+  | { readonly kind: "assertion"; readonly restsOnEnd: boolean }
+  | { readonly kind: "unknown" };
+
+export interface RegexFlags {
+  readonly ignoreCase: boolean;
+  readonly multiline: boolean;
+  readonly dotAll: boolean;
+}
+
+interface Scope {
+  readonly ignoreCase: boolean;
+  readonly dotAll: boolean;
+}
+
+/** Parentheses deeper than this are refused by the caller: the parser and RE2 both recurse. */
+export const MAX_REGEX_DEPTH = 100;
+
+/** Characters in a class that are still tried one by one as text. */
+const MAX_LISTED = 4;
+type CharacterNode = RegexNode & { readonly kind: "character" };
+const ANY: CharacterNode = { kind: "character", characters: undefined, hasNewline: true, weight: 4 };
+/** A class over Unicode is some hundred byte ranges: as long to compile as hundreds of ordinary classes. */
+const UNICODE_CLASS_WEIGHT = 400;
+const UNKNOWN: RegexNode = { kind: "unknown" };
+const CONTROL_ESCAPES: Readonly<Record<string, string>> = { a: "\x07", f: "\f", t: "\t", n: "\n", r: "\r", v: "\v" };
+
+export class RegexParser {
+  readonly #text: string;
+  #at = 0;
+  #depth = 0;
+  #failed = false;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The tree; `unknown` when the text is not understood to its end. */
+  parse(flags: RegexFlags): RegexNode {
+    const node = this.#alternatives({ ignoreCase: flags.ignoreCase, dotAll: flags.dotAll });
+    return this.#failed || this.#at < this.#text.length ? UNKNOWN : node;
+  }
+
+  #alternatives(outer: Scope): RegexNode {
+    if (++this.#depth > MAX_REGEX_DEPTH) this.#failed = true;
+    const branches: RegexNode[] = [];
+    let nodes: RegexNode[] = [];
+    let scope = outer;
+    while (this.#at < this.#text.length && !this.#failed) {
+      const next = this.#text[this.#at];
+      if (next === ")") break;
+      if (next === "|") {
+        this.#at++;
+        branches.push(sequence(nodes));
+        nodes = [];
+        continue;
+      }
+      const flags = this.#inlineFlags(scope);
+      if (flags === undefined) nodes.push(this.#quantified(this.#atom(scope)));
+      else scope = flags;
+    }
+    this.#depth--;
+    if (branches.length === 0) return sequence(nodes);
+    return { kind: "alternatives", nodes: [...branches, sequence(nodes)] };
+  }
+
+  /** `(?i)`: for the rest of the group. */
+  #inlineFlags(scope: Scope): Scope | undefined {
+    const match = /^\(\?([imsU]*)(?:-([imsU]+))?\)/.exec(this.#text.slice(this.#at, this.#at + 16));
+    if (match === null) return undefined;
+    this.#at += match[0].length;
+    return withFlags(scope, match[1] ?? "", match[2] ?? "");
+  }
+
+  #quantified(atom: RegexNode): RegexNode {
+    let node = atom;
+    for (;;) {
+      const rest = this.#text.slice(this.#at, this.#at + 16);
+      const match = /^(?:([*+?])|\{(\d{1,6})(,?)(\d{0,6})\})\??/.exec(rest);
+      if (match === null) return node;
+      this.#at += match[0].length;
+      if (match[1] !== undefined) {
+        node = { kind: "repeat", node, min: match[1] === "+" ? 1 : 0, max: match[1] === "?" ? 1 : Infinity };
+        continue;
+      }
+      const min = Number(match[2]);
+      const max = match[3] === "" ? min : match[4] === "" ? Infinity : Number(match[4]);
+      node = { kind: "repeat", node, min, max };
+    }
+  }
+
+  #atom(scope: Scope): RegexNode {
+    const point = this.#text.codePointAt(this.#at) ?? 0;
+    const character = String.fromCodePoint(point);
+    this.#at += character.length;
+    if (character === "(") return this.#group(scope);
+    if (character === "[") return this.#class(scope);
+    if (character === ".") return scope.dotAll ? ANY : { ...ANY, hasNewline: false };
+    if (character === "^") return { kind: "assertion", restsOnEnd: false };
+    if (character === "$") return { kind: "assertion", restsOnEnd: true };
+    if (character === "\\") return this.#escape(scope);
+    return literal(character, scope);
+  }
+
+  #group(scope: Scope): RegexNode {
+    let inner = scope;
+    const head = /^\?(?:P?<[A-Za-z_]\w*>|([imsU]*)(?:-([imsU]+))?:)/.exec(this.#text.slice(this.#at, this.#at + 300));
+    if (head !== null) {
+      this.#at += head[0].length;
+      inner = withFlags(scope, head[1] ?? "", head[2] ?? "");
+    } else if (this.#text[this.#at] === "?") {
+      this.#failed = true;
+    }
+    const node = this.#alternatives(inner);
+    if (this.#text[this.#at] === ")") this.#at++;
+    else this.#failed = true;
+    return node;
+  }
+
+  #escape(scope: Scope): RegexNode {
+    const letter = this.#text[this.#at] ?? "";
+    this.#at++;
+    if (letter === "Q") return this.#quoted(scope);
+    if (letter === "b" || letter === "B" || letter === "z") return { kind: "assertion", restsOnEnd: true };
+    if (letter === "A") return { kind: "assertion", restsOnEnd: false };
+    this.#at--;
+    const one = this.#escapedCharacter();
+    if (one !== undefined) return literal(one, scope);
+    return this.#escapedClass() ?? this.#fail();
+  }
+
+  #fail(): RegexNode {
+    this.#failed = true;
+    return UNKNOWN;
+  }
+
+  #quoted(scope: Scope): RegexNode {
+    const end = this.#text.indexOf("\\E", this.#at);
+    const quoted = this.#text.slice(this.#at, end < 0 ? undefined : end);
+    this.#at += quoted.length + (end < 0 ? 0 : 2);
+    return sequence(Array.from(quoted).map((character) => literal(character, scope)));
+  }
+
+  /** An escape that stands for one character, behind its backslash. */
+  #escapedCharacter(): string | undefined {
+    const rest = this.#text.slice(this.#at, this.#at + 12);
+    const hex = /^(?:x([0-9A-Fa-f]{2})|[xu]\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{1,4}))/.exec(rest);
+    if (hex !== null) {
+      const point = Number.parseInt(hex[1] ?? hex[2] ?? hex[3] ?? "", 16);
+      if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) return undefined;
+      this.#at += hex[0].length;
+      return String.fromCodePoint(point);
+    }
+    const control = /^c([A-Z])/.exec(rest);
+    if (control?.[1] !== undefined) {
+      this.#at += 2;
+      return String.fromCharCode(control[1].charCodeAt(0) - 64);
+    }
+    const first = rest[0];
+    if (first === undefined) return undefined;
+    const known = CONTROL_ESCAPES[first] ?? (/^[!-/:-@[-`{-~]$/.test(first) ? first : undefined);
+    if (known !== undefined) this.#at++;
+    return known;
+  }
+
+  /** `\d`, `\pL`, `\P{Greek}` and their like, behind the backslash. */
+  #escapedClass(): CharacterNode | undefined {
+    const match = /^(?:([dswDSW])|[pP](?:[A-Z]|\{\^?[A-Za-z_]+\}))/.exec(this.#text.slice(this.#at, this.#at + 48));
+    if (match === null) return undefined;
+    this.#at += match[0].length;
+    const letter = match[1];
+    if (letter === undefined) {
+      return { kind: "character", characters: undefined, hasNewline: true, weight: UNICODE_CLASS_WEIGHT };
+    }
+    return {
+      kind: "character",
+      characters: undefined,
+      hasNewline: letter === "s" || letter === "D" || letter === "W",
+      weight: 4,
+    };
+  }
+
+  #class(scope: Scope): RegexNode {
+    const isNegated = this.#text[this.#at] === "^";
+    if (isNegated) this.#at++;
+    let listed: string[] | undefined = [];
+    let hasNewline = false;
+    let weight = 2;
+    for (let first = true; ; first = false) {
+      const next = this.#text[this.#at];
+      if (next === undefined) return this.#fail();
+      if (next === "]" && !first) break;
+      const member = this.#classMember();
+      if (member === undefined) return this.#fail();
+      hasNewline ||= member.hasNewline;
+      weight += member.weight;
+      if (member.characters === undefined) listed = undefined;
+      else listed?.push(...member.characters);
+    }
+    this.#at++;
+    if (isNegated || listed === undefined || listed.length > MAX_LISTED) {
+      return {
+        kind: "character",
+        characters: undefined,
+        hasNewline: isNegated ? !hasNewline : hasNewline,
+        weight: weight + 4,
+      };
+    }
+    const folded = listed.map((character) => literal(character, scope).characters);
+    const isSure = folded.every((characters) => characters !== undefined);
+    const characters = isSure ? [...new Set(folded.flat())] : undefined;
+    return { kind: "character", characters, hasNewline, weight };
+  }
+
+  #classMember(): CharacterNode | undefined {
+    const named = /^\[:\^?\w+:\]/.exec(this.#text.slice(this.#at, this.#at + 20));
+    if (named !== null) {
+      this.#at += named[0].length;
+      return { kind: "character", characters: undefined, hasNewline: true, weight: 4 };
+    }
+    if (this.#text[this.#at] === "\\") {
+      this.#at++;
+      const group = this.#escapedClass();
+      if (group !== undefined) return group;
+      this.#at--;
+    }
+    const low = this.#classCharacter();
+    if (low === undefined) return undefined;
+    if (this.#text[this.#at] !== "-" || this.#text[this.#at + 1] === "]") {
+      return { kind: "character", characters: [low], hasNewline: low === "\n", weight: 1 };
+    }
+    this.#at++;
+    const high = this.#classCharacter();
+    if (high === undefined || high < low) return undefined;
+    const isWide = (high.codePointAt(0) ?? 0) > 0x7f;
+    return {
+      kind: "character",
+      characters: undefined,
+      hasNewline: low <= "\n" && high >= "\n",
+      weight: isWide ? 8 : 1,
+    };
+  }
+
+  #classCharacter(): string | undefined {
+    const point = this.#text.codePointAt(this.#at);
+    if (point === undefined) return undefined;
+    const character = String.fromCodePoint(point);
+    this.#at += character.length;
+    return character === "\\" ? this.#escapedCharacter() : character;
+  }
+}
+
+const sequence = (nodes: readonly RegexNode[]): RegexNode => {
+  const [only] = nodes;
+  if (only === undefined) return { kind: "empty" };
+  return nodes.length === 1 ? only : { kind: "sequence", nodes };
+};
+
+function literal(character: string, scope: Scope): CharacterNode {
+  const hasNewline = character === "\n";
+  // RE2 takes U+FFFD for any invalid byte; the text has it for each, so it is a character like any other.
+  if (!scope.ignoreCase) return { kind: "character", characters: [character], hasNewline, weight: 1 };
+  const folded = new Set([character, character.toLowerCase(), character.toUpperCase()]);
+  // k and s fold to the Kelvin sign and the long s as well, and beyond ASCII folding has its own laws: no promise there.
+  const isSure = character < "\x80" && !/[kKsS]/.test(character);
+  return { kind: "character", characters: isSure ? [...folded] : undefined, hasNewline, weight: 2 };
+}
+
+function withFlags(scope: Scope, on: string, off: string): Scope {
+  return {
+    ignoreCase: (scope.ignoreCase || on.includes("i")) && !off.includes("i"),
+    dotAll: (scope.dotAll || on.includes("s")) && !off.includes("s"),
+  };
+}

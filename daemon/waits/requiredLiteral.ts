@@ -1,0 +1,114 @@
+/**
+ * What every match of a regex surely contains: a few texts of which one must be there. They go into the literals of the
+ * pane, and RE2 runs only where one was seen (docs/performanceFacts.md: 100 regexes at 485 MB/s instead of 1.6).
+ */
+import type { RegexNode } from "./regexSyntax.ts";
+
+interface Known {
+  /** Everything the node can match, when that is a short list. */
+  readonly exact: readonly string[] | undefined;
+  /** One of these is in every match; undefined when nothing is known. */
+  readonly needed: readonly string[] | undefined;
+}
+
+/** Texts in one list: each is a literal of its own in the pane's automaton. */
+const MAX_TEXTS = 12;
+const MAX_TEXT_LENGTH = 64;
+const NOTHING: Known = { exact: undefined, needed: undefined };
+
+/** Texts of which every match contains one; undefined when there are none worth looking for. */
+export function requiredLiterals(node: RegexNode): readonly string[] | undefined {
+  const known = analyse(node);
+  const best = better(known.exact, known.needed);
+  return best !== undefined && score(best) > 0 ? [...new Set(best)] : undefined;
+}
+
+/** The shortest text counts: it is the one that turns up by chance. One letter or blank alone is no help. */
+function score(texts: readonly string[] | undefined): number {
+  if (texts === undefined || texts.length === 0) return 0;
+  const shortest = Math.min(...texts.map((text) => text.length));
+  const isCommon = texts.some((text) => text.length === 1 && /[\p{L}\p{N}\s]/u.test(text));
+  return isCommon ? 0 : shortest;
+}
+
+const better = (a: readonly string[] | undefined, b: readonly string[] | undefined): readonly string[] | undefined =>
+  score(a) >= score(b) ? a : b;
+
+function analyse(node: RegexNode): Known {
+  switch (node.kind) {
+    case "empty":
+    case "assertion":
+      return { exact: [""], needed: undefined };
+    case "character":
+      return { exact: node.characters, needed: node.characters };
+    case "sequence":
+      return analyseSequence(node.nodes);
+    case "alternatives":
+      return analyseAlternatives(node.nodes.map(analyse));
+    case "repeat":
+      return analyseRepeat(node);
+    case "unknown":
+      return NOTHING;
+  }
+}
+
+function analyseSequence(nodes: readonly RegexNode[]): Known {
+  /** What the run up to here matches exactly; a new run begins where that is unknown or too much. */
+  let run: readonly string[] = [""];
+  let isExact = true;
+  let needed: readonly string[] | undefined;
+  for (const node of nodes) {
+    const known = analyse(node);
+    const joined = known.exact === undefined ? undefined : joinAll(run, known.exact);
+    if (joined !== undefined) {
+      run = joined;
+      continue;
+    }
+    isExact = false;
+    needed = better(better(needed, run), known.needed);
+    run = known.exact ?? [""];
+  }
+  return { exact: isExact ? run : undefined, needed: better(needed, run) };
+}
+
+function joinAll(heads: readonly string[], tails: readonly string[]): readonly string[] | undefined {
+  if (heads.length * tails.length > MAX_TEXTS) return undefined;
+  const all = heads.flatMap((head) => tails.map((tail) => head + tail));
+  return all.some((text) => text.length > MAX_TEXT_LENGTH) ? undefined : all;
+}
+
+function analyseAlternatives(branches: readonly Known[]): Known {
+  const exact: string[] = [];
+  const needed: string[] = [];
+  let isExact = true;
+  for (const branch of branches) {
+    if (branch.exact === undefined) isExact = false;
+    else exact.push(...branch.exact);
+    const own = better(branch.exact, branch.needed);
+    if (own === undefined || score(own) === 0)
+      return isExact && exact.length <= MAX_TEXTS ? partial(branches) : NOTHING;
+    needed.push(...own);
+  }
+  return {
+    exact: isExact && exact.length <= MAX_TEXTS ? exact : undefined,
+    needed: needed.length <= MAX_TEXTS ? needed : undefined,
+  };
+}
+
+/** Branches of which one is too common to look for may still be short enough to stand within a longer text: `(a|b)cd`. */
+function partial(branches: readonly Known[]): Known {
+  const exact = branches.flatMap((branch) => branch.exact ?? []);
+  const isExact = branches.every((branch) => branch.exact !== undefined) && exact.length <= MAX_TEXTS;
+  return { exact: isExact ? exact : undefined, needed: undefined };
+}
+
+function analyseRepeat(node: RegexNode & { kind: "repeat" }): Known {
+  if (node.max === 0) return { exact: [""], needed: undefined };
+  const known = analyse(node.node);
+  if (node.min === 1 && node.max === 1) return known;
+  if (node.min === 0) {
+    const isShort = node.max === 1 && known.exact !== undefined && known.exact.length < MAX_TEXTS;
+    return { exact: isShort ? ["", ...(known.exact ?? [])] : undefined, needed: undefined };
+  }
+  return { exact: undefined, needed: better(known.exact, known.needed) };
+}

@@ -1,0 +1,71 @@
+/**
+ * Which typed line is looked for, and in which rows it may be echoed. The first may come anywhere. Later ones come right
+ * behind the line before, as a tty echoes them; or, when a line editor (`?2004h`) reads, with its next prompt. What a
+ * tty echoed while no editor was there comes once more when one takes over.
+ */
+import { typedLines, type TypedLine } from "./typedLines.ts";
+
+/** A full-screen program may draw a line again and again; an editor does it once or twice. */
+const MAX_REDRAWS = 4;
+
+/** What to do next: look at every byte, look only for a line editor, or nothing. */
+export type Attention = "looking" | "dormant" | "over";
+
+export class TypedProgress {
+  readonly #lines: readonly TypedLine[];
+  readonly #mayRepeat: boolean;
+  #at = 0;
+  #needsEditor: boolean;
+  /** This row follows `?2004h` or the line before. */
+  #isExpected = true;
+  /** The second echo, by the editor, is what is looked for. */
+  #isRepeat = false;
+  #redraws = 0;
+
+  constructor(typed: Uint8Array, isLineEditor: boolean) {
+    this.#lines = typedLines(typed);
+    this.#needsEditor = isLineEditor;
+    this.#mayRepeat = !isLineEditor;
+  }
+
+  /** The line that is looked for; undefined when nothing was typed that shows. */
+  get line(): TypedLine | undefined {
+    return this.#lines[this.#at];
+  }
+
+  get needsEditor(): boolean {
+    return this.#needsEditor;
+  }
+
+  /** The present row may hold it. */
+  get isAllowed(): boolean {
+    return this.#isExpected || !this.#needsEditor || (this.#at === 0 && !this.#isRepeat);
+  }
+
+  editor(isOn: boolean): void {
+    this.#needsEditor ||= isOn;
+    this.#isExpected = isOn;
+  }
+
+  /** A row has ended without it. */
+  pass(): void {
+    this.#isExpected = false;
+  }
+
+  /** It was found. */
+  advance(): Attention {
+    this.#isExpected = true;
+    if (++this.#at < this.#lines.length) return "looking";
+    this.#at = 0;
+    const isLast = this.#isRepeat || !this.#mayRepeat;
+    this.#isRepeat = true;
+    this.#needsEditor = true;
+    return isLast ? "over" : "dormant";
+  }
+
+  /** The editor draws everything once more. False when it has done so too often to be one. */
+  startAgain(): boolean {
+    this.#at = 0;
+    return ++this.#redraws <= MAX_REDRAWS;
+  }
+}

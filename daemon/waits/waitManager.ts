@@ -1,0 +1,276 @@
+/**
+ * All waits of the process (seed 002 §8.3): admission, arming, and one place that ends them all. Nothing here polls and
+ * nothing reads output: targets evaluate the stream as it comes, and one heap holds every deadline.
+ *
+ * A regex is compiled in its worker before anything is sent for it (`prepare`), and arming is synchronous, so a wait can be
+ * armed in the very turn in which input is written and miss nothing of what it causes.
+ */
+import { AppError } from "../../protocol/errors.ts";
+import { headOf, type OutputSource } from "../panes/outputSource.ts";
+import type { Clock } from "../time/clock.ts";
+import { Scheduler } from "../time/scheduler.ts";
+import { TurnBudget } from "../time/turnBudget.ts";
+import { ActiveWait } from "./activeWait.ts";
+import { Admission } from "./admission.ts";
+import { RegexEngine, type CompiledRegex } from "./regexEngine.ts";
+import { DEFAULT_WAIT_LIMITS, type WaitLimits } from "./waitLimits.ts";
+import { WaitMetrics, type WaitMetricsSnapshot } from "./waitMetrics.ts";
+import { checkPattern, checkRequest, type CheckedRequest } from "./waitRequest.ts";
+import { WaitTarget } from "./waitTarget.ts";
+import type { ArmedWait, WaitOptions, WaitPattern, WaitRequest, WaitResult } from "./waitTypes.ts";
+import { startOf, watchText, type WaitStart } from "./watchText.ts";
+
+export interface WaitManagerOptions {
+  readonly clock: Clock;
+  readonly limits?: Partial<WaitLimits> | undefined;
+  readonly metrics?: WaitMetrics | undefined;
+  /** Refuses every regex with UNSUPPORTED_PATTERN_ENGINE. */
+  readonly disableRegex?: boolean | undefined;
+  /** A wait's own code threw: for the log, never for another wait. */
+  readonly onListenerError?: ((error: unknown) => void) | undefined;
+}
+
+/** A checked request with a place among the waits and its regexes compiled: nothing about arming it can fail any more. */
+export interface PreparedWait {
+  /** Once. Patterns look from this moment on, or from where the request says. */
+  arm(options?: WaitOptions): ArmedWait;
+  /** Gives the place back when it is not armed after all. Safe to call at any time. */
+  release(): void;
+}
+
+/** Sends, and calls `beforeWrite` in the turn in which the first byte is written (`InputOptions.beforeWrite`). */
+export type Send = (beforeWrite: () => void) => Promise<unknown>;
+
+interface Prepared {
+  readonly request: CheckedRequest;
+  readonly regexes: readonly CompiledRegex[];
+  /** The place among the waits. */
+  readonly release: () => void;
+}
+
+export class WaitManager {
+  readonly limits: WaitLimits;
+  readonly #clock: Clock;
+  readonly #scheduler: Scheduler;
+  readonly #budget: TurnBudget;
+  readonly #engine: RegexEngine;
+  readonly #metrics: WaitMetrics;
+  readonly #admission: Admission;
+  readonly #targets = new Map<OutputSource, WaitTarget>();
+  #closed = false;
+
+  constructor(options: WaitManagerOptions) {
+    const { clock, onListenerError: onError } = options;
+    this.#clock = clock;
+    this.limits = { ...DEFAULT_WAIT_LIMITS, ...options.limits };
+    this.#metrics = options.metrics ?? new WaitMetrics();
+    this.#scheduler = new Scheduler({ clock, onError });
+    const metrics = this.#metrics;
+    const onTurn = (elapsedMs: number): void => metrics.evalMs.observe(elapsedMs);
+    this.#budget = new TurnBudget({ clock, budgetMs: this.limits.turnBudgetMs, onTurn, onError });
+    const { limits } = this;
+    this.#engine = new RegexEngine({
+      clock,
+      scheduler: this.#scheduler,
+      limits,
+      metrics,
+      isDisabled: options.disableRegex,
+    });
+    this.#admission = new Admission(limits, metrics);
+  }
+
+  /** @throws AppError (rejects) INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE, TIMEOUT, NOT_FOUND, CONNECTION_LOST */
+  wait(source: OutputSource, request: WaitRequest, options: WaitOptions = {}): Promise<WaitResult> {
+    try {
+      return this.arm(source, request, options).result;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /**
+   * Registers a wait in this turn. A regex that RE2 refuses rejects the result; use `prepare` when nothing may be sent
+   * for such a one.
+   * @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE
+   */
+  arm(source: OutputSource, request: WaitRequest, options: WaitOptions = {}): ArmedWait {
+    return this.#arm(source, this.#admit(source, request), options, false, undefined);
+  }
+
+  /** Checks, takes a place and compiles. @throws AppError (rejects) as `arm`, and what RE2 says of a regex. */
+  async prepare(source: OutputSource, request: WaitRequest): Promise<PreparedWait> {
+    const prepared = await this.#prepare(source, request);
+    let isDone = false;
+    return {
+      arm: (options = {}) => {
+        if (isDone) throw new AppError("INTERNAL_ERROR", "a prepared wait is armed once");
+        isDone = true;
+        return this.#arm(source, prepared, options, true, undefined);
+      },
+      release: () => {
+        if (isDone) return;
+        isDone = true;
+        this.#release(prepared);
+      },
+    };
+  }
+
+  /**
+   * Compiles, sends and waits. The wait is armed when `send` calls `beforeWrite`; when the send fails, its error is thrown
+   * and the wait is freed. The timeout counts from arming.
+   */
+  async sendAndWait(
+    source: OutputSource,
+    request: WaitRequest,
+    send: Send,
+    options: WaitOptions = {},
+  ): Promise<WaitResult> {
+    options.signal?.throwIfAborted();
+    const prepared = await this.#prepare(source, request);
+    // Where it would have begun had the sender called back: a sender that cannot say when it writes costs nothing.
+    const before = source.outputSeq;
+    let armed: ArmedWait | undefined;
+    try {
+      options.signal?.throwIfAborted();
+      await send(() => {
+        armed ??= this.#arm(source, prepared, options, true, undefined);
+      });
+      armed ??= this.#arm(source, prepared, options, true, before);
+    } catch (error) {
+      if (armed === undefined) this.#release(prepared);
+      else armed.cancel();
+      throw error;
+    }
+    return armed.result;
+  }
+
+  /** Whether a pattern would be accepted. @throws AppError (rejects) INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE */
+  async checkPattern(pattern: WaitPattern): Promise<void> {
+    const checked = checkPattern(pattern, this.limits);
+    if (checked.kind === "literal") return;
+    const regex = this.#engine.acquire(checked.analysis);
+    try {
+      await regex.ready;
+    } finally {
+      this.#engine.release(regex);
+    }
+  }
+
+  metrics(): WaitMetricsSnapshot {
+    this.#metrics.numbers.wait_backlog_depth = this.#budget.backlog;
+    return this.#metrics.snapshot();
+  }
+
+  /** Ends every wait with CONNECTION_LOST. Safe to call twice. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const target of this.#targets.values()) target.abandon(shuttingDown());
+    this.#engine.close();
+    this.#scheduler.close();
+  }
+
+  #admit(source: OutputSource, request: WaitRequest): Prepared {
+    if (this.#closed) throw shuttingDown();
+    const checked = this.#counted(() => checkRequest(request, this.limits));
+    const release = this.#admission.enter(source, checked.regexes.length > 0);
+    const regexes: CompiledRegex[] = [];
+    try {
+      for (const analysis of checked.regexes) regexes.push(this.#counted(() => this.#engine.acquire(analysis)));
+    } catch (error) {
+      this.#release({ request: checked, regexes, release });
+      throw error;
+    }
+    return { request: checked, regexes, release };
+  }
+
+  async #prepare(source: OutputSource, request: WaitRequest): Promise<Prepared> {
+    const prepared = this.#admit(source, request);
+    try {
+      for (const regex of prepared.regexes) await regex.ready;
+    } catch (error) {
+      this.#release(prepared);
+      throw error;
+    }
+    if (this.#closed) {
+      this.#release(prepared);
+      throw shuttingDown();
+    }
+    return prepared;
+  }
+
+  #release(prepared: Prepared): void {
+    for (const regex of prepared.regexes) this.#engine.release(regex);
+    prepared.release();
+  }
+
+  /** @param before where the wait begins instead of here; @param isForSend something is typed after this */
+  #arm(
+    source: OutputSource,
+    prepared: Prepared,
+    options: WaitOptions,
+    isForSend: boolean,
+    before: number | undefined,
+  ): ArmedWait {
+    const { request, regexes, release } = prepared;
+    if (options.signal?.aborted === true) {
+      this.#release(prepared);
+      throw options.signal.reason;
+    }
+    const head = before ?? source.outputSeq;
+    let from: WaitStart;
+    try {
+      from = startOf(source, request.from, head);
+    } catch (error) {
+      this.#release(prepared);
+      throw error;
+    }
+    const { start } = from;
+    const target = this.#targetOf(source);
+    const wait = new ActiveWait({ request, target, metrics: this.#metrics, onSettled: release });
+    this.#metrics.numbers.wait_started_total++;
+    if (from.missed !== undefined) wait.onMissed(from.missed);
+    // The watches own the regexes from here on: they go when the wait does.
+    const echo = watchText(wait, source, request, regexes, this.limits, { isForSend, head, start });
+    target.add(wait, start, echo);
+    for (const regex of regexes) regex.ready.catch((error: unknown) => wait.fail(error as AppError));
+    wait.start(options.signal);
+    const cancelled = (): AppError => new AppError("CONNECTION_LOST", "the caller has left");
+    return {
+      result: wait.result,
+      start: { ...headOf(source), outputSeq: start },
+      cancel: (reason) => wait.cancel(reason ?? cancelled()),
+    };
+  }
+
+  #targetOf(source: OutputSource): WaitTarget {
+    let target = this.#targets.get(source);
+    if (target === undefined) {
+      target = new WaitTarget({
+        source,
+        clock: this.#clock,
+        scheduler: this.#scheduler,
+        budget: this.#budget,
+        engine: this.#engine,
+        limits: this.limits,
+        metrics: this.#metrics,
+        onEmpty: () => this.#targets.delete(source),
+      });
+      this.#targets.set(source, target);
+    }
+    return target;
+  }
+
+  /** Limits that the checks find count as refusals like those of admission. */
+  #counted<Result>(check: () => Result): Result {
+    try {
+      return check();
+    } catch (error) {
+      if (error instanceof AppError && error.code === "RESOURCE_LIMIT")
+        this.#metrics.numbers.wait_resource_limit_total++;
+      throw error;
+    }
+  }
+}
+
+const shuttingDown = (): AppError => new AppError("CONNECTION_LOST", "the daemon is shutting down");

@@ -1,0 +1,265 @@
+/**
+ * Everything about one source that waits share: one subscription, when it last printed, whether its program has ended, and
+ * its text while somebody looks for text. Output costs one clock reading and two stores here, however many waits there
+ * are; what looks at text runs later, within the turn's budget, after the output has gone out to its subscribers.
+ */
+import { AppError } from "../../protocol/errors.ts";
+import type { Gap, Position } from "../../protocol/position.ts";
+import { headOf, type ExitStatus, type OutputListener, type OutputSource } from "../panes/outputSource.ts";
+import type { Clock, Timer } from "../time/clock.ts";
+import type { Scheduler } from "../time/scheduler.ts";
+import type { BudgetedTask, TurnBudget } from "../time/turnBudget.ts";
+import type { ActiveWait } from "./activeWait.ts";
+import type { EchoWatch } from "./echoWatch.ts";
+import type { RegexEngine } from "./regexEngine.ts";
+import { TextStream, type TextStreamHost, type TextWatch } from "./textStream.ts";
+import type { WaitLimits } from "./waitLimits.ts";
+import type { WaitMetrics } from "./waitMetrics.ts";
+
+/** Read before the start of a stream, so that an escape sequence or character cut by the start is known for what it is. */
+const LEAD_BYTES = 16_384;
+
+export interface WaitTargetOptions {
+  readonly source: OutputSource;
+  readonly clock: Clock;
+  readonly scheduler: Scheduler;
+  readonly budget: TurnBudget;
+  readonly engine: RegexEngine;
+  readonly limits: WaitLimits;
+  readonly metrics: WaitMetrics;
+  /** No wait is left: the target is forgotten. */
+  readonly onEmpty: () => void;
+}
+
+export class WaitTarget implements BudgetedTask, OutputListener {
+  readonly source: OutputSource;
+  readonly scheduler: Scheduler;
+  lastOutputMs = -Infinity;
+  exitedMs: number | undefined;
+  isGone = false;
+  readonly #options: WaitTargetOptions;
+  readonly #waits = new Set<ActiveWait>();
+  readonly #streamHost: TextStreamHost;
+  /** The stream of all waits that need nothing from before it. */
+  #shared: TextStream | undefined;
+  readonly #catchingUp = new Set<TextStream>();
+  readonly #streamOf = new Map<TextWatch, TextStream>();
+  #quiet: Timer | undefined;
+  #quietWantedMs = 0;
+  #quietFromMs = -Infinity;
+  /** When the output that is evaluated now arrived. */
+  #arrivedMs: number | undefined;
+  #latestArrivalMs = 0;
+  #closing: AppError | undefined;
+  #matchers = 0;
+  readonly #unsubscribe: () => void;
+
+  constructor(options: WaitTargetOptions) {
+    this.#options = options;
+    this.source = options.source;
+    this.scheduler = options.scheduler;
+    if (this.source.exit !== undefined) this.exitedMs = this.nowMs();
+    const { source, engine, limits } = options;
+    this.#streamHost = {
+      source,
+      engine,
+      limits,
+      wantsQuiet: () => this.#watchQuiet(limits.settleMs),
+      regexAdvanced: () => this.#finishClosing(),
+    };
+    this.#unsubscribe = this.source.subscribe(this);
+  }
+
+  nowMs(): number {
+    return this.#options.clock.nowMs();
+  }
+
+  position(): Position {
+    return headOf(this.source);
+  }
+
+  /** The wait begins to watch; it starts once everything it needs is in place. */
+  add(wait: ActiveWait, start: number, echo: EchoWatch | undefined): void {
+    this.#waits.add(wait);
+    if (wait.watches.size === 0) return;
+    const stream = this.#streamFor(start);
+    for (const watch of wait.watches) {
+      this.#streamOf.set(watch, stream);
+      stream.add(watch);
+    }
+    if (echo !== undefined) stream.addEcho(echo);
+    this.#quietFromMs = this.nowMs();
+    this.#countMatchers();
+    this.#options.budget.add(this);
+  }
+
+  remove(wait: ActiveWait): void {
+    if (!this.#waits.delete(wait)) return;
+    for (const watch of wait.watches) this.#drop(watch);
+    wait.watches.clear();
+    this.#dropUnusedStreams();
+    this.#countMatchers();
+    if (this.#waits.size === 0) this.#close();
+  }
+
+  /** A wait was decided by output: how long ago that output came is the latency. */
+  noteMatch(): void {
+    this.#options.metrics.matchLatencyMs.observe(this.nowMs() - (this.#arrivedMs ?? this.#latestArrivalMs));
+  }
+
+  /** Evaluates what has arrived, now and to its end. */
+  catchUp(): void {
+    if (this.#advanceAll(() => true)) this.#arrivedMs = undefined;
+  }
+
+  run(hasTimeLeft: () => boolean): boolean {
+    const isFinished = this.#advanceAll(hasTimeLeft);
+    if (isFinished) this.#arrivedMs = undefined;
+    return isFinished;
+  }
+
+  advanced(): void {
+    const nowMs = this.nowMs();
+    this.lastOutputMs = nowMs;
+    if (this.#shared === undefined && this.#catchingUp.size === 0) return;
+    this.#latestArrivalMs = nowMs;
+    this.#arrivedMs ??= nowMs;
+    this.#options.budget.add(this);
+  }
+
+  gap(gap: Gap): void {
+    this.lastOutputMs = this.nowMs();
+    if (gap.reason === "epoch") {
+      this.closed(
+        new AppError("CONNECTION_LOST", "the connection to tmux was made anew; look at the pane and wait again"),
+      );
+      return;
+    }
+    this.#shared?.noteGap(gap);
+    for (const stream of this.#catchingUp) stream.noteGap(gap);
+    this.#options.budget.add(this);
+  }
+
+  exited(_status: ExitStatus): void {
+    this.catchUp();
+    this.exitedMs ??= this.nowMs();
+    for (const wait of this.#waits) wait.check();
+  }
+
+  closed(error: AppError): void {
+    if (this.#closing !== undefined) return;
+    // What was printed before the end still counts; what RE2 has not judged yet keeps its waits a moment longer.
+    this.catchUp();
+    this.#closing = error;
+    this.isGone = error.code === "NOT_FOUND";
+    for (const wait of this.#waits) wait.check();
+    this.#finishClosing();
+  }
+
+  /** Fails everything that is left. */
+  abandon(error: AppError): void {
+    for (const wait of this.#waits) wait.fail(error);
+  }
+
+  #finishClosing(): void {
+    const error = this.#closing;
+    if (error === undefined) return;
+    for (const stream of this.#streams()) stream.settle(Infinity);
+    for (const wait of this.#waits) {
+      const isJudged = [...wait.watches].every((watch) => this.#streamOf.get(watch)?.isIdle(watch) ?? true);
+      if (isJudged) wait.fail(error);
+    }
+  }
+
+  *#streams(): Iterable<TextStream> {
+    if (this.#shared !== undefined) yield this.#shared;
+    yield* this.#catchingUp;
+  }
+
+  #streamFor(start: number): TextStream {
+    if (this.#shared !== undefined && start >= this.#shared.cursor) return this.#shared;
+    const stream = new TextStream(this.#streamHost, Math.max(this.source.tailSeq, start - LEAD_BYTES));
+    if (this.#shared === undefined) this.#shared = stream;
+    else this.#catchingUp.add(stream);
+    return stream;
+  }
+
+  #advanceAll(hasTimeLeft: () => boolean): boolean {
+    let isFinished = true;
+    for (const stream of this.#streams()) isFinished = stream.advance(hasTimeLeft) && isFinished;
+    for (const stream of this.#catchingUp) this.#mergeIfLevel(stream);
+    return isFinished;
+  }
+
+  /** Two streams that have read equally far become one, when the shared one remembers enough. */
+  #mergeIfLevel(stream: TextStream): void {
+    const shared = this.#shared;
+    if (shared === undefined || shared.cursor !== stream.cursor || stream.hasEcho) return;
+    for (const watch of stream.watches) if (!shared.canAdopt(watch.watch.start)) return;
+    this.#catchingUp.delete(stream);
+    for (const watch of stream.watches) {
+      stream.remove(watch);
+      shared.add(watch);
+      this.#streamOf.set(watch, shared);
+    }
+    shared.flush();
+    this.#countMatchers();
+  }
+
+  #drop(watch: TextWatch): void {
+    this.#streamOf.get(watch)?.remove(watch);
+    this.#streamOf.delete(watch);
+    if (watch.kind === "regex") this.#options.engine.release(watch.regex);
+  }
+
+  #dropUnusedStreams(): void {
+    if (this.#shared?.isUnused === true) this.#shared = undefined;
+    for (const stream of this.#catchingUp) if (stream.isUnused) this.#catchingUp.delete(stream);
+    if (this.#shared !== undefined) return;
+    // The next one to take its place, so that there is a shared stream whenever there is any.
+    const [next] = this.#catchingUp;
+    if (next === undefined) return;
+    this.#catchingUp.delete(next);
+    this.#shared = next;
+  }
+
+  /** One timer per target while somebody wants to know that output has stopped for so long; the shortest wish counts. */
+  #watchQuiet(wantedMs: number): void {
+    if (this.#quiet !== undefined && this.#quietWantedMs <= wantedMs) return;
+    this.#quiet?.cancel();
+    this.#quietWantedMs = wantedMs;
+    const dueMs = Math.max(this.lastOutputMs, this.#quietFromMs) + wantedMs;
+    // Never due at once: a target that is still evaluating asks again later.
+    this.#quiet = this.scheduler.at(Math.max(dueMs, this.nowMs() + 1), () => {
+      this.#quiet = undefined;
+      this.#onQuiet(wantedMs);
+    });
+  }
+
+  #onQuiet(wantedMs: number): void {
+    const quietMs = this.nowMs() - Math.max(this.lastOutputMs, this.#quietFromMs);
+    if (quietMs < wantedMs || this.#options.budget.has(this)) {
+      this.#watchQuiet(wantedMs);
+      return;
+    }
+    let nextMs: number | undefined;
+    for (const stream of this.#streams()) nextMs = stream.settle(quietMs) ?? nextMs;
+    if (nextMs !== undefined) this.#watchQuiet(nextMs);
+  }
+
+  #countMatchers(): void {
+    let matchers = 0;
+    for (const stream of this.#streams()) matchers += stream.matchers;
+    this.#options.metrics.numbers.wait_matchers += matchers - this.#matchers;
+    this.#matchers = matchers;
+  }
+
+  #close(): void {
+    this.#unsubscribe();
+    this.#quiet?.cancel();
+    this.#options.budget.remove(this);
+    this.#shared = undefined;
+    this.#catchingUp.clear();
+    this.#options.onEmpty();
+  }
+}

@@ -1,0 +1,216 @@
+/**
+ * Terminal output to plain text, in chunks cut anywhere: a state machine after tmux's own `input.c` that drops escape
+ * sequences and control characters and leaves valid UTF-8. It keeps no text of its own between chunks but an unfinished
+ * character (3 bytes), so nothing grows however long a sequence is.
+ *
+ * What becomes of what:
+ * - CSI, OSC, DCS, APC, PM, SOS, `ESC k` titles, other escapes: dropped. OSC and titles end at BEL or at any ESC, DCS at
+ *   ST only, as in tmux.
+ * - CR LF, CR CR LF, LF, VT, FF: one LF. A lone CR ends the line when something is on it and more text follows: a
+ *   progress line that is written over is a new line of text, never the old one with more behind it.
+ * - Sequences that leave the row or empty the screen (CUP, CUU, CUD, ED 2, RI, RIS, ...) act like that lone CR: text of
+ *   two rows, or from before and after a clear, never becomes one word.
+ * - TAB stays. Other C0 controls and DEL: dropped. Bytes that are no UTF-8: U+FFFD each.
+ */
+import { EscapeSkipper } from "./escapes.ts";
+import { REPLACEMENT_BYTES, isSecondByte, sequenceLength } from "./utf8.ts";
+
+/** Told whenever plain text and its source stop running in step: from `outOffset` on, text comes from `sourceOffset` on. */
+export interface TextMarks {
+  mark(outOffset: number, sourceOffset: number): void;
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+const ESC = 0x1b;
+
+/** 1 for bytes that are text by themselves: printable ASCII and TAB. */
+const IS_TEXT = new Uint8Array(256).map((_, byte) => (byte === 9 || (byte >= 0x20 && byte < 0x7f) ? 1 : 0));
+/** What `strip` may append at most for `length` bytes: a U+FFFD for each and one for what was carried, and a line end. */
+export const stripRoom = (length: number): number => length * 3 + 8;
+
+export class AnsiStripper {
+  readonly #escapes = new EscapeSkipper((source) => this.#leaveLine(source, false));
+  /** A CR or a leap to another row that ends the line once more text comes. `#breakAt` is its place in the source. */
+  #isBreakPending = false;
+  #isCarriageReturn = false;
+  #breakAt = 0;
+  #isLineEmpty = true;
+  /** A character cut by the end of a chunk. */
+  readonly #cut = new Uint8Array(4);
+  #cutLength = 0;
+  #cutAt = 0;
+  /** Text and source are out of step: the next byte of text is marked. */
+  #isShifted = true;
+
+  /** The last `?2004h` or `?2004l`; undefined when none was seen. */
+  get bracketedPaste(): boolean | undefined {
+    return this.#escapes.bracketedPaste;
+  }
+
+  /** Source offset behind that sequence. */
+  get bracketedPasteAt(): number {
+    return this.#escapes.bracketedPasteAt;
+  }
+
+  /** The cursor has left the end of the last line of text (by CR, or to another row). */
+  get hasLeftLine(): boolean {
+    return this.#isBreakPending;
+  }
+
+  /** Forgets an unfinished sequence, character or line end: the source has a hole here. */
+  reset(): void {
+    this.#escapes.reset();
+    this.#isBreakPending = false;
+    this.#isLineEmpty = true;
+    this.#cutLength = 0;
+    this.#isShifted = true;
+  }
+
+  /**
+   * Appends the plain text of `bytes` to `out` at `outOffset` and returns where it ends. `out` must have
+   * `stripRoom(bytes.length)` bytes left. `source` is the source offset of `bytes[0]`.
+   */
+  strip(bytes: Uint8Array, out: Uint8Array, outOffset: number, source = 0, marks?: TextMarks): number {
+    const length = bytes.length;
+    let at = 0;
+    let end = outOffset;
+    if (this.#cutLength > 0) {
+      at = this.#resumeCharacter(bytes, 0);
+      if (this.#cutLength < 0) end = this.#flushCut(out, end, marks);
+      this.#cutLength = Math.max(0, this.#cutLength);
+    }
+    while (at < length) {
+      if (this.#escapes.isInside) {
+        at = this.#escapes.skip(bytes, at, source);
+        continue;
+      }
+      const byte = bytes[at] ?? 0;
+      if (IS_TEXT[byte] === 1) {
+        if (this.#isBreakPending) end = this.#breakLine(out, end, marks);
+        if (this.#isShifted) this.#unshift(end, source + at, marks);
+        out[end++] = byte;
+        at++;
+        let next: number | undefined;
+        // The hot loop: runs of ordinary text.
+        while (at < length && IS_TEXT[(next = bytes[at]!)] === 1) {
+          out[end++] = next;
+          at++;
+        }
+        this.#isLineEmpty = false;
+      } else if (byte === CR && bytes[at + 1] === LF && !this.#isBreakPending) {
+        this.#unshift(end, source + at, marks);
+        out[end++] = LF;
+        at += 2;
+        this.#isShifted = true;
+        this.#isLineEmpty = true;
+      } else if (byte >= 0x80) {
+        const taken = this.#takeCharacter(bytes, at, source);
+        if (this.#cutLength < 0) {
+          end = this.#flushCut(out, end, marks);
+          this.#cutLength = 0;
+        }
+        at = taken;
+      } else {
+        end = this.#control(byte, out, end, source + at, marks);
+        at++;
+      }
+    }
+    return end;
+  }
+
+  #unshift(end: number, sourceOffset: number, marks: TextMarks | undefined): void {
+    marks?.mark(end, sourceOffset);
+    this.#isShifted = false;
+  }
+
+  #breakLine(out: Uint8Array, end: number, marks: TextMarks | undefined): number {
+    this.#isBreakPending = false;
+    this.#isShifted = true;
+    if (this.#isLineEmpty) return end;
+    marks?.mark(end, this.#breakAt);
+    out[end] = LF;
+    this.#isLineEmpty = true;
+    return end + 1;
+  }
+
+  #leaveLine(sourceOffset: number, isCarriageReturn: boolean): void {
+    this.#isShifted = true;
+    if (this.#isBreakPending) return;
+    this.#isBreakPending = true;
+    this.#isCarriageReturn = isCarriageReturn;
+    this.#breakAt = sourceOffset;
+  }
+
+  #control(byte: number, out: Uint8Array, end: number, sourceOffset: number, marks: TextMarks | undefined): number {
+    this.#isShifted = true;
+    if (byte === ESC) {
+      this.#escapes.begin();
+      return end;
+    }
+    if (byte === CR) {
+      this.#leaveLine(sourceOffset, true);
+      return end;
+    }
+    // LF, VT and FF end the line in tmux alike.
+    if (byte < LF || byte > 0x0c) return end;
+    marks?.mark(end, this.#isBreakPending && this.#isCarriageReturn ? this.#breakAt : sourceOffset);
+    this.#isBreakPending = false;
+    this.#isLineEmpty = true;
+    out[end] = LF;
+    return end + 1;
+  }
+
+  /** Takes the character that begins at `at`, or keeps what is there of it. Sets `#cutLength` below 0 to have it flushed. */
+  #takeCharacter(bytes: Uint8Array, at: number, source: number): number {
+    this.#cut[0] = bytes[at] ?? 0;
+    this.#cutAt = source + at;
+    this.#cutLength = 1;
+    return this.#resumeCharacter(bytes, at + 1);
+  }
+
+  /** Goes on with the character in `#cut`. A finished one has its length negated, a broken one becomes U+FFFD. */
+  #resumeCharacter(bytes: Uint8Array, from: number): number {
+    const lead = this.#cut[0] ?? 0;
+    const wanted = sequenceLength(lead);
+    let at = from;
+    while (this.#cutLength < wanted && at < bytes.length) {
+      const byte = bytes[at] ?? 0;
+      const fits = this.#cutLength === 1 ? isSecondByte(lead, byte) : (byte & 0xc0) === 0x80;
+      if (!fits) return this.#breakCharacter(at);
+      this.#cut[this.#cutLength++] = byte;
+      at++;
+    }
+    if (wanted === 0) return this.#breakCharacter(at);
+    if (this.#cutLength === wanted) this.#cutLength = -wanted;
+    return at;
+  }
+
+  #breakCharacter(at: number): number {
+    this.#cut.set(REPLACEMENT_BYTES);
+    this.#cutLength = -3;
+    this.#isBroken = true;
+    return at;
+  }
+
+  #isBroken = false;
+
+  #flushCut(out: Uint8Array, offset: number, marks: TextMarks | undefined): number {
+    let end = offset;
+    if (this.#isBreakPending) end = this.#breakLine(out, end, marks);
+    // A character carried over a chunk, or replaced, has another length or place than its bytes here.
+    if (this.#isShifted || this.#isBroken) marks?.mark(end, this.#cutAt);
+    this.#isShifted = this.#isBroken;
+    this.#isBroken = false;
+    const length = -this.#cutLength;
+    for (let index = 0; index < length; index++) out[end++] = this.#cut[index] ?? 0;
+    this.#isLineEmpty = false;
+    return end;
+  }
+}
+
+/** The plain text of whole output, as bytes. */
+export function stripAnsi(bytes: Uint8Array): Uint8Array {
+  const out = new Uint8Array(stripRoom(bytes.length));
+  return out.subarray(0, new AnsiStripper().strip(bytes, out, 0));
+}

@@ -1,0 +1,62 @@
+/**
+ * UTF-8 by hand where a stream needs it: how long a character is, whether its bytes are right, where one begins, and a
+ * decoder that keeps a character cut by a chunk. Invalid bytes become U+FFFD as the WHATWG decoder does it: one for each
+ * longest piece that could have begun a character.
+ */
+
+/** U+FFFD in UTF-8. */
+export const REPLACEMENT_BYTES: readonly [number, number, number] = [0xef, 0xbf, 0xbd];
+
+/** Bytes of the character that this byte begins; 0 when no character begins with it. */
+export function sequenceLength(lead: number): 0 | 1 | 2 | 3 | 4 {
+  if (lead < 0x80) return 1;
+  if (lead < 0xc2) return 0;
+  if (lead < 0xe0) return 2;
+  if (lead < 0xf0) return 3;
+  return lead < 0xf5 ? 4 : 0;
+}
+
+/** Whether `byte` may follow `lead` directly: no overlong forms, no surrogates, nothing above U+10FFFF. */
+export function isSecondByte(lead: number, byte: number): boolean {
+  if (lead === 0xe0) return byte >= 0xa0 && byte <= 0xbf;
+  if (lead === 0xed) return byte >= 0x80 && byte <= 0x9f;
+  if (lead === 0xf0) return byte >= 0x90 && byte <= 0xbf;
+  if (lead === 0xf4) return byte >= 0x80 && byte <= 0x8f;
+  return byte >= 0x80 && byte <= 0xbf;
+}
+
+export const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;
+
+/** The first place at or after `index` where a character of valid UTF-8 begins. */
+export function nextBoundary(bytes: Uint8Array, index: number): number {
+  let at = index;
+  while (at < bytes.length && isContinuation(bytes[at] ?? 0)) at++;
+  return at;
+}
+
+/** The last place at or before `index` where a character of valid UTF-8 begins. */
+export function previousBoundary(bytes: Uint8Array, index: number): number {
+  let at = index;
+  while (at > 0 && isContinuation(bytes[at] ?? 0)) at--;
+  return at;
+}
+
+/** Valid UTF-8 of any string; a lone surrogate becomes U+FFFD. */
+export const encodeUtf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** A string from bytes of any kind. A byte order mark is text like any other. */
+export const decodeUtf8 = (bytes: Uint8Array): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+
+/** Bytes in chunks to strings, a character cut by a chunk kept for the next one (at most 3 bytes). */
+export class Utf8Decoder {
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+  push(chunk: Uint8Array): string {
+    return this.#decoder.decode(chunk, { stream: true });
+  }
+
+  /** What a character that never came to its end leaves: U+FFFD, or nothing. Ready for another stream after it. */
+  end(): string {
+    return this.#decoder.decode();
+  }
+}

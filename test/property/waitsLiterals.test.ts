@@ -1,0 +1,108 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { LiteralSet, type Literal } from "../../daemon/waits/literalSet.ts";
+import { PlainText } from "../../daemon/waits/plainText.ts";
+import { stripAnsi } from "../../protocol/text/ansi.ts";
+import { cutAt, cuts, output } from "../unit/text/cuts.ts";
+
+const word = fc.array(fc.constantFrom("a", "b", "D", "O", "NE", "\u00e9", "\n", " ", "DONE"), {
+  minLength: 1,
+  maxLength: 6,
+});
+
+/** Every place where `wanted` is, overlapping ones too. */
+function places(text: Buffer, wanted: Buffer): number[] {
+  const found: number[] = [];
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) found.push(at);
+  return found;
+}
+
+/** Feeds chunks and adds each literal before the chunk with its number; returns what was found of each. */
+function scanInChunks(
+  chunks: readonly Uint8Array[],
+  words: readonly Buffer[],
+  joinAt: (index: number) => number,
+): number[][] {
+  const text = new PlainText(0);
+  const set = new LiteralSet();
+  const byLiteral = new Map<Literal, number>();
+  const found: number[][] = words.map(() => []);
+  let source = 0;
+  for (const [number, chunk] of chunks.entries()) {
+    for (const [index, bytes] of words.entries()) if (joinAt(index) === number) byLiteral.set(set.add(bytes), index);
+    const from = text.head;
+    text.append(chunk, source, () => text.head - 64);
+    source += chunk.length;
+    set.scan(text, from, text.head, (literal, at) => found[byLiteral.get(literal) ?? -1]?.push(at));
+  }
+  return found;
+}
+
+const unique = (words: readonly string[][]): Buffer[] =>
+  [...new Set(words.map((parts) => parts.join("")))].map((text) => Buffer.from(text));
+
+for (const [what, minLength, maxLength] of [
+  ["a few, one by one", 1, 8],
+  ["many, by automaton", 9, 120],
+] as const) {
+  test(`literals under any chunking are found where the whole text has them: ${what}`, () => {
+    fc.assert(
+      fc.property(output, cuts, fc.array(word, { minLength, maxLength }), (bytes, where, parts) => {
+        const words = unique(parts);
+        const whole = Buffer.from(stripAnsi(bytes));
+        const found = scanInChunks(cutAt(bytes, where), words, () => 0);
+        expect(found.map((list) => list.toSorted((a, b) => a - b))).toEqual(
+          words.map((wanted) => places(whole, wanted)),
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+}
+
+test("literals that join later find everything that ends after they joined", () => {
+  fc.assert(
+    fc.property(
+      output,
+      cuts,
+      fc.array(word, { minLength: 1, maxLength: 40 }),
+      fc.nat({ max: 5 }),
+      (bytes, where, parts, spread) => {
+        const words = unique(parts);
+        const chunks = cutAt(bytes, where);
+        const joinAt = (index: number): number => index % (spread + 1);
+        const found = scanInChunks(chunks, words, joinAt);
+        const whole = Buffer.from(stripAnsi(bytes));
+        for (const [index, wanted] of words.entries()) {
+          const before = chunks.slice(0, joinAt(index)).reduce((sum, chunk) => sum + chunk.length, 0);
+          const seen = stripAnsi(bytes.subarray(0, before)).length;
+          const expected =
+            joinAt(index) >= chunks.length ? [] : places(whole, wanted).filter((at) => at + wanted.length > seen);
+          expect(found[index]?.toSorted((a, b) => a - b)).toEqual(expected);
+        }
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test("removed literals are found no more, the others still are", () => {
+  fc.assert(
+    fc.property(fc.array(word, { minLength: 1, maxLength: 100 }), fc.func(fc.boolean()), (parts, isRemoved) => {
+      const words = unique(parts);
+      const text = new PlainText(0);
+      const set = new LiteralSet();
+      const literals = words.map((bytes) => set.add(bytes));
+      const all = Buffer.concat(words.flatMap((bytes) => [bytes, Buffer.from("|")]));
+      text.append(Buffer.from("|"), 0, () => 0);
+      set.scan(text, 0, text.head, () => undefined);
+      for (const [index, literal] of literals.entries()) if (isRemoved(index)) set.remove(literal);
+      const from = text.head;
+      text.append(all, from, () => 0);
+      const found = new Set<Literal>();
+      set.scan(text, from, text.head, (literal) => found.add(literal));
+      for (const [index, literal] of literals.entries()) expect(found.has(literal)).toBe(!isRemoved(index));
+    }),
+    { numRuns: 300 },
+  );
+});
