@@ -13,6 +13,8 @@ import type { OpenTransport, Transport, TransportOptions } from "./transport.ts"
 
 const NONE: ReplyShape = { kind: "none" };
 const OURS: ReplyShape = { kind: "ours" };
+const MAX_REASON_CHARS = 200;
+const utf8 = new TextDecoder();
 
 export interface ControlConnectionOptions {
   readonly open: OpenTransport;
@@ -33,10 +35,15 @@ export class ControlConnection {
   readonly #transport: Transport;
   #outgoing: string[] = [];
   #flushScheduled = false;
-  /** tmux puts the pty into raw mode before its first byte; what is written earlier would be echoed and edited. */
+  /**
+   * tmux has queued the command that attaches: its block has been seen. The wrapper alone is too early, because a command
+   * written then can be executed before the attach, for whatever session tmux likes (2 in 60).
+   */
+  #attaching = false;
   #heard = false;
   #answers = 0;
   #exitReason: string | undefined;
+  #exited = false;
   #closed: AppError | undefined;
 
   constructor(options: ControlConnectionOptions) {
@@ -45,15 +52,21 @@ export class ControlConnection {
       output: options.onOutput,
       expect: () => this.#queue.expect(),
       block: (block) => {
-        if (!block.client) return;
+        if (!block.client) {
+          this.#attaching = true;
+          if (!block.ok) this.#complaint(utf8.decode(block.body));
+          return;
+        }
         this.#answers += 1;
         this.#queue.answer(block);
       },
       notification: (notification) => {
         if (notification.kind === "exit") {
-          this.#exitReason = notification.reason ?? "detached";
+          this.#exitReason ??= notification.reason ?? "detached";
+          this.#exited = true;
           return;
         }
+        if (notification.kind === "other") this.#complaint(notification.text);
         options.onNotification(notification);
       },
     });
@@ -147,9 +160,13 @@ export class ControlConnection {
   #write(text: string, shapes: readonly ReplyShape[], settle: Settle): void {
     if (this.#closed !== undefined) throw this.#closed;
     this.#queue.add(shapes, text.length, settle);
-    this.#outgoing.push(text);
-    if (!this.#heard || this.#flushScheduled) return;
+    if (!this.#heard || this.#flushScheduled) {
+      this.#outgoing.push(text);
+      return;
+    }
+    // The first of a turn goes at once, so that tmux begins; what the turn adds follows in one write.
     this.#flushScheduled = true;
+    this.#transport.write(text);
     queueMicrotask(() => this.#flush());
   }
 
@@ -171,10 +188,17 @@ export class ControlConnection {
       return;
     }
     this.#options.onChunkEnd();
-    if (!this.#heard) {
+    // Nothing follows, and the pty may take a while to say that it is closed.
+    if (this.#exited) this.#close(this.#lost());
+    if (!this.#heard && this.#attaching) {
       this.#heard = true;
       this.#flush();
     }
+  }
+
+  /** What tmux says before its first answer is why it cannot start. Later such text may be anybody's and is not kept. */
+  #complaint(text: string): void {
+    if (this.#answers === 0 && !text.startsWith("%")) this.#exitReason ??= text.trim().slice(0, MAX_REASON_CHARS);
   }
 
   #lost(): AppError {

@@ -17,13 +17,18 @@ import type { ServerState } from "../server/tmuxServer.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 import type { ControlConnection } from "./controlConnection.ts";
 
+const SILENT = "tmux does not answer; is its process stopped? (pgrep tmux)";
+
 export interface SupervisorOptions {
   readonly clock: Clock;
-  /** Opens a connection whose `onClosed` calls `lost` and whose `onChunkEnd` calls `heard`. */
-  readonly open: () => ControlConnection;
+  /** Opens a connection whose `onClosed` calls `lost` and whose `onChunkEnd` calls `heard`; a promise of one when
+   * something must be looked at first. A failure is treated as one of `prepare`. */
+  readonly open: () => ControlConnection | Promise<ControlConnection>;
   /** Makes a fresh connection usable. A failure closes it; the first one fails `start`, later ones are tried again. */
   readonly prepare: (connection: ControlConnection) => Promise<void>;
   readonly onState: (state: ServerState) => void;
+  /** Every few seconds while tmux answers. */
+  readonly onBeat?: (() => void) | undefined;
   /** For the log: fixed names, no pane text. */
   readonly onEvent: (event: "connection.lost" | "connection.retry" | "heartbeat.late", details: object) => void;
 }
@@ -31,11 +36,15 @@ export interface SupervisorOptions {
 export class Supervisor {
   readonly #options: SupervisorOptions;
   #connection: ControlConnection | undefined;
+  /** Opened and not usable yet. */
+  #preparing: ControlConnection | undefined;
   #state: ServerState = "connecting";
   #heardMs = 0;
   #warned = false;
   #retryMs = RECONNECT_MIN_MS;
   #timer: Timer | undefined;
+  /** The timer is that of the next try. */
+  #isWaiting = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -45,14 +54,34 @@ export class Supervisor {
     return this.#state;
   }
 
-  /** The first connection. @throws AppError what `open` or `prepare` failed with. */
+  /** The first connection. @throws AppError what `open` or `prepare` failed with; TMUX_UNAVAILABLE on silence. */
   async start(): Promise<void> {
+    try {
+      const connected = this.#connect();
+      this.#heardMs = this.#options.clock.nowMs();
+      this.#expectStartBy(this.#heardMs + HEARTBEAT_DEGRADED_MS);
+      await connected;
+    } catch (error) {
+      this.close();
+      throw startError(error);
+    }
+  }
+
+  /** As `start` for what may be absent: resolves after the first try, however it ended; further tries follow. */
+  async startOrWait(): Promise<void> {
     try {
       await this.#connect();
     } catch (error) {
-      this.close();
-      throw error;
+      this.#retryAfter(error);
     }
+  }
+
+  /** Something says that a try is worth while now: a waiting one is made, one under way is repeated soon. */
+  retryNow(): void {
+    this.#retryMs = RECONNECT_MIN_MS;
+    if (!this.#isWaiting) return;
+    this.#timer?.cancel();
+    this.#retryAt(this.#options.clock.nowMs());
   }
 
   /** The connection to send on. @throws AppError CONNECTION_LOST while there is none, or tmux does not answer. */
@@ -82,22 +111,30 @@ export class Supervisor {
   /** Safe to call twice. */
   close(): void {
     this.#timer?.cancel();
-    const connection = this.#connection;
+    const connection = this.#connection ?? this.#preparing;
     this.#connection = undefined;
+    this.#preparing = undefined;
     this.#setState("closed");
     connection?.close(this.#unavailable());
   }
 
   async #connect(): Promise<void> {
-    const connection = this.#options.open();
+    const opened = this.#options.open();
+    const connection = opened instanceof Promise ? await opened : opened;
+    this.#preparing = connection;
+    // Closed while something else was looked at: `prepare` meets a closed connection.
+    if (this.#state === "closed") connection.close();
     try {
       await this.#options.prepare(connection);
       if (this.#state === "closed") throw this.#unavailable();
       if (connection.closed) throw new AppError("CONNECTION_LOST", "the connection to tmux was lost while starting");
     } catch (error) {
+      if (this.#preparing === connection) this.#preparing = undefined;
       connection.close();
       throw error;
     }
+    this.#timer?.cancel();
+    this.#preparing = undefined;
     this.#connection = connection;
     this.#retryMs = RECONNECT_MIN_MS;
     this.heard();
@@ -105,19 +142,37 @@ export class Supervisor {
     this.#beatAt(this.#heardMs + HEARTBEAT_INTERVAL_MS);
   }
 
-  #retryAt(deadlineMs: number): void {
+  /** Whoever starts us waits: a stopped tmux must not keep them for ever. Later connections wait until it goes on. */
+  #expectStartBy(deadlineMs: number): void {
     this.#timer = this.#options.clock.callAt(deadlineMs, () => {
-      this.#connect().catch((error: unknown) => {
-        if (this.#state === "closed") return;
-        this.#options.onEvent("connection.retry", { code: toAppError(error).code, inMs: this.#retryMs });
-        this.#retryAt(this.#options.clock.nowMs() + this.#retryMs);
-        this.#retryMs = Math.min(RECONNECT_MAX_MS, this.#retryMs * 2);
-      });
+      const nextMs = this.#heardMs + HEARTBEAT_DEGRADED_MS;
+      if (nextMs > this.#options.clock.nowMs()) this.#expectStartBy(nextMs);
+      else this.#preparing?.close(new AppError("TMUX_UNAVAILABLE", SILENT));
     });
   }
 
+  #retryAt(deadlineMs: number): void {
+    this.#isWaiting = true;
+    this.#timer = this.#options.clock.callAt(deadlineMs, () => {
+      this.#isWaiting = false;
+      this.#connect().catch((error: unknown) => this.#retryAfter(error));
+    });
+  }
+
+  #retryAfter(error: unknown): void {
+    if (this.#state === "closed") return;
+    this.#options.onEvent("connection.retry", { code: toAppError(error).code, inMs: this.#retryMs });
+    this.#retryAt(this.#options.clock.nowMs() + this.#retryMs);
+    this.#retryMs = Math.min(RECONNECT_MAX_MS, this.#retryMs * 2);
+  }
+
   #beatAt(deadlineMs: number): void {
-    this.#timer = this.#options.clock.callAt(deadlineMs, () => this.#beat());
+    this.#timer = this.#options.clock.callAt(deadlineMs, () => {
+      // We slept (a suspended machine, a stopped process): that silence was ours, and tmux's answers may lie unread.
+      const lateMs = this.#options.clock.nowMs() - deadlineMs;
+      if (lateMs >= HEARTBEAT_INTERVAL_MS) this.#heardMs += lateMs;
+      this.#beat();
+    });
   }
 
   /** Sends a heartbeat while tmux answers; while it is silent, wakes at the next moment that means something. */
@@ -139,6 +194,7 @@ export class Supervisor {
       this.#options.onEvent("heartbeat.late", { silentMs: Math.round(silentMs) });
     }
     const isSilent = silentMs >= HEARTBEAT_INTERVAL_MS;
+    if (connection.pendingCommands === 0) this.#options.onBeat?.();
     if (isSilent && connection.pendingCommands === 0) connection.send(displayMessage("beat"), "ours", () => undefined);
     const deadlines = [HEARTBEAT_INTERVAL_MS, HEARTBEAT_WARN_MS, HEARTBEAT_DEGRADED_MS];
     const nextMs = deadlines.find((ms) => ms > silentMs) ?? HEARTBEAT_INTERVAL_MS;
@@ -156,10 +212,17 @@ export class Supervisor {
       case "closed":
         return new AppError("CONNECTION_LOST", "the daemon is stopping");
       case "degraded":
-        return new AppError("CONNECTION_LOST", "tmux does not answer; is its process stopped? (pgrep tmux)");
+        return new AppError("CONNECTION_LOST", SILENT);
       case "connecting":
       case "ready":
         return new AppError("CONNECTION_LOST", "there is no connection to tmux at the moment; try again shortly");
     }
   }
+}
+
+/** At start nothing was lost: tmux did not come up, and its last words say why. */
+function startError(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.code !== "CONNECTION_LOST") return error;
+  const reason = String(error.details?.["reason"] ?? error.message);
+  return new AppError("TMUX_UNAVAILABLE", `tmux could not be started: ${reason}`, { cause: error });
 }

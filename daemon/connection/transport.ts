@@ -4,7 +4,10 @@
  * and one of the few that may start a process: it starts the control client, and with it an owned server.
  */
 import { spawn as spawnChild } from "node:child_process";
-import { spawn as spawnPty } from "@homebridge/node-pty-prebuilt-multiarch";
+import { writeSync } from "node:fs";
+import { type IPty, spawn as spawnPty } from "@homebridge/node-pty-prebuilt-multiarch";
+import { type Clock, systemClock } from "../time/clock.ts";
+import { PtyWriter } from "./ptyWriter.ts";
 
 export interface TransportOptions {
   /** The tmux executable. */
@@ -30,33 +33,60 @@ export interface Transport {
 
 export type OpenTransport = (options: TransportOptions) => Transport;
 
+/** What the pty module has besides its typings. */
+interface PtyInternals {
+  readonly fd: number;
+  readonly _socket: { readonly destroyed: boolean };
+}
+
+/** Writes what fits into the pty and returns how much that was; a pty that is gone takes everything. */
+function writeWhatFits(pty: IPty, bytes: Uint8Array): number {
+  const { fd, _socket } = pty as unknown as PtyInternals;
+  // The descriptor is closed with the stream, before `onExit`: its number may be another file's by now.
+  if (_socket.destroyed) return bytes.length;
+  try {
+    return writeSync(fd, bytes);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "EAGAIN" || code === "EINTR" ? 0 : bytes.length;
+  }
+}
+
 /** `tmux -CC` on a pty. */
-export const openPtyTransport: OpenTransport = (options) => {
-  const pty = spawnPty(options.tmux, ["-CC", ...options.args], {
-    // null gives Buffers; the typings know strings only.
-    encoding: null,
-    env: { ...options.env },
-    cwd: options.cwd,
-    name: "xterm-256color",
-    cols: 80,
-    rows: 24,
-  });
-  let closed = false;
-  pty.onData((data) => options.onData(data as unknown as Uint8Array));
-  pty.onExit(() => {
-    closed = true;
-    options.onClose();
-  });
-  return {
-    pid: pty.pid,
-    write: (text) => {
-      if (!closed) pty.write(text);
-    },
-    close: () => {
-      if (!closed) pty.kill("SIGHUP");
-    },
+export const ptyTransport =
+  (clock: Clock): OpenTransport =>
+  (options) => {
+    const pty = spawnPty(options.tmux, ["-CC", ...options.args], {
+      // null gives Buffers; the typings know strings only.
+      encoding: null,
+      env: { ...options.env },
+      cwd: options.cwd,
+      name: "xterm-256color",
+      cols: 80,
+      rows: 24,
+    });
+    let closed = false;
+    const writer = new PtyWriter({ clock, write: (bytes) => writeWhatFits(pty, bytes) });
+    pty.onData((data) => {
+      options.onData(data as unknown as Uint8Array);
+      writer.drain();
+    });
+    pty.onExit(() => {
+      closed = true;
+      writer.close();
+      options.onClose();
+    });
+    return {
+      pid: pty.pid,
+      write: (text) => writer.push(Buffer.from(text, "latin1")),
+      close: () => {
+        writer.close();
+        if (!closed) pty.kill("SIGHUP");
+      },
+    };
   };
-};
+
+export const openPtyTransport: OpenTransport = ptyTransport(systemClock);
 
 /** `tmux -C` on pipes. */
 export const openPipeTransport: OpenTransport = (options) => {

@@ -10,6 +10,7 @@ import { MAX_CAPTURE_LINES, MAX_CAPTURE_TRIES } from "../../protocol/limits.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { Capture, CaptureOptions } from "../server/tmuxServer.ts";
 import type { PaneStream } from "./paneStream.ts";
+import { applySgr, DEFAULT_PEN, sgrOf } from "./pen.ts";
 
 const TRAILER =
   "#{pane_id} #{cursor_x} #{cursor_y} #{pane_width} #{pane_height} #{alternate_on} #{history_size} #{pane_dead}";
@@ -53,7 +54,7 @@ export async function captureScreen(context: CaptureContext, options: CaptureOpt
     }
     if (!raw.exact && tries < MAX_CAPTURE_TRIES) continue;
     return {
-      lines: lines === undefined ? rows : rows.slice(-lines),
+      lines: lines === undefined ? rows : lastRows(rows, lines, options.ansi === true),
       position: { epoch: context.stream.epoch, outputSeq: raw.outputSeq },
       exact: raw.exact,
       cols: raw.cols,
@@ -119,6 +120,20 @@ function decodeRows(body: Uint8Array, ansi: boolean): string[] {
   while (clean.length > 0 && clean.at(-1)!.trim() === "") clean.pop();
   return clean;
 }
+
+/** The last `count` rows. tmux writes an attribute where it changes: what was set in earlier rows goes on in the first. */
+function lastRows(rows: readonly string[], count: number, ansi: boolean): string[] {
+  const last = rows.slice(-count);
+  if (!ansi || last.length === rows.length) return last;
+  const before = rows.slice(0, -count).join("");
+  let pen = DEFAULT_PEN;
+  for (const [, parameters = ""] of before.matchAll(SGR)) pen = applySgr(pen, parameters);
+  if (pen.size > 0) last[0] = `${sgrOf(pen)}${last[0] ?? ""}`;
+  return last;
+}
+
+// oxlint-disable-next-line no-control-regex -- an escape sequence begins with one
+const SGR = /\u001b\[([\d;:]*)m/g;
 
 // oxlint-disable-next-line no-control-regex -- control characters are what it removes
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/g;

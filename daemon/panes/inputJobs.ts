@@ -183,20 +183,20 @@ export function planInput(pane: PaneId, parts: readonly InputPart[], bufferName:
       continue;
     }
     for (const run of quotableRuns(part.bytes)) {
-      if (!isQuotable(run)) {
-        line.push(sendBytes(pane, run));
-        continue;
-      }
-      const name = bufferName();
-      buffers.push(name);
-      for (let at = 0; at < run.length; at += PASTE_PIECE_BYTES) {
-        line.push(setBuffer(name, run.subarray(at, at + PASTE_PIECE_BYTES), at > 0));
-        if (at + PASTE_PIECE_BYTES < run.length) {
-          groups.push(line);
-          line = [];
+      if (isQuotable(run)) {
+        const name = bufferName();
+        buffers.push(name);
+        for (let at = 0; at < run.length; at += PASTE_PIECE_BYTES) {
+          line.push(setBuffer(name, run.subarray(at, at + PASTE_PIECE_BYTES), at > 0));
+          if (at + PASTE_PIECE_BYTES < run.length) {
+            groups.push(line);
+            line = [];
+          }
         }
+        line.push(pasteBuffer(pane, name, part.kind === "paste"));
+      } else {
+        line.push(sendBytes(pane, run));
       }
-      line.push(pasteBuffer(pane, name, part.kind === "paste"));
       if (joinedLength(line) > PASTE_PIECE_BYTES) {
         groups.push(line);
         line = [];

@@ -103,6 +103,11 @@ export class PaneStream implements OutputSource {
     for (const listener of this.#listeners) this.#guarded(() => listener.exited(status));
   }
 
+  /** Another program runs in the pane now. */
+  declareAlive(): void {
+    this.#exit = undefined;
+  }
+
   /** Nothing follows. What is in the ring stays readable for whoever holds the stream. */
   close(error: AppError): void {
     if (this.#closed !== undefined) return;

@@ -5,7 +5,7 @@
  * tmux itself takes the hub away when our client goes, however it goes.
  */
 import { setHook, setSessionHook } from "../../protocol/command/build.ts";
-import { isPaneId, type PaneId, type SessionId } from "../../protocol/ids.ts";
+import type { PaneId, SessionId } from "../../protocol/ids.ts";
 
 /** No client can name a session so: names begin with a letter or a digit in every contract, and adapters refuse it. */
 export const HUB_PREFIX = "__tmuxwire-";
@@ -18,12 +18,11 @@ const EVENT_PANE_READY = "ready;";
 /** argv of the event pane's program; no shell of the user's is involved. */
 const EVENT_PANE_COMMAND = ["sh", "-c", `stty raw -echo; printf '${EVENT_PANE_READY}'; exec cat`];
 
-/** Options of an owned server, as pairs for `set-option`, before the first session exists (facts 4, 7, 34, 35). */
+/** Options of an owned server, before the first session exists (facts 4, 7, 35). */
 function serverOptions(historyLines: number): readonly (readonly string[])[] {
   return [
     ["set-option", "-s", "exit-empty", "off"],
     ["set-option", "-s", "escape-time", "0"],
-    ["set-option", "-g", "remain-on-exit", "on"],
     ["set-option", "-g", "update-environment", ""],
     ["set-option", "-g", "history-limit", String(historyLines)],
     ["set-option", "-g", "automatic-rename", "off"],
@@ -33,24 +32,26 @@ function serverOptions(historyLines: number): readonly (readonly string[])[] {
 
 /**
  * The arguments that start the server if need be and attach to a new hub, in one go (fact 7). `ignore-size` keeps our
- * size from resizing anybody's window (fact 31); `pause-after` bounds what tmux holds for us (fact 13).
+ * size from resizing anybody's window (fact 31); `pause-after` bounds what tmux holds for us (fact 13). From its first
+ * moment on the hub goes with its client: a start that fails or is killed leaves none behind.
  */
 export function attachArguments(hubName: string, historyLines: number, pauseAfterSec: number): readonly string[] {
   const attach = [
-    "new-session",
-    "-s",
-    hubName,
-    "-x",
-    "80",
-    "-y",
-    "24",
-    "-f",
-    `ignore-size,pause-after=${pauseAfterSec}`,
+    ...["new-session", "-s", hubName, "-x", "80", "-y", "24"],
+    ...["-f", `ignore-size,pause-after=${pauseAfterSec}`],
+    ...EVENT_PANE_COMMAND,
   ];
-  return [["start-server"], ...serverOptions(historyLines), [...attach, ...EVENT_PANE_COMMAND]].flatMap(
-    (words, index) => (index === 0 ? words : [";", ...words]),
+  const leave = ["set-hook", "-t", `=${hubName}:`, "client-detached", leaveCommand(`=${hubName}`)];
+  return [["start-server"], ...serverOptions(historyLines), attach, leave].flatMap((words, index) =>
+    index === 0 ? words : [";", ...words],
   );
 }
+
+/** A server that nobody needs any more ends with the hub. */
+const leaveCommand = (hub: string): string => `set-option -s exit-empty on ; kill-session -t '${hub}'`;
+
+/** Says that a pane's title change has been told; its value is the index of the hook that told it. */
+export const TITLE_OPTION = "@tmuxwire_title";
 
 /**
  * The hooks of one hub. `hookIndex` is this daemon's own place in the hook arrays, so that taking the hub away never
@@ -60,30 +61,50 @@ export function hubHooks(hubName: string, hub: SessionId, eventPane: PaneId, hoo
   const linked = `window-linked[${hookIndex}]`;
   const died = `pane-died[${hookIndex}]`;
   const inHub = `#{m:*${hubName}*,#{window_linked_sessions_list}}`;
+  // What another daemon keeps in its own hub is none of ours.
+  const ofHub = `#{m:${HUB_PREFIX}*,#{hook_session_name}}`;
+  const taken = [linked, died, titleHookName(hookIndex)].map((hook) => `set-hook -gu "${hook}" ; `).join("");
   return [
     // Whoever makes or links a window, and however: it is in the hub before its first byte is read.
-    setHook(linked, `if -F "${inHub}" "" "link-window -d -t =${hubName}:"`),
-    setHook(died, `run-shell -C 'send-keys -t ${eventPane} -l "died #{hook_pane};"'`),
-    setSessionHook(
-      hub,
-      "client-detached",
-      `set-hook -gu "${linked}" ; set-hook -gu "${died}" ; set-option -s exit-empty on ; kill-session -t '${hub}'`,
-    ),
+    setHook(linked, `if -F "#{||:${inHub},${ofHub}}" "" "link-window -d -t =${hubName}:"`),
+    setHook(died, `send-keys -t ${eventPane} -l "died;"`),
+    setSessionHook(hub, "client-detached", `${taken}${leaveCommand(hub)}`),
   ];
 }
 
-/** Longest event kept: `died %4294967295`. What is longer was not written by our hook. */
-const MAX_EVENT_CHARS = 32;
+/**
+ * Tells of a pane's title change, once until `TITLE_OPTION` is taken back: a program may change its title a hundred
+ * thousand times a second. tmux before 3.3 has no such hook.
+ */
+export const titleHook = (eventPane: PaneId, hookIndex: number): string =>
+  setHook(
+    titleHookName(hookIndex),
+    `if -F "${titleTold(hookIndex)}" "" { set-option -p ${TITLE_OPTION} ${hookIndex} ; send-keys -t ${eventPane} -l "title;" }`,
+  );
+
+/** A condition: whether this hub has been told of the pane's title since it last looked. */
+export const titleTold = (hookIndex: number): string => `#{==:#{${TITLE_OPTION}},${hookIndex}}`;
+
+const titleHookName = (hookIndex: number): string => `pane-title-changed[${hookIndex}]`;
+
+/**
+ * What the event pane can say. Of which pane is asked afterwards: in a hook only `run-shell` could name it, and that
+ * makes tmux lose what happens in the same moment (notify.c drops it while a hook's command waits).
+ */
+export type PaneEvent = "died" | "title";
+
+/** Longest event kept. What is longer was not written by our hook. */
+const MAX_EVENT_CHARS = 16;
 
 /** Reads the event pane's output. Anyone inside tmux can write there: an event is only ever a reason to look. */
 export class EventPaneReader {
   readonly #onReady: () => void;
-  readonly #onDied: (pane: PaneId) => void;
+  readonly #onEvent: (event: PaneEvent) => void;
   #carry = "";
 
-  constructor(handlers: { readonly onReady: () => void; readonly onDied: (pane: PaneId) => void }) {
+  constructor(handlers: { readonly onReady: () => void; readonly onEvent: (event: PaneEvent) => void }) {
     this.#onReady = handlers.onReady;
-    this.#onDied = handlers.onDied;
+    this.#onEvent = handlers.onEvent;
   }
 
   push(bytes: Uint8Array): void {
@@ -95,8 +116,8 @@ export class EventPaneReader {
       const event = `${this.#carry};`;
       this.#carry = "";
       if (event === EVENT_PANE_READY) this.#onReady();
-      const pane = /^died (%\d+);$/.exec(event)?.[1];
-      if (pane !== undefined && isPaneId(pane)) this.#onDied(pane);
+      else if (event === "died;") this.#onEvent("died");
+      else if (event === "title;") this.#onEvent("title");
     }
   }
 }

@@ -14,22 +14,30 @@ import {
   WINDOW_LINKS_FORMAT,
 } from "../../protocol/command/formats.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { PaneId } from "../../protocol/ids.ts";
+import type { PaneId, SessionId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
 import type { Clock } from "../time/clock.ts";
-import { EventPaneReader, hubHooks, isHubName } from "./hub.ts";
+import { EventPaneReader, hubHooks, isHubName, type PaneEvent, titleHook } from "./hub.ts";
 
 /** A daemon that was killed takes this long to leave at most: its client is told by the kernel (docs/tmuxFacts.md 3). */
 const OTHER_HUB_LEAVES_WITHIN_MS = 2_000;
 const LOOK_AGAIN_MS = 25;
 /** `stty` and `cat` in the event pane; a machine that needs longer is not going to work. */
 const EVENT_PANE_WITHIN_MS = 10_000;
+/**
+ * tmux leaves output processing on in the terminal of a `-CC` client (client.c `client_main`): the kernel then turns each
+ * LF into CR LF, a line at a time, which adds half to what a long capture takes. On pipes it has no effect. The one
+ * process besides the event pane that a connection costs, and tmux starts it.
+ */
+const RAW_TERMINAL = `run-shell 'test -c "#{client_tty}" && stty -opost <"#{client_tty}"; true'`;
 /** Window links per round of commands. */
 const LINKS_AT_ONCE = 200;
 
 export interface AttachedHub extends ServerIdentity {
   readonly connection: ControlConnection;
+  /** This hub's place in the hook arrays. */
+  readonly hookIndex: number;
 }
 
 export interface HubStartupOptions {
@@ -38,7 +46,7 @@ export interface HubStartupOptions {
   readonly hubName: string;
   /** The stream of a pane of this connection. */
   readonly output: (pane: PaneId) => OutputSource;
-  readonly onPaneDied: (pane: PaneId) => void;
+  readonly onPaneEvent: (event: PaneEvent) => void;
 }
 
 /** @throws AppError INCONSISTENT_STATE when another daemon holds the server, TMUX_UNAVAILABLE, CONNECTION_LOST */
@@ -50,12 +58,14 @@ export async function prepareHub(options: HubStartupOptions): Promise<AttachedHu
   const eventPaneReady = listenToEventPane(options, identity.pane);
   // Whoever fails first is told; the other must not become an unhandled rejection.
   eventPaneReady.catch(() => undefined);
-  await removeOldHubs(options);
+  await removeOldHubs(options, identity.session);
   const hookIndex = 1_000 + Math.floor(Math.random() * 1_000_000);
   await connection.group(hubHooks(hubName, identity.session, identity.pane, hookIndex));
+  await connection.command(titleHook(identity.pane, hookIndex), "none").catch(ignoreCommandFailure);
   await linkExistingWindows(connection, identity);
+  await connection.command(RAW_TERMINAL, "none").catch(ignoreCommandFailure);
   await eventPaneReady;
-  return { ...identity, connection };
+  return { ...identity, connection, hookIndex };
 }
 
 function listenToEventPane(options: HubStartupOptions, pane: PaneId): Promise<void> {
@@ -69,7 +79,7 @@ function listenToEventPane(options: HubStartupOptions, pane: PaneId): Promise<vo
         timer.cancel();
         resolve();
       },
-      onDied: options.onPaneDied,
+      onEvent: options.onPaneEvent,
     });
     let readSeq = 0;
     const readOn = (): void => {
@@ -96,8 +106,11 @@ function listenToEventPane(options: HubStartupOptions, pane: PaneId): Promise<vo
   });
 }
 
-/** Hubs of daemons that are gone are taken away; one that is held tells that another daemon is at work here. */
-async function removeOldHubs({ connection, clock, hubName }: HubStartupOptions): Promise<void> {
+/**
+ * Hubs of daemons that are gone are taken away; one that is held, and is older than ours, tells that another daemon is at
+ * work here. Of two that start together the later one yields.
+ */
+async function removeOldHubs({ connection, clock, hubName }: HubStartupOptions, own: SessionId): Promise<void> {
   const deadlineMs = clock.nowMs() + OTHER_HUB_LEAVES_WITHIN_MS;
   for (;;) {
     const others = (await listHubs(connection)).filter((row) => row.name !== hubName);
@@ -105,7 +118,7 @@ async function removeOldHubs({ connection, clock, hubName }: HubStartupOptions):
       // It may be going by itself at this moment.
       await connection.command(killSession(row.session), "none").catch(ignoreCommandFailure);
     }
-    if (others.every((row) => row.attached === 0)) return;
+    if (others.every((row) => row.attached === 0 || ageOf(row.session) > ageOf(own))) return;
     if (clock.nowMs() >= deadlineMs) {
       throw new AppError(
         "INCONSISTENT_STATE",
@@ -115,6 +128,9 @@ async function removeOldHubs({ connection, clock, hubName }: HubStartupOptions):
     await new Promise<void>((resolve) => clock.callAt(clock.nowMs() + LOOK_AGAIN_MS, resolve));
   }
 }
+
+/** tmux numbers sessions in the order in which they are made. */
+const ageOf = (session: SessionId): number => Number(session.slice(1));
 
 async function listHubs(connection: ControlConnection): Promise<readonly SessionRow[]> {
   const { body, nonce } = await connection.foreign((text) => listSessions(sessionRowsFormat(text)));

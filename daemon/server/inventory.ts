@@ -1,7 +1,9 @@
 /**
  * What exists on a server: sessions, windows, panes, folded from listings that notifications ask for. Two kinds of
- * listing are enough: which window is in which session (ids), and the panes of a window that is new or has changed. The
- * hub and its placeholder are left out before anything gets here. Fields a program can set are only ever shown.
+ * listing are enough: which window is in which session (ids), and the panes of a window that is new or has changed. A
+ * pane that its window no longer holds may have moved to another (join-pane, break-pane, swap-pane), so it is a stray
+ * and not gone until tmux has said where it is. The hub and its placeholder are left out before anything gets here.
+ * Fields a program can set are only ever shown.
  */
 import type { PaneRow, SessionRow, WindowLink } from "../../protocol/command/formats.ts";
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
@@ -18,24 +20,26 @@ interface Session {
 
 interface Window {
   readonly id: WindowId;
-  name: string;
-  panes: PaneId[];
+  readonly name: string;
+  readonly panes: readonly PaneId[];
 }
 
 export class Inventory {
   readonly #sessions = new Map<SessionId, Session>();
   readonly #windows = new Map<WindowId, Window>();
   readonly #panes = new Map<PaneId, PaneInfo>();
+  readonly #strays = new Set<PaneId>();
 
   sessions(): readonly SessionInfo[] {
     return [...this.#sessions.values()].map((session) => this.#info(session)).sort(byName);
   }
 
   findSession(name: string): SessionInfo | undefined {
+    const sessions = [...this.#sessions.values()];
     // tmux cannot hold `.` or `:` in a name; whoever asked for `a.b` finds what tmux made of it.
     const tmuxName = tmuxSessionName(name);
-    for (const session of this.#sessions.values()) if (session.name === tmuxName) return this.#info(session);
-    return undefined;
+    const found = sessions.find((other) => other.name === name) ?? sessions.find((other) => other.name === tmuxName);
+    return found === undefined ? undefined : this.#info(found);
   }
 
   session(id: SessionId): SessionInfo | undefined {
@@ -102,7 +106,7 @@ export class Inventory {
     for (const window of this.#windows.values()) {
       if (windows.has(window.id)) continue;
       this.#windows.delete(window.id);
-      for (const pane of window.panes) events.push(...this.#removePane(pane));
+      for (const pane of window.panes) this.#strays.add(pane);
     }
     return { events, unknownWindows: [...windows].filter((window) => !this.#windows.has(window)) };
   }
@@ -110,24 +114,28 @@ export class Inventory {
   /** The panes of windows, each window complete. Rows of windows that are in no session are passed over. */
   applyPanes(rows: readonly PaneRow[]): readonly ServerEvent[] {
     const events: ServerEvent[] = [];
-    const inSession = new Set([...this.#sessions.values()].flatMap((session) => session.windows));
-    const byWindow = new Map<WindowId, Map<PaneId, PaneRow>>();
+    const inSession = this.#windowsInSessions();
+    const byWindow = new Map<WindowId, PaneRow[]>();
+    const listed = new Set<PaneId>();
     for (const row of rows) {
       if (!inSession.has(row.window)) continue;
-      const panes = byWindow.get(row.window) ?? new Map<PaneId, PaneRow>();
-      byWindow.set(row.window, panes.set(row.pane, row));
+      const panes = byWindow.get(row.window);
+      // A window that is linked into several sessions is listed as often.
+      if (listed.has(row.pane)) continue;
+      listed.add(row.pane);
+      if (panes === undefined) byWindow.set(row.window, [row]);
+      else panes.push(row);
     }
     for (const [id, panes] of byWindow) {
-      const window = this.#windows.get(id) ?? { id, name: "", panes: [] };
-      const gone = window.panes.filter((pane) => !panes.has(pane));
-      window.panes = [...panes.keys()];
-      this.#windows.set(id, window);
-      // A pane that moved to another window (join-pane) has a row there and is not gone.
-      for (const pane of gone) if (this.#panes.get(pane)?.window === id) events.push(...this.#removePane(pane));
-      for (const row of panes.values()) {
-        window.name = row.windowName;
-        const known = this.#panes.get(row.pane);
-        const exit = row.dead ? (known?.exit ?? exitOf(row)) : undefined;
+      const before = this.#windows.get(id)?.panes ?? [];
+      this.#windows.set(id, { id, name: panes[0]?.windowName ?? "", panes: panes.map((row) => row.pane) });
+      for (const pane of before) if (!listed.has(pane)) this.#strays.add(pane);
+      for (const row of panes) {
+        const exit = row.dead ? (this.#panes.get(row.pane)?.exit ?? exitOf(row)) : undefined;
+        const hadExited = this.#panes.get(row.pane)?.exit !== undefined;
+        const { cols = row.cols, rows: oldRows = row.rows } = this.#panes.get(row.pane) ?? {};
+        const isResized = cols !== row.cols || oldRows !== row.rows;
+        this.#strays.delete(row.pane);
         this.#panes.set(row.pane, {
           id: row.pane,
           window: row.window,
@@ -138,21 +146,42 @@ export class Inventory {
           title: row.title,
           exit,
         });
-        if (exit !== undefined && known?.exit === undefined) {
-          events.push({ kind: "pane-exited", pane: row.pane, status: exit });
-        }
+        if (isResized) events.push({ kind: "pane-resized", pane: row.pane, cols: row.cols, rows: row.rows });
+        if (exit !== undefined && !hadExited) events.push({ kind: "pane-exited", pane: row.pane, status: exit });
       }
     }
     return events;
   }
 
-  /** Forgets everything: the server is another one now. */
-  clear(): readonly ServerEvent[] {
-    return this.applyTopology([], []).events;
+  /** Panes that the window they were in no longer holds: to be asked for one by one. */
+  strays(): readonly PaneId[] {
+    return [...this.#strays];
   }
 
-  #removePane(pane: PaneId): readonly ServerEvent[] {
-    return this.#panes.delete(pane) ? [{ kind: "pane-closed", pane }] : [];
+  /** Where the strays are: those that are nowhere are gone. Returns the windows that must be listed for the others. */
+  applyPlaces(
+    asked: readonly PaneId[],
+    places: ReadonlyMap<PaneId, WindowId>,
+  ): { readonly events: readonly ServerEvent[]; readonly windows: readonly WindowId[] } {
+    const events: ServerEvent[] = [];
+    const inSession = this.#windowsInSessions();
+    const windows = new Set<WindowId>();
+    for (const pane of asked) {
+      const window = places.get(pane);
+      if (window !== undefined && inSession.has(window)) windows.add(window);
+      else if (this.#strays.delete(pane) && this.#panes.delete(pane)) events.push({ kind: "pane-closed", pane });
+    }
+    return { events, windows: [...windows] };
+  }
+
+  /** Forgets everything: the server is another one now. */
+  clear(): readonly ServerEvent[] {
+    const { events } = this.applyTopology([], []);
+    return [...events, ...this.applyPlaces(this.strays(), new Map()).events];
+  }
+
+  #windowsInSessions(): ReadonlySet<WindowId> {
+    return new Set([...this.#sessions.values()].flatMap((session) => session.windows));
   }
 
   #info(session: Session): SessionInfo {
@@ -168,8 +197,12 @@ export class Inventory {
 }
 
 /** What tmux makes of a session name (session.c `session_check_name`); control characters are refused before. */
-export const tmuxSessionName = (name: string): string => name.replaceAll(/[.:]/g, "_");
+export const tmuxSessionName = (name: string): string => name.replaceAll(/[.:]/g, "_").replaceAll("\\", "\\\\");
 
-const exitOf = (row: PaneRow): ExitStatus => ({ exitCode: row.deadStatus, signal: row.deadSignal });
+/** A pane is dead when its terminal is closed; how its program ended may be known a moment later, and the hook says when. */
+const exitOf = (row: PaneRow): ExitStatus | undefined =>
+  row.deadStatus === undefined && row.deadSignal === undefined
+    ? undefined
+    : { exitCode: row.deadStatus, signal: row.deadSignal };
 
 const byName = (a: SessionInfo, b: SessionInfo): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);

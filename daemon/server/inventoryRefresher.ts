@@ -2,11 +2,19 @@
  * Asks tmux what exists, when a notification says that something changed: at most one listing at a time, and one more
  * when something changed meanwhile. No timer: without a notification nothing is asked.
  */
-import { listAllPanes, listAllWindows, listSessions, listWindowPanes } from "../../protocol/command/build.ts";
 import {
+  displayMessage,
+  listAllPanes,
+  listAllWindows,
+  listSessions,
+  listWindowPanes,
+} from "../../protocol/command/build.ts";
+import {
+  decodePanePlaces,
   decodePaneRows,
   decodeSessionRows,
   decodeWindowLinks,
+  PANE_PLACE_FORMAT,
   paneRowsFormat,
   type PaneRow,
   type SessionRow,
@@ -15,25 +23,33 @@ import {
   WINDOW_LINKS_FORMAT,
 } from "../../protocol/command/formats.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { WindowId } from "../../protocol/ids.ts";
+import type { PaneId, WindowId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 
 /** More changed windows than this are cheaper to list all at once. */
 const MAX_SINGLE_WINDOWS = 8;
+/** The same for panes whose window is asked for. */
+const MAX_SINGLE_PANES = 64;
 
 export interface RefresherOptions {
   readonly connection: () => ControlConnection;
   /** Takes a complete listing; returns the windows whose panes are to be listed besides the changed ones. */
   readonly onTopology: (rows: readonly SessionRow[], links: readonly WindowLink[]) => readonly WindowId[];
   readonly onPanes: (rows: readonly PaneRow[]) => void;
-  /** A listing failed; the next change asks again. */
+  /** Panes that are in no window that was listed: they moved or are gone. */
+  readonly strays: () => readonly PaneId[];
+  /** Takes where they are; returns the windows to list for those that moved. */
+  readonly onPlaces: (asked: readonly PaneId[], places: ReadonlyMap<PaneId, WindowId>) => readonly WindowId[];
+  /** A listing failed; the next change, `refresh` or `resume` asks for the same again. */
   readonly onError: (error: unknown) => void;
 }
 
 export class InventoryRefresher {
   readonly #options: RefresherOptions;
   #topology = false;
+  #all = false;
   readonly #windows = new Set<WindowId>();
+  readonly #unknownPanes = new Set<PaneId>();
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
@@ -49,6 +65,23 @@ export class InventoryRefresher {
   windowChanged(window: WindowId): void {
     this.#windows.add(window);
     this.#start();
+  }
+
+  /** A pane that no listing has met yet: whatever is being listed may be older than this. */
+  unknownPaneChanged(pane: PaneId): void {
+    this.#unknownPanes.add(pane);
+    this.topologyChanged();
+  }
+
+  /** Asks for what failed while tmux did not answer. */
+  resume(): void {
+    if (this.#topology || this.#all || this.#windows.size > 0) this.#start();
+  }
+
+  /** Lists every pane of every window again, besides what `refresh` does: anything may have changed unseen. */
+  refreshAll(): Promise<void> {
+    this.#all = true;
+    return this.refresh();
   }
 
   /** Resolves after a listing that was asked for after this call. @throws AppError CONNECTION_LOST and others */
@@ -71,24 +104,44 @@ export class InventoryRefresher {
   }
 
   #start(): void {
+    if (this.#running !== undefined) return;
     // One turn later: the notifications of one change come together.
-    this.#running ??= Promise.resolve().then(() => this.#run());
+    this.#running = Promise.resolve().then(() => this.#run());
     this.#running.catch(this.#options.onError);
   }
 
   async #run(): Promise<void> {
+    const topology = this.#topology;
+    const all = this.#all;
+    const windows = new Set(this.#windows);
+    this.#topology = false;
+    this.#all = false;
+    this.#windows.clear();
     try {
-      const windows = new Set(this.#windows);
-      this.#windows.clear();
-      if (this.#topology) {
-        this.#topology = false;
-        for (const window of await this.#listTopology()) windows.add(window);
-      }
-      if (windows.size > 0) this.#options.onPanes(await this.#listPanes([...windows]));
-    } finally {
+      await this.#list(topology, all, windows);
+    } catch (error) {
+      // What was asked for is still to be asked; a listing that fails is not begun again by itself.
       this.#running = undefined;
-      if (this.#topology || this.#windows.size > 0) this.#start();
+      this.#topology ||= topology;
+      this.#all ||= all;
+      for (const window of windows) this.#windows.add(window);
+      throw error;
     }
+    this.#running = undefined;
+    this.resume();
+  }
+
+  async #list(topology: boolean, all: boolean, changed: ReadonlySet<WindowId>): Promise<void> {
+    const windows = new Set(changed);
+    const unknown = [...this.#unknownPanes];
+    if (topology) for (const window of await this.#listTopology()) windows.add(window);
+    if (all) this.#options.onPanes(await this.#listAllPanes());
+    else if (windows.size > 0) this.#options.onPanes(await this.#listPanes([...windows]));
+    const strays = [...new Set([...this.#options.strays(), ...unknown])];
+    for (const pane of unknown) this.#unknownPanes.delete(pane);
+    if (strays.length === 0) return;
+    const moved = this.#options.onPlaces(strays, await this.#locate(strays));
+    if (moved.length > 0) this.#options.onPanes(await this.#listPanes(moved));
   }
 
   async #listTopology(): Promise<readonly WindowId[]> {
@@ -102,10 +155,7 @@ export class InventoryRefresher {
 
   async #listPanes(windows: readonly WindowId[]): Promise<readonly PaneRow[]> {
     const connection = this.#options.connection();
-    if (windows.length > MAX_SINGLE_WINDOWS) {
-      const { body, nonce } = await connection.foreign((text) => listAllPanes(paneRowsFormat(text)));
-      return decodePaneRows(body, nonce);
-    }
+    if (windows.length > MAX_SINGLE_WINDOWS) return this.#listAllPanes();
     const listings = await Promise.all(
       windows.map(async (window) => {
         try {
@@ -119,5 +169,19 @@ export class InventoryRefresher {
       }),
     );
     return listings.flat();
+  }
+
+  async #listAllPanes(): Promise<readonly PaneRow[]> {
+    const { body, nonce } = await this.#options.connection().foreign((text) => listAllPanes(paneRowsFormat(text)));
+    return decodePaneRows(body, nonce);
+  }
+
+  async #locate(panes: readonly PaneId[]): Promise<ReadonlyMap<PaneId, WindowId>> {
+    const connection = this.#options.connection();
+    if (panes.length > MAX_SINGLE_PANES) {
+      return new Map(decodePanePlaces((await connection.command(listAllPanes(PANE_PLACE_FORMAT))).body));
+    }
+    const replies = await Promise.all(panes.map((pane) => connection.command(displayMessage(PANE_PLACE_FORMAT, pane))));
+    return new Map(replies.flatMap(({ body }) => decodePanePlaces(body)));
   }
 }

@@ -8,27 +8,36 @@ import type { Notification } from "../../protocol/control/notifications.ts";
 import {
   controlPaneOutput,
   killSession,
+  linkWindow,
+  listPanesWhere,
   newSession,
+  resizeWindow,
   setWindowOption,
   unlinkWindow,
+  unsetPaneOption,
 } from "../../protocol/command/build.ts";
-import type { ServerIdentity, SessionRow, WindowLink } from "../../protocol/command/formats.ts";
-import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
+import { decodePaneIds, lines, type ServerIdentity, type SessionRow, type WindowLink } from "../../protocol/command/formats.ts";
+import { isSessionId, type PaneId, type SessionId, type WindowId } from "../../protocol/ids.ts";
 import { DEFAULT_RING_BYTES, HISTORY_LIMIT_LINES, PAUSE_AFTER_SEC } from "../../protocol/limits.ts";
 import { ControlConnection } from "../connection/controlConnection.ts";
 import { createNonce } from "../connection/framing.ts";
 import { Supervisor } from "../connection/supervisor.ts";
 import { probeTmuxVersion } from "../connection/tmuxVersion.ts";
 import { openPtyTransport, type OpenTransport } from "../connection/transport.ts";
-import { captureScreen } from "../panes/capture.ts";
+import { captureScreen, type CaptureContext } from "../panes/capture.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
+import { askPaneDetails } from "../panes/paneDetails.ts";
+import { takeSnapshot } from "../panes/snapshot.ts";
 import type { Clock } from "../time/clock.ts";
-import { attachArguments, HUB_PREFIX, isHubName } from "./hub.ts";
+import { attachArguments, HUB_PREFIX, isHubName, TITLE_OPTION, titleTold } from "./hub.ts";
 import { type AttachedHub, prepareHub } from "./hubStartup.ts";
 import { Inventory, tmuxSessionName } from "./inventory.ts";
 import { InventoryRefresher } from "./inventoryRefresher.ts";
+import { lingering } from "./linger.ts";
+import { PaneLook } from "./paneLook.ts";
 import { PaneRegistry } from "./paneRegistry.ts";
 import { prepareSocketPath } from "./socketPath.ts";
+import { TitleWatch } from "./titleWatch.ts";
 import type {
   Capture,
   CaptureOptions,
@@ -36,10 +45,13 @@ import type {
   InputOptions,
   InputPart,
   InputReceipt,
+  PaneDetails,
   PaneInfo,
+  ServerCounters,
   ServerEvent,
   ServerStatus,
   SessionInfo,
+  Snapshot,
   TmuxServer,
   WindowInfo,
 } from "./tmuxServer.ts";
@@ -62,6 +74,8 @@ export interface OwnedServerOptions {
 const DEFAULT_COLS = 80;
 const DEFAULT_ROWS = 24;
 const MAX_SESSION_NAME_CHARS = 256;
+/** Far beyond any screen, far below tmux's own 10,000, at which a grid costs gigabytes. */
+const MAX_WINDOW_CELLS = 1_000;
 /** Letters and digits only: safe in a tmux name, pattern and target. */
 const randomName = (chars: number): string => createNonce().slice(0, chars);
 
@@ -84,6 +98,8 @@ class OwnedServer implements TmuxServer {
   readonly #inventory = new Inventory();
   readonly #refresher: InventoryRefresher;
   readonly #panes: PaneRegistry;
+  readonly #titles: TitleWatch;
+  readonly #dead: PaneLook;
   #listeners: readonly ((event: ServerEvent) => void)[] = [];
   #hubName = "";
   #hub: AttachedHub | undefined;
@@ -98,7 +114,12 @@ class OwnedServer implements TmuxServer {
       clock: options.clock,
       open: () => this.#open(),
       prepare: (fresh) => this.#prepare(fresh),
-      onState: (state) => this.#emit([{ kind: "state", state }]),
+      // A hook can be missed (see PaneEvent); dead panes are looked for now and then, on a connection that is alive.
+      onBeat: () => this.#dead.look(),
+      onState: (state) => {
+        if (state === "ready") this.#refresher.resume();
+        this.#emit([{ kind: "state", state }]);
+      },
       onEvent: (event, details) => options.log?.(event, details),
     });
     this.#panes = new PaneRegistry({
@@ -106,15 +127,37 @@ class OwnedServer implements TmuxServer {
       connection,
       bufferName: () => `tmuxwire-${this.#panes.epoch}-${(this.#buffers += 1)}`,
       onListenerError: (error) => this.#listenerFailed(error),
+      onRevived: (pane) => this.#paneChanged(pane),
     });
     this.#refresher = new InventoryRefresher({
       connection: () => this.#hub?.connection ?? connection(),
       onTopology: (rows, links) => this.#applyTopology(rows, links),
-      onPanes: (rows) => this.#emit(this.#inventory.applyPanes(rows)),
-      onError: (error) => {
-        if (error instanceof AppError && error.code === "CONNECTION_LOST") return;
-        this.#options.log?.("inventory.failed", { error: String(error) });
+      onPanes: (rows) => {
+        this.#emit(this.#inventory.applyPanes(rows));
+        for (const row of rows) if (!row.dead) this.#panes.declareAlive(row.pane);
       },
+      strays: () => [...this.#inventory.strays(), ...this.#unknownStreams()],
+      onPlaces: (asked, places) => {
+        const { events, windows } = this.#inventory.applyPlaces(asked, places);
+        this.#emit(events);
+        for (const pane of asked) if (!places.has(pane)) this.#panes.closePane(pane);
+        return windows;
+      },
+      onError: (error) => this.#listingFailed(error),
+    });
+    const onError = (error: unknown): void => this.#listingFailed(error);
+    const titles = new PaneLook({
+      ask: () => this.#panesWhere(titleTold(this.#requireHub().hookIndex)),
+      found: (panes) => this.#titlesChanged(panes),
+      onError,
+    });
+    this.#titles = new TitleWatch({ clock: options.clock, look: () => titles.look() });
+    this.#dead = new PaneLook({
+      ask: () => this.#panesWhere("#{pane_dead}"),
+      found: (panes) => {
+        for (const pane of panes) if (this.#inventory.findPane(pane)?.exit === undefined) this.#paneChanged(pane);
+      },
+      onError,
     });
   }
 
@@ -156,23 +199,26 @@ class OwnedServer implements TmuxServer {
     const { name } = request;
     requireSessionName(name);
     if (this.#inventory.findSession(name) !== undefined) throw duplicate(name);
-    const target = `=${tmuxSessionName(name)}:` as const;
+    const keep = request.remainOnExit === true;
     const make = newSession({
       name,
       cwd: request.cwd,
-      command: request.command,
+      command: keep && request.command !== undefined ? lingering(request.command) : request.command,
       cols: request.cols ?? DEFAULT_COLS,
       rows: request.rows ?? DEFAULT_ROWS,
       format: "#{session_id}",
     });
-    const keep = request.remainOnExit === true ? "on" : "off";
+    // In one step with the making, so that the shortest program is kept too (docs/tmuxFacts.md 34).
+    const keepIt = setWindowOption(`=${tmuxSessionName(name)}:`, "remain-on-exit", "on");
+    let made: SessionId | undefined;
     try {
-      await this.#supervisor.connection().group([make, setWindowOption(target, "remain-on-exit", keep)]);
+      const [reply] = await this.#supervisor.connection().group(keep ? [make, keepIt] : [make]);
+      made = lines(reply?.body ?? new Uint8Array(0)).find(isSessionId);
     } catch (error) {
       throw creationError(name, error);
     }
     await this.#refresher.refresh();
-    const session = this.#inventory.findSession(name);
+    const session = made === undefined ? undefined : this.#inventory.session(made);
     if (session === undefined) {
       throw new AppError("TMUX_COMMAND_FAILED", `session ${name} ended at once; is its program there?`);
     }
@@ -218,21 +264,35 @@ class OwnedServer implements TmuxServer {
   }
 
   async capture(pane: PaneId, options: CaptureOptions = {}): Promise<Capture> {
+    return captureScreen(this.#captureContext(pane), options);
+  }
+
+  async snapshot(pane: PaneId): Promise<Snapshot> {
+    return takeSnapshot(this.#captureContext(pane));
+  }
+
+  async describePane(pane: PaneId): Promise<PaneDetails> {
     this.#requirePane(pane);
-    return captureScreen(
-      {
-        pane,
-        connection: this.#supervisor.connection(),
-        stream: this.#panes.stream(pane),
-        totalOutputBytes: () => this.#panes.totalOutputBytes,
-      },
-      options,
-    );
+    return askPaneDetails(this.#supervisor.connection(), pane);
+  }
+
+  async resize(pane: PaneId, cols: number, rows: number): Promise<void> {
+    const { window } = this.#requirePane(pane);
+    requireSize(cols, rows);
+    await this.#supervisor.connection().command(resizeWindow(window, cols, rows), "none");
+    await this.#refresher.refresh();
+  }
+
+  counters(): ServerCounters {
+    return this.#panes.counters();
   }
 
   output(pane: PaneId): OutputSource {
-    this.#requirePane(pane);
-    return this.#panes.stream(pane);
+    const { exit } = this.#requirePane(pane);
+    const stream = this.#panes.stream(pane);
+    // The stream may be of a later epoch than the exit.
+    if (exit !== undefined) stream.declareExit(exit);
+    return stream;
   }
 
   subscribe(listener: (event: ServerEvent) => void): () => void {
@@ -276,6 +336,7 @@ class OwnedServer implements TmuxServer {
       },
       onClosed: (error) => {
         this.#hub = undefined;
+        this.#titles.clear();
         this.#panes.beginEpoch("", error);
         this.#supervisor.lost(connection, error);
       },
@@ -289,14 +350,17 @@ class OwnedServer implements TmuxServer {
       clock: this.#options.clock,
       hubName: this.#hubName,
       output: (pane) => this.#panes.stream(pane),
-      onPaneDied: (pane) => this.#paneDied(pane),
+      onPaneEvent: (event) => {
+        if (event === "title") this.#titles.changed();
+        else this.#dead.look();
+      },
     });
     const known = this.#identity;
     // Another server, or none before: every id means something else now (docs/tmuxFacts.md 8).
     if (known?.pid !== hub.pid || known.startSec !== hub.startSec) this.#emit(this.#inventory.clear());
     this.#identity = hub;
     this.#hub = hub;
-    await this.#refresher.refresh();
+    await this.#refresher.refreshAll();
   }
 
   #notified(notification: Notification): void {
@@ -305,6 +369,8 @@ class OwnedServer implements TmuxServer {
       case "session-renamed":
       case "session-window-changed":
       case "client-session-changed":
+      // Another hub goes with its client, and what a hook does is not announced.
+      case "client-detached":
       case "window-add":
       case "window-close":
         this.#refresher.topologyChanged();
@@ -321,7 +387,6 @@ class OwnedServer implements TmuxServer {
       case "session-changed":
       case "pane-mode-changed":
       case "continue":
-      case "client-detached":
       case "exit":
       case "other":
         return;
@@ -330,33 +395,67 @@ class OwnedServer implements TmuxServer {
 
   #applyTopology(rows: readonly SessionRow[], links: readonly WindowLink[]): readonly WindowId[] {
     const hub = this.#requireHub();
+    if (!links.some((link) => link.session === hub.session && link.window === hub.window)) {
+      hub.connection.close(new AppError("CONNECTION_LOST", "the event pane was closed; reconnecting"));
+      return [];
+    }
     const hubs = new Set(rows.filter((row) => isHubName(row.name)).map((row) => row.session));
     const { events, unknownWindows } = this.#inventory.applyTopology(
       rows.filter((row) => !hubs.has(row.session)),
       links.filter((link) => !hubs.has(link.session)),
     );
     this.#emit(events);
-    this.#sweep(hub, links);
+    this.#sweep(hub, hubs, links);
     return unknownWindows;
   }
 
-  /** A window whose only place is the hub has lost its session: tmux would have ended it (docs/tmuxFacts.md 30). */
-  #sweep(hub: AttachedHub, links: readonly WindowLink[]): void {
+  /**
+   * A window whose only place is the hub has lost its session: tmux would have ended it (docs/tmuxFacts.md 30). One that
+   * is in a session but not in the hub was taken out of it by somebody: without the hub we would not hear of it.
+   */
+  #sweep(hub: AttachedHub, hubs: ReadonlySet<SessionId>, links: readonly WindowLink[]): void {
     const elsewhere = new Set(links.filter((link) => link.session !== hub.session).map((link) => link.window));
+    const inHub = new Set(links.filter((link) => link.session === hub.session).map((link) => link.window));
+    for (const window of inHub) {
+      if (window === hub.window || elsewhere.has(window)) continue;
+      hub.connection.send(unlinkWindow(window, hub.session), "none", () => undefined);
+    }
     for (const { session, window } of links) {
-      if (session !== hub.session || window === hub.window || elsewhere.has(window)) continue;
-      const panes = this.#inventory.panesOf(window);
-      hub.connection.sendGroup(
-        [...panes.map((pane) => controlPaneOutput(pane, "off")), unlinkWindow(window, hub.session)],
-        () => undefined,
-      );
+      if (hubs.has(session) || inHub.has(window)) continue;
+      inHub.add(window);
+      hub.connection.send(linkWindow(window, hub.session), "none", () => undefined);
+      for (const pane of this.#inventory.panesOf(window)) {
+        hub.connection.send(controlPaneOutput(pane, "on"), "none", () => undefined);
+      }
     }
   }
 
-  /** The event pane says so; the listing tells whether it is true. */
-  #paneDied(pane: PaneId): void {
+  /** Panes that wrote something and went before any listing met them. */
+  #unknownStreams(): readonly PaneId[] {
+    const own = this.#hub?.pane;
+    return this.#panes.streamed().filter((pane) => pane !== own && this.#inventory.findPane(pane) === undefined);
+  }
+
+  async #panesWhere(filter: string): Promise<readonly PaneId[]> {
+    return decodePaneIds((await this.#requireHub().connection.command(listPanesWhere(filter))).body);
+  }
+
+  #listingFailed(error: unknown): void {
+    if (error instanceof AppError && error.code === "CONNECTION_LOST") return;
+    this.#options.log?.("inventory.failed", { error: String(error) });
+  }
+
+  #titlesChanged(panes: readonly PaneId[]): void {
+    const connection = this.#hub?.connection;
+    for (const pane of panes) {
+      connection?.send(unsetPaneOption(pane, TITLE_OPTION), "none", () => undefined);
+      this.#paneChanged(pane);
+    }
+  }
+
+  #paneChanged(pane: PaneId): void {
     const window = this.#inventory.findPane(pane)?.window;
-    if (window === undefined) this.#refresher.topologyChanged();
+    if (window === undefined) this.#refresher.unknownPaneChanged(pane);
     else this.#refresher.windowChanged(window);
   }
 
@@ -378,35 +477,53 @@ class OwnedServer implements TmuxServer {
     this.#options.log?.("listener.failed", { error: error instanceof Error ? error.message : String(error) });
   }
 
+  #captureContext(pane: PaneId): CaptureContext {
+    this.#requirePane(pane);
+    return {
+      pane,
+      connection: this.#supervisor.connection(),
+      stream: this.#panes.stream(pane),
+      totalOutputBytes: () => this.#panes.totalOutputBytes,
+    };
+  }
+
   #requireHub(): AttachedHub {
     if (this.#hub !== undefined) return this.#hub;
     throw new AppError("CONNECTION_LOST", "there is no connection to tmux at the moment; try again shortly");
   }
 
-  #requirePane(pane: PaneId): void {
-    if (this.#inventory.findPane(pane) === undefined) {
-      throw new AppError("NOT_FOUND", `pane ${pane} does not exist; list the panes again`);
-    }
+  #requirePane(pane: PaneId): PaneInfo {
+    const info = this.#inventory.findPane(pane);
+    if (info === undefined) throw new AppError("NOT_FOUND", `pane ${pane} does not exist; list the panes again`);
+    return info;
   }
 }
 
 /** Names tmux takes as they are, but for `.` and `:` (session.c `session_check_name`). */
-function requireSessionName(name: string): void {
-  if (name === "" || name.length > MAX_SESSION_NAME_CHARS || /\p{C}/u.test(name) || name.startsWith(HUB_PREFIX)) {
+export function requireSessionName(name: string): void {
+  if (name === "" || name.length > MAX_SESSION_NAME_CHARS || /\p{C}|^\$/u.test(name) || name.startsWith(HUB_PREFIX)) {
     throw new AppError(
       "INVALID_ARGUMENT",
-      `a session name has 1 to ${MAX_SESSION_NAME_CHARS} characters, no control character, and does not begin with ${HUB_PREFIX}`,
+      `a session name has 1 to ${MAX_SESSION_NAME_CHARS} characters, no control character, and does not begin with $ or ${HUB_PREFIX}`,
     );
   }
 }
 
-const duplicate = (name: string, cause?: unknown): AppError =>
+/** @throws AppError INVALID_ARGUMENT */
+export function requireSize(cols: number, rows: number): void {
+  for (const value of [cols, rows]) {
+    if (Number.isInteger(value) && value >= 1 && value <= MAX_WINDOW_CELLS) continue;
+    throw new AppError("INVALID_ARGUMENT", `a size is 1 to ${MAX_WINDOW_CELLS} columns and rows`);
+  }
+}
+
+export const duplicate = (name: string, cause?: unknown): AppError =>
   new AppError("ALREADY_EXISTS", `duplicate session: ${name}`, { cause });
 
-const sessionGone = (session: SessionId): AppError =>
+export const sessionGone = (session: SessionId): AppError =>
   new AppError("NOT_FOUND", `session ${session} does not exist; list the sessions again`);
 
-function creationError(name: string, error: unknown): unknown {
+export function creationError(name: string, error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== "TMUX_COMMAND_FAILED") return error;
   if (/duplicate session/.test(error.message)) return duplicate(name, error);
   if (/fork failed|no more|too many|resource/i.test(error.message)) {

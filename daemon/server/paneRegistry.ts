@@ -9,12 +9,15 @@ import type { ControlConnection } from "../connection/controlConnection.ts";
 import { InputQueue } from "../panes/inputJobs.ts";
 import type { ExitStatus } from "../panes/outputSource.ts";
 import { PaneStream } from "../panes/paneStream.ts";
+import type { ServerCounters } from "./tmuxServer.ts";
 
 export interface PaneRegistryOptions {
   readonly retainBytes: number;
   readonly connection: () => ControlConnection;
   readonly bufferName: () => string;
   readonly onListenerError: (error: unknown) => void;
+  /** A pane whose program had ended has produced output: it was started anew (respawn-pane tells nobody). */
+  readonly onRevived: (pane: PaneId) => void;
 }
 
 export class PaneRegistry {
@@ -24,6 +27,9 @@ export class PaneRegistry {
   #inputs = new Map<PaneId, InputQueue>();
   #advanced = new Set<PaneStream>();
   #totalBytes = 0;
+  /** Of the epochs before this one. */
+  #earlierBytes = 0;
+  #pauses = 0;
 
   constructor(options: PaneRegistryOptions) {
     this.#options = options;
@@ -38,6 +44,11 @@ export class PaneRegistry {
     return this.#totalBytes;
   }
 
+  /** Over all epochs. */
+  counters(): ServerCounters {
+    return { outputBytes: this.#earlierBytes + this.#totalBytes, pauses: this.#pauses };
+  }
+
   /** Ends every stream and waiting input of the last epoch. */
   beginEpoch(epoch: string, error: AppError): void {
     const streams = this.#streams;
@@ -46,6 +57,7 @@ export class PaneRegistry {
     this.#streams = new Map();
     this.#inputs = new Map();
     this.#advanced.clear();
+    this.#earlierBytes += this.#totalBytes;
     this.#totalBytes = 0;
     for (const stream of streams.values()) stream.close(error);
     for (const input of inputs.values()) input.close(error);
@@ -60,8 +72,21 @@ export class PaneRegistry {
   /** Tells every listener of every pane that received bytes in this chunk. */
   announce(): void {
     if (this.#advanced.size === 0) return;
-    for (const stream of this.#advanced) stream.announce();
+    for (const stream of this.#advanced) {
+      stream.announce();
+      if (stream.exit !== undefined) this.#options.onRevived(stream.id as PaneId);
+    }
     this.#advanced.clear();
+  }
+
+  /** The panes that have a stream. */
+  streamed(): readonly PaneId[] {
+    return Array.from(this.#streams.keys(), paneIdOf);
+  }
+
+  /** The pane's program runs, whatever was said of the one before it. */
+  declareAlive(pane: PaneId): void {
+    this.#streams.get(paneNumberOf(pane))?.declareAlive();
   }
 
   stream(pane: PaneId): PaneStream {
@@ -82,6 +107,7 @@ export class PaneRegistry {
   }
 
   declareHole(pane: PaneId, reason: GapReason): void {
+    if (reason === "paused") this.#pauses += 1;
     this.stream(pane).declareHole(reason);
   }
 
@@ -89,8 +115,7 @@ export class PaneRegistry {
     this.stream(pane).declareExit(status);
   }
 
-  closePane(pane: PaneId): void {
-    const error = new AppError("NOT_FOUND", `pane ${pane} is gone; list the panes again`);
+  closePane(pane: PaneId, error = new AppError("NOT_FOUND", `pane ${pane} is gone; list the panes again`)): void {
     const number = paneNumberOf(pane);
     const stream = this.#streams.get(number);
     const input = this.#inputs.get(pane);

@@ -91,6 +91,38 @@ export interface Capture {
   readonly alternateScreen: boolean;
 }
 
+/** Bytes that rebuild a pane's screen in a terminal emulator of the same size, and where the output goes on. */
+export interface Snapshot {
+  readonly position: Position;
+  /** As for a capture; when false, the output that follows may repeat or miss something. */
+  readonly exact: boolean;
+  readonly cols: number;
+  readonly rows: number;
+  readonly alternateScreen: boolean;
+  /** Begins with a full reset. */
+  readonly data: Uint8Array;
+}
+
+/** What only tmux knows at the moment it is asked. */
+export interface PaneDetails {
+  /** Program in the foreground, working directory, title: foreign text. */
+  readonly command: string;
+  readonly cwd: string;
+  readonly title: string;
+  readonly tty: string;
+  readonly historyLines: number;
+  readonly alternateScreen: boolean;
+  /** Copy mode or another of tmux's modes covers the screen. */
+  readonly inMode: boolean;
+}
+
+/** What a server has counted since it was started. */
+export interface ServerCounters {
+  readonly outputBytes: number;
+  /** Times tmux paused a pane and dropped output (docs/tmuxFacts.md 13). */
+  readonly pauses: number;
+}
+
 export type ServerState = "connecting" | "ready" | "degraded" | "closed";
 
 export interface ServerStatus {
@@ -106,6 +138,7 @@ export type ServerEvent =
   | { readonly kind: "state"; readonly state: ServerState }
   | { readonly kind: "session-created"; readonly session: SessionId }
   | { readonly kind: "session-closed"; readonly session: SessionId }
+  | { readonly kind: "pane-resized"; readonly pane: PaneId; readonly cols: number; readonly rows: number }
   | { readonly kind: "pane-exited"; readonly pane: PaneId; readonly status: ExitStatus }
   | { readonly kind: "pane-closed"; readonly pane: PaneId };
 
@@ -126,6 +159,13 @@ export interface TmuxServer extends AsyncDisposable {
   /** One atomic job in the pane's FIFO. @throws AppError NOT_FOUND, INVALID_ARGUMENT, RESOURCE_LIMIT, CONNECTION_LOST */
   input(pane: PaneId, parts: readonly InputPart[], options?: InputOptions): Promise<InputReceipt>;
   capture(pane: PaneId, options?: CaptureOptions): Promise<Capture>;
+  /** @throws AppError NOT_FOUND, RESOURCE_LIMIT, CONNECTION_LOST */
+  snapshot(pane: PaneId): Promise<Snapshot>;
+  /** @throws AppError NOT_FOUND, CONNECTION_LOST */
+  describePane(pane: PaneId): Promise<PaneDetails>;
+  /** Sets the size of the pane's window. @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST; INVALID_ARGUMENT on a guest */
+  resize(pane: PaneId, cols: number, rows: number): Promise<void>;
+  counters(): ServerCounters;
   /** @throws AppError NOT_FOUND */
   output(pane: PaneId): OutputSource;
   /** Returns the unsubscribe function. */

@@ -1,0 +1,20 @@
+/**
+ * When a program ends, tmux closes its terminal at once: what it wrote last is lost to every control client half of the
+ * time, and now and then to the screen (docs/tmuxFacts.md 15). A shell that stays for a moment after the program keeps
+ * both, and ends as the program did: with its exit code, or by its signal. An exit code of 128 + N reads as signal N.
+ */
+const SCRIPT = [
+  // What the shell itself has to say ("Killed") is not the program's output.
+  "exec 3>&2 2>/dev/null",
+  // Keys that interrupt the program do not end the shell that waits for it; the program has these signals as usual.
+  "trap : INT QUIT",
+  '(exec "$@" 2>&3 3>&-)',
+  "s=$?",
+  "sleep 0.05",
+  "trap - INT QUIT",
+  "[ $s -gt 128 ] && kill -$((s - 128)) $$",
+  "exit $s",
+].join("; ");
+
+/** argv of a program that ends like `command`, once tmux has read its output. */
+export const lingering = (command: readonly string[]): readonly string[] => ["sh", "-c", SCRIPT, "sh", ...command];
