@@ -1,0 +1,20 @@
+#!/usr/bin/env node
+/**
+ * The add-in's bridge as a bare script, for whoever develops against it: the stub over plain http unless it is told
+ * otherwise, as the bridge that it stands in for (docs/contracts/addin.md §1, "mode default"). `tmuxwire addin` is the same
+ * with real shells over https.
+ */
+import process from "node:process";
+import type { CommandSpec } from "./commandTypes.ts";
+import { processIo } from "./io.ts";
+import { runCli } from "./runCli.ts";
+import { addinCommand, serve } from "./serveCommand.ts";
+
+const bare: CommandSpec = {
+  ...addinCommand,
+  summary: "run the add-in's bridge with a development's defaults",
+  examples: [],
+  run: (call) => serve(call, { only: new Set(["addin"]), defaults: "raw" }),
+};
+
+process.exit(await runCli([bare], [bare.name, ...process.argv.slice(2)], processIo(process)));

@@ -1,0 +1,32 @@
+/** Every command there is, in the order in which help lists them. */
+import type { CommandSpec } from "./commandTypes.ts";
+import { completionsCommand } from "./completionsCommand.ts";
+import { configCommand } from "./configCommand.ts";
+import { doctorCommand } from "./doctorCommand.ts";
+import { followCommand } from "./followCommand.ts";
+import { panesCommand, sessionsCommand } from "./listCommands.ts";
+import { captureCommand, runCommand, sendCommand } from "./paneCommands.ts";
+import { addinCommand, serveCommand } from "./serveCommand.ts";
+import { serviceCommand } from "./serviceCommand.ts";
+import { killCommand, newCommand } from "./sessionCommands.ts";
+import { trustCommand } from "./trustCommand.ts";
+import { waitCommand } from "./waitCommand.ts";
+
+export const COMMANDS: readonly CommandSpec[] = [
+  serveCommand,
+  addinCommand,
+  sessionsCommand,
+  panesCommand,
+  newCommand,
+  sendCommand,
+  captureCommand,
+  waitCommand,
+  runCommand,
+  followCommand,
+  killCommand,
+  configCommand,
+  doctorCommand,
+  trustCommand,
+  serviceCommand,
+  completionsCommand,
+];

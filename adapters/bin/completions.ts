@@ -1,0 +1,167 @@
+/**
+ * Completion scripts, made from the command table: commands, options, the values that are known beforehand, and files where
+ * a path is wanted. A script is static; nothing is run while a person presses Tab.
+ */
+import type { CommandSpec, OptionSpec } from "./commandTypes.ts";
+import { COMMON_OPTIONS } from "./parseCommand.ts";
+
+export const SHELLS = ["bash", "zsh", "fish"] as const;
+export type Shell = (typeof SHELLS)[number];
+
+export function completionScript(shell: Shell, table: readonly CommandSpec[]): string {
+  switch (shell) {
+    case "bash":
+      return bashScript(table);
+    case "zsh":
+      return zshScript(table);
+    case "fish":
+      return fishScript(table);
+  }
+}
+
+const optionsOf = (command: CommandSpec): readonly OptionSpec[] => [...command.options, ...COMMON_OPTIONS];
+const wordsOf = ({ name, short }: OptionSpec): string[] => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])];
+const choicesOf = (command: CommandSpec): readonly string[] =>
+  command.positionals.flatMap((spec) => spec.choices ?? []);
+/** The words that an option's value may be, or is likely to be. */
+const valuesOf = ({ choices, complete }: OptionSpec): readonly string[] | undefined =>
+  choices ?? (typeof complete === "string" ? undefined : complete);
+/** In single quotes, as all three shells read them. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+function bashScript(table: readonly CommandSpec[]): string {
+  const names = table.map((command) => command.name).join(" ");
+  const values = table.flatMap((command) =>
+    optionsOf(command)
+      .filter((option) => option.type !== "flag")
+      .map((option) => {
+        const patterns = wordsOf(option)
+          .map((word) => quoted(`${command.name} ${word}`))
+          .join("|");
+        return `    ${patterns}) ${bashValue(option)} return ;;`;
+      }),
+  );
+  const words = table.map((command) => {
+    const options = optionsOf(command).flatMap(wordsOf).join(" ");
+    const choices = choicesOf(command).join(" ");
+    return `    ${command.name}) options=${quoted(options)} choices=${quoted(choices)} ;;`;
+  });
+  return `# tmuxwire completions for bash: eval "$(tmuxwire completions bash)"
+_tmuxwire_paths() {
+  local path
+  while IFS= read -r path; do COMPREPLY+=("$path"); done < <(compgen "$1" -- "$2")
+  compopt -o filenames 2>/dev/null
+}
+_tmuxwire() {
+  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} command=\${COMP_WORDS[1]}
+  local options= choices=
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=( $(compgen -W ${quoted(`${names} help --help --version`)} -- "$current") )
+    return
+  fi
+  case "$command $previous" in
+${values.join("\n")}
+  esac
+  case "$command" in
+    help) choices=${quoted(names)} ;;
+${words.join("\n")}
+  esac
+  case "$current" in
+    -*) COMPREPLY=( $(compgen -W "$options" -- "$current") ) ;;
+    *) COMPREPLY=( $(compgen -W "$choices" -- "$current") ) ;;
+  esac
+}
+complete -F _tmuxwire tmuxwire
+`;
+}
+
+function bashValue(option: OptionSpec): string {
+  const values = valuesOf(option);
+  if (values !== undefined) return `COMPREPLY=( $(compgen -W ${quoted(values.join(" "))} -- "$current") );`;
+  if (option.complete === "file") return `_tmuxwire_paths -f "$current";`;
+  if (option.complete === "directory") return `_tmuxwire_paths -d "$current";`;
+  return "";
+}
+
+function zshScript(table: readonly CommandSpec[]): string {
+  const listed = table.map(({ name, summary }) => `    ${quoted(`${name}:${zshText(summary)}`)}`);
+  const cases = table.map((command) => {
+    const options = optionsOf(command).flatMap((option) =>
+      wordsOf(option).map((word) => `        ${quoted(zshOption(option, word))}`),
+    );
+    const positionals = command.positionals.map((spec) => {
+      const from = spec.many === true ? "*" : "";
+      const action = spec.choices === undefined ? " " : `(${spec.choices.join(" ")})`;
+      return `        ${quoted(`${from}:${zshText(spec.name)}:${action}`)}`;
+    });
+    return `    ${command.name})\n      _arguments \\\n${[...options, ...positionals].join(" \\\n")}\n      ;;`;
+  });
+  return `#compdef tmuxwire
+# tmuxwire completions for zsh: tmuxwire completions zsh > "\${fpath[1]}/_tmuxwire"
+_tmuxwire() {
+  local -a commands
+  commands=(
+${listed.join("\n")}
+    'help:tell about a command'
+  )
+  if (( CURRENT == 2 )); then
+    _describe command commands
+    return
+  fi
+  local command=$words[2]
+  shift words
+  (( CURRENT-- ))
+  case $command in
+    help)
+      _describe command commands
+      ;;
+${cases.join("\n")}
+  esac
+}
+if [ "$funcstack[1]" = "_tmuxwire" ]; then _tmuxwire "$@"; else compdef _tmuxwire tmuxwire; fi
+`;
+}
+
+/** Colons and brackets mean something in zsh's specifications. */
+const zshText = (text: string): string => text.replace(/[[\]:\\]/g, "\\$&");
+
+function zshOption(option: OptionSpec, word: string): string {
+  const repeat = option.type === "list" ? "*" : "";
+  const description = `[${zshText(option.description)}]`;
+  if (option.type === "flag") return `${repeat}${word}${description}`;
+  const values = valuesOf(option);
+  const paths = option.complete === "directory" ? "_files -/" : option.complete === "file" ? "_files" : " ";
+  const action = values === undefined ? paths : `(${values.join(" ")})`;
+  const equals = word.startsWith("--") ? "=" : "";
+  return `${repeat}${word}${equals}${description}:${zshText(option.value ?? "VALUE")}:${action}`;
+}
+
+function fishScript(table: readonly CommandSpec[]): string {
+  const first = table.map(
+    ({ name, summary }) => `complete -c tmuxwire -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`,
+  );
+  const rest = table.flatMap((command) => {
+    const when = `complete -c tmuxwire -n ${quoted(`__fish_seen_subcommand_from ${command.name}`)}`;
+    const choices = choicesOf(command);
+    return [
+      ...(choices.length === 0 ? [] : [`${when} -a ${quoted(choices.join(" "))}`]),
+      ...optionsOf(command).map((option) => `${when} ${fishOption(option)}`),
+    ];
+  });
+  return `# tmuxwire completions for fish: tmuxwire completions fish > ~/.config/fish/completions/tmuxwire.fish
+complete -c tmuxwire -f
+${first.join("\n")}
+complete -c tmuxwire -n __fish_use_subcommand -a help -d 'tell about a command'
+complete -c tmuxwire -n '__fish_seen_subcommand_from help' -a ${quoted(table.map((command) => command.name).join(" "))}
+${rest.join("\n")}
+`;
+}
+
+function fishOption(option: OptionSpec): string {
+  const { name, short, type, description, complete } = option;
+  const values = valuesOf(option);
+  const any = complete === undefined ? " -x" : " -r -F";
+  const value = type === "flag" ? "" : values === undefined ? any : ` -x -a ${quoted(values.join(" "))}`;
+  return `-l ${name}${short === undefined ? "" : ` -s ${short}`}${value} -d ${quoted(description)}`;
+}

@@ -1,0 +1,44 @@
+/** Every check of `tmuxwire doctor`, in the order in which a start would meet what they look at. */
+import type { Config } from "../../daemon/ops/config.ts";
+import { toAppError } from "../../protocol/errors.ts";
+import { certificateCheck, tokenCheck } from "./doctorFiles.ts";
+import { addinPortCheck, nativePortCheck, unixSocketCheck } from "./doctorListeners.ts";
+import type { Finding } from "./doctorReport.ts";
+import { fail, finding, ok } from "./doctorReport.ts";
+import { descriptorCheck, nodeCheck, sessionCheck } from "./doctorSystem.ts";
+import { guestCheck, hubCheck, tmuxCheck, tmuxSocketCheck } from "./doctorTmux.ts";
+import type { Io } from "./io.ts";
+
+export async function examine(io: Io, readConfig: () => Config): Promise<Finding[]> {
+  const system = [
+    await finding("node", nodeCheck),
+    await finding("tmux", () => tmuxCheck(io)),
+    await finding("descriptors", descriptorCheck),
+    await finding("user session", () => sessionCheck(io)),
+  ];
+  let config: Config;
+  try {
+    config = readConfig();
+  } catch (error) {
+    return [...system, fail("configuration", toAppError(error).message)];
+  }
+  const { native, addin, certificates } = config;
+  const sockets = [
+    { check: "tmux socket", path: native.tmuxSocketPath },
+    ...(addin.mode === "tmux" ? [{ check: "add-in tmux", path: addin.socketPath }] : []),
+  ];
+  const findings = [...system, ok("configuration", "every setting is usable; `tmuxwire config` shows them")];
+  for (const { check, path } of sockets) {
+    findings.push(await finding(check, () => tmuxSocketCheck(check, path)));
+    findings.push(await finding(`${check} hubs`, () => hubCheck(`${check} hubs`, path, io)));
+  }
+  for (const guest of native.guests) findings.push(await finding(`server ${guest.name}`, () => guestCheck(guest)));
+  findings.push(
+    await finding("unix socket", () => unixSocketCheck(native.socketPath)),
+    await finding("native port", () => nativePortCheck(native)),
+    await finding("token", () => tokenCheck(native.tokenPath)),
+    await finding("add-in port", () => addinPortCheck(addin)),
+    await finding("certificate", () => certificateCheck(addin.https, certificates)),
+  );
+  return findings;
+}

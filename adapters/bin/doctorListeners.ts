@@ -1,0 +1,103 @@
+/** Checks of ports and the unix socket: free, ours, or somebody else's. */
+import { existsSync } from "node:fs";
+import { request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { createServer } from "node:net";
+import { dirname } from "node:path";
+import type { AddinConfig } from "../../daemon/ops/config.ts";
+import type { NativeConfig } from "../../daemon/ops/nativeConfig.ts";
+import { prepareSocketPath } from "../../daemon/server/socketPath.ts";
+import { urlHost } from "../http/addresses.ts";
+import type { Finding } from "./doctorReport.ts";
+import { fail, ok } from "./doctorReport.ts";
+import { isAnswering } from "./socketProbe.ts";
+
+/** Health is answered from memory; what needs longer is not ours. */
+const ANSWER_WITHIN_MS = 1_000;
+const MAX_ANSWER_BYTES = 65_536;
+
+export async function unixSocketCheck(path: string): Promise<Finding> {
+  if (!existsSync(dirname(path))) return ok("unix socket", `${path} will be made`);
+  prepareSocketPath(path);
+  if (!existsSync(path)) return ok("unix socket", `${path} is free`);
+  if (await isAnswering(path)) return ok("unix socket", `a daemon listens on ${path}`);
+  return ok("unix socket", `${path} was left by a daemon that is gone; the next start replaces it`);
+}
+
+export function nativePortCheck({ host, port }: NativeConfig): Promise<Finding> {
+  const url = `http://${urlHost(host)}:${port}/livez`;
+  const remedy = "stop what listens there, or choose another port with --port or TMUXWIRE_PORT";
+  return portCheck({ check: "native port", host, port, remedy, isOurs: async () => isHealth(await ask(url, {})) });
+}
+
+export function addinPortCheck({ host, port, https, allowedOrigins }: AddinConfig): Promise<Finding> {
+  const url = `${https ? "https" : "http"}://${urlHost(host)}:${port}/health`;
+  const headers = { origin: allowedOrigins[0] ?? "" };
+  const remedy = "stop what listens there, or choose another port with --addin-port or PORT";
+  return portCheck({ check: "add-in port", host, port, remedy, isOurs: async () => isHealth(await ask(url, headers)) });
+}
+
+interface PortCheck {
+  readonly check: string;
+  readonly host: string;
+  readonly port: number;
+  readonly remedy: string;
+  readonly isOurs: () => Promise<boolean>;
+}
+
+async function portCheck({ check, host, port, remedy, isOurs }: PortCheck): Promise<Finding> {
+  if (port === 0) return ok(check, "any free port");
+  const at = `${urlHost(host)}:${port}`;
+  const problem = await bindProblem(host, port);
+  switch (problem) {
+    case undefined:
+      return ok(check, `${at} is free`);
+    case "EADDRINUSE":
+      return (await isOurs())
+        ? ok(check, `a daemon answers on ${at}`)
+        : fail(check, `${at} is in use by another program`, remedy);
+    default:
+      return fail(check, `cannot listen on ${at} (${problem})`, remedy);
+  }
+}
+
+/** Listens for a moment, the only way to know. */
+function bindProblem(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}
+
+/** Every health answer of ours is an object that says whether all is well. */
+const isHealth = (answer: unknown): boolean =>
+  typeof answer === "object" && answer !== null && ("ok" in answer || "error" in answer);
+
+/** The answer's JSON, undefined when there is none. A certificate need not be trusted to be recognised. */
+function ask(url: string, headers: Readonly<Record<string, string>>): Promise<unknown> {
+  return new Promise((resolve) => {
+    const send = url.startsWith("https:") ? httpsRequest : httpRequest;
+    const options = { headers, rejectUnauthorized: false, timeout: ANSWER_WITHIN_MS };
+    const request = send(url, options, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => {
+        text += chunk;
+        if (text.length > MAX_ANSWER_BYTES) request.destroy();
+      });
+      response.once("close", () => resolve(parsed(text)));
+    });
+    request.once("timeout", () => request.destroy());
+    request.once("error", () => resolve(undefined));
+    request.end();
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,54 @@
+/** Checks of the machine: Node, descriptors, the user session that a service needs. */
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Finding } from "./doctorReport.ts";
+import { fail, ok, warn } from "./doctorReport.ts";
+import type { Io } from "./io.ts";
+
+/** As package.json's `engines` says. */
+const MIN_NODE: readonly [number, number] = [20, 19];
+/** Each pane, connection and subscriber takes some; a thousand is what systems give at least. */
+const MIN_DESCRIPTORS = 1_024;
+
+export function nodeCheck(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const [needMajor, needMinor] = MIN_NODE;
+  if (major > needMajor || (major === needMajor && minor >= needMinor))
+    return ok("node", `Node ${process.versions.node}`);
+  return fail("node", `Node ${process.versions.node} is too old`, `install Node ${needMajor}.${needMinor} or newer`);
+}
+
+export function descriptorCheck(): Finding {
+  const limits = existsSync("/proc/self/limits") ? readFileSync("/proc/self/limits", "utf8") : "";
+  const soft = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
+  if (soft === undefined) return ok("descriptors", "as many open files as the system gives");
+  if (Number(soft) >= MIN_DESCRIPTORS) return ok("descriptors", `up to ${soft} open files`);
+  return warn("descriptors", `at most ${soft} open files`, `raise the limit: ulimit -n ${MIN_DESCRIPTORS}`);
+}
+
+/** A user's systemd answers on a socket in the runtime directory. */
+export function sessionCheck({ env, platform }: Io): Finding {
+  if (platform !== "linux")
+    return ok("user session", `services are ${platform === "darwin" ? "launchd's" : "not ours"} here`);
+  const runtimeDir = env["XDG_RUNTIME_DIR"];
+  if (runtimeDir === undefined || runtimeDir === "") {
+    return warn(
+      "user session",
+      "XDG_RUNTIME_DIR is not set: sockets go below ~/.local/state, and `tmuxwire service` has no systemd to use",
+      "log in with a session of your own (ssh, console), or run: loginctl enable-linger",
+    );
+  }
+  const { uid, mode } = statSync(runtimeDir);
+  if (uid !== process.getuid?.()) {
+    return fail("user session", `${runtimeDir} belongs to user ${uid}`, "unset XDG_RUNTIME_DIR, or set it to your own");
+  }
+  if ((mode & 0o077) !== 0) {
+    return warn("user session", `${runtimeDir} is open to others`, `run: chmod 700 ${runtimeDir}`);
+  }
+  if (existsSync(join(runtimeDir, "systemd", "private"))) return ok("user session", "systemd runs for this user");
+  return warn(
+    "user session",
+    "there is no systemd of this user: `tmuxwire service` cannot be used",
+    "run `tmuxwire serve` yourself, or loginctl enable-linger",
+  );
+}

@@ -1,0 +1,92 @@
+/** Checks of tmux itself: its version, the sockets of our servers, hubs that a daemon left behind, guest servers. */
+import { existsSync, lstatSync } from "node:fs";
+import { dirname } from "node:path";
+import { probeTmuxVersion } from "../../daemon/connection/tmuxVersion.ts";
+import { openPipeTransport } from "../../daemon/connection/transport.ts";
+import { paneEnvironment } from "../../daemon/ops/environment.ts";
+import type { GuestConfig } from "../../daemon/ops/nativeConfig.ts";
+import { HUB_PREFIX } from "../../daemon/server/hub.ts";
+import { prepareSocketPath } from "../../daemon/server/socketPath.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
+import type { Finding } from "./doctorReport.ts";
+import { fail, ok, warn } from "./doctorReport.ts";
+import type { Io } from "./io.ts";
+import { isAnswering } from "./socketProbe.ts";
+
+/** A tmux that takes longer for a listing is not well. */
+const LIST_WITHIN_MS = 3_000;
+
+export async function tmuxCheck({ env }: Io): Promise<Finding> {
+  return ok("tmux", await probeTmuxVersion("tmux", paneEnvironment(env)));
+}
+
+export async function tmuxSocketCheck(check: string, path: string): Promise<Finding> {
+  // Its own check makes the directory: what is not there is looked at as far as it can be.
+  if (!existsSync(dirname(path))) return ok(check, `${path}; its directory will be made`);
+  prepareSocketPath(path);
+  if (!existsSync(path)) return ok(check, `${path}, no server yet`);
+  return ok(
+    check,
+    (await isAnswering(path)) ? `a tmux server runs on ${path}` : `${path} was left by a server that is gone`,
+  );
+}
+
+/** A hub that nobody is attached to was left by a daemon that died in an unusual way; the next start takes it away. */
+export async function hubCheck(check: string, path: string, io: Io): Promise<Finding> {
+  if (!existsSync(path) || !(await isAnswering(path))) return ok(check, "no server, no hubs");
+  const hubs = (await listSessions(path, io)).filter(({ name }) => name.startsWith(HUB_PREFIX));
+  const stale = hubs.filter(({ attached }) => attached === 0);
+  if (stale.length > 0) {
+    return warn(
+      check,
+      `left behind: ${stale.map(({ name }) => name).join(", ")}`,
+      "start the daemon: it takes them away",
+    );
+  }
+  return ok(check, hubs.length === 0 ? "none: no daemon holds this server" : "held by a running daemon");
+}
+
+export async function guestCheck({ name, socketPath }: GuestConfig): Promise<Finding> {
+  const check = `server ${name}`;
+  const stat = lstatSync(socketPath, { throwIfNoEntry: false });
+  if (stat === undefined) return warn(check, `${socketPath} does not exist`, "start that tmux, or correct --server");
+  if (!stat.isSocket()) return fail(check, `${socketPath} is not a socket`, "correct --server");
+  if (stat.uid !== process.getuid?.()) {
+    return fail(check, `${socketPath} belongs to user ${stat.uid}`, "offer servers of your own only");
+  }
+  if (await isAnswering(socketPath)) return ok(check, `a tmux server runs on ${socketPath}`);
+  return warn(check, `nobody answers on ${socketPath}`, "start that tmux again");
+}
+
+interface Listed {
+  readonly name: string;
+  readonly attached: number;
+}
+
+/** One listing in control mode, by the daemon's own way of running tmux; the server is asked and nothing is started. */
+function listSessions(path: string, { env }: Io): Promise<Listed[]> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const transport = openPipeTransport({
+      tmux: "tmux",
+      args: ["-S", path, "list-sessions", "-F", "#{session_attached} #{session_name}"],
+      env: paneEnvironment(env),
+      cwd: "/",
+      onData: (chunk) => chunks.push(Buffer.from(chunk)),
+      onClose: () => {
+        timer.cancel();
+        resolve(Buffer.concat(chunks).toString("utf8").split("\n").flatMap(listed));
+      },
+    });
+    const timer = systemClock.callAt(systemClock.nowMs() + LIST_WITHIN_MS, () => {
+      transport.close();
+      reject(new Error(`tmux on ${path} does not answer; is its process stopped? (pgrep tmux)`));
+    });
+  });
+}
+
+/** A hub's name has letters and digits only, so no other line of the answer can be taken for one. */
+function listed(line: string): Listed[] {
+  const match = /^(\d+) (\S+)$/.exec(line);
+  return match === null ? [] : [{ attached: Number(match[1]), name: match[2] ?? "" }];
+}

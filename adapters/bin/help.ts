@@ -1,0 +1,121 @@
+/** Help text, made from the command table. */
+import type { CommandSpec, OptionSpec, PositionalSpec } from "./commandTypes.ts";
+import { COMMON_OPTIONS } from "./parseCommand.ts";
+
+/** Widest line of a description; terminals of 80 columns are the rule. */
+const WIDTH = 80;
+
+/** How text is set off, or left alone. */
+export interface Style {
+  bold(text: string): string;
+  dim(text: string): string;
+}
+
+export const plainStyle: Style = { bold: (text) => text, dim: (text) => text };
+export const colourStyle: Style = {
+  bold: (text) => `\u001b[1m${text}\u001b[0m`,
+  dim: (text) => `\u001b[2m${text}\u001b[0m`,
+};
+
+/** `tmuxwire help`. */
+export function overview(table: readonly CommandSpec[], style: Style): string {
+  const rows = table.map(({ name, summary }) => ({ head: name, text: summary }));
+  return [
+    "tmuxwire: a daemon that drives tmux, and commands that use it",
+    "",
+    `${style.bold("usage:")} tmuxwire COMMAND [OPTIONS]`,
+    "",
+    style.bold("commands:"),
+    ...columns(rows, style),
+    "",
+    "`tmuxwire help COMMAND` tells about one of them. `tmuxwire --version` prints the version.",
+    "",
+  ].join("\n");
+}
+
+/** `tmuxwire help COMMAND`. */
+export function commandHelp(command: CommandSpec, style: Style): string {
+  const sections = [
+    [`tmuxwire ${command.name}: ${command.summary}`],
+    [`${style.bold("usage:")} ${usageLine(command)}`],
+    ...(command.details ?? []).map((paragraph) => wrap(paragraph, WIDTH)),
+    section(
+      "arguments:",
+      command.positionals.map((spec) => ({ head: spec.name, text: describe(spec) })),
+      style,
+    ),
+    section(
+      "options:",
+      [...command.options, ...COMMON_OPTIONS].map((option) => ({ head: optionHead(option), text: describe(option) })),
+      style,
+    ),
+    section(
+      "examples:",
+      command.examples.map(({ line, does }) => ({ head: line, text: does })),
+      style,
+    ),
+  ];
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join("\n"))
+    .join("\n\n")}\n`;
+}
+
+export function usageLine(command: CommandSpec): string {
+  const positionals = command.positionals.map((spec) => {
+    const name = spec.choices === undefined ? spec.name : spec.choices.join("|");
+    const shown = spec.many === true ? `${name}...` : name;
+    return spec.optional === true ? `[${shown}]` : shown;
+  });
+  return ["tmuxwire", command.name, ...positionals, ...(command.options.length > 0 ? ["[OPTIONS]"] : [])].join(" ");
+}
+
+function section(title: string, rows: readonly Row[], style: Style): string[] {
+  return rows.length === 0 ? [] : [style.bold(title), ...columns(rows, style)];
+}
+
+interface Row {
+  readonly head: string;
+  readonly text: string;
+}
+
+/** Heads in one column; a head that is too wide has its text on the next line. */
+function columns(rows: readonly Row[], style: Style): string[] {
+  const width = Math.min(30, Math.max(...rows.map((row) => row.head.length)) + 2);
+  return rows.flatMap(({ head, text }) => {
+    const [first = "", ...rest] = wrap(text, WIDTH - width - 2);
+    const indent = " ".repeat(width + 2);
+    const lines = rest.map((line) => indent + line);
+    if (head.length + 2 > width) return [`  ${head}`, `${indent}${style.dim(first)}`, ...lines];
+    return [`  ${head.padEnd(width)}${first}`, ...lines];
+  });
+}
+
+function optionHead({ name, short, type, value }: OptionSpec): string {
+  const long = type === "flag" ? `--${name}` : `--${name} ${value ?? "VALUE"}`;
+  return short === undefined ? long : `-${short}, ${long}`;
+}
+
+function describe(spec: OptionSpec | PositionalSpec): string {
+  const extras: string[] = [];
+  if (spec.choices !== undefined) extras.push(`one of ${spec.choices.join(", ")}`);
+  if ("type" in spec) {
+    if (spec.type === "list") extras.push("may be given more than once");
+    if (spec.default !== undefined) extras.push(`default: ${spec.default}`);
+  }
+  return extras.length === 0 ? spec.description : `${spec.description} (${extras.join("; ")})`;
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === "" ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line];
+}

@@ -1,0 +1,70 @@
+/**
+ * What a command may touch of the process it runs in: arguments have been parsed, everything else is here, so that a test
+ * can give its own. A reader that has gone away (EPIPE) is the end of the work and no failure.
+ */
+import { homedir, tmpdir } from "node:os";
+import type { Readable, Writable } from "node:stream";
+
+export interface Io {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly homeDir: string;
+  readonly tmpDir: string;
+  readonly platform: NodeJS.Platform;
+  readonly stdin: Readable;
+  /** Resolves when the reader has room again. Dropped when nobody reads any more. */
+  out(data: string | Uint8Array): Promise<void>;
+  err(text: string): void;
+  /** Whether stdout may carry colours: a terminal, and neither NO_COLOR nor TERM=dumb. */
+  readonly colour: boolean;
+  /** Aborts at the first SIGINT or SIGTERM, and when nobody reads stdout any more. */
+  readonly signal: AbortSignal;
+}
+
+/** Why `Io.signal` aborted: the process's exit code. */
+export class Interrupted extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number, message: string) {
+    super(message);
+    this.name = "Interrupted";
+    this.exitCode = exitCode;
+  }
+}
+
+export const EXIT_SIGINT = 130;
+export const EXIT_SIGTERM = 143;
+
+/** The process's own. */
+export function processIo(process: NodeJS.Process): Io {
+  const controller = new AbortController();
+  let readerGone = false;
+  const onWriteError = (error: NodeJS.ErrnoException): void => {
+    if (error.code !== "EPIPE") throw error;
+    readerGone = true;
+    controller.abort(new Interrupted(0, "nobody reads the output any more"));
+  };
+  process.stdout.on("error", onWriteError);
+  process.stderr.on("error", () => undefined);
+  process.once("SIGINT", () => controller.abort(new Interrupted(EXIT_SIGINT, "interrupted")));
+  process.once("SIGTERM", () => controller.abort(new Interrupted(EXIT_SIGTERM, "terminated")));
+  return {
+    env: process.env,
+    cwd: process.cwd(),
+    homeDir: homedir(),
+    tmpDir: tmpdir(),
+    platform: process.platform,
+    stdin: process.stdin,
+    out: (data) => (readerGone ? Promise.resolve() : written(process.stdout, data)),
+    err: (text) => void process.stderr.write(text),
+    colour: process.stdout.isTTY && !isSet(process.env["NO_COLOR"]) && process.env["TERM"] !== "dumb",
+    signal: controller.signal,
+  };
+}
+
+const isSet = (value: string | undefined): boolean => value !== undefined && value !== "";
+
+/** Resolves when the stream has taken it, whether or not it could. */
+function written(stream: Writable, data: string | Uint8Array): Promise<void> {
+  return new Promise((resolve) => stream.write(data, () => resolve()));
+}

@@ -1,0 +1,143 @@
+/**
+ * Listeners that are no port of ours: a unix socket in a directory of ours, and sockets that systemd has opened for us
+ * (sd_listen_fds(3)). A dead daemon's socket is replaced; one that somebody listens on is theirs.
+ */
+import { chmodSync, lstatSync, unlinkSync } from "node:fs";
+import type { Server } from "node:http";
+import { createServer } from "node:http";
+import type { ListenOptions as Address, Socket } from "node:net";
+import type { HttpBindings, WebSocketServerLike } from "@hono/node-server";
+import { createAdaptorServer } from "@hono/node-server";
+import type { Log } from "../../daemon/ops/log.ts";
+import { prepareSocketPath } from "../../daemon/server/socketPath.ts";
+import type { Clock, Timer } from "../../daemon/time/clock.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { urlHost } from "../http/addresses.ts";
+import * as limits from "../http/limits.ts";
+import { isAnswering } from "./socketProbe.ts";
+
+/** Where requests came in: a unix socket's directory is its guard, a port's peers must be looked at. */
+export type ListenerKind = "unix" | "tcp";
+
+export interface LocalListenOptions {
+  /** `app.fetch` of the application for this kind of listener. */
+  readonly fetch: (kind: ListenerKind) => (request: Request, env: HttpBindings) => Response | Promise<Response>;
+  readonly websocket?: WebSocketServerLike | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface LocalListener {
+  readonly kind: ListenerKind;
+  /** `unix:/path`, `unix:(passed)`, or `http://host:port`. */
+  readonly url: string;
+  /** Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** First descriptor that systemd passes (sd_listen_fds(3)). */
+const FIRST_FD = 3;
+
+/** Descriptors passed to this very process; none when they were meant for another. */
+export function inheritedDescriptors(env: Readonly<Record<string, string | undefined>>, pid: number): number[] {
+  const count = Number(env["LISTEN_FDS"]);
+  if (env["LISTEN_PID"] !== String(pid) || !Number.isInteger(count) || count < 1) return [];
+  return Array.from({ length: Math.min(count, 16) }, (_, at) => FIRST_FD + at);
+}
+
+/** @throws AppError CONFIGURATION_INVALID when its place is not ours, or somebody listens there. */
+export async function requireFreeSocket(socketPath: string): Promise<void> {
+  prepareSocketPath(socketPath);
+  if (!isThere(socketPath) || !(await isAnswering(socketPath))) return;
+  throw new AppError(
+    "CONFIGURATION_INVALID",
+    `another daemon listens on ${socketPath}: stop it, or choose another socket with --socket or TMUXWIRE_SOCKET`,
+  );
+}
+
+/** @throws AppError CONFIGURATION_INVALID, one line that says what to do. */
+export async function listenOnSocket(socketPath: string, options: LocalListenOptions): Promise<LocalListener> {
+  await requireFreeSocket(socketPath);
+  if (isThere(socketPath)) unlinkSync(socketPath);
+  // Between being made and its mode only the directory guards it, and that is enough: it lets nobody else in.
+  const listener = await open({ path: socketPath }, options);
+  chmodSync(socketPath, 0o600);
+  return listener;
+}
+
+/** @throws AppError CONFIGURATION_INVALID */
+export function listenOnDescriptor(fd: number, options: LocalListenOptions): Promise<LocalListener> {
+  return open({ fd } as Address, options);
+}
+
+const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
+function open(address: Address, options: LocalListenOptions): Promise<LocalListener> {
+  let handle: ReturnType<LocalListenOptions["fetch"]>;
+  const server = createAdaptorServer({
+    fetch: ((request: Request, env: HttpBindings) => handle(request, env)) as (request: Request) => Promise<Response>,
+    ...(options.websocket === undefined ? {} : { websocket: { server: options.websocket } }),
+    createServer,
+    serverOptions: {
+      maxHeaderSize: limits.MAX_HEADER_BYTES,
+      headersTimeout: limits.HEADERS_TIMEOUT_MS,
+      requestTimeout: limits.REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: limits.CONNECTIONS_CHECK_MS,
+      keepAliveTimeout: limits.KEEP_ALIVE_MS,
+    },
+  }) as Server;
+  server.maxConnections = limits.MAX_CONNECTIONS;
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  return new Promise((resolve, reject) => {
+    const refused = (error: NodeJS.ErrnoException): void => reject(listenError(address, error));
+    server.once("error", refused);
+    server.listen(address, () => {
+      server.off("error", refused);
+      // Without a listener one failed accept would end the process.
+      server.on("error", (error) => options.log.warn("http.accept.failed", { error }));
+      const { kind, url } = whereOf(server);
+      handle = options.fetch(kind);
+      let closing: Promise<void> | undefined;
+      resolve({ kind, url, close: () => (closing ??= closeServer(server, sockets, options.clock)) });
+    });
+  });
+}
+
+/** A descriptor does not say what it is; the server that has it does. */
+function whereOf(server: Server): { kind: ListenerKind; url: string } {
+  const at = server.address();
+  // Node does not know the path of a unix socket that it was passed.
+  if (at === null || typeof at === "string")
+    return { kind: "unix", url: `unix:${at === null || at === "" ? "(passed)" : at}` };
+  return { kind: "tcp", url: `http://${urlHost(at.address)}:${at.port}` };
+}
+
+/** Requests under way may finish for `CLOSE_GRACE_MS`; whatever is left then, upgraded connections too, is cut. */
+async function closeServer(server: Server, sockets: ReadonlySet<Socket>, clock: Clock): Promise<void> {
+  const graceEndMs = clock.nowMs() + limits.CLOSE_GRACE_MS;
+  let timer: Timer | undefined;
+  const sweep = (): void => {
+    if (clock.nowMs() >= graceEndMs) for (const socket of sockets) socket.destroy();
+    else server.closeIdleConnections();
+    timer = clock.callAt(clock.nowMs() + limits.CLOSE_SWEEP_MS, sweep);
+  };
+  const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+  sweep();
+  await closed;
+  timer?.cancel();
+}
+
+function listenError(address: Address, error: NodeJS.ErrnoException): AppError {
+  const at = address.path ?? "a socket passed by the service manager";
+  return new AppError(
+    "CONFIGURATION_INVALID",
+    `cannot listen on ${at} (${error.code ?? error.message}); check --socket`,
+    {
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,36 @@
+/**
+ * The daemon: joins the parts and keeps them until it is told to stop. Starting is in the order in which things can fail for
+ * a reason a person can mend: tmux, certificate, port. Stopping is bounded: listeners and waits end together, so that a
+ * request under way is answered and not waited for, then the servers; programs in panes go on.
+ */
+import { systemClock } from "../../daemon/time/clock.ts";
+import { WaitManager } from "../../daemon/waits/waitManager.ts";
+import { startAddin } from "./serveAddin.ts";
+import { requireNoOther, startNative } from "./serveNative.ts";
+import type { ServeOptions } from "./serveParts.ts";
+import { OpenParts } from "./serveParts.ts";
+
+export interface Daemon {
+  /** Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE: nothing is left running then. */
+export async function startDaemon(options: ServeOptions): Promise<Daemon> {
+  const { log, only } = options;
+  const open = new OpenParts(log);
+  let stopping: Promise<void> | undefined;
+  try {
+    const onListenerError = (error: unknown): void => log.error("wait.listener.failed", { error });
+    const waits = new WaitManager({ clock: systemClock, onListenerError });
+    open.surfaces.push(() => waits.close());
+    const context = { ...options, waits, open };
+    if (only.has("native")) await requireNoOther(context);
+    if (only.has("addin")) await startAddin(context);
+    if (only.has("native")) await startNative(context);
+  } catch (error) {
+    await open.close();
+    throw error;
+  }
+  return { stop: () => (stopping ??= open.close()) };
+}

@@ -1,0 +1,53 @@
+/** The add-in's listener: a tmux server of its own or the stub, a certificate, a port (docs/contracts/addin.md §1). */
+import { StubServer } from "../../daemon/server/stubServer.ts";
+import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
+import { createAddinApp } from "../addin/app.ts";
+import { keepCertificateFresh, resolveCertificate } from "../http/certificates.ts";
+import { listen } from "../http/listen.ts";
+import type { StartContext } from "./serveParts.ts";
+import { openOwnedServer } from "./serveParts.ts";
+
+/** @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE */
+export async function startAddin(context: StartContext): Promise<void> {
+  const { config, waits, open, log, print } = context;
+  const { addin } = config;
+  const server = addin.mode === "stub" ? stub(context) : await openOwnedServer(context, "addin", addin.socketPath);
+  const certificate = addin.https ? await resolveCertificate(config.certificates, Date.now()) : undefined;
+  const app = createAddinApp({ server, waits, clock: systemClock, config: addin, log });
+  const listener = await listen({
+    fetch: app.fetch,
+    host: addin.host,
+    port: addin.port,
+    tls: certificate,
+    clock: systemClock,
+    settings: { host: "HOST or --addin-host", port: "PORT or --addin-port" },
+    log,
+  });
+  open.surfaces.push(() => listener.close());
+  if (certificate !== undefined) {
+    open.surfaces.push(
+      keepCertificateFresh({
+        config: config.certificates,
+        current: certificate,
+        clock: systemClock,
+        nowUnixMs: Date.now,
+        log,
+        replace: (pair) => listener.replaceCertificate(pair),
+      }),
+    );
+  }
+  print(`tmux bridge listening on ${listener.url} (${addin.mode} mode)`);
+  if (certificate?.source === "own") {
+    print("its certificate is signed by this machine's own authority; `tmuxwire trust` tells how to trust it");
+  }
+}
+
+function stub({ open, log }: StartContext): TmuxServer {
+  const server = new StubServer({
+    nowUnixMs: Date.now,
+    onListenerError: (error) => log.error("listener.failed", { error }),
+  });
+  open.servers.push(() => server.close());
+  return server;
+}

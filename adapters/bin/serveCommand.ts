@@ -1,0 +1,74 @@
+/** `tmuxwire serve` and `tmuxwire addin`: the daemon in the foreground. Start-up lines on stdout, the log on stderr as JSON lines. */
+import type { ConfigInputs } from "../../daemon/ops/config.ts";
+import { STOP_SIGNALS, untilTold } from "../../daemon/ops/lifecycle.ts";
+import { createLog } from "../../daemon/ops/log.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
+import type { AdapterName } from "./adapterNames.ts";
+import { ADAPTERS, parseOnly } from "./adapterNames.ts";
+import type { CommandCall, CommandSpec } from "./commandTypes.ts";
+import { configurationOf } from "./configuration.ts";
+import { ADDIN_OPTIONS, CONFIG_OPTIONS } from "./configOptions.ts";
+
+export const serveCommand: CommandSpec = {
+  name: "serve",
+  summary: "run the daemon in the foreground",
+  details: [
+    "Prints a line per listener on stdout and logs JSON lines on stderr. SIGTERM or SIGINT stops it within two seconds; " +
+      "programs in panes go on. A start that fails says why in one line and exits with 1.",
+  ],
+  positionals: [],
+  options: [
+    {
+      name: "only",
+      type: "text",
+      value: "NAMES",
+      description: `serve these only, of ${ADAPTERS.join(", ")}`,
+      complete: ADAPTERS,
+    },
+    ...CONFIG_OPTIONS,
+  ],
+  examples: [
+    { line: "tmuxwire serve", does: "everything, with the defaults" },
+    { line: "tmuxwire serve --only addin --http", does: "the add-in's bridge over plain http" },
+  ],
+  run: (call) => serve(call, { only: parseOnly(call.options.text("only")), defaults: "service" }),
+};
+
+export const addinCommand: CommandSpec = {
+  name: "addin",
+  summary: "run the add-in's bridge alone: `serve --only addin`",
+  positionals: [],
+  options: ADDIN_OPTIONS,
+  examples: [
+    { line: "tmuxwire addin", does: "on https://localhost:3341, with real shells" },
+    { line: "TMUX_BRIDGE_MODE=stub tmuxwire addin", does: "in memory, nothing is ever run" },
+  ],
+  run: (call) => serve(call, { only: new Set(["addin"]), defaults: "service" }),
+};
+
+interface ServeChoice {
+  readonly only: ReadonlySet<AdapterName>;
+  readonly defaults: ConfigInputs["defaults"];
+}
+
+/** Until it is told to stop. @throws AppError when it cannot start. */
+export async function serve({ io, options }: CommandCall, { only, defaults }: ServeChoice): Promise<number> {
+  const config = configurationOf(io, options, defaults);
+  const log = createLog({ level: config.logLevel, write: (line) => io.err(line), nowUnixMs: Date.now });
+  // Node tells the rest on stderr and ends the process; the log is where such a thing is looked for.
+  process.on("uncaughtExceptionMonitor", (error) => log.error("daemon.crashed", { error }));
+  // Loaded here: no other command needs the servers, and half of their start would be spent on that.
+  const { startDaemon } = await import("./serve.ts");
+  const daemon = startDaemon({ config, only, env: io.env, log, print: (line) => void io.out(`${line}\n`) });
+  // Listened for from the start: one that comes while we start is obeyed as well.
+  const told = untilTold({
+    clock: systemClock,
+    log,
+    stop: async () => (await daemon).stop(),
+    onSignal: (handler) => {
+      for (const signal of STOP_SIGNALS) process.on(signal, handler);
+      return () => STOP_SIGNALS.forEach((signal) => process.off(signal, handler));
+    },
+  });
+  return Promise.race([daemon.then(() => told), told]);
+}

@@ -1,0 +1,97 @@
+/**
+ * The native API: a tmux server of its own and the user's guests behind one application, which is reached through a unix
+ * socket and a loopback port, or through what the service manager has opened for us. Both want the token.
+ */
+import { readOrMakeToken } from "../../daemon/ops/tokenFile.ts";
+import { startGuestServer } from "../../daemon/server/guestServer.ts";
+import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
+import { OWN_SERVER_NAME } from "../../daemon/ops/nativeConfig.ts";
+import { isLoopbackAddress } from "../http/addresses.ts";
+import { listen } from "../http/listen.ts";
+import type { NativeApp } from "../native/app.ts";
+import { createNativeApp } from "../native/app.ts";
+import type { LocalListener, LocalListenOptions } from "./localListener.ts";
+import { inheritedDescriptors, listenOnDescriptor, listenOnSocket, requireFreeSocket } from "./localListener.ts";
+import type { ServeOptions, StartContext } from "./serveParts.ts";
+import { openOwnedServer, serverLog } from "./serveParts.ts";
+import { packageVersion } from "./version.ts";
+
+/** Before anything is started: the usual reason for a start that fails is a daemon that is running. */
+export async function requireNoOther({ config, env }: ServeOptions): Promise<void> {
+  if (inheritedDescriptors(env, process.pid).length === 0) await requireFreeSocket(config.native.socketPath);
+}
+
+/** @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE */
+export async function startNative(context: StartContext): Promise<void> {
+  const { config, env, waits, log, open, print } = context;
+  const { native } = config;
+  const descriptors = inheritedDescriptors(env, process.pid);
+  const token = await readOrMakeToken(native.tokenPath);
+  const servers = await openServers(context);
+  const app = createNativeApp({
+    servers,
+    waits,
+    clock: systemClock,
+    log,
+    token,
+    // Who may connect depends on the listener: see `fetchFor`.
+    peers: "any",
+    hosts: new Set([native.host]),
+    origins: new Set(native.allowedOrigins),
+    version: packageVersion(),
+  });
+  open.surfaces.push(() => app.close());
+  const options: LocalListenOptions = {
+    fetch: (kind) => fetchFor(app, kind),
+    websocket: app.websocket,
+    clock: systemClock,
+    log,
+  };
+  const listeners: LocalListener[] = [];
+  const add = (listener: LocalListener): void => {
+    open.surfaces.push(() => listener.close());
+    listeners.push(listener);
+    print(`native API listening on ${listener.url}`);
+  };
+  for (const fd of descriptors) add(await listenOnDescriptor(fd, options));
+  const has = (kind: LocalListener["kind"]): boolean => listeners.some((listener) => listener.kind === kind);
+  if (!has("tcp")) add(await listenOnPort(context, app));
+  if (!has("unix")) add(await listenOnSocket(native.socketPath, options));
+}
+
+/** By the names that stand in paths. */
+async function openServers(context: StartContext): Promise<Map<string, TmuxServer>> {
+  const { config, env, log, open } = context;
+  const { tmuxSocketPath, guests } = config.native;
+  const servers = new Map([[OWN_SERVER_NAME, await openOwnedServer(context, OWN_SERVER_NAME, tmuxSocketPath)]]);
+  for (const { name, socketPath } of guests) {
+    const server = await startGuestServer({ socketPath, env, clock: systemClock, log: serverLog(log, name) });
+    open.servers.push(() => server.close());
+    servers.set(name, server);
+  }
+  return servers;
+}
+
+async function listenOnPort({ config, log }: StartContext, app: NativeApp): Promise<LocalListener> {
+  const { host, port } = config.native;
+  const listener = await listen({
+    fetch: fetchFor(app, "tcp"),
+    host,
+    port,
+    websocket: app.websocket,
+    clock: systemClock,
+    settings: { host: "--host or TMUXWIRE_HOST", port: "--port or TMUXWIRE_PORT" },
+    log,
+  });
+  return { kind: "tcp", url: listener.url, close: () => listener.close() };
+}
+
+/** A unix socket's directory has let its peers in; a port's must be of this machine. */
+function fetchFor({ app }: NativeApp, kind: LocalListener["kind"]): ReturnType<LocalListenOptions["fetch"]> {
+  if (kind === "unix") return (request, env) => app.fetch(request, env);
+  return (request, env) =>
+    isLoopbackAddress(env.incoming.socket.remoteAddress)
+      ? app.fetch(request, env)
+      : new Response("forbidden", { status: 403 });
+}

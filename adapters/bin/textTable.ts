@@ -1,0 +1,20 @@
+/** Rows in columns for a person. What comes from elsewhere (titles, names, paths) cannot steer the terminal it is shown on. */
+
+/** `text` without control and format characters. */
+export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "�");
+
+const lengthOf = (text: string): number => Array.from(text).length;
+
+/** Every column but the last as wide as its widest cell. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [head, ...rows].map((row) => row.map(printable));
+  const widths = head.map((_, column) => Math.max(...all.map((row) => lengthOf(row[column] ?? ""))));
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, column) =>
+        column === row.length - 1 ? cell : cell + " ".repeat((widths[column] ?? 0) - lengthOf(cell)),
+      )
+      .join("  ")
+      .trimEnd();
+  return `${all.map(line).join("\n")}\n`;
+}

@@ -1,0 +1,56 @@
+/**
+ * From "stop" to gone: the first signal stops the daemon in order and within a bound, the second one at once. The process's
+ * own exit and signals are parameters, so that the rules can be tried without a process.
+ */
+import type { Clock } from "../time/clock.ts";
+import type { Log } from "./log.ts";
+
+export const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+export type StopSignal = (typeof STOP_SIGNALS)[number];
+
+/** Whoever sent SIGTERM was promised that we are gone within 2 s; leaving itself takes a moment. */
+export const STOP_WITHIN_MS = 1_700;
+
+/** 128 + the signal's number, as shells report it. */
+const SIGNAL_EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
+
+export interface LifecycleOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Ends everything in order. */
+  readonly stop: () => Promise<void>;
+  /** Calls the handler for each signal; returns the function that ends that. */
+  readonly onSignal: (handler: (signal: StopSignal) => void) => () => void;
+}
+
+/** Resolves with the process's exit code once it may leave. */
+export function untilTold(options: LifecycleOptions): Promise<number> {
+  const { clock, log, stop, onSignal } = options;
+  return new Promise((resolve) => {
+    let stopping = false;
+    const finish = (exitCode: number): void => {
+      off();
+      resolve(exitCode);
+    };
+    const off = onSignal((signal) => {
+      if (stopping) {
+        finish(SIGNAL_EXIT_CODES[signal]);
+        return;
+      }
+      stopping = true;
+      const startedMs = clock.nowMs();
+      log.info("daemon.stopping", { signal });
+      const timer = clock.callAt(startedMs + STOP_WITHIN_MS, () => {
+        log.warn("daemon.stop.late", { afterMs: STOP_WITHIN_MS });
+        finish(0);
+      });
+      const stopped = (error?: unknown): void => {
+        timer.cancel();
+        if (error === undefined) log.info("daemon.stopped", { elapsedMs: Math.round(clock.nowMs() - startedMs) });
+        else log.error("daemon.stop.failed", { error });
+        finish(error === undefined ? 0 : 1);
+      };
+      stop().then(() => stopped(), stopped);
+    });
+  });
+}

@@ -1,0 +1,150 @@
+/**
+ * What the daemon counts, in the text format Prometheus reads (exposition format 0.0.4). Values are either pushed (a
+ * counter or a histogram that its owner holds) or read when somebody asks (a gauge over what exists anyway).
+ */
+
+export type Labels = Readonly<Record<string, string>>;
+
+export interface Sample {
+  readonly labels?: Labels | undefined;
+  readonly value: number;
+}
+
+export interface HistogramSample {
+  readonly labels?: Labels | undefined;
+  /** Not cumulative; the last `le` is Infinity. */
+  readonly buckets: readonly { readonly le: number; readonly count: number }[];
+  readonly count: number;
+  readonly sum: number;
+}
+
+export interface Counter {
+  add(amount?: number, labels?: Labels): void;
+}
+
+export interface DurationHistogram {
+  observe(value: number, labels?: Labels): void;
+}
+
+/** Seconds, from a command answered from memory to a request that somebody gave up on. */
+const SECONDS_BUCKETS = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30,
+] as const;
+
+type Kind = "counter" | "gauge" | "histogram";
+
+interface Family {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly help: string;
+  readonly lines: () => readonly string[];
+}
+
+export class Metrics {
+  readonly #families = new Map<string, Family>();
+
+  /** Asking for a counter again gives the same one. */
+  readonly #counters = new Map<string, Counter>();
+
+  counter(name: string, help: string): Counter {
+    const known = this.#counters.get(name);
+    if (known !== undefined) return known;
+    const values = new Map<string, number>();
+    this.#add({
+      name,
+      kind: "counter",
+      help,
+      lines: () => [...values].map(([key, value]) => `${name}${key} ${value}`),
+    });
+    const counter: Counter = {
+      add: (amount = 1, labels) => {
+        const key = labelText(labels);
+        values.set(key, (values.get(key) ?? 0) + amount);
+      },
+    };
+    this.#counters.set(name, counter);
+    return counter;
+  }
+
+  histogram(name: string, help: string): DurationHistogram {
+    const series = new Map<string, { labels: Labels | undefined; counts: number[]; count: number; sum: number }>();
+    this.#add({
+      name,
+      kind: "histogram",
+      help,
+      lines: () =>
+        [...series.values()].flatMap(({ labels, counts, count, sum }) =>
+          histogramLines(name, {
+            labels,
+            buckets: counts.map((each, index) => ({ le: SECONDS_BUCKETS[index] ?? Infinity, count: each })),
+            count,
+            sum,
+          }),
+        ),
+    });
+    return {
+      observe: (value, labels) => {
+        const key = labelText(labels);
+        let entry = series.get(key);
+        if (entry === undefined) {
+          entry = { labels, counts: Array.from({ length: SECONDS_BUCKETS.length + 1 }, () => 0), count: 0, sum: 0 };
+          series.set(key, entry);
+        }
+        let index = 0;
+        while (index < SECONDS_BUCKETS.length && value > SECONDS_BUCKETS[index]!) index += 1;
+        entry.counts[index]! += 1;
+        entry.count += 1;
+        entry.sum += value;
+      },
+    };
+  }
+
+  /** A value that exists anyway, read when somebody asks. */
+  collect(name: string, kind: "counter" | "gauge", help: string, read: () => readonly Sample[]): void {
+    this.#add({
+      name,
+      kind,
+      help,
+      lines: () => read().map((each) => `${name}${labelText(each.labels)} ${each.value}`),
+    });
+  }
+
+  collectHistogram(name: string, help: string, read: () => readonly HistogramSample[]): void {
+    this.#add({ name, kind: "histogram", help, lines: () => read().flatMap((each) => histogramLines(name, each)) });
+  }
+
+  /** The whole text, families in the order in which they were added. */
+  render(): string {
+    let out = "";
+    for (const { name, kind, help, lines } of this.#families.values()) {
+      out += `# HELP ${name} ${help}\n# TYPE ${name} ${kind}\n`;
+      for (const line of lines()) out += `${line}\n`;
+    }
+    return out;
+  }
+
+  #add(family: Family): void {
+    if (this.#families.has(family.name)) throw new TypeError(`metric ${family.name} exists`);
+    this.#families.set(family.name, family);
+  }
+}
+
+function histogramLines(name: string, { labels, buckets, count, sum }: HistogramSample): string[] {
+  let below = 0;
+  const lines = buckets.map((bucket) => {
+    below += bucket.count;
+    const le = bucket.le === Infinity ? "+Inf" : String(bucket.le);
+    return `${name}_bucket${labelText({ ...labels, le })} ${below}`;
+  });
+  const text = labelText(labels);
+  return [...lines, `${name}_sum${text} ${sum}`, `${name}_count${text} ${count}`];
+}
+
+function labelText(labels: Labels | undefined): string {
+  const entries = Object.entries(labels ?? {});
+  if (entries.length === 0) return "";
+  const texts = entries.map(([name, value]) => `${name}="${value.replaceAll(/[\\"\n]/g, escapeCharacter)}"`);
+  return `{${texts.join(",")}}`;
+}
+
+const escapeCharacter = (character: string): string => (character === "\n" ? "\\n" : `\\${character}`);

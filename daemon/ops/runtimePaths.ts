@@ -1,0 +1,43 @@
+/**
+ * Where the daemon keeps what it needs between starts and while it runs, by the rules of the XDG base directory
+ * specification: sockets in the runtime directory, which the system empties, the token among the state. Pure: nothing is
+ * looked at or made here.
+ */
+import { isAbsolute, join } from "node:path";
+
+export interface RuntimePaths {
+  /** Sockets; made with mode 0700. */
+  readonly runtimeDir: string;
+  /** What outlives a restart; made with mode 0700. */
+  readonly stateDir: string;
+  /** The native API's unix socket. */
+  readonly socketPath: string;
+  /** The tmux server that the native API owns. */
+  readonly tmuxSocketPath: string;
+  readonly tokenPath: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function runtimePaths(env: Environment, homeDir: string): RuntimePaths {
+  const stateDir = join(xdgDirectory(env["XDG_STATE_HOME"]) ?? join(homeDir, ".local", "state"), "tmuxwire");
+  const runtimeBase = xdgDirectory(env["XDG_RUNTIME_DIR"]);
+  const runtimeDir = runtimeBase === undefined ? stateDir : join(runtimeBase, "tmuxwire");
+  return {
+    runtimeDir,
+    stateDir,
+    socketPath: join(runtimeDir, "tmuxwire.sock"),
+    tmuxSocketPath: join(runtimeDir, "tmux.sock"),
+    tokenPath: join(stateDir, "token"),
+  };
+}
+
+/** The socket of a tmux that was started without `-L` or `-S` (tmux(1), "-L"). */
+export function defaultTmuxSocket(env: Environment, uid: number): string {
+  const base = env["TMUX_TMPDIR"];
+  return join(base === undefined || base === "" ? "/tmp" : base, `tmux-${uid}`, "default");
+}
+
+/** Relative ones are ignored, as the specification says. */
+const xdgDirectory = (given: string | undefined): string | undefined =>
+  given !== undefined && isAbsolute(given) ? given : undefined;

@@ -1,0 +1,47 @@
+/** Schemas of settings that more than one part of the configuration uses: text as shells and files give it. */
+import { join, resolve } from "node:path";
+import * as v from "valibot";
+
+export const lowerCase = v.pipe(v.string(), v.trim(), v.toLowerCase());
+
+export const wholeNumber = v.pipe(
+  v.union([v.number(), v.pipe(v.string(), v.trim(), v.regex(/^\d{1,15}$/), v.transform(Number))]),
+  v.integer(),
+);
+
+export const hostName = v.pipe(lowerCase, v.regex(/^[a-z0-9._:-]+$/));
+export const portNumber = v.pipe(wholeNumber, v.minValue(0), v.maxValue(65_535));
+
+/** A list in the file, or text with commas between. */
+export const textList = v.pipe(
+  v.union([
+    v.array(v.string()),
+    v.pipe(
+      v.string(),
+      v.transform((text) => text.split(",")),
+    ),
+  ]),
+  v.transform((list) => list.map((text) => text.trim()).filter((text) => text !== "")),
+);
+
+/** As a browser sends it. */
+export const isOrigin = (text: string): boolean => /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#A-Z]+$/.test(text);
+
+export interface PathBase {
+  readonly cwd: string;
+  readonly homeDir: string;
+}
+
+/** A path made absolute; a leading `~/`, which no shell expands inside a file, is the home directory. */
+export const absolutePath = ({ cwd, homeDir }: PathBase, path: string): string =>
+  path.startsWith("~/") ? join(homeDir, path.slice(2)) : resolve(cwd, path);
+
+export const pathSchema = (base: PathBase) =>
+  v.pipe(
+    v.string(),
+    v.trim(),
+    v.nonEmpty(),
+    v.transform((path) => absolutePath(base, path)),
+  );
+
+export type PathSchema = ReturnType<typeof pathSchema>;

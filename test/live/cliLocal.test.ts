@@ -1,0 +1,228 @@
+/** Commands that need no daemon: doctor, config, trust, service, and what every command shares. */
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { dirname } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { CliSandbox, RunOptions } from "../support/cliSandbox.ts";
+import { cliSandbox } from "../support/cliSandbox.ts";
+
+interface Check {
+  readonly check: string;
+  readonly verdict: "ok" | "warn" | "fail";
+  readonly message: string;
+  readonly remedy?: string;
+}
+
+/** Free ports: the machine that runs the tests may have a daemon of its own. */
+const ANY_PORT = ["--port", "0", "--addin-port", "0"];
+
+async function doctor(sandbox: CliSandbox, args: readonly string[] = ANY_PORT, options?: RunOptions) {
+  const { code, stdout, stderr } = await sandbox.run(["doctor", "--json", ...args], options);
+  expect(stderr).toBe("");
+  const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: Check[] };
+  expect(code).toBe(ok ? 0 : 1);
+  return { ok, checks, of: (name: string) => checks.find(({ check }) => check === name) };
+}
+
+describe("doctor", () => {
+  test("finds nothing wrong with a fresh user, and makes nothing", async () => {
+    await using sandbox = cliSandbox();
+    const { ok, checks } = await doctor(sandbox);
+    expect(ok).toBe(true);
+    expect(checks.filter(({ verdict }) => verdict !== "ok").map(({ check }) => check)).toEqual(["user session"]);
+    expect(["run", "state", "home", "config"].flatMap((name) => readdirSync(sandbox.path(name)))).toEqual([]);
+    const { stdout, code } = await sandbox.run(["doctor", ...ANY_PORT]);
+    expect([code, stdout.includes("\u001b")]).toEqual([0, false]);
+    expect(stdout).toMatch(/^ok {4}tmux +tmux 3/m);
+  });
+
+  test("knows a running daemon for what it is", async () => {
+    await using sandbox = cliSandbox();
+    const daemon = sandbox.start(["serve", "--http", "--addin-port", "0", "--port", "0"]);
+    await daemon.line(/unix:/);
+    const [, addin = ""] = await daemon.line(/bridge listening on http:\S+:(\d+)/);
+    const [, native = ""] = await daemon.line(/API listening on http:\S+:(\d+)/);
+    const found = await doctor(sandbox, ["--http", "--addin-port", addin, "--port", native]);
+    expect(found.ok).toBe(true);
+    expect(found.of("unix socket")?.message).toMatch(/a daemon listens/);
+    expect(found.of("native port")?.message).toMatch(/a daemon answers/);
+    expect(found.of("add-in port")?.message).toMatch(/a daemon answers/);
+    expect(found.of("tmux socket hubs")?.message).toBe("held by a running daemon");
+  });
+
+  test("finds hubs that were left behind", async () => {
+    await using sandbox = cliSandbox();
+    mkdirSync(dirname(sandbox.tmuxSocketPath), { mode: 0o700 });
+    const stale = ["-f", "/dev/null", "new-session", "-d", "-s", "__tmuxwire-stale0000000", "cat"];
+    sandbox.tmux(sandbox.tmuxSocketPath, ...stale);
+    expect((await doctor(sandbox)).of("tmux socket hubs")).toMatchObject({
+      verdict: "warn",
+      message: "left behind: __tmuxwire-stale0000000",
+      remedy: "start the daemon: it takes them away",
+    });
+  });
+
+  test("says what would keep a start from working, all of it at once", async () => {
+    await using sandbox = cliSandbox();
+    mkdirSync(dirname(sandbox.socketPath));
+    chmodSync(dirname(sandbox.socketPath), 0o755);
+    mkdirSync(dirname(sandbox.tokenPath), { mode: 0o700 });
+    writeFileSync(sandbox.tokenPath, "k".repeat(43), { mode: 0o644 });
+    mkdirSync(sandbox.path("elsewhere"), { mode: 0o700 });
+    symlinkSync(sandbox.path("elsewhere"), sandbox.path("tmp/pi-for-excel-tmux-bridge"));
+    writeFileSync(sandbox.path("key.pem"), "rubbish");
+    writeFileSync(sandbox.path("cert.pem"), "rubbish");
+    const server = createServer((socket) => socket.end("not ours\n")).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as { port: number };
+    const env = {
+      PATH: sandbox.binaries("bin", {}),
+      PI_FOR_EXCEL_KEY_PATH: sandbox.path("key.pem"),
+      PI_FOR_EXCEL_CERT_PATH: sandbox.path("cert.pem"),
+    };
+    const found = await doctor(sandbox, ["--port", String(port), "--addin-port", "0"], { env });
+    server.close();
+    const failed = found.checks
+      .filter(({ verdict }) => verdict === "fail")
+      .map(({ check, message }) => [check, message]);
+    expect(failed).toEqual([
+      ["tmux", expect.stringMatching(/tmux was not found: install/)],
+      ["tmux socket", expect.stringMatching(/mode 0755\): run chmod 700/)],
+      ["add-in tmux", expect.stringMatching(/is a symbolic link/)],
+      ["unix socket", expect.stringMatching(/run chmod 700/)],
+      ["native port", expect.stringMatching(/is in use by another program/)],
+      ["token", expect.stringMatching(/can be read by others/)],
+      ["certificate", expect.stringMatching(/cert\.pem is not a PEM certificate/)],
+    ]);
+  });
+
+  test("a configuration that cannot be used is what it says", async () => {
+    await using sandbox = cliSandbox();
+    const found = await doctor(sandbox, ["--port", "x"]);
+    expect(found.of("configuration")).toMatchObject({
+      verdict: "fail",
+      message: expect.stringMatching(/--port/) as string,
+    });
+  });
+
+  test("looks at the user's own servers", async () => {
+    await using sandbox = cliSandbox();
+    const socket = sandbox.path("tmux-mine.sock");
+    sandbox.tmux(socket, "-f", "/dev/null", "new-session", "-d", "cat");
+    const servers = ["--server", `mine=${socket}`, "--server", `gone=${sandbox.path("gone.sock")}`];
+    const found = await doctor(sandbox, [...ANY_PORT, ...servers]);
+    expect(found.of("server mine")).toMatchObject({ verdict: "ok" });
+    expect(found.of("server gone")).toMatchObject({ verdict: "warn" });
+  });
+});
+
+describe("config", () => {
+  test("each value and where it came from", async () => {
+    await using sandbox = cliSandbox();
+    mkdirSync(sandbox.path("config/tmuxwire"));
+    writeFileSync(sandbox.path("config/tmuxwire/config.json"), JSON.stringify({ native: { host: "localhost" } }));
+    const options = { env: { TMUXWIRE_PORT: "8000", TMUX_BRIDGE_TOKEN: "hush" } };
+    const { stdout } = await sandbox.run(["config", "--json", "--log-level", "debug"], options);
+    const { settings } = JSON.parse(stdout) as {
+      settings: { key: string; value: unknown; source: string; from: string | null }[];
+    };
+    const of = (key: string) => settings.find((setting) => setting.key === key);
+    expect(of("native.port")).toEqual({
+      key: "native.port",
+      value: 8_000,
+      source: "environment",
+      from: "TMUXWIRE_PORT",
+    });
+    expect(of("native.host")).toMatchObject({ value: "localhost", source: "file" });
+    expect(of("log.level")).toMatchObject({ value: "debug", source: "flag", from: "--log-level" });
+    expect(of("addin.mode")).toMatchObject({ value: "tmux", source: "default", from: null });
+    expect(of("addin.token")).toMatchObject({ value: "(set)" });
+    const text = (await sandbox.run(["config"], options)).stdout;
+    expect(text).toMatch(/^native\.port +8000 +environment: TMUXWIRE_PORT$/m);
+    expect(text).not.toContain("hush");
+  });
+});
+
+describe("trust", () => {
+  test("makes the authority, and tells how to trust it and nothing else", async () => {
+    await using sandbox = cliSandbox();
+    const { stdout, code } = await sandbox.run(["trust"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(sandbox.path("state/tmuxwire/certs/authority/rootCA.pem"));
+    const json = JSON.parse((await sandbox.run(["trust", "--json"])).stdout) as {
+      source: string;
+      authorityPath: string;
+    };
+    expect(json.source).toBe("own");
+    expect(readFileSync(json.authorityPath, "utf8")).toContain("BEGIN CERTIFICATE");
+  });
+});
+
+describe("service", () => {
+  test("--print shows the files and writes nothing", async () => {
+    await using sandbox = cliSandbox();
+    const { stdout, code } = await sandbox.run(["service", "install", "--print"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`ListenStream=${sandbox.socketPath}`);
+    expect(readdirSync(sandbox.path("config"))).toEqual([]);
+  });
+
+  test("install, status, uninstall", async () => {
+    await using sandbox = cliSandbox();
+    const units = sandbox.path("config/systemd/user");
+    expect((await sandbox.run(["service", "status"])).code).toBe(3);
+    const installed = await sandbox.run(["service", "install"]);
+    expect(installed).toMatchObject({ code: 0, stderr: "" });
+    expect(installed.stdout).toContain("systemctl --user enable --now tmuxwire.socket");
+    expect(readdirSync(units)).toEqual(["tmuxwire.service", "tmuxwire.socket"]);
+    expect(await sandbox.run(["service", "install"])).toMatchObject({ code: 0 });
+    const status = await sandbox.run(["service", "status", "--json"]);
+    expect(JSON.parse(status.stdout)).toMatchObject({ installed: true, enabled: false, answering: false });
+    expect(status.code).toBe(0);
+    // As `systemctl --user enable` does: gone with the files it leads to.
+    mkdirSync(sandbox.path("config/systemd/user/sockets.target.wants"));
+    symlinkSync(`${units}/tmuxwire.socket`, `${units}/sockets.target.wants/tmuxwire.socket`);
+    const removed = await sandbox.run(["service", "uninstall"]);
+    expect(removed.stdout).toContain("systemctl --user stop tmuxwire.service tmuxwire.socket");
+    expect(readdirSync(units, { recursive: true })).toEqual(["sockets.target.wants"]);
+    expect((await sandbox.run(["service", "uninstall"])).stdout).toBe("nothing to do\n");
+  });
+
+  test("leaves somebody else's unit alone", async () => {
+    await using sandbox = cliSandbox();
+    const path = sandbox.path("config/systemd/user/tmuxwire.service");
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, "[Unit]\n");
+    for (const action of ["install", "uninstall"]) {
+      expect(await sandbox.run(["service", action])).toMatchObject({
+        code: 7,
+        stderr: expect.stringMatching(/--force/) as string,
+      });
+    }
+    expect(readFileSync(path, "utf8")).toBe("[Unit]\n");
+    expect((await sandbox.run(["service", "uninstall", "--force"])).code).toBe(0);
+    expect(existsSync(path)).toBe(false);
+  });
+});
+
+describe("every command", () => {
+  test("ends quietly when its output is not read", async () => {
+    await using sandbox = cliSandbox();
+    const help = sandbox.start(["help", "wait"]);
+    help.child.stdout?.destroy();
+    const { code, stderr } = await help.finished;
+    expect([code, stderr]).toEqual([0, ""]);
+  });
+
+  test("says in one line what is wrong with its command line", async () => {
+    await using sandbox = cliSandbox();
+    for (const args of [["wat"], ["send"], ["send", "x", "--wat"], ["capture", "x", "--lines", "none"], ["kill"]]) {
+      const { code, stdout, stderr } = await sandbox.run(args);
+      expect([code, stdout]).toEqual([2, ""]);
+      expect(stderr).toMatch(/^tmuxwire: [^\n]+\n$/);
+    }
+    expect((await sandbox.run([])).code).toBe(2);
+    expect((await sandbox.run(["--version"])).stdout).toMatch(/^tmuxwire \d/);
+  });
+});
