@@ -2,6 +2,7 @@
  * One wait from registration to its one result. It holds no text and reads none: its watches tell it what was found, its
  * target what happened, and it decides when its predicates hold together.
  */
+import { setMaxListeners } from "node:events";
 import { AppError } from "../../protocol/errors.ts";
 import type { Gap, Position } from "../../protocol/position.ts";
 import type { Timer } from "../time/clock.ts";
@@ -70,6 +71,8 @@ export class ActiveWait {
     this.#timeout = target.scheduler.at(this.registeredMs + request.timeoutMs, () => this.#onTimeout());
     if (signal !== undefined) {
       const onAbort = (): void => this.cancel(signal.reason);
+      // One caller may hold hundreds of waits by one signal: that is no leak, each takes its listener away with it.
+      setMaxListeners(0, signal);
       signal.addEventListener("abort", onAbort, { once: true });
       this.#cleanUps.push(() => signal.removeEventListener("abort", onAbort));
     }

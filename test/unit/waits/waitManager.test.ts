@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { AppError } from "../../../protocol/errors.ts";
 import type { WaitRequest } from "../../../daemon/waits/waitTypes.ts";
+import { MemorySource } from "../../support/memorySource.ts";
 import { errorOf, outcomeOf, turns, waitBench } from "./waitFixture.ts";
 
 const literal = (text: string): WaitRequest => ({ pattern: { kind: "literal", text } });
@@ -201,6 +202,37 @@ test("nothing matches across a gap, and the gap is declared", async () => {
   const result = await wait;
   expect(result.gaps).toEqual([{ from: 2, to: 12, reason: "paused" }]);
   expect(result.matched[0]?.from?.outputSeq).toBe(14);
+  waits.close();
+});
+
+test("output that leaves the ring before it is evaluated is a declared gap, for literals and regexes", async () => {
+  const { waits } = waitBench();
+  const source = new MemorySource({ ringBytes: 1_024 });
+  const waiting = [waits.wait(source, literal("DONE")), waits.wait(source, regex("D.NE"))];
+  await turns();
+  source.write("DONE");
+  for (let index = 0; index < 4; index++) source.write(".".repeat(1_000));
+  source.write("DONE");
+  for (const result of await Promise.all(waiting)) {
+    expect(result.gaps).toEqual([{ from: 0, to: 2_984, reason: "evicted" }]);
+    expect(result.matched[0]?.from?.outputSeq).toBe(4_004);
+  }
+  expect(waits.metrics().wait_gaps_total).toBe(2);
+  waits.close();
+});
+
+test("text that leaves the backlog before RE2 has judged it is a declared gap", async () => {
+  const { source, waits } = waitBench({ regexBacklogBytes: 16_384, regexWindowBytes: 1_024 });
+  const wait = waits.wait(source, regex("\\d{3}x"));
+  // Written in one turn: no worker is as fast as that.
+  for (let index = 0; index < 20; index++) {
+    source.write("a line of text\r\n".repeat(500));
+    await turns(1);
+  }
+  source.write("123x\r\n");
+  const result = await wait;
+  expect(result.matched[0]?.text).toBe("123x");
+  for (const gap of result.gaps) expect(gap).toMatchObject({ reason: "evicted" });
   waits.close();
 });
 

@@ -1,0 +1,140 @@
+/**
+ * Text written in a pane → the waiter knows. The program that writes is the same for all, prints a numbered line with its
+ * own monotonic time every few milliseconds, and everyone is told by their own means: a bare reader of a pty without tmux,
+ * a wait on the control connection, and what clients do today: a capture in a process of its own every 50, 120 or 200 ms
+ * (docs/contracts: dashboard and freshell 200, add-in 120, python tools 50).
+ * `node dist/bench/waitLatency.js`, or `npm run bench -- waitLatency`.
+ */
+import { pathToFileURL } from "node:url";
+import { setTimeout as delay } from "node:timers/promises";
+import { spawn } from "@homebridge/node-pty-prebuilt-multiarch";
+import type { OutputSource } from "../daemon/panes/outputSource.ts";
+import { systemClock } from "../daemon/time/clock.ts";
+import { WaitManager } from "../daemon/waits/waitManager.ts";
+import { tmuxProcess } from "./baseline.ts";
+import { check, compare, type Contender, type Emit } from "./figures.ts";
+import { benchEnvironment, COLS, detachedPane, ownedPane, ROWS, SESSION } from "./privateServer.ts";
+
+/** `hrtime` is one clock for all processes of a machine. */
+const WRITER = `let n = 0; const next = () => {
+  process.stdout.write("at " + process.hrtime.bigint() + " line-" + n++ + "-end\\n");
+  setTimeout(next, 5 + Math.random() * 5);
+}; next();`;
+const COMMAND = [process.execPath, "-e", WRITER];
+const LINE = /at (\d+) line-(\d+)-end/g;
+const TURNS = { rounds: 10, perRound: 30, warmUp: 50 };
+/** Each sample of a poller takes as long as its interval. */
+const POLL_TURNS = { rounds: 3, perRound: 7, warmUp: 1 };
+const POLL_INTERVALS_MS = [50, 120, 200] as const;
+
+interface Line {
+  readonly writtenNs: bigint;
+  readonly number: number;
+}
+
+const linesOf = (text: string): Line[] =>
+  [...text.matchAll(LINE)].map((match) => ({ writtenNs: BigInt(match[1] ?? 0), number: Number(match[2]) }));
+
+const sinceMs = ({ writtenNs }: Line): number => Number(process.hrtime.bigint() - writtenNs) / 1e6;
+
+/** The program on a pty of our own, and nothing in between. */
+function barePty(): Contender & Disposable {
+  const [file, ...args] = COMMAND;
+  check(file !== undefined, "no program");
+  const pty = spawn(file, args, { cols: COLS, rows: ROWS, encoding: null, env: benchEnvironment });
+  let told: ((ms: number) => void) | undefined;
+  pty.onData((data) => {
+    const line = linesOf(Buffer.from(data as unknown as Uint8Array).toString("latin1")).at(-1);
+    if (line === undefined || told === undefined) return;
+    told(sinceMs(line));
+    told = undefined;
+  });
+  return {
+    name: "bare pty reader",
+    sample: () => new Promise((resolve) => (told = resolve)),
+    [Symbol.dispose]: () => pty.kill("SIGKILL"),
+  };
+}
+
+/** The last line in what the pane has kept. */
+function lastLine(source: OutputSource): Line {
+  const slice = source.read(Math.max(source.tailSeq, source.outputSeq - 256));
+  const line = slice.kind === "bytes" ? linesOf(Buffer.from(slice.bytes).toString("latin1")).at(-1) : undefined;
+  check(line !== undefined, "the pane prints nothing");
+  return line;
+}
+
+/** A wait for a line that is not written yet. */
+function waiting(waits: WaitManager, source: OutputSource, kind: "literal" | "regex"): Contender {
+  return {
+    name: `${kind} wait`,
+    sample: async () => {
+      const { number } = lastLine(source);
+      const text = `line-${number + 2}-end`;
+      const { matched } = await waits.wait(source, { pattern: { kind, text } });
+      check(matched[0]?.text === text, "the wait saw something else");
+      return sinceMs(lastLine(source));
+    },
+  };
+}
+
+/** The bytes themselves, without a wait: what tmux and the connection take. */
+const subscriber = (source: OutputSource): Contender => ({
+  name: "subscriber of the pane",
+  sample: () =>
+    new Promise((resolve) => {
+      const unsubscribe = source.subscribe({
+        advanced: () => {
+          unsubscribe();
+          resolve(sinceMs(lastLine(source)));
+        },
+        gap: () => undefined,
+        exited: () => undefined,
+        closed: () => undefined,
+      });
+    }),
+});
+
+/** A capture in a process of its own at each interval; what it waits for is written at any time between two. */
+function poller(socketPath: string, intervalMs: number): Contender {
+  const screen = async (): Promise<Line[]> =>
+    linesOf(await tmuxProcess(socketPath, ["capture-pane", "-p", "-t", SESSION]));
+  return {
+    name: `polling every ${intervalMs} ms`,
+    sample: async () => {
+      // Somewhere within the next interval, and still on the screen when that is over.
+      const last = (await screen()).at(-1);
+      check(last !== undefined, "the pane prints nothing");
+      const wanted = last.number + 2 + Math.floor((Math.random() * intervalMs) / 10);
+      for (;;) {
+        await delay(intervalMs);
+        const line = (await screen()).find(({ number }) => number >= wanted);
+        if (line !== undefined) return sinceMs(line);
+      }
+    },
+  };
+}
+
+export async function run(emit: Emit): Promise<void> {
+  const waits = new WaitManager({ clock: systemClock });
+  await using owned = await ownedPane(COMMAND);
+  const { source } = owned;
+  {
+    using bare = barePty();
+    await waits.wait(source, { pattern: { kind: "literal", text: "line-9-end" } });
+    for (const kind of ["literal", "regex"] as const) {
+      const comparison = { bench: "waitLatency", figure: `text written → waiter told, ${kind}`, unit: "ms" };
+      await compare(comparison, [waiting(waits, source, kind), bare, subscriber(source)], TURNS, emit);
+    }
+  }
+  await using detached = detachedPane(COMMAND);
+  await delay(300);
+  const comparison = { bench: "waitLatency", figure: "text written → waiter told, literal", unit: "ms" };
+  const pollers = POLL_INTERVALS_MS.map((ms) => poller(detached.socketPath, ms));
+  await compare(comparison, [waiting(waits, source, "literal"), ...pollers], POLL_TURNS, emit);
+  waits.close();
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  await run((figure) => process.stdout.write(`${JSON.stringify(figure)}\n`));
+}
