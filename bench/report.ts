@@ -16,6 +16,7 @@ const BENCHES: Readonly<Record<string, () => Promise<BenchModule>>> = {
   throughput: () => import("./throughput.ts"),
   http: () => import("./http.ts"),
   waits: () => import("./waits.ts"),
+  waitLatency: () => import("./waitLatency.ts"),
 };
 
 const emit: Emit = (figure) => process.stdout.write(`${JSON.stringify(figure)}\n`);

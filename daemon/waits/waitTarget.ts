@@ -230,21 +230,42 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     this.#quietWantedMs = wantedMs;
     const dueMs = Math.max(this.lastOutputMs, this.#quietFromMs) + wantedMs;
     // Never due at once: a target that is still evaluating asks again later.
-    this.#quiet = this.scheduler.at(Math.max(dueMs, this.nowMs() + 1), () => {
-      this.#quiet = undefined;
-      this.#onQuiet(wantedMs);
-    });
+    this.#quietAt(Math.max(dueMs, this.nowMs() + 1), () => this.#confirmQuiet(wantedMs));
+  }
+
+  /**
+   * Timers run before what has arrived is read. After a busy turn output may be waiting that nobody has seen yet: quiet
+   * counts only when it is still quiet one turn of the event loop later.
+   */
+  #confirmQuiet(wantedMs: number): void {
+    if (this.#isQuiet(wantedMs)) this.#quietAt(this.nowMs() + 1, () => this.#onQuiet(wantedMs));
+    else this.#watchQuiet(wantedMs);
   }
 
   #onQuiet(wantedMs: number): void {
-    const quietMs = this.nowMs() - Math.max(this.lastOutputMs, this.#quietFromMs);
-    if (quietMs < wantedMs || this.#options.budget.has(this)) {
+    if (!this.#isQuiet(wantedMs)) {
       this.#watchQuiet(wantedMs);
       return;
     }
     let nextMs: number | undefined;
+    const quietMs = this.#quietForMs();
     for (const stream of this.#streams()) nextMs = stream.settle(quietMs) ?? nextMs;
     if (nextMs !== undefined) this.#watchQuiet(nextMs);
+  }
+
+  #quietAt(dueMs: number, run: () => void): void {
+    this.#quiet = this.scheduler.at(dueMs, () => {
+      this.#quiet = undefined;
+      run();
+    });
+  }
+
+  #quietForMs(): number {
+    return this.nowMs() - Math.max(this.lastOutputMs, this.#quietFromMs);
+  }
+
+  #isQuiet(wantedMs: number): boolean {
+    return this.#quietForMs() >= wantedMs && !this.#options.budget.has(this);
   }
 
   #countMatchers(): void {

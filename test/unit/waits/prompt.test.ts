@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { outcomeOf, turns, waitBench } from "./waitFixture.ts";
 
-const SETTLE_MS = 30;
+/** `settleMs`, and the turn of the loop after it in which quiet is confirmed. */
+const SETTLE_MS = 31;
 
 test.each([
   "user@box:~$ ",
