@@ -51,4 +51,4 @@ export const GUEST_IDLE_MS = 60_000;
 /** A control client that tmux has not attached within this time meets a stopped server. */
 export const GUEST_ATTACH_WITHIN_MS = 5_000;
 /** Least time between two looks at which panes' programs have ended: terminals come and go in bursts. */
-export const TTY_LOOK_INTERVAL_MS = 25;
+export const TTY_LOOK_INTERVAL_MS = 10;

@@ -212,10 +212,9 @@ function* quotableRuns(bytes: Uint8Array): Generator<Uint8Array> {
   let from = 0;
   while (from < bytes.length) {
     const special = isSpecial(bytes[from]!);
+    const limit = special ? Math.min(bytes.length, from + MAX_SEND_KEYS_BYTES) : bytes.length;
     let to = from + 1;
-    while (to < bytes.length && isSpecial(bytes[to]!) === special && (!special || to - from < MAX_SEND_KEYS_BYTES)) {
-      to += 1;
-    }
+    while (to < limit && isSpecial(bytes[to]!) === special) to += 1;
     yield bytes.subarray(from, to);
     from = to;
   }

@@ -38,6 +38,10 @@ export const pasteBuffer = (pane: PaneId, name: string, bracketed: boolean): str
 
 export const deleteBuffer = (name: string): string => `delete-buffer -b ${name}`;
 
+/** The names of buffers that match a pattern of tmux's. */
+export const listBufferNames = (pattern: string): string =>
+  `list-buffers -F ${quote("#{buffer_name}")} -f ${quote(`#{m:${pattern},#{buffer_name}}`)}`;
+
 export interface CapturePane {
   /** First line: 0 is the top of the screen, negative is history; undefined is the top of the screen. */
   readonly startLine?: number | undefined;
@@ -137,5 +141,7 @@ export const listClients = (format: string): string => `list-clients -F ${quote(
 export const listSessions = (format: string): string => `list-sessions -F ${quote(format)}`;
 export const listAllWindows = (format: string): string => `list-windows -a -F ${quote(format)}`;
 export const listAllPanes = (format: string): string => `list-panes -a -F ${quote(format)}`;
+/** The ids of the panes for which `filter`, a format, is true. */
+export const listPanesWhere = (filter: string): string => `list-panes -a -f ${quote(filter)} -F ${quote("#{pane_id}")}`;
 export const listWindowPanes = (window: WindowId, format: string): string =>
   `list-panes -t ${window} -F ${quote(format)}`;

@@ -118,6 +118,9 @@ export function decodePanePlaces(body: Uint8Array): (readonly [PaneId, WindowId]
   });
 }
 
+/** For `list-panes -F #{pane_id}`; a window in several sessions is listed as often. */
+export const decodePaneIds = (body: Uint8Array): PaneId[] => [...new Set(lines(body).filter(isPaneId))];
+
 export interface ServerIdentity {
   readonly pid: number;
   readonly startSec: number;

@@ -59,10 +59,19 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
   setClientFlags: [build.setClientFlags("pause-after=10"), 'refresh-client -f "pause-after=10"'],
   switchClient: [build.switchClient(session), 'switch-client -E -t "\\0442"'],
   listClients: [build.listClients("f"), 'list-clients -F "f"'],
+  listBufferNames: [
+    build.listBufferNames("a*"),
+    'list-buffers -F "\\043{buffer_name}" -f "\\043{m:a*,\\043{buffer_name}}"',
+  ],
+  "newSession with the server's own environment and sizes": [
+    build.newSession({ name: "work", format: "f", updateEnvironment: false }),
+    'new-session -d -E -P -F "f" -s "work"',
+  ],
   "controlPaneOutput after a pause": [build.controlPaneOutput(pane, "continue"), 'refresh-client -A "%7:continue"'],
   listSessions: [build.listSessions("f"), 'list-sessions -F "f"'],
   listAllWindows: [build.listAllWindows("f"), 'list-windows -a -F "f"'],
   listAllPanes: [build.listAllPanes("f"), 'list-panes -a -F "f"'],
+  listPanesWhere: [build.listPanesWhere("#{pane_dead}"), 'list-panes -a -f "\\043{pane_dead}" -F "\\043{pane_id}"'],
   listWindowPanes: [build.listWindowPanes(window, "f"), 'list-panes -t @3 -F "f"'],
 };
 

@@ -1,0 +1,124 @@
+/**
+ * WebSocket connections with bounds: message size, buffered bytes, signs of life. The upgrade goes through the listener's
+ * guard like any request; here is what happens after it. A browser can only send its token as a subprotocol, so the one
+ * that is chosen is never the one that carries it.
+ */
+import type { WebSocketServerLike } from "@hono/node-server";
+import type { WebSocket } from "ws";
+import { WebSocketServer } from "ws";
+import type { Clock, Timer } from "../../daemon/time/clock.ts";
+import {
+  STREAM_BUFFER_BYTES,
+  STREAM_KEEP_ALIVE_MS,
+  STREAM_MAX_BUFFERED_BYTES,
+  STREAM_STALL_MS,
+} from "./streamLimits.ts";
+
+/** For `ListenOptions.websocket`. */
+export function createWebSocketServer(protocol: string, maxMessageBytes: number): WebSocketServerLike {
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxMessageBytes,
+    // Compression costs more than a loopback byte, and holds 300 KiB per connection.
+    perMessageDeflate: false,
+    handleProtocols: (offered) => (offered.has(protocol) ? protocol : false),
+  });
+  // The same thing to both libraries; their typings differ in an optional member.
+  return server as unknown as WebSocketServerLike;
+}
+
+export interface SocketWriterOptions {
+  readonly socket: WebSocket;
+  readonly clock: Clock;
+  readonly onDrain: () => void;
+  readonly onStall: () => void;
+  readonly stallMs?: number | undefined;
+  readonly bufferBytes?: number | undefined;
+}
+
+/** Writes to one socket and watches that it is read. */
+export class SocketWriter {
+  readonly #options: SocketWriterOptions;
+  readonly #socket: WebSocket;
+  readonly #bufferBytes: number;
+  readonly #flushed = (): void => this.#drained();
+  #blocked = false;
+  #stall: Timer | undefined;
+  #beat: Timer | undefined;
+  #alive = true;
+  #pingedMs = 0;
+
+  constructor(options: SocketWriterOptions) {
+    this.#options = options;
+    this.#socket = options.socket;
+    this.#bufferBytes = options.bufferBytes ?? STREAM_BUFFER_BYTES;
+    this.#socket.on("pong", () => {
+      this.#alive = true;
+    });
+    this.#nextBeat();
+  }
+
+  room(): number {
+    const left = this.#bufferBytes - this.#socket.bufferedAmount;
+    if (left <= 0) {
+      this.#blocked = true;
+      this.#stall ??= this.#watch(this.#socket.bufferedAmount);
+    }
+    return left;
+  }
+
+  binary(frame: Uint8Array): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(frame, { binary: true }, this.#flushed);
+  }
+
+  text(message: string): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#socket.send(message, { binary: false }, this.#flushed);
+    if (this.#socket.bufferedAmount > STREAM_MAX_BUFFERED_BYTES) this.#give();
+  }
+
+  /** Stops watching; the socket is its owner's to close. */
+  close(): void {
+    this.#stall?.cancel();
+    this.#beat?.cancel();
+  }
+
+  #drained(): void {
+    if (!this.#blocked || this.#socket.bufferedAmount > this.#bufferBytes / 2) return;
+    this.#blocked = false;
+    this.#stall?.cancel();
+    this.#stall = undefined;
+    this.#options.onDrain();
+  }
+
+  #watch(bufferedBytes: number): Timer {
+    const { clock, stallMs } = this.#options;
+    return clock.callAt(clock.nowMs() + (stallMs ?? STREAM_STALL_MS), () => {
+      const now = this.#socket.bufferedAmount;
+      if (now < bufferedBytes) this.#stall = this.#watch(now);
+      else this.#give();
+    });
+  }
+
+  #give(): void {
+    this.#options.onStall();
+    this.#socket.terminate();
+  }
+
+  /** A peer that is gone without a word answers no ping; one that reads nothing answers none either. */
+  #nextBeat(): void {
+    const { clock, stallMs = STREAM_STALL_MS } = this.#options;
+    this.#beat = clock.callAt(clock.nowMs() + Math.min(STREAM_KEEP_ALIVE_MS, stallMs), () => {
+      if (!this.#alive && clock.nowMs() - this.#pingedMs >= stallMs) {
+        this.#give();
+        return;
+      }
+      if (this.#alive) {
+        this.#alive = false;
+        this.#pingedMs = clock.nowMs();
+        this.#socket.ping();
+      }
+      this.#nextBeat();
+    });
+  }
+}

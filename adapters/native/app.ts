@@ -1,0 +1,168 @@
+/**
+ * The native API's application: the guard, then the routes of the endpoint table, then errors in one shape. `close` ends
+ * every stream; the listener that serves it closes afterwards, because a stream is a connection that never ends by itself.
+ */
+import { upgradeWebSocket, type WebSocketServerLike } from "@hono/node-server";
+import { Hono } from "hono";
+import type { WebSocket } from "ws";
+import type { Log } from "../../daemon/ops/log.ts";
+import { Metrics } from "../../daemon/ops/metrics.ts";
+import { Feeds } from "../../daemon/panes/feeds.ts";
+import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { Clock } from "../../daemon/time/clock.ts";
+import { STREAM_MAX_MESSAGE_BYTES, STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
+import { AppError, toAppError } from "../../protocol/errors.ts";
+import { errorHandler } from "../http/errors.ts";
+import { createGuard, type GuardEnv } from "../http/guard.ts";
+import { STREAM_BUFFER_BYTES, STREAM_STALL_MS } from "../http/streamLimits.ts";
+import { createWebSocketServer } from "../http/websocket.ts";
+import { Channels } from "./channels.ts";
+import type { NativeContext, NativeHandlerContext, NativeWaits, ReadyPredicate, StreamBounds } from "./context.ts";
+import { type Endpoint, ENDPOINTS, routeRule } from "./endpoints.ts";
+import { errorBody } from "./errorBody.ts";
+import { HANDLERS } from "./handlers.ts";
+import { nativeMetrics } from "./nativeMetrics.ts";
+import { openApiDocument } from "./openapi.ts";
+import { StreamSocket } from "./streamSocket.ts";
+
+export interface NativeAppOptions {
+  /** By the name that stands in paths. Servers may be added and removed while the application runs. */
+  readonly servers: ReadonlyMap<string, TmuxServer>;
+  readonly waits: NativeWaits;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Absent: whoever reaches the listener may do everything. */
+  readonly token?: string | undefined;
+  /** One registry for the process; its families are added here. */
+  readonly metrics?: Metrics | undefined;
+  /** `any` for a unix socket. */
+  readonly peers?: "loopback" | "any" | undefined;
+  /** Hosts besides the loopback ones, and origins of browsers, that may reach it. */
+  readonly hosts?: ReadonlySet<string> | undefined;
+  readonly origins?: ReadonlySet<string> | undefined;
+  readonly version?: string | undefined;
+  readonly ready?: ReadyPredicate | undefined;
+  readonly streamBounds?: Partial<StreamBounds> | undefined;
+}
+
+export interface NativeApp {
+  readonly app: Hono<GuardEnv>;
+  /** For `ListenOptions.websocket`. */
+  readonly websocket: WebSocketServerLike;
+  /** Ends every stream; call it before the listener's `close`. Safe to call twice. */
+  close(): void;
+}
+
+export function createNativeApp(options: NativeAppOptions): NativeApp {
+  const { servers, waits, clock, log, token } = options;
+  const registry = options.metrics ?? new Metrics();
+  const feeds = new WeakMap<TmuxServer, Feeds>();
+  const feedsOf = (server: TmuxServer): Feeds => {
+    const onError = (error: unknown): void => log.error("native.subscriber.failed", { error });
+    const known = feeds.get(server) ?? new Feeds({ server, clock, onError });
+    feeds.set(server, known);
+    return known;
+  };
+  const sockets = new Set<WebSocket>();
+  const metrics = nativeMetrics(registry, {
+    servers,
+    waits,
+    subscribers: (server) => feedsOf(server).subscriberCount,
+    sockets: () => sockets.size,
+  });
+  const context: NativeContext = {
+    servers,
+    waits,
+    clock,
+    log,
+    metrics,
+    feedsOf,
+    channels: new Channels(),
+    running: new WeakMap(),
+    ready: options.ready,
+    bounds: { stallMs: STREAM_STALL_MS, bufferBytes: STREAM_BUFFER_BYTES, ...options.streamBounds },
+    open: new Set(),
+  };
+
+  const app = new Hono<GuardEnv>();
+  app.onError(errorHandler(log, errorBody));
+  app.use(
+    createGuard({
+      peers: options.peers ?? "loopback",
+      hosts: options.hosts ?? new Set(),
+      origins: options.origins ?? new Set(),
+      missingOrigin: "allow",
+      token,
+      route: routeRule,
+      corsMethods: "GET,POST,DELETE,OPTIONS",
+      clock,
+    }),
+  );
+  const document = JSON.stringify(openApiDocument(options.version ?? "0"));
+  for (const endpoint of ENDPOINTS) {
+    const { id } = endpoint;
+    if (id === "socket") app.get(endpoint.path, upgradeTo(context, sockets), refuseRequest);
+    else if (id === "openapi")
+      app.get(endpoint.path, (c) => c.body(document, 200, { "content-type": "application/json" }));
+    else if (id === "metrics") app.get(endpoint.path, (c) => c.text(registry.render(), 200, METRICS_TYPE));
+    else app.on(endpoint.method, endpoint.path, measured(context, endpoint, HANDLERS[id]));
+  }
+  const websocket = createWebSocketServer(STREAM_PROTOCOL, STREAM_MAX_MESSAGE_BYTES);
+  return {
+    app,
+    websocket,
+    close: () => {
+      for (const end of context.open) end();
+      // Who does not answer the close within the grace is cut off: the listener waits for every connection.
+      clock.callAt(clock.nowMs() + SOCKET_GRACE_MS, () => {
+        for (const socket of sockets) socket.terminate();
+      });
+    },
+  };
+}
+
+/** Less than the listener's own grace. */
+const SOCKET_GRACE_MS = 500;
+
+const METRICS_TYPE = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
+
+/** Runs a handler and counts how long it took and how it ended. */
+function measured(context: NativeContext, { id }: Endpoint, handler: (typeof HANDLERS)[keyof typeof HANDLERS]) {
+  const { clock, metrics } = context;
+  return async (c: NativeHandlerContext): Promise<Response> => {
+    const startedMs = clock.nowMs();
+    let outcome = "ok";
+    try {
+      return await handler(context, c);
+    } catch (error) {
+      outcome = "error";
+      metrics.errors.add(1, { operation: id, code: toAppError(error).code });
+      throw error;
+    } finally {
+      metrics.operation.observe((clock.nowMs() - startedMs) / 1_000, { operation: id, outcome });
+    }
+  };
+}
+
+function upgradeTo(context: NativeContext, sockets: Set<WebSocket>) {
+  return upgradeWebSocket(
+    () => {
+      let session: StreamSocket | undefined;
+      return {
+        onOpen: (_event, { raw }) => {
+          const socket = raw as WebSocket;
+          sockets.add(socket);
+          session = new StreamSocket(context, socket);
+          socket.once("close", () => sockets.delete(socket));
+        },
+        onMessage: ({ data }) => session?.message(data),
+        onClose: () => session?.closed(),
+      };
+    },
+    { onError: (error) => context.log.error("native.socket.failed", { error }) },
+  );
+}
+
+function refuseRequest(): never {
+  throw new AppError("INVALID_ARGUMENT", "this route is a WebSocket: send an upgrade request");
+}

@@ -1,0 +1,30 @@
+/**
+ * Channel numbers: the name of a pane's feed in binary frames. Every subscriber of a feed has the same one, so that one
+ * encoded frame serves all of them; a feed that is made anew gets another.
+ */
+import type { FrameEncoder, PaneFeed } from "../../daemon/panes/paneFeed.ts";
+import { encodeStreamFrame } from "../../protocol/api/nativeFrames.ts";
+
+export interface Channel {
+  readonly number: number;
+  readonly encode: FrameEncoder;
+}
+
+/** Numbers are u32 on the wire. */
+const MAX_CHANNEL = 4_294_967_295;
+
+export class Channels {
+  readonly #channels = new WeakMap<PaneFeed, Channel>();
+  #last = 0;
+
+  of(feed: PaneFeed): Channel {
+    let channel = this.#channels.get(feed);
+    if (channel === undefined) {
+      this.#last = this.#last === MAX_CHANNEL ? 1 : this.#last + 1;
+      const number = this.#last;
+      channel = { number, encode: ({ from, bytes }) => encodeStreamFrame(number, from, bytes) };
+      this.#channels.set(feed, channel);
+    }
+    return channel;
+  }
+}

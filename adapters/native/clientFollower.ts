@@ -1,0 +1,176 @@
+/**
+ * One pane on a client's socket: what has come and is not read yet, bounded by the credit that was given, and where to go
+ * on when the connection is made again. What is unread then is kept; only what comes after it is asked for.
+ */
+import type { StreamFrame } from "../../protocol/api/nativeFrames.ts";
+import { STREAM_INITIAL_CREDIT_BYTES } from "../../protocol/api/nativeFrames.ts";
+import type { StreamMessage } from "../../protocol/api/nativeStream.ts";
+import { decodeBase64, type PaneEvent, type SocketFollowOptions } from "./clientEvents.ts";
+import { TmuxwireError } from "./clientHttp.ts";
+
+export interface FollowerOptions {
+  readonly server: string;
+  readonly pane: string;
+  readonly options: SocketFollowOptions;
+  readonly credit: (channel: number, bytes: number) => void;
+  /** Once, with the channel it still has. */
+  readonly onEnd: (follower: SocketFollower, channel: number | undefined) => void;
+}
+
+type ChannelMessage = Extract<StreamMessage, { readonly channel: number }>;
+
+export class SocketFollower {
+  readonly #options: FollowerOptions;
+  readonly #window: number;
+  #queue: PaneEvent[] = [];
+  #wake: (() => void) | undefined;
+  #channel: number | undefined;
+  #epoch = "";
+  #position: string | undefined;
+  /** Read, and not yet given back as credit. */
+  #spent = 0;
+  #gap: PaneEvent | undefined;
+  #failure: unknown;
+  #done = false;
+
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+    this.#window = options.options.creditBytes ?? STREAM_INITIAL_CREDIT_BYTES;
+    options.options.signal?.addEventListener("abort", () => this.fail(options.options.signal?.reason), { once: true });
+  }
+
+  /** Neither ended nor failed. */
+  get isOpen(): boolean {
+    return !this.#done;
+  }
+
+  request(): { readonly server: string; readonly pane: string; readonly from?: string; readonly creditBytes: number } {
+    const { server, pane, options } = this.#options;
+    const from = this.#position ?? options.from;
+    this.#gap = undefined;
+    this.#spent = 0;
+    // What is unread is credit that is used up.
+    const unread = this.#queue.reduce((sum, event) => sum + (event.kind === "output" ? event.bytes.length : 0), 0);
+    const creditBytes = Math.max(1, this.#window - unread);
+    return { server, pane, creditBytes, ...(from === undefined ? {} : { from }) };
+  }
+
+  subscribed(message: Extract<StreamMessage, { readonly type: "subscribed" }>): void {
+    this.#channel = message.channel;
+    const { server, pane, position, cols, rows } = message;
+    this.#epoch = epochOf(position);
+    if (this.#position !== undefined) return;
+    this.#position = position;
+    this.#push({ kind: "open", server, pane, position, cols, rows });
+  }
+
+  output({ outputSeq, bytes }: StreamFrame): void {
+    this.#position = `${this.#epoch}:${outputSeq + bytes.length}`;
+    this.#push({ kind: "output", bytes, position: this.#position });
+  }
+
+  message(message: ChannelMessage): void {
+    switch (message.type) {
+      case "subscribed":
+        return;
+      case "gap": {
+        const { from, to, reason } = message;
+        this.#gap = { kind: "gap", from, to, reason };
+        return;
+      }
+      case "snapshot": {
+        const { position, exact, cols, rows, alternateScreen, data } = message;
+        this.#position = position;
+        this.#epoch = epochOf(position);
+        this.#pushGap();
+        this.#push({ kind: "snapshot", position, exact, cols, rows, alternateScreen, bytes: decodeBase64(data) });
+        return;
+      }
+      case "resize":
+        this.#push({ kind: "resize", cols: message.cols, rows: message.rows });
+        return;
+      case "exit": {
+        const { exitCode, signal } = message;
+        this.#push({
+          kind: "exit",
+          ...(exitCode === undefined ? {} : { exitCode }),
+          ...(signal === undefined ? {} : { signal }),
+        });
+        return;
+      }
+      case "closed":
+        this.#channel = undefined;
+        if (message.code === "CONNECTION_LOST" && this.#options.options.resume !== false) return;
+        this.#pushGap();
+        this.#push({ kind: "closed", code: message.code, message: message.message });
+        this.#done = true;
+        return;
+    }
+  }
+
+  /** What is unread is still handed out, then this is thrown. */
+  fail(error: unknown): void {
+    if (this.#done) return;
+    this.#failure = error;
+    this.#done = true;
+    this.#wakeUp();
+  }
+
+  async *events(): AsyncGenerator<PaneEvent, void, void> {
+    try {
+      for (;;) {
+        this.#options.options.signal?.throwIfAborted();
+        const event = this.#queue.shift();
+        if (event !== undefined) {
+          yield event;
+          if (event.kind === "output") this.#giveBack(event.bytes.length);
+          continue;
+        }
+        if (this.#done) {
+          if (this.#failure === undefined) return;
+          // A pane that is gone when the connection comes back has ended; that it never was is an error.
+          if (
+            this.#failure instanceof TmuxwireError &&
+            this.#failure.code === "NOT_FOUND" &&
+            this.#position !== undefined
+          ) {
+            yield { kind: "closed", code: "NOT_FOUND", message: this.#failure.message };
+            return;
+          }
+          throw this.#failure as Error;
+        }
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    } finally {
+      this.#done = true;
+      this.#options.onEnd(this, this.#channel);
+    }
+  }
+
+  #giveBack(bytes: number): void {
+    this.#spent += bytes;
+    if (this.#channel === undefined || this.#spent < this.#window / 2) return;
+    this.#options.credit(this.#channel, this.#spent);
+    this.#spent = 0;
+  }
+
+  #pushGap(): void {
+    if (this.#gap !== undefined) this.#push(this.#gap);
+    this.#gap = undefined;
+  }
+
+  #push(event: PaneEvent): void {
+    this.#queue.push(event);
+    this.#wakeUp();
+  }
+
+  #wakeUp(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+}
+
+const epochOf = (position: string): string => position.slice(0, position.indexOf(":"));

@@ -1,0 +1,131 @@
+/** Requests of the typed client and the errors they end in. Runs in browsers and Node alike: `fetch` and nothing else. */
+import type { NativeErrorAnswer } from "../../protocol/api/nativeAnswers.ts";
+import type { ErrorCode } from "../../protocol/errors.ts";
+
+/** What the daemon said, or `CONNECTION_LOST` when it could not be reached. Decide by `code`, show `message`. */
+export class TmuxwireError extends Error {
+  readonly code: ErrorCode;
+  /** 0 when there was no answer. */
+  readonly status: number;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: {
+      readonly status?: number;
+      readonly details?: Readonly<Record<string, unknown>> | undefined;
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "TmuxwireError";
+    this.code = code;
+    this.status = options.status ?? 0;
+    this.details = options.details;
+  }
+}
+
+export interface ClientOptions {
+  /** Such as `http://127.0.0.1:7420`. */
+  readonly url: string;
+  readonly token?: string | undefined;
+  /** Default: the global one. */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface HttpRequest extends CallOptions {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** Segments, encoded here. */
+  readonly path: readonly string[];
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+export class HttpCaller {
+  readonly #url: string;
+  readonly #token: string | undefined;
+  readonly #fetch: typeof globalThis.fetch;
+
+  constructor(options: ClientOptions) {
+    this.#url = options.url.replace(/\/+$/, "");
+    this.#token = options.token;
+    this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  get token(): string | undefined {
+    return this.#token;
+  }
+
+  /** The answer's JSON. @throws TmuxwireError; the signal's reason when it aborts */
+  async json<Answer>(request: HttpRequest): Promise<Answer> {
+    const response = await this.open(request);
+    const text = await this.#guarded(request, () => response.text());
+    // A late answer has status 200 whatever became of it.
+    const answer = JSON.parse(text) as Answer | NativeErrorAnswer;
+    if (isError(answer)) throw errorOf(answer, response.status);
+    return answer;
+  }
+
+  /** The response, once its status says that all is well. */
+  async open(request: HttpRequest): Promise<Response> {
+    const { method, path, body, signal, headers } = request;
+    const url = `${this.#url}/${path.map((segment) => encodeURIComponent(segment)).join("/")}${queryOf(request)}`;
+    const response = await this.#guarded(request, () =>
+      this.#fetch(url, {
+        method,
+        headers: {
+          ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(signal === undefined ? {} : { signal }),
+      }),
+    );
+    if (response.ok) return response;
+    const text = await this.#guarded(request, () => response.text());
+    throw errorFrom(text, response.status);
+  }
+
+  async #guarded<Result>({ signal }: HttpRequest, run: () => Promise<Result>): Promise<Result> {
+    try {
+      return await run();
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw new TmuxwireError("CONNECTION_LOST", `the daemon at ${this.#url} cannot be reached`, { cause: error });
+    }
+  }
+}
+
+function queryOf({ query = {} }: HttpRequest): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return "";
+  return `?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join("&")}`;
+}
+
+const isError = (answer: unknown): answer is NativeErrorAnswer =>
+  typeof answer === "object" && answer !== null && "error" in answer;
+
+const errorOf = ({ error }: NativeErrorAnswer, status: number): TmuxwireError =>
+  new TmuxwireError(error.code, error.message, { status, details: error.details });
+
+function errorFrom(text: string, status: number): TmuxwireError {
+  try {
+    const answer: unknown = JSON.parse(text);
+    if (isError(answer)) return errorOf(answer, status);
+  } catch {
+    // Not ours: a proxy's page, or the guard's plain refusal.
+  }
+  const code = status === 403 ? "FORBIDDEN" : status === 401 ? "UNAUTHORIZED" : "INTERNAL_ERROR";
+  return new TmuxwireError(code, `the answer was ${status}: ${text.slice(0, 100)}`, { status });
+}

@@ -1,0 +1,234 @@
+/**
+ * One WebSocket for many panes. Each followed pane is an async iterable with credit of its own: a reader that is slow holds
+ * up its pane and no other. A connection that is lost is made again and every pane goes on from its last position; input
+ * that was under way is not sent again, because nobody knows whether it arrived.
+ */
+import type { Timer } from "../../daemon/time/clock.ts";
+import { decodeStreamFrame, STREAM_BEARER_PREFIX, STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
+import type { NativeInputPart } from "../../protocol/api/nativeRequests.ts";
+import type { StreamMessage, StreamRequest } from "../../protocol/api/nativeStream.ts";
+import { after, type PaneEvent, retryDelayMs, type SocketFollowOptions } from "./clientEvents.ts";
+import { type HttpCaller, TmuxwireError } from "./clientHttp.ts";
+import { SocketFollower } from "./clientFollower.ts";
+
+/** What is used of a WebSocket: the browser's, or that of the `ws` package. */
+export interface WebSocketLike {
+  binaryType: string;
+  readonly readyState: number;
+  send(data: string): void;
+  close(code?: number): void;
+  addEventListener(type: "open" | "close" | "error", listener: () => void): void;
+  addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;
+}
+
+export type WebSocketConstructor = new (url: string, protocols: string[]) => WebSocketLike;
+
+export interface SocketOptions {
+  /** Default: the global one. Node 20 has none: give that of `ws`. */
+  readonly WebSocket?: WebSocketConstructor | undefined;
+}
+
+const OPEN = 1;
+
+interface Pending {
+  readonly resolve: (message: StreamMessage) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class ClientSocket {
+  readonly #http: HttpCaller;
+  readonly #socketClass: WebSocketConstructor;
+  readonly #followers = new Set<SocketFollower>();
+  readonly #byChannel = new Map<number, SocketFollower>();
+  readonly #pending = new Map<number, Pending>();
+  #socket: WebSocketLike | undefined;
+  /** Requests for the moment the connection is there. */
+  #waiting: string[] = [];
+  #ids = 0;
+  #tries = 0;
+  #closed = false;
+  #timer: Timer | undefined;
+
+  constructor(http: HttpCaller, options: SocketOptions) {
+    this.#http = http;
+    const socketClass = options.WebSocket ?? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket;
+    if (socketClass === undefined) {
+      throw new TmuxwireError("INVALID_ARGUMENT", "there is no global WebSocket here: give one, such as that of ws");
+    }
+    this.#socketClass = socketClass;
+    this.#connect();
+  }
+
+  /** A pane's stream; several panes share the connection, one pane is followed once at a time. */
+  follow(
+    server: string,
+    pane: number | string,
+    options: SocketFollowOptions = {},
+  ): AsyncGenerator<PaneEvent, void, void> {
+    const follower = new SocketFollower({
+      server,
+      pane: String(pane),
+      options,
+      credit: (channel, bytes) => this.#post({ type: "credit", channel, bytes }),
+      onEnd: (ended, channel) => {
+        this.#followers.delete(ended);
+        if (channel === undefined) return;
+        this.#byChannel.delete(channel);
+        this.#post({ type: "unsubscribe", id: this.#nextId(), channel });
+      },
+    });
+    this.#followers.add(follower);
+    void this.#subscribe(follower);
+    return follower.events();
+  }
+
+  /** One job, as with HTTP. @throws TmuxwireError; CONNECTION_LOST when it is not known whether it arrived */
+  async input(server: string, pane: number | string, parts: NativeInputPart[]): Promise<{ readonly position: string }> {
+    const answer = await this.#ask({ type: "input", id: this.#nextId(), server, pane: String(pane), parts });
+    return { position: "position" in answer ? (answer.position ?? "") : "" };
+  }
+
+  async resize(server: string, pane: number | string, cols: number, rows: number): Promise<void> {
+    await this.#ask({ type: "resize", id: this.#nextId(), server, pane: String(pane), cols, rows });
+  }
+
+  /** Ends every stream. Safe to call twice. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#timer?.cancel();
+    const lost = new TmuxwireError("CONNECTION_LOST", "the client closed its connection");
+    for (const follower of this.#followers) follower.fail(lost);
+    this.#followers.clear();
+    this.#rejectPending(lost);
+    this.#socket?.close();
+  }
+
+  #connect(): void {
+    const { url, token } = this.#http;
+    const protocols = [STREAM_PROTOCOL, ...(token === undefined ? [] : [`${STREAM_BEARER_PREFIX}${token}`])];
+    const socket = new this.#socketClass(`${url.replace(/^http/, "ws")}/v1/stream`, protocols);
+    socket.binaryType = "arraybuffer";
+    this.#socket = socket;
+    socket.addEventListener("open", () => {
+      this.#tries = 0;
+      const waiting = this.#waiting;
+      this.#waiting = [];
+      for (const message of waiting) socket.send(message);
+    });
+    socket.addEventListener("message", ({ data }) => {
+      if (socket === this.#socket) this.#message(data);
+    });
+    // `close` follows.
+    socket.addEventListener("error", () => undefined);
+    socket.addEventListener("close", () => {
+      if (socket === this.#socket) this.#lost();
+    });
+  }
+
+  #lost(): void {
+    this.#socket = undefined;
+    this.#byChannel.clear();
+    this.#waiting = [];
+    this.#rejectPending(
+      new TmuxwireError("CONNECTION_LOST", "the connection was lost; look at the pane before typing again", {
+        details: { delivery: "indeterminate" },
+      }),
+    );
+    if (this.#closed) return;
+    this.#timer = after(retryDelayMs(this.#tries), () => {
+      this.#connect();
+      for (const follower of this.#followers) void this.#subscribe(follower);
+    });
+    this.#tries += 1;
+  }
+
+  async #subscribe(follower: SocketFollower): Promise<void> {
+    const { server, pane, from, creditBytes } = follower.request();
+    try {
+      await this.#ask({ type: "subscribe", id: this.#nextId(), server, pane, from, creditBytes }, (message) => {
+        if (message.type !== "subscribed") return;
+        if (!this.#followers.has(follower)) {
+          this.#post({ type: "unsubscribe", id: this.#nextId(), channel: message.channel });
+          return;
+        }
+        this.#byChannel.set(message.channel, follower);
+        follower.subscribed(message);
+      });
+    } catch (error) {
+      if (error instanceof TmuxwireError && error.code === "CONNECTION_LOST") {
+        // Ours: `#lost` subscribes again. The daemon's: tmux is being reconnected, so ask again.
+        if (this.#socket !== undefined && !this.#closed) {
+          after(retryDelayMs(this.#tries++), () => void this.#subscribe(follower));
+        }
+        return;
+      }
+      this.#followers.delete(follower);
+      follower.fail(error);
+    }
+  }
+
+  /** @param onAnswer runs in the turn of the answer, before any frame that follows it */
+  #ask(
+    request: StreamRequest & { readonly id: number },
+    onAnswer?: (message: StreamMessage) => void,
+  ): Promise<StreamMessage> {
+    return new Promise((resolve, reject) => {
+      this.#pending.set(request.id, {
+        resolve: (message) => {
+          onAnswer?.(message);
+          resolve(message);
+        },
+        reject,
+      });
+      this.#post(request);
+    });
+  }
+
+  #post(request: StreamRequest): void {
+    if (this.#closed) return;
+    const text = JSON.stringify(request);
+    if (this.#socket?.readyState === OPEN) this.#socket.send(text);
+    else if (request.type !== "credit") this.#waiting.push(text);
+  }
+
+  #message(data: unknown): void {
+    if (data instanceof ArrayBuffer) {
+      const frame = decodeStreamFrame(new Uint8Array(data));
+      if (frame !== undefined) this.#byChannel.get(frame.channel)?.output(frame);
+      return;
+    }
+    const message = JSON.parse(String(data)) as StreamMessage;
+    if ("id" in message) {
+      this.#answered(message.id, message);
+      return;
+    }
+    const follower = this.#byChannel.get(message.channel);
+    if (message.type === "closed") this.#byChannel.delete(message.channel);
+    follower?.message(message);
+    // The daemon lost its own server for good, or is stopping: the pane may come back.
+    if (message.type === "closed" && follower?.isOpen === true)
+      after(retryDelayMs(0), () => void this.#subscribe(follower));
+  }
+
+  #answered(id: number | null, message: StreamMessage): void {
+    const pending = this.#pending.get(id ?? -1);
+    if (pending === undefined) return;
+    this.#pending.delete(id ?? -1);
+    if (message.type === "error") {
+      const { code, details } = message;
+      pending.reject(new TmuxwireError(code as TmuxwireError["code"], message.message, { details }));
+    } else pending.resolve(message);
+  }
+
+  #rejectPending(error: TmuxwireError): void {
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const { reject } of pending) reject(error);
+  }
+
+  #nextId(): number {
+    this.#ids += 1;
+    return this.#ids;
+  }
+}

@@ -1,0 +1,256 @@
+/**
+ * The native API as one table: the guard, the routes and OpenAPI are made from it (docs/contracts/native.md). What an
+ * endpoint takes and answers are schemas of `protocol/api`.
+ */
+import type { GenericSchema } from "valibot";
+import * as answers from "../../protocol/api/nativeAnswers.ts";
+import * as requests from "../../protocol/api/nativeRequests.ts";
+import { STREAM_BEARER_PREFIX } from "../../protocol/api/nativeFrames.ts";
+import type { ErrorCode } from "../../protocol/errors.ts";
+import type { RouteRule } from "../http/guard.ts";
+
+export type EndpointId =
+  | "listServers"
+  | "listSessions"
+  | "createSession"
+  | "killSession"
+  | "listPanes"
+  | "describePane"
+  | "input"
+  | "capture"
+  | "snapshot"
+  | "wait"
+  | "run"
+  | "resize"
+  | "follow"
+  | "socket"
+  | "openapi"
+  | "metrics"
+  | "livez"
+  | "readyz";
+
+/** An answer that is not JSON. */
+export type OtherAnswer = "events" | "socket" | "text";
+
+export interface Endpoint {
+  readonly id: EndpointId;
+  readonly method: "GET" | "POST" | "DELETE";
+  /** `:name` stands for one segment. */
+  readonly path: string;
+  readonly summary: string;
+  readonly auth: boolean;
+  readonly query?: GenericSchema | undefined;
+  readonly body?: GenericSchema | undefined;
+  readonly answer: GenericSchema | OtherAnswer;
+  readonly status?: 201 | undefined;
+  readonly errors: readonly ErrorCode[];
+}
+
+const SERVER = "/v1/servers/:server";
+const PANE = `${SERVER}/panes/:pane`;
+const onTmux = ["NOT_FOUND", "CONNECTION_LOST"] as const;
+
+export const ENDPOINTS: readonly Endpoint[] = [
+  {
+    id: "listServers",
+    method: "GET",
+    path: "/v1/servers",
+    summary: "tmux servers the daemon drives.",
+    auth: true,
+    answer: answers.serversSchema,
+    errors: [],
+  },
+  {
+    id: "listSessions",
+    method: "GET",
+    path: `${SERVER}/sessions`,
+    summary: "Sessions, by name.",
+    auth: true,
+    answer: answers.sessionsSchema,
+    errors: ["NOT_FOUND"],
+  },
+  {
+    id: "createSession",
+    method: "POST",
+    path: `${SERVER}/sessions`,
+    summary: "Make a session with one pane.",
+    auth: true,
+    body: requests.createSessionSchema,
+    answer: answers.sessionSchema,
+    status: 201,
+    errors: ["INVALID_ARGUMENT", "ALREADY_EXISTS", "RESOURCE_LIMIT", "TMUX_COMMAND_FAILED", ...onTmux],
+  },
+  {
+    id: "killSession",
+    method: "DELETE",
+    path: `${SERVER}/sessions/:session`,
+    summary: "End a session and every program in it.",
+    auth: true,
+    answer: answers.okSchema,
+    errors: onTmux,
+  },
+  {
+    id: "listPanes",
+    method: "GET",
+    path: `${SERVER}/panes`,
+    summary: "Panes of all sessions.",
+    auth: true,
+    answer: answers.panesSchema,
+    errors: ["NOT_FOUND"],
+  },
+  {
+    id: "describePane",
+    method: "GET",
+    path: PANE,
+    summary: "One pane, with what only tmux knows at this moment: program, directory, history.",
+    auth: true,
+    answer: answers.paneDetailsSchema,
+    errors: onTmux,
+  },
+  {
+    id: "input",
+    method: "POST",
+    path: `${PANE}/input`,
+    summary: "Type: the parts arrive as one job, in order, nothing of another sender between them.",
+    auth: true,
+    body: requests.inputRequestSchema,
+    answer: answers.receiptSchema,
+    errors: ["INVALID_ARGUMENT", "RESOURCE_LIMIT", ...onTmux],
+  },
+  {
+    id: "capture",
+    method: "GET",
+    path: `${PANE}/capture`,
+    summary: "Screen text, or the last lines, with its place in the stream.",
+    auth: true,
+    query: requests.captureQuerySchema,
+    answer: answers.captureSchema,
+    errors: ["INVALID_ARGUMENT", "RESOURCE_LIMIT", ...onTmux],
+  },
+  {
+    id: "snapshot",
+    method: "GET",
+    path: `${PANE}/snapshot`,
+    summary: "Bytes that rebuild the screen in a terminal emulator.",
+    auth: true,
+    answer: answers.snapshotSchema,
+    errors: onTmux,
+  },
+  {
+    id: "wait",
+    method: "POST",
+    path: `${PANE}/wait`,
+    summary: "Wait for output, silence, a prompt or the end; with `send`, type first.",
+    auth: true,
+    body: requests.waitRequestSchema,
+    answer: answers.waitAnswerSchema,
+    errors: ["INVALID_ARGUMENT", "TIMEOUT", "RESOURCE_LIMIT", "UNSUPPORTED_PATTERN_ENGINE", ...onTmux],
+  },
+  {
+    id: "run",
+    method: "POST",
+    path: `${PANE}/run`,
+    summary: "Run a command in the pane's shell; answers its output and exit status.",
+    auth: true,
+    body: requests.runRequestSchema,
+    answer: answers.runAnswerSchema,
+    errors: ["INVALID_ARGUMENT", "INCONSISTENT_STATE", "TIMEOUT", "RESOURCE_LIMIT", ...onTmux],
+  },
+  {
+    id: "resize",
+    method: "POST",
+    path: `${PANE}/size`,
+    summary: "Set the size of the pane's window; not on a guest server.",
+    auth: true,
+    body: requests.sizeRequestSchema,
+    answer: answers.okSchema,
+    errors: ["INVALID_ARGUMENT", ...onTmux],
+  },
+  {
+    id: "follow",
+    method: "GET",
+    path: `${PANE}/stream`,
+    summary: "Output as server-sent events; `Last-Event-ID` goes before `from`.",
+    auth: true,
+    query: requests.streamQuerySchema,
+    answer: "events",
+    errors: ["INVALID_ARGUMENT", ...onTmux],
+  },
+  {
+    id: "socket",
+    method: "GET",
+    path: "/v1/stream",
+    summary: "WebSocket for many panes: output as binary frames, credit, input, resize.",
+    auth: true,
+    answer: "socket",
+    errors: ["INVALID_ARGUMENT"],
+  },
+  {
+    id: "openapi",
+    method: "GET",
+    path: "/v1/openapi.json",
+    summary: "This description.",
+    auth: false,
+    answer: "text",
+    errors: [],
+  },
+  {
+    id: "metrics",
+    method: "GET",
+    path: "/metrics",
+    summary: "Prometheus text.",
+    auth: true,
+    answer: "text",
+    errors: [],
+  },
+  {
+    id: "livez",
+    method: "GET",
+    path: "/livez",
+    summary: "The process answers.",
+    auth: false,
+    answer: answers.okSchema,
+    errors: [],
+  },
+  {
+    id: "readyz",
+    method: "GET",
+    path: "/readyz",
+    summary: "200 when every server is ready, else 503.",
+    auth: false,
+    answer: answers.healthSchema,
+    errors: ["CONNECTION_LOST"],
+  },
+];
+
+interface Route {
+  readonly segments: readonly string[];
+  readonly rule: RouteRule;
+}
+
+const ROUTES: readonly Route[] = [...new Set(ENDPOINTS.map(({ path }) => path))].map((path) => ruleOf(path));
+
+function ruleOf(path: string): Route {
+  const endpoints = ENDPOINTS.filter((endpoint) => endpoint.path === path);
+  const rule: RouteRule = {
+    methods: endpoints.map((endpoint) => endpoint.method),
+    auth: endpoints.every((endpoint) => endpoint.auth),
+    ...(endpoints.some((endpoint) => endpoint.body !== undefined)
+      ? { maxJsonBytes: requests.NATIVE_MAX_BODY_BYTES }
+      : {}),
+    ...(endpoints.some((endpoint) => endpoint.id === "socket") ? { bearerProtocolPrefix: STREAM_BEARER_PREFIX } : {}),
+  };
+  return { segments: path.split("/"), rule };
+}
+
+/** The guard's rule for a path as it stands in the request line. */
+export function routeRule(path: string): RouteRule | undefined {
+  const segments = path.split("/");
+  return ROUTES.find(
+    (route) =>
+      route.segments.length === segments.length &&
+      route.segments.every((segment, index) =>
+        segment.startsWith(":") ? segments[index] !== "" : segment === segments[index],
+      ),
+  )?.rule;
+}

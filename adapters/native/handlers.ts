@@ -1,0 +1,187 @@
+/** What each endpoint does, by its id. Validation and errors are common to all; these only connect the parts. */
+import { stat } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import type { PaneInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { NativeOk, NativeRunAnswer } from "../../protocol/api/nativeAnswers.ts";
+import {
+  captureQuerySchema,
+  createSessionSchema,
+  inputRequestSchema,
+  NATIVE_DEFAULT_OUTPUT_BYTES,
+  NATIVE_DEFAULT_TIMEOUT_MS,
+  runRequestSchema,
+  sizeRequestSchema,
+  streamQuerySchema,
+  waitRequestSchema,
+} from "../../protocol/api/nativeRequests.ts";
+import { runCommand } from "../../daemon/panes/runCommand.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { formatPosition } from "../../protocol/position.ts";
+import { AnsiStripper, stripRoom } from "../../protocol/text/ansi.ts";
+import {
+  captureAnswer,
+  gapWithin,
+  paneAnswer,
+  paneDetailsAnswer,
+  serverAnswer,
+  sessionAnswer,
+  snapshotAnswer,
+  waitAnswer,
+} from "./answers.ts";
+import type { NativeContext, NativeHandlerContext } from "./context.ts";
+import type { EndpointId } from "./endpoints.ts";
+import { openEventStream } from "./eventStream.ts";
+import { longAnswer } from "./longAnswer.ts";
+import { inputParts, parse, streamStart, typedBytes, waitRequest } from "./requests.ts";
+import { findPane, findServer, findSession } from "./targets.ts";
+
+type Handler = (context: NativeContext, c: NativeHandlerContext) => Response | Promise<Response>;
+
+const OK: NativeOk = { ok: true };
+
+export const HANDLERS: Readonly<Record<Exclude<EndpointId, "socket" | "openapi" | "metrics">, Handler>> = {
+  listServers: ({ servers }, c) =>
+    c.json({ servers: [...servers].map(([name, server]) => serverAnswer(name, server)) }),
+  listSessions: (context, c) => c.json({ sessions: serverOf(context, c).server.sessions().map(sessionAnswer) }),
+  createSession: async (context, c) => {
+    const { server } = serverOf(context, c);
+    const request = parse(createSessionSchema, c.get("json"));
+    if (request.cwd !== undefined) await requireDirectory(request.cwd);
+    const name = request.name ?? `tw-${randomBytes(4).toString("hex")}`;
+    return c.json(sessionAnswer(await server.createSession({ ...request, name })), 201);
+  },
+  killSession: async (context, c) => {
+    const { server } = serverOf(context, c);
+    await server.killSession(findSession(server, c.req.param("session") ?? "").id);
+    return c.json(OK);
+  },
+  listPanes: (context, c) => {
+    const { server } = serverOf(context, c);
+    return c.json({ panes: server.panes().map((pane) => paneAnswer(server, pane)) });
+  },
+  describePane: async (context, c) => {
+    const { server, pane } = paneOf(context, c);
+    const details = await server.describePane(pane.id);
+    return c.json(paneDetailsAnswer(server, server.findPane(pane.id) ?? pane, details));
+  },
+  input: async (context, c) => {
+    const { server, pane } = paneOf(context, c);
+    const { parts } = parse(inputRequestSchema, c.get("json"));
+    const { position } = await server.input(pane.id, inputParts(parts));
+    return c.json({ position: formatPosition(position) });
+  },
+  capture: async (context, c) => {
+    const { server, pane } = paneOf(context, c);
+    const { lines, joined, ansi } = parse(captureQuerySchema, c.req.query());
+    return c.json(captureAnswer(await server.capture(pane.id, { lines, joinWrapped: joined, ansi })));
+  },
+  snapshot: async (context, c) => {
+    const { server, pane } = paneOf(context, c);
+    return c.json(snapshotAnswer(await server.snapshot(pane.id)));
+  },
+  wait: (context, c) => {
+    const { server, pane } = paneOf(context, c);
+    const body = parse(waitRequestSchema, c.get("json"));
+    const parts = body.send === undefined ? undefined : inputParts(body.send.parts);
+    const echo = parts === undefined ? undefined : typedBytes(parts);
+    const request = waitRequest(body, (state) => readyPredicate(context, server, pane, state), echo);
+    const source = server.output(pane.id);
+    return longAnswer(c, context.clock, async (signal) => {
+      const result =
+        parts === undefined
+          ? await context.waits.wait(source, request, { signal })
+          : await context.waits.sendAndWait(
+              source,
+              request,
+              (beforeWrite) => server.input(pane.id, parts, { beforeWrite, signal }),
+              { signal },
+            );
+      return waitAnswer(result);
+    });
+  },
+  run: (context, c) => {
+    const { server, pane } = paneOf(context, c);
+    const body = parse(runRequestSchema, c.get("json"));
+    const release = claimRun(context, server, pane);
+    return longAnswer(c, context.clock, async (signal) => {
+      try {
+        const result = await runCommand(
+          { server, pane: pane.id, clock: context.clock },
+          {
+            command: body.command,
+            timeoutMs: body.timeoutMs ?? NATIVE_DEFAULT_TIMEOUT_MS,
+            maxOutputBytes: body.maxOutputBytes ?? NATIVE_DEFAULT_OUTPUT_BYTES,
+            signal,
+          },
+        );
+        return {
+          output: body.format === "raw" ? Buffer.from(result.bytes).toString("base64") : plainText(result.bytes),
+          exitCode: result.exitCode ?? null,
+          from: formatPosition(result.from),
+          to: formatPosition(result.to),
+          gaps: result.gaps.map((gap) => gapWithin(result.from.epoch, gap)),
+          method: result.method,
+          elapsedMs: Math.round(result.elapsedMs * 1_000) / 1_000,
+        } satisfies NativeRunAnswer;
+      } finally {
+        release();
+      }
+    });
+  },
+  resize: async (context, c) => {
+    const { server, pane } = paneOf(context, c);
+    const { cols, rows } = parse(sizeRequestSchema, c.get("json"));
+    await server.resize(pane.id, cols, rows);
+    return c.json(OK);
+  },
+  follow: (context, c) => {
+    const target = paneOf(context, c);
+    const query = parse(streamQuerySchema, c.req.query());
+    const lastEventId = c.req.header("last-event-id");
+    const from = lastEventId === undefined || lastEventId === "" ? (query.from ?? "now") : lastEventId;
+    return openEventStream(context, c, target, streamStart(from));
+  },
+  livez: (_context, c) => c.json(OK),
+  readyz: ({ servers }, c) => {
+    const states = [...servers].map(([name, server]) => [name, server.status().state] as const);
+    const ok = states.every(([, state]) => state === "ready");
+    return c.json({ ok, servers: Object.fromEntries(states) }, ok ? 200 : 503);
+  },
+};
+
+function serverOf({ servers }: NativeContext, c: NativeHandlerContext) {
+  const serverName = c.req.param("server") ?? "";
+  return { serverName, server: findServer(servers, serverName) };
+}
+
+function paneOf(context: NativeContext, c: NativeHandlerContext) {
+  const { serverName, server } = serverOf(context, c);
+  return { serverName, server, pane: findPane(server, c.req.param("pane") ?? "") };
+}
+
+function readyPredicate({ ready }: NativeContext, server: TmuxServer, pane: PaneInfo, state: string) {
+  if (ready === undefined) throw new AppError("INVALID_ARGUMENT", "ready: this daemon does not tell readiness");
+  return ready(server, pane.id, state);
+}
+
+/** One `run` per pane: the second would type into the first's command. @throws AppError INCONSISTENT_STATE */
+function claimRun({ running }: NativeContext, server: TmuxServer, { id }: PaneInfo): () => void {
+  const panes = running.get(server) ?? new Set();
+  running.set(server, panes);
+  if (panes.has(id)) throw new AppError("INCONSISTENT_STATE", `a run is under way in pane ${id}; wait for its end`);
+  panes.add(id);
+  return () => void panes.delete(id);
+}
+
+async function requireDirectory(path: string): Promise<void> {
+  const stats = await stat(path).catch((error: unknown) => {
+    throw new AppError("INVALID_ARGUMENT", `cwd: ${path} does not exist`, { cause: error });
+  });
+  if (!stats.isDirectory()) throw new AppError("INVALID_ARGUMENT", `cwd: ${path} is not a directory`);
+}
+
+function plainText(bytes: Uint8Array): string {
+  const out = Buffer.allocUnsafe(stripRoom(bytes.length));
+  const length = new AnsiStripper().strip(bytes, out, 0, 0, { mark: () => undefined });
+  return out.toString("utf8", 0, length);
+}

@@ -1,0 +1,76 @@
+/**
+ * Answers that may take minutes. One that comes soon is an ordinary answer with its own status; a later one has status 200,
+ * blanks while it is on its way, so that nothing between takes the connection for dead, and then the JSON, in which an
+ * error stands as `{"error": …}`. The work is told to stop when the client goes away.
+ */
+import type { Clock, Timer } from "../../daemon/time/clock.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { visibleError } from "../http/errors.ts";
+import type { NativeHandlerContext } from "./context.ts";
+import { errorBody } from "./errorBody.ts";
+
+/** Clients are promised a byte every 15 s. */
+const BLANK_EVERY_MS = 10_000;
+const encoder = new TextEncoder();
+const BLANK = encoder.encode(" ");
+
+type Outcome = { readonly answer: object } | { readonly error: unknown };
+
+export async function longAnswer(
+  c: NativeHandlerContext,
+  clock: Clock,
+  work: (signal: AbortSignal) => Promise<object>,
+): Promise<Response> {
+  const { signal } = c.req.raw;
+  const outcome: Promise<Outcome> = work(signal).then(
+    (answer) => ({ answer }),
+    (error: unknown) => ({ error: signal.aborted ? clientGone(error) : error }),
+  );
+  const first = await firstOf(clock, outcome);
+  if (first !== undefined) {
+    if ("error" in first) throw first.error;
+    return c.json(first.answer);
+  }
+  return c.body(blanksThen(clock, outcome), 200, { "content-type": "application/json" });
+}
+
+const clientGone = (cause: unknown): AppError =>
+  new AppError("CONNECTION_LOST", "the client closed the connection", { cause });
+
+/** The outcome, or undefined when it is time for the first blank. */
+async function firstOf(clock: Clock, outcome: Promise<Outcome>): Promise<Outcome | undefined> {
+  let timer: Timer | undefined;
+  const blankIsDue = new Promise<undefined>((resolve) => {
+    timer = clock.callAt(clock.nowMs() + BLANK_EVERY_MS, () => resolve(undefined));
+  });
+  const first = await Promise.race([outcome, blankIsDue]);
+  timer?.cancel();
+  return first;
+}
+
+function blanksThen(clock: Clock, outcome: Promise<Outcome>): ReadableStream<Uint8Array> {
+  let timer: Timer | undefined;
+  let open = true;
+  const finish = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    const settled = await outcome;
+    timer?.cancel();
+    if (!open) return;
+    const body = "error" in settled ? errorBody(visibleError(settled.error)) : settled.answer;
+    controller.enqueue(encoder.encode(JSON.stringify(body)));
+    controller.close();
+  };
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      const beat = (): void => {
+        controller.enqueue(BLANK);
+        timer = clock.callAt(clock.nowMs() + BLANK_EVERY_MS, beat);
+      };
+      beat();
+      void finish(controller);
+    },
+    cancel: () => {
+      open = false;
+      timer?.cancel();
+    },
+  });
+}

@@ -1,0 +1,90 @@
+/** From checked JSON to the daemon's terms: input parts, where to begin, what to wait for. */
+import * as v from "valibot";
+import type { InputPart } from "../../daemon/server/tmuxServer.ts";
+import type { StreamStart } from "../../daemon/panes/subscription.ts";
+import type { ExternalPredicate, WaitPattern, WaitPredicates, WaitRequest } from "../../daemon/waits/waitTypes.ts";
+import type { NativeInputPart, NativePredicates, NativeWaitRequest } from "../../protocol/api/nativeRequests.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { parsePosition } from "../../protocol/position.ts";
+
+/** @throws AppError INVALID_ARGUMENT that names the first field at fault */
+export function parse<Schema extends v.GenericSchema>(schema: Schema, value: unknown): v.InferOutput<Schema> {
+  // To the library an array is an object without members.
+  const parsed = v.safeParse(schema, Array.isArray(value) ? undefined : value);
+  if (parsed.success) return parsed.output;
+  const [issue] = parsed.issues;
+  const path = v.getDotPath(issue);
+  throw new AppError("INVALID_ARGUMENT", path === null ? issue.message : `${path}: ${issue.message}`);
+}
+
+const encoder = new TextEncoder();
+
+/** @throws AppError INVALID_ARGUMENT */
+export function inputParts(parts: readonly NativeInputPart[]): InputPart[] {
+  return parts.map((part, index): InputPart => {
+    switch (part.kind) {
+      case "enter":
+        return { kind: "keys", keys: ["Enter"] };
+      case "keys":
+        return { kind: "keys", keys: part.keys };
+      case "text":
+      case "paste":
+        return { kind: part.kind, bytes: bytesOf(part, index) };
+    }
+  });
+}
+
+function bytesOf(part: { readonly text?: string | undefined; readonly base64?: string | undefined }, index: number) {
+  if ((part.text === undefined) === (part.base64 === undefined)) {
+    throw new AppError("INVALID_ARGUMENT", `parts.${index}: give either text or base64`);
+  }
+  return part.text === undefined ? new Uint8Array(Buffer.from(part.base64 ?? "", "base64")) : encoder.encode(part.text);
+}
+
+/** The bytes whose echo is to be expected. */
+export function typedBytes(parts: readonly InputPart[]): Uint8Array {
+  return Buffer.concat(parts.flatMap((part) => (part.kind === "keys" ? [] : [part.bytes])));
+}
+
+/** @throws AppError INVALID_ARGUMENT */
+export function streamStart(text: string): StreamStart {
+  if (text === "now" || text === "snapshot") return { kind: text };
+  const tail = /^tail:(\d{1,6})$/.exec(text);
+  if (tail?.[1] !== undefined) return { kind: "tail", lines: Number(tail[1]) };
+  return { kind: "position", position: parsePosition(text) };
+}
+
+export type ExternalOf = (state: string) => ExternalPredicate;
+
+/** @throws AppError INVALID_ARGUMENT */
+export function waitRequest(request: NativeWaitRequest, ready: ExternalOf, echo: Uint8Array | undefined): WaitRequest {
+  const { from, timeoutMs, anyOf } = request;
+  const start = from === undefined ? undefined : streamStart(from);
+  if (start?.kind === "snapshot")
+    throw new AppError("INVALID_ARGUMENT", "from: a wait begins at now, tail:N or a position");
+  return {
+    ...predicatesOf(request, ready),
+    anyOf: anyOf?.map((set) => predicatesOf(set, ready)),
+    from: start,
+    timeoutMs,
+    excludeEcho: echo,
+  };
+}
+
+function predicatesOf(set: NativePredicates, ready: ExternalOf): WaitPredicates {
+  const { pattern, stableSec, exit, prompt, gone } = set;
+  return {
+    pattern: pattern === undefined ? undefined : patternOf(pattern),
+    stableSec,
+    exit,
+    prompt,
+    gone,
+    external: set.ready === undefined ? undefined : [ready(set.ready)],
+  };
+}
+
+function patternOf(pattern: NonNullable<NativePredicates["pattern"]>): WaitPattern {
+  if ("literal" in pattern) return { kind: "literal", text: pattern.literal };
+  const { regex, ignoreCase, multiline, dotAll } = pattern;
+  return { kind: "regex", text: regex, ignoreCase, multiline, dotAll };
+}

@@ -1,0 +1,219 @@
+/**
+ * `/v1/stream`: many panes over one WebSocket. Output goes as binary frames that all subscribers of a pane share; each
+ * channel has credit, so that one pane's flood does not fill the connection for the others. Requests are answered in the
+ * order in which they came to an end; input keeps the order in which it was sent, because each pane has one FIFO.
+ */
+import type { WebSocket } from "ws";
+import type { OpenSubscription } from "../../daemon/panes/feeds.ts";
+import type { PaneFeed } from "../../daemon/panes/paneFeed.ts";
+import type { SubscriptionSink } from "../../daemon/panes/subscription.ts";
+import { STREAM_INITIAL_CREDIT_BYTES } from "../../protocol/api/nativeFrames.ts";
+import { type StreamMessage, type StreamRequest, streamRequestSchema } from "../../protocol/api/nativeStream.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { formatPosition } from "../../protocol/position.ts";
+import { visibleError } from "../http/errors.ts";
+import { SocketWriter } from "../http/websocket.ts";
+import { exitAnswer, gapAnswer, snapshotAnswer } from "./answers.ts";
+import type { NativeContext } from "./context.ts";
+import { inputParts, parse, streamStart } from "./requests.ts";
+import { findPane, findServer } from "./targets.ts";
+
+/** Panes one connection may follow. */
+const MAX_CHANNELS = 1_024;
+/** RFC 6455 §7.4.1: going away. */
+const CLOSE_GOING_AWAY = 1_001;
+
+interface OpenChannel {
+  subscription: OpenSubscription | undefined;
+  creditBytes: number;
+}
+
+type Subscribe = Extract<StreamRequest, { type: "subscribe" }>;
+
+export class StreamSocket {
+  readonly #context: NativeContext;
+  readonly #socket: WebSocket;
+  readonly #writer: SocketWriter;
+  readonly #channels = new Map<number, OpenChannel>();
+  readonly #close = (): void => {
+    this.#socket.close(CLOSE_GOING_AWAY, "the daemon is stopping");
+    this.closed();
+  };
+
+  constructor(context: NativeContext, socket: WebSocket) {
+    this.#context = context;
+    this.#socket = socket;
+    this.#writer = new SocketWriter({
+      socket,
+      clock: context.clock,
+      ...context.bounds,
+      onDrain: () => this.#pump(),
+      onStall: () => context.metrics.streamsStalled.add(1, { transport: "websocket" }),
+    });
+    context.open.add(this.#close);
+  }
+
+  /** A text message; nothing it holds can end the connection. */
+  message(data: unknown): void {
+    let id: number | null = null;
+    try {
+      const json = typeof data === "string" ? parseJson(data) : undefined;
+      id = idOf(json);
+      this.#request(parse(streamRequestSchema, json));
+    } catch (error) {
+      this.#fail(id, error);
+    }
+  }
+
+  /** The connection is gone. Safe to call twice. */
+  closed(): void {
+    this.#context.open.delete(this.#close);
+    this.#writer.close();
+    for (const { subscription } of this.#channels.values()) subscription?.close();
+    this.#channels.clear();
+  }
+
+  #request(request: StreamRequest): void {
+    switch (request.type) {
+      case "subscribe":
+        this.#subscribe(request);
+        return;
+      case "unsubscribe":
+        this.#channels.get(request.channel)?.subscription?.close();
+        this.#channels.delete(request.channel);
+        this.#send({ type: "ack", id: request.id });
+        return;
+      case "credit": {
+        const channel = this.#channels.get(request.channel);
+        if (channel === undefined) return;
+        channel.creditBytes = Math.min(Number.MAX_SAFE_INTEGER, channel.creditBytes + request.bytes);
+        channel.subscription?.pump();
+        return;
+      }
+      case "input": {
+        const { server, pane } = this.#target(request);
+        const answer = server.input(pane.id, inputParts(request.parts));
+        this.#answer(
+          request.id,
+          answer.then(({ position }) => formatPosition(position)),
+        );
+        return;
+      }
+      case "resize": {
+        const { server, pane } = this.#target(request);
+        this.#answer(
+          request.id,
+          server.resize(pane.id, request.cols, request.rows).then(() => undefined),
+        );
+        return;
+      }
+    }
+  }
+
+  #target(request: { readonly server: string; readonly pane: string }) {
+    const server = findServer(this.#context.servers, request.server);
+    return { server, pane: findPane(server, request.pane) };
+  }
+
+  #subscribe(request: Subscribe): void {
+    if (this.#channels.size >= MAX_CHANNELS) {
+      throw new AppError("RESOURCE_LIMIT", `one connection follows at most ${MAX_CHANNELS} panes; open another`);
+    }
+    const { server, pane } = this.#target(request);
+    const channel: OpenChannel = {
+      subscription: undefined,
+      creditBytes: request.creditBytes ?? STREAM_INITIAL_CREDIT_BYTES,
+    };
+    let number = 0;
+    const sinkFor = (feed: PaneFeed): SubscriptionSink => {
+      ({ number } = this.#context.channels.of(feed));
+      if (this.#channels.has(number)) {
+        throw new AppError("ALREADY_EXISTS", `this connection follows ${pane.id} already, on channel ${number}`);
+      }
+      this.#channels.set(number, channel);
+      return this.#sink(feed, number, channel, request, pane.id);
+    };
+    try {
+      const start = streamStart(request.from ?? "now");
+      channel.subscription = this.#context.feedsOf(server).subscribe(pane.id, start, sinkFor);
+    } catch (error) {
+      if (this.#channels.get(number) === channel) this.#channels.delete(number);
+      throw error;
+    }
+    channel.subscription.pump();
+  }
+
+  #sink(feed: PaneFeed, number: number, channel: OpenChannel, request: Subscribe, pane: string): SubscriptionSink {
+    const { encode } = this.#context.channels.of(feed);
+    const { metrics } = this.#context;
+    return {
+      room: () => Math.min(channel.creditBytes, this.#writer.room()),
+      open: (position, { cols, rows }) =>
+        this.#send({
+          type: "subscribed",
+          id: request.id,
+          channel: number,
+          server: request.server,
+          pane,
+          position: formatPosition(position),
+          cols,
+          rows,
+        }),
+      output: (chunk) => {
+        const bytes = chunk.to - chunk.from;
+        channel.creditBytes -= bytes;
+        metrics.streamBytes.add(bytes, { transport: "websocket" });
+        this.#writer.binary(feed.frame(encode, chunk));
+      },
+      gap: (gap) => {
+        metrics.streamGaps.add(1, { reason: gap.reason });
+        this.#send({ type: "gap", channel: number, ...gapAnswer(gap) });
+      },
+      snapshot: (snapshot) => {
+        metrics.streamSnapshots.add();
+        this.#send({ type: "snapshot", channel: number, ...snapshotAnswer(snapshot) });
+      },
+      resized: (cols, rows) => this.#send({ type: "resize", channel: number, cols, rows }),
+      exited: (status) => this.#send({ type: "exit", channel: number, ...exitAnswer(status) }),
+      closed: ({ code, message }) => {
+        this.#send({ type: "closed", channel: number, code, message });
+        channel.subscription?.close();
+        this.#channels.delete(number);
+      },
+    };
+  }
+
+  #pump(): void {
+    for (const { subscription } of this.#channels.values()) subscription?.pump();
+  }
+
+  #answer(id: number, work: Promise<string | undefined>): void {
+    work.then(
+      (position) => this.#send({ type: "ack", id, ...(position === undefined ? {} : { position }) }),
+      (error: unknown) => this.#fail(id, error),
+    );
+  }
+
+  #fail(id: number | null, thrown: unknown): void {
+    const { message, error } = visibleError(thrown);
+    if (error.code === "INTERNAL_ERROR") this.#context.log.error("native.socket.failed", { error });
+    this.#send({ type: "error", id, code: error.code, message, details: error.details });
+  }
+
+  #send(message: StreamMessage): void {
+    this.#writer.text(JSON.stringify(message));
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new AppError("INVALID_ARGUMENT", "a message is one JSON object", { cause: error });
+  }
+}
+
+function idOf(json: unknown): number | null {
+  if (typeof json !== "object" || json === null || !("id" in json)) return null;
+  return typeof json.id === "number" && Number.isSafeInteger(json.id) ? json.id : null;
+}

@@ -1,0 +1,40 @@
+/**
+ * From a path to what it names: `/panes/5` is `%5`, any other word a session's active pane; `/sessions/$3` an id, any other
+ * word a name, exactly. Nothing is guessed: what does not exist is a 404 before anything is done.
+ */
+import type { PaneInfo, SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { isPaneId, isSessionId, type PaneId, paneIdOf } from "../../protocol/ids.ts";
+
+/** @throws AppError NOT_FOUND */
+export function findServer(servers: ReadonlyMap<string, TmuxServer>, name: string): TmuxServer {
+  const server = servers.get(name);
+  if (server !== undefined) return server;
+  throw new AppError("NOT_FOUND", `there is no server ${JSON.stringify(name)}; GET /v1/servers lists them`);
+}
+
+/** @throws AppError NOT_FOUND */
+export function findSession(server: TmuxServer, text: string): SessionInfo {
+  const session = isSessionId(text)
+    ? server.sessions().find((candidate) => candidate.id === text)
+    : server.findSession(text);
+  if (session !== undefined) return session;
+  throw new AppError("NOT_FOUND", `there is no session ${JSON.stringify(text)}; list the sessions`);
+}
+
+/** @throws AppError NOT_FOUND */
+export function findPane(server: TmuxServer, text: string): PaneInfo {
+  const pane = paneNamed(server, text);
+  const info = pane === undefined ? undefined : server.findPane(pane);
+  if (info !== undefined) return info;
+  throw new AppError("NOT_FOUND", `there is no pane or session ${JSON.stringify(text)}; list the panes`);
+}
+
+function paneNamed(server: TmuxServer, text: string): PaneId | undefined {
+  if (/^\d{1,10}$/.test(text)) return paneIdOf(Number(text));
+  if (isPaneId(text)) return text;
+  const session = isSessionId(text)
+    ? server.sessions().find((candidate) => candidate.id === text)
+    : server.findSession(text);
+  return session?.activePane;
+}

@@ -1,0 +1,168 @@
+/**
+ * The native API over loopback against what it stands on: input by HTTP until its echo comes on a stream, against the same
+ * on the least control client there is, and against two subprocesses; and a screen captured over HTTP.
+ */
+import { WebSocket } from "ws";
+import { decodeStreamFrame, STREAM_PROTOCOL } from "../protocol/api/nativeFrames.ts";
+import { openPtyTransport } from "../daemon/connection/transport.ts";
+import { captureLines, pollUntilSeen, sendText } from "./baseline.ts";
+import { check, compare, compareTrials, type Contender, type Emit, timed, type Trial, trialOf } from "./figures.ts";
+import { nativeProcess, type NativeProcess } from "./nativeProcess.ts";
+import { detachedPane, naivePane, type NaivePane, privateSocket, SESSION } from "./privateServer.ts";
+import { RawHttp } from "./rawHttp.ts";
+
+const READY = "ready!";
+const ECHO = ["sh", "-c", `stty raw -echo; printf ${READY}; exec cat`];
+const TURNS = { trials: 3, rounds: 10, perRound: 50, warmUp: 1_000 };
+
+export async function run(emit: Emit): Promise<void> {
+  const echo = (way: Way) => ({ bench: "native", figure: `input to echo, ${way}`, unit: "ms" });
+  for (const way of ["POST, SSE", "POST, WebSocket", "WebSocket both ways"] as const) {
+    const open = async (): Promise<Trial> => {
+      const ours = await echoDaemon();
+      const naive = await naivePane(ECHO, openPtyTransport);
+      while (!(await naive.client.command(`capture-pane -p -t ${naive.pane}`)).includes(READY));
+      return trialOf([await ourEcho(ours, way), naiveEcho(naive)], [ours, naive]);
+    };
+    await compareTrials(echo(way), open, TURNS, emit);
+  }
+  await using detached = detachedPane(ECHO);
+  await pollUntilSeen(detached.socketPath, READY);
+  await using ours = await echoDaemon();
+  const few = { rounds: 5, perRound: 10, warmUp: 5 };
+  const subprocess: Contender = {
+    name: "subprocess send-keys, then capture-pane until seen",
+    sample: () => {
+      const token = nextToken();
+      return timed(async () => {
+        await sendText(detached.socketPath, token);
+        await pollUntilSeen(detached.socketPath, token);
+      });
+    },
+  };
+  await compare(echo("POST, SSE"), [await ourEcho(ours, "POST, SSE"), subprocess], few, emit);
+  await compare(
+    { bench: "native", figure: "GET capture, visible screen", unit: "ms" },
+    [
+      ourCapture(ours),
+      { name: "subprocess capture-pane", sample: () => timed(() => captureLines(detached.socketPath, 24)) },
+    ],
+    few,
+    emit,
+  );
+}
+
+interface EchoDaemon extends AsyncDisposable {
+  readonly daemon: NativeProcess;
+  readonly http: RawHttp;
+  readonly pane: string;
+}
+
+async function echoDaemon(): Promise<EchoDaemon> {
+  const socket = privateSocket();
+  const daemon = await nativeProcess(socket.socketPath);
+  const http = await RawHttp.open(daemon.port);
+  const made = (await http.call("POST", "/v1/servers/main/sessions", { name: SESSION, command: ECHO })) as {
+    activePane: string;
+  };
+  const pane = `/v1/servers/main/panes/${made.activePane.slice(1)}`;
+  await http.call("POST", `${pane}/wait`, { pattern: { literal: READY }, from: "tail:10" });
+  return {
+    daemon,
+    http,
+    pane,
+    [Symbol.asyncDispose]: async () => {
+      http[Symbol.dispose]();
+      await daemon[Symbol.asyncDispose]();
+      await socket[Symbol.asyncDispose]();
+    },
+  };
+}
+
+let tokens = 0;
+/** Six bytes never sent before. */
+const nextToken = (): string => String(100_000 + (tokens += 1)).slice(-6);
+
+type Way = "POST, SSE" | "POST, WebSocket" | "WebSocket both ways";
+
+/** From the input being written to the bytes on the stream; the answer is waited for outside the time. */
+async function ourEcho({ daemon, http, pane }: EchoDaemon, way: Way): Promise<Contender> {
+  let onBytes: (text: string) => void = () => undefined;
+  const socket = way === "POST, SSE" ? undefined : await openSocket(daemon, pane, (text) => onBytes(text));
+  if (socket === undefined) {
+    const stream = await RawHttp.open(daemon.port);
+    await stream.follow(`${pane}/stream`, (data) => onBytes(Buffer.from(data, "base64").toString("latin1")));
+  }
+  const number = pane.split("/").at(-1);
+  return {
+    name: `ours, ${way}`,
+    sample: async () => {
+      const token = nextToken();
+      const parts = [{ kind: "text", text: token }];
+      let echoed = "";
+      let seenMs = 0;
+      const seen = new Promise<void>((resolve) => {
+        onBytes = (text) => {
+          echoed += text;
+          if (!echoed.includes(token)) return;
+          seenMs = performance.now();
+          resolve();
+        };
+      });
+      const startMs = performance.now();
+      if (way === "WebSocket both ways") {
+        socket?.send(JSON.stringify({ type: "input", id: tokens, server: "main", pane: number, parts }));
+        await seen;
+      } else await Promise.all([http.call("POST", `${pane}/input`, { parts }), seen]);
+      return seenMs - startMs;
+    },
+  };
+}
+
+function openSocket({ port }: NativeProcess, pane: string, onBytes: (text: string) => void): Promise<WebSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/stream`, [STREAM_PROTOCOL]);
+    socket.once("error", reject);
+    socket.once("open", () => {
+      const number = pane.split("/").at(-1);
+      socket.send(
+        JSON.stringify({ type: "subscribe", id: 0, server: "main", pane: number, creditBytes: 1_000_000_000 }),
+      );
+    });
+    socket.on("message", (data: Buffer, isBinary) => {
+      if (!isBinary) resolve(socket);
+      else onBytes(Buffer.from(decodeStreamFrame(data)!.bytes).toString("latin1"));
+    });
+  });
+}
+
+function naiveEcho({ client, pane }: NaivePane): Contender {
+  return {
+    name: "naive -CC client",
+    sample: async () => {
+      const token = nextToken();
+      let echoed = "";
+      let seenMs = 0;
+      const seen = new Promise<void>((resolve) => {
+        client.onOutput = (text) => {
+          echoed += text;
+          if (!echoed.includes(token)) return;
+          seenMs = performance.now();
+          resolve();
+        };
+      });
+      const startMs = performance.now();
+      await Promise.all([client.command(`send-keys -t ${pane} -l ${token}`), seen]);
+      return seenMs - startMs;
+    },
+  };
+}
+
+const ourCapture = ({ http, pane }: EchoDaemon): Contender => ({
+  name: "ours",
+  sample: () =>
+    timed(async () => {
+      const { lines } = (await http.call("GET", `${pane}/capture`)) as { lines: string[] };
+      check(lines.length > 0, "no screen");
+    }),
+});

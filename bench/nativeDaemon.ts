@@ -1,0 +1,91 @@
+/**
+ * The native API in a process of its own, for the benches: with a socket path on tmux, without on a pane in memory that
+ * prints at the rate it is told. Speaks JSON over IPC; ends with its parent.
+ */
+import { createNativeApp } from "../adapters/native/app.ts";
+import { listen } from "../adapters/http/listen.ts";
+import { silentLog } from "../daemon/ops/log.ts";
+import { startOwnedServer } from "../daemon/server/ownedServer.ts";
+import { StubServer } from "../daemon/server/stubServer.ts";
+import type { TmuxServer } from "../daemon/server/tmuxServer.ts";
+import { systemClock } from "../daemon/time/clock.ts";
+import { WaitManager } from "../daemon/waits/waitManager.ts";
+import { benchEnvironment, SESSION } from "./privateServer.ts";
+
+/** What the parent asks for; each is answered once. */
+export type DaemonRequest =
+  | { readonly ask: "print"; readonly bytesPerSec: number; readonly chunkBytes: number; readonly seconds: number }
+  | { readonly ask: "usage" };
+
+export interface Printed {
+  /** Share of one core that this process used meanwhile. */
+  readonly cpu: number;
+  readonly bytes: number;
+}
+
+const [socketPath, ringBytes] = process.argv.slice(2);
+const server: TmuxServer =
+  socketPath === undefined || socketPath === ""
+    ? new StubServer({ nowUnixMs: () => Date.now(), onListenerError: () => undefined })
+    : await startOwnedServer({
+        socketPath,
+        env: benchEnvironment,
+        clock: systemClock,
+        ringBytes: ringBytes === undefined ? undefined : Number(ringBytes),
+      });
+if (server instanceof StubServer) await server.createSession({ name: SESSION });
+const native = createNativeApp({
+  servers: new Map([["main", server]]),
+  waits: new WaitManager({ clock: systemClock }),
+  clock: systemClock,
+  log: silentLog,
+});
+const listener = await listen({
+  fetch: native.app.fetch,
+  host: "127.0.0.1",
+  port: 0,
+  websocket: native.websocket,
+  clock: systemClock,
+});
+
+async function print(request: Extract<DaemonRequest, { ask: "print" }>): Promise<Printed> {
+  const pane = server.panes()[0]!.id;
+  const bytes = new Uint8Array(request.chunkBytes - 1).fill(0x78);
+  const startedMs = performance.now();
+  const before = process.cpuUsage();
+  let printed = 0;
+  await new Promise<void>((resolve) => {
+    const tick = (): void => {
+      const elapsedSec = (performance.now() - startedMs) / 1_000;
+      // As tmux does: many chunks of one read each, never one large one.
+      while (printed < elapsedSec * request.bytesPerSec) {
+        void server.input(pane, [{ kind: "text", bytes }]);
+        printed += request.chunkBytes;
+      }
+      if (elapsedSec >= request.seconds) resolve();
+      else setTimeout(tick, 1);
+    };
+    tick();
+  });
+  return { cpu: cpuSince(before, startedMs), bytes: printed };
+}
+
+function cpuSince(before: NodeJS.CpuUsage, startedMs: number): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000 / (performance.now() - startedMs);
+}
+
+process.on("message", (request: DaemonRequest) => {
+  switch (request.ask) {
+    case "print":
+      void print(request).then((printed) => process.send?.(printed));
+      return;
+    case "usage": {
+      const { rss } = process.memoryUsage();
+      process.send?.({ rss, cpu: process.cpuUsage() });
+      return;
+    }
+  }
+});
+process.on("disconnect", () => void server.close().finally(() => process.exit(0)));
+process.send?.({ port: listener.port });

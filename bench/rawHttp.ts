@@ -1,0 +1,71 @@
+/** The least HTTP client there is: one kept connection, one request at a time. Node's own costs more than a daemon. */
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+
+export class RawHttp implements Disposable {
+  readonly #socket: Socket;
+  #text = "";
+  #onText: () => void = () => undefined;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    socket.setEncoding("utf8");
+    socket.on("data", (text: string) => {
+      this.#text += text;
+      this.#onText();
+    });
+  }
+
+  static async open(port: number): Promise<RawHttp> {
+    const socket = connect(port, "127.0.0.1");
+    await once(socket, "connect");
+    return new RawHttp(socket);
+  }
+
+  /** The answer's JSON. */
+  call(method: string, path: string, body?: object): Promise<unknown> {
+    this.#write(method, path, body);
+    return new Promise((resolve, reject) => {
+      this.#onText = () => {
+        const end = this.#text.indexOf("\r\n\r\n");
+        if (end < 0) return;
+        const length = Number(/^content-length: (\d+)/im.exec(this.#text)?.[1] ?? 0);
+        const answer = this.#text.slice(end + 4);
+        if (Buffer.byteLength(answer) < length) return;
+        const isGood = this.#text.startsWith("HTTP/1.1 2");
+        this.#text = "";
+        if (isGood) resolve(JSON.parse(answer));
+        else reject(new Error(answer));
+      };
+    });
+  }
+
+  /** Hands on each `data:` of an event stream; resolves with the first. */
+  follow(path: string, onData: (data: string) => void): Promise<void> {
+    this.#write("GET", path, undefined);
+    return new Promise((resolve) => {
+      this.#onText = () => {
+        const events = this.#text.split("\n\n");
+        this.#text = events.pop()!;
+        for (const event of events) {
+          const data = /^data: (.*)$/m.exec(event)?.[1];
+          if (data === undefined) continue;
+          onData(data);
+          resolve();
+        }
+      };
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket.destroy();
+  }
+
+  #write(method: string, path: string, body: object | undefined): void {
+    const text = body === undefined ? "" : JSON.stringify(body);
+    const length =
+      body === undefined ? "" : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n`;
+    this.#socket.write(`${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${length}\r\n${text}`);
+  }
+}

@@ -1,0 +1,73 @@
+/** The feeds of one server's panes: made for the first subscriber of a pane, gone with its last. */
+import type { PaneId } from "../../protocol/ids.ts";
+import type { TmuxServer } from "../server/tmuxServer.ts";
+import type { Clock } from "../time/clock.ts";
+import { PaneFeed } from "./paneFeed.ts";
+import { Subscription, type StreamStart, type SubscriptionSink } from "./subscription.ts";
+
+export interface FeedsOptions {
+  readonly server: TmuxServer;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface OpenSubscription {
+  readonly feed: PaneFeed;
+  /** The sink has room again. */
+  pump(): void;
+  /** Safe to call twice. */
+  close(): void;
+}
+
+export class Feeds {
+  readonly #options: FeedsOptions;
+  readonly #feeds = new Map<PaneId, PaneFeed>();
+
+  constructor(options: FeedsOptions) {
+    this.#options = options;
+  }
+
+  get subscriberCount(): number {
+    let count = 0;
+    for (const feed of this.#feeds.values()) count += feed.memberCount;
+    return count;
+  }
+
+  /**
+   * Begins to write to `sinkFor(feed)`; what is there already is written with the first `pump`.
+   * @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST: nothing was written
+   */
+  subscribe(pane: PaneId, start: StreamStart, sinkFor: (feed: PaneFeed) => SubscriptionSink): OpenSubscription {
+    let feed = this.#feeds.get(pane);
+    if (feed === undefined || feed.ended !== undefined) {
+      feed = new PaneFeed({ ...this.#options, pane });
+      this.#feeds.set(pane, feed);
+    }
+    const of = feed;
+    const release = (): void => {
+      if (of.memberCount > 0) return;
+      of.close();
+      if (this.#feeds.get(pane) === of) this.#feeds.delete(pane);
+    };
+    try {
+      const subscription = new Subscription(of, start, sinkFor(of));
+      return {
+        feed: of,
+        pump: () => {
+          try {
+            subscription.pump();
+          } catch (error) {
+            this.#options.onError(error);
+          }
+        },
+        close: () => {
+          subscription.close();
+          release();
+        },
+      };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Cuts a command's output out of a stream: what stands between a start and an end mark, however the stream is cut into
+ * chunks. Keeps the newest output within a bound and says what it dropped; a mark is looked for in a tail that is longer
+ * than any mark.
+ */
+import type { Gap } from "../../protocol/position.ts";
+import type { ShellMarks } from "./shellLine.ts";
+
+/** Longest mark: OSC 133 with parameters. What is longer is not one. */
+const MAX_MARK_BYTES = 256;
+
+export interface MarkedOutput {
+  readonly bytes: Uint8Array;
+  readonly from: number;
+  readonly to: number;
+  readonly status: number | undefined;
+  readonly gaps: readonly Gap[];
+}
+
+export class MarkScanner {
+  readonly #marks: ShellMarks;
+  readonly #maxBytes: number;
+  readonly #gaps: Gap[] = [];
+  /** Not yet searched to its end, as latin1: one character per byte. */
+  #tail = "";
+  #tailSeq: number;
+  #startSeq: number | undefined;
+  #kept: Buffer[] = [];
+  #keptBytes = 0;
+  #dropped: { readonly from: number; to: number } | undefined;
+
+  /** @param fromSeq where the stream is read from */
+  constructor(marks: ShellMarks, fromSeq: number, maxBytes: number) {
+    this.#marks = marks;
+    this.#tailSeq = fromSeq;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Takes in the next bytes of the stream. Returns the output once the end mark has come. */
+  push(bytes: Uint8Array): MarkedOutput | undefined {
+    this.#tail += Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+    if (this.#startSeq === undefined) {
+      const start = this.#marks.start.exec(this.#tail);
+      if (start !== null) this.#begin(start.index + start[0].length);
+    }
+    const end = this.#marks.end.exec(this.#tail);
+    if (end !== null) return this.#finish(end);
+    const done = this.#tail.length - MAX_MARK_BYTES;
+    if (done > 0) this.#take(done);
+    return undefined;
+  }
+
+  /** Bytes of the stream are missing here; a mark that was among them is not waited for. */
+  gap(gap: Gap): void {
+    this.#gaps.push(gap);
+    if (this.#startSeq === undefined) this.#startSeq = gap.to;
+    else this.#take(this.#tail.length);
+    this.#tail = "";
+    this.#tailSeq = gap.to;
+  }
+
+  #begin(length: number): void {
+    this.#tail = this.#tail.slice(length);
+    this.#tailSeq += length;
+    this.#startSeq = this.#tailSeq;
+  }
+
+  #finish(end: RegExpExecArray): MarkedOutput {
+    if (this.#startSeq === undefined) {
+      // No start mark: the first line is the echo of what was typed.
+      const echo = this.#tail.lastIndexOf("\n", end.index) < 0 ? 0 : this.#tail.indexOf("\n") + 1;
+      this.#begin(Math.min(echo, end.index));
+      end.index -= Math.min(echo, end.index);
+    }
+    this.#take(end.index);
+    const bytes = Buffer.concat(this.#kept);
+    const status = end[1] === undefined ? undefined : Number(end[1]);
+    const gaps =
+      this.#dropped === undefined ? this.#gaps : [{ ...this.#dropped, reason: "evicted" as const }, ...this.#gaps];
+    return { bytes, from: this.#startSeq ?? this.#tailSeq, to: this.#tailSeq, status, gaps };
+  }
+
+  /** Moves bytes from the tail to what is kept; before the start mark they are dropped. */
+  #take(length: number): void {
+    const bytes = Buffer.from(this.#tail.slice(0, length), "latin1");
+    this.#tail = this.#tail.slice(length);
+    this.#tailSeq += length;
+    if (this.#startSeq === undefined || bytes.length === 0) return;
+    this.#kept.push(bytes);
+    this.#keptBytes += bytes.length;
+    while (this.#keptBytes > this.#maxBytes) this.#drop(this.#keptBytes - this.#maxBytes);
+  }
+
+  #drop(excess: number): void {
+    const [first] = this.#kept;
+    if (first === undefined) return;
+    const length = Math.min(excess, first.length);
+    if (length === first.length) this.#kept.shift();
+    else this.#kept[0] = first.subarray(length);
+    this.#keptBytes -= length;
+    this.#dropped ??= { from: this.#startSeq!, to: this.#startSeq! };
+    this.#dropped.to += length;
+  }
+}

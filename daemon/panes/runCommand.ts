@@ -1,0 +1,196 @@
+/**
+ * Types a command into a shell's pane and returns what it printed and how it ended. A shell that marks its commands
+ * (OSC 133) gets the command as it is; any other gets it between marks of ours (`shellLine.ts`). The output is read from
+ * the stream as it comes, so nothing has to fit into the ring; what is more than asked for is a declared gap.
+ */
+import { AppError } from "../../protocol/errors.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import type { Gap, Position } from "../../protocol/position.ts";
+import { createNonce } from "../connection/framing.ts";
+import type { InputPart, TmuxServer } from "../server/tmuxServer.ts";
+import type { Clock } from "../time/clock.ts";
+import { MarkScanner, type MarkedOutput } from "./markScanner.ts";
+import type { OutputSource } from "./outputSource.ts";
+import {
+  marksOf,
+  SHELL_INTEGRATION_MARKS,
+  shellKind,
+  type ShellKind,
+  shellLine,
+  type ShellMarks,
+} from "./shellLine.ts";
+
+/** Guessed by nobody in the time a command takes, short enough to read over: 58^10. */
+const NONCE_CHARS = 10;
+/** A shell on a busy machine prompts well within this. */
+const SHELL_START_MS = 1_000;
+
+export interface RunRequest {
+  readonly command: string;
+  readonly timeoutMs: number;
+  readonly maxOutputBytes: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface RunResult {
+  readonly bytes: Uint8Array;
+  /** Undefined when the shell's own mark did not say. */
+  readonly exitCode: number | undefined;
+  readonly from: Position;
+  readonly to: Position;
+  readonly gaps: readonly Gap[];
+  readonly method: "osc133" | "marker";
+  readonly elapsedMs: number;
+}
+
+export interface RunContext {
+  readonly server: TmuxServer;
+  readonly pane: PaneId;
+  readonly clock: Clock;
+}
+
+/**
+ * The command is typed once and goes on when its caller leaves.
+ * @throws AppError INCONSISTENT_STATE when no shell is in the foreground; INVALID_ARGUMENT, NOT_FOUND, TIMEOUT, CONNECTION_LOST
+ */
+export async function runCommand(context: RunContext, request: RunRequest): Promise<RunResult> {
+  const { server, pane, clock } = context;
+  const startedMs = clock.nowMs();
+  const source = server.output(pane);
+  const kind = await shellIn(context, source);
+  const isMarked = marksItsCommands(source) && !request.command.includes("\n");
+  const nonce = createNonce().slice(0, NONCE_CHARS);
+  const parts = isMarked ? plainParts(request.command) : markedParts(kind, request.command, nonce);
+  const marks = isMarked ? SHELL_INTEGRATION_MARKS : marksOf(nonce);
+  const output = await typeAndRead(context, source, {
+    request,
+    parts,
+    marks,
+    deadlineMs: startedMs + request.timeoutMs,
+  });
+  const { epoch } = source;
+  return {
+    bytes: output.bytes,
+    exitCode: output.status,
+    from: { epoch, outputSeq: output.from },
+    to: { epoch, outputSeq: output.to },
+    gaps: output.gaps,
+    method: isMarked ? "osc133" : "marker",
+    elapsedMs: clock.nowMs() - startedMs,
+  };
+}
+
+/** A pane that has shown nothing may not have come to start its shell: its first output says that it has. */
+async function shellIn({ server, pane, clock }: RunContext, source: OutputSource): Promise<ShellKind> {
+  const isNew = source.outputSeq === 0;
+  let kind = shellKind((await server.describePane(pane)).command);
+  if (kind === undefined && isNew) {
+    await firstOutput(source, clock);
+    kind = shellKind((await server.describePane(pane)).command);
+  }
+  if (kind !== undefined) return kind;
+  throw new AppError(
+    "INCONSISTENT_STATE",
+    `run needs a shell at its prompt; in pane ${pane} another program is in the foreground`,
+  );
+}
+
+function firstOutput(source: OutputSource, clock: Clock): Promise<void> {
+  if (source.outputSeq > 0) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      timer.cancel();
+      unsubscribe();
+      resolve();
+    };
+    const unsubscribe = source.subscribe({ advanced: done, gap: done, exited: done, closed: done });
+    const timer = clock.callAt(clock.nowMs() + SHELL_START_MS, done);
+  });
+}
+
+const encoder = new TextEncoder();
+const ENTER: InputPart = { kind: "keys", keys: ["Enter"] };
+
+const plainParts = (command: string): InputPart[] => [{ kind: "text", bytes: encoder.encode(command) }, ENTER];
+
+/** fish edits what is typed while it comes (pairs, completions): a paste arrives as it is. */
+const markedParts = (kind: ShellKind, command: string, nonce: string): InputPart[] => [
+  { kind: kind === "fish" ? "paste" : "text", bytes: encoder.encode(shellLine(kind, command, nonce)) },
+  ENTER,
+];
+
+/** The newest OSC 133 in the retained output is a prompt's: the shell marks, and it is waiting for a command. */
+function marksItsCommands(source: OutputSource): boolean {
+  let last: string | undefined;
+  let at = source.tailSeq;
+  for (let slice = source.read(at); slice.kind !== "end"; slice = source.read(at)) {
+    at = slice.kind === "bytes" ? slice.to : slice.gap.to;
+    if (slice.kind === "gap") continue;
+    const bytes = Buffer.from(slice.bytes.buffer, slice.bytes.byteOffset, slice.bytes.byteLength);
+    const found = bytes.lastIndexOf("\u001b]133;", undefined, "latin1");
+    if (found >= 0) last = String.fromCharCode(bytes[found + 6] ?? 0);
+  }
+  return last === "A" || last === "B";
+}
+
+interface Reading {
+  readonly request: RunRequest;
+  readonly parts: readonly InputPart[];
+  readonly marks: ShellMarks;
+  readonly deadlineMs: number;
+}
+
+function typeAndRead(context: RunContext, source: OutputSource, reading: Reading): Promise<MarkedOutput> {
+  const { server, pane, clock } = context;
+  const { signal, timeoutMs, maxOutputBytes } = reading.request;
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    let scanner: MarkScanner | undefined;
+    let at = 0;
+    const settle = (act: () => void): void => {
+      timer.cancel();
+      unsubscribe();
+      signal?.removeEventListener("abort", onAbort);
+      act();
+    };
+    const fail = (error: unknown): void => settle(() => reject(error));
+    const readOn = (): void => {
+      if (scanner === undefined) return;
+      for (let slice = source.read(at); slice.kind !== "end"; slice = source.read(at)) {
+        at = slice.kind === "bytes" ? slice.to : slice.gap.to;
+        if (slice.kind === "gap") {
+          scanner.gap(slice.gap);
+          continue;
+        }
+        const output = scanner.push(slice.bytes);
+        if (output === undefined) continue;
+        scanner = undefined;
+        settle(() => resolve(output));
+        return;
+      }
+    };
+    const onAbort = (): void => fail(signal?.reason);
+    const unsubscribe = source.subscribe({
+      advanced: readOn,
+      gap: readOn,
+      exited: () => fail(shellEnded(pane)),
+      closed: (error) => fail(error.code === "NOT_FOUND" ? shellEnded(pane) : error),
+    });
+    const timer = clock.callAt(reading.deadlineMs, () => fail(timedOut(timeoutMs)));
+    signal?.addEventListener("abort", onAbort, { once: true });
+    const beforeWrite = (): void => {
+      at = source.outputSeq;
+      scanner = new MarkScanner(reading.marks, at, maxOutputBytes);
+    };
+    server.input(pane, reading.parts, { beforeWrite, signal }).catch(fail);
+  });
+}
+
+const shellEnded = (pane: PaneId): AppError =>
+  new AppError("NOT_FOUND", `the shell in pane ${pane} ended with the command`);
+
+const timedOut = (timeoutMs: number): AppError =>
+  new AppError(
+    "TIMEOUT",
+    `the command has not ended within ${timeoutMs} ms; it goes on: read the pane, or send C-c to stop it`,
+  );

@@ -1,0 +1,138 @@
+/**
+ * A screen as the bytes that draw it: rows as tmux captured them, then the modes, the cursor and what the program has left
+ * unfinished, in an order in which no step disturbs an earlier one. Pure; `snapshot.ts` asks tmux.
+ */
+import { applySgr, DEFAULT_PEN, type Pen, sgrOf } from "./pen.ts";
+import type { StreamModes } from "./streamModes.ts";
+
+/** Rows of one screen. Attributes carry over from a row to the next. */
+export interface CapturedScreen {
+  readonly rows: readonly string[];
+  /** The same text without attributes, wrapped rows joined. */
+  readonly joined: readonly string[];
+}
+
+/** What tmux says of a pane's screen, by its format names. */
+export interface ScreenFlags {
+  readonly cols: number;
+  readonly rows: number;
+  /** `cols` when the next character goes to the next row. */
+  readonly cursorCol: number;
+  readonly cursorRow: number;
+  readonly alternateScreen: boolean;
+  /** Where the cursor was before the alternate screen; undefined when that was not saved. */
+  readonly savedCursor: { readonly col: number; readonly row: number } | undefined;
+  readonly regionTop: number;
+  readonly regionBottom: number;
+  /** Private and ANSI modes in force, such as `?1` and `4`. */
+  readonly modes: readonly string[];
+  readonly applicationKeypad: boolean;
+  readonly originMode: boolean;
+  readonly cursorVisible: boolean;
+  readonly wraps: boolean;
+  /** Columns of the tab stops; undefined for the usual ones. */
+  readonly tabs: readonly number[] | undefined;
+}
+
+export interface PaintInput {
+  readonly shown: CapturedScreen;
+  /** The normal screen behind an alternate one. */
+  readonly saved: CapturedScreen;
+  readonly flags: ScreenFlags;
+  readonly stream: StreamModes;
+  /** The unfinished sequence or character that the next output completes. */
+  readonly pending: Uint8Array;
+}
+
+const ESC = "\u001b";
+const CSI = `${ESC}[`;
+const encoder = new TextEncoder();
+
+/** Attributes and character-set shifts in a captured row. */
+// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+const NOT_TEXT = /\u001b\[[0-9;:]*m|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[\u000e\u000f]/g;
+// oxlint-disable-next-line no-control-regex -- as above
+const SGR = /\u001b\[([0-9;:]*)m/g;
+
+export function paintScreen(input: PaintInput): Uint8Array {
+  const { shown, saved, flags, stream } = input;
+  // Captured line drawing comes as SO, letters, SI: G1 must be line drawing while rows are painted.
+  let out = `${ESC}c${ESC})0`;
+  if (flags.alternateScreen) {
+    const home = flags.savedCursor;
+    out += paintRows(saved) + sgrOf(stream.savedPen ?? DEFAULT_PEN);
+    out += home === undefined ? `${CSI}?47h` : `${cursorTo(home.row, home.col)}${CSI}?1049h`;
+  }
+  out += sgrOf(DEFAULT_PEN) + paintRows(shown) + paintTabs(flags);
+  const isFullRegion = flags.regionTop === 0 && flags.regionBottom === flags.rows - 1;
+  if (!isFullRegion) out += `${CSI}${flags.regionTop + 1};${flags.regionBottom + 1}r`;
+  if (flags.originMode) out += `${CSI}?6h`;
+  out += paintCursor(shown, flags);
+  for (const mode of flags.modes) out += `${CSI}${mode}h`;
+  if (!flags.wraps) out += `${CSI}?7l`;
+  if (!flags.cursorVisible) out += `${CSI}?25l`;
+  if (flags.applicationKeypad) out += `${ESC}=`;
+  if (stream.bracketedPaste) out += `${CSI}?2004h`;
+  if (stream.focusReports) out += `${CSI}?1004h`;
+  if (stream.cursorStyle !== 0) out += `${CSI}${stream.cursorStyle} q`;
+  out += `${ESC}(${stream.g0}${ESC})${stream.g1}${stream.shifted ? "\u000e" : "\u000f"}${sgrOf(stream.pen)}`;
+  const painted = encoder.encode(out);
+  const data = new Uint8Array(painted.length + input.pending.length);
+  data.set(painted);
+  data.set(input.pending, painted.length);
+  return data;
+}
+
+const cursorTo = (row: number, col: number): string => `${CSI}${row + 1};${col + 1}H`;
+
+/** A row that tmux wrapped is followed by the next without moving, so that the emulator wraps it too. */
+function paintRows(screen: CapturedScreen): string {
+  const wrapped = wrappedRows(screen);
+  let out = "";
+  screen.rows.forEach((row, index) => {
+    if (row === "") return;
+    // A row that was emptied after it had wrapped wraps no more.
+    const goesOn = index > 0 && wrapped[index - 1] === true && screen.rows[index - 1] !== "";
+    out += goesOn ? row : `${cursorTo(index, 0)}${row}`;
+  });
+  return out === "" ? "" : `${sgrOf(DEFAULT_PEN)}${out}\u000f`;
+}
+
+/** For each row, whether it goes on in the next: a joined line holds exactly the rows it was made of. */
+export function wrappedRows({ rows, joined }: CapturedScreen): boolean[] {
+  const lengths = rows.map((row) => row.replace(NOT_TEXT, "").length);
+  const wrapped: boolean[] = [];
+  let index = 0;
+  for (const line of joined) {
+    let length = lengths[index] ?? 0;
+    while (length < line.length && index + 1 < rows.length) {
+      wrapped[index] = true;
+      index += 1;
+      length += lengths[index]!;
+    }
+    wrapped[index] = false;
+    index += 1;
+  }
+  return wrapped;
+}
+
+function paintCursor({ rows }: CapturedScreen, flags: ScreenFlags): string {
+  const top = flags.originMode ? flags.regionTop : 0;
+  const row = flags.cursorRow - top;
+  if (flags.cursorCol < flags.cols) return cursorTo(row, flags.cursorCol);
+  // The last column is written and the wrap is still to come: only writing the row again brings that about.
+  const before = rows.slice(0, flags.cursorRow).join("");
+  const shift = before.lastIndexOf("\u000e") > before.lastIndexOf("\u000f") ? "\u000e" : "";
+  return `${cursorTo(row, 0)}${sgrOf(penAfter(before))}${shift}${rows[flags.cursorRow] ?? ""}\u000f`;
+}
+
+function penAfter(text: string): Pen {
+  let pen = DEFAULT_PEN;
+  for (const [, parameters = ""] of text.matchAll(SGR)) pen = applySgr(pen, parameters);
+  return pen;
+}
+
+function paintTabs({ tabs }: ScreenFlags): string {
+  if (tabs === undefined) return "";
+  return `${CSI}3g${tabs.map((col) => `${CSI}${col + 1}G${ESC}H`).join("")}`;
+}

@@ -1,0 +1,246 @@
+/**
+ * One reader of a pane: a cursor that moves over every byte once and in order, or says what it leaves out. A sink that has
+ * no room is not written to; its cursor stays, and it reads on from the ring when it has drained. What has left the ring by
+ * then, what tmux dropped and what belonged to another epoch becomes a gap, followed by a snapshot to go on from.
+ */
+import { AppError, toAppError } from "../../protocol/errors.ts";
+import type { GapReason, Position } from "../../protocol/position.ts";
+import type { Snapshot } from "../server/tmuxServer.ts";
+import type { ExitStatus, OutputSource } from "./outputSource.ts";
+import type { FeedMember, OutputChunk, PaneFeed } from "./paneFeed.ts";
+import { tailStart } from "../waits/tailStart.ts";
+
+/** Most bytes of one chunk: small enough for a slow line, large enough that headers do not count. */
+export const MAX_CHUNK_BYTES = 65_536;
+/** A snapshot that failed while the pane is there is asked for again after this. */
+const RETRY_MS = 250;
+
+export type StreamStart =
+  | { readonly kind: "now" }
+  | { readonly kind: "snapshot" }
+  | { readonly kind: "tail"; readonly lines: number }
+  | { readonly kind: "position"; readonly position: Position };
+
+/** A hole whose ends may lie in two epochs. */
+export interface StreamGap {
+  readonly from: Position;
+  readonly to: Position;
+  readonly reason: GapReason;
+}
+
+/** Where a subscription writes. What one of these throws ends this subscription and no other. */
+export interface SubscriptionSink {
+  /** Bytes that may be written now; nothing is while it is 0 or less. One chunk may overdraw it. */
+  room(): number;
+  /** First: where reading begins. */
+  open(position: Position, size: { readonly cols: number; readonly rows: number }): void;
+  output(chunk: OutputChunk): void;
+  gap(gap: StreamGap): void;
+  snapshot(snapshot: Snapshot): void;
+  /** A snapshot follows. */
+  resized(cols: number, rows: number): void;
+  exited(status: ExitStatus): void;
+  /** Last. */
+  closed(error: AppError): void;
+}
+
+/** Why a snapshot is wanted before anything else. */
+type Want =
+  | { readonly kind: "start" }
+  | { readonly kind: "gap"; readonly reason: GapReason }
+  | { readonly kind: "resize" };
+
+export class Subscription implements FeedMember {
+  readonly #feed: PaneFeed;
+  readonly #sink: SubscriptionSink;
+  #source: OutputSource;
+  #at: Position;
+  #want: Want | undefined;
+  /** A snapshot to be handed out when the cursor has come to it. */
+  #redraw: { readonly cols: number; readonly rows: number; readonly snapshot: Snapshot } | undefined;
+  #capturing = false;
+  #pumping = false;
+  #exitSent = false;
+  #done = false;
+
+  /** @throws AppError INVALID_ARGUMENT when the position is ahead of the output. Nothing is written before `pump`. */
+  constructor(feed: PaneFeed, start: StreamStart, sink: SubscriptionSink) {
+    this.#feed = feed;
+    this.#sink = sink;
+    this.#source = feed.source;
+    this.#at = this.#begin(start);
+    feed.add(this);
+    if (this.#want?.kind !== "start") sink.open(this.#at, feed.size);
+  }
+
+  get position(): Position {
+    return this.#at;
+  }
+
+  /** Safe to call twice; nothing is written after it. */
+  close(): void {
+    this.#done = true;
+    this.#feed.remove(this);
+  }
+
+  pump(): void {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    try {
+      while (this.#step());
+    } catch (error) {
+      this.#end(toAppError(error));
+      throw error;
+    } finally {
+      this.#pumping = false;
+    }
+  }
+
+  resized(): void {
+    this.#want ??= { kind: "resize" };
+    this.pump();
+  }
+
+  #begin(start: StreamStart): Position {
+    const { epoch, outputSeq } = this.#source;
+    switch (start.kind) {
+      case "now":
+        return { epoch, outputSeq };
+      case "tail":
+        return { epoch, outputSeq: tailStart(this.#source, start.lines) };
+      case "snapshot":
+        this.#want = { kind: "start" };
+        return { epoch, outputSeq };
+      case "position":
+        if (start.position.epoch !== epoch) this.#want = { kind: "gap", reason: "epoch" };
+        else if (start.position.outputSeq > outputSeq) {
+          throw new AppError(
+            "INVALID_ARGUMENT",
+            `the pane's output has not come to that position; it is at ${outputSeq}`,
+          );
+        }
+        return start.position;
+    }
+  }
+
+  /** One thing to hand out. False: there is none now. */
+  #step(): boolean {
+    if (this.#done || this.#capturing || this.#sink.room() <= 0) return false;
+    if (this.#want !== undefined) {
+      this.#capture(this.#want);
+      return false;
+    }
+    const left =
+      this.#redraw === undefined ? MAX_CHUNK_BYTES : this.#redraw.snapshot.position.outputSeq - this.#at.outputSeq;
+    if (this.#redraw !== undefined && left <= 0) {
+      const { cols, rows, snapshot } = this.#redraw;
+      this.#redraw = undefined;
+      this.#sink.resized(cols, rows);
+      this.#sink.snapshot(snapshot);
+      return true;
+    }
+    const { epoch } = this.#source;
+    const slice = this.#source.read(this.#at.outputSeq, Math.min(MAX_CHUNK_BYTES, left));
+    switch (slice.kind) {
+      case "bytes":
+        this.#at = { epoch, outputSeq: slice.to };
+        this.#sink.output({ epoch, from: slice.from, to: slice.to, bytes: slice.bytes });
+        return true;
+      case "gap":
+        this.#want = { kind: "gap", reason: slice.gap.reason };
+        return true;
+      case "end":
+        return this.#atEnd();
+    }
+  }
+
+  #atEnd(): boolean {
+    const exit = this.#source.exit ?? this.#feed.exit;
+    if (exit !== undefined && !this.#exitSent) {
+      this.#exitSent = true;
+      this.#sink.exited(exit);
+      return true;
+    }
+    if (this.#source !== this.#feed.source) {
+      this.#want = { kind: "gap", reason: "epoch" };
+      return true;
+    }
+    if (this.#feed.ended !== undefined) this.#end(this.#feed.ended);
+    return false;
+  }
+
+  #capture(want: Want): void {
+    if (this.#feed.ended !== undefined) {
+      this.#abandon(want, this.#feed.ended);
+      return;
+    }
+    this.#capturing = true;
+    void this.#askSnapshot(want);
+  }
+
+  async #askSnapshot(want: Want): Promise<void> {
+    const outcome = await this.#feed.snapshot().catch((error: unknown) => toAppError(error));
+    this.#capturing = false;
+    if (this.#done) return;
+    if (!(outcome instanceof AppError)) this.#captured(want, outcome);
+    else if (outcome.code === "NOT_FOUND") this.#abandon(want, outcome);
+    else {
+      // The next connection pumps us; anything else is tried again.
+      this.#feed.clock.callAt(this.#feed.clock.nowMs() + RETRY_MS, () => this.#pumpSafely());
+      return;
+    }
+    this.#pumpSafely();
+  }
+
+  #captured(want: Want, snapshot: Snapshot): void {
+    const { source } = this.#feed;
+    const isHere = snapshot.position.epoch === source.epoch;
+    const isBehind = snapshot.position.epoch === this.#at.epoch && snapshot.position.outputSeq < this.#at.outputSeq;
+    // One that was under way when we asked, or one of a connection that is gone: ask again.
+    if (!isHere || isBehind) return;
+    this.#want = undefined;
+    switch (want.kind) {
+      case "start":
+        this.#goOnFrom(snapshot);
+        this.#sink.open(snapshot.position, snapshot);
+        this.#sink.snapshot(snapshot);
+        return;
+      case "gap":
+        this.#sink.gap({ from: this.#at, to: snapshot.position, reason: want.reason });
+        this.#goOnFrom(snapshot);
+        this.#sink.snapshot(snapshot);
+        return;
+      case "resize":
+        if (source === this.#source) this.#redraw = { cols: snapshot.cols, rows: snapshot.rows, snapshot };
+        return;
+    }
+  }
+
+  #goOnFrom(snapshot: Snapshot): void {
+    this.#source = this.#feed.source;
+    this.#at = snapshot.position;
+    this.#redraw = undefined;
+  }
+
+  /** The pane went before its snapshot came: what is missing is still declared. */
+  #abandon(want: Want, error: AppError): void {
+    this.#want = undefined;
+    const { epoch, outputSeq } = this.#feed.source;
+    if (want.kind === "gap") this.#sink.gap({ from: this.#at, to: { epoch, outputSeq }, reason: want.reason });
+    this.#end(error);
+  }
+
+  #end(error: AppError): void {
+    if (this.#done) return;
+    this.close();
+    this.#sink.closed(error);
+  }
+
+  #pumpSafely(): void {
+    try {
+      this.pump();
+    } catch {
+      // `pump` has ended the subscription with it.
+    }
+  }
+}

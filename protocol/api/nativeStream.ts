@@ -1,0 +1,98 @@
+/**
+ * Streams of the native API: the events of SSE and the messages of the WebSocket (docs/contracts/native.md, "Streams").
+ */
+import * as v from "valibot";
+import { inputRequestSchema, fromSchema, sizeRequestSchema } from "./nativeRequests.ts";
+import type { NativeExit, NativeGap } from "./nativeAnswers.ts";
+
+/** First event of a subscription, its position where reading begins. */
+export interface StreamOpen {
+  readonly server: string;
+  readonly pane: string;
+  readonly position: string;
+  readonly cols: number;
+  readonly rows: number;
+}
+
+/** Base64 ANSI that rebuilds the screen at `position`; the output that follows goes on from it. */
+export interface StreamSnapshot {
+  readonly position: string;
+  readonly exact: boolean;
+  readonly cols: number;
+  readonly rows: number;
+  readonly alternateScreen: boolean;
+  readonly data: string;
+}
+
+export interface StreamResize {
+  readonly cols: number;
+  readonly rows: number;
+}
+
+export interface StreamClosed {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** SSE: `event` names and what `data` holds as JSON, except `output`, whose data is base64 and whose id is its end. */
+export interface StreamEventData {
+  readonly open: StreamOpen;
+  readonly gap: NativeGap;
+  readonly snapshot: StreamSnapshot;
+  readonly resize: StreamResize;
+  readonly exit: NativeExit;
+  readonly closed: StreamClosed;
+}
+
+const id = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
+const channel = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(4_294_967_295));
+
+/** What a client sends. `id` comes back in the answer; `channel` is given by `subscribed`. */
+export const streamRequestSchema = v.variant("type", [
+  v.strictObject({
+    type: v.literal("subscribe"),
+    id,
+    server: v.string(),
+    pane: v.string(),
+    from: v.optional(fromSchema),
+    creditBytes: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_073_741_824))),
+  }),
+  v.strictObject({ type: v.literal("unsubscribe"), id, channel }),
+  v.strictObject({
+    type: v.literal("credit"),
+    channel,
+    bytes: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_073_741_824)),
+  }),
+  v.strictObject({
+    type: v.literal("input"),
+    id,
+    server: v.string(),
+    pane: v.string(),
+    parts: inputRequestSchema.entries.parts,
+  }),
+  v.strictObject({
+    type: v.literal("resize"),
+    id,
+    server: v.string(),
+    pane: v.string(),
+    ...sizeRequestSchema.entries,
+  }),
+]);
+export type StreamRequest = v.InferInput<typeof streamRequestSchema>;
+
+/** What the daemon sends as text. `ack` and `error` with an `id` answer the request of that id. */
+export type StreamMessage =
+  | ({ readonly type: "subscribed"; readonly id: number; readonly channel: number } & StreamOpen)
+  | { readonly type: "ack"; readonly id: number; readonly position?: string | undefined }
+  | {
+      readonly type: "error";
+      readonly id: number | null;
+      readonly code: string;
+      readonly message: string;
+      readonly details?: Readonly<Record<string, unknown>> | undefined;
+    }
+  | ({ readonly type: "gap"; readonly channel: number } & NativeGap)
+  | ({ readonly type: "snapshot"; readonly channel: number } & StreamSnapshot)
+  | ({ readonly type: "resize"; readonly channel: number } & StreamResize)
+  | ({ readonly type: "exit"; readonly channel: number } & NativeExit)
+  | ({ readonly type: "closed"; readonly channel: number } & StreamClosed);

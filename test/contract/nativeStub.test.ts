@@ -1,0 +1,236 @@
+/** Every endpoint of the native API against the stub: shapes, statuses, errors (docs/contracts/native.md). */
+import * as v from "valibot";
+import { describe, expect, test } from "vitest";
+import * as answers from "../../protocol/api/nativeAnswers.ts";
+import { nativeFixture, stubServer } from "../support/nativeServer.ts";
+
+const PANE = "/v1/servers/main/panes/0";
+const text = (value: string) => ({ kind: "text", text: value });
+
+async function withSession(options: Parameters<typeof nativeFixture>[1] = {}) {
+  const server = stubServer();
+  await server.createSession({ name: "work" });
+  const fixture = await nativeFixture(server, options);
+  return { ...fixture, server };
+}
+
+describe("servers and sessions", () => {
+  test("lists servers with their state", async () => {
+    await using api = await withSession();
+    const { status, json } = await api.call("GET", "/v1/servers");
+    expect(status).toBe(200);
+    const { servers } = v.parse(answers.serversSchema, json);
+    expect(servers).toMatchObject([
+      { name: "main", kind: "stub", state: "ready", sessions: 1, panes: 1, tmuxVersion: null },
+    ]);
+  });
+
+  test("makes, lists and ends a session", async () => {
+    await using api = await withSession();
+    const made = await api.call("POST", "/v1/servers/main/sessions", { name: "b", cwd: "/" });
+    expect(made.status).toBe(201);
+    const session = v.parse(answers.sessionSchema, made.json);
+    const listed = await api.call("GET", "/v1/servers/main/sessions");
+    expect(v.parse(answers.sessionsSchema, listed.json).sessions.map((each) => each.name)).toEqual(["b", "work"]);
+    const again = await api.call("POST", "/v1/servers/main/sessions", { name: "b" });
+    expect([again.status, again.json]).toMatchObject([409, { error: { code: "ALREADY_EXISTS" } }]);
+    const gone = await api.call("DELETE", `/v1/servers/main/sessions/${encodeURIComponent(session.id)}`);
+    expect([gone.status, gone.json]).toEqual([200, { ok: true }]);
+    const twice = await api.call("DELETE", "/v1/servers/main/sessions/b");
+    expect([twice.status, twice.json]).toMatchObject([404, { error: { code: "NOT_FOUND" } }]);
+  });
+
+  test("gives a name when none is asked for", async () => {
+    await using api = await withSession();
+    const { json } = await api.call("POST", "/v1/servers/main/sessions", {});
+    expect(json["name"]).toMatch(/^tw-[0-9a-f]{8}$/);
+  });
+
+  test.each([
+    [{ cwd: "relative" }, "cwd"],
+    [{ cwd: "/no/such/directory" }, "cwd"],
+    [{ name: "" }, "name"],
+    [{ nmae: "x" }, "nmae"],
+    [{ cols: 0 }, "cols"],
+    [{ command: [] }, "command"],
+    [[], ""],
+  ])("refuses %j and names the field", async (body, field) => {
+    await using api = await withSession();
+    const { status, json } = await api.call("POST", "/v1/servers/main/sessions", body);
+    const { error } = v.parse(answers.errorAnswerSchema, json);
+    expect([status, error.code]).toEqual([400, "INVALID_ARGUMENT"]);
+    expect(error.message).toContain(field);
+  });
+});
+
+describe("panes", () => {
+  test.each(["0", "%250", "work", "$0"])("finds the pane by %s", async (name) => {
+    await using api = await withSession();
+    const { status, json } = await api.call("GET", `/v1/servers/main/panes/${name}`);
+    expect(status).toBe(200);
+    const pane = v.parse(answers.paneDetailsSchema, json);
+    expect(pane).toMatchObject({ id: "%0", sessions: ["work"], dead: false, exit: null, inMode: false });
+    expect(pane.position).toMatch(/^\w+:0$/);
+  });
+
+  test.each(["1", "wor", "work%20", "%25", "-1"])("does not guess %s", async (name) => {
+    await using api = await withSession();
+    const { status, json } = await api.call("GET", `/v1/servers/main/panes/${name}`);
+    expect([status, json]).toMatchObject([404, { error: { code: "NOT_FOUND" } }]);
+  });
+
+  test("types one job and captures it", async () => {
+    await using api = await withSession();
+    const parts = [
+      text("echo "),
+      { kind: "text", base64: "aGk=" },
+      { kind: "paste", text: "é" },
+      { kind: "keys", keys: ["C-a"] },
+      { kind: "enter" },
+    ];
+    const typed = await api.call("POST", `${PANE}/input`, { parts });
+    expect(typed.status).toBe(200);
+    expect(v.parse(answers.receiptSchema, typed.json).position).toMatch(/^\w+:0$/);
+    const { json } = await api.call("GET", `${PANE}/capture?lines=5`);
+    const capture = v.parse(answers.captureSchema, json);
+    expect(capture.lines).toEqual(["echo  hi é <C-a> <Enter>"]);
+    expect(capture.exact).toBe(true);
+  });
+
+  test.each([
+    [{ parts: [] }, "parts"],
+    [{ parts: [{ kind: "text" }] }, "parts.0"],
+    [{ parts: [{ kind: "text", text: "a", base64: "YQ==" }] }, "parts.0"],
+    [{ parts: [{ kind: "text", base64: "***" }] }, "base64"],
+    [{ parts: [{ kind: "text", text: "\ud800" }] }, "Unicode"],
+    [{ parts: [{ kind: "shout", text: "a" }] }, "kind"],
+    [{ parts: [text("a")], more: 1 }, "more"],
+  ])("refuses the input %j", async (body, word) => {
+    await using api = await withSession();
+    const { status, json } = await api.call("POST", `${PANE}/input`, body);
+    expect([status, json]).toMatchObject([400, { error: { code: "INVALID_ARGUMENT" } }]);
+    expect(JSON.stringify(json)).toContain(word);
+  });
+
+  test.each(["lines=0", "lines=5001", "lines=x", "ansi=yes", "lnes=5"])("refuses capture?%s", async (query) => {
+    await using api = await withSession();
+    const { status } = await api.call("GET", `${PANE}/capture?${query}`);
+    expect(status).toBe(400);
+  });
+
+  test("gives a snapshot and resizes", async () => {
+    await using api = await withSession();
+    const resized = await api.call("POST", `${PANE}/size`, { cols: 100, rows: 30 });
+    expect([resized.status, resized.json]).toEqual([200, { ok: true }]);
+    const { json } = await api.call("GET", `${PANE}/snapshot`);
+    expect(v.parse(answers.snapshotSchema, json)).toMatchObject({ cols: 100, rows: 30, exact: true });
+  });
+
+  test("refuses run where no shell is", async () => {
+    await using api = await withSession();
+    const { status, json } = await api.call("POST", `${PANE}/run`, { command: "ls" });
+    expect([status, json]).toMatchObject([409, { error: { code: "INCONSISTENT_STATE" } }]);
+  });
+});
+
+describe("waits", () => {
+  test("sends and waits in one call", async () => {
+    await using api = await withSession();
+    const { status, json } = await api.call("POST", `${PANE}/wait`, {
+      pattern: { regex: "<Ent(er)?>" },
+      send: { parts: [text("n42"), { kind: "enter" }] },
+      timeoutMs: 5_000,
+    });
+    expect(status).toBe(200);
+    const answer = v.parse(answers.waitAnswerSchema, json);
+    expect(answer.matched.map((match) => match.predicate)).toEqual(["pattern"]);
+  });
+
+  test("a time-out says how far each predicate came", async () => {
+    await using api = await withSession();
+    const { status, json } = await api.call("POST", `${PANE}/wait`, { pattern: { literal: "never" }, timeoutMs: 20 });
+    expect([status, json]).toMatchObject([
+      408,
+      { error: { code: "TIMEOUT", details: { predicates: { pattern: false } } } },
+    ]);
+  });
+
+  test("looks back from a position, and at any of several sets", async () => {
+    await using api = await withSession();
+    const { json } = await api.call("POST", `${PANE}/input`, { parts: [text("older")] });
+    const from = json["position"];
+    const found = await api.call("POST", `${PANE}/wait`, {
+      from,
+      anyOf: [{ exit: true }, { pattern: { literal: "older" } }],
+      timeoutMs: 5_000,
+    });
+    expect(v.parse(answers.waitAnswerSchema, found.json).matched[0]?.predicate).toBe("anyOf[1].pattern");
+  });
+
+  test.each([
+    [{}, 400],
+    [{ pattern: { regex: "(" } }, 400],
+    [{ pattern: {} }, 400],
+    [{ ready: "idle" }, 400],
+    [{ exit: true, from: "snapshot" }, 400],
+    [{ exit: true, from: "yesterday" }, 400],
+  ])("refuses %j", async (body, status) => {
+    await using api = await withSession();
+    const answer = await api.call("POST", `${PANE}/wait`, { timeoutMs: 10_000, ...body });
+    expect([answer.status, answer.json]).toMatchObject([status, { error: { code: "INVALID_ARGUMENT" } }]);
+  });
+
+  test("is freed when its client leaves", async () => {
+    await using api = await withSession();
+    const abort = new AbortController();
+    const gone = fetch(`${api.url}${PANE}/wait`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ exit: true, timeoutMs: 60_000 }),
+      signal: abort.signal,
+    });
+    await expect.poll(() => api.waits.metrics().wait_active).toBe(1);
+    abort.abort();
+    await expect(gone).rejects.toThrow("abort");
+    await expect.poll(() => api.waits.metrics().wait_active).toBe(0);
+  });
+});
+
+describe("the rest", () => {
+  test("health, readiness, metrics", async () => {
+    await using api = await withSession();
+    expect((await api.call("GET", "/livez")).json).toEqual({ ok: true });
+    expect((await api.call("GET", "/readyz")).json).toEqual({ ok: true, servers: { main: "ready" } });
+    await api.call("GET", `${PANE}/capture?lines=0`);
+    const { text: metrics, headers } = await api.call("GET", "/metrics");
+    expect(headers.get("content-type")).toContain("version=0.0.4");
+    expect(metrics).toContain('tmuxwire_server_state{server="main",state="ready"} 1\n');
+    expect(metrics).toContain('tmuxwire_panes{server="main",state="running"} 1\n');
+    expect(metrics).toContain('tmuxwire_operation_errors_total{operation="capture",code="INVALID_ARGUMENT"} 1\n');
+    expect(metrics).toContain('tmuxwire_operation_seconds_count{operation="readyz",outcome="ok"} 1\n');
+    expect(metrics).toContain("wait_active 0\n");
+    expect(metrics).toMatch(/^wait_match_latency_ms_bucket\{le="\+Inf"\} 0$/m);
+  });
+
+  test("is not ready while a server is not", async () => {
+    await using api = await withSession();
+    await api.server.close();
+    const { status, json } = await api.call("GET", "/readyz");
+    expect([status, json]).toEqual([503, { ok: false, servers: { main: "closed" } }]);
+  });
+
+  test.each([
+    ["GET", "/", 404],
+    ["GET", "/v1", 404],
+    ["GET", "/v1/servers/", 404],
+    ["POST", "/v1/servers", 405],
+    ["DELETE", "/v1/servers/main/panes/0", 405],
+    ["GET", "/v1/servers/other/panes", 404],
+    ["GET", "/v1/stream", 400],
+  ])("%s %s is %i", async (method, path, status) => {
+    await using api = await withSession();
+    const answer = await api.call(method, path);
+    expect(answer.status).toBe(status);
+    v.parse(answers.errorAnswerSchema, answer.json);
+  });
+});

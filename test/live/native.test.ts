@@ -1,0 +1,114 @@
+/** The native API over real tmux: what the stub cannot show. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createClient } from "../../adapters/native/client.ts";
+import { nativeFixture } from "../support/nativeServer.ts";
+import { ownedFixture } from "../support/ownedFixture.ts";
+import { Reader } from "../support/nativeReader.ts";
+
+async function withTmux() {
+  const owned = await ownedFixture();
+  const api = await nativeFixture(owned.server);
+  const server = createClient({ url: api.url }).server("main");
+  return {
+    server,
+    api,
+    owned,
+    [Symbol.asyncDispose]: async () => {
+      await api[Symbol.asyncDispose]();
+      await owned[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("a session from its making to its end", async () => {
+  await using tmux = await withTmux();
+  const { server } = tmux;
+  const session = await server.createSession({ name: "a.b", command: ["cat"], cols: 100, rows: 20 });
+  expect(session).toMatchObject({ name: "a_b", windows: [expect.stringMatching(/^@/)] });
+  expect((await server.sessions()).map((each) => each.name)).toEqual(["a_b"]);
+  const [pane] = await server.panes();
+  expect(pane).toMatchObject({ id: session.activePane, sessions: ["a_b"], cols: 100, rows: 20, dead: false });
+  const reader = new Reader(server.pane("a_b").follow());
+  await reader.next();
+  const { position } = await server.pane("a.b").type("hello", { enter: true });
+  expect(await reader.text(14)).toBe("hello\r\nhello\r\n");
+  expect(position).toMatch(/:0$/);
+  await server.killSession(session.id);
+  expect(await server.panes()).toEqual([]);
+  await reader[Symbol.asyncDispose]();
+  await expect(server.pane(session.activePane!.slice(1)).info()).rejects.toMatchObject({ code: "NOT_FOUND" });
+});
+
+test("tells program and directory, whatever they are called", async () => {
+  await using tmux = await withTmux();
+  const { server, owned } = tmux;
+  const cwd = join(owned.socket.directory, "odd\n%exit\n%end 1 1 1\nname #{pid}");
+  mkdirSync(cwd);
+  await server.createSession({ name: "odd", cwd, command: ["sleep", "60"] });
+  await expect.poll(async () => (await server.pane("odd").info()).command).toBe("sleep");
+  const info = await server.pane("odd").info();
+  expect(info).toMatchObject({ cwd, alternateScreen: false, inMode: false, historyLines: 0 });
+  expect(info.tty).toMatch(/^\/dev\//);
+  expect((await server.sessions()).map((each) => each.name)).toEqual(["odd"]);
+});
+
+test("a dead pane stays with its status, and its stream says so", async () => {
+  await using tmux = await withTmux();
+  const { server } = tmux;
+  const command = ["sh", "-c", "read x; printf bye; sleep 0.1; exit 7"];
+  await server.createSession({ name: "dies", command, remainOnExit: true });
+  const reader = new Reader(server.pane("dies").follow());
+  await reader.next();
+  await server.pane("dies").keys(["Enter"]);
+  expect(await reader.text(5)).toBe("\r\nbye");
+  expect(await reader.next()).toEqual({ kind: "exit", exitCode: 7 });
+  expect(await server.pane("dies").info()).toMatchObject({ dead: true, exit: { exitCode: 7 } });
+  const late = new Reader(server.pane("dies").follow({ from: "tail:1" }));
+  expect(await late.text(3)).toBe("bye");
+  expect(await late.next()).toEqual({ kind: "exit", exitCode: 7 });
+  for (const each of [reader, late]) await each[Symbol.asyncDispose]();
+});
+
+test("resizing reaches the program, and readers", async () => {
+  await using tmux = await withTmux();
+  const { server } = tmux;
+  const command = ["sh", "-c", "trap 'stty size' WINCH; printf ready; while :; do read x; done"];
+  await server.createSession({ name: "size", command, cols: 80, rows: 24 });
+  const pane = server.pane("size");
+  await pane.wait({ pattern: { literal: "ready" }, from: "tail:5" });
+  const reader = new Reader(pane.follow({ from: "tail:5" }));
+  expect(await reader.text(5)).toBe("ready");
+  const resized = pane.wait({ pattern: { literal: "30 90" }, timeoutMs: 10_000 });
+  await pane.resize(90, 30);
+  expect((await resized).matched[0]?.text).toBe("30 90");
+  const kinds = new Set<string>();
+  for (
+    let event = await reader.next();
+    kinds.add(event?.kind ?? ""), event?.kind !== "snapshot";
+    event = await reader.next()
+  );
+  expect(kinds).toContain("resize");
+  expect(await pane.info()).toMatchObject({ cols: 90, rows: 30 });
+  await expect(pane.resize(0, 30)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  await reader[Symbol.asyncDispose]();
+});
+
+test("20 panes chattering: every byte of each", async () => {
+  await using tmux = await withTmux();
+  const { server } = tmux;
+  const script = "for i in $(seq 1 50); do echo $i-line; sleep 0.02; done; echo end; cat";
+  const names = Array.from({ length: 20 }, (_, index) => `p${index}`);
+  await Promise.all(names.map((name) => server.createSession({ name, command: ["sh", "-c", `read x; ${script}`] })));
+  const wanted = `\r\n${Array.from({ length: 50 }, (_, index) => `${index + 1}-line\r\n`).join("")}end\r\n`;
+  const texts = names.map(async (name) => {
+    const reader = new Reader(server.pane(name).follow());
+    await reader.next();
+    await server.pane(name).keys(["Enter"]);
+    const text = await reader.text(wanted.length);
+    await reader[Symbol.asyncDispose]();
+    return text;
+  });
+  for (const text of await Promise.all(texts)) expect(text).toBe(wanted);
+});

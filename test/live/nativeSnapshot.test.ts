@@ -1,0 +1,85 @@
+/**
+ * A snapshot and the output after it, rebuilt in a terminal emulator, are tmux's own screen (issue 4). Sessions are
+ * random; the snapshot is taken at a random byte, in the middle of sequences and characters too.
+ */
+import { expect, test } from "vitest";
+import { ownedFixture } from "../support/ownedFixture.ts";
+import { echoPane } from "../support/nativeEchoPane.ts";
+import { Emulator } from "../support/nativeScreens.ts";
+import { snapshotSession } from "../support/nativeSnapshotSession.ts";
+
+const SESSIONS = 20;
+
+test(`${SESSIONS} random sessions`, async () => {
+  await using fixture = await ownedFixture();
+  const echo = await echoPane(fixture.server, "random", 40, 12);
+  const from = echo.source.outputSeq;
+  for (let seed = 1; seed <= SESSIONS; seed += 1) await snapshotSession(fixture.server, echo, seed);
+  expect(echo.source.outputSeq - from).toBeGreaterThan(SESSIONS * 100);
+});
+
+test.each([
+  ["attributes that go on", "\u001b[1;4;38;5;200mbold", " and more"],
+  ["a sequence cut in half", "plain \u001b[3", "1mred"],
+  ["a character cut in half", Buffer.from([0x61, 0xe6, 0x97]), Buffer.from([0xa5, 0x62])],
+  ["a title cut in half", "a\u001b]0;half a ti", "tle\u0007b"],
+  ["a wrap that is still to come", `${"x".repeat(39)}y`, "z"],
+  ["a wide character before the margin", `${"x".repeat(39)}日`, "本"],
+  ["a full screen", Array.from({ length: 12 }, (_, row) => `${row}`.padEnd(40, "#")).join(""), "!"],
+  ["a scroll region", "\u001b[3;6r\u001b[6;1Hlast", "\r\none\r\ntwo\r\nthree"],
+  ["origin mode", "\u001b[3;6r\u001b[?6h\u001b[2;2Hin", "\u001b[1;1Hhome"],
+  ["the alternate screen", "below\r\n\u001b[?1049hover", " it\u001b[?1049lback"],
+  ["insert mode", "\u001b[4hab\r", "cd"],
+  ["no wrapping", "\u001b[?7l", "y".repeat(60)],
+  ["line drawing", "\u001b(0lq", "qk"],
+  ["shifted line drawing", "\u001b)0\u000elq", "qk\u000fq"],
+  ["tab stops", "\u001b[3g\u001b[1;5H\u001bH\r", "\tx\ty"],
+  ["a background under blanks", "\u001b[1;20H\u001b[44m\u001b[1K\u001b[1;30H\u001b[49mx", "y"],
+  ["a pen of the alternate screen", "\u001b[31m\u001b[?1049h\u001b[32mg", "\u001b[?1049lr"],
+])("%s", async (_name, before, after) => {
+  await using fixture = await ownedFixture();
+  const echo = await echoPane(fixture.server, "one", 40, 12);
+  await echo.print(Buffer.from("\u001bc"));
+  await echo.print(Buffer.from(before));
+  const snapshot = await fixture.server.snapshot(echo.pane);
+  const from = echo.source.outputSeq;
+  expect(snapshot).toMatchObject({ exact: true, position: { outputSeq: from } });
+  await echo.print(Buffer.from(after));
+  using rebuilt = new Emulator(40, 12);
+  await rebuilt.write(snapshot.data);
+  await rebuilt.write(Buffer.from(after));
+  using whole = new Emulator(40, 12);
+  await whole.write(Buffer.concat([Buffer.from(before), Buffer.from(after)]));
+  expect(rebuilt.cells()).toEqual(whole.cells());
+  expect(rebuilt.cursor).toEqual(whole.cursor);
+});
+
+test("modes come with it", async () => {
+  await using fixture = await ownedFixture();
+  const echo = await echoPane(fixture.server, "modes", 40, 12);
+  await echo.print(
+    Buffer.from("\u001b[?1h\u001b=\u001b[?1003h\u001b[?1006h\u001b[?2004h\u001b[?1004h\u001b[?7l\u001b[4h"),
+  );
+  const { data } = await fixture.server.snapshot(echo.pane);
+  using rebuilt = new Emulator(40, 12);
+  await rebuilt.write(data);
+  expect(rebuilt.modes).toMatchObject({
+    applicationCursorKeysMode: true,
+    applicationKeypadMode: true,
+    mouseTrackingMode: "any",
+    bracketedPasteMode: true,
+    sendFocusMode: true,
+    wraparoundMode: false,
+    insertMode: true,
+  });
+});
+
+test("wrapped rows stay one line", async () => {
+  await using fixture = await ownedFixture();
+  const echo = await echoPane(fixture.server, "wraps", 40, 12);
+  await echo.print(Buffer.from(`\u001bc${"w".repeat(100)}\r\nnew\r\n${"v".repeat(40)}\r\nend`));
+  const { data } = await fixture.server.snapshot(echo.pane);
+  using rebuilt = new Emulator(40, 12);
+  await rebuilt.write(data);
+  expect(rebuilt.wraps().slice(0, 6)).toEqual([false, true, true, false, false, false]);
+});

@@ -1,0 +1,38 @@
+/** Requests that `fetch` would not send: any Host, any header, upgrades. Only the head of the answer is read. */
+import { request } from "node:http";
+
+export interface RawRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body?: string | undefined;
+}
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+export function sendRaw(port: number, raw: RawRequest): Promise<RawAnswer> {
+  const { method, path, body } = raw;
+  const headers = Object.fromEntries(Object.entries(raw.headers).filter(([, value]) => value !== undefined));
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ host: "127.0.0.1", port, method, path, headers, setHost: false, agent: false });
+    const answer = (status: number | undefined, got: RawAnswer["headers"]): void => {
+      resolve({ status: status ?? 0, headers: got });
+      outgoing.destroy();
+    };
+    outgoing.on("response", (response) => answer(response.statusCode, response.headers));
+    outgoing.on("upgrade", (response) => answer(response.statusCode, response.headers));
+    outgoing.on("error", reject);
+    outgoing.end(body);
+  });
+}
+
+/** What a WebSocket client sends (RFC 6455 §4.1). */
+export const UPGRADE_HEADERS = {
+  connection: "Upgrade",
+  upgrade: "websocket",
+  "sec-websocket-version": "13",
+  "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+} as const;

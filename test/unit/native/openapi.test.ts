@@ -1,0 +1,97 @@
+/** The description is made from the table: every endpoint is in it, every reference leads somewhere. */
+import { expect, test } from "vitest";
+import { createNativeApp } from "../../../adapters/native/app.ts";
+import { ENDPOINTS, routeRule } from "../../../adapters/native/endpoints.ts";
+import { openApiDocument } from "../../../adapters/native/openapi.ts";
+import { silentLog } from "../../../daemon/ops/log.ts";
+import { WaitManager } from "../../../daemon/waits/waitManager.ts";
+import { FakeClock } from "../../support/fakeClock.ts";
+
+interface Operation {
+  readonly operationId: string;
+  readonly parameters: readonly { readonly name: string; readonly in: string }[];
+  readonly responses: { readonly [status: string]: object };
+  readonly requestBody?: { readonly content: { readonly "application/json": { readonly schema: object } } };
+  readonly security?: unknown;
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } };
+  readonly components: { readonly schemas: object };
+}
+
+const document = openApiDocument("1.2.3") as Document;
+const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+const operation = (id: string): Operation => operations.find((each) => each.operationId === id)!;
+
+test("is OpenAPI 3.1 with every endpoint once", () => {
+  expect(document.openapi).toBe("3.1.0");
+  expect(operations.map((each) => each.operationId).sort()).toEqual(ENDPOINTS.map((each) => each.id).sort());
+  for (const { path, id } of ENDPOINTS) {
+    const named = [...path.matchAll(/:(\w+)/g)].map((match) => match[1]);
+    const inPath = operation(id).parameters.filter((parameter) => parameter.in === "path");
+    expect(inPath.map((parameter) => parameter.name)).toEqual(named);
+  }
+});
+
+test("every reference leads to a schema, and every schema to a type", () => {
+  const text = JSON.stringify(document);
+  for (const [, name] of text.matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+    expect(document.components.schemas).toHaveProperty(name!);
+  }
+  expect(text).not.toContain("$schema");
+  for (const { id, body } of ENDPOINTS) {
+    if (body === undefined) continue;
+    expect(operation(id).requestBody?.content["application/json"].schema).toMatchObject({ type: "object" });
+  }
+});
+
+test("tells bodies, queries, statuses and who needs the token", () => {
+  expect(operation("input").requestBody?.content["application/json"].schema).toMatchObject({
+    properties: { parts: { type: "array", minItems: 1, maxItems: 256 } },
+    required: ["parts"],
+    additionalProperties: false,
+  });
+  expect(operation("capture").parameters.map((parameter) => parameter.name)).toEqual([
+    "server",
+    "pane",
+    "lines",
+    "joined",
+    "ansi",
+  ]);
+  expect(operation("follow").parameters.map((parameter) => parameter.name)).toContain("Last-Event-ID");
+  expect(Object.keys(operation("createSession").responses)).toEqual(
+    expect.arrayContaining(["201", "401", "409", "413"]),
+  );
+  expect(operation("wait").responses["408"]).toMatchObject({ description: "TIMEOUT" });
+  expect([operation("livez").security, operation("metrics").security]).toEqual([undefined, [{ bearer: [] }]]);
+});
+
+test("the guard knows each path, with anything in its places and nothing beside them", () => {
+  for (const { path, method, auth } of ENDPOINTS) {
+    const rule = routeRule(path.replaceAll(/:\w+/g, "any%20thing"));
+    expect(rule?.methods).toContain(method);
+    expect(rule?.auth).toBe(auth);
+    expect(routeRule(`${path}/one/two/three`)).toBeUndefined();
+    if (path.includes(":")) expect(routeRule(path.replaceAll(/:\w+/g, ""))).toBeUndefined();
+  }
+});
+
+test("is served", async () => {
+  const clock = new FakeClock();
+  const { app } = createNativeApp({
+    servers: new Map(),
+    waits: new WaitManager({ clock }),
+    clock,
+    log: silentLog,
+    version: "9",
+  });
+  const response = await app.request(
+    "http://localhost/v1/openapi.json",
+    { headers: { host: "localhost" } },
+    { incoming: { socket: { remoteAddress: "127.0.0.1" } } },
+  );
+  expect(response.status).toBe(200);
+  expect(await response.json()).toEqual(openApiDocument("9"));
+});

@@ -1,0 +1,44 @@
+/** Terminals that come and go: the first is looked at now, a burst once more. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { TtyWatch } from "../../../daemon/server/guestTtys.ts";
+import { systemClock } from "../../../daemon/time/clock.ts";
+import { TTY_LOOK_INTERVAL_MS } from "../../../protocol/limits.ts";
+import { FakeClock } from "../../support/fakeClock.ts";
+
+test("a burst costs two looks", () => {
+  const clock = new FakeClock();
+  let looks = 0;
+  const ttys = new TtyWatch({ clock, directory: "/nowhere", look: () => (looks += 1) });
+  for (let time = 0; time < 100; time += 1) ttys.changed();
+  expect(looks).toBe(1);
+  clock.advanceMs(TTY_LOOK_INTERVAL_MS);
+  expect(looks).toBe(2);
+  clock.advanceMs(10 * TTY_LOOK_INTERVAL_MS);
+  expect(looks).toBe(2);
+  ttys.changed();
+  ttys.changed();
+  expect(looks).toBe(3);
+  ttys.close();
+  ttys.close();
+  clock.advanceMs(10 * TTY_LOOK_INTERVAL_MS);
+  expect(looks).toBe(3);
+});
+
+test("a name that appears or goes is a reason to look", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
+  let tell: () => void = () => undefined;
+  let looks = 0;
+  const ttys = new TtyWatch({ clock: systemClock, directory, look: () => tell() });
+  for (const act of [() => writeFileSync(join(directory, "5"), ""), () => rmSync(join(directory, "5"))]) {
+    const looked = new Promise<void>((resolve) => (tell = resolve));
+    act();
+    await looked;
+    looks += 1;
+  }
+  expect(looks).toBe(2);
+  ttys.close();
+  rmSync(directory, { recursive: true });
+});
