@@ -15,6 +15,8 @@ const BENCHES: Readonly<Record<string, () => Promise<BenchModule>>> = {
   decode: () => import("./decode.ts"),
   throughput: () => import("./throughput.ts"),
   http: () => import("./http.ts"),
+  native: () => import("./native.ts"),
+  fanout: () => import("./fanout.ts"),
   waits: () => import("./waits.ts"),
   waitLatency: () => import("./waitLatency.ts"),
 };

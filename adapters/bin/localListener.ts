@@ -4,16 +4,14 @@
  */
 import { chmodSync, lstatSync, unlinkSync } from "node:fs";
 import type { Server } from "node:http";
-import { createServer } from "node:http";
-import type { ListenOptions as Address, Socket } from "node:net";
+import type { ListenOptions as Address } from "node:net";
 import type { HttpBindings, WebSocketServerLike } from "@hono/node-server";
-import { createAdaptorServer } from "@hono/node-server";
 import type { Log } from "../../daemon/ops/log.ts";
 import { prepareSocketPath } from "../../daemon/server/socketPath.ts";
-import type { Clock, Timer } from "../../daemon/time/clock.ts";
+import type { Clock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { urlHost } from "../http/addresses.ts";
-import * as limits from "../http/limits.ts";
+import { boundedServer, closeServers, logFailedAccepts } from "../http/boundedServer.ts";
 import { isAnswering } from "./socketProbe.ts";
 
 /** Where requests came in: a unix socket's directory is its guard, a port's peers must be looked at. */
@@ -74,35 +72,20 @@ const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: fal
 
 function open(address: Address, options: LocalListenOptions): Promise<LocalListener> {
   let handle: ReturnType<LocalListenOptions["fetch"]>;
-  const server = createAdaptorServer({
-    fetch: ((request: Request, env: HttpBindings) => handle(request, env)) as (request: Request) => Promise<Response>,
-    ...(options.websocket === undefined ? {} : { websocket: { server: options.websocket } }),
-    createServer,
-    serverOptions: {
-      maxHeaderSize: limits.MAX_HEADER_BYTES,
-      headersTimeout: limits.HEADERS_TIMEOUT_MS,
-      requestTimeout: limits.REQUEST_TIMEOUT_MS,
-      connectionsCheckingInterval: limits.CONNECTIONS_CHECK_MS,
-      keepAliveTimeout: limits.KEEP_ALIVE_MS,
-    },
+  const server = boundedServer({
+    fetch: (request, env) => handle(request, env),
+    websocket: options.websocket,
   }) as Server;
-  server.maxConnections = limits.MAX_CONNECTIONS;
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-  });
   return new Promise((resolve, reject) => {
     const refused = (error: NodeJS.ErrnoException): void => reject(listenError(address, error));
     server.once("error", refused);
     server.listen(address, () => {
       server.off("error", refused);
-      // Without a listener one failed accept would end the process.
-      server.on("error", (error) => options.log.warn("http.accept.failed", { error }));
+      logFailedAccepts(server, options.log);
       const { kind, url } = whereOf(server);
       handle = options.fetch(kind);
       let closing: Promise<void> | undefined;
-      resolve({ kind, url, close: () => (closing ??= closeServer(server, sockets, options.clock)) });
+      resolve({ kind, url, close: () => (closing ??= closeServers([server], options.clock)) });
     });
   });
 }
@@ -114,21 +97,6 @@ function whereOf(server: Server): { kind: ListenerKind; url: string } {
   if (at === null || typeof at === "string")
     return { kind: "unix", url: `unix:${at === null || at === "" ? "(passed)" : at}` };
   return { kind: "tcp", url: `http://${urlHost(at.address)}:${at.port}` };
-}
-
-/** Requests under way may finish for `CLOSE_GRACE_MS`; whatever is left then, upgraded connections too, is cut. */
-async function closeServer(server: Server, sockets: ReadonlySet<Socket>, clock: Clock): Promise<void> {
-  const graceEndMs = clock.nowMs() + limits.CLOSE_GRACE_MS;
-  let timer: Timer | undefined;
-  const sweep = (): void => {
-    if (clock.nowMs() >= graceEndMs) for (const socket of sockets) socket.destroy();
-    else server.closeIdleConnections();
-    timer = clock.callAt(clock.nowMs() + limits.CLOSE_SWEEP_MS, sweep);
-  };
-  const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
-  sweep();
-  await closed;
-  timer?.cancel();
 }
 
 function listenError(address: Address, error: NodeJS.ErrnoException): AppError {

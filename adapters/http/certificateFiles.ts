@@ -6,7 +6,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import { AppError } from "../../protocol/errors.ts";
-import type { KeyPair } from "./listen.ts";
+import type { KeyPair } from "./boundedServer.ts";
 
 /** A key and certificate that belong together, and until when they are valid. */
 export interface UsablePair extends KeyPair {

@@ -19,7 +19,7 @@ import {
   requirePrivate,
   writePrivate,
 } from "./certificateFiles.ts";
-import type { KeyPair } from "./listen.ts";
+import type { KeyPair } from "./boundedServer.ts";
 import { issueLeaf } from "./localAuthority.ts";
 
 export type CertificateSource = "configured" | "bridge" | "mkcert" | "own";

@@ -4,7 +4,7 @@
  * over any other site. The X.509 library is loaded only when something is made.
  */
 import { createPrivateKey, webcrypto } from "node:crypto";
-import type { KeyPair } from "./listen.ts";
+import type { KeyPair } from "./boundedServer.ts";
 
 const DAY_MS = 86_400_000;
 /** Trusting an authority is work by hand: do not ask for it again within ten years. */

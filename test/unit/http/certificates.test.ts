@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CERTIFICATE_CHECK_MS, keepCertificateFresh, resolveCertificate } from "../../../adapters/http/certificates.ts";
-import type { KeyPair } from "../../../adapters/http/listen.ts";
+import type { KeyPair } from "../../../adapters/http/boundedServer.ts";
 import { issueLeaf, makeAuthority } from "../../../adapters/http/localAuthority.ts";
 import type { CertificateConfig } from "../../../daemon/ops/config.ts";
 import { silentLog } from "../../../daemon/ops/log.ts";

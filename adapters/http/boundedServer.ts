@@ -1,0 +1,109 @@
+/**
+ * An HTTP(S) server with every bound set, and its end: connections, header size, time to send a request, time to close.
+ * Which address it listens on is its owner's business.
+ */
+import type { Server } from "node:http";
+import { createServer } from "node:http";
+import type { Server as SecureServer } from "node:https";
+import { createServer as createSecureServer } from "node:https";
+import type { Socket } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import type { HttpBindings, WebSocketServerLike } from "@hono/node-server";
+import type { Log } from "../../daemon/ops/log.ts";
+import type { Clock, Timer } from "../../daemon/time/clock.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { connectionLimit } from "./connectionLimit.ts";
+import * as limits from "./limits.ts";
+
+/** A private key and its certificate chain, both PEM. */
+export interface KeyPair {
+  readonly key: string;
+  readonly cert: string;
+}
+
+export interface BoundedServerOptions {
+  /** `app.fetch` of the listener's application. */
+  readonly fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>;
+  /** Serves https with this. */
+  readonly tls?: KeyPair | undefined;
+  /** For listeners with WebSocket routes. */
+  readonly websocket?: WebSocketServerLike | undefined;
+}
+
+export type AnyServer = Server | SecureServer;
+
+/** @throws AppError CONFIGURATION_INVALID when key and certificate do not belong together. */
+export function boundedServer(options: BoundedServerOptions): AnyServer {
+  const base = {
+    fetch: options.fetch as (request: Request) => Response | Promise<Response>,
+    ...(options.websocket === undefined ? {} : { websocket: { server: options.websocket } }),
+  };
+  const bounds = {
+    maxHeaderSize: limits.MAX_HEADER_BYTES,
+    headersTimeout: limits.HEADERS_TIMEOUT_MS,
+    requestTimeout: limits.REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: limits.CONNECTIONS_CHECK_MS,
+    keepAliveTimeout: limits.KEEP_ALIVE_MS,
+  };
+  let server: AnyServer;
+  if (options.tls === undefined) {
+    server = createAdaptorServer({ ...base, createServer, serverOptions: bounds }) as Server;
+  } else {
+    const serverOptions = { ...bounds, ...secureOptions(options.tls), handshakeTimeout: limits.HANDSHAKE_TIMEOUT_MS };
+    try {
+      server = createAdaptorServer({ ...base, createServer: createSecureServer, serverOptions }) as SecureServer;
+    } catch (error) {
+      throw new AppError(
+        "CONFIGURATION_INVALID",
+        `the key and certificate cannot be used together (${messageOf(error)}): give a PEM key and the certificate made for it`,
+        { cause: error },
+      );
+    }
+  }
+  server.maxConnections = connectionLimit();
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  openSockets.set(server, sockets);
+  return server;
+}
+
+/** Every connection, those included that Node does not count: before their TLS handshake, or upgraded. */
+const openSockets = new WeakMap<AnyServer, Set<Socket>>();
+
+function destroyAll(server: AnyServer): void {
+  for (const socket of openSockets.get(server) ?? []) socket.destroy();
+}
+
+/** TLS 1.2 stays enabled: some Office web views have nothing newer. */
+export const secureOptions = (tls: KeyPair) => ({ key: tls.key, cert: tls.cert, minVersion: "TLSv1.2" as const });
+
+/** Without a listener one failed accept would end the process. */
+export function logFailedAccepts(server: AnyServer, log: Log | undefined): void {
+  server.on("error", (error) => log?.warn("http.accept.failed", { error }));
+}
+
+/**
+ * Stops accepting, lets requests under way finish for `CLOSE_GRACE_MS`, then ends them. Node closes the connections that are idle now, and leaves one whose request ends later to its keep-alive: hence the
+ * sweep, for the short time that closing may take.
+ */
+export async function closeServers(servers: readonly AnyServer[], clock: Clock): Promise<void> {
+  const graceEndMs = clock.nowMs() + limits.CLOSE_GRACE_MS;
+  let timer: Timer | undefined;
+  const sweep = (): void => {
+    const isOver = clock.nowMs() >= graceEndMs;
+    for (const server of servers) {
+      if (isOver) destroyAll(server);
+      else server.closeIdleConnections();
+    }
+    timer = clock.callAt(clock.nowMs() + limits.CLOSE_SWEEP_MS, sweep);
+  };
+  const closed = servers.map((server) => new Promise<void>((resolve) => void server.close(() => resolve())));
+  sweep();
+  await Promise.all(closed);
+  timer?.cancel();
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
