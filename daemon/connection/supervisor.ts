@@ -161,7 +161,8 @@ export class Supervisor {
 
   #retryAfter(error: unknown): void {
     if (this.#state === "closed") return;
-    this.#options.onEvent("connection.retry", { code: toAppError(error).code, inMs: this.#retryMs });
+    const { code, message } = toAppError(error);
+    this.#options.onEvent("connection.retry", { code, reason: message, inMs: this.#retryMs });
     this.#retryAt(this.#options.clock.nowMs() + this.#retryMs);
     this.#retryMs = Math.min(RECONNECT_MAX_MS, this.#retryMs * 2);
   }
@@ -223,6 +224,7 @@ export class Supervisor {
 /** At start nothing was lost: tmux did not come up, and its last words say why. */
 function startError(error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== "CONNECTION_LOST") return error;
-  const reason = String(error.details?.["reason"] ?? error.message);
-  return new AppError("TMUX_UNAVAILABLE", `tmux could not be started: ${reason}`, { cause: error });
+  const reason = error.details?.["reason"];
+  const words = typeof reason === "string" ? reason : error.message;
+  return new AppError("TMUX_UNAVAILABLE", `tmux could not be started: ${words}`, { cause: error });
 }

@@ -36,6 +36,8 @@ export type OpenTransport = (options: TransportOptions) => Transport;
 /** What the pty module has besides its typings. */
 interface PtyInternals {
   readonly fd: number;
+  /** Closes our end at once; SIGHUP for the client follows. */
+  destroy(): void;
   readonly _socket: { readonly destroyed: boolean };
 }
 
@@ -81,7 +83,11 @@ export const ptyTransport =
       write: (text) => writer.push(Buffer.from(text, "latin1")),
       close: () => {
         writer.close();
-        if (!closed) pty.kill("SIGHUP");
+        // Not by a signal alone: a client that leaves makes its terminal blocking while the server still reads from it
+        // (client.c), and the server then hangs in that read until our end is closed. The pty module's descriptors are
+        // inherited by whatever is started next, so ours is closed before anything can be.
+        if (!closed) (pty as unknown as PtyInternals).destroy();
+        closed = true;
       },
     };
   };

@@ -36,11 +36,8 @@ function serverOptions(historyLines: number): readonly (readonly string[])[] {
  * moment on the hub goes with its client: a start that fails or is killed leaves none behind.
  */
 export function attachArguments(hubName: string, historyLines: number, pauseAfterSec: number): readonly string[] {
-  const attach = [
-    ...["new-session", "-s", hubName, "-x", "80", "-y", "24"],
-    ...["-f", `ignore-size,pause-after=${pauseAfterSec}`],
-    ...EVENT_PANE_COMMAND,
-  ];
+  const flags = `ignore-size,pause-after=${pauseAfterSec}`;
+  const attach = ["new-session", "-s", hubName, "-x", "80", "-y", "24", "-f", flags, ...EVENT_PANE_COMMAND];
   const leave = ["set-hook", "-t", `=${hubName}:`, "client-detached", leaveCommand(`=${hubName}`)];
   return [["start-server"], ...serverOptions(historyLines), attach, leave].flatMap((words, index) =>
     index === 0 ? words : [";", ...words],

@@ -1,7 +1,9 @@
 /**
  * When a program ends, tmux closes its terminal at once: what it wrote last is lost to every control client half of the
  * time, and now and then to the screen (docs/tmuxFacts.md 15). A shell that stays for a moment after the program keeps
- * both, and ends as the program did: with its exit code, or by its signal. An exit code of 128 + N reads as signal N.
+ * both. It then lets go of the terminal, and only later ends, as the program did, with its exit code or by its signal:
+ * tmux 3.3a with utempter is deaf to the end of a program in the moment in which it meets the end of its terminal. An
+ * exit code of 128 + N reads as signal N.
  */
 const SCRIPT = [
   // What the shell itself has to say ("Killed") is not the program's output.
@@ -11,7 +13,11 @@ const SCRIPT = [
   '(exec "$@" 2>&3 3>&-)',
   "s=$?",
   "sleep 0.05",
-  "trap - INT QUIT",
+  // Whoever lets go of the terminal is hung up.
+  "trap '' HUP",
+  "exec </dev/null >/dev/null 3>&-",
+  "sleep 0.05",
+  "trap - HUP INT QUIT",
   "[ $s -gt 128 ] && kill -$((s - 128)) $$",
   "exit $s",
 ].join("; ");

@@ -16,7 +16,13 @@ import {
   unlinkWindow,
   unsetPaneOption,
 } from "../../protocol/command/build.ts";
-import { decodePaneIds, lines, type ServerIdentity, type SessionRow, type WindowLink } from "../../protocol/command/formats.ts";
+import {
+  decodePaneIds,
+  lines,
+  type ServerIdentity,
+  type SessionRow,
+  type WindowLink,
+} from "../../protocol/command/formats.ts";
 import { isSessionId, type PaneId, type SessionId, type WindowId } from "../../protocol/ids.ts";
 import { DEFAULT_RING_BYTES, HISTORY_LIMIT_LINES, PAUSE_AFTER_SEC } from "../../protocol/limits.ts";
 import { ControlConnection } from "../connection/controlConnection.ts";
@@ -135,6 +141,7 @@ class OwnedServer implements TmuxServer {
       onPanes: (rows) => {
         this.#emit(this.#inventory.applyPanes(rows));
         for (const row of rows) if (!row.dead) this.#panes.declareAlive(row.pane);
+        if (rows.some((row) => row.dead && row.deadStatus === undefined && row.deadSignal === undefined)) this.#reap();
       },
       strays: () => [...this.#inventory.strays(), ...this.#unknownStreams()],
       onPlaces: (asked, places) => {
@@ -322,7 +329,11 @@ class OwnedServer implements TmuxServer {
       spawn: {
         tmux: tmux ?? "tmux",
         args: [
-          ...["-u", "-f", "/dev/null", "-S", socketPath],
+          "-u",
+          "-f",
+          "/dev/null",
+          "-S",
+          socketPath,
           ...attachArguments(this.#hubName, historyLines ?? HISTORY_LIMIT_LINES, PAUSE_AFTER_SEC),
         ],
         env,
@@ -434,6 +445,20 @@ class OwnedServer implements TmuxServer {
   #unknownStreams(): readonly PaneId[] {
     const own = this.#hub?.pane;
     return this.#panes.streamed().filter((pane) => pane !== own && this.#inventory.findPane(pane) === undefined);
+  }
+
+  /**
+   * A pane's terminal is closed and tmux does not know how its program ended. Mostly it learns that in a moment; now and
+   * then tmux 3.3a sleeps over the signal that tells it, and the program stays a zombie until another one ends. Another
+   * such signal makes it look, and its hook tells us.
+   */
+  #reap(): void {
+    if (this.#identity === undefined) return;
+    try {
+      process.kill(this.#identity.pid, "SIGCHLD");
+    } catch {
+      // The server has just gone.
+    }
   }
 
   async #panesWhere(filter: string): Promise<readonly PaneId[]> {

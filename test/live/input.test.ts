@@ -1,0 +1,103 @@
+/** Text arrives byte for byte, whatever it is, and one job at a time (issue 2, "text of all kinds", "100 concurrent"). */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  concurrentLines,
+  HOSTILE_TEXTS,
+  randomBytes,
+  typed,
+  typeInShortJobs,
+  unicodeText,
+} from "../support/inputScenarios.ts";
+import { ownedFixture, type OwnedFixture } from "../support/ownedFixture.ts";
+import { ByteSink, keys, text } from "../support/panePrograms.ts";
+
+let fixture: OwnedFixture;
+let sink: ByteSink;
+let receivedBytes = 0;
+
+beforeAll(async () => {
+  fixture = await ownedFixture();
+  sink = await ByteSink.start(fixture.server, fixture.socket.directory, "texts");
+});
+
+afterAll(async () => {
+  await fixture[Symbol.asyncDispose]();
+});
+
+test.each(Object.entries(HOSTILE_TEXTS))("%s", async (_kind, value) => {
+  const bytes = Buffer.from(value);
+  const received = await typed(fixture.server, sink, bytes, receivedBytes);
+  receivedBytes += bytes.length;
+  expect(received).toEqual(bytes);
+});
+
+test.each([
+  ["1 MiB of random bytes", randomBytes(1_048_576)],
+  ["1 MiB of text", Buffer.alloc(1_048_576, "für 漢字; $(x) \"q\" 'q' #{y}\n")],
+  ["64 KiB of NUL", Buffer.alloc(65_536)],
+])("%s", async (_kind, bytes) => {
+  const received = await typed(fixture.server, sink, bytes, receivedBytes);
+  receivedBytes += bytes.length;
+  expect(received.equals(bytes)).toBe(true);
+});
+
+test("code points of all planes go by send-keys unchanged", async () => {
+  const unicode = await ByteSink.start(fixture.server, fixture.socket.directory, "unicode");
+  const bytes = unicodeText(23);
+  expect((await typeInShortJobs(fixture.server, unicode, bytes)).equals(bytes)).toBe(true);
+});
+
+test("a paste is bracketed exactly when the program asked for it", async () => {
+  const { server, socket } = fixture;
+  const paste = { kind: "paste", bytes: Buffer.from("a\nb\tc é") } as const;
+  const long = { kind: "paste", bytes: Buffer.alloc(20_000, "long\n") } as const;
+  const plain = await ByteSink.start(server, socket.directory, "plain");
+  await server.input(plain.pane, [paste, long]);
+  const expected = Buffer.concat([paste.bytes, long.bytes]);
+  expect(await plain.received(expected.length)).toEqual(expected);
+
+  const bracketing = await ByteSink.start(server, socket.directory, "bracketing", "\u001b[?2004h");
+  await server.input(bracketing.pane, [paste, long]);
+  const [open, close] = ["\u001b[200~", "\u001b[201~"].map((mark) => Buffer.from(mark)) as [Buffer, Buffer];
+  const marked = Buffer.concat([open, paste.bytes, close, open, long.bytes, close]);
+  expect(await bracketing.received(marked.length)).toEqual(marked);
+
+  const left = await ByteSink.start(server, socket.directory, "left", "\u001b[?2004h\u001b[?2004l");
+  await server.input(left.pane, [paste]);
+  expect(await left.received(paste.bytes.length)).toEqual(paste.bytes);
+});
+
+test("parts of one job arrive in their order", async () => {
+  const { server, socket } = fixture;
+  const order = await ByteSink.start(server, socket.directory, "order");
+  await server.input(order.pane, [
+    text("a"),
+    keys("Enter", "C-c", "Up", ";", "-"),
+    text(Buffer.alloc(2_000, "b")),
+    text(Uint8Array.of(0, 255)),
+    keys("Escape"),
+    text("z"),
+  ]);
+  const expected = Buffer.concat([
+    Buffer.from("a\r\u0003\u001b[A;-"),
+    Buffer.alloc(2_000, "b"),
+    Buffer.of(0, 255, 27, 122),
+  ]);
+  expect(await order.received(expected.length)).toEqual(expected);
+});
+
+test("100 lines typed at once arrive whole, in the order of the calls, around a paste of 1 MB", async () => {
+  const { server, socket } = fixture;
+  const lines = await ByteSink.start(server, socket.directory, "lines");
+  const result = await concurrentLines(server, lines, 100, 0);
+  expect(result.lines).toEqual(result.expected);
+  const pasted = await ByteSink.start(server, socket.directory, "pasted");
+  const around = await concurrentLines(server, pasted, 100, 1_000_000);
+  expect(around.lines.map((line) => line.length)).toEqual(around.expected.map((line) => line.length));
+  expect(around.lines).toEqual(around.expected);
+});
+
+test("no buffer and no log line is left behind", () => {
+  expect(fixture.socket.tmux("list-buffers")).toBe("");
+  expect(fixture.log).toEqual([]);
+});

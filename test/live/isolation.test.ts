@@ -1,0 +1,116 @@
+/** One subscriber, one person, one pause: nobody else notices (DESIGN §4, §6; docs/tmuxFacts.md 13, 26, 31). */
+import { spawn } from "@homebridge/node-pty-prebuilt-multiarch";
+import { expect, test } from "vitest";
+import type { Gap } from "../../protocol/position.ts";
+import { eventually } from "../support/eventually.ts";
+import { ownHub } from "../support/failureScenarios.ts";
+import { follow, seen } from "../support/output.ts";
+import { ownedFixture } from "../support/ownedFixture.ts";
+import { ByteSink, script, startProgram, text } from "../support/panePrograms.ts";
+
+const echo = ["sh", "-c", "stty raw -echo; printf 'ready;'; exec cat"] as const;
+
+test("a listener that throws is logged, and the others hear everything", async () => {
+  await using fixture = await ownedFixture();
+  const { server, log } = fixture;
+  const program = await startProgram(server, "thrower", echo);
+  const fail = (): never => {
+    throw new Error("a listener's own fault");
+  };
+  program.source.subscribe({ advanced: fail, gap: fail, exited: fail, closed: fail });
+  server.subscribe(fail);
+  const others = seen(program.source, program.startSeq, "all of it;");
+  await server.input(program.pane, [text("all of it;")]);
+  expect((await others).toString()).toBe("all of it;");
+  await server.createSession({ name: "still works", command: ["cat"] });
+  expect(new Set(log.map(({ event }) => event))).toEqual(new Set(["listener.failed"]));
+});
+
+test("a reader that comes late gets the exact gap, then the rest", async () => {
+  await using fixture = await ownedFixture({ ringBytes: 4_096 });
+  const { server } = fixture;
+  const program = await startProgram(
+    server,
+    "ring",
+    script(
+      `process.stdin.on("data", () => { let all = ""; for (let i = 0; i < 20000; i++) all += i + ","; process.stdout.write(all + "END"); });` +
+        `process.stdout.write("ready;");`,
+    ),
+  );
+  const expected = `${Array.from({ length: 20_000 }, (_unused, index) => `${index},`).join("")}END`;
+  const end = program.startSeq + expected.length;
+  await server.input(program.pane, [text("x")]);
+  await eventually(() => program.source.outputSeq >= end);
+  const gaps: Gap[] = [];
+  let rest = "";
+  follow(
+    program.source,
+    program.startSeq,
+    (bytes) => (rest += Buffer.from(bytes).toString()),
+    (gap) => gaps.push(gap),
+  );
+  expect(gaps).toEqual([{ from: program.startSeq, to: program.source.tailSeq, reason: "evicted" }]);
+  expect(rest).toBe(expected.slice(program.source.tailSeq - program.startSeq));
+  expect(rest.length).toBeGreaterThanOrEqual(4_096);
+});
+
+test("a pane that tmux pauses has a declared hole and goes on", async () => {
+  await using fixture = await ownedFixture();
+  const { server, socket } = fixture;
+  const program = await startProgram(server, "paused", echo);
+  const gaps: Gap[] = [];
+  let after = "";
+  follow(
+    program.source,
+    program.startSeq,
+    (bytes) => (after += Buffer.from(bytes).toString()),
+    (gap) => gaps.push(gap),
+  );
+  socket.tmux("refresh-client", "-t", ownHub(socket).client, "-A", `${program.pane}:pause`);
+  await eventually(() => gaps.length === 1);
+  expect(gaps).toMatchObject([{ reason: "paused" }]);
+  await server.input(program.pane, [text("goes on;")]);
+  await eventually(() => after === "goes on;");
+  const { lines, position } = await server.capture(program.pane);
+  expect(lines).toEqual(["ready;goes on;"]);
+  expect(position.outputSeq).toBe(program.source.outputSeq);
+  expect(server.counters().pauses).toBe(1);
+});
+
+test("modes are left before typing: copy mode, choose-tree", async () => {
+  await using fixture = await ownedFixture();
+  const { server, socket } = fixture;
+  const sink = await ByteSink.start(server, socket.directory, "modes");
+  let bytes = 0;
+  for (const mode of [["copy-mode"], ["choose-tree"], ["clock-mode"], ["copy-mode", "-u"]]) {
+    socket.tmux(...mode, "-t", sink.pane);
+    expect(socket.tmux("display-message", "-p", "-t", sink.pane, "#{pane_in_mode}").trim()).not.toBe("0");
+    await server.input(sink.pane, [text("typed")]);
+    bytes += 5;
+    expect((await sink.received(bytes)).toString().slice(-5)).toBe("typed");
+  }
+});
+
+test("a person at a terminal of their own keeps their size and their place", async () => {
+  await using fixture = await ownedFixture();
+  const { server, socket } = fixture;
+  const program = await startProgram(server, "shared", echo);
+  const person = spawn("tmux", ["-u", "-S", socket.socketPath, "attach-session", "-t", "=shared"], {
+    cols: 133,
+    rows: 41,
+    env: { PATH: process.env["PATH"] ?? "", TERM: "xterm-256color" },
+  });
+  let screen = "";
+  person.onData((data) => (screen += data));
+  await eventually(() => server.findPane(program.pane)?.cols === 133);
+  await server.createSession({ name: "another", command: ["cat"], cols: 60, rows: 20 });
+  await server.input(program.pane, [text("shown to both;")]);
+  await eventually(() => screen.includes("shown to both;"));
+  await server.capture(program.pane, { lines: 100 });
+  const client = socket.tmux("list-clients", "-t", "=shared", "-F", "#{client_width}x#{client_height} #{session_name}");
+  expect(client).toBe("133x41 shared\n");
+  expect(server.findPane(program.pane)).toMatchObject({ cols: 133, rows: 41 });
+  expect(server.sessions().map(({ name }) => name)).toEqual(["another", "shared"]);
+  expect(screen).not.toContain("tmuxwire");
+  person.kill();
+});

@@ -1,0 +1,98 @@
+/** What is wrong before anything runs is told in one line that says what to do (issue 2, "Bad input"). */
+import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { paneEnvironment } from "../../daemon/ops/environment.ts";
+import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
+import { privateSocket, type PrivateSocket } from "../support/ownedFixture.ts";
+
+let socket: PrivateSocket;
+
+beforeAll(() => {
+  socket = privateSocket();
+});
+
+afterAll(() => socket[Symbol.asyncDispose]());
+
+const start = (socketPath: string, tmux?: string) =>
+  startOwnedServer({ socketPath, tmux, env: paneEnvironment(process.env), clock: systemClock });
+
+const oneLine = (pattern: RegExp): unknown => expect.stringMatching(new RegExp(`^[^\\n]*${pattern.source}[^\\n]*$`));
+
+/** A directory of the given mode with a socket path in it. */
+function directory(name: string, mode = 0o700): string {
+  const path = join(socket.directory, name);
+  mkdirSync(path, { recursive: true });
+  chmodSync(path, mode);
+  return path;
+}
+
+/** A program that answers `-V` with `version` and anything else with `complaint`. */
+function fakeTmux(name: string, version: string, complaint: string): string {
+  const path = join(socket.directory, name);
+  writeFileSync(path, `#!/bin/sh\n[ "$1" = -V ] && echo '${version}' && exit 0\necho '${complaint}'\nexit 1\n`, {
+    mode: 0o755,
+  });
+  return path;
+}
+
+const refusals: Record<string, () => readonly [socketPath: string, message: RegExp]> = {
+  "a path of 108 bytes": () => [`${socket.directory}/${"x".repeat(107 - socket.directory.length)}`, /107.*shorter/],
+  "a path that is not absolute": () => ["tmux.sock", /not absolute/],
+  "a directory others can read": () => [join(directory("wide", 0o755), "s"), /chmod 700/],
+  "a directory others can enter": () => [join(directory("enter", 0o711), "s"), /chmod 700/],
+  "a symbolic link": () => {
+    const link = join(socket.directory, "link");
+    symlinkSync(directory("target"), link);
+    return [join(link, "s"), /symbolic link/];
+  },
+  "a directory that is a file": () => {
+    writeFileSync(join(socket.directory, "file"), "");
+    return [join(socket.directory, "file", "s"), /cannot make the tmux socket directory|not a directory/];
+  },
+  "a socket that is a file": () => {
+    const path = join(directory("plain"), "s");
+    writeFileSync(path, "");
+    return [path, /not a socket/];
+  },
+};
+
+test.each(Object.entries(refusals))("%s", async (_what, make) => {
+  const [path, message] = make();
+  await expect(start(path)).rejects.toMatchObject({ code: "CONFIGURATION_INVALID", message: oneLine(message) });
+});
+
+test.runIf(process.getuid?.() === 0)("a directory of another user", async () => {
+  const path = directory("foreign");
+  chownSync(path, 12_345, 12_345);
+  await expect(start(join(path, "s"))).rejects.toMatchObject({
+    code: "CONFIGURATION_INVALID",
+    message: oneLine(/belongs to user 12345/),
+  });
+});
+
+const unusable: Record<string, () => readonly [tmux: string, message: RegExp]> = {
+  "no tmux": () => ["/does/not/exist/tmux", /install tmux 3\.2/],
+  "a tmux that is too old": () => [fakeTmux("old", "tmux 3.1c", ""), /tmux 3\.1c is too old.*3\.2/],
+  "something else called tmux": () => [fakeTmux("other", "screen 4", ""), /screen 4/],
+  "a tmux that cannot start": () => [
+    fakeTmux("broken", "tmux 3.3a", "error creating socket (No space left on device)"),
+    /could not be started: error creating socket \(No space left on device\)/,
+  ],
+};
+
+test.each(Object.entries(unusable))("%s", async (_what, make) => {
+  const [tmux, message] = make();
+  await expect(start(socket.socketPath, tmux)).rejects.toMatchObject({
+    code: "TMUX_UNAVAILABLE",
+    message: oneLine(message),
+  });
+});
+
+test("a missing directory is made, for us alone", async () => {
+  await using fresh = privateSocket();
+  const path = join(fresh.directory, "made", "here", "s");
+  await using server = await start(path);
+  expect(server.status()).toMatchObject({ kind: "owned", state: "ready", socketPath: path });
+});

@@ -1,0 +1,12 @@
+/** 200 programs that end at once, by exit codes and signals, in panes that are kept. */
+import { expect, test } from "vitest";
+import { endings } from "../support/endings.ts";
+import { ownedFixture } from "../support/ownedFixture.ts";
+import { report, spread } from "../support/report.ts";
+
+test("200 endings", async () => {
+  await using fixture = await ownedFixture();
+  const { toldMs, ...result } = await endings(fixture.server, 200);
+  report("endings", { ...result, told: spread(toldMs) });
+  expect(result).toEqual({ endings: 200, wrongStatus: 0, outputLost: 0, screenLost: 0 });
+});

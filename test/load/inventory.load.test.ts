@@ -1,0 +1,15 @@
+/** Long random walks of another client over sessions, windows and panes. */
+import { expect, test } from "vitest";
+import { drift } from "../support/inventoryScenario.ts";
+import { ownedFixture } from "../support/ownedFixture.ts";
+import { report, sinceMs } from "../support/report.ts";
+
+const seeds = Array.from({ length: Number(process.env["DRIFT_SEEDS"] ?? 20) }, (_unused, index) => 100 + index);
+
+test.each(seeds)("200 operations, seed %i", async (seed) => {
+  await using fixture = await ownedFixture();
+  const startMs = performance.now();
+  const slowestMs = await drift(fixture.server, fixture.socket, seed, 200);
+  report("inventory.drift", { seed, operations: 200, slowestMs: Math.round(slowestMs), ms: sinceMs(startMs) });
+  expect(fixture.log).toEqual([]);
+});
