@@ -1,0 +1,36 @@
+/**
+ * Keeps the hub's windows equal to everybody's. A window whose only place is the hub has lost its session: tmux would have
+ * ended it (docs/tmuxFacts.md 30). One that is in a session but not in the hub was taken out of it by somebody: without
+ * the hub we would not hear of it.
+ */
+import { controlPaneOutput, linkWindow, unlinkWindow } from "../../protocol/command/build.ts";
+import type { WindowLink } from "../../protocol/command/formats.ts";
+import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
+import type { AttachedHub } from "./hubStartup.ts";
+
+export interface HubSweep {
+  readonly hub: AttachedHub;
+  /** Hubs, ours and those of daemons that are going. */
+  readonly hubs: ReadonlySet<SessionId>;
+  /** Every window of every session, the hubs' among them. */
+  readonly links: readonly WindowLink[];
+  readonly panesOf: (window: WindowId) => readonly PaneId[];
+}
+
+export function sweepHub({ hub, hubs, links, panesOf }: HubSweep): void {
+  const inHub = new Set(links.filter((link) => link.session === hub.session).map((link) => link.window));
+  const elsewhere = new Set(links.filter((link) => link.session !== hub.session).map((link) => link.window));
+  const ignore = (): void => undefined;
+  for (const window of inHub) {
+    if (window === hub.window || elsewhere.has(window)) continue;
+    // A live window is not unlinked while its output may be on its way to us (docs/tmuxFacts.md 16).
+    const silence = panesOf(window).map((pane) => controlPaneOutput(pane, "off"));
+    hub.connection.sendGroup([...silence, unlinkWindow(window, hub.session)], ignore);
+  }
+  for (const { session, window } of links) {
+    if (hubs.has(session) || inHub.has(window)) continue;
+    inHub.add(window);
+    const listen = panesOf(window).map((pane) => controlPaneOutput(pane, "on"));
+    hub.connection.sendGroup([linkWindow(window, hub.session), ...listen], ignore);
+  }
+}

@@ -1,0 +1,246 @@
+/**
+ * Keeps an owned server's inventory true, and tells of what changes: tmux's notifications and the event pane say that
+ * something happened, a listing says what. A change reaches the panes' streams first, then whoever subscribed.
+ */
+import { AppError } from "../../protocol/errors.ts";
+import type { Notification } from "../../protocol/control/notifications.ts";
+import { controlPaneOutput, listPanesWhere, unsetPaneOption } from "../../protocol/command/build.ts";
+import {
+  decodePaneIds,
+  type PaneRow,
+  type ServerIdentity,
+  type SessionRow,
+  type WindowLink,
+} from "../../protocol/command/formats.ts";
+import type { PaneId, WindowId } from "../../protocol/ids.ts";
+import type { ControlConnection } from "../connection/controlConnection.ts";
+import type { Clock } from "../time/clock.ts";
+import { isHubName, type PaneEvent, TITLE_OPTION, titleTold } from "./hub.ts";
+import type { AttachedHub } from "./hubStartup.ts";
+import { sweepHub } from "./hubSweep.ts";
+import { Inventory } from "./inventory.ts";
+import { InventoryRefresher } from "./inventoryRefresher.ts";
+import { PaneLook } from "./paneLook.ts";
+import type { PaneRegistry } from "./paneRegistry.ts";
+import { TitleWatch } from "./titleWatch.ts";
+import type { ServerEvent } from "./tmuxServer.ts";
+
+export interface InventoryKeeperOptions {
+  readonly clock: Clock;
+  readonly panes: PaneRegistry;
+  /** @throws AppError CONNECTION_LOST while there is none. */
+  readonly connection: () => ControlConnection;
+  readonly log: ((event: string, fields: object) => void) | undefined;
+}
+
+export class InventoryKeeper {
+  readonly inventory = new Inventory();
+  readonly #options: InventoryKeeperOptions;
+  readonly #refresher: InventoryRefresher;
+  readonly #titles: TitleWatch;
+  readonly #dead: PaneLook;
+  #listeners: readonly ((event: ServerEvent) => void)[] = [];
+  #hub: AttachedHub | undefined;
+  #identity: ServerIdentity | undefined;
+
+  constructor(options: InventoryKeeperOptions) {
+    this.#options = options;
+    const onError = (error: unknown): void => this.#listingFailed(error);
+    this.#refresher = new InventoryRefresher({
+      connection: () => this.#hub?.connection ?? options.connection(),
+      onTopology: (rows, links) => this.#applyTopology(rows, links),
+      onPanes: (rows) => this.#applyPanes(rows),
+      strays: () => [...this.inventory.strays(), ...this.#unknownStreams()],
+      onPlaces: (asked, places) => {
+        const { events, windows } = this.inventory.applyPlaces(asked, places);
+        this.emit(events);
+        for (const pane of asked) if (!places.has(pane)) options.panes.closePane(pane);
+        return windows;
+      },
+      onError,
+    });
+    const titles = new PaneLook({
+      ask: () => this.#panesWhere(titleTold(this.requireHub().hookIndex)),
+      found: (panes) => this.#titlesChanged(panes),
+      onError,
+    });
+    this.#titles = new TitleWatch({ clock: options.clock, look: () => titles.look() });
+    this.#dead = new PaneLook({
+      ask: () => this.#panesWhere("#{pane_dead}"),
+      found: (panes) => {
+        for (const pane of panes) if (this.inventory.findPane(pane)?.exit === undefined) this.paneChanged(pane);
+      },
+      onError,
+    });
+  }
+
+  subscribe(listener: (event: ServerEvent) => void): () => void {
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== listener);
+    };
+  }
+
+  /** A connection is ready to be asked: lists everything on it. */
+  async attached(hub: AttachedHub): Promise<void> {
+    const known = this.#identity;
+    // Another server, or none before: every id means something else now (docs/tmuxFacts.md 8).
+    if (known?.pid !== hub.pid || known.startSec !== hub.startSec) this.emit(this.inventory.clear());
+    this.#identity = hub;
+    this.#hub = hub;
+    await this.#refresher.refreshAll();
+  }
+
+  /** The connection has gone; what was known stays known until the next one. */
+  detached(): void {
+    this.#hub = undefined;
+    this.#titles.clear();
+  }
+
+  /** Nobody is told any more. */
+  close(): void {
+    this.#listeners = [];
+  }
+
+  /** @throws AppError CONNECTION_LOST */
+  requireHub(): AttachedHub {
+    if (this.#hub !== undefined) return this.#hub;
+    throw new AppError("CONNECTION_LOST", "there is no connection to tmux at the moment; try again shortly");
+  }
+
+  /** Resolves after a listing that was asked for after this call. */
+  refresh(): Promise<void> {
+    return this.#refresher.refresh();
+  }
+
+  /** Asks for what failed while tmux did not answer. */
+  resume(): void {
+    this.#refresher.resume();
+  }
+
+  /** A hook can be missed (see `PaneEvent`): dead panes are looked for now and then, on a connection that is alive. */
+  beat(): void {
+    this.#dead.look();
+  }
+
+  paneEvent(event: PaneEvent): void {
+    if (event === "title") this.#titles.changed();
+    else this.#dead.look();
+  }
+
+  paneChanged(pane: PaneId): void {
+    const window = this.inventory.findPane(pane)?.window;
+    if (window === undefined) this.#refresher.unknownPaneChanged(pane);
+    else this.#refresher.windowChanged(window);
+  }
+
+  notified(notification: Notification): void {
+    switch (notification.kind) {
+      case "sessions-changed":
+      case "session-renamed":
+      case "session-window-changed":
+      case "client-session-changed":
+      // Another hub goes with its client, and what a hook does is not announced.
+      case "client-detached":
+      case "window-add":
+      case "window-close":
+        this.#refresher.topologyChanged();
+        return;
+      case "layout-change":
+      case "window-renamed":
+      case "window-pane-changed":
+        this.#refresher.windowChanged(notification.window);
+        return;
+      case "pause":
+        this.#options.panes.declareHole(notification.pane, "paused");
+        this.#hub?.connection.send(controlPaneOutput(notification.pane, "continue"), "none", () => undefined);
+        return;
+      case "session-changed":
+      case "pane-mode-changed":
+      case "continue":
+      case "exit":
+      case "other":
+        return;
+    }
+  }
+
+  emit(events: readonly ServerEvent[]): void {
+    const { panes } = this.#options;
+    for (const event of events) {
+      if (event.kind === "pane-exited") panes.declareExit(event.pane, event.status);
+      if (event.kind === "pane-closed") panes.closePane(event.pane);
+      for (const listener of this.#listeners) {
+        try {
+          listener(event);
+        } catch (error) {
+          this.listenerFailed(error);
+        }
+      }
+    }
+  }
+
+  /** A subscriber threw: that is its own affair, and the log's. */
+  listenerFailed(error: unknown): void {
+    this.#options.log?.("listener.failed", { error: error instanceof Error ? error.message : String(error) });
+  }
+
+  #applyTopology(rows: readonly SessionRow[], links: readonly WindowLink[]): readonly WindowId[] {
+    const hub = this.requireHub();
+    if (!links.some((link) => link.session === hub.session && link.window === hub.window)) {
+      hub.connection.close(new AppError("CONNECTION_LOST", "the event pane was closed; reconnecting"));
+      return [];
+    }
+    const hubs = new Set(rows.filter((row) => isHubName(row.name)).map((row) => row.session));
+    // Before the listing is applied: the panes of windows that are no longer in a session are still known.
+    sweepHub({ hub, hubs, links, panesOf: (window) => this.inventory.panesOf(window) });
+    const { events, unknownWindows } = this.inventory.applyTopology(
+      rows.filter((row) => !hubs.has(row.session)),
+      links.filter((link) => !hubs.has(link.session)),
+    );
+    this.emit(events);
+    return unknownWindows;
+  }
+
+  #applyPanes(rows: readonly PaneRow[]): void {
+    this.emit(this.inventory.applyPanes(rows));
+    for (const row of rows) if (!row.dead) this.#options.panes.declareAlive(row.pane);
+    if (rows.some((row) => row.dead && row.deadStatus === undefined && row.deadSignal === undefined)) this.#reap();
+  }
+
+  /** Panes that wrote something and went before any listing met them. */
+  #unknownStreams(): readonly PaneId[] {
+    const own = this.#hub?.pane;
+    return this.#options.panes.streamed().filter((pane) => pane !== own && this.inventory.findPane(pane) === undefined);
+  }
+
+  /**
+   * A pane's terminal is closed and tmux does not know how its program ended. Mostly it learns that in a moment; now and
+   * then tmux 3.3a sleeps over the signal that tells it, and the program stays a zombie until another one ends. Another
+   * such signal makes it look, and its hook tells us.
+   */
+  #reap(): void {
+    if (this.#identity === undefined) return;
+    try {
+      process.kill(this.#identity.pid, "SIGCHLD");
+    } catch {
+      // The server has just gone.
+    }
+  }
+
+  async #panesWhere(filter: string): Promise<readonly PaneId[]> {
+    return decodePaneIds((await this.requireHub().connection.command(listPanesWhere(filter))).body);
+  }
+
+  #titlesChanged(panes: readonly PaneId[]): void {
+    const connection = this.#hub?.connection;
+    for (const pane of panes) {
+      connection?.send(unsetPaneOption(pane, TITLE_OPTION), "none", () => undefined);
+      this.paneChanged(pane);
+    }
+  }
+
+  #listingFailed(error: unknown): void {
+    if (error instanceof AppError && error.code === "CONNECTION_LOST") return;
+    this.#options.log?.("inventory.failed", { error: String(error) });
+  }
+}
