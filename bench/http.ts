@@ -5,11 +5,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { openSync, closeSync, writeSync } from "node:fs";
-import { Agent, request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Bridge, captureLines, pollUntilSeen, sendText, startBridge } from "./baseline.ts";
 import { check, compare, type Contender, type Emit, timed } from "./figures.ts";
+import { RawHttp } from "./rawHttp.ts";
 import { benchEnvironment, detachedPane, type PrivateSocket, privateSocket, SESSION } from "./privateServer.ts";
 
 const DAEMON = fileURLToPath(new URL("../adapters/bin/tmuxwire.js", import.meta.url));
@@ -27,9 +27,10 @@ export async function run(emit: Emit): Promise<void> {
   await using bridge = await startBridge(bridged.socketPath);
   await using daemon = await startDaemon();
   await startProgram(daemon);
-  using agent = keepAlive();
-  const ours: Endpoint = { name: "ours", post: (body) => post(agent, daemon.port, body) };
-  const theirs: Endpoint = { name: "subprocess bridge, poll 120 ms", post: (body) => post(agent, bridge.port, body) };
+  using daemonConnections = new Connections(daemon.port);
+  using bridgeConnections = new Connections(bridge.port);
+  const ours: Endpoint = { name: "ours", post: (body) => daemonConnections.post(body) };
+  const theirs: Endpoint = { name: "subprocess bridge, poll 120 ms", post: (body) => bridgeConnections.post(body) };
 
   await sendAndCapture(ours, bridged, emit);
   await operations(ours, theirs, emit);
@@ -189,9 +190,9 @@ async function startDaemon(): Promise<DaemonProcess> {
 }
 
 async function startProgram({ port }: DaemonProcess): Promise<void> {
-  using agent = keepAlive();
+  using connections = new Connections(port);
   const ask = async (body: object): Promise<Answer> => {
-    const answer = await post(agent, port, { session: SESSION, ...body });
+    const answer = await connections.post({ session: SESSION, ...body });
     check(answer.ok, answer.error ?? "refused");
     return answer;
   };
@@ -200,23 +201,25 @@ async function startProgram({ port }: DaemonProcess): Promise<void> {
   while (!joined((await ask({ action: "capture_pane" })).output).endsWith(READY));
 }
 
-type ClosingAgent = Agent & Disposable;
+/** A few kept connections, as a browser has them; each request takes one that is free. */
+class Connections implements Disposable {
+  readonly #port: number;
+  readonly #free: RawHttp[] = [];
 
-function keepAlive(): ClosingAgent {
-  const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENT });
-  return Object.assign(agent, { [Symbol.dispose]: () => agent.destroy() });
-}
+  constructor(port: number) {
+    this.#port = port;
+  }
 
-function post(agent: Agent, port: number, body: object): Promise<Answer> {
-  const headers = { "content-type": "application/json", origin: ORIGIN };
-  return new Promise((resolve, reject) => {
-    const sent = request({ host: "127.0.0.1", port, path: "/v1/tmux", method: "POST", agent, headers }, (response) => {
-      let text = "";
-      response.setEncoding("utf8");
-      response.on("data", (part: string) => (text += part));
-      response.once("end", () => resolve(JSON.parse(text) as Answer));
-    });
-    sent.once("error", reject);
-    sent.end(JSON.stringify(body));
-  });
+  async post(body: object): Promise<Answer> {
+    const http = this.#free.pop() ?? (await RawHttp.open(this.#port, `Origin: ${ORIGIN}\r\n`));
+    try {
+      return (await http.call("POST", "/v1/tmux", body)) as Answer;
+    } finally {
+      this.#free.push(http);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const http of this.#free) http[Symbol.dispose]();
+  }
 }

@@ -7,8 +7,11 @@ export class RawHttp implements Disposable {
   #text = "";
   #onText: () => void = () => undefined;
 
-  private constructor(socket: Socket) {
+  readonly #headers: string;
+
+  private constructor(socket: Socket, headers: string) {
     this.#socket = socket;
+    this.#headers = headers;
     socket.setNoDelay(true);
     socket.setEncoding("utf8");
     socket.on("data", (text: string) => {
@@ -17,10 +20,11 @@ export class RawHttp implements Disposable {
     });
   }
 
-  static async open(port: number): Promise<RawHttp> {
+  /** @param headers whole lines that every request carries */
+  static async open(port: number, headers = ""): Promise<RawHttp> {
     const socket = connect(port, "127.0.0.1");
     await once(socket, "connect");
-    return new RawHttp(socket);
+    return new RawHttp(socket, headers);
   }
 
   /** The answer's JSON. */
@@ -66,6 +70,6 @@ export class RawHttp implements Disposable {
     const text = body === undefined ? "" : JSON.stringify(body);
     const length =
       body === undefined ? "" : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n`;
-    this.#socket.write(`${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${length}\r\n${text}`);
+    this.#socket.write(`${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${this.#headers}${length}\r\n${text}`);
   }
 }

@@ -29,7 +29,6 @@ export const waitCommand: CommandSpec = {
     { name: "exit", type: "flag", description: "the program has ended" },
     { name: "prompt", type: "flag", description: "the output ends in what looks like a shell's prompt" },
     { name: "gone", type: "flag", description: "the pane is gone" },
-    { name: "ready", type: "text", value: "STATE", description: "the agent in it is in this state, such as idle" },
     { name: "any", type: "flag", description: "one of these is enough" },
     {
       name: "from",
@@ -76,12 +75,7 @@ export const waitCommand: CommandSpec = {
 
 /** The predicates, together or each on its own. @throws AppError INVALID_ARGUMENT when there is none. */
 function asked({ options }: CommandCall): NativePredicates | { anyOf: NativePredicates[] } {
-  const [text, regex, stable, ready] = [
-    options.text("text"),
-    options.text("regex"),
-    options.number("stable"),
-    options.text("ready"),
-  ];
+  const [text, regex, stable] = [options.text("text"), options.text("regex"), options.number("stable")];
   const any = options.flag("any");
   if (text !== undefined && regex !== undefined && !any) {
     throw usageError("--text and --regex go together with --any only: a wait has one pattern");
@@ -91,13 +85,10 @@ function asked({ options }: CommandCall): NativePredicates | { anyOf: NativePred
     ...(text === undefined ? [] : [{ pattern: { literal: text } }]),
     ...(regex === undefined ? [] : [{ pattern: { regex, ...(ignoreCase ? { ignoreCase } : {}) } }]),
     ...(stable === undefined ? [] : [{ stableSec: stable }]),
-    ...(ready === undefined ? [] : [{ ready }]),
     ...(["exit", "prompt", "gone"] as const).filter((name) => options.flag(name)).map((name) => ({ [name]: true })),
   ];
   if (sets.length === 0) {
-    throw usageError(
-      "wait needs something to wait for: --text, --regex, --stable, --exit, --prompt, --gone or --ready",
-    );
+    throw usageError("wait needs something to wait for: --text, --regex, --stable, --exit, --prompt or --gone");
   }
   return any ? { anyOf: sets } : Object.assign({}, ...sets);
 }
