@@ -1,0 +1,13 @@
+/** After start-up no operation starts a process. */
+import { beforeAll, expect, test } from "vitest";
+import { ensureBuilt } from "../support/daemonProcess.ts";
+import { countSpawns, hasStrace } from "../support/spawnScenario.ts";
+
+beforeAll(ensureBuilt);
+
+const traced = hasStrace();
+if (!traced) process.stderr.write("strace is not installed: the count of started processes is skipped\n");
+
+test.runIf(traced)("100 mixed add-in operations start nothing", async () => {
+  expect(await countSpawns(100)).toEqual({ operations: 100, wrong: [], execve: 0, forks: 0 });
+});

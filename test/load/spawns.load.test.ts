@@ -1,0 +1,13 @@
+/** 1,000 mixed add-in operations under strace. */
+import { beforeAll, expect, test } from "vitest";
+import { ensureBuilt } from "../support/daemonProcess.ts";
+import { report } from "../support/report.ts";
+import { countSpawns } from "../support/spawnScenario.ts";
+
+beforeAll(ensureBuilt);
+
+test("1,000 mixed add-in operations start nothing", async () => {
+  const count = await countSpawns(1_000);
+  report("spawns", { ...count });
+  expect(count).toEqual({ operations: 1_000, wrong: [], execve: 0, forks: 0 });
+});
