@@ -1,0 +1,279 @@
+/**
+ * The one connection to a guest's server that is always there while the server is: commands and notifications, no output
+ * unless its session is watched. It is attached to some session of the user's because a control client must be, and it
+ * never stays where it was not going: moved by tmux (docs/tmuxFacts.md 32b) it leaves, and it does not outstay the last
+ * person where the user's options end things then.
+ */
+import { displayMessage, setClientFlags, switchClient } from "../../protocol/command/build.ts";
+import { decodeServerIdentity, SERVER_IDENTITY_FORMAT, type ServerIdentity } from "../../protocol/command/formats.ts";
+import type { Notification } from "../../protocol/control/notifications.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { SessionId } from "../../protocol/ids.ts";
+import { GUEST_ATTACH_WITHIN_MS, PAUSE_AFTER_SEC } from "../../protocol/limits.ts";
+import { ControlConnection, type ControlConnectionOptions } from "../connection/controlConnection.ts";
+import { createNonce } from "../connection/framing.ts";
+import { Supervisor } from "../connection/supervisor.ts";
+import type { Clock } from "../time/clock.ts";
+import { type GuestSpawn, guestSpawn, lookAtServer } from "./guestLook.ts";
+import { removeAbandonedBuffers } from "./guestBuffers.ts";
+import type { LinkChannel } from "./guestLink.ts";
+import { chooseSession, decodePresence, mayAttach, type Presence, PRESENCE_COMMANDS } from "./guestPresence.ts";
+import { saysGone, SocketWatch, trySocket } from "./guestSocket.ts";
+import type { ServerState } from "./tmuxServer.ts";
+
+/** `-E`: nothing of our environment reaches the user's session. `ignore-size`: no window is resized (docs/tmuxFacts.md 31). */
+export const attachCommand = (session: SessionId, ...flags: string[]): readonly string[] => {
+  const all = ["ignore-size", `pause-after=${PAUSE_AFTER_SEC}`, ...flags].join(",");
+  return ["attach-session", "-E", "-t", session, "-f", all];
+};
+
+export interface GuestBaseOptions extends Pick<ControlConnectionOptions, "onOutput" | "onChunkEnd"> {
+  readonly onNotification: (notification: Notification, connection: ControlConnection) => void;
+  readonly spawn: GuestSpawn;
+  readonly clock: Clock;
+  readonly log: (event: string, fields: object) => void;
+  readonly onState: (state: ServerState) => void;
+  /** Every few seconds while tmux answers. */
+  readonly onBeat: () => void;
+  /** Makes a fresh connection useful; what was known is void when the server is another one. */
+  readonly prepare: (connection: ControlConnection, isSameServer: boolean) => Promise<void>;
+  /** Output does not come over this connection any more: it is lost, or elsewhere. */
+  readonly onLeft: (error: AppError) => void;
+  /** There is no server, or no session in it. */
+  readonly onGone: () => void;
+  /** Who is attached where has been asked again. */
+  readonly onPresence: (presence: Presence) => void;
+}
+
+export class GuestBase {
+  readonly #options: GuestBaseOptions;
+  readonly #supervisor: Supervisor;
+  readonly #stop = new AbortController();
+  #watch: SocketWatch | undefined;
+  #identity: ServerIdentity | undefined;
+  #session: SessionId | undefined;
+  /** The session that `switch-client` was asked for. */
+  #destination: SessionId | undefined;
+  #presence: Presence = [];
+  #hadCompany = false;
+  /** Links whose output this connection carries. */
+  readonly #loans = new Set<object>();
+  #asking = false;
+  #askAgain = false;
+  #epoch = "";
+  #retryCode = "";
+
+  constructor(options: GuestBaseOptions) {
+    this.#options = options;
+    this.#supervisor = new Supervisor({
+      clock: options.clock,
+      open: () => this.#open(),
+      prepare: (fresh) => this.#prepare(fresh),
+      onState: (state) => options.onState(state),
+      onBeat: () => options.onBeat(),
+      onEvent: (event, details) => this.#log(event, details),
+    });
+  }
+
+  get state(): ServerState {
+    return this.#supervisor.state;
+  }
+
+  get epoch(): string {
+    return this.#epoch;
+  }
+
+  get identity(): ServerIdentity | undefined {
+    return this.#identity;
+  }
+
+  get presence(): Presence {
+    return this.#presence;
+  }
+
+  /** The session it is attached to, while it is. */
+  get session(): SessionId | undefined {
+    return this.state === "ready" ? this.#session : undefined;
+  }
+
+  /** Resolves when a server that runs has been listed, or none was found. */
+  start(): Promise<void> {
+    return this.#supervisor.startOrWait();
+  }
+
+  /** @throws AppError CONNECTION_LOST */
+  connection(): ControlConnection {
+    return this.#supervisor.connection();
+  }
+
+  /** Lets this connection carry its session's output until the channel is closed. @throws AppError CONNECTION_LOST */
+  async borrow(): Promise<LinkChannel> {
+    const connection = this.connection();
+    const loan = {};
+    this.#loans.add(loan);
+    const close = (): void => {
+      if (!this.#loans.delete(loan) || this.#loans.size > 0 || connection.closed) return;
+      connection.send(setClientFlags("no-output"), "none", () => undefined);
+    };
+    try {
+      await connection.command(setClientFlags("!no-output"), "none");
+    } catch (error) {
+      close();
+      throw error;
+    }
+    return { connection, close };
+  }
+
+  /** Goes to another session if it is attached to this one and there is another. @throws AppError CONNECTION_LOST */
+  async leaveSession(session: SessionId): Promise<void> {
+    const other = chooseSession(this.#presence, session);
+    if (this.#session === session && other !== undefined) await this.#moveTo(this.connection(), other);
+  }
+
+  /**
+   * Has tmux ask the kernel again which programs have ended: of several that end at once it can miss one (3.3a: 2 of 240,
+   * left as zombies), and its panes then stay without an exit status. The signal means nothing to any other process.
+   */
+  remindOfChildren(): void {
+    if (this.#identity === undefined || this.state !== "ready") return;
+    try {
+      process.kill(this.#identity.pid, "SIGCHLD");
+    } catch {
+      // Another user's, or in another process namespace: it stays as it is.
+    }
+  }
+
+  /** Safe to call twice. */
+  close(): void {
+    this.#stop.abort();
+    this.#watch?.close();
+    this.#supervisor.close();
+  }
+
+  async #open(): Promise<ControlConnection> {
+    const { spawn, clock, onGone } = this.#options;
+    // Before the try: what appears after it is an event.
+    this.#watch ??= new SocketWatch(spawn.socketPath, () => this.#supervisor.retryNow());
+    const refusal = await trySocket(spawn.socketPath);
+    const presence = refusal === undefined ? await lookAtServer(spawn, clock, this.#stop.signal) : undefined;
+    if (presence?.length === 0 || (refusal !== undefined && saysGone(refusal))) onGone();
+    if (refusal !== undefined) throw refusal;
+    const session = chooseSession(presence ?? []);
+    if (session === undefined) {
+      throw new AppError("CONNECTION_LOST", "the tmux server has no session that may be attached to; make one there");
+    }
+    this.#session = session;
+    this.#destination = undefined;
+    this.#loans.clear();
+    const connection: ControlConnection = new ControlConnection({
+      open: spawn.open,
+      spawn: guestSpawn(spawn, attachCommand(session, "no-output")),
+      onOutput: this.#options.onOutput,
+      onNotification: (notification) => this.#notified(connection, notification),
+      onChunkEnd: () => {
+        this.#supervisor.heard();
+        this.#options.onChunkEnd();
+      },
+      onClosed: (error) => {
+        this.#options.onLeft(error);
+        this.#supervisor.lost(connection, error);
+      },
+    });
+    return connection;
+  }
+
+  async #prepare(connection: ControlConnection): Promise<void> {
+    const { clock } = this.#options;
+    const timer = clock.callAt(clock.nowMs() + GUEST_ATTACH_WITHIN_MS, () => connection.close(silent()));
+    try {
+      const { body } = await connection.command(displayMessage(SERVER_IDENTITY_FORMAT));
+      const identity = decodeServerIdentity(body);
+      if (identity === undefined || identity.session !== this.#session) throw elsewhere();
+      const isSame = this.#identity?.pid === identity.pid && this.#identity.startSec === identity.startSec;
+      this.#identity = identity;
+      this.#epoch = createNonce().slice(0, 10);
+      await this.#askPresence(connection);
+      this.#hadCompany = this.#presence.some((row) => row.session === identity.session && row.others > 0);
+      await removeAbandonedBuffers(connection);
+      await this.#options.prepare(connection, isSame);
+    } finally {
+      timer.cancel();
+    }
+    this.#retryCode = "";
+    this.#watch?.close();
+    this.#watch = undefined;
+  }
+
+  #notified(connection: ControlConnection, notification: Notification): void {
+    const { kind } = notification;
+    if (kind === "session-changed") {
+      if (notification.session === this.#destination) this.#session = this.#destination;
+      else if (notification.session !== this.#session) connection.close(elsewhere());
+      return;
+    }
+    const isPresence = kind === "sessions-changed" || kind === "client-session-changed" || kind === "client-detached";
+    if (isPresence) this.#presenceChanged(connection);
+    this.#options.onNotification(notification, connection);
+  }
+
+  /** One question at a time, and one more when something changed meanwhile. */
+  #presenceChanged(connection: ControlConnection): void {
+    this.#askAgain = true;
+    if (this.#asking) return;
+    this.#asking = true;
+    const ask = async (): Promise<void> => {
+      while (this.#askAgain) {
+        this.#askAgain = false;
+        await this.#askPresence(connection);
+        await this.#reconsider(connection);
+      }
+    };
+    // A failure is the connection's: the next one asks anew.
+    ask()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#asking = false;
+      });
+  }
+
+  async #askPresence(connection: ControlConnection): Promise<void> {
+    const [sessions, clients] = await connection.group(PRESENCE_COMMANDS);
+    const none = new Uint8Array(0);
+    this.#presence = decodePresence(sessions?.body ?? none, clients?.body ?? none);
+    this.#options.onPresence(this.#presence);
+  }
+
+  async #reconsider(connection: ControlConnection): Promise<void> {
+    const here = this.#presence.find((row) => row.session === this.#session);
+    if (here === undefined) return;
+    const isLeftAlone = this.#hadCompany && here.others === 0;
+    this.#hadCompany = here.others > 0;
+    const mustLeave = !mayAttach(this.#presence, here.session);
+    if (!mustLeave && (!isLeftAlone || this.#loans.size > 0)) return;
+    const best = chooseSession(this.#presence);
+    if (best === undefined) connection.close(new AppError("CONNECTION_LOST", "the last user of the session has left"));
+    else if (best !== here.session) await this.#moveTo(connection, best);
+  }
+
+  async #moveTo(connection: ControlConnection, session: SessionId): Promise<void> {
+    this.#options.onLeft(new AppError("CONNECTION_LOST", "the connection moved to another session"));
+    this.#destination = session;
+    this.#hadCompany = false;
+    await connection.command(switchClient(session), "none");
+  }
+
+  /** The same failure again and again is said once. */
+  #log(event: string, details: object): void {
+    if (event === "connection.retry") {
+      const code = JSON.stringify("code" in details ? details.code : "");
+      if (code === this.#retryCode) return;
+      this.#retryCode = code;
+    }
+    this.#options.log(event, details);
+  }
+}
+
+const silent = (): AppError => new AppError("CONNECTION_LOST", "tmux does not answer; is its process stopped?");
+
+const elsewhere = (): AppError =>
+  new AppError("CONNECTION_LOST", "tmux moved the connection to another session; leaving it");

@@ -1,0 +1,29 @@
+/**
+ * The paste buffers of long input are the one thing of ours that can stay behind on a user's server, when a daemon is
+ * killed between two pieces. Their names say whose they are, so the next guest removes those of processes that are gone.
+ */
+import { deleteBuffer, listBufferNames } from "../../protocol/command/build.ts";
+import { lines } from "../../protocol/command/formats.ts";
+import type { ControlConnection } from "../connection/controlConnection.ts";
+
+const PREFIX = "tmuxwire-";
+
+export const guestBufferName = (epoch: string, number: number): string => `${PREFIX}${process.pid}-${epoch}-${number}`;
+
+/** @throws AppError CONNECTION_LOST */
+export async function removeAbandonedBuffers(connection: ControlConnection): Promise<void> {
+  const { body } = await connection.command(listBufferNames(`${PREFIX}*`));
+  for (const name of lines(body)) {
+    const pid = /^tmuxwire-(\d{1,9})-[0-9A-Za-z]+-\d+$/.exec(name)?.[1];
+    if (pid !== undefined && !isRunning(Number(pid))) connection.send(deleteBuffer(name), "none", () => undefined);
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * What exists on a guest's server. tmux tells a control client of windows everywhere but of panes only in the session it
+ * is attached to, so terminals that come and go are a second reason to look (`guestTtys.ts`): one listing of ids, and a
+ * full one of those windows in which something differs.
+ */
+import { listAllPanes } from "../../protocol/command/build.ts";
+import { lines } from "../../protocol/command/formats.ts";
+import type { Notification } from "../../protocol/control/notifications.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { isPaneId, isWindowId, type PaneId, type WindowId } from "../../protocol/ids.ts";
+import type { ControlConnection } from "../connection/controlConnection.ts";
+import type { Clock, Timer } from "../time/clock.ts";
+import { Inventory } from "./inventory.ts";
+import { InventoryRefresher } from "./inventoryRefresher.ts";
+import type { ServerEvent } from "./tmuxServer.ts";
+
+const PANES_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_dead} #{pane_dead_status} #{pane_dead_signal}";
+
+/** When to look again for how a program ended that tmux has not said yet; after these, with the heartbeat. */
+const SETTLE_AFTER_MS = [1, 5, 25, 125, 625];
+
+export interface GuestInventoryOptions {
+  readonly clock: Clock;
+  /** A pane's terminal has gone, and tmux does not know how its program ended. */
+  readonly onUnsettled: () => void;
+  /** @throws AppError CONNECTION_LOST */
+  readonly connection: () => ControlConnection;
+  readonly log: (event: string, fields: object) => void;
+  readonly onEvents: (events: readonly ServerEvent[]) => void;
+  /** The pane has a program that runs. */
+  readonly onAlive: (pane: PaneId) => void;
+  /** Windows or panes may be in other places than before; `areWindowsNew`: every window's place was asked for. */
+  readonly onPlaces: (areWindowsNew: boolean) => void;
+}
+
+export class GuestInventory {
+  readonly known = new Inventory();
+  readonly #options: GuestInventoryOptions;
+  readonly #refresher: InventoryRefresher;
+  #fresh: ControlConnection | undefined;
+  #unsettled = 0;
+  #settleTries = 0;
+  #timer: Timer | undefined;
+
+  constructor(options: GuestInventoryOptions) {
+    this.#options = options;
+    this.#refresher = new InventoryRefresher({
+      connection: () => this.#fresh ?? options.connection(),
+      onTopology: (rows, links) => {
+        const { events, unknownWindows } = this.known.applyTopology(rows, links);
+        options.onEvents(events);
+        options.onPlaces(true);
+        return unknownWindows;
+      },
+      onPanes: (rows) => {
+        options.onEvents(this.known.applyPanes(rows));
+        for (const row of rows) if (!row.dead) options.onAlive(row.pane);
+        options.onPlaces(false);
+      },
+      strays: () => this.known.strays(),
+      onPlaces: (asked, places) => {
+        const { events, windows } = this.known.applyPlaces(asked, places);
+        options.onEvents(events);
+        return windows;
+      },
+      onError: (error) => this.#failed(error),
+    });
+  }
+
+  /** Lists everything over a connection that is not the base's yet. @throws AppError CONNECTION_LOST */
+  async listOver(connection: ControlConnection): Promise<void> {
+    this.#fresh = connection;
+    try {
+      await this.#refresher.refreshAll();
+    } finally {
+      this.#fresh = undefined;
+    }
+  }
+
+  /** Resolves after a listing that was asked for after this call. @throws AppError CONNECTION_LOST */
+  refresh(): Promise<void> {
+    return this.#refresher.refresh();
+  }
+
+  /** Asks for what failed while tmux did not answer. */
+  resume(): void {
+    this.#refresher.resume();
+  }
+
+  /** There is nothing any more, or it is all something else. */
+  clear(): void {
+    this.#options.onEvents(this.known.clear());
+  }
+
+  windowChanged(window: WindowId): void {
+    this.#refresher.windowChanged(window);
+  }
+
+  paneChanged(pane: PaneId): void {
+    const window = this.known.findPane(pane)?.window;
+    if (window === undefined) this.#refresher.topologyChanged();
+    else this.#refresher.windowChanged(window);
+  }
+
+  notified(notification: Notification): void {
+    switch (notification.kind) {
+      case "sessions-changed":
+      case "session-renamed":
+      case "session-window-changed":
+      case "window-add":
+      case "window-close":
+        this.#refresher.topologyChanged();
+        return;
+      case "layout-change":
+      case "window-renamed":
+      case "window-pane-changed":
+        this.#refresher.windowChanged(notification.window);
+        return;
+      case "client-session-changed":
+      case "client-detached":
+      case "session-changed":
+      case "pane-mode-changed":
+      case "pause":
+      case "continue":
+      case "exit":
+      case "other":
+        return;
+    }
+  }
+
+  /** A terminal came or went. */
+  ttysChanged(): void {
+    this.#settleTries = 0;
+    this.#look();
+  }
+
+  /** Some time has passed. */
+  beat(): void {
+    if (this.#unsettled > 0) this.#look();
+  }
+
+  /** Safe to call twice. */
+  close(): void {
+    this.#timer?.cancel();
+  }
+
+  #look(): void {
+    this.#comparePanes().catch((error: unknown) => this.#failed(error));
+  }
+
+  async #comparePanes(): Promise<void> {
+    const { body } = await this.#options.connection().command(listAllPanes(PANES_FORMAT));
+    const listed = new Set<PaneId>();
+    const unsettled = new Set<PaneId>();
+    for (const line of lines(body)) {
+      const [window = "", pane = "", pid, dead, status, signal] = line.split(" ");
+      if (!isWindowId(window) || !isPaneId(pane)) continue;
+      listed.add(pane);
+      const known = this.known.findPane(pane);
+      const hasEnded = dead === "1" && (status !== "" || signal !== "");
+      if (dead === "1" && !hasEnded) unsettled.add(pane);
+      const isSame = known?.window === window && known.pid === Number(pid) && (known.exit !== undefined) === hasEnded;
+      if (isSame) continue;
+      if (this.known.panesOf(window).length === 0) this.#refresher.topologyChanged();
+      else this.#refresher.windowChanged(window);
+    }
+    for (const { id, window } of this.known.panes()) {
+      if (listed.has(id)) continue;
+      this.#refresher.topologyChanged();
+      this.#refresher.windowChanged(window);
+    }
+    this.#unsettled = unsettled.size;
+    if (unsettled.size > 0) this.#settle();
+  }
+
+  #settle(): void {
+    const { clock, onUnsettled } = this.#options;
+    onUnsettled();
+    const delayMs = SETTLE_AFTER_MS[this.#settleTries];
+    if (delayMs === undefined) return;
+    this.#settleTries += 1;
+    this.#timer?.cancel();
+    this.#timer = clock.callAt(clock.nowMs() + delayMs, () => this.#look());
+  }
+
+  /** Without a connection nothing is known; with the next one everything is listed. */
+  #failed(error: unknown): void {
+    if (error instanceof AppError && error.code === "CONNECTION_LOST") return;
+    this.#options.log("inventory.failed", { error: String(error) });
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * One session's output: the streams and input queues of those of its panes that somebody uses. It comes over a control
+ * client of its own, or over the base connection while that one is attached to the session. A link lives once, and so
+ * do its streams: whatever ends the link ends them, and the next one begins new epochs.
+ */
+import { AppError, toAppError } from "../../protocol/errors.ts";
+import { type PaneId, paneNumberOf, type SessionId } from "../../protocol/ids.ts";
+import type { ControlConnection } from "../connection/controlConnection.ts";
+import type { CaptureContext } from "../panes/capture.ts";
+import type { ExitStatus } from "../panes/outputSource.ts";
+import type { Clock } from "../time/clock.ts";
+import { guestBufferName } from "./guestBuffers.ts";
+import { GuestSource } from "./guestSource.ts";
+import { PaneRegistry } from "./paneRegistry.ts";
+import type { ServerCounters } from "./tmuxServer.ts";
+
+/** An attached connection that hands the session's output to the link. */
+export interface LinkChannel {
+  readonly connection: ControlConnection;
+  close(): void;
+}
+
+export interface GuestLinkOptions {
+  readonly session: SessionId;
+  readonly epoch: string;
+  readonly clock: Clock;
+  readonly retainBytes: number;
+  /** Attaches; gives up when the signal says so. */
+  readonly open: (link: GuestLink, signal: AbortSignal) => Promise<LinkChannel>;
+  readonly onListenerError: (error: unknown) => void;
+  readonly onRevived: (pane: PaneId) => void;
+  /** A pane is not in use any more; it may be again. */
+  readonly onIdle: () => void;
+  /** Once. `wasUsed` tells that somebody had a stream of it open, `wasReady` that it ever carried one. */
+  readonly onClosed: (link: GuestLink, ended: { readonly wasUsed: boolean; readonly wasReady: boolean }) => void;
+}
+
+export class GuestLink {
+  readonly session: SessionId;
+  readonly epoch: string;
+  readonly #options: GuestLinkOptions;
+  readonly #registry: PaneRegistry;
+  readonly #sources = new Map<PaneId, GuestSource>();
+  /** The numbers of the panes above, for the path of output. */
+  readonly #watched = new Set<number>();
+  readonly #abort = new AbortController();
+  readonly #ready: Promise<void>;
+  #channel: LinkChannel | undefined;
+  #closed: AppError | undefined;
+  #otherBytes = 0;
+  #buffers = 0;
+
+  constructor(options: GuestLinkOptions) {
+    this.session = options.session;
+    this.epoch = options.epoch;
+    this.#options = options;
+    this.#registry = new PaneRegistry({
+      retainBytes: options.retainBytes,
+      connection: () => this.connection(),
+      bufferName: () => guestBufferName(this.epoch, (this.#buffers += 1)),
+      onListenerError: options.onListenerError,
+      onRevived: options.onRevived,
+    });
+    this.#registry.beginEpoch(options.epoch, new AppError("INTERNAL_ERROR", "nothing was open"));
+    this.#ready = this.#open();
+    // Whoever waits for it is told; nobody else has to be.
+    this.#ready.catch(() => undefined);
+  }
+
+  get panes(): readonly PaneId[] {
+    return [...this.#sources.keys()];
+  }
+
+  get isClosed(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  counters(): ServerCounters {
+    return this.#registry.counters();
+  }
+
+  /** @throws AppError CONNECTION_LOST before it is attached and after it was lost. */
+  connection(): ControlConnection {
+    if (this.#channel !== undefined && this.#closed === undefined) return this.#channel.connection;
+    throw this.#closed ?? new AppError("CONNECTION_LOST", "tmux is being attached to; try again shortly");
+  }
+
+  carries(pane: PaneId): boolean {
+    return this.#sources.has(pane);
+  }
+
+  /** Begins the pane's stream, if nobody has. */
+  source(pane: PaneId): GuestSource {
+    let source = this.#sources.get(pane);
+    if (source === undefined) {
+      source = new GuestSource(this.#registry.stream(pane), this.#options.clock, this.#options.onIdle);
+      this.#sources.set(pane, source);
+      this.#watched.add(paneNumberOf(pane));
+      this.#options.onIdle();
+    }
+    return source;
+  }
+
+  /** What a capture of the pane needs. @throws AppError CONNECTION_LOST */
+  captureContext(pane: PaneId): CaptureContext {
+    return {
+      pane,
+      connection: this.connection(),
+      stream: this.source(pane).stream,
+      totalOutputBytes: () => this.#registry.totalOutputBytes + this.#otherBytes,
+    };
+  }
+
+  /** Does `work` once the session's output flows, and keeps it flowing meanwhile. @throws AppError CONNECTION_LOST */
+  async use<T>(
+    pane: PaneId,
+    work: (source: GuestSource, registry: PaneRegistry) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const source = this.source(pane);
+    const release = source.hold();
+    try {
+      await orAborted(this.#ready, signal);
+      if (this.#sources.get(pane) !== source) throw new AppError("CONNECTION_LOST", `pane ${pane} moved; try again`);
+      return await work(source, this.#registry);
+    } finally {
+      release();
+    }
+  }
+
+  takeEscaped(paneNumber: number, line: Uint8Array, from: number, to: number): void {
+    if (this.#watched.has(paneNumber)) this.#registry.takeEscaped(paneNumber, line, from, to);
+    else this.#otherBytes += to - from;
+  }
+
+  announce(): void {
+    this.#registry.announce();
+  }
+
+  declarePaused(pane: PaneId): void {
+    if (this.#sources.has(pane)) this.#registry.declareHole(pane, "paused");
+  }
+
+  declareExit(pane: PaneId, status: ExitStatus): void {
+    if (this.#sources.has(pane)) this.#registry.declareExit(pane, status);
+  }
+
+  declareAlive(pane: PaneId): void {
+    this.#registry.declareAlive(pane);
+  }
+
+  /** Ends one pane's stream; returns whether somebody had it open. */
+  closePane(pane: PaneId, error?: AppError): boolean {
+    const isHeld = this.#sources.get(pane)?.isHeld === true;
+    this.#sources.delete(pane);
+    this.#watched.delete(paneNumberOf(pane));
+    this.#registry.closePane(pane, error);
+    return isHeld;
+  }
+
+  idleSinceMs(pane: PaneId): number | undefined {
+    return this.#sources.get(pane)?.idleSinceMs;
+  }
+
+  abandonPending(error: AppError): void {
+    this.#channel?.connection.abandonPending(error);
+  }
+
+  /** Ends every stream and leaves the session. Safe to call twice. */
+  close(error: AppError): void {
+    if (this.#closed !== undefined) return;
+    this.#closed = error;
+    const wasReady = this.#channel !== undefined;
+    const wasUsed = [...this.#sources.values()].some((source) => source.isHeld);
+    this.#sources.clear();
+    this.#watched.clear();
+    this.#registry.beginEpoch("", error);
+    this.#abort.abort();
+    this.#channel?.close();
+    this.#options.onClosed(this, { wasUsed, wasReady });
+  }
+
+  async #open(): Promise<void> {
+    try {
+      const channel = await this.#options.open(this, this.#abort.signal);
+      if (this.#closed !== undefined) {
+        channel.close();
+        throw this.#closed;
+      }
+      this.#channel = channel;
+    } catch (error) {
+      this.close(toAppError(error));
+      throw this.#closed ?? error;
+    }
+  }
+}
+
+/** The promise, or the signal's reason if that comes first. */
+function orAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}

@@ -1,0 +1,77 @@
+/**
+ * Sessions of the user's that are made or ended on request, as `tmux new-session -d` and `tmux kill-session` would: with
+ * the server's environment and not ours, with the sizes and options of the user's configuration, and an option set only
+ * on the window that was made.
+ */
+import { killSession, newSession, setWindowOption } from "../../protocol/command/build.ts";
+import { lines } from "../../protocol/command/formats.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { isSessionId, type SessionId } from "../../protocol/ids.ts";
+import type { Clock } from "../time/clock.ts";
+import type { GuestBase } from "./guestBase.ts";
+import type { GuestInventory } from "./guestInventory.ts";
+import { tmuxSessionName } from "./inventory.ts";
+import { creationError, duplicate, requireSessionName } from "./sessionRules.ts";
+import type { CreateSession, SessionInfo, TmuxServer } from "./tmuxServer.ts";
+
+/** @throws AppError ALREADY_EXISTS, INVALID_ARGUMENT, RESOURCE_LIMIT, TMUX_COMMAND_FAILED, CONNECTION_LOST */
+export async function createGuestSession(
+  base: GuestBase,
+  inventory: GuestInventory,
+  request: CreateSession,
+): Promise<SessionInfo> {
+  const { name, cwd, command, cols, rows } = request;
+  requireSessionName(name);
+  if (inventory.known.findSession(name) !== undefined) throw duplicate(name);
+  const make = newSession({ name, cwd, command, cols, rows, format: "#{session_id}", updateEnvironment: false });
+  const keep = setWindowOption(`=${tmuxSessionName(name)}:`, "remain-on-exit", "on");
+  let made: SessionId | undefined;
+  try {
+    const [reply] = await base.connection().group(request.remainOnExit === true ? [make, keep] : [make]);
+    made = lines(reply?.body ?? new Uint8Array(0)).find(isSessionId);
+  } catch (error) {
+    throw creationError(name, error);
+  }
+  await inventory.refresh();
+  const session = made === undefined ? undefined : inventory.known.session(made);
+  if (session !== undefined) return session;
+  throw new AppError("TMUX_COMMAND_FAILED", `session ${name} ended at once; is its program there?`);
+}
+
+/** The server goes with its last session, and the connection: this long after tmux has answered at most. */
+const SERVER_ENDS_WITHIN_MS = 2_000;
+
+/** Resolves when the session is known to be gone, or after a bounded time. */
+export function sessionClosed(server: TmuxServer, session: SessionId, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      timer.cancel();
+      unsubscribe();
+      resolve();
+    };
+    const timer = clock.callAt(clock.nowMs() + SERVER_ENDS_WITHIN_MS, end);
+    const unsubscribe = server.subscribe((event) => {
+      if (event.kind === "session-closed" && event.session === session) end();
+    });
+  });
+}
+
+/** Resolves when it is gone from the inventory; `closed` tells of that. @throws AppError CONNECTION_LOST */
+export async function killGuestSession(
+  base: GuestBase,
+  inventory: GuestInventory,
+  session: SessionId,
+  closed: Promise<void>,
+): Promise<void> {
+  const isLast = inventory.known.sessions().length === 1;
+  try {
+    await base.connection().command(killSession(session), "none");
+  } catch (error) {
+    // It went by itself, or took the server along.
+    const isAnswered = error instanceof AppError && error.code === "TMUX_COMMAND_FAILED";
+    if (!isAnswered && !isLast) throw error;
+  }
+  // With its last session the server goes: then there is nobody to ask.
+  if (isLast) await closed;
+  else await inventory.refresh();
+}

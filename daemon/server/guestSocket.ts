@@ -1,0 +1,81 @@
+/**
+ * The socket of a guest's tmux: found, tried and awaited, never made. Nothing here starts a process: a try is one
+ * `connect`, and the file that appears is an event of its directory.
+ */
+import { existsSync, type FSWatcher, watch } from "node:fs";
+import { connect } from "node:net";
+import { basename, dirname } from "node:path";
+import { AppError } from "../../protocol/errors.ts";
+import { defaultTmuxSocket } from "../ops/runtimePaths.ts";
+
+/** The server we run inside, if any; else the one that `tmux` without `-L` and `-S` reaches. */
+export function guestSocketPath(env: Readonly<Record<string, string | undefined>>, uid: number): string {
+  return /^(.+),\d+,\d+$/.exec(env["TMUX"] ?? "")?.[1] ?? defaultTmuxSocket(env, uid);
+}
+
+/** Why nobody answers at the socket; undefined when somebody does. */
+export function trySocket(socketPath: string): Promise<AppError | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ path: socketPath });
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(undefined);
+    });
+    socket.once("error", (error: NodeJS.ErrnoException) => {
+      const why =
+        error.code === "EACCES" || error.code === "EPERM"
+          ? `we may not use the tmux socket ${socketPath}; does it belong to another user?`
+          : `no tmux server runs at ${socketPath}; start one there, it will be noticed`;
+      resolve(new AppError("CONNECTION_LOST", why, { details: { reason: error.code } }));
+    });
+  });
+}
+
+/** Whether nobody listens; anything else may be a server that is busy. */
+export const saysGone = (refusal: AppError): boolean =>
+  ["ENOENT", "ENOTDIR", "ECONNREFUSED", "ENOTSOCK"].includes(String(refusal.details?.["reason"]));
+
+/** Tells when the socket's file may have appeared. A missing directory is awaited in the nearest one there is. */
+export class SocketWatch {
+  readonly #socketPath: string;
+  readonly #onAppeared: () => void;
+  #watcher: FSWatcher | undefined;
+  #closed = false;
+
+  constructor(socketPath: string, onAppeared: () => void) {
+    this.#socketPath = socketPath;
+    this.#onAppeared = onAppeared;
+    this.#arm();
+  }
+
+  /** Safe to call twice. */
+  close(): void {
+    this.#closed = true;
+    this.#watcher?.close();
+    this.#watcher = undefined;
+  }
+
+  #arm(): void {
+    this.#watcher?.close();
+    this.#watcher = undefined;
+    let awaited = this.#socketPath;
+    while (!existsSync(dirname(awaited)) && dirname(awaited) !== awaited) awaited = dirname(awaited);
+    const directory = dirname(awaited);
+    try {
+      const watcher = watch(directory, { persistent: false }, (_kind, name) => {
+        if (name === null || name === basename(awaited)) this.#changed(awaited);
+        else if (!existsSync(directory)) this.#arm();
+      });
+      watcher.on("error", () => watcher.close());
+      this.#watcher = watcher;
+    } catch {
+      // No watches left on this machine, or the directory has just gone: the next try by the clock finds the socket.
+    }
+  }
+
+  #changed(awaited: string): void {
+    if (this.#closed) return;
+    if (awaited !== this.#socketPath) this.#arm();
+    if (existsSync(this.#socketPath)) this.#onAppeared();
+  }
+}

@@ -1,0 +1,159 @@
+/** A guest's server that is absent, comes, dies and comes back; and programs that end in its panes (docs/tmuxFacts.md 5, 8). */
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { startGuestServer } from "../../daemon/server/guestServer.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
+import { openPtyTransport } from "../../daemon/connection/transport.ts";
+import { eventually } from "../support/eventually.ts";
+import { closing, nextState, tmuxPid } from "../support/failureScenarios.ts";
+import { ANSWERING, guestFixture, paneOf, userSession } from "../support/guestFixture.ts";
+import { seen } from "../support/output.ts";
+import { privateSocket } from "../support/ownedFixture.ts";
+import { keys, text } from "../support/panePrograms.ts";
+
+test("absent at the start: nothing is started, it is noticed when it comes", async () => {
+  let spawned = 0;
+  await using fixture = await guestFixture(() => undefined, {
+    transport: (options) => {
+      spawned += 1;
+      return openPtyTransport(options);
+    },
+  });
+  const { server, socket } = fixture;
+  expect(server.status()).toMatchObject({ state: "connecting" });
+  expect(server.sessions()).toEqual([]);
+  expect(spawned).toBe(0);
+  await expect(server.createSession({ name: "x" })).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+  // The back-off has grown by now: it is the directory that tells.
+  await eventually(() => fixture.log.length > 0);
+  const ready = nextState(server, "ready");
+  userSession(socket, "main");
+  expect(await ready).toBeLessThan(3_000);
+  await eventually(() => server.findSession("main") !== undefined);
+});
+
+test("absent with its directory: both are noticed", async () => {
+  const parent = mkdtempSync(join(tmpdir(), "tmuxwire-"));
+  const socketPath = join(parent, "made", "later", "tmux.sock");
+  await using server = await startGuestServer({ socketPath, env: process.env, clock: systemClock });
+  expect(server.status().state).toBe("connecting");
+  const ready = nextState(server, "ready");
+  mkdirSync(join(parent, "made", "later"), { recursive: true });
+  await using user = privateSocket();
+  user.tmux("-S", socketPath, "-f", "/dev/null", "new-session", "-d", "-s", "main", "cat");
+  await ready;
+  expect(server.findSession("main")).toBeDefined();
+  user.tmux("-S", socketPath, "kill-server");
+  await eventually(() => server.sessions().length === 0);
+  rmSync(parent, { recursive: true });
+});
+
+test.each(["kill-server", "kill -9"])("%s and a new server: everything is new, nothing is mixed up", async (how) => {
+  await using fixture = await guestFixture((socket) => {
+    userSession(socket, "old", ANSWERING);
+    userSession(socket, "old-2", ANSWERING);
+  });
+  const { server, socket, events } = fixture;
+  const pane = paneOf(server, "old");
+  const sources = server.panes().map(({ id }) => server.output(id));
+  await Promise.all(server.panes().map(({ id }) => server.capture(id)));
+  const closed = Promise.all(sources.map(closing));
+  const waiting = server.input(pane, [text("y".repeat(200_000))]).catch((error: unknown) => error);
+  if (how === "kill-server") socket.tmux("kill-server");
+  else process.kill(tmuxPid(socket), "SIGKILL");
+  for (const error of await closed) expect(error).toMatchObject({ code: "CONNECTION_LOST" });
+  await waiting;
+  await eventually(() => server.sessions().length === 0);
+  expect(server.status().state).toBe("connecting");
+  expect(server.panes()).toEqual([]);
+  expect(events.filter((event) => event.kind === "pane-closed")).toHaveLength(2);
+  const ready = nextState(server, "ready");
+  await eventually(() => {
+    try {
+      userSession(socket, "new", ANSWERING);
+      return true;
+    } catch {
+      // The old one is not gone yet.
+      return false;
+    }
+  });
+  await ready;
+  await eventually(() => server.findSession("new") !== undefined);
+  expect(server.sessions().map(({ name }) => name)).toEqual(["new"]);
+  const source = server.output(pane);
+  const { position } = await server.input(pane, [text("hello"), keys("Enter")]);
+  await seen(source, position.outputSeq, "<hello>");
+});
+
+test("a server that is stopped: callers are told, and it goes on", { timeout: 40_000 }, async () => {
+  await using fixture = await guestFixture((socket) => void userSession(socket, "main", ANSWERING));
+  const { server, socket } = fixture;
+  const pane = paneOf(server, "main");
+  const source = server.output(pane);
+  await server.capture(pane);
+  const pid = tmuxPid(socket);
+  const [degraded, capture] = [nextState(server, "degraded"), server.capture(pane)];
+  capture.catch(() => undefined);
+  process.kill(pid, "SIGSTOP");
+  const late = server.capture(pane).catch((error: unknown) => error);
+  await degraded;
+  expect(await late).toMatchObject({ code: "CONNECTION_LOST" });
+  await expect(server.input(pane, [text("x")])).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+  const ready = nextState(server, "ready");
+  process.kill(pid, "SIGCONT");
+  await ready;
+  const { position } = await server.input(pane, [text("hello"), keys("Enter")]);
+  await seen(source, position.outputSeq, "<hello>");
+});
+
+test.each(["on", "off"])(
+  "a program ends with remain-on-exit %s: it is told, whichever session it is in",
+  async (keep) => {
+    await using fixture = await guestFixture((socket) => {
+      userSession(socket, "a");
+      userSession(socket, "b");
+      socket.tmux("set-option", "-g", "remain-on-exit", keep);
+      for (const name of ["a", "b"]) {
+        socket.tmux("split-window", "-d", "-t", `=${name}:`, "sh -c 'read x; exit 3'");
+        socket.tmux("new-window", "-d", "-t", `=${name}:`, "sh -c 'read x; exit 3'");
+      }
+    });
+    const { server, socket, events } = fixture;
+    const mortal = server.panes().filter(({ id }) => !server.sessions().some(({ activePane }) => activePane === id));
+    expect(mortal).toHaveLength(4);
+    // Half of them are watched, the others only known.
+    const watched = mortal.slice(0, 2).map(({ id }) => server.output(id));
+    const startMs = performance.now();
+    for (const { id } of mortal) socket.tmux("send-keys", "-t", id, "Enter");
+    const kind = keep === "on" ? "pane-exited" : "pane-closed";
+    await eventually(() => events.filter((event) => event.kind === kind).length === 4);
+    expect(performance.now() - startMs).toBeLessThan(3_000);
+    if (keep === "off") {
+      for (const { id } of mortal) expect(server.findPane(id)).toBeUndefined();
+      return;
+    }
+    for (const { id } of mortal) expect(server.findPane(id)?.exit).toEqual({ exitCode: 3, signal: undefined });
+    for (const source of watched) expect(source.exit).toEqual({ exitCode: 3, signal: undefined });
+    const [first] = mortal;
+    socket.tmux("respawn-pane", "-t", first!.id, "cat");
+    await eventually(() => server.findPane(first!.id)?.exit === undefined);
+    expect(watched[0]!.exit).toBeUndefined();
+  },
+);
+
+test("panes that come and go where we are not attached are noticed", async () => {
+  await using fixture = await guestFixture((socket) => {
+    userSession(socket, "a");
+    userSession(socket, "b");
+  });
+  const { server, socket } = fixture;
+  for (const name of ["a", "b"]) {
+    const pane = socket.tmux("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", `=${name}:`, "cat").trim();
+    await eventually(() => server.panes().length === 3);
+    expect(server.panes().map(({ id }) => id)).toContain(pane);
+    socket.tmux("kill-pane", "-t", pane);
+    await eventually(() => server.panes().length === 2);
+  }
+});

@@ -1,0 +1,177 @@
+/** Output on a guest's server: each byte of a watched pane exactly once, whichever sessions show it (DESIGN §3). */
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { OutputSource } from "../../daemon/panes/outputSource.ts";
+import { eventually } from "../support/eventually.ts";
+import { closing, nextState } from "../support/failureScenarios.ts";
+import { ECHOING, attached, guestFixture, ours, paneOf, userSession } from "../support/guestFixture.ts";
+import { collectUntil, follow } from "../support/output.ts";
+import { text } from "../support/panePrograms.ts";
+import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+
+/** Its program runs, and its output flows. */
+async function listening(server: TmuxServer, pane: PaneId): Promise<OutputSource> {
+  await eventually(async () => (await server.capture(pane)).lines.join("").includes("ready;"));
+  return server.output(pane);
+}
+
+const numbered = (mark: string, count: number): readonly string[] =>
+  Array.from({ length: count }, (_unused, at) => `${mark}${at};`);
+
+test("several sessions at once: each pane's own bytes, one client for each session", async () => {
+  await using fixture = await guestFixture((socket) => {
+    for (const name of ["a", "b", "c"]) userSession(socket, name, ECHOING);
+  });
+  const { server, socket } = fixture;
+  const panes = ["a", "b", "c"].map((name) => paneOf(server, name));
+  const sources = await Promise.all(panes.map((pane) => listening(server, pane)));
+  const starts = sources.map((source) => source.outputSeq);
+  await Promise.all(
+    panes.map(async (pane, at) => {
+      for (const piece of numbered(`p${at}-`, 200)) await server.input(pane, [text(piece)]);
+    }),
+  );
+  for (const [at, source] of sources.entries()) {
+    const expected = numbered(`p${at}-`, 200).join("");
+    const got = await collectUntil(source, starts[at]!, (bytes) => bytes.length >= expected.length);
+    expect(got.toString()).toBe(expected);
+  }
+  expect(ours(socket)).toEqual(["a", "b", "c"]);
+});
+
+test("no client of ours holds another one's terminal: each is hung up when we close it", async () => {
+  await using fixture = await guestFixture((socket) => {
+    for (const name of ["a", "b", "c"]) userSession(socket, name, ECHOING);
+  });
+  const { server, socket } = fixture;
+  await Promise.all(["a", "b", "c"].map((name) => listening(server, paneOf(server, name))));
+  const clients = attached(socket).filter((client) => client.isOurs);
+  expect(clients).toHaveLength(3);
+  for (const { pid } of clients) {
+    // Linux tells; elsewhere there is nothing to look at.
+    const directory = `/proc/${pid}/fd`;
+    const open = existsSync(directory) ? readdirSync(directory).map((fd) => readlinkSync(join(directory, fd))) : [];
+    expect(open.filter((path) => path.endsWith("ptmx"))).toEqual([]);
+  }
+});
+
+test("a window in two watched sessions: each byte once", async () => {
+  await using fixture = await guestFixture((socket) => {
+    userSession(socket, "a", ECHOING);
+    userSession(socket, "b", ECHOING);
+    socket.tmux("link-window", "-d", "-s", "=a:0", "-t", "=b:5");
+  });
+  const { server, socket } = fixture;
+  const pane = paneOf(server, "a");
+  const other = paneOf(server, "b");
+  await listening(server, other);
+  const source = await listening(server, pane);
+  // Both sessions are watched now, whichever of them carries the shared pane.
+  const third = userSession(socket, "c", ECHOING);
+  await eventually(() => server.findPane(third) !== undefined);
+  await listening(server, third);
+  socket.tmux("link-window", "-d", "-s", "=a:0", "-t", "=c:5");
+  const from = source.outputSeq;
+  let got = "";
+  follow(source, from, (bytes) => (got += Buffer.from(bytes).toString()));
+  const pieces = numbered("x", 300);
+  for (const piece of pieces) await server.input(pane, [text(piece)]);
+  await eventually(() => got.length >= pieces.join("").length);
+  await server.capture(pane);
+  expect(got).toBe(pieces.join(""));
+  expect(server.output(pane)).toBe(source);
+});
+
+test("a window that moves away ends the stream, and the next one begins where it is", async () => {
+  await using fixture = await guestFixture((socket) => {
+    userSession(socket, "a", ECHOING);
+    socket.tmux("new-window", "-d", "-t", "=a:", "cat");
+    userSession(socket, "b");
+  });
+  const { server, socket } = fixture;
+  const pane = paneOf(server, "a");
+  const source = await listening(server, pane);
+  const [closed, again] = [closing(source), nextState(server, "ready")];
+  socket.tmux("move-window", "-d", "-s", "=a:0", "-t", "=b:7");
+  expect(await closed).toMatchObject({ code: "CONNECTION_LOST" });
+  await again;
+  const next = server.output(pane);
+  expect(next.epoch).not.toBe(source.epoch);
+  const { position } = await server.input(pane, [text("there")]);
+  expect(position.epoch).toBe(next.epoch);
+  expect((await collectUntil(next, position.outputSeq, (bytes) => bytes.length >= 5)).toString()).toBe("there");
+  // There and back at once: what was written in between did not reach us, so that is declared too.
+  const closedAgain = closing(next);
+  socket.tmux("move-window", "-d", "-s", "=b:7", "-t", "=a:7");
+  socket.tmux("move-window", "-d", "-s", "=a:7", "-t", "=b:7");
+  expect(await closedAgain).toMatchObject({ code: "CONNECTION_LOST" });
+  const joined = server.output(pane);
+  await server.capture(pane);
+  const closedByJoin = closing(joined);
+  socket.tmux("join-pane", "-d", "-s", pane, "-t", "=a:1");
+  expect(await closedByJoin).toMatchObject({ code: "CONNECTION_LOST" });
+  await eventually(() => server.findPane(pane)?.window !== undefined);
+  await server.input(pane, [text("joined")]);
+  await collectUntil(server.output(pane), 0, (bytes) => bytes.includes("joined"));
+});
+
+test.each(["on", "off"])("a session dies with detach-on-destroy %s: the others are not touched", async (detach) => {
+  await using fixture = await guestFixture((socket) => {
+    for (const name of ["a", "b", "c"]) userSession(socket, name, ECHOING);
+    socket.tmux("set-option", "-g", "detach-on-destroy", detach);
+  });
+  const { server, socket } = fixture;
+  const panes = ["a", "b", "c"].map((name) => paneOf(server, name));
+  const sources = await Promise.all(panes.map((pane) => listening(server, pane)));
+  // One after the other, so that the base connection's session is among them whichever it is.
+  for (const [at, name] of ["a", "b"].entries()) {
+    const closed = closing(sources[at]!);
+    socket.tmux("kill-session", "-t", `=${name}`);
+    expect((await closed).code).toMatch(/NOT_FOUND|CONNECTION_LOST/);
+    await eventually(() => server.findPane(panes[at]!) === undefined && server.status().state === "ready");
+    await eventually(() => attached(socket).every((client) => client.session === "c" || !client.isOurs || at === 0));
+    const source = server.output(panes[2]!);
+    const { position } = await server.input(panes[2]!, [text(`after ${name};`)]);
+    const got = await collectUntil(source, position.outputSeq, (bytes) => bytes.includes(";"));
+    expect(got.toString()).toBe(`after ${name};`);
+  }
+  await eventually(() => ours(socket).every((session) => session === "c"));
+  expect(server.sessions().map(({ name }) => name)).toEqual(["c"]);
+});
+
+test("a session that nobody uses is left, and found again when somebody does", async () => {
+  await using fixture = await guestFixture(
+    (socket) => {
+      userSession(socket, "a", ECHOING);
+      userSession(socket, "b", ECHOING);
+    },
+    { idleMs: 150 },
+  );
+  const { server, socket } = fixture;
+  const [base] = ours(socket);
+  const pane = paneOf(server, base === "a" ? "b" : "a");
+  const source = await listening(server, pane);
+  const unsubscribe = follow(source, source.outputSeq, () => undefined);
+  expect(ours(socket)).toEqual(["a", "b"]);
+  unsubscribe();
+  await eventually(() => ours(socket).length === 1);
+  const again = await listening(server, pane);
+  expect(again.epoch).not.toBe(source.epoch);
+  expect(ours(socket)).toEqual(["a", "b"]);
+});
+
+test("thrown out by the user, a watcher is told and can come again", async () => {
+  await using fixture = await guestFixture((socket) => void userSession(socket, "main", ECHOING));
+  const { server, socket } = fixture;
+  const pane = paneOf(server, "main");
+  const source = await listening(server, pane);
+  const [closed, ready] = [closing(source), nextState(server, "ready")];
+  socket.tmux("detach-client", "-s", "=main");
+  expect(await closed).toMatchObject({ code: "CONNECTION_LOST" });
+  await ready;
+  const { position } = await server.input(pane, [text("again")]);
+  const got = await collectUntil(server.output(pane), position.outputSeq, (bytes) => bytes.length >= 5);
+  expect(got.toString()).toBe("again");
+});
