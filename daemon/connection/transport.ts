@@ -14,6 +14,8 @@ export interface TransportOptions {
   readonly tmux: string;
   /** Arguments after `-CC`/`-C`: socket, configuration, and the command to attach with. */
   readonly args: readonly string[];
+  /** A command that becomes what it is given as its last arguments: here tmux with all of its own. */
+  readonly launcher?: readonly string[] | undefined;
   /** The whole environment of the process; nothing else is inherited. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
@@ -54,11 +56,17 @@ function writeWhatFits(pty: IPty, bytes: Uint8Array): number {
   }
 }
 
+function commandLine(options: TransportOptions, mode: string): { readonly file: string; readonly args: string[] } {
+  const [file = options.tmux, ...args] = [...(options.launcher ?? []), options.tmux, mode, ...options.args];
+  return { file, args };
+}
+
 /** `tmux -CC` on a pty. */
 export const ptyTransport =
   (clock: Clock): OpenTransport =>
   (options) => {
-    const pty = spawnPty(options.tmux, ["-CC", ...options.args], {
+    const { file, args } = commandLine(options, "-CC");
+    const pty = spawnPty(file, args, {
       // null gives Buffers; the typings know strings only.
       encoding: null,
       env: { ...options.env },
@@ -96,7 +104,8 @@ export const openPtyTransport: OpenTransport = ptyTransport(systemClock);
 
 /** `tmux -C` on pipes. */
 export const openPipeTransport: OpenTransport = (options) => {
-  const child = spawnChild(options.tmux, ["-C", ...options.args], {
+  const { file, args } = commandLine(options, "-C");
+  const child = spawnChild(file, args, {
     env: { ...options.env },
     cwd: options.cwd,
     stdio: ["pipe", "pipe", "ignore"],
