@@ -124,8 +124,9 @@ describe("quoteLiteralFormat", () => {
       const request = { name, cwd, command: ["cat"], cols: 80, rows: 24, format: "#{session_id}" };
       const made = await connection.command(build.newSession(request));
       const id = quote(Buffer.from(made.body).toString().trim());
+      // Not where the program is now: it may not have begun yet.
       const { body } = await connection.foreign(
-        () => `display-message -p -t ${id} "\\043S\\012\\043{pane_current_path}"`,
+        () => `display-message -p -t ${id} "\\043S\\012\\043{pane_start_path}"`,
       );
       // tmux itself escapes a `$` before a word in a name: adapters use the name that it reports.
       const reported = name.replaceAll(/\$(?=[A-Za-z_{])/g, "\\$");
