@@ -1,6 +1,6 @@
 /**
  * The one error type and the one table of what each code means outside. Adapters read the table and never invent
- * statuses; bugs are `INTERNAL_ERROR` with a `cause`. Messages say what to do next (STYLE §5).
+ * statuses; bugs are `INTERNAL_ERROR` with a `cause`. Messages say what to do next.
  */
 export const ERROR_SURFACES = {
   INVALID_ARGUMENT: { httpStatus: 400, exitCode: 2 },

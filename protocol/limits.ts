@@ -31,7 +31,7 @@ export const MAX_CAPTURE_LINES = 5_000;
 /** Captures that meet a foreign flood try this often for an exact position before they report `exact: false`. */
 export const MAX_CAPTURE_TRIES = 3;
 
-/** Heartbeat on the control connection and what its silence means (DESIGN §3). */
+/** Heartbeat on the control connection and what its silence means. */
 export const HEARTBEAT_INTERVAL_MS = 5_000;
 export const HEARTBEAT_WARN_MS = 6_000;
 export const HEARTBEAT_DEGRADED_MS = 12_000;

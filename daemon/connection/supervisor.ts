@@ -1,5 +1,5 @@
 /**
- * Keeps one control connection alive: heartbeat, states, reconnect with back-off (DESIGN §3). Nothing is ever sent
+ * Keeps one control connection alive: heartbeat, states, reconnect with back-off. Nothing is ever sent
  * twice: a lost connection settles its callers, and the next one begins empty.
  *
  *   connecting → ready ⇄ degraded (tmux silent for 12 s, the connection kept) → connecting … → closed

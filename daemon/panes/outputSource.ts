@@ -19,7 +19,7 @@ export type OutputSlice =
   /** Everything up to `at` has been read. */
   | { readonly kind: "end"; readonly at: number };
 
-/** Synchronous callbacks; whatever one throws is logged and counted, and reaches nobody else (STYLE rule 13). */
+/** Synchronous callbacks; whatever one throws is logged and counted, and reaches nobody else. */
 export interface OutputListener {
   /** Bytes `[from, to)` have arrived: once per source and turn. */
   advanced(from: number, to: number): void;

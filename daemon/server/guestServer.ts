@@ -1,5 +1,5 @@
 /**
- * The user's own tmux behind the `TmuxServer` interface, by the rules of a guest (DESIGN §3): never started, stopped,
+ * The user's own tmux behind the `TmuxServer` interface, by the rules of a guest: never started, stopped,
  * configured or resized, no session, hook or option of ours, and nothing left behind however we go. One base connection
  * for commands and notifications; a session's output is asked for only when somebody needs it (`guestStreams.ts`).
  */

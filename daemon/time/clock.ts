@@ -1,4 +1,4 @@
-/** Time as a parameter: the one place that calls `performance.now` and `setTimeout` (STYLE rule 10). */
+/** Time as a parameter: the one place that calls `performance.now` and `setTimeout`. */
 
 export interface Timer {
   /** Safe to call twice and after the timer has fired. */

@@ -1,4 +1,4 @@
-/** Streams of the native API against the stub: order, resume, gaps, credit, slow readers, ends (DESIGN §6). */
+/** Streams of the native API against the stub: order, resume, gaps, credit, slow readers, ends. */
 import { WebSocket } from "ws";
 import { describe, expect, test } from "vitest";
 import { createClient, type PaneEvent, TmuxwireError } from "../../adapters/native/client.ts";

@@ -1,4 +1,4 @@
-/** What a capture shows, and when it knows its place in the stream (DESIGN §7, docs/tmuxFacts.md 36). */
+/** What a capture shows, and when it knows its place in the stream (docs/tmuxFacts.md 36). */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ownedFixture, type OwnedFixture } from "../support/ownedFixture.ts";
 import { keys, type Program, script, startProgram, text } from "../support/panePrograms.ts";

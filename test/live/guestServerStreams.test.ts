@@ -1,4 +1,4 @@
-/** Output on a guest's server: each byte of a watched pane exactly once, whichever sessions show it (DESIGN §3). */
+/** Output on a guest's server: each byte of a watched pane exactly once, whichever sessions show it. */
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** One subscriber, one person, one pause: nobody else notices (DESIGN §4, §6; docs/tmuxFacts.md 13, 26, 31). */
+/** One subscriber, one person, one pause: nobody else notices (docs/tmuxFacts.md 13, 26, 31). */
 import { spawn } from "@homebridge/node-pty-prebuilt-multiarch";
 import { expect, test } from "vitest";
 import type { Gap } from "../../protocol/position.ts";

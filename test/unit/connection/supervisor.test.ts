@@ -1,4 +1,4 @@
-/** The supervisor's states over a fake transport and a clock moved by hand (DESIGN §3). */
+/** The supervisor's states over a fake transport and a clock moved by hand. */
 import { expect, test } from "vitest";
 import { ControlConnection } from "../../../daemon/connection/controlConnection.ts";
 import { Supervisor } from "../../../daemon/connection/supervisor.ts";
