@@ -78,7 +78,9 @@ test("sessions are made and ended only when asked, as tmux itself would", async 
   expect(server.findSession("made.here")?.id).toBe(made.id);
   expect(server.findPane(made.activePane!)).toMatchObject({ cols: 123, rows: 45 });
   expect(socket.tmux("show-environment", "-t", made.id)).toBe("");
-  expect(await server.describePane(made.activePane!)).toMatchObject({ cwd: "/tmp", command: "cat" });
+  // A shell becomes the program.
+  await eventually(async () => (await server.describePane(made.activePane!)).command === "cat");
+  expect(await server.describePane(made.activePane!)).toMatchObject({ cwd: "/tmp" });
   await expect(server.createSession({ name: "main" })).rejects.toMatchObject({ code: "ALREADY_EXISTS" });
   const source = server.output(made.activePane!);
   await server.input(made.activePane!, [text("x"), keys("Enter")]);
