@@ -3,6 +3,7 @@
  * with none. Both in turns within one run; every byte must have reached every reader.
  */
 import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
 import { check, type Emit, figureOf } from "./figures.ts";
 import type { Printed } from "./nativeDaemon.ts";
 import { forkBench, nativeProcess, type NativeProcess } from "./nativeProcess.ts";
@@ -33,7 +34,9 @@ async function share(daemon: NativeProcess, readers: number): Promise<number> {
   await once(reader, "message");
   const { cpu, bytes } = await daemon.ask<Printed>(request);
   let read = 0;
-  for (let tries = 0; tries < 100 && read < bytes * readers; tries += 1) {
+  // What is under way when the printing ends is still to be read.
+  for (let tries = 0; tries < 250 && read < bytes * readers; tries += 1) {
+    await delay(20);
     reader.send({});
     [{ bytes: read }] = (await once(reader, "message")) as [{ bytes: number }];
   }
