@@ -63,7 +63,10 @@ test.each(Object.entries(refusals))("%s", async (_what, make) => {
   await expect(start(path)).rejects.toMatchObject({ code: "CONFIGURATION_INVALID", message: oneLine(message) });
 });
 
-test.runIf(process.getuid?.() === 0)("a directory of another user", async () => {
+const isRoot = process.getuid?.() === 0;
+if (!isRoot) process.stderr.write("not root: a directory of another user cannot be made, its test is skipped\n");
+
+test.runIf(isRoot)("a directory of another user", async () => {
   const path = directory("foreign");
   chownSync(path, 12_345, 12_345);
   await expect(start(join(path, "s"))).rejects.toMatchObject({
