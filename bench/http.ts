@@ -77,7 +77,7 @@ async function sendAndCapture(ours: Endpoint, bridged: PrivateSocket, lines: num
     },
   ];
   const comparison = { bench: "http", figure: `send_and_capture, ${lines} lines`, unit: "ms" };
-  await compare(comparison, contenders, { rounds: 5, perRound: 80, warmUp: 400 }, emit);
+  await compare(comparison, contenders, { rounds: 5, perRound: 80, warmUp: 4000 }, emit);
 }
 
 async function operations(ours: Endpoint, theirs: Endpoint, emit: Emit): Promise<void> {

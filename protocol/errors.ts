@@ -14,6 +14,8 @@ export const ERROR_SURFACES = {
   ALREADY_EXISTS: { httpStatus: 409, exitCode: 7 },
   REVISION_CONFLICT: { httpStatus: 409, exitCode: 7 },
   INCONSISTENT_STATE: { httpStatus: 409, exitCode: 1 },
+  /** The program in the pane is not in a state that takes this; `details.state` is the one it is in. */
+  WRONG_STATE: { httpStatus: 409, exitCode: 10 },
   BODY_TOO_LARGE: { httpStatus: 413, exitCode: 2 },
   UNSUPPORTED_MEDIA_TYPE: { httpStatus: 415, exitCode: 2 },
   RESOURCE_LIMIT: { httpStatus: 429, exitCode: 8 },

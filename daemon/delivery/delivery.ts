@@ -1,0 +1,80 @@
+/** What it means to submit a prompt to a program, and what became of it: the vocabulary of the delivery engine. */
+import type { PaneId } from "../../protocol/ids.ts";
+import type { Position } from "../../protocol/position.ts";
+import type { TmuxServer } from "../server/tmuxServer.ts";
+
+export const DELIVERY_OUTCOMES = ["submitted", "queued", "echoed_unconfirmed", "not_echoed", "indeterminate"] as const;
+/**
+ * `submitted`: the program took it (a hook, its title, its output or the emptied box says so). `queued`: it is busy and
+ * keeps it for later. `echoed_unconfirmed`: seen on the screen and Enter pressed, nothing more is known. `not_echoed`: never
+ * seen, so Enter was never pressed. `indeterminate`: the connection was lost in between; nothing is sent again.
+ */
+export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
+
+export interface SubmitRequest {
+  readonly server: TmuxServer;
+  readonly pane: PaneId;
+  /** Any text without NUL. Line ends stay inside the one prompt. At most `MAX_INPUT_BYTES` as UTF-8. */
+  readonly text: string;
+  /** Overrides the pane's profile. */
+  readonly profile?: string | undefined;
+  /** While the program is busy: `queue` types anyhow where the profile says that the program queues; default `refuse`. */
+  readonly whileBusy?: "refuse" | "queue" | undefined;
+  /** Empties the box first (the profile's keys, usually `C-u`). Never done while a dialog is open. */
+  readonly clearFirst?: boolean | undefined;
+  /** Least time between the text and Enter in milliseconds, instead of the profile's. */
+  readonly gapMs?: number | undefined;
+  /** For all of it, in milliseconds. */
+  readonly timeoutMs?: number | undefined;
+  /** The same key for the same pane answers what the first request did and types nothing; it survives a restart. */
+  readonly idempotencyKey?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface SubmitResult {
+  readonly outcome: DeliveryOutcome;
+  /** The pane's position when the text was written. */
+  readonly position: Position | undefined;
+  /** From the request to the outcome. */
+  readonly latencyMs: number;
+  /** From the request to the moment the text was written to tmux; undefined when nothing was. */
+  readonly firstByteMs: number | undefined;
+  /** From the request to Enter; undefined when it was not pressed. */
+  readonly enterMs: number | undefined;
+  readonly enterPresses: number;
+  /** What said that it was taken. */
+  readonly confirmedBy?: "readiness" | "screen" | "output" | undefined;
+  /** An earlier request with this key had this result; nothing was typed now. */
+  readonly repeated?: boolean | undefined;
+}
+
+/** An answer to the dialog that is open. */
+export type DialogAnswer =
+  | { readonly kind: "option"; readonly index: number }
+  /** Through the dialog's own way for free text. */
+  | { readonly kind: "other"; readonly text: string }
+  /** In order, for a dialog of several questions: keys down, spaces where several may be chosen, Enter. */
+  | { readonly kind: "multi"; readonly answers: readonly (readonly number[])[] };
+
+export interface ChooseRequest {
+  readonly server: TmuxServer;
+  readonly pane: PaneId;
+  readonly answer: DialogAnswer;
+  /** The dialog meant; another one on the screen refuses with WRONG_STATE. Default: the one that is open. */
+  readonly dialogId?: string | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Every call holds the pane: ours never interleave, and a person who types in it is not disturbed. */
+export interface Delivery {
+  /** @throws AppError WRONG_STATE (asking, busy, dead, starting), NOT_FOUND, INVALID_ARGUMENT, RESOURCE_LIMIT, CONNECTION_LOST */
+  submit(request: SubmitRequest): Promise<SubmitResult>;
+  /** @throws AppError WRONG_STATE (no dialog, another dialog, no such option, no way for free text), NOT_FOUND, CONNECTION_LOST */
+  choose(request: ChooseRequest): Promise<SubmitResult>;
+  /** The profile's keys that stop a turn (usually Escape). */
+  interrupt(server: TmuxServer, pane: PaneId): Promise<void>;
+  /** The profile's keys that empty the box; WRONG_STATE while a dialog is open. */
+  clear(server: TmuxServer, pane: PaneId): Promise<void>;
+}

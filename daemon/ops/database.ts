@@ -1,0 +1,88 @@
+/**
+ * A SQLite file of ours: WAL, a bounded wait for a lock, migrations by `user_version`. A file that is no database is moved
+ * aside, never deleted, and the caller is told where.
+ */
+import { chmodSync, mkdirSync, renameSync, existsSync } from "node:fs";
+import { dirname } from "node:path";
+import Sqlite from "better-sqlite3";
+import { AppError } from "../../protocol/errors.ts";
+
+export type Database = Sqlite.Database;
+
+export interface DatabaseOptions {
+  /** Absolute; `:memory:` for none. Its directory is made 0700. */
+  readonly path: string;
+  /** SQL scripts in order; those applied before are skipped. Additive only: an older daemon may open the file again. */
+  readonly migrations: readonly string[];
+  readonly nowUnixMs: () => number;
+  /** Told when the file was unreadable and a new one was begun. */
+  readonly onMovedAside: (movedTo: string, error: unknown) => void;
+}
+
+/** A statement that meets another process's lock waits this long before it fails. */
+const BUSY_TIMEOUT_MS = 2_000;
+const DAMAGED = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB"]);
+
+/** @throws AppError CONFIGURATION_INVALID when the place cannot be used, RESOURCE_LIMIT when another process holds it. */
+export function openDatabase(options: DatabaseOptions): Database {
+  try {
+    return open(options);
+  } catch (error) {
+    if (!DAMAGED.has(codeOf(error))) throw explain(options.path, error);
+    const movedTo = moveAside(options.path, options.nowUnixMs());
+    options.onMovedAside(movedTo, error);
+    try {
+      return open(options);
+    } catch (again) {
+      throw explain(options.path, again);
+    }
+  }
+}
+
+function open({ path, migrations }: DatabaseOptions): Database {
+  if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const database = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    if (path !== ":memory:") chmodSync(path, 0o600);
+    database.pragma("journal_mode = WAL");
+    database.pragma("synchronous = NORMAL");
+    database.pragma("foreign_keys = ON");
+    if (database.pragma("quick_check(1)", { simple: true }) !== "ok") {
+      throw new Sqlite.SqliteError("quick_check failed", "SQLITE_CORRUPT");
+    }
+    database.transaction(() => migrate(database, migrations)).immediate();
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function migrate(database: Database, migrations: readonly string[]): void {
+  const applied = Number(database.pragma("user_version", { simple: true }));
+  for (const sql of migrations.slice(applied)) database.exec(sql);
+  if (applied < migrations.length) database.pragma(`user_version = ${migrations.length}`);
+}
+
+/** With its log and index, which belong to the old file and would be applied to the new one. */
+function moveAside(path: string, nowUnixMs: number): string {
+  const movedTo = `${path}.damaged-${nowUnixMs}`;
+  for (const suffix of ["", "-wal", "-shm"]) {
+    if (existsSync(path + suffix)) renameSync(path + suffix, movedTo + suffix);
+  }
+  return movedTo;
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+
+function explain(path: string, error: unknown): AppError {
+  const code = codeOf(error);
+  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
+    return new AppError("RESOURCE_LIMIT", `${path} is locked by another process; end it and start again`, {
+      cause: error,
+    });
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  return new AppError("CONFIGURATION_INVALID", `cannot use the database ${path}: ${reason}`, { cause: error });
+}
