@@ -40,12 +40,13 @@ export async function captureScreen(context: CaptureContext, options: CaptureOpt
   if (lines !== undefined && !(Number.isInteger(lines) && lines >= 1 && lines <= MAX_CAPTURE_LINES)) {
     throw new AppError("INVALID_ARGUMENT", `lines must be between 1 and ${MAX_CAPTURE_LINES}.`);
   }
+  const whole = options.whole === true;
   let historyLines = lines;
   for (let tries = 1; ; tries += 1) {
     options.signal?.throwIfAborted();
     const raw = await captureOnce(context, options, historyLines);
-    const rows = decodeRows(raw.body, options.ansi === true);
-    const enough = lines === undefined || rows.length >= lines || (historyLines ?? 0) >= raw.historyLines;
+    const rows = whole ? printedRows(raw.body) : decodeRows(raw.body, options.ansi === true);
+    const enough = whole || lines === undefined || rows.length >= lines || (historyLines ?? 0) >= raw.historyLines;
     if (!enough) {
       // Joined rows are fewer than the rows asked for: reach further back, as far as there is history.
       historyLines = Math.min(raw.historyLines, Math.max(historyLines ?? 0, 1) * 4);
@@ -54,7 +55,7 @@ export async function captureScreen(context: CaptureContext, options: CaptureOpt
     }
     if (!raw.exact && tries < MAX_CAPTURE_TRIES) continue;
     return {
-      lines: lines === undefined ? rows : lastRows(rows, lines, options.ansi === true),
+      lines: whole || lines === undefined ? rows : lastRows(rows, lines, options.ansi === true),
       position: { epoch: context.stream.epoch, outputSeq: raw.outputSeq },
       exact: raw.exact,
       cols: raw.cols,
@@ -114,11 +115,20 @@ const utf8 = new TextDecoder();
 
 /** Rows of a reply, blank rows at the end dropped; plain rows lose trailing blanks and any control character. */
 function decodeRows(body: Uint8Array, ansi: boolean): string[] {
-  const rows = utf8.decode(body).split("\n");
+  const text = utf8.decode(body);
+  // Most screens have none, and one look is cheaper than one per row.
+  const rows = (ansi || !CONTROL_CHARACTER.test(text) ? text : text.replace(CONTROL_CHARACTERS, "")).split("\n");
   rows.pop();
-  const clean = ansi ? rows : rows.map((row) => row.replace(CONTROL_CHARACTERS, "").trimEnd());
+  const clean = ansi ? rows : rows.map((row) => row.trimEnd());
   while (clean.length > 0 && clean.at(-1)!.trim() === "") clean.pop();
   return clean;
+}
+
+/** Rows as tmux prints them, which has taken the blanks at their ends. */
+function printedRows(body: Uint8Array): string[] {
+  const rows = utf8.decode(body).split("\n");
+  rows.pop();
+  return rows.map((row) => row.replace(CONTROL_CHARACTERS, ""));
 }
 
 /** The last `count` rows. tmux writes an attribute where it changes: what was set in earlier rows goes on in the first. */
@@ -135,8 +145,10 @@ function lastRows(rows: readonly string[], count: number, ansi: boolean): string
 // oxlint-disable-next-line no-control-regex -- an escape sequence begins with one
 const SGR = /\u001b\[([\d;:]*)m/g;
 
+/** All but the line feed, which ends a row. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it removes
-const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/g;
+const CONTROL_CHARACTERS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g;
+const CONTROL_CHARACTER = new RegExp(CONTROL_CHARACTERS.source);
 
 const paneGone = (pane: PaneId): AppError => new AppError("NOT_FOUND", `pane ${pane} is gone; list the panes again`);
 

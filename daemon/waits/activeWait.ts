@@ -81,6 +81,7 @@ export class ActiveWait {
   }
 
   onFound(set: PredicateSet, kind: "pattern" | "prompt", found: FoundText): void {
+    if (this.#isSettled) return;
     set[kind] ??= found;
     this.#options.target.noteMatch();
     this.check();
@@ -154,9 +155,8 @@ export class ActiveWait {
   }
 
   #succeed(state: TargetState): void {
-    const { target, metrics } = this.#options;
-    if (!this.#settle()) return;
-    metrics.numbers.wait_matched_total++;
+    const { target, metrics, onSettled } = this.#options;
+    this.#isSettled = true;
     const held = this.sets.filter((set) => (set.dueMs(state) ?? Infinity) <= state.nowMs);
     const matched = held
       .flatMap((set) => set.satisfied())
@@ -168,6 +168,10 @@ export class ActiveWait {
       elapsedMs: state.nowMs - this.registeredMs,
       gaps: this.#gaps,
     });
+    metrics.numbers.wait_matched_total++;
+    onSettled();
+    // Behind whoever awaits the result: for a wait that ends a long quiet this is half of its latency.
+    queueMicrotask(() => this.#free());
   }
 
   #matchOf(predicate: string, found: FoundText | undefined): WaitMatch {
@@ -186,11 +190,15 @@ export class ActiveWait {
   #settle(): boolean {
     if (this.#isSettled) return false;
     this.#isSettled = true;
+    this.#free();
+    this.#options.onSettled();
+    return true;
+  }
+
+  #free(): void {
     this.#timeout?.cancel();
     this.#stable?.cancel();
     for (const cleanUp of this.#cleanUps.splice(0)) cleanUp();
     this.#options.target.remove(this);
-    this.#options.onSettled();
-    return true;
   }
 }

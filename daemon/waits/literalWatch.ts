@@ -36,8 +36,10 @@ export class LiteralWatch implements PatternWatch, LiteralWatcher {
     if (text === undefined || this.#index === undefined || text.sourceOf(from) < this.start) return;
     const found = foundText(text, from, to, this.#maxMatchBytes);
     if (found.to > this.visibleTo) return;
-    this.detach();
+    // Told first: for a wait that ends a long quiet, giving things back would be half of its latency.
+    this.#text = undefined;
     this.owner.found(found);
+    this.detach();
   }
 
   /** Searches what lies between two source positions: a stretch that no scan has offered to this watch. */

@@ -5,7 +5,7 @@
  */
 import type { AppError } from "../../protocol/errors.ts";
 import type { Gap } from "../../protocol/position.ts";
-import type { PlainText } from "./plainText.ts";
+import type { PlacedText } from "./textPiece.ts";
 
 export interface FoundText {
   readonly text: string;
@@ -29,7 +29,7 @@ export interface PatternWatch {
 }
 
 /** What was found, in the words of a result. */
-export function foundText(text: PlainText, from: number, to: number, maxBytes: number): FoundText {
+export function foundText(text: PlacedText, from: number, to: number, maxBytes: number): FoundText {
   // A cut inside a character would end in U+FFFD: go back to where it begins.
   let end = Math.min(to, from + maxBytes);
   while (end > from && end < to && (text.byteAt(end) & 0xc0) === 0x80) end--;

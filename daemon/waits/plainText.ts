@@ -5,25 +5,26 @@
  */
 import { AnsiStripper, stripRoom } from "../../protocol/text/ansi.ts";
 import { isContinuation } from "../../protocol/text/utf8.ts";
+import { SourceMarks } from "./sourceMarks.ts";
+import { type PlacedText, sourceEnd, TextPiece } from "./textPiece.ts";
 
 const FIRST_CAPACITY = 4_096;
-const FIRST_MARKS = 64;
 const LF = 0x0a;
 
-export class PlainText {
+export class PlainText implements PlacedText {
   readonly #stripper = new AnsiStripper();
   #buffer = Buffer.allocUnsafeSlow(FIRST_CAPACITY);
   /** Text offset of `#buffer[0]`. */
   #base = 0;
   #used = 0;
-  #markText = new Float64Array(FIRST_MARKS);
-  #markSource = new Float64Array(FIRST_MARKS);
-  #marks = 0;
-  readonly #sink = { mark: (outOffset: number, source: number): void => this.#mark(this.#base + outOffset, source) };
+  readonly #marks = new SourceMarks();
+  readonly #sink = {
+    mark: (outOffset: number, source: number): void => this.#marks.add(this.#base + outOffset, source),
+  };
 
   /** @param source where in the source the text begins */
   constructor(source: number) {
-    this.#mark(0, source);
+    this.#marks.add(0, source);
   }
 
   /** The oldest text offset still here. */
@@ -59,7 +60,7 @@ export class PlainText {
   /** The source has a hole: an unfinished sequence is forgotten, and text goes on from `source`. */
   breakAt(source: number): void {
     this.#stripper.reset();
-    this.#mark(this.head, source);
+    this.#marks.add(this.head, source);
   }
 
   /** A view of the text, valid until the next `append`. */
@@ -71,28 +72,27 @@ export class PlainText {
     return this.#buffer[offset - this.#base] ?? 0;
   }
 
-  /** Where the bytes of the character at a text offset begin. */
-  sourceOf(offset: number): number {
-    const index = this.#lastMark(this.#markText, offset);
-    return (this.#markSource[index] ?? 0) + offset - (this.#markText[index] ?? 0);
+  /** A copy that outlives what is dropped here. */
+  piece(from: number, to: number): TextPiece {
+    // Memory of its own: what shares a pool would be sent to another thread with the whole pool.
+    const bytes = Buffer.allocUnsafeSlow(Math.max(0, to - from));
+    this.view(from, to).copy(bytes);
+    return new TextPiece(from, bytes, this.#marks.slice(from, to));
   }
 
-  /** Where the bytes of the character before a text offset end. */
+  sourceOf(offset: number): number {
+    return this.#marks.sourceOf(offset);
+  }
+
   sourceEndOf(offset: number): number {
-    if (offset <= this.#base) return this.sourceOf(offset);
-    const last = this.sourceOf(offset - 1);
-    const tight = last + (this.byteAt(offset - 1) === LF ? 2 : 1);
-    // A mark right here bounds it: a lone CR is one byte though CR LF is two, a U+FFFD is three bytes for one.
-    const index = this.#lastMark(this.#markText, offset);
-    return this.#markText[index] === offset ? Math.min(tight, this.#markSource[index] ?? tight) : last + 1;
+    return offset <= this.#base ? this.sourceOf(offset) : sourceEnd(this.#marks, offset, this.byteAt(offset - 1));
   }
 
   /** The first character that begins at or after a source position; the head when none has yet. */
   offsetOf(source: number): number {
-    const index = this.#lastMark(this.#markSource, source);
-    const next = index + 1 < this.#marks ? (this.#markText[index + 1] ?? 0) : this.head;
-    const beyond = source - (this.#markSource[index] ?? 0);
-    let offset = Math.max(this.#base, Math.min(next, (this.#markText[index] ?? 0) + Math.max(0, beyond)));
+    const place = this.#marks.offsetOf(source, this.head);
+    const { next } = place;
+    let offset = Math.max(this.#base, place.offset);
     while (offset < next && isContinuation(this.byteAt(offset))) offset++;
     return offset;
   }
@@ -112,40 +112,9 @@ export class PlainText {
     return at;
   }
 
-  #mark(offset: number, source: number): void {
-    const last = this.#marks - 1;
-    if (last >= 0 && (this.#markText[last] ?? 0) >= offset) {
-      // Nothing came between: the later place is the true one.
-      this.#markSource[last] = source;
-      return;
-    }
-    if (this.#marks === this.#markText.length) {
-      const grown = this.#marks * 2;
-      const [text, sources] = [this.#markText, this.#markSource];
-      (this.#markText = new Float64Array(grown)).set(text);
-      (this.#markSource = new Float64Array(grown)).set(sources);
-    }
-    this.#markText[this.#marks] = offset;
-    this.#markSource[this.#marks] = source;
-    this.#marks++;
-  }
-
-  /** The last mark at or below `value` in one of the two ascending columns; the first when there is none. */
-  #lastMark(column: Float64Array, value: number): number {
-    let low = 0;
-    let high = this.#marks - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((column[middle] ?? 0) <= value) low = middle;
-      else high = middle - 1;
-    }
-    return low;
-  }
-
   #makeRoom(room: number, keepFrom: number): void {
     const from = Math.max(this.#base, Math.min(keepFrom, this.head));
     const kept = this.head - from;
-    const first = this.#lastMark(this.#markText, from);
     // Twice what is kept: moving costs less than one copy per byte, however small the chunks are.
     let capacity = this.#buffer.length;
     while (capacity < kept * 2 + room) capacity *= 2;
@@ -159,8 +128,6 @@ export class PlainText {
     }
     this.#base = from;
     this.#used = kept;
-    this.#markText.copyWithin(0, first, this.#marks);
-    this.#markSource.copyWithin(0, first, this.#marks);
-    this.#marks -= first;
+    this.#marks.dropBefore(from);
   }
 }

@@ -11,6 +11,7 @@ import type { LiteralIndex, LiteralWatcher } from "./literalIndex.ts";
 import { foundText, type PatternWatch, type WatchOwner } from "./patternWatch.ts";
 import type { PlainText } from "./plainText.ts";
 import type { CompiledRegex, RegexEngine, RegexOutcome } from "./regexEngine.ts";
+import type { PlacedText, TextPiece } from "./textPiece.ts";
 import type { WaitLimits } from "./waitLimits.ts";
 
 /** Text per job; at RE2's usual speed well under a millisecond, and a slow regex meets the watchdog on less. */
@@ -50,7 +51,7 @@ export interface RegexHost {
   readonly text: PlainText;
   readonly literals: LiteralIndex;
   /** A copy of a stretch of text, shared by all who ask for the same in one turn. */
-  copy(from: number, to: number): Uint8Array;
+  piece(from: number, to: number): TextPiece;
   /** A watch has a tentative match: `settle` must be called once output is quiet. */
   wantsQuiet(): void;
   /** A job has ended: whoever waits for regexes to be idle may look again. */
@@ -92,7 +93,8 @@ export class RegexMatcher implements LiteralWatcher {
     this.#watches.delete(watch);
   }
 
-  close(): void {
+  /** Nobody wants it any more. */
+  end(): void {
     for (const literal of this.#required) this.#host.literals.unwatch(literal, this);
     this.#watches.clear();
   }
@@ -130,22 +132,29 @@ export class RegexMatcher implements LiteralWatcher {
     for (const stretch of stretches.values()) this.#send(stretch);
   }
 
+  /** The stretch so far ends here, at a hole: what RE2 has not judged of it is looked at by itself. */
+  close(watch: RegexWatch): void {
+    if (!this.#isDue(watch)) return;
+    const { from, hasContext } = this.#stretchOf(watch);
+    this.#searchAlone(watch, from, this.#endFor(watch), hasContext);
+  }
+
   /** Looks at a stretch by itself, apart from what is judged in order: one that an echo has closed. */
   search(watch: RegexWatch, from: number, to: number): void {
+    this.#searchAlone(watch, from, to, false);
+  }
+
+  #searchAlone(watch: RegexWatch, from: number, to: number, hasContext: boolean): void {
     if (to <= from || !this.#watches.has(watch)) return;
-    const bytes = this.#host.copy(from, to);
-    this.#jobs++;
-    this.#host.engine.run(this.regex, bytes, 0, (outcome) => {
-      this.#jobs--;
-      if (outcome.kind === "match" && this.#watches.has(watch)) {
-        const match = this.#placeOf(bytes, from, outcome);
-        // The end of the stretch is no end of output: nothing may rest on it.
-        const isSure = match.to < to || !this.regex.analysis.restsOnEnd;
-        if (isSure && match.from >= this.#host.text.base) this.#match(watch, match.from, match.to);
-      }
-      this.#host.regexAdvanced();
-      this.flush();
+    const isLast = to - from <= MAX_JOB_BYTES;
+    const end = isLast ? to : this.#host.text.boundary(from + MAX_JOB_BYTES);
+    this.#run(from, end, hasContext, (piece, outcome) => {
+      if (outcome.kind !== "match" || !this.#watches.has(watch)) return;
+      const match = placeOf(piece, outcome);
+      // The end of the stretch is no end of output: nothing may rest on it.
+      if (match.to < end || !this.regex.analysis.restsOnEnd) this.#match(watch, piece, match.from, match.to);
     });
+    if (!isLast) this.#searchAlone(watch, Math.max(from + 1, this.#back(end)), to, true);
   }
 
   /** Output is quiet: what rests on its end may be taken as it is. */
@@ -153,7 +162,7 @@ export class RegexMatcher implements LiteralWatcher {
     for (const watch of this.#watches) {
       const { tentative } = watch;
       if (tentative === undefined || tentative.to !== this.#host.text.head || watch.visibleTo !== Infinity) continue;
-      this.#match(watch, tentative.from, tentative.to);
+      this.#match(watch, this.#host.text, tentative.from, tentative.to);
     }
   }
 
@@ -188,22 +197,29 @@ export class RegexMatcher implements LiteralWatcher {
   }
 
   #send(stretch: Stretch): void {
+    this.#run(stretch.from, stretch.to, stretch.hasContext, (piece, outcome) =>
+      this.#onOutcome(stretch, piece, outcome),
+    );
+  }
+
+  /** @param hasContext the character before `from` goes along, and no match begins at it */
+  #run(from: number, to: number, hasContext: boolean, done: (piece: TextPiece, outcome: RegexOutcome) => void): void {
     const { text, engine } = this.#host;
-    let contextFrom = stretch.from;
-    if (stretch.hasContext)
-      do contextFrom--;
-      while (contextFrom > text.base && (text.byteAt(contextFrom) & 0xc0) === 0x80);
-    const bytes = this.#host.copy(contextFrom, stretch.to);
+    let begin = from;
+    if (hasContext)
+      do begin--;
+      while (begin > text.base && (text.byteAt(begin) & 0xc0) === 0x80);
+    const piece = this.#host.piece(begin, to);
     this.#jobs++;
-    engine.run(this.regex, bytes, stretch.hasContext ? 1 : 0, (outcome) => {
+    engine.run(this.regex, piece.bytes, hasContext ? 1 : 0, (outcome) => {
       this.#jobs--;
-      this.#onOutcome(stretch, contextFrom, bytes, outcome);
+      done(piece, outcome);
       this.flush();
       this.#host.regexAdvanced();
     });
   }
 
-  #onOutcome(stretch: Stretch, bytesFrom: number, bytes: Uint8Array, outcome: RegexOutcome): void {
+  #onOutcome(stretch: Stretch, piece: TextPiece, outcome: RegexOutcome): void {
     for (const watch of stretch.watches) {
       if (!this.#watches.has(watch)) continue;
       if (outcome.kind === "failed") {
@@ -212,46 +228,34 @@ export class RegexMatcher implements LiteralWatcher {
         continue;
       }
       watch.judgedTo = stretch.to;
-      if (stretch.to >= this.#host.text.base) watch.judgedSource = this.#host.text.sourceOf(stretch.to);
+      watch.judgedSource = piece.sourceOf(stretch.to);
       watch.tentative = undefined;
-      if (outcome.kind === "match") this.#onMatch(watch, stretch, bytesFrom, bytes, outcome);
+      if (outcome.kind === "match") this.#onMatch(watch, stretch, piece, outcome);
       if (this.#watches.has(watch)) this.#goOn(watch, stretch.to);
     }
   }
 
-  #onMatch(
-    watch: RegexWatch,
-    stretch: Stretch,
-    bytesFrom: number,
-    bytes: Uint8Array,
-    match: { index: number; text: string },
-  ): void {
-    const { text } = this.#host;
-    const { from, to } = this.#placeOf(bytes, bytesFrom, match);
+  #onMatch(watch: RegexWatch, stretch: Stretch, piece: TextPiece, outcome: FoundByRe2): void {
+    const { from, to } = placeOf(piece, outcome);
     // The watch has moved on meanwhile, past an echo or a gap.
-    if (from < text.offsetOf(watch.start) || from < text.base) return;
+    if (piece.sourceOf(from) < watch.start) return;
     if (this.regex.analysis.restsOnEnd && to === stretch.to) {
       watch.tentative = { from, to };
       this.#host.wantsQuiet();
       return;
     }
-    this.#match(watch, from, to);
+    this.#match(watch, piece, from, to);
   }
 
-  /** The text offsets of a match, whose index counts characters. */
-  #placeOf(bytes: Uint8Array, bytesFrom: number, match: { index: number; text: string }): { from: number; to: number } {
-    let at = 0;
-    for (let left = match.index; left > 0 && at < bytes.length; left--) at = nextBoundary(bytes, at + 1);
-    return { from: bytesFrom + at, to: bytesFrom + at + Buffer.byteLength(match.text) };
-  }
-
-  #match(watch: RegexWatch, from: number, to: number): void {
+  #match(watch: RegexWatch, text: PlacedText, from: number, to: number): void {
     this.#watches.delete(watch);
-    watch.owner.found(foundText(this.#host.text, from, to, this.#host.limits.maxMatchBytes));
+    watch.owner.found(foundText(text, from, to, this.#host.limits.maxMatchBytes));
   }
 
   /** Where to look from next: what ends at or before `judgedTo` has been judged. */
   #goOn(watch: RegexWatch, judgedTo: number): void {
+    // Before `resume` moves to what is still here.
+    if (this.#required.length === 0 || this.#lastHitEnd > judgedTo) this.#declareLoss(watch);
     const next = this.#back(judgedTo);
     const mayStillEnd = this.#required.length === 0 || this.#lastHitEnd > next || judgedTo < this.#endFor(watch);
     watch.resume = mayStillEnd || watch.tentative !== undefined ? Math.max(watch.resume ?? 0, next) : undefined;
@@ -263,4 +267,13 @@ export class RegexMatcher implements LiteralWatcher {
     if (this.regex.analysis.isSingleLine) return text.lineStart(offset, limits.regexWindowBytes);
     return text.boundary(Math.max(text.base, offset - limits.regexWindowBytes));
   }
+}
+
+type FoundByRe2 = Extract<RegexOutcome, { kind: "match" }>;
+
+/** The text offsets of a match, whose index counts characters. */
+function placeOf({ from, bytes }: TextPiece, match: FoundByRe2): { readonly from: number; readonly to: number } {
+  let at = 0;
+  for (let left = match.index; left > 0 && at < bytes.length; left--) at = nextBoundary(bytes, at + 1);
+  return { from: from + at, to: from + at + Buffer.byteLength(match.text) };
 }

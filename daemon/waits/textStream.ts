@@ -14,6 +14,7 @@ import { PlainText } from "./plainText.ts";
 import type { PromptWatch } from "./promptWatch.ts";
 import type { CompiledRegex, RegexEngine } from "./regexEngine.ts";
 import { RegexMatcher, type RegexWatch } from "./regexMatcher.ts";
+import type { TextPiece } from "./textPiece.ts";
 import type { WaitLimits } from "./waitLimits.ts";
 
 /** Bytes per piece: some 50 µs of work, so that a turn's budget is kept within a few per cent. */
@@ -43,7 +44,7 @@ export class TextStream {
   readonly #prompts = new Set<TextWatch & { kind: "prompt" }>();
   readonly #echoes = new Set<EchoWatch>();
   readonly #gaps: Gap[] = [];
-  readonly #copies = new Map<string, Uint8Array>();
+  readonly #pieces = new Map<string, TextPiece>();
   #cursor: number;
 
   constructor(host: TextStreamHost, from: number) {
@@ -113,7 +114,7 @@ export class TextStream {
       const matcher = this.#regexes.get(entry.regex);
       matcher?.remove(entry.watch);
       if (matcher?.isUnused === true) {
-        matcher.close();
+        matcher.end();
         this.#regexes.delete(entry.regex);
       }
     }
@@ -141,7 +142,7 @@ export class TextStream {
   /** Sends to RE2 what is due. */
   flush(): void {
     for (const matcher of this.#regexes.values()) matcher.flush();
-    this.#copies.clear();
+    this.#pieces.clear();
   }
 
   /**
@@ -209,7 +210,11 @@ export class TextStream {
     this.#cursor = gap.to;
     this.text.breakAt(gap.to);
     for (const echo of this.#echoes) echo.gap(gap.to);
-    for (const { watch } of this.#watches) passGap(watch, gap);
+    for (const entry of this.#watches) {
+      // What came before the hole is whole in itself, and RE2 may not have seen it yet.
+      if (entry.kind === "regex") this.#regexes.get(entry.regex)?.close(entry.watch);
+      passGap(entry.watch, gap);
+    }
   }
 
   #keepFrom(): number {
@@ -230,7 +235,7 @@ export class TextStream {
         limits,
         text: this.text,
         literals: this.#literals,
-        copy: (from, to) => this.#copy(from, to),
+        piece: (from, to) => this.#piece(from, to),
         wantsQuiet: () => this.#host.wantsQuiet(),
         regexAdvanced: () => this.#host.regexAdvanced(),
       });
@@ -239,14 +244,14 @@ export class TextStream {
     return matcher;
   }
 
-  #copy(from: number, to: number): Uint8Array {
+  #piece(from: number, to: number): TextPiece {
     const key = `${from}:${to}`;
-    let copy = this.#copies.get(key);
-    if (copy === undefined) {
-      copy = Uint8Array.from(this.text.view(from, to));
-      this.#copies.set(key, copy);
+    let piece = this.#pieces.get(key);
+    if (piece === undefined) {
+      piece = this.text.piece(from, to);
+      this.#pieces.set(key, piece);
     }
-    return copy;
+    return piece;
   }
 }
 

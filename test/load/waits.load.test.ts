@@ -2,7 +2,7 @@
  * Waits under load, with the figures as JSON lines. Asserted loosely: machines differ and are noisy; the benches
  * (`bench/waits.ts`) measure against a baseline.
  */
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { flood, manager, pane } from "../../bench/waitBench.ts";
 import { errorOf } from "../unit/waits/waitFixture.ts";
@@ -50,6 +50,35 @@ test("regexes that hurt: the event loop goes on, the others match, and those too
   expect(cost.delayP99Ms).toBeLessThan(100);
   waits.close();
 }, 60_000);
+
+test("regexes one after another while output goes on: none misses its line, however late RE2 answers", async () => {
+  const stream = pane();
+  const waits = manager();
+  let printed = 0;
+  const print = (count: number): void => {
+    const lines = Array.from({ length: count }, () => `this is line-${printed++}-end of it\r\n`);
+    stream.take(Buffer.from(lines.join("")));
+    stream.announce();
+  };
+  let bytes = 0;
+  for (let round = 0; round < 500; round++) {
+    // The first words are the prefilter's, the number is RE2's: sometimes it is asked more than once.
+    const wanted = `line-${printed + (round % 3)}-end`;
+    const wait = waits.wait(stream, { pattern: { kind: "regex", text: `line-${wanted.slice(5, -4)}-e.d` } });
+    let isOver = false;
+    const done = wait.finally(() => (isOver = true));
+    const from = stream.outputSeq;
+    while (!isOver) {
+      print(250);
+      await nextTurn();
+    }
+    bytes += stream.outputSeq - from;
+    const { matched, gaps } = await done;
+    expect({ text: matched[0]?.text, gaps }).toEqual({ text: wanted, gaps: [] });
+  }
+  report("500 regexes in a row", { bytes });
+  waits.close();
+}, 120_000);
 
 test("100,000 different regexes one after another: the worker lives and memory stays", async () => {
   const stream = pane();

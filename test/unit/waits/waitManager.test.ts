@@ -21,6 +21,8 @@ test("a literal is matched in what comes after the wait began, and says where", 
   expect(result.position.outputSeq).toBe(source.outputSeq);
   expect(result.gaps).toEqual([]);
   expect(waits.metrics().wait_active).toBe(0);
+  // What it held is given back behind whoever awaited it.
+  await turns(1);
   expect(source.listeners).toBe(0);
   waits.close();
 });
@@ -236,6 +238,53 @@ test("text that leaves the backlog before RE2 has judged it is a declared gap", 
   waits.close();
 });
 
+test("a match that output has pushed out of the backlog before RE2 answered is still the match", async () => {
+  const { source, waits } = waitBench({ regexBacklogBytes: 16_384, regexWindowBytes: 1_024 });
+  const wait = waits.wait(source, regex("^\\d{3}x$"));
+  source.write("before\r\n123x\r\n");
+  await turns(1);
+  // The worker is still starting.
+  for (let index = 0; index < 20; index++) {
+    source.write("a line of text\r\n".repeat(500));
+    await turns(1);
+  }
+  const result = await wait;
+  const at = (outputSeq: number): object => ({ epoch: "e1", outputSeq });
+  expect(result.matched).toEqual([{ predicate: "pattern", text: "123x", from: at(8), to: at(12) }]);
+  waits.close();
+});
+
+test("a required literal keeps nothing that was lost from being declared", async () => {
+  const { source, waits } = waitBench({ regexBacklogBytes: 16_384, regexWindowBytes: 1_024 });
+  const wait = waits.wait(source, regex("^needle \\d{3}x$"));
+  source.write("a needle\r\n");
+  await turns(1);
+  for (let index = 0; index < 20; index++) {
+    source.write("no needle here\r\n".repeat(500));
+    await turns(1);
+  }
+  await waits.checkPattern({ kind: "regex", text: "flush" });
+  source.write("needle 123x\r\n");
+  const result = await wait;
+  expect(result.matched[0]?.text).toBe("needle 123x");
+  expect(result.gaps[0]).toMatchObject({ reason: "evicted" });
+  waits.close();
+});
+
+test("what RE2 has not judged yet when a hole comes still counts, and nothing reaches over the hole", async () => {
+  const { source, waits } = waitBench();
+  const [before, over] = [waits.wait(source, regex("^\\d{3}x$")), waits.wait(source, regex("12\\d.*tail"))];
+  source.write("123x\r\nhead 124");
+  // The worker is still starting.
+  await turns(1);
+  source.gap(10);
+  source.write("tail\r\n");
+  expect((await before).matched[0]?.text).toBe("123x");
+  await waits.checkPattern({ kind: "regex", text: "flush" });
+  expect(await outcomeOf(over)).toBe("pending");
+  waits.close();
+});
+
 test("identical waits share one matcher and each keeps its own start", async () => {
   const { source, waits } = waitBench();
   const first = Array.from({ length: 50 }, () => waits.wait(source, literal("DONE")));
@@ -249,6 +298,7 @@ test("identical waits share one matcher and each keeps its own start", async () 
   expect(await outcomeOf(late)).toBe("pending");
   source.write("DONE");
   expect((await late).matched[0]?.from?.outputSeq).toBe(4);
+  await turns(1);
   expect(waits.metrics().wait_matchers).toBe(0);
   waits.close();
 });
