@@ -138,7 +138,7 @@ export function check(condition: boolean, what: string): asserts condition {
 /** Fewer samples have no ninth decile worth printing. */
 const MIN_SAMPLES_FOR_P90 = 20;
 
-function quantile(samples: readonly number[], part: number): number {
+export function quantile(samples: readonly number[], part: number): number {
   const sorted = [...samples].sort((a, b) => a - b);
   const place = (sorted.length - 1) * part;
   const below = sorted[Math.floor(place)] ?? Number.NaN;

@@ -2,19 +2,13 @@
  * The add-in's requests over loopback HTTP to a daemon in a process of its own, against subprocesses and against the
  * least bridge that answers the same requests with subprocesses and a poll every 120 ms (`baseline.ts`).
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { openSync, closeSync, writeSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { type Bridge, captureLines, pollUntilSeen, sendText, startBridge } from "./baseline.ts";
+import { type Answer, Connections, type DaemonProcess, startDaemon } from "./addinDaemon.ts";
+import { captureLines, pollUntilSeen, sendText, startBridge } from "./baseline.ts";
 import { check, compare, type Contender, type Emit, timed } from "./figures.ts";
-import { RawHttp } from "./rawHttp.ts";
-import { benchEnvironment, detachedPane, type PrivateSocket, privateSocket, SESSION } from "./privateServer.ts";
+import { detachedPane, type PrivateSocket, SESSION } from "./privateServer.ts";
 
-const DAEMON = fileURLToPath(new URL("../adapters/bin/tmuxwire.js", import.meta.url));
-/** One of the add-in's default origins (docs/contracts/addin.md §1). */
-const ORIGIN = "https://localhost:3000";
 /** A screenful, and what the add-in asks for when it says nothing. */
 const SCREEN_LINES = 20;
 const CAPTURED_LINES = 200;
@@ -43,12 +37,6 @@ export async function run(emit: Emit): Promise<void> {
 interface Endpoint {
   readonly name: string;
   readonly post: (body: object) => Promise<Answer>;
-}
-
-interface Answer {
-  readonly ok: boolean;
-  readonly output?: string;
-  readonly error?: string;
 }
 
 let tokens = 0;
@@ -166,36 +154,6 @@ async function detection(ours: Watched, theirs: Watched, emit: Emit): Promise<vo
 /** Tokens are cut by the screen's edge. */
 const joined = (output: string | undefined): string => output?.replaceAll("\n", "") ?? "";
 
-interface DaemonProcess extends Bridge {
-  readonly socket: PrivateSocket;
-}
-
-async function startDaemon(): Promise<DaemonProcess> {
-  const socket = privateSocket();
-  const flags = ["--only", "addin", "--http", "--addin-port", "0", "--addin-mode", "tmux", "--log-level", "error"];
-  const child = spawn(process.execPath, [DAEMON, "serve", ...flags, "--addin-socket", socket.socketPath], {
-    // No configuration of the user's may decide what is measured.
-    env: { ...benchEnvironment, HOME: socket.directory, XDG_CONFIG_HOME: socket.directory, SHELL: "/bin/sh" },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const dispose = async (): Promise<void> => {
-    if (child.exitCode === null && child.kill("SIGTERM")) await once(child, "exit");
-    await socket[Symbol.asyncDispose]();
-  };
-  const port = await new Promise<number>((resolve) => {
-    let said = "";
-    child.stdout.on("data", (text: Buffer) => {
-      said += text.toString();
-      const url = /listening on \S+:(\d+)/.exec(said);
-      if (url !== null) resolve(Number(url[1]));
-    });
-    child.once("exit", () => resolve(0));
-  });
-  if (port === 0) await dispose();
-  check(port !== 0, "the daemon did not start");
-  return { port, socket, [Symbol.asyncDispose]: dispose };
-}
-
 async function startProgram({ port }: DaemonProcess): Promise<void> {
   using connections = new Connections(port);
   const ask = async (body: object): Promise<Answer> => {
@@ -206,27 +164,4 @@ async function startProgram({ port }: DaemonProcess): Promise<void> {
   await ask({ action: "create_session" });
   await ask({ action: "send_keys", text: PROGRAM, enter: true });
   while (!joined((await ask({ action: "capture_pane" })).output).endsWith(READY));
-}
-
-/** A few kept connections, as a browser has them; each request takes one that is free. */
-class Connections implements Disposable {
-  readonly #port: number;
-  readonly #free: RawHttp[] = [];
-
-  constructor(port: number) {
-    this.#port = port;
-  }
-
-  async post(body: object): Promise<Answer> {
-    const http = this.#free.pop() ?? (await RawHttp.open(this.#port, `Origin: ${ORIGIN}\r\n`));
-    try {
-      return (await http.call("POST", "/v1/tmux", body)) as Answer;
-    } finally {
-      this.#free.push(http);
-    }
-  }
-
-  [Symbol.dispose](): void {
-    for (const http of this.#free) http[Symbol.dispose]();
-  }
 }

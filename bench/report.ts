@@ -15,6 +15,7 @@ const BENCHES: Readonly<Record<string, () => Promise<BenchModule>>> = {
   decode: () => import("./decode.ts"),
   throughput: () => import("./throughput.ts"),
   http: () => import("./http.ts"),
+  health: () => import("./health.ts"),
   native: () => import("./native.ts"),
   fanout: () => import("./fanout.ts"),
   waits: () => import("./waits.ts"),
