@@ -35,7 +35,12 @@ export interface DialogOption {
   readonly number?: string | undefined;
   /** Foreign text, one line, trimmed. */
   readonly label: string;
-  /** Key names (tmux) that choose it from where the dialog's mark stands now, Enter included when it is needed. */
+  /** Of a dialog in which several may be chosen: whether this one is. */
+  readonly checked?: boolean | undefined;
+  /**
+   * Key names (tmux) that choose it from where the dialog's mark stands now, Enter included when it is needed. Each is a
+   * write of its own to a program that takes what comes in one read for one key. Empty when no way is known.
+   */
   readonly keys: readonly string[];
 }
 
@@ -46,6 +51,10 @@ export interface Dialog {
   readonly options: readonly DialogOption[];
   /** The option behind which free text is taken ("other", "no, and tell …"), when the profile knows one here. */
   readonly otherIndex?: number | undefined;
+  /** Where the mark stands: the option that Enter would choose. Undefined when nothing shows it. */
+  readonly marked?: number | undefined;
+  /** Several may be chosen: an option's keys switch it, Enter goes on. */
+  readonly multi: boolean;
   /** Changes when another dialog takes its place, so that an answer to the one before cannot reach it. */
   readonly id: string;
 }

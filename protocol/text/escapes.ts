@@ -1,8 +1,19 @@
 /**
  * Where an escape sequence ends: the states of tmux's `input.c`, fed byte by byte and in chunks cut anywhere. It keeps
  * nothing of what is inside but two things that text and prompts depend on: whether the cursor left its row, and the
- * bracketed paste switch.
+ * bracketed paste switch. An observer is told of private modes and of what stands in an OSC.
  */
+
+/** Told in the order of the stream. */
+export interface EscapeObserver {
+  /** `CSI ? mode h` and `l`, once for each parameter. */
+  mode(mode: number, on: boolean): void;
+  /** A finished OSC, cut to `MAX_OSC_BYTES`. Valid until the call returns. */
+  osc(payload: Uint8Array): void;
+}
+
+/** What an observer gets of an OSC: marks and titles are shorter, what is cut from a longer one decides nothing. */
+export const MAX_OSC_BYTES = 256;
 
 const GROUND = 0;
 const ESCAPE = 1;
@@ -17,6 +28,8 @@ const DEVICE_STRING_ESCAPE = 6;
 /** tmux gives up on a string at 1 MiB (`INPUT_BUF_LIMIT`); so that a stray OSC cannot silence a pane for ever, so do we. */
 const MAX_STRING_BYTES = 1_048_576;
 const BRACKETED_PASTE_MODE = 2004;
+/** tmux's own bound (`input.c`, param_list). */
+const MAX_PARAMETERS = 24;
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -30,17 +43,25 @@ const ESCAPE_LEAVES_ROW = new Set([0x44, 0x45, 0x4d, 0x63]);
 export class EscapeSkipper {
   /** The cursor goes to another row, or the screen is emptied. */
   readonly #onLeaveRow: (source: number) => void;
+  readonly #observer: EscapeObserver | undefined;
+  /** What has come of an OSC; only for an observer. */
+  readonly #osc: Uint8Array | undefined;
+  #isOsc = false;
   #state = GROUND;
   #stringLength = 0;
   /** CSI so far: `?` seen, the parameter being read, whether 2004 was among them. */
   #isPrivate = false;
   #parameter = 0;
   #has2004 = false;
+  /** The parameters that came, for an observer. */
+  #parameters: number[] = [];
   #bracketedPaste: boolean | undefined;
   #bracketedPasteAt = -1;
 
-  constructor(onLeaveRow: (source: number) => void) {
+  constructor(onLeaveRow: (source: number) => void, observer?: EscapeObserver) {
     this.#onLeaveRow = onLeaveRow;
+    this.#observer = observer;
+    this.#osc = observer === undefined ? undefined : new Uint8Array(MAX_OSC_BYTES);
   }
 
   get isInside(): boolean {
@@ -75,8 +96,10 @@ export class EscapeSkipper {
       at++;
       if (byte === 0x18 || byte === 0x1a) this.#state = GROUND;
       else if (this.#state === DEVICE_STRING || this.#state === DEVICE_STRING_ESCAPE) this.#deviceString(byte);
-      else if (byte === ESC) this.#state = ESCAPE;
-      else if (this.#state === STRING) this.#string(byte);
+      else if (byte === ESC) {
+        if (this.#state === STRING) this.#endString();
+        this.#state = ESCAPE;
+      } else if (this.#state === STRING) this.#string(byte);
       else if (byte < 0x20) {
         // Controls inside a sequence act at once (input.c): CR and line ends count, the sequence goes on.
         if (byte >= LF && byte <= CR) this.#onLeaveRow(source + at - 1);
@@ -103,8 +126,10 @@ export class EscapeSkipper {
       this.#isPrivate = false;
       this.#parameter = 0;
       this.#has2004 = false;
+      this.#parameters.length = 0;
     } else if (byte === 0x5d || byte === 0x5f || byte === 0x6b) {
       this.#state = STRING;
+      this.#isOsc = byte === 0x5d;
     } else if (byte === 0x50 || byte === 0x58 || byte === 0x5e) {
       this.#state = DEVICE_STRING;
     } else if (ESCAPE_LEAVES_ROW.has(byte)) {
@@ -127,6 +152,8 @@ export class EscapeSkipper {
 
   #endParameter(): void {
     if (this.#parameter === BRACKETED_PASTE_MODE) this.#has2004 = true;
+    if (this.#observer !== undefined && this.#parameters.length < MAX_PARAMETERS)
+      this.#parameters.push(this.#parameter);
     this.#parameter = 0;
   }
 
@@ -139,6 +166,7 @@ export class EscapeSkipper {
       this.#bracketedPaste = final === 0x68;
       this.#bracketedPasteAt = sourceOffset;
     }
+    if (isMode) for (const mode of this.#parameters) this.#observer?.mode(mode, final === 0x68);
     // ED 2 and 3 empty the screen; 1049 and 47 are another screen.
     const clears = final === 0x4a && last >= 2;
     const switches = isMode && (last === 1049 || last === 1047 || last === 47);
@@ -146,7 +174,18 @@ export class EscapeSkipper {
   }
 
   #string(byte: number): void {
-    if (byte === 0x07 || ++this.#stringLength > MAX_STRING_BYTES) this.#state = GROUND;
+    if (byte === 0x07) {
+      this.#endString();
+      this.#state = GROUND;
+      return;
+    }
+    if (this.#osc !== undefined && this.#stringLength < MAX_OSC_BYTES) this.#osc[this.#stringLength] = byte;
+    if (++this.#stringLength > MAX_STRING_BYTES) this.#state = GROUND;
+  }
+
+  #endString(): void {
+    if (this.#osc === undefined || !this.#isOsc) return;
+    this.#observer?.osc(this.#osc.subarray(0, Math.min(this.#stringLength, MAX_OSC_BYTES)));
   }
 
   #deviceString(byte: number): void {

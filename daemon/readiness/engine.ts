@@ -1,0 +1,116 @@
+/** The readiness engine: one observation per pane, shared by all who watch it, gone with the last of them. */
+import { AppError } from "../../protocol/errors.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import type { TmuxServer } from "../server/tmuxServer.ts";
+import type { Clock } from "../time/clock.ts";
+import { ObservedPane } from "./observedPane.ts";
+import { profileNamed } from "./profiles.ts";
+import type { PaneReadiness, Readiness, ReadinessOptions, ReadinessWatcher } from "./readiness.ts";
+
+/** More than all surfaces together need for one pane; a leak shows before it hurts. */
+const MAX_LISTENERS_PER_PANE = 4_096;
+
+export interface ReadinessEngineOptions {
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+  /** A listener threw, or a look failed for a reason that should not be: for the log. */
+  readonly onError: (error: unknown) => void;
+}
+
+export interface ReadinessEngine extends ReadinessWatcher {
+  /** Panes under observation. */
+  readonly watchedCount: number;
+  /** Ends every observation; what was handed out keeps its last state. Safe to call twice. */
+  close(): void;
+}
+
+export const createReadiness = (options: ReadinessEngineOptions): ReadinessEngine => new Engine(options);
+
+interface Observed {
+  readonly pane: ObservedPane;
+  holders: number;
+}
+
+class Engine implements ReadinessEngine {
+  readonly #options: ReadinessEngineOptions;
+  readonly #servers = new Map<TmuxServer, Map<PaneId, Observed>>();
+  #isClosed = false;
+
+  constructor(options: ReadinessEngineOptions) {
+    this.#options = options;
+  }
+
+  get watchedCount(): number {
+    let count = 0;
+    for (const panes of this.#servers.values()) count += panes.size;
+    return count;
+  }
+
+  watch(server: TmuxServer, pane: PaneId, options: ReadinessOptions = {}): PaneReadiness {
+    if (this.#isClosed) throw new AppError("CONNECTION_LOST", "the daemon is stopping");
+    const profile = options.profile === undefined ? undefined : profileNamed(options.profile);
+    const panes = this.#servers.get(server) ?? new Map<PaneId, Observed>();
+    let observed = panes.get(pane);
+    if (observed === undefined || observed.pane.isGone) {
+      if (server.findPane(pane) === undefined)
+        throw new AppError("NOT_FOUND", `there is no pane ${pane}; list the panes`);
+      observed = { pane: new ObservedPane({ ...this.#options, server, pane }), holders: 0 };
+      panes.set(pane, observed);
+      this.#servers.set(server, panes);
+    }
+    observed.holders += 1;
+    if (profile !== undefined) observed.pane.give(profile);
+    return handleOf(observed, () => {
+      if (observed.holders > 0) return;
+      observed.pane.close();
+      if (panes.get(pane) === observed) panes.delete(pane);
+      if (panes.size === 0) this.#servers.delete(server);
+    });
+  }
+
+  known(server: TmuxServer, pane: PaneId): Readiness | undefined {
+    return this.#servers.get(server)?.get(pane)?.pane.current;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const panes of this.#servers.values()) for (const { pane } of panes.values()) pane.close();
+    this.#servers.clear();
+  }
+}
+
+/** One holder's view; its subscriptions end with it. */
+function handleOf(observed: Observed, released: () => void): PaneReadiness {
+  const { pane } = observed;
+  const subscriptions = new Set<() => void>();
+  let isHeld = true;
+  return {
+    get current() {
+      return pane.current;
+    },
+    subscribe(listener) {
+      if (!isHeld) return () => undefined;
+      if (pane.listenerCount >= MAX_LISTENERS_PER_PANE) {
+        throw new AppError(
+          "RESOURCE_LIMIT",
+          `a pane has at most ${MAX_LISTENERS_PER_PANE} readiness listeners; end some`,
+        );
+      }
+      const unsubscribe = pane.subscribe((readiness) => listener(readiness));
+      subscriptions.add(unsubscribe);
+      return () => {
+        subscriptions.delete(unsubscribe);
+        unsubscribe();
+      };
+    },
+    report: (evidence) => pane.report(evidence),
+    look: () => pane.look(),
+    [Symbol.dispose]() {
+      if (!isHeld) return;
+      isHeld = false;
+      for (const unsubscribe of subscriptions) unsubscribe();
+      observed.holders -= 1;
+      released();
+    },
+  };
+}

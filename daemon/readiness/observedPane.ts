@@ -1,0 +1,261 @@
+/**
+ * One pane under observation: its output is read for marks as it comes, its screen is looked at when the output has
+ * settled, `PaneJudge` says what it means, and who listens is told what has changed. A pane without output costs nothing.
+ */
+import { AppError, toAppError } from "../../protocol/errors.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import { headOf, type OutputSource } from "../panes/outputSource.ts";
+import { type FeedMember, PaneFeed } from "../panes/paneFeed.ts";
+import type { TmuxServer } from "../server/tmuxServer.ts";
+import type { Clock, Timer } from "../time/clock.ts";
+import type { Verdict } from "./evidence.ts";
+import { LookPacer } from "./lookPacer.ts";
+import { PaneJudge } from "./paneJudge.ts";
+import type { Profile } from "./profile.ts";
+import type { Dialog, HookEvidence, Readiness } from "./readiness.ts";
+import { StreamMarks } from "./streamMarks.ts";
+
+/** Retained output that is read for marks when the observation begins. */
+const BACKLOG_BYTES = 65_536;
+/** Output that pauses for this long has drawn its frame; one that goes on later is looked at again. */
+const SETTLE_MS = 16;
+/** After a look that failed, when nothing else asks for one. */
+const RETRY_MS = 250;
+
+export interface ObservedPaneOptions {
+  readonly server: TmuxServer;
+  readonly pane: PaneId;
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+  readonly onError: (error: unknown) => void;
+}
+
+export class ObservedPane implements FeedMember {
+  readonly #options: ObservedPaneOptions;
+  readonly #feed: PaneFeed;
+  readonly #judge: PaneJudge;
+  readonly #marks: StreamMarks;
+  readonly #pacer: LookPacer;
+  readonly #listeners = new Set<(readiness: Readiness) => void>();
+  #source: OutputSource;
+  #at: number;
+  #isLost = false;
+  #dialogs = 0;
+  #current: Readiness;
+  #activity = 0;
+  #timer: Timer | undefined;
+  /** Of the last look. */
+  #failure: AppError | undefined;
+  #isClosed = false;
+
+  /** @throws AppError NOT_FOUND, CONNECTION_LOST */
+  constructor(options: ObservedPaneOptions) {
+    const { server, pane, clock, nowUnixMs, onError } = options;
+    this.#options = options;
+    this.#feed = new PaneFeed({ server, pane, clock, onError });
+    this.#source = this.#feed.source;
+    this.#at = this.#source.outputSeq;
+    this.#judge = new PaneJudge(clock, server.findPane(pane)?.title ?? "");
+    this.#marks = new StreamMarks((mark) => this.#judge.hear(mark));
+    this.#current = {
+      state: "unknown",
+      source: "none",
+      sinceUnixMs: nowUnixMs(),
+      position: headOf(this.#source),
+      profile: this.#judge.profile.name,
+    };
+    this.#pacer = new LookPacer({ clock, look: () => this.#look(), settleMs: SETTLE_MS });
+    this.#feed.add(this);
+    this.#begin();
+  }
+
+  get current(): Readiness {
+    return this.#current;
+  }
+
+  /** There is no such pane any more. */
+  get isGone(): boolean {
+    return this.#feed.ended?.code === "NOT_FOUND";
+  }
+
+  get listenerCount(): number {
+    return this.#listeners.size;
+  }
+
+  subscribe(listener: (readiness: Readiness) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** The profile is this one from now on. */
+  give(profile: Profile): void {
+    if (!this.#judge.give(profile)) return;
+    this.#settle();
+    this.#pacer.soon();
+  }
+
+  report({ state, atMs }: HookEvidence): void {
+    this.#judge.evidence.say("hook", state, atMs ?? this.#options.clock.nowMs());
+    this.#settle();
+  }
+
+  /** @throws AppError NOT_FOUND, CONNECTION_LOST */
+  async look(): Promise<Readiness> {
+    if (this.#feed.ended === undefined) {
+      if (this.#isLost) throw new AppError("CONNECTION_LOST", "tmux is being reconnected; try again shortly");
+      await this.#pacer.now();
+      if (this.#failure !== undefined && this.#feed.ended === undefined) throw this.#failure;
+    }
+    return this.#current;
+  }
+
+  pump(): void {
+    if (this.#isClosed) return;
+    const { source, isLive } = this.#feed;
+    this.#isLost = !isLive;
+    if (source !== this.#source && isLive) {
+      this.#source = source;
+      this.#begin();
+      return;
+    }
+    if (this.#read()) {
+      const atMs = this.#options.clock.nowMs();
+      this.#judge.evidence.output(atMs);
+      this.#pacer.output(atMs);
+    }
+    this.#settle();
+  }
+
+  resized(): void {
+    // A program that draws anew says so with its output.
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    this.#feed.remove(this);
+    this.#feed.close();
+    this.#pacer.close();
+    this.#listeners.clear();
+  }
+
+  /** A source that was not followed until now: what it retains, the title, and the screen tell where things stand. */
+  #begin(): void {
+    const { server, pane } = this.#options;
+    this.#failure = undefined;
+    this.#marks.reset();
+    this.#judge.restart(server.findPane(pane)?.title ?? "");
+    this.#at = Math.max(this.#source.tailSeq, this.#source.outputSeq - BACKLOG_BYTES);
+    this.#read();
+    this.#settle();
+  }
+
+  /** Reads to the head. True: there was something. */
+  #read(): boolean {
+    const from = this.#at;
+    for (;;) {
+      const slice = this.#source.read(this.#at);
+      if (slice.kind === "end") return this.#at > from;
+      if (slice.kind === "gap") {
+        this.#at = slice.gap.to;
+        this.#marks.reset();
+        this.#judge.missed();
+      } else {
+        this.#at = slice.to;
+        this.#marks.push(slice.bytes);
+      }
+    }
+  }
+
+  /** One look; what it finds is weighed at once. Never rejects. */
+  async #look(): Promise<void> {
+    const { server, pane } = this.#options;
+    if (this.#isLost || this.#feed.ended !== undefined) return;
+    const source = this.#source;
+    const start = this.#judge.beginLook();
+    try {
+      const [capture, details] = await Promise.all([
+        server.capture(pane, { ansi: this.#judge.profile.dialog.buttons.length > 0 }),
+        start.asksWho ? server.describePane(pane) : undefined,
+      ]);
+      if (this.#isClosed || source !== this.#source) return;
+      this.#failure = undefined;
+      const isCurrent = capture.exact && capture.position.outputSeq === source.outputSeq;
+      this.#judge.endLook(start, capture, details, isCurrent);
+    } catch (error) {
+      this.#judge.failLook(start);
+      this.#failure = toAppError(error);
+      const isPassing = this.#failure.code === "CONNECTION_LOST" || this.#failure.code === "NOT_FOUND";
+      if (!isPassing) this.#options.onError(error);
+    }
+    this.#settle();
+  }
+
+  /** Weighs the evidence and tells who listens when something has changed. */
+  #settle(): void {
+    if (this.#isClosed) return;
+    const nowMs = this.#options.clock.nowMs();
+    const verdict = this.#verdict(nowMs);
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    const { againAtMs, needsLook = false } = verdict;
+    if (againAtMs !== undefined) this.#timer = this.#options.clock.callAt(againAtMs, () => this.#settle());
+    this.#publish(verdict);
+    if (!this.#judge.takeWish() && !needsLook) return;
+    if (this.#failure === undefined) this.#pacer.soon();
+    else this.#timer ??= this.#options.clock.callAt(nowMs + RETRY_MS, () => this.#pacer.soon());
+  }
+
+  #verdict(nowMs: number): Verdict {
+    const { ended, exit } = this.#feed;
+    if (exit !== undefined || ended?.code === "NOT_FOUND") return { state: "dead", source: "exit" };
+    if (this.#isLost || ended !== undefined) return { state: "unknown", source: "none" };
+    if (this.#judge.isProgramGone) return { state: "dead", source: "screen" };
+    return this.#judge.evidence.judge(nowMs, this.#current.state);
+  }
+
+  #publish({ state, source }: Verdict): void {
+    const before = this.#current;
+    const dialog = state === "asking" ? this.#dialogSeen() : undefined;
+    const { activity } = this.#judge.evidence;
+    const isAnother = state !== before.state || (state === "idle" && activity !== this.#activity);
+    this.#activity = activity;
+    const profile = this.#judge.profile.name;
+    if (!isAnother && source === before.source && dialog === before.dialog && profile === before.profile) return;
+    const isFollowed = !this.#isLost && this.#feed.ended === undefined;
+    this.#current = {
+      state,
+      source,
+      sinceUnixMs: isAnother ? this.#options.nowUnixMs() : before.sinceUnixMs,
+      position: isAnother ? (isFollowed ? headOf(this.#source) : undefined) : before.position,
+      profile,
+      ...(dialog === undefined ? {} : { dialog }),
+    };
+    for (const listener of this.#listeners) {
+      try {
+        listener(this.#current);
+      } catch (error) {
+        this.#options.onError(error);
+      }
+    }
+  }
+
+  /** The dialog on the screen; the same object as long as it is the same dialog with the mark in the same place. */
+  #dialogSeen(): Dialog | undefined {
+    const reading = this.#judge.evidence.reading;
+    if (reading?.state !== "asking") return undefined;
+    const { digest, ...seen } = reading.dialog;
+    const last = this.#current.dialog;
+    const isOpen = last !== undefined && last.id.endsWith(digest);
+    if (!isOpen) this.#dialogs += 1;
+    else if (last.marked === seen.marked && sameOptions(last, seen)) return last;
+    return { ...seen, id: `${this.#dialogs}-${digest}` };
+  }
+}
+
+const sameOptions = (a: Omit<Dialog, "id">, b: Omit<Dialog, "id">): boolean =>
+  a.options.every((option, index) => {
+    const other = b.options[index];
+    return option.keys.join(" ") === other?.keys.join(" ") && option.checked === other.checked;
+  });

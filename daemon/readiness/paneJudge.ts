@@ -1,0 +1,224 @@
+/**
+ * Which profile fits a pane, and what its marks and screens mean under it. The profile follows the program in the
+ * foreground, which is asked for only when something says that it may be another one; a profile that was given stays.
+ */
+import type { Capture, PaneDetails } from "../server/tmuxServer.ts";
+import type { Clock } from "../time/clock.ts";
+import { Evidence } from "./evidence.ts";
+import { MAX_ROW_CHARACTERS, type Profile } from "./profile.ts";
+import { guessProfile, programName, SHELL_PROFILE } from "./profiles.ts";
+import { findPromptBox } from "./promptBox.ts";
+import { readScreen, type ScreenReading } from "./screenReading.ts";
+import { type Screen, screenOf } from "./screenRows.ts";
+import type { StreamMark } from "./streamMarks.ts";
+
+/** How things stood when a look began. */
+export interface LookStart {
+  readonly evidence: Evidence;
+  readonly order: number;
+  readonly askedMs: number;
+  /** The foreground is asked for with it. */
+  readonly asksWho: boolean;
+}
+
+export class PaneJudge {
+  readonly #clock: Clock;
+  #profile: Profile;
+  /** The profile was given: it stays, whatever runs in the foreground. */
+  #isGiven = false;
+  #evidence: Evidence;
+  #title: string;
+  /** When it was heard; a title that was there before counts as older than anything. */
+  #titleMs = Number.NEGATIVE_INFINITY;
+  /** The foreground may be another program by now. */
+  #isForegroundStale = true;
+  #wantsLook = false;
+  /** Bracketed paste was switched on: what that means depends on who did it. */
+  #promptMs: number | undefined;
+  /** It was off before. */
+  #wasPasteOff = false;
+  #isProgramGone = false;
+
+  constructor(clock: Clock, title: string) {
+    this.#clock = clock;
+    this.#title = title;
+    this.#profile = guessProfile({ command: "", title });
+    this.#evidence = new Evidence(this.#profile.kind, clock.nowMs());
+  }
+
+  get profile(): Profile {
+    return this.#profile;
+  }
+
+  get evidence(): Evidence {
+    return this.#evidence;
+  }
+
+  /** A shell is in the foreground of a pane whose profile says that something else should be. */
+  get isProgramGone(): boolean {
+    return this.#isProgramGone;
+  }
+
+  /** Once: something was heard that only a look can make sense of. */
+  takeWish(): boolean {
+    const wanted = this.#wantsLook;
+    this.#wantsLook = false;
+    return wanted;
+  }
+
+  /** True: it is another one than before. */
+  give(profile: Profile): boolean {
+    this.#isGiven = true;
+    if (profile === this.#profile) return false;
+    this.#become(profile);
+    return true;
+  }
+
+  /** Another stream, from its beginning: only what did not come from the old one is kept. */
+  restart(title: string): void {
+    const former = this.#evidence;
+    this.#evidence = new Evidence(this.#profile.kind, this.#clock.nowMs());
+    this.#evidence.inherit(former, "hook");
+    this.#promptMs = undefined;
+    this.missed();
+    this.#wantsLook = true;
+    if (title === this.#title) this.#sayTitle();
+    else this.#hearTitle(title);
+  }
+
+  /** Output was lost: whatever stood in it. */
+  missed(): void {
+    this.#isForegroundStale = true;
+  }
+
+  hear(mark: StreamMark): void {
+    const atMs = this.#clock.nowMs();
+    switch (mark.kind) {
+      case "title":
+        this.#hearTitle(mark.title);
+        return;
+      case "agentState":
+        this.#evidence.say("osc7501", mark.state, atMs);
+        return;
+      case "shellMark":
+        if (this.#profile.kind === "agent") this.#isForegroundStale = true;
+        if (mark.mark !== "done") this.#evidence.say("osc133", mark.mark === "prompt" ? "idle" : "busy", atMs);
+        return;
+      case "bracketedPaste":
+        this.#isForegroundStale = true;
+        // Whoever reads a line switches it on, but so does a full-screen program that has just been started.
+        this.#promptMs = mark.on ? atMs : undefined;
+        if (!mark.on) {
+          this.#wasPasteOff = true;
+          this.#evidence.say("bracketedPaste", "busy", atMs);
+        } else if (this.#profile.kind === "shell") this.#wantsLook = true;
+        return;
+      case "alternateScreen":
+        this.#isForegroundStale = true;
+        return;
+    }
+  }
+
+  beginLook(): LookStart {
+    const asksWho = this.#isForegroundStale;
+    this.#isForegroundStale = false;
+    return { evidence: this.#evidence, order: this.#evidence.order, askedMs: this.#clock.nowMs(), asksWho };
+  }
+
+  /** The look came to nothing. */
+  failLook({ asksWho }: LookStart): void {
+    if (asksWho) this.#isForegroundStale = true;
+  }
+
+  /** @param isCurrent nothing has come since the screen looked like this */
+  endLook(start: LookStart, capture: Capture, details: PaneDetails | undefined, isCurrent: boolean): void {
+    const isReadingAgain = this.#promptMs !== undefined && this.#wasPasteOff;
+    if (details !== undefined) this.#foreground(details, capture);
+    const screen = screenOf(capture, this.#profile.screen.rows);
+    const { beforeCursor } = screen;
+    const reading = readScreen(this.#profile, screen);
+    if (details === undefined) this.#doubtForeground(reading);
+    // Under another profile there is other evidence, all of it older than the look.
+    const order = start.evidence === this.#evidence ? start.order : this.#evidence.order;
+    const isNews = this.#evidence.reading?.state !== reading.state;
+    this.#evidence.saw({ reading, order, askedMs: start.askedMs, beforeCursor }, isCurrent);
+    if (this.#profile.kind !== "agent") this.#isProgramGone = false;
+    else if (details !== undefined) this.#isProgramGone = isShellPrompt(this.#profile, details, screen, isReadingAgain);
+    else if (this.#isProgramGone || reading.state === "none") {
+      this.#isForegroundStale = true;
+      this.#wantsLook ||= isNews;
+    }
+  }
+
+  #hearTitle(title: string): void {
+    if (this.#profile.kind !== "agent" && title !== this.#title) this.#isForegroundStale = true;
+    this.#title = title;
+    this.#titleMs = this.#clock.nowMs();
+    this.#sayTitle();
+  }
+
+  #sayTitle(): void {
+    const head = this.#title.slice(0, MAX_ROW_CHARACTERS);
+    const rule = this.#profile.titles.find(({ pattern }) => pattern.test(head));
+    if (rule === undefined) this.#evidence.withdraw("title");
+    else this.#evidence.say("title", rule.state, this.#titleMs, rule.ambiguous);
+  }
+
+  /** What runs in the foreground now. */
+  #foreground({ command, title }: PaneDetails, capture: Capture): void {
+    const guess = guessProfile({ command, title, rows: capture.lines });
+    // What a shell runs is the shell's business, unless we know it or it has a prompt of its own.
+    const isShellsOwn =
+      guess.kind === "generic" &&
+      (this.#profile.kind === "shell" || this.#evidence.isShellsCommand) &&
+      readScreen(guess, screenOf(capture, guess.screen.rows)).state !== "idle";
+    const fits = isShellsOwn ? SHELL_PROFILE : guess;
+    if (!this.#isGiven && fits !== this.#profile) {
+      this.#title = title;
+      this.#become(fits);
+    }
+    const promptMs = this.#promptMs;
+    this.#promptMs = undefined;
+    if (promptMs !== undefined) this.#wasPasteOff = false;
+    if (promptMs !== undefined && guess.kind === "shell" && this.#profile.kind === "shell") {
+      this.#evidence.say("bracketedPaste", "idle", promptMs);
+    }
+  }
+
+  /** A prompt where none was expected, or another one: somebody else may be reading. */
+  #doubtForeground(reading: ScreenReading): void {
+    if (this.#profile.kind === "agent" || reading.state !== "idle") return;
+    const before = this.#evidence.reading;
+    const isKnown = before?.state === "idle" && before.prompt === reading.prompt;
+    if (isKnown && !this.#evidence.isShellsCommand) return;
+    this.#isForegroundStale = true;
+    this.#wantsLook = true;
+  }
+
+  #become(profile: Profile): void {
+    const former = this.#evidence;
+    const wasAgent = this.#profile.kind === "agent";
+    this.#profile = profile;
+    this.#isProgramGone = false;
+    this.#evidence = new Evidence(profile.kind, this.#clock.nowMs());
+    // An agent's words end with it; those of one that has just been recognised may have come before.
+    if (!wasAgent) {
+      this.#evidence.inherit(former, "hook");
+      this.#evidence.inherit(former, "osc7501");
+    }
+    this.#evidence.inherit(former, "osc133");
+    this.#evidence.inherit(former, "bracketedPaste");
+    this.#sayTitle();
+  }
+}
+
+/**
+ * An agent whose pane is back at a shell's prompt has ended, although nobody says so and its last frame still stands on
+ * the screen. A shell may also be the name of a wrapper: then the cursor is the agent's, in its box.
+ */
+function isShellPrompt(profile: Profile, { command }: PaneDetails, screen: Screen, isReadingAgain: boolean): boolean {
+  if (!SHELL_PROFILE.programs.has(programName(command))) return false;
+  if (SHELL_PROFILE.screen.cursor?.prompt.test(screen.beforeCursor) !== true) return false;
+  const box = findPromptBox(profile, screen.rows);
+  return isReadingAgain || box === undefined || screen.cursorRow < box.first || screen.cursorRow > box.last;
+}

@@ -1,0 +1,103 @@
+/**
+ * What is known of one kind of program: how to tell it, what its titles and screens mean, how its dialogs are answered,
+ * how text is given to it. Profiles are data (`profiles/*.json`, from docs/agentFacts.md) and are checked when they are
+ * loaded. Their patterns are ours and run on foreign text: on one row at a time, cut to `MAX_ROW_CHARACTERS`.
+ */
+import * as v from "valibot";
+
+/** A row longer than any terminal is wide enough to need; what a pattern looks for stands far in front. */
+export const MAX_ROW_CHARACTERS = 512;
+
+/** A pattern for one row or title. Without the `u` flag's surprises: rows hold whole characters. */
+const pattern = v.pipe(
+  v.string(),
+  v.check((source) => isPattern(source), "not a regular expression"),
+  v.transform((source) => new RegExp(source, "u")),
+);
+const patterns = v.array(pattern);
+const keys = v.array(v.pipe(v.string(), v.nonEmpty()));
+const ms = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(1_000));
+
+export const profileSchema = v.strictObject({
+  name: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9]{0,31}$/)),
+  /** `agent`: a prompt box and dialogs. `shell`: marks and `?2004`. `generic`: whatever it is. */
+  kind: v.picklist(["agent", "shell", "generic"]),
+  /** Names of the program in the foreground (`pane_current_command`). */
+  programs: v.pipe(
+    v.array(v.string()),
+    v.transform((names): ReadonlySet<string> => new Set(names)),
+  ),
+  /** Titles that nothing else sets. */
+  titleHints: patterns,
+  /** Rows that nothing else draws: for a program that runs under another's name (`node`). */
+  signatures: patterns,
+  /** What a title says; the first that matches. `ambiguous`: idle, or asking: only the screen knows. */
+  titles: v.array(
+    v.strictObject({
+      pattern,
+      state: v.picklist(["idle", "busy", "asking"]),
+      ambiguous: v.optional(v.boolean(), false),
+    }),
+  ),
+  screen: v.strictObject({
+    /** How many rows from the bottom are looked at. */
+    rows: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(200)),
+    asking: patterns,
+    busy: patterns,
+    ready: patterns,
+    /** How the row with the cursor ends, up to the cursor, when a command or an answer is read. */
+    cursor: v.optional(v.strictObject({ prompt: pattern, asking: patterns })),
+    /**
+     * Where text is typed: a row that begins with `prefix`, directly under one that matches `above` and up to one that
+     * matches `below`, where these are given. Else it ends at a blank row.
+     */
+    promptBox: v.optional(v.strictObject({ prefix: pattern, above: v.optional(pattern), below: v.optional(pattern) })),
+    /** While the box is drawn no dialog is open, whatever stands above it. */
+    boxExcludesDialog: v.boolean(),
+  }),
+  dialog: v.strictObject({
+    /** Characters that mark the option that Enter would choose. */
+    marks: v.pipe(v.string(), v.nonEmpty()),
+    /** `number`: an option's number chooses it at once. `arrows`: walk to it, then Enter. */
+    choose: v.picklist(["number", "arrows"]),
+    /** Labels of options that stand side by side in one row; Left and Right walk. */
+    buttons: v.optional(v.array(v.string()), []),
+    /** Labels of the option behind which free text is taken. */
+    other: patterns,
+  }),
+  submit: v.strictObject({
+    /** Least time between the text and Enter. */
+    gapMs: ms,
+    /** Quiet before Enter. */
+    quietMs: ms,
+    /** A prompt given while it is busy is kept for later. */
+    queues: v.boolean(),
+    /** What stands in the box for a long paste. */
+    placeholders: patterns,
+    /** A text that starts with one of `starts` is a command of the program unless `with` stands before it. */
+    literalPrefix: v.optional(v.strictObject({ starts: v.string(), with: v.string() })),
+  }),
+  /** tmux's key names. `clear` empties a line of the box, `interrupt` stops a turn. */
+  keys: v.strictObject({ clear: keys, interrupt: keys }),
+});
+
+export type ProfileSource = v.InferInput<typeof profileSchema>;
+export type Profile = v.InferOutput<typeof profileSchema>;
+export type ProfileKind = Profile["kind"];
+
+/** @throws Error that names the profile and the field at fault: a profile of ours is wrong, which a test finds. */
+export function loadProfile(source: unknown): Profile {
+  const parsed = v.safeParse(profileSchema, source);
+  if (parsed.success) return parsed.output;
+  const [issue] = parsed.issues;
+  const name = (source as { readonly name?: unknown } | null)?.name;
+  throw new Error(`profile ${String(name)}: ${v.getDotPath(issue) ?? ""}: ${issue.message}`);
+}
+
+function isPattern(source: string): boolean {
+  try {
+    return new RegExp(source, "u") instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
