@@ -22,6 +22,8 @@ export interface SubmitRequest {
   readonly whileBusy?: "refuse" | "queue" | undefined;
   /** Empties the box first (the profile's keys, usually `C-u`). Never done while a dialog is open. */
   readonly clearFirst?: boolean | undefined;
+  /** A text that the program would take for a command (`/`, `!`) is made plain text, where the profile knows how. */
+  readonly literal?: boolean | undefined;
   /** Least time between the text and Enter in milliseconds, instead of the profile's. */
   readonly gapMs?: number | undefined;
   /** For all of it, in milliseconds. */

@@ -12,6 +12,7 @@ import {
   pasteBuffer,
   sendBytes,
   sendKeys,
+  sendKeysAt,
   sendLiteral,
   setBuffer,
 } from "../../protocol/command/build.ts";
@@ -28,6 +29,8 @@ import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { InputOptions, InputPart } from "../server/tmuxServer.ts";
 import { isKeyName } from "./keys.ts";
 
+/** No session's name, and what tmux says is missing when a cursor is not where keys want it. */
+const CURSOR_HAS_MOVED = "tmuxwire cursor has moved";
 /** Groups of a long job that may wait for their answer at once. */
 const GROUPS_UNDER_WAY = 4;
 
@@ -170,7 +173,14 @@ export function planInput(pane: PaneId, parts: readonly InputPart[], bufferName:
     if (part.kind === "keys") {
       const unknown = part.keys.find((key) => !isKeyName(key));
       if (unknown !== undefined) throw new AppError("INVALID_ARGUMENT", `Invalid key token: ${unknown}`);
-      if (part.keys.length > 0) line.push(sendKeys(pane, part.keys));
+      if (part.keys.length === 0) continue;
+      if (part.onlyAt === undefined) {
+        line.push(sendKeys(pane, part.keys));
+        continue;
+      }
+      // Its second block is the last of its group, and what came after it would not know that it failed.
+      if (part !== parts.at(-1)) throw new AppError("INVALID_ARGUMENT", "keys for a place of the cursor come last");
+      line.push(...sendKeysAt(pane, part.keys, part.onlyAt, CURSOR_HAS_MOVED));
       continue;
     }
     totalBytes += part.bytes.length;
@@ -251,6 +261,11 @@ function indeterminate(error: AppError): AppError {
 function inputError(pane: PaneId, error: AppError): AppError {
   if (error.code === "TMUX_COMMAND_FAILED" && /can't find pane/.test(error.message)) {
     return new AppError("NOT_FOUND", `pane ${pane} is gone; list the panes again`, { cause: error });
+  }
+  if (error.code === "TMUX_COMMAND_FAILED" && error.message.includes(CURSOR_HAS_MOVED)) {
+    return new AppError("INCONSISTENT_STATE", `pane ${pane} has been drawn to since it was looked at; look again`, {
+      cause: error,
+    });
   }
   return error.code === "CONNECTION_LOST" ? indeterminate(error) : error;
 }

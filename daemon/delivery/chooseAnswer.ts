@@ -1,0 +1,233 @@
+/**
+ * Answers the dialog that is open. Every key goes by itself, on an exact look that shows the dialog that was meant, and
+ * the next one only when the screen shows what the one before did: a key that is still on its way could otherwise move the
+ * mark after it was looked at. No key is pressed twice for the same step.
+ */
+import { AppError } from "../../protocol/errors.ts";
+import type { SeenDialog } from "../readiness/dialog.ts";
+import type { Profile } from "../readiness/profile.ts";
+import { profileNamed } from "../readiness/profiles.ts";
+import type { Dialog } from "../readiness/readiness.ts";
+import type { ChooseRequest, SubmitResult } from "./delivery.ts";
+import { DIALOG_STEP_MS, MAX_DIALOG_STEPS } from "./deliveryLimits.ts";
+import { redrawn } from "./clearBox.ts";
+import { type Look, lookIfThere, takeLook } from "./look.ts";
+import { type PaneWatch, wrongState } from "./paneWatch.ts";
+import { promptText } from "./promptText.ts";
+import { enterPrompt, pasteAfterLook, requirePasteable } from "./submitPrompt.ts";
+import { noteEnter, noteWrite, resultOf, type Work } from "./work.ts";
+
+type Shown = Pick<Dialog, "text" | "options" | "otherIndex" | "marked" | "multi">;
+
+/** @throws AppError WRONG_STATE, INVALID_ARGUMENT, TIMEOUT, NOT_FOUND, CONNECTION_LOST */
+export async function chooseAnswer(work: Work, { answer, dialogId }: ChooseRequest): Promise<SubmitResult> {
+  const { watch } = work;
+  watch.requireThere();
+  const { state, dialog } = await watch.readiness.look();
+  const profile = profileNamed(watch.state.profile);
+  if (state !== "asking") throw wrongState(watch, state, "no question is open in the pane; submit a prompt instead");
+  if (dialog === undefined || dialog.options.length === 0) {
+    throw wrongState(watch, state, "the question's options cannot be read; look at the pane and press keys with input");
+  }
+  if (dialogId !== undefined && dialogId !== dialog.id) {
+    throw wrongState(watch, state, "another question is open than the one meant; read it again before answering");
+  }
+  const asking: Asking = { work, profile };
+  switch (answer.kind) {
+    case "option":
+      return finish(asking, await answerPage(asking, dialog, [answer.index]));
+    case "multi":
+      return chooseAll(asking, dialog, answer.answers);
+    case "other":
+      return answerFreely(asking, dialog, promptText(answer.text));
+  }
+}
+
+interface Asking {
+  readonly work: Work;
+  readonly profile: Profile;
+}
+
+/** Pages one after the other, then the program's own page to confirm them, if it has one. */
+async function chooseAll(asking: Asking, first: Shown, answers: readonly (readonly number[])[]): Promise<SubmitResult> {
+  if (answers.length === 0 || answers.some((page) => page.length === 0)) {
+    throw new AppError("INVALID_ARGUMENT", "answers: each question needs at least one option");
+  }
+  let page: Shown = first;
+  let after: Look | undefined;
+  for (const [at, indices] of answers.entries()) {
+    after = await answerPage(asking, page, indices);
+    if (at === answers.length - 1) break;
+    if (after?.dialog === undefined) {
+      const { watch } = asking.work;
+      throw wrongState(watch, watch.state.state, `the program asked ${at + 1} of ${answers.length} questions`, WRITTEN);
+    }
+    page = after.dialog;
+  }
+  const review = after?.dialog;
+  const marked = review?.options[review.marked ?? -1];
+  if (review !== undefined && review.text !== page.text && marked !== undefined && CONFIRMS.test(marked.label)) {
+    after = await answerPage(asking, review, [marked.index]);
+  }
+  return finish(asking, after);
+}
+
+/** What the mark stands on where all that is left is to say so. */
+const CONFIRMS = /^(?:submit|confirm|done|finish)\b/i;
+const WRITTEN = { textWritten: true } as const;
+
+/** Returns the first look that shows something else; undefined when nothing changed in time. */
+async function answerPage(asking: Asking, page: Shown, indices: readonly number[]): Promise<Look | undefined> {
+  const { watch } = asking.work;
+  const wanted = [...new Set(indices)].sort((a, b) => a - b);
+  const outside = wanted.find((index) => page.options[index] === undefined);
+  if (outside !== undefined) {
+    throw wrongState(watch, "asking", `the question has ${page.options.length} options, no number ${outside + 1}`);
+  }
+  if (!page.multi && wanted.length > 1) {
+    throw wrongState(watch, "asking", "the question takes one option, not several");
+  }
+  // Where several may be chosen, some may be already: what is chosen in the end is what was asked for.
+  const pressed = page.multi
+    ? page.options.map(({ index }) => index).filter((index) => isChecked(page, index) !== wanted.includes(index))
+    : wanted;
+  for (const index of pressed) await pressOption(asking, page, index);
+  if (page.multi) await pressOn(asking, page, ["Enter"]);
+  return changed(asking, page);
+}
+
+const isChecked = ({ options }: Shown, index: number): boolean => options[index]?.checked === true;
+
+/** Walks to an option and presses what chooses it (or, where several may be chosen, switches it). */
+async function pressOption(asking: Asking, page: Shown, index: number): Promise<void> {
+  const { watch } = asking.work;
+  for (let step = 0; step < MAX_DIALOG_STEPS; step += 1) {
+    const { dialog } = await lookAt(asking, page);
+    const keys = dialog.options[index]?.keys ?? [];
+    const [key] = keys;
+    if (key === undefined) {
+      throw wrongState(watch, "asking", "nothing shows where the question's mark stands; press keys with input");
+    }
+    const from = watch.source.outputSeq;
+    if (!ARROWS.has(key)) {
+      await pressOn(asking, page, keys, index);
+      if (page.multi) await redrawn(watch, from, asking.profile);
+      return;
+    }
+    await pressOn(asking, page, [key], index);
+    await markMoved(asking, page, dialog.marked, from);
+  }
+  throw wrongState(watch, "asking", "the question's mark could not be brought to the option", WRITTEN);
+}
+
+const ARROWS: ReadonlySet<string> = new Set(["Up", "Down", "Left", "Right"]);
+
+/** The keys, once, on a screen that shows this page and from which they still lead to the option. */
+async function pressOn(asking: Asking, page: Shown, keys: readonly string[], index?: number): Promise<void> {
+  const { work } = asking;
+  const { watch, deadlineMs } = work;
+  while (watch.clock.nowMs() < deadlineMs) {
+    const { look, dialog } = await lookAt(asking, page);
+    const now = index === undefined ? keys : (dialog.options[index]?.keys ?? []);
+    if (now[0] !== keys[0]) throw wrongState(watch, "asking", "somebody else moved the question's mark", WRITTEN);
+    const beforeWrite = (): void => (ARROWS.has(keys[0]!) ? noteWrite(work) : noteEnter(work));
+    if (!(await watch.press(keys, look.capture, beforeWrite))) continue;
+    work.progress.hasWritten = true;
+    if (keys.at(-1) === "Enter") work.progress.enterPresses += 1;
+    return;
+  }
+  throw new AppError("TIMEOUT", "the pane never held still, so the question was not answered; try again", {
+    details: WRITTEN,
+  });
+}
+
+/** A look that shows this page; one without it may be a frame that is being drawn. @throws AppError WRONG_STATE */
+async function lookAt({ work, profile }: Asking, page: Shown): Promise<{ look: Look; dialog: SeenDialog }> {
+  const { watch } = work;
+  const untilMs = Math.min(work.deadlineMs, watch.clock.nowMs() + DIALOG_STEP_MS / 4);
+  for (;;) {
+    watch.requireThere();
+    const { version } = watch;
+    const look = await takeLook(watch, profile);
+    if (look.dialog !== undefined && isSame(look.dialog, page)) return { look, dialog: look.dialog };
+    if (watch.clock.nowMs() >= untilMs) {
+      const details = work.progress.hasWritten ? WRITTEN : {};
+      throw wrongState(watch, watch.state.state, "the question that was meant is not open any more", details);
+    }
+    await watch.next(version, untilMs);
+  }
+}
+
+const isSame = (a: Shown, b: Shown): boolean =>
+  a.text === b.text &&
+  a.options.length === b.options.length &&
+  a.options.every((option, index) => option.label === b.options[index]?.label);
+
+/** @throws AppError WRONG_STATE when it does not move: pressing again could move it twice. */
+async function markMoved({ work, profile }: Asking, page: Shown, from: number | undefined, seq: number): Promise<void> {
+  const { watch } = work;
+  const untilMs = watch.clock.nowMs() + DIALOG_STEP_MS;
+  let lookedAt = seq;
+  for (;;) {
+    const { version } = watch;
+    watch.requireThere();
+    if (watch.source.outputSeq !== lookedAt) {
+      const { capture, dialog } = await takeLook(watch, profile);
+      if (dialog !== undefined && isSame(dialog, page) && dialog.marked !== from) return;
+      lookedAt = capture.exact ? capture.position.outputSeq : -1;
+    }
+    if (watch.clock.nowMs() >= untilMs) break;
+    await watch.next(version, untilMs);
+  }
+  throw wrongState(watch, "asking", "the question's mark did not move; look at the pane", WRITTEN);
+}
+
+async function changed({ work, profile }: Asking, page: Shown): Promise<Look | undefined> {
+  const { watch } = work;
+  const untilMs = watch.clock.nowMs() + DIALOG_STEP_MS;
+  let lookedAt = -1;
+  for (;;) {
+    const { version } = watch;
+    if (watch.hasEnded || watch.isLost) return undefined;
+    if (watch.source.outputSeq !== lookedAt) {
+      const look = await lookIfThere(watch, profile);
+      if (look === undefined) return undefined;
+      if (look.dialog === undefined || !isSame(look.dialog, page)) return look;
+      lookedAt = look.capture.exact ? look.capture.position.outputSeq : -1;
+    }
+    if (watch.clock.nowMs() >= untilMs) return undefined;
+    await watch.next(version, untilMs);
+  }
+}
+
+function finish({ work }: Asking, after: Look | undefined): SubmitResult {
+  if (work.watch.isLost) return resultOf(work, "indeterminate");
+  const isGone = work.watch.hasEnded || work.watch.server.findPane(work.watch.pane) === undefined;
+  if (isGone) return resultOf(work, "submitted", "readiness");
+  return after === undefined ? resultOf(work, "echoed_unconfirmed") : resultOf(work, "submitted", "screen");
+}
+
+/** Through the dialog's own way: its field for text, or the prompt box behind a dialog that closes. */
+async function answerFreely(asking: Asking, dialog: Shown, text: string): Promise<SubmitResult> {
+  const { work, profile } = asking;
+  const { watch } = work;
+  const { otherIndex } = dialog;
+  if (otherIndex === undefined) {
+    throw wrongState(watch, "asking", "the question takes one of its options, no other text; choose an option");
+  }
+  requirePasteable(watch, profile, text);
+  const from = watch.source.outputSeq;
+  await pressOption(asking, dialog, otherIndex);
+  await redrawn(watch, from, profile, DIALOG_STEP_MS);
+  await watch.readiness.look();
+  let within: string | undefined;
+  const before = await pasteAfterLook(work, profile, text, (look) => {
+    watch.requireThere();
+    within = look.dialog?.text;
+    if (within !== undefined && within !== dialog.text) throw anotherOpened(watch);
+  });
+  return enterPrompt(work, { profile, text, before, gapMs: profile.submit.gapMs, within });
+}
+
+const anotherOpened = (watch: PaneWatch): AppError =>
+  wrongState(watch, "asking", "another question has opened meanwhile; read it before answering", WRITTEN);

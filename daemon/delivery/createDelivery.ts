@@ -1,0 +1,198 @@
+/**
+ * The delivery engine: one delivery at a time per pane, each with a deadline, each once per idempotency key. What has begun
+ * to be typed is brought to its end even when its caller leaves.
+ */
+import { AppError } from "../../protocol/errors.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import { profileNamed } from "../readiness/profiles.ts";
+import type { ReadinessWatcher } from "../readiness/readiness.ts";
+import type { TmuxServer } from "../server/tmuxServer.ts";
+import type { Clock } from "../time/clock.ts";
+import { chooseAnswer } from "./chooseAnswer.ts";
+import { requireNoQuestion } from "./clearBox.ts";
+import type { ChooseRequest, Delivery, SubmitRequest, SubmitResult } from "./delivery.ts";
+import { DEFAULT_DELIVERY_TIMEOUT_MS, MAX_EXACT_LOOKS } from "./deliveryLimits.ts";
+import { type DeliveryStore, openDeliveryStore } from "./deliveryStore.ts";
+import { type Attempt, Idempotency } from "./idempotency.ts";
+import { takeLook } from "./look.ts";
+import { PaneTurns } from "./paneTurns.ts";
+import { PaneWatch } from "./paneWatch.ts";
+import { promptText } from "./promptText.ts";
+import { settleState, submitPrompt } from "./submitPrompt.ts";
+import { Progress, resultOf, type Work } from "./work.ts";
+
+export interface DeliveryOptions {
+  readonly readiness: ReadinessWatcher;
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+  /** Closed with the engine. Default: one in memory, which a restart forgets. */
+  readonly store?: DeliveryStore | undefined;
+  /** The record of a delivery could not be completed. */
+  readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+export interface DeliveryEngine extends Delivery {
+  /** Settles every caller; what is half typed stays so. Safe to call twice. */
+  close(): void;
+}
+
+/** @throws AppError CONFIGURATION_INVALID when there is no store and none can be made */
+export const createDelivery = (options: DeliveryOptions): DeliveryEngine => new PaneDelivery(options);
+
+interface Call {
+  readonly server: TmuxServer;
+  readonly pane: PaneId;
+  readonly profile?: string | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+class PaneDelivery implements DeliveryEngine {
+  readonly #readiness: ReadinessWatcher;
+  readonly #clock: Clock;
+  readonly #store: DeliveryStore;
+  readonly #idempotency: Idempotency;
+  readonly #turns = new PaneTurns();
+  readonly #closing = new AbortController();
+
+  constructor({ readiness, clock, nowUnixMs, store, onError = () => undefined }: DeliveryOptions) {
+    this.#readiness = readiness;
+    this.#clock = clock;
+    this.#store = store ?? openDeliveryStore({ path: ":memory:", nowUnixMs });
+    this.#idempotency = new Idempotency(this.#store, onError);
+  }
+
+  async submit(request: SubmitRequest): Promise<SubmitResult> {
+    const { text, profile, whileBusy, clearFirst, literal, gapMs } = request;
+    promptText(text);
+    if (profile !== undefined) profileNamed(profile);
+    const what = { kind: "submit", text, profile, whileBusy, clearFirst, literal, gapMs };
+    return this.#once(request, what, (attempt, signal) =>
+      this.#deliver({ ...request, signal }, attempt, (work) => submitPrompt(work, request)),
+    );
+  }
+
+  async choose(request: ChooseRequest): Promise<SubmitResult> {
+    const { answer, dialogId } = request;
+    return this.#once(request, { kind: "choose", answer, dialogId }, (attempt, signal) =>
+      this.#deliver({ ...request, signal }, attempt, (work) => chooseAnswer(work, request)),
+    );
+  }
+
+  async interrupt(server: TmuxServer, pane: PaneId): Promise<void> {
+    const done = this.#deliver({ server, pane }, undefined, async (work) => {
+      await settleState(work.watch);
+      await pressInterrupt(work.watch);
+      return resultOf(work, "submitted");
+    });
+    await this.#orLeave(done, undefined);
+  }
+
+  async clear(server: TmuxServer, pane: PaneId): Promise<void> {
+    const done = this.#deliver({ server, pane }, undefined, async (work) => {
+      await settleState(work.watch);
+      await clearOnce(work);
+      return resultOf(work, "submitted");
+    });
+    await this.#orLeave(done, undefined);
+  }
+
+  close(): void {
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort(new AppError("CONNECTION_LOST", "the daemon stops; look at the pane before typing again"));
+    this.#store.close();
+  }
+
+  /** A delivery with a key goes on without its caller: who asks again wants to know how it went. */
+  async #once(
+    call: SubmitRequest | ChooseRequest,
+    what: unknown,
+    deliver: (attempt: Attempt | undefined, signal: AbortSignal | undefined) => Promise<SubmitResult>,
+  ): Promise<SubmitResult> {
+    const { server, pane, idempotencyKey, signal } = call;
+    signal?.throwIfAborted();
+    this.#closing.signal.throwIfAborted();
+    if (idempotencyKey === undefined) return this.#orLeave(deliver(undefined, signal), signal);
+    const { identity, socketPath, kind } = server.status();
+    const key = { scope: identity ?? socketPath ?? kind, pane, key: idempotencyKey };
+    return this.#orLeave(
+      this.#idempotency.run(key, what, (attempt) => deliver(attempt, undefined)),
+      signal,
+    );
+  }
+
+  /** Holds the pane for the work. A signal counts until something is written, the deadline for waiting counts here. */
+  async #deliver(call: Call, attempt: Attempt | undefined, work: (work: Work) => Promise<SubmitResult>) {
+    const { server, pane, profile, timeoutMs = DEFAULT_DELIVERY_TIMEOUT_MS, signal } = call;
+    const startedMs = this.#clock.nowMs();
+    const deadlineMs = startedMs + timeoutMs;
+    const patience = new AbortController();
+    const timer = this.#clock.callAt(deadlineMs, () => patience.abort(turnTimedOut(pane, timeoutMs)));
+    const leaving = AbortSignal.any([this.#closing.signal, patience.signal, ...(signal === undefined ? [] : [signal])]);
+    try {
+      return await this.#turns.run(server, pane, leaving, async () => {
+        timer.cancel();
+        using watch = new PaneWatch({ server, pane, readiness: this.#readiness, clock: this.#clock, profile });
+        const beforeFirstWrite = (): void => {
+          leaving.throwIfAborted();
+          attempt?.beforeFirstWrite();
+        };
+        const progress = new Progress();
+        return await outcomeOf({ watch, startedMs, deadlineMs, beforeFirstWrite, progress }, attempt, work);
+      });
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  /** The result, or the reason for which the caller leaves or is left; the work goes on without it. */
+  #orLeave<Result>(done: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+    const leaving = signal === undefined ? this.#closing.signal : AbortSignal.any([this.#closing.signal, signal]);
+    return new Promise((resolve, reject) => {
+      const leave = (): void => reject(leaving.reason as Error);
+      leaving.addEventListener("abort", leave, { once: true });
+      void done.then(resolve, reject).finally(() => leaving.removeEventListener("abort", leave));
+    });
+  }
+}
+
+/** A connection that is lost after something was written leaves it undecided; nothing is sent again. */
+async function outcomeOf(
+  work: Work,
+  attempt: Attempt | undefined,
+  run: (work: Work) => Promise<SubmitResult>,
+): Promise<SubmitResult> {
+  const { progress } = work;
+  try {
+    return await run(work);
+  } catch (error) {
+    const isLost = error instanceof AppError && error.code === "CONNECTION_LOST";
+    if (isLost && error.details?.["delivery"] === "indeterminate") progress.hasWritten = true;
+    if (isLost && progress.hasWritten) return resultOf(work, "indeterminate");
+    throw error;
+  } finally {
+    if (attempt !== undefined) attempt.wrote.value = progress.hasWritten;
+  }
+}
+
+/** Each key a write of its own: two Escapes in one read are another key. */
+async function pressInterrupt(watch: PaneWatch): Promise<void> {
+  const { keys, submit } = profileNamed(watch.state.profile);
+  for (const [at, key] of keys.interrupt.entries()) {
+    if (at > 0) await watch.until(watch.clock.nowMs() + submit.gapMs);
+    await watch.type([{ kind: "keys", keys: [key] }]);
+  }
+}
+
+async function clearOnce({ watch, deadlineMs }: Work): Promise<void> {
+  const profile = profileNamed(watch.state.profile);
+  for (let tries = 0; tries < MAX_EXACT_LOOKS && watch.clock.nowMs() < deadlineMs; tries += 1) {
+    const look = await takeLook(watch, profile);
+    requireNoQuestion(watch, look);
+    if (await watch.press(profile.keys.clear, look.capture)) return;
+  }
+  throw new AppError("TIMEOUT", "the pane never held still, so the clear keys were not pressed; try again");
+}
+
+const turnTimedOut = (pane: PaneId, timeoutMs: number): AppError =>
+  new AppError("TIMEOUT", `pane ${pane} was not free within ${timeoutMs} ms; nothing was typed`);

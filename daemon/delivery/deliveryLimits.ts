@@ -1,0 +1,35 @@
+/** Every bound of delivery: the unit in the name, the reason beside the number. */
+
+/** For one delivery when the caller does not say: a slow program echoes within seconds, a person waits no longer. */
+export const DEFAULT_DELIVERY_TIMEOUT_MS = 10_000;
+/** Deliveries waiting for one pane. Each holds it for about 150 ms, so the last waits a few seconds. */
+export const MAX_DELIVERIES_WAITING = 32;
+/** A program that shows what it takes shows it within this; longer texts get more, see `ECHO_BYTES_PER_MS`. */
+export const ECHO_WITHIN_MS = 3_000;
+/** What a longer text gets on top: 2 s for 100 KB. */
+export const ECHO_BYTES_PER_MS = 50;
+/** Least time between two looks at a screen that keeps changing: a frame comes in a few writes. */
+export const LOOK_INTERVAL_MS = 4;
+/** A program that never falls quiet (spinners, clocks) is not waited for any longer than this; the look stays exact. */
+export const QUIET_WITHIN_MS = 1_000;
+/** What says that a prompt was taken comes within tens of milliseconds; after this it is unconfirmed. */
+export const CONFIRM_WITHIN_MS = 2_000;
+/** A program takes Enter within this if it takes it at all; pressing again sooner could be a second Enter. */
+export const ENTER_RETRY_MS = 450;
+/** First press and two more. */
+export const MAX_ENTER_PRESSES = 3;
+/** A menu redraws a step of its mark within this; the dialog has gone or changed within it after the last key. */
+export const DIALOG_STEP_MS = 1_000;
+/** Steps through one dialog: more options than any has. */
+export const MAX_DIALOG_STEPS = 64;
+/** Three presses per line of a box; boxes with more lines than 40 are not emptied. */
+export const MAX_CLEAR_PRESSES = 120;
+/** Looks until one is exact, for a key that must not meet a dialog; past it the pane is too busy to press it safely. */
+export const MAX_EXACT_LOOKS = 200;
+
+/** How long a key answers for what was done under it. A page that retries does so within minutes. */
+export const DELIVERY_KEPT_MS = 86_400_000;
+/** Deliveries remembered at once; the oldest go first. About 300 bytes each. */
+export const MAX_DELIVERIES_KEPT = 20_000;
+/** Longest key a caller may give. */
+export const MAX_DELIVERY_KEY_CHARS = 255;

@@ -1,0 +1,161 @@
+/**
+ * What was delivered under which key, so that a request that is repeated types nothing. A row is written before the first
+ * byte and completed after the last, in SQLite: what a killed daemon had begun is known to be undecided. Texts are not
+ * kept, only a hash of the request.
+ */
+import type { Database } from "../ops/database.ts";
+import { openDatabase } from "../ops/database.ts";
+import { AppError, type ErrorCode } from "../../protocol/errors.ts";
+import type { SubmitResult } from "./delivery.ts";
+import { DELIVERY_KEPT_MS, MAX_DELIVERIES_KEPT } from "./deliveryLimits.ts";
+
+export interface DeliveryKey {
+  /** The tmux server: pane ids of another one are other panes. */
+  readonly scope: string;
+  readonly pane: string;
+  readonly key: string;
+}
+
+export type StoredOutcome =
+  | { readonly kind: "result"; readonly result: SubmitResult }
+  | {
+      readonly kind: "error";
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly details?: Readonly<Record<string, unknown>> | undefined;
+    };
+
+export interface StoredDelivery {
+  readonly requestHash: string;
+  /** Undefined when it was begun and never completed. */
+  readonly outcome: StoredOutcome | undefined;
+}
+
+export interface DeliveryStore {
+  find(key: DeliveryKey): StoredDelivery | undefined;
+  /** Before the first byte. @throws AppError RESOURCE_LIMIT, CONFIGURATION_INVALID: then nothing may be typed. */
+  begin(key: DeliveryKey, requestHash: string): void;
+  /** Nothing was typed after all. */
+  forget(key: DeliveryKey): void;
+  /** @throws AppError RESOURCE_LIMIT: it stays begun. */
+  complete(key: DeliveryKey, outcome: StoredOutcome): void;
+  close(): void;
+}
+
+export interface DeliveryStoreOptions {
+  /** Absolute; `:memory:` for one that does not outlive us. */
+  readonly path: string;
+  readonly nowUnixMs: () => number;
+  readonly onMovedAside?: ((movedTo: string, error: unknown) => void) | undefined;
+  readonly maxRows?: number | undefined;
+}
+
+const MIGRATIONS = [
+  `CREATE TABLE deliveries (
+    scope TEXT NOT NULL,
+    pane TEXT NOT NULL,
+    key TEXT NOT NULL,
+    request_hash TEXT NOT NULL,
+    begun_unix_ms INTEGER NOT NULL,
+    outcome TEXT,
+    PRIMARY KEY (scope, pane, key)
+  ) WITHOUT ROWID;
+  CREATE INDEX deliveries_by_age ON deliveries (begun_unix_ms);`,
+];
+
+/** Old rows are swept at the first and at every so many deliveries. */
+const SWEEP_EVERY = 100;
+
+/** The file is opened when it is first needed: a daemon that delivers nothing makes none. */
+export const openDeliveryStore = (options: DeliveryStoreOptions): DeliveryStore => new SqliteDeliveryStore(options);
+
+interface Row {
+  readonly request_hash: string;
+  readonly outcome: string | null;
+}
+
+class SqliteDeliveryStore implements DeliveryStore {
+  readonly #options: DeliveryStoreOptions;
+  #opened: { readonly database: Database; readonly statements: Statements } | undefined;
+  #isClosed = false;
+  #begun = 0;
+
+  constructor(options: DeliveryStoreOptions) {
+    this.#options = options;
+  }
+
+  find({ scope, pane, key }: DeliveryKey): StoredDelivery | undefined {
+    const since = this.#options.nowUnixMs() - DELIVERY_KEPT_MS;
+    const row = this.#with(({ find }) => find.get(scope, pane, key, since) as Row | undefined);
+    if (row === undefined) return undefined;
+    return { requestHash: row.request_hash, outcome: row.outcome === null ? undefined : decode(row.outcome) };
+  }
+
+  begin({ scope, pane, key }: DeliveryKey, requestHash: string): void {
+    const nowUnixMs = this.#options.nowUnixMs();
+    this.#with((statements) => {
+      if (this.#begun++ % SWEEP_EVERY === 0) {
+        statements.expire.run(nowUnixMs - DELIVERY_KEPT_MS);
+        statements.trim.run(this.#options.maxRows ?? MAX_DELIVERIES_KEPT);
+      }
+      return statements.begin.run(scope, pane, key, requestHash, nowUnixMs);
+    });
+  }
+
+  complete({ scope, pane, key }: DeliveryKey, outcome: StoredOutcome): void {
+    this.#with(({ complete }) => complete.run(JSON.stringify(outcome), scope, pane, key));
+  }
+
+  forget({ scope, pane, key }: DeliveryKey): void {
+    this.#with((statements) => statements.forget.run(scope, pane, key));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#opened?.database.close();
+    this.#opened = undefined;
+  }
+
+  /** A disk that is full or locked must not look like a program that refused. */
+  #with<Result>(use: (statements: Statements) => Result): Result {
+    try {
+      return use(this.#statements());
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      const message = `the record of deliveries cannot be used (${reason}); make room on the disk, then try again`;
+      throw new AppError("RESOURCE_LIMIT", message, { cause: error });
+    }
+  }
+
+  #statements(): Statements {
+    if (this.#isClosed) throw new AppError("CONNECTION_LOST", "the daemon is stopping");
+    const { path, nowUnixMs, onMovedAside = () => undefined } = this.#options;
+    if (this.#opened === undefined) {
+      const database = openDatabase({ path, migrations: MIGRATIONS, nowUnixMs, onMovedAside });
+      this.#opened = { database, statements: prepare(database) };
+    }
+    return this.#opened.statements;
+  }
+}
+
+type Statements = ReturnType<typeof prepare>;
+
+const prepare = (database: Database) => ({
+  find: database.prepare(
+    "SELECT request_hash, outcome FROM deliveries WHERE scope = ? AND pane = ? AND key = ? AND begun_unix_ms >= ?",
+  ),
+  begin: database.prepare(
+    `INSERT INTO deliveries (scope, pane, key, request_hash, begun_unix_ms) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET request_hash = excluded.request_hash, begun_unix_ms = excluded.begun_unix_ms, outcome = NULL`,
+  ),
+  complete: database.prepare("UPDATE deliveries SET outcome = ? WHERE scope = ? AND pane = ? AND key = ?"),
+  forget: database.prepare("DELETE FROM deliveries WHERE scope = ? AND pane = ? AND key = ?"),
+  expire: database.prepare("DELETE FROM deliveries WHERE begun_unix_ms < ?"),
+  trim: database.prepare(
+    `DELETE FROM deliveries WHERE begun_unix_ms <
+       (SELECT begun_unix_ms FROM deliveries ORDER BY begun_unix_ms DESC LIMIT 1 OFFSET ?)`,
+  ),
+});
+
+const decode = (text: string): StoredOutcome => JSON.parse(text) as StoredOutcome;

@@ -1,0 +1,17 @@
+/** Whether a text was drawn since: for one that stood on the screen already, so that the screen alone cannot tell. */
+import { AnsiStripper, stripRoom } from "../../protocol/text/ansi.ts";
+import type { OutputSource } from "../panes/outputSource.ts";
+import { type EchoProbe, significant } from "./echo.ts";
+
+/** A frame is far smaller; what is older than this has been drawn over. */
+const MAX_BYTES = 262_144;
+
+export function drawnSince(source: OutputSource, from: number, { needles, keepsFrames }: EchoProbe): boolean {
+  const start = Math.max(from, source.tailSeq, source.outputSeq - MAX_BYTES);
+  const slice = source.read(start, MAX_BYTES);
+  if (slice.kind !== "bytes") return false;
+  const out = Buffer.allocUnsafe(stripRoom(slice.bytes.length));
+  const length = new AnsiStripper().strip(slice.bytes, out, 0, 0, { mark: () => undefined });
+  const [needle = ""] = needles;
+  return needle !== "" && significant(out.toString("utf8", 0, length), keepsFrames).includes(needle);
+}

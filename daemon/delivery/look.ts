@@ -1,0 +1,48 @@
+/** One exact look at a pane and what it says: the rows, the dialog that is open, what stands in the prompt box. */
+import type { SeenDialog } from "../readiness/dialog.ts";
+import type { Profile } from "../readiness/profile.ts";
+import { findPromptBox } from "../readiness/promptBox.ts";
+import { readScreen } from "../readiness/screenReading.ts";
+import { screenOf } from "../readiness/screenRows.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { Capture } from "../server/tmuxServer.ts";
+import type { Screen } from "./echo.ts";
+import type { PaneWatch } from "./paneWatch.ts";
+
+export interface Look {
+  readonly capture: Capture;
+  readonly profile: Profile;
+  /** Rows without frames at their ends. */
+  readonly screen: Screen;
+  readonly dialog: SeenDialog | undefined;
+  /** Rows of the prompt box; undefined when none is drawn or the profile knows of none. */
+  readonly box: readonly string[] | undefined;
+}
+
+export async function takeLook(watch: PaneWatch, profile: Profile): Promise<Look> {
+  // Buttons show by their colours alone which one is chosen.
+  return judge(await watch.look(profile.dialog.buttons.length > 0), profile);
+}
+
+/** After a key that may end the program: undefined when the pane has gone. */
+export async function lookIfThere(watch: PaneWatch, profile: Profile): Promise<Look | undefined> {
+  try {
+    return await takeLook(watch, profile);
+  } catch (error) {
+    if (error instanceof AppError && error.code === "NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+export function judge(capture: Capture, profile: Profile): Look {
+  const all = screenOf(capture, Math.max(1, capture.lines.length));
+  const bottom = { ...all, rows: all.rows.slice(-profile.screen.rows) };
+  const reading = readScreen(profile, bottom);
+  return {
+    capture,
+    profile,
+    screen: { lines: all.rows.map((row) => row.text), cursor: capture.cursor },
+    dialog: reading.state === "asking" ? reading.dialog : undefined,
+    box: findPromptBox(profile, bottom.rows)?.text,
+  };
+}

@@ -1,0 +1,263 @@
+/**
+ * One prompt, verified: paste, see it on the screen, let the program settle, Enter by itself, see it taken
+ * (docs/agentFacts.md). The dangerous key is Enter: at a dialog it approves what nobody approved. So it is pressed only on
+ * an exact look that shows our text and no dialog, in the turn in which nothing else has arrived since; a paste by itself is
+ * inert. Nothing is pressed twice unless our text is still in the box.
+ */
+import { AppError } from "../../protocol/errors.ts";
+import { profileNamed } from "../readiness/profiles.ts";
+import type { Profile } from "../readiness/profile.ts";
+import type { Readiness } from "../readiness/readiness.ts";
+import { bracketedPasteOf } from "./bracketedPaste.ts";
+import { clearBox } from "./clearBox.ts";
+import { confirmTaken } from "./confirmTaken.ts";
+import type { SubmitRequest, SubmitResult } from "./delivery.ts";
+import { ECHO_BYTES_PER_MS, ECHO_WITHIN_MS, MAX_EXACT_LOOKS, QUIET_WITHIN_MS } from "./deliveryLimits.ts";
+import { drawnSince } from "./drawnText.ts";
+import { type EchoPlace, type EchoProbe, echoProbe, findEcho, findShown, relocate } from "./echo.ts";
+import { type Look, takeLook } from "./look.ts";
+import { type PaneWatch, wrongState } from "./paneWatch.ts";
+import { needsBrackets, promptText } from "./promptText.ts";
+import { noteEnter, noteWrite, resultOf, type Work } from "./work.ts";
+
+type PromptRequest = Pick<SubmitRequest, "text" | "whileBusy" | "clearFirst" | "gapMs" | "literal">;
+
+/** @throws AppError WRONG_STATE, INVALID_ARGUMENT, TIMEOUT, NOT_FOUND, RESOURCE_LIMIT, CONNECTION_LOST */
+export async function submitPrompt(work: Work, request: PromptRequest): Promise<SubmitResult> {
+  const { watch } = work;
+  await settleState(watch);
+  const profile = profileNamed(watch.state.profile);
+  requireAccepting(watch, profile, request);
+  const text = literalText(profile, promptText(request.text), request.literal === true);
+  requirePasteable(watch, profile, text);
+  if (request.clearFirst === true) await clearBox(work, profile);
+  const before = await pasteAtPrompt(work, profile, request, text);
+  return enterPrompt(work, { profile, text, before, gapMs: request.gapMs ?? profile.submit.gapMs });
+}
+
+/** A pane that nobody has watched has not been looked at. */
+export async function settleState(watch: PaneWatch): Promise<void> {
+  watch.requireThere();
+  if (watch.isFresh || watch.state.state === "unknown") await watch.readiness.look();
+}
+
+function requireAccepting(watch: PaneWatch, { name, submit }: Profile, { whileBusy }: PromptRequest): void {
+  watch.requireThere();
+  const { state } = watch.state;
+  switch (state) {
+    case "asking":
+      throw wrongState(
+        watch,
+        state,
+        "a question is open in the pane; answer it first, text would answer it by accident",
+      );
+    case "starting":
+      throw wrongState(watch, state, "the program is starting and would lose the prompt; wait until it is ready");
+    case "dead":
+      throw wrongState(watch, state, "the program in the pane has ended; start it again");
+    case "busy":
+      if (whileBusy !== "queue") {
+        throw wrongState(watch, state, "the program is busy; wait until it is idle, or ask to queue the prompt");
+      }
+      if (!submit.queues) {
+        throw wrongState(
+          watch,
+          state,
+          `${name} does not queue prompts: one now would disturb its turn; wait until it is idle`,
+        );
+      }
+      return;
+    case "idle":
+    case "unknown":
+  }
+}
+
+function literalText({ submit }: Profile, text: string, isLiteral: boolean): string {
+  const { literalPrefix } = submit;
+  const isCommand = isLiteral && literalPrefix !== undefined && literalPrefix.starts.includes(text[0] ?? "");
+  return isCommand ? literalPrefix.with + text : text;
+}
+
+/**
+ * Without brackets a paste is keys. To an agent a letter among them could answer a dialog that opens meanwhile; elsewhere
+ * each line end would submit what is before it. An agent always asks for brackets while it reads a prompt.
+ */
+export function requirePasteable(watch: PaneWatch, { name, kind }: Profile, text: string): void {
+  const brackets = bracketedPasteOf(watch.source);
+  if (kind === "agent") {
+    if (brackets !== "off") return;
+    throw wrongState(
+      watch,
+      watch.state.state,
+      `${name} does not take pastes now, so it reads no prompt; look at the pane`,
+    );
+  }
+  if (brackets === "on" || !needsBrackets(text)) return;
+  throw new AppError(
+    "INVALID_ARGUMENT",
+    "the program takes no bracketed paste as far as is known, so each line end would submit the line before it and tabs " +
+      "would complete; give one line without tabs, or type it with input",
+    { details: { bracketedPaste: brackets } },
+  );
+}
+
+const encoder = new TextEncoder();
+
+/** Returns the look before. */
+async function pasteAtPrompt(work: Work, profile: Profile, request: PromptRequest, text: string): Promise<Look> {
+  return pasteAfterLook(work, profile, text, (look) => {
+    requireAccepting(work.watch, profile, request);
+    if (look.dialog !== undefined) throw openDialog(look, "a question is open in the pane; answer it first");
+  });
+}
+
+/** What is not in brackets could answer a dialog: then nothing may have arrived between the look and the paste. */
+export async function pasteAfterLook(
+  work: Work,
+  profile: Profile,
+  text: string,
+  require: (look: Look) => void,
+): Promise<Look> {
+  const { watch, deadlineMs } = work;
+  const parts = [{ kind: "paste", bytes: encoder.encode(text) }] as const;
+  const beforeWrite = (): void => noteWrite(work);
+  const isInert = profile.kind === "agent" && bracketedPasteOf(watch.source) === "on";
+  for (let tries = 1; tries <= MAX_EXACT_LOOKS && watch.clock.nowMs() < deadlineMs; tries += 1) {
+    const look = await takeLook(watch, profile);
+    require(look);
+    if (isInert) await watch.type(parts, beforeWrite);
+    else if (!(await watch.typeOn(look.capture, parts, beforeWrite))) continue;
+    work.progress.hasWritten = true;
+    return look;
+  }
+  throw new AppError("TIMEOUT", "the pane never held still, so nothing was typed; try again when less is printed");
+}
+
+export interface Pasted {
+  readonly profile: Profile;
+  readonly text: string;
+  /** The screen before the paste. */
+  readonly before: Look;
+  readonly gapMs: number;
+  /** Text of the dialog whose own field takes it: that one does not stand in the way of Enter. */
+  readonly within?: string | undefined;
+}
+
+/** From the paste to the outcome. */
+export async function enterPrompt(work: Work, pasted: Pasted): Promise<SubmitResult> {
+  const { watch } = work;
+  const { profile, text } = pasted;
+  const pastedMs = watch.clock.nowMs();
+  const probe = echoProbe(text, profile.submit.placeholders);
+  const seen = await seeEcho(work, pasted, probe);
+  if (seen === undefined) return resultOf(work, "not_echoed");
+  const entered = await pressEnter(work, { ...pasted, probe, seen, pastedMs });
+  if (entered === undefined) return resultOf(work, watch.state.state === "busy" ? "submitted" : "indeterminate");
+  return confirmTaken(work, { profile, probe, place: entered.place, atEnter: entered.atEnter, within: pasted.within });
+}
+
+/** Looks whenever something was drawn, until the text is there or it is time. */
+async function seeEcho(work: Work, pasted: Pasted, probe: EchoProbe): Promise<EchoPlace | undefined> {
+  const { watch } = work;
+  const { text, before, profile } = pasted;
+  const withinMs = ECHO_WITHIN_MS + Buffer.byteLength(text) / ECHO_BYTES_PER_MS;
+  const untilMs = Math.min(work.deadlineMs, watch.clock.nowMs() + withinMs);
+  const from = work.progress.position?.outputSeq ?? watch.source.outputSeq;
+  let lookedAt = from;
+  for (;;) {
+    const { version } = watch;
+    requireNoDialog(watch, undefined, pasted);
+    if (watch.source.outputSeq !== lookedAt) {
+      const look = await takeLook(watch, profile);
+      requireNoDialog(watch, look, pasted);
+      const found =
+        findEcho(probe, before.screen, look.screen) ??
+        (drawnSince(watch.source, from, probe) ? findShown(probe, look.screen) : undefined);
+      if (found !== undefined) return found;
+      lookedAt = look.capture.exact ? look.capture.position.outputSeq : -1;
+    }
+    if (watch.clock.nowMs() >= untilMs) return undefined;
+    await watch.next(version, untilMs);
+  }
+}
+
+interface Seen extends Pasted {
+  readonly probe: EchoProbe;
+  readonly seen: EchoPlace;
+  readonly pastedMs: number;
+}
+
+/** Undefined when the text has left the screen before we pressed: somebody else did, or took it out. */
+async function pressEnter(
+  work: Work,
+  seen: Seen,
+): Promise<{ readonly place: EchoPlace; readonly atEnter: Readiness } | undefined> {
+  const { watch, deadlineMs } = work;
+  const { profile, probe, pastedMs, gapMs } = seen;
+  let missing = 0;
+  while (watch.clock.nowMs() < deadlineMs) {
+    const { quietMs } = profile.submit;
+    await untilQuiet(watch, pastedMs, gapMs, profile.kind === "agent" ? Math.max(quietMs, FRAME_MS) : quietMs);
+    requireNoDialog(watch, undefined, seen);
+    const { version } = watch;
+    const look = await takeLook(watch, profile);
+    requireNoDialog(watch, look, seen);
+    const place = relocate(probe, seen.seen, look.screen);
+    if (place === undefined) {
+      // A frame that is being drawn lacks it for a moment.
+      if ((missing += 1) > MAX_LOOKS_WITHOUT) return undefined;
+      await watch.next(version, watch.clock.nowMs() + MISSING_MS);
+      continue;
+    }
+    const atEnter = watch.state;
+    const beforeWrite = (): void => {
+      requireNoDialog(watch, undefined, seen);
+      noteEnter(work);
+    };
+    if (!(await watch.press(["Enter"], look.capture, beforeWrite))) continue;
+    work.progress.enterPresses += 1;
+    return { place, atEnter };
+  }
+  throw new AppError("TIMEOUT", "the text is in the prompt, but the pane never held still, so Enter was not pressed", {
+    details: { textWritten: true, enterPresses: 0 },
+  });
+}
+
+const MAX_LOOKS_WITHOUT = 3;
+const MISSING_MS = 200;
+
+/**
+ * Ink draws at most every 32 ms and tells its title at once (docs/agentFacts.md 12): an agent that has been quiet for less
+ * than this may be about to draw a dialog.
+ */
+const FRAME_MS = 48;
+
+/** The gap since the paste, and quiet; one that is never quiet is not waited for. */
+async function untilQuiet(watch: PaneWatch, pastedMs: number, gapMs: number, quietMs: number): Promise<void> {
+  for (;;) {
+    const quietAtMs = Math.min(watch.lastOutputMs + quietMs, pastedMs + QUIET_WITHIN_MS);
+    const readyMs = Math.max(pastedMs + gapMs, quietAtMs);
+    if (watch.clock.nowMs() >= readyMs) return;
+    await watch.until(readyMs);
+  }
+}
+
+/** @throws AppError WRONG_STATE: Enter would answer what has opened. What was pasted stays where it is: nothing is safe to press. */
+function requireNoDialog(watch: PaneWatch, look: Look | undefined, { within }: Pasted): void {
+  watch.requireThere();
+  const message =
+    "a question has opened before Enter was pressed; answer it, then look whether the text is in the prompt";
+  if (look?.dialog !== undefined && look.dialog.text !== within) throw openDialog(look, message, { textWritten: true });
+  if (look === undefined && within === undefined && watch.state.state === "asking") {
+    throw wrongState(watch, "asking", message, { textWritten: true, enterPresses: 0 });
+  }
+}
+
+function openDialog(
+  { dialog, profile }: Look,
+  message: string,
+  details: Readonly<Record<string, unknown>> = {},
+): AppError {
+  const seen = dialog === undefined ? undefined : { ...dialog, id: dialog.digest };
+  return wrongState({ state: { profile: profile.name, dialog: seen } }, "asking", message, details);
+}

@@ -1,0 +1,51 @@
+/** One delivery under way: the pane, its times, and how far it has come. */
+import type { Position } from "../../protocol/position.ts";
+import type { DeliveryOutcome, SubmitResult } from "./delivery.ts";
+import type { PaneWatch } from "./paneWatch.ts";
+
+export interface Work {
+  readonly watch: PaneWatch;
+  readonly startedMs: number;
+  readonly deadlineMs: number;
+  /** In the turn of the first write. @throws AppError: then nothing is written */
+  readonly beforeFirstWrite: () => void;
+  readonly progress: Progress;
+}
+
+/** Told whatever happens. */
+export class Progress {
+  position: Position | undefined;
+  firstByteMs: number | undefined;
+  enterMs: number | undefined;
+  enterPresses = 0;
+  /** Something has been written. */
+  hasWritten = false;
+}
+
+/** To be called in the turn of every write: the first one counts. */
+export function noteWrite({ watch, startedMs, beforeFirstWrite, progress }: Work): void {
+  if (progress.firstByteMs !== undefined) return;
+  beforeFirstWrite();
+  progress.firstByteMs = watch.clock.nowMs() - startedMs;
+  const { epoch, outputSeq } = watch.source;
+  progress.position = { epoch, outputSeq };
+}
+
+/** In the turn in which Enter, or another key that decides, is written. */
+export function noteEnter(work: Work): void {
+  noteWrite(work);
+  work.progress.enterMs = work.watch.clock.nowMs() - work.startedMs;
+}
+
+export function resultOf(work: Work, outcome: DeliveryOutcome, by?: SubmitResult["confirmedBy"]): SubmitResult {
+  const { position, firstByteMs, enterMs, enterPresses } = work.progress;
+  return {
+    outcome,
+    position,
+    latencyMs: work.watch.clock.nowMs() - work.startedMs,
+    firstByteMs,
+    enterMs,
+    enterPresses,
+    ...(by === undefined ? {} : { confirmedBy: by }),
+  };
+}

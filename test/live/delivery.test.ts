@@ -1,0 +1,223 @@
+/** Prompts to programs that behave as agents do (test/fixtures/agents), on real tmux: each submitted once, text exact. */
+import { describe, expect, test } from "vitest";
+import { AGENT_PROFILES, type AgentProgram, guestAgent, ownedAgent } from "../support/agentPrograms.ts";
+import { drawn, engines, to, untilState } from "../support/deliveryEngine.ts";
+
+const lines = (count: number): string =>
+  Array.from({ length: count }, (_, n) => `line ${n + 1} of ${count}`).join("\n");
+
+/** What the program took; its word may come after its screen. */
+async function submits({ channel }: AgentProgram, from = 0): Promise<readonly string[]> {
+  await channel.next("submit", from);
+  return channel.submits(from);
+}
+
+/** Nothing is known of a program that has drawn nothing. */
+const unknownTo = ({ server, pane }: AgentProgram) => ({ server, pane, profile: "generic" });
+
+const TEXTS = {
+  short: "hello there",
+  "one letter": "y",
+  "540 characters": "word ".repeat(108).trim(),
+  "7 lines": lines(7),
+  "41 lines": lines(41),
+  "a dash first": "-rf --help",
+  "a semicolon last": "a; b;",
+  quotes: `it's "quoted" \`x\` $HOME #{pane_id} \\n \\`,
+  emoji: "👍🏽 naïve 漢字 👩‍👩‍👧 é",
+  "a line end last": "first\nsecond\n",
+  "a tab": "a\tb",
+  "box drawing": "│ ─ ▏",
+};
+
+describe("a prompt is submitted once, exactly", () => {
+  test.each(Object.entries(TEXTS))("%s", async (_kind, text) => {
+    await using agent = await guestAgent("inkPrompt");
+    using on = engines();
+    const result = await on.delivery.submit({ ...(await drawn(agent, on, "inkPrompt")), text });
+    expect(result).toMatchObject({ outcome: "submitted", enterPresses: 1 });
+    expect(result.firstByteMs).toBeLessThan(result.enterMs ?? 0);
+    expect(await submits(agent)).toEqual([text]);
+    expect(on.errors).toEqual([]);
+  });
+
+  test("100 KB behind a placeholder", async () => {
+    await using agent = await ownedAgent("placeholder");
+    using on = engines();
+    const text = lines(6_000);
+    expect(Buffer.byteLength(text)).toBeGreaterThan(100_000);
+    const result = await on.delivery.submit({ ...(await drawn(agent, on, "placeholder")), text });
+    expect(result).toMatchObject({ outcome: "submitted", enterPresses: 1 });
+    expect(await submits(agent)).toEqual([text]);
+  });
+
+  test("the same text again and again, which stands on the screen already", async () => {
+    await using agent = await ownedAgent("inkPrompt", { options: { busyMs: 20 } });
+    using on = engines();
+    using watched = on.readiness.watch(agent.server, agent.pane, { profile: "claude" });
+    for (let n = 1; n <= 5; n += 1) {
+      const result = await on.delivery.submit({ ...(await drawn(agent, on, "inkPrompt")), text: "continue" });
+      expect(result).toMatchObject({ outcome: "submitted", enterPresses: 1 });
+      await untilState(watched, "idle");
+    }
+    expect(await submits(agent)).toEqual(Array.from({ length: 5 }, () => "continue"));
+  });
+
+  test.each(["codexLike", "geminiLike", "opencodeLike", "piLike"] as const)("%s", async (name) => {
+    await using agent = await ownedAgent(name);
+    using on = engines();
+    using watched = on.readiness.watch(agent.server, agent.pane, { profile: AGENT_PROFILES[name] });
+    for (const text of ["hello there", lines(7)]) {
+      await untilState(watched, "idle");
+      const from = agent.channel.log.length;
+      const result = await on.delivery.submit({ ...(await drawn(agent, on, name)), text });
+      expect(result).toMatchObject({ outcome: "submitted", enterPresses: 1 });
+      expect(await submits(agent, from)).toEqual([text]);
+    }
+  });
+
+  test("a missed Enter is pressed again, once", async () => {
+    await using agent = await ownedAgent("swallowEnter");
+    using on = engines();
+    const result = await on.delivery.submit({ ...(await drawn(agent, on, "swallowEnter")), text: "abc" });
+    expect(result).toMatchObject({ outcome: "submitted", enterPresses: 2 });
+    expect(await submits(agent)).toEqual(["abc"]);
+  });
+
+  test("copy mode is left first", async () => {
+    await using agent = await guestAgent("inkPrompt");
+    using on = engines();
+    agent.socket.tmux("copy-mode", "-t", agent.pane);
+    const result = await on.delivery.submit({ ...(await drawn(agent, on, "inkPrompt")), text: "through copy mode" });
+    expect(result.outcome).toBe("submitted");
+    expect(await submits(agent)).toEqual(["through copy mode"]);
+  });
+
+  test("several at once come one after the other", async () => {
+    await using agent = await ownedAgent("queues", { options: { busyMs: 30 } });
+    using on = engines();
+    await drawn(agent, on, "queues");
+    const texts = ["one", "two two", lines(3), "four"];
+    const results = await Promise.all(
+      texts.map((text) => on.delivery.submit({ ...to(agent, "queues"), text, whileBusy: "queue", timeoutMs: 15_000 })),
+    );
+    for (const { outcome } of results) expect(outcome).toMatch(/^(?:submitted|queued)$/);
+    await agent.channel.next((entry) => entry.event === "submit" && entry.text === "four");
+    expect(await submits(agent)).toEqual(texts);
+  });
+
+  test("a person's half-typed text stays, before it and after", async () => {
+    await using agent = await guestAgent("inkPrompt");
+    using on = engines();
+    agent.person.type("half ");
+    await agent.channel.next((entry) => entry.event === "read" && entry.text?.endsWith(" ") === true);
+    const delivered = on.delivery.submit({ ...(await drawn(agent, on, "inkPrompt")), text: "ours" });
+    await agent.channel.next("paste");
+    agent.person.type("!");
+    expect((await delivered).outcome).toBe("submitted");
+    expect(await submits(agent)).toEqual(["half ours!"]);
+  });
+});
+
+describe("nothing is typed", () => {
+  test("while it is busy; queued where that is allowed", async () => {
+    await using agent = await ownedAgent("queues", { options: { busyMs: 0 } });
+    using on = engines();
+    await agent.channel.tell("busy");
+    using watched = on.readiness.watch(agent.server, agent.pane, { profile: "claude" });
+    await untilState(watched, "busy");
+    const request = { ...to(agent, "queues"), text: "later" };
+    await expect(on.delivery.submit(request)).rejects.toMatchObject({
+      code: "WRONG_STATE",
+      details: { state: "busy" },
+    });
+    expect(agent.channel.count("read")).toBe(0);
+    const result = await on.delivery.submit({ ...request, whileBusy: "queue" });
+    expect(result.outcome).toBe("queued");
+    await agent.channel.next((entry) => entry.event === "queued" && entry.text === "later");
+  });
+
+  test("when the program does not queue", async () => {
+    await using agent = await ownedAgent("codexLike", { options: { busyMs: 0 } });
+    using on = engines();
+    await agent.channel.tell("busy");
+    using watched = on.readiness.watch(agent.server, agent.pane, { profile: "codex" });
+    await untilState(watched, "busy");
+    const request = { ...to(agent, "codexLike"), text: "later", whileBusy: "queue" } as const;
+    await expect(on.delivery.submit(request)).rejects.toMatchObject({
+      code: "WRONG_STATE",
+      details: { state: "busy" },
+    });
+    expect(agent.channel.count("read")).toBe(0);
+  });
+
+  test("not Enter, when the text is never seen", async () => {
+    await using agent = await ownedAgent("neverDraws");
+    using on = engines();
+    const result = await on.delivery.submit({ ...unknownTo(agent), text: "unseen" });
+    expect(result).toMatchObject({ outcome: "not_echoed", enterPresses: 0, enterMs: undefined });
+    expect(agent.channel.log.some((entry) => entry.event === "read" && entry.text?.includes("\r") === true)).toBe(
+      false,
+    );
+  });
+
+  test("when the program has ended", async () => {
+    await using agent = await ownedAgent("inkPrompt");
+    using on = engines();
+    const closed = new Promise<void>((resolve) => {
+      agent.server.subscribe((event) => event.kind === "pane-closed" && resolve());
+    });
+    await agent.channel.tell("exit");
+    await closed;
+    const request = { ...to(agent, "inkPrompt"), text: "too late" };
+    await expect(on.delivery.submit(request)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  test.each(["", "  \n", "a\u0003b", "a\u001b[201~b", "\0"])("for the text %j", async (text) => {
+    await using agent = await ownedAgent("inkPrompt");
+    using on = engines();
+    await expect(on.delivery.submit({ ...(await drawn(agent, on, "inkPrompt")), text })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+    });
+    expect(agent.channel.count("read")).toBe(0);
+  });
+});
+
+describe("keys", () => {
+  test("interrupt stops a turn, clear empties the box", async () => {
+    await using agent = await ownedAgent("inkPrompt", { options: { busyMs: 0 } });
+    using on = engines();
+    await on.delivery.submit({ ...(await drawn(agent, on, "inkPrompt")), text: "stop me" });
+    using watched = on.readiness.watch(agent.server, agent.pane, { profile: "claude" });
+    await on.delivery.interrupt(agent.server, agent.pane);
+    await agent.channel.next("interrupted");
+    await untilState(watched, "idle");
+    await on.delivery.clear(agent.server, agent.pane);
+    await agent.channel.next((entry) => entry.event === "read" && entry.text === "\u0015");
+    expect(await submits(agent)).toEqual(["stop me"]);
+  });
+
+  test("clearFirst empties a box of several lines", async () => {
+    await using agent = await ownedAgent("inkPrompt");
+    using on = engines();
+    const parts = [{ kind: "paste", bytes: Buffer.from("old one\nold two") }] as const;
+    await agent.server.input(agent.pane, parts);
+    await agent.channel.next("paste");
+    const result = await on.delivery.submit({
+      ...(await drawn(agent, on, "inkPrompt")),
+      text: "new",
+      clearFirst: true,
+    });
+    expect(result.outcome).toBe("submitted");
+    expect(await submits(agent)).toEqual(["new"]);
+  });
+});
+
+test("a connection that is lost in between leaves it undecided", async () => {
+  await using agent = await ownedAgent("neverDraws");
+  using on = engines();
+  const delivered = on.delivery.submit({ ...unknownTo(agent), text: "lost" });
+  await agent.channel.next("paste");
+  agent.socket.tmux("kill-server");
+  expect(await delivered).toMatchObject({ outcome: "indeterminate", enterPresses: 0 });
+});

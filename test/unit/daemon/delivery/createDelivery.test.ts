@@ -1,0 +1,221 @@
+/** The engine above a pane that is moved by hand: when Enter is pressed and when it is not, turns, deadlines, leaving. */
+import { describe, expect, test } from "vitest";
+import { createDelivery } from "../../../../daemon/delivery/createDelivery.ts";
+import type { SubmitRequest } from "../../../../daemon/delivery/delivery.ts";
+import { MAX_DELIVERIES_WAITING } from "../../../../daemon/delivery/deliveryLimits.ts";
+import { AppError } from "../../../../protocol/errors.ts";
+import { FakePane, type Typed } from "../../../support/fakePane.ts";
+
+const RULE = "─".repeat(40);
+const prompt = (text: string, above: readonly string[] = []): string[] => [...above, RULE, `❯ ${text}`, RULE];
+const DIALOG = ["Bash command", "", "Do you want to proceed?", "❯ 1. Yes", "  2. No, and tell Claude what to do (esc)"];
+
+/** A program with a prompt box that shows what it is given and takes it at Enter. */
+function claude(): FakePane {
+  const pane = new FakePane("claude");
+  let box = "";
+  const show = (above: readonly string[] = []): void =>
+    pane.draw(prompt(box, above), { col: 2 + box.length, row: 1 + above.length });
+  pane.say("\u001b[?2004h");
+  show();
+  pane.answer = ({ paste, keys }) => {
+    if (paste !== undefined) box += paste;
+    if (keys?.[0] === "Enter") {
+      box = "";
+      show(["> taken"]);
+    } else show();
+  };
+  return pane;
+}
+
+function deliver(pane: FakePane, more: Partial<SubmitRequest> = {}) {
+  const delivery = createDelivery({ readiness: pane.readiness, clock: pane.clock, nowUnixMs: () => 0 });
+  const request = { server: pane.server, pane: pane.pane, text: "fix it", ...more };
+  return { delivery, request, work: delivery.submit(request) };
+}
+
+const enters = ({ typed }: FakePane): readonly Typed[] => typed.filter(({ keys }) => keys?.[0] === "Enter");
+
+describe("Enter", () => {
+  test("comes after the gap, by itself, and once", async () => {
+    const pane = claude();
+    const result = await pane.during(deliver(pane).work);
+    expect(result).toMatchObject({ outcome: "submitted", confirmedBy: "screen", enterPresses: 1 });
+    expect(pane.typed.map(({ paste, keys }) => paste ?? keys)).toEqual(["fix it", ["Enter"]]);
+    const [paste, enter] = pane.typed;
+    expect(enter!.atMs - paste!.atMs).toBeGreaterThanOrEqual(60);
+    expect(enter!.atMs - paste!.atMs).toBeLessThan(75);
+  });
+
+  test("waits for quiet, but not for ever", async () => {
+    const pane = claude();
+    let lastMs = 0;
+    const work = pane.during(deliver(pane).work, (nowMs) => {
+      if (nowMs % 10 !== 0 || nowMs > 300) return;
+      lastMs = nowMs;
+      pane.say(".");
+    });
+    expect((await work).outcome).toBe("submitted");
+    expect(enters(pane)[0]!.atMs - lastMs).toBeGreaterThanOrEqual(30);
+
+    const noisy = claude();
+    expect((await noisy.during(deliver(noisy).work, (nowMs) => nowMs % 10 === 0 && noisy.say("."))).outcome).toBe(
+      "submitted",
+    );
+    expect(enters(noisy)[0]!.atMs).toBeGreaterThanOrEqual(1_000);
+  });
+
+  test("is not pressed on a dialog that was drawn since the last look", async () => {
+    const pane = claude();
+    pane.afterCapture = (): void => {
+      // Right after the look that would have let Enter pass.
+      if (pane.clock.nowMs() >= 55 && enters(pane).length === 0 && pane.lines !== DIALOG) pane.draw(DIALOG);
+    };
+    await expect(pane.during(deliver(pane).work)).rejects.toMatchObject({
+      code: "WRONG_STATE",
+      details: { state: "asking", options: 2, textWritten: true },
+    });
+    expect(enters(pane)).toEqual([]);
+  });
+
+  test("is not pressed on what only tmux has seen so far", async () => {
+    const pane = claude();
+    let isHidden = false;
+    pane.afterCapture = (): void => {
+      if (isHidden || pane.clock.nowMs() < 55) return;
+      isHidden = true;
+      // Drawn in tmux; its bytes are on their way to us.
+      pane.lines = DIALOG;
+      pane.cursor = { col: 0, row: 9 };
+    };
+    const work = deliver(pane).work;
+    await expect(pane.during(work)).rejects.toMatchObject({ code: "WRONG_STATE", details: { state: "asking" } });
+    expect(enters(pane)).toEqual([]);
+  });
+
+  test("is not pressed when the program says that it asks", async () => {
+    const pane = claude();
+    const work = pane.during(deliver(pane).work, (nowMs) => nowMs === 40 && pane.become("asking"));
+    await expect(work).rejects.toMatchObject({ code: "WRONG_STATE", details: { textWritten: true } });
+    expect(enters(pane)).toEqual([]);
+  });
+
+  test("is not pressed while the screen never holds still", async () => {
+    const pane = claude();
+    pane.afterCapture = () => pane.say(".");
+    await expect(pane.during(deliver(pane).work)).rejects.toMatchObject({
+      code: "TIMEOUT",
+      details: { enterPresses: 0 },
+    });
+    expect(enters(pane)).toEqual([]);
+  });
+
+  test("is not pressed when somebody took the text away", async () => {
+    const pane = claude();
+    const work = pane.during(deliver(pane).work, (nowMs) => nowMs === 50 && pane.draw(prompt(""), { col: 2, row: 1 }));
+    expect(await work).toMatchObject({ outcome: "indeterminate", enterPresses: 0 });
+    expect(enters(pane)).toEqual([]);
+  });
+
+  test("is pressed three times at most, while the text still stands there", async () => {
+    const pane = claude();
+    const { answer } = pane;
+    pane.answer = (typed) => typed.paste !== undefined && answer(typed);
+    expect(await pane.during(deliver(pane).work)).toMatchObject({ outcome: "echoed_unconfirmed", enterPresses: 3 });
+    const at = enters(pane).map(({ atMs }) => atMs);
+    expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(450);
+  });
+
+  test("is not pressed again on a dialog", async () => {
+    const pane = claude();
+    const { answer } = pane;
+    pane.answer = (typed) => (typed.paste === undefined ? pane.draw(DIALOG, { col: 0, row: 5 }) : answer(typed));
+    expect(await pane.during(deliver(pane).work)).toMatchObject({ outcome: "submitted", enterPresses: 1 });
+    expect(enters(pane)).toHaveLength(1);
+  });
+});
+
+describe("nothing is typed", () => {
+  test.each([
+    ["asking", {}, "question"],
+    ["starting", {}, "starting"],
+    ["dead", {}, "ended"],
+    ["busy", {}, "busy"],
+  ] as const)("while it is %s", async (state, more, word) => {
+    const pane = claude();
+    pane.become(state);
+    await expect(pane.during(deliver(pane, more).work)).rejects.toMatchObject({
+      code: "WRONG_STATE",
+      details: { state },
+      message: expect.stringContaining(word) as string,
+    });
+    expect(pane.typed).toEqual([]);
+  });
+
+  test("to an agent that takes no pastes, or several lines to what takes none", async () => {
+    const pane = claude();
+    pane.say("\u001b[?2004h\u001b[?2004l");
+    await expect(pane.during(deliver(pane).work)).rejects.toMatchObject({ code: "WRONG_STATE" });
+    const plain = new FakePane("generic");
+    for (const text of ["a\nb", "a\tb"]) {
+      await expect(plain.during(deliver(plain, { text }).work)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
+    expect([...pane.typed, ...plain.typed]).toEqual([]);
+  });
+
+  test("by a caller that has left, or when the engine closes", async () => {
+    const pane = claude();
+    const left = new AppError("CONNECTION_LOST", "left");
+    const { delivery, request, work } = deliver(pane);
+    const waiting = delivery.submit({ ...request, signal: AbortSignal.abort(left) });
+    await expect(waiting).rejects.toBe(left);
+    const later = delivery.submit(request);
+    later.catch(() => undefined);
+    await pane.during(work);
+    delivery.close();
+    await expect(later).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+    expect(enters(pane)).toHaveLength(1);
+  });
+});
+
+describe("turns", () => {
+  test("one after the other, whole", async () => {
+    const pane = claude();
+    const { delivery, request, work } = deliver(pane, { text: "one" });
+    const all = [work, delivery.submit({ ...request, text: "two" }), delivery.submit({ ...request, text: "three" })];
+    await pane.during(Promise.all(all));
+    expect(pane.typed.map(({ paste, keys }) => paste ?? keys?.[0])).toEqual([
+      "one",
+      "Enter",
+      "two",
+      "Enter",
+      "three",
+      "Enter",
+    ]);
+  });
+
+  test("as many as there is room for, each no longer than it has time for", async () => {
+    const pane = new FakePane("claude");
+    pane.lines = prompt("");
+    const { delivery, request, work } = deliver(pane);
+    work.catch(() => undefined);
+    const waiting = Array.from({ length: MAX_DELIVERIES_WAITING }, () =>
+      delivery.submit({ ...request, timeoutMs: 50 }),
+    );
+    const settled = Promise.allSettled(waiting);
+    await expect(delivery.submit(request)).rejects.toMatchObject({ code: "RESOURCE_LIMIT" });
+    for (const result of await pane.during(settled)) expect(result).toMatchObject({ reason: { code: "TIMEOUT" } });
+    expect((await pane.during(work)).outcome).toBe("not_echoed");
+    expect(pane.typed).toHaveLength(1);
+  });
+
+  test("what has begun is brought to its end without its caller", async () => {
+    const pane = claude();
+    const leaving = new AbortController();
+    const { work } = deliver(pane, { signal: leaving.signal });
+    const left = pane.during(work, (nowMs) => nowMs === 20 && leaving.abort(new AppError("CONNECTION_LOST", "left")));
+    await expect(left).rejects.toMatchObject({ message: "left" });
+    await pane.during(new Promise<void>((resolve) => void pane.clock.callAt(200, resolve)));
+    expect(enters(pane)).toHaveLength(1);
+  });
+});
