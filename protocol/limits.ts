@@ -12,6 +12,9 @@ export const MAX_PENDING_COMMANDS = 10_000;
 /** Most command bytes not yet answered; an input job of 1 MiB encodes to at most 4 MiB, and four may be under way. */
 export const MAX_PENDING_COMMAND_BYTES = 16_777_216;
 
+/** Longest value noted on a pane, as tmux keeps it: ids and names, not documents. */
+export const MAX_PANE_MARK_CHARS = 1_024;
+
 /** Output kept per pane. The buffer behind it is twice as long, so that a read is always one contiguous view. */
 export const DEFAULT_RING_BYTES = 524_288;
 /** First size of that buffer: an idle pane costs this. */
@@ -50,5 +53,7 @@ export const HISTORY_LIMIT_LINES = 10_000;
 export const GUEST_IDLE_MS = 60_000;
 /** A control client that tmux has not attached within this time meets a stopped server. */
 export const GUEST_ATTACH_WITHIN_MS = 5_000;
+/** Control clients that start at once on a guest's server; each takes some 20 ms of a core, and the others wait. */
+export const MAX_GUEST_ATTACHING = 8;
 /** Least time between two looks at which panes' programs have ended: terminals come and go in bursts. */
 export const TTY_LOOK_INTERVAL_MS = 10;

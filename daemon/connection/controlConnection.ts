@@ -14,6 +14,8 @@ import type { OpenTransport, Transport, TransportOptions } from "./transport.ts"
 const NONE: ReplyShape = { kind: "none" };
 const OURS: ReplyShape = { kind: "ours" };
 const MAX_REASON_CHARS = 200;
+/** client.c `client_exit_message`. */
+const SERVER_ENDED = "server exited";
 const utf8 = new TextDecoder();
 
 export interface ControlConnectionOptions {
@@ -217,6 +219,9 @@ export class ControlConnection {
     this.#options.onClosed(error);
   }
 }
+
+/** Whether a connection was lost because the server ended, as tmux itself says before the server's socket is closed. */
+export const saysServerEnded = (error: AppError): boolean => error.details?.["reason"] === SERVER_ENDED;
 
 function settled(send: (settle: Settle) => void): Promise<readonly Reply[]> {
   return new Promise((resolve, reject) => {

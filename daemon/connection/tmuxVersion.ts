@@ -24,7 +24,7 @@ export function probeTmuxVersion(tmux: string, env: Readonly<Record<string, stri
             missing
               ? `${tmux} was not found: install tmux ${MIN_MAJOR}.${MIN_MINOR} or newer (Debian: apt-get install tmux, macOS: brew install tmux)`
               : `${tmux} -V failed: ${error.message.split("\n")[0]}`,
-            { cause: error },
+            { cause: error, details: { reason: missing ? "tmux_not_installed" : "tmux_fails" } },
           ),
         );
         return;
@@ -36,6 +36,7 @@ export function probeTmuxVersion(tmux: string, env: Readonly<Record<string, stri
           new AppError(
             "TMUX_UNAVAILABLE",
             `${version} is too old: tmuxwire needs tmux ${MIN_MAJOR}.${MIN_MINOR} or newer; upgrade it, or put a newer one first on PATH`,
+            { details: { reason: "tmux_too_old" } },
           ),
         );
       }

@@ -14,11 +14,11 @@ import { ControlConnection, type ControlConnectionOptions } from "../connection/
 import { createNonce } from "../connection/framing.ts";
 import { Supervisor } from "../connection/supervisor.ts";
 import type { Clock } from "../time/clock.ts";
-import { type GuestSpawn, guestSpawn, lookAtServer } from "./guestLook.ts";
+import { GuestDoor } from "./guestDoor.ts";
+import { type GuestSpawn, guestSpawn } from "./guestLook.ts";
 import { removeAbandonedBuffers } from "./guestBuffers.ts";
 import type { LinkChannel } from "./guestLink.ts";
 import { chooseSession, decodePresence, mayAttach, type Presence, PRESENCE_COMMANDS } from "./guestPresence.ts";
-import { saysGone, SocketWatch, trySocket } from "./guestSocket.ts";
 import type { ServerState } from "./tmuxServer.ts";
 
 /** `-E`: nothing of our environment reaches the user's session. `ignore-size`: no window is resized (docs/tmuxFacts.md 31). */
@@ -48,8 +48,7 @@ export interface GuestBaseOptions extends Pick<ControlConnectionOptions, "onOutp
 export class GuestBase {
   readonly #options: GuestBaseOptions;
   readonly #supervisor: Supervisor;
-  readonly #stop = new AbortController();
-  #watch: SocketWatch | undefined;
+  readonly #door: GuestDoor;
   #identity: ServerIdentity | undefined;
   #session: SessionId | undefined;
   /** The session that `switch-client` was asked for. */
@@ -65,6 +64,15 @@ export class GuestBase {
 
   constructor(options: GuestBaseOptions) {
     this.#options = options;
+    this.#door = new GuestDoor({
+      spawn: options.spawn,
+      clock: options.clock,
+      onGone: () => {
+        this.#identity = undefined;
+        options.onGone();
+      },
+      onAppeared: () => this.#supervisor.retryNow(),
+    });
     this.#supervisor = new Supervisor({
       clock: options.clock,
       open: () => this.#open(),
@@ -87,6 +95,11 @@ export class GuestBase {
     return this.#identity;
   }
 
+  /** While it answers. */
+  get serverPid(): number | undefined {
+    return this.state === "ready" ? this.#identity?.pid : undefined;
+  }
+
   get presence(): Presence {
     return this.#presence;
   }
@@ -101,8 +114,10 @@ export class GuestBase {
     return this.#supervisor.startOrWait();
   }
 
-  /** @throws AppError CONNECTION_LOST */
+  /** @throws AppError CONNECTION_LOST, and while there is no server, why: `details.reason`; TMUX_UNAVAILABLE without tmux */
   connection(): ControlConnection {
+    const { absence } = this.#door;
+    if (absence !== undefined && this.state === "connecting") throw absence;
     return this.#supervisor.connection();
   }
 
@@ -130,37 +145,21 @@ export class GuestBase {
     if (this.#session === session && other !== undefined) await this.#moveTo(this.connection(), other);
   }
 
-  /**
-   * Has tmux ask the kernel again which programs have ended: of several that end at once it can miss one (3.3a: 2 of 240,
-   * left as zombies), and its panes then stay without an exit status. The signal means nothing to any other process.
-   */
-  remindOfChildren(): void {
-    if (this.#identity === undefined || this.state !== "ready") return;
-    try {
-      process.kill(this.#identity.pid, "SIGCHLD");
-    } catch {
-      // Another user's, or in another process namespace: it stays as it is.
-    }
-  }
-
   /** Safe to call twice. */
   close(): void {
-    this.#stop.abort();
-    this.#watch?.close();
+    this.#door.close();
     this.#supervisor.close();
   }
 
   async #open(): Promise<ControlConnection> {
-    const { spawn, clock, onGone } = this.#options;
-    // Before the try: what appears after it is an event.
-    this.#watch ??= new SocketWatch(spawn.socketPath, () => this.#supervisor.retryNow());
-    const refusal = await trySocket(spawn.socketPath);
-    const presence = refusal === undefined ? await lookAtServer(spawn, clock, this.#stop.signal) : undefined;
-    if (presence?.length === 0 || (refusal !== undefined && saysGone(refusal))) onGone();
-    if (refusal !== undefined) throw refusal;
-    const session = chooseSession(presence ?? []);
+    const { spawn } = this.#options;
+    const session = chooseSession(await this.#door.look());
     if (session === undefined) {
-      throw new AppError("CONNECTION_LOST", "the tmux server has no session that may be attached to; make one there");
+      throw this.#door.refuse(
+        new AppError("CONNECTION_LOST", "the tmux server has no session that we may join; make one there", {
+          details: { reason: "tmux_no_session" },
+        }),
+      );
     }
     this.#session = session;
     this.#destination = undefined;
@@ -176,6 +175,7 @@ export class GuestBase {
       },
       onClosed: (error) => {
         this.#options.onLeft(error);
+        this.#door.lost(error, () => this.state === "connecting");
         this.#supervisor.lost(connection, error);
       },
     });
@@ -200,8 +200,7 @@ export class GuestBase {
       timer.cancel();
     }
     this.#retryCode = "";
-    this.#watch?.close();
-    this.#watch = undefined;
+    this.#door.entered();
   }
 
   #notified(connection: ControlConnection, notification: Notification): void {

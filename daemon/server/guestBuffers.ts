@@ -5,6 +5,7 @@
 import { deleteBuffer, listBufferNames } from "../../protocol/command/build.ts";
 import { lines } from "../../protocol/command/formats.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
+import { isRunning } from "./serverEnd.ts";
 
 const PREFIX = "tmuxwire-";
 
@@ -16,14 +17,5 @@ export async function removeAbandonedBuffers(connection: ControlConnection): Pro
   for (const name of lines(body)) {
     const pid = /^tmuxwire-(\d{1,9})-[0-9A-Za-z]+-\d+$/.exec(name)?.[1];
     if (pid !== undefined && !isRunning(Number(pid))) connection.send(deleteBuffer(name), "none", () => undefined);
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }

@@ -4,25 +4,23 @@
  * full one of those windows in which something differs.
  */
 import { listAllPanes } from "../../protocol/command/build.ts";
-import { lines } from "../../protocol/command/formats.ts";
+import { lines, optionalNumber } from "../../protocol/command/formats.ts";
 import type { Notification } from "../../protocol/control/notifications.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isPaneId, isWindowId, type PaneId, type WindowId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
-import type { Clock, Timer } from "../time/clock.ts";
-import { Inventory } from "./inventory.ts";
+import type { Clock } from "../time/clock.ts";
+import { ExitSettler } from "./exitSettler.ts";
+import { exitStatus, Inventory } from "./inventory.ts";
 import { InventoryRefresher } from "./inventoryRefresher.ts";
 import type { ServerEvent } from "./tmuxServer.ts";
 
 const PANES_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_dead} #{pane_dead_status} #{pane_dead_signal}";
 
-/** When to look again for how a program ended that tmux has not said yet; after these, with the heartbeat. */
-const SETTLE_AFTER_MS = [1, 5, 25, 125, 625];
-
 export interface GuestInventoryOptions {
   readonly clock: Clock;
-  /** A pane's terminal has gone, and tmux does not know how its program ended. */
-  readonly onUnsettled: () => void;
+  /** The tmux server's process; undefined while it does not answer. */
+  readonly serverPid: () => number | undefined;
   /** @throws AppError CONNECTION_LOST */
   readonly connection: () => ControlConnection;
   readonly log: (event: string, fields: object) => void;
@@ -37,15 +35,13 @@ export class GuestInventory {
   readonly known = new Inventory();
   readonly #options: GuestInventoryOptions;
   readonly #refresher: InventoryRefresher;
+  readonly #settler: ExitSettler;
   #fresh: ControlConnection | undefined;
-  #unsettled = 0;
-  #settleTries = 0;
-  #timer: Timer | undefined;
 
   constructor(options: GuestInventoryOptions) {
     this.#options = options;
     this.#refresher = new InventoryRefresher({
-      connection: () => this.#fresh ?? options.connection(),
+      connection: () => this.#connection(),
       onTopology: (rows, links) => {
         const { events, unknownWindows } = this.known.applyTopology(rows, links);
         options.onEvents(events);
@@ -63,8 +59,11 @@ export class GuestInventory {
         options.onEvents(events);
         return windows;
       },
+      onLook: () => this.#comparePanes(),
       onError: (error) => this.#failed(error),
     });
+    const { clock, serverPid } = options;
+    this.#settler = new ExitSettler({ clock, serverPid, look: () => this.#refresher.look() });
   }
 
   /** Lists everything over a connection that is not the base's yet. @throws AppError CONNECTION_LOST */
@@ -89,6 +88,7 @@ export class GuestInventory {
 
   /** There is nothing any more, or it is all something else. */
   clear(): void {
+    this.#settler.clear();
     this.#options.onEvents(this.known.clear());
   }
 
@@ -130,57 +130,49 @@ export class GuestInventory {
 
   /** A terminal came or went. */
   ttysChanged(): void {
-    this.#settleTries = 0;
-    this.#look();
+    this.#settler.look();
   }
 
   /** Some time has passed. */
   beat(): void {
-    if (this.#unsettled > 0) this.#look();
+    this.#settler.beat();
   }
 
   /** Safe to call twice. */
   close(): void {
-    this.#timer?.cancel();
+    this.#settler.clear();
   }
 
-  #look(): void {
-    this.#comparePanes().catch((error: unknown) => this.#failed(error));
-  }
-
+  /** What has ended is told at once; what is new or elsewhere is listed. */
   async #comparePanes(): Promise<void> {
-    const { body } = await this.#options.connection().command(listAllPanes(PANES_FORMAT));
+    const { body } = await this.#connection().command(listAllPanes(PANES_FORMAT));
     const listed = new Set<PaneId>();
     const unsettled = new Set<PaneId>();
     for (const line of lines(body)) {
       const [window = "", pane = "", pid, dead, status, signal] = line.split(" ");
       if (!isWindowId(window) || !isPaneId(pane)) continue;
       listed.add(pane);
+      const exit = exitStatus(optionalNumber(status), optionalNumber(signal));
+      if (dead === "1" && exit === undefined) unsettled.add(pane);
       const known = this.known.findPane(pane);
-      const hasEnded = dead === "1" && (status !== "" || signal !== "");
-      if (dead === "1" && !hasEnded) unsettled.add(pane);
-      const isSame = known?.window === window && known.pid === Number(pid) && (known.exit !== undefined) === hasEnded;
-      if (isSame) continue;
-      if (this.known.panesOf(window).length === 0) this.#refresher.topologyChanged();
+      const isSame = known?.window === window && known.pid === Number(pid);
+      if (isSame && dead === "1" && exit !== undefined) this.#options.onEvents(this.known.declareExit(pane, exit));
+      else if (isSame && known.exit === undefined) continue;
+      else if (this.known.panesOf(window).length === 0) this.#refresher.topologyChanged();
       else this.#refresher.windowChanged(window);
     }
-    for (const { id, window } of this.known.panes()) {
-      if (listed.has(id)) continue;
+    const gone = this.known.panes().filter(({ id }) => !listed.has(id));
+    for (const { window } of gone) this.#refresher.windowChanged(window);
+    if (gone.length > 0) {
       this.#refresher.topologyChanged();
-      this.#refresher.windowChanged(window);
+      this.#options.onEvents(this.known.removePanes(gone.map(({ id }) => id)));
     }
-    this.#unsettled = unsettled.size;
-    if (unsettled.size > 0) this.#settle();
+    this.#settler.found(unsettled.size);
   }
 
-  #settle(): void {
-    const { clock, onUnsettled } = this.#options;
-    onUnsettled();
-    const delayMs = SETTLE_AFTER_MS[this.#settleTries];
-    if (delayMs === undefined) return;
-    this.#settleTries += 1;
-    this.#timer?.cancel();
-    this.#timer = clock.callAt(clock.nowMs() + delayMs, () => this.#look());
+  /** @throws AppError CONNECTION_LOST */
+  #connection(): ControlConnection {
+    return this.#fresh ?? this.#options.connection();
   }
 
   /** Without a connection nothing is known; with the next one everything is listed. */

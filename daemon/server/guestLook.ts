@@ -7,6 +7,7 @@ import { ControlParser, type GuardBlock } from "../../protocol/control/parser.ts
 import { GUEST_ATTACH_WITHIN_MS } from "../../protocol/limits.ts";
 import type { OpenTransport, TransportOptions } from "../connection/transport.ts";
 import type { Clock } from "../time/clock.ts";
+import type { GuestTmux } from "./guestTmux.ts";
 import { decodePresence, PRESENCE_ARGUMENTS, type Presence } from "./guestPresence.ts";
 
 export interface GuestSpawn {
@@ -15,6 +16,8 @@ export interface GuestSpawn {
   readonly openLook: OpenTransport;
   readonly launcher: readonly string[] | undefined;
   readonly tmux: string;
+  /** What of `tmux` is known. */
+  readonly program: GuestTmux;
   readonly env: Readonly<Record<string, string>>;
   readonly socketPath: string;
 }

@@ -1,12 +1,13 @@
 /**
  * The user's own tmux behind the `TmuxServer` interface, by the rules of a guest: never started, stopped,
- * configured or resized, no session, hook or option of ours, and nothing left behind however we go. One base connection
- * for commands and notifications; a session's output is asked for only when somebody needs it (`guestStreams.ts`).
+ * configured or resized, no session or hook of ours, no option but marks on panes that somebody asked for, and nothing
+ * else left behind however we go. One base connection for commands and notifications; a session's output is asked for
+ * only when somebody needs it (`guestStreams.ts`).
  */
+import { identityText } from "../../protocol/command/formats.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId, SessionId } from "../../protocol/ids.ts";
 import { DEFAULT_RING_BYTES, GUEST_IDLE_MS } from "../../protocol/limits.ts";
-import { probeTmuxVersion } from "../connection/tmuxVersion.ts";
 import { openPipeTransport, openPtyTransport, type OpenTransport } from "../connection/transport.ts";
 import { paneEnvironment } from "../ops/environment.ts";
 import { captureScreen } from "../panes/capture.ts";
@@ -21,7 +22,9 @@ import type { GuestSpawn } from "./guestLook.ts";
 import { createGuestSession, killGuestSession, sessionClosed } from "./guestSessions.ts";
 import { guestSocketPath } from "./guestSocket.ts";
 import { GuestStreams } from "./guestStreams.ts";
+import { GuestTmux } from "./guestTmux.ts";
 import { TTY_DIRECTORY, TtyWatch } from "./guestTtys.ts";
+import { readPaneMarks, writePaneMark } from "./paneMarks.ts";
 import { sessionGone } from "./sessionRules.ts";
 import type {
   Capture,
@@ -60,19 +63,21 @@ export interface GuestServerOptions {
 }
 
 /**
- * Finds the server and lists what is there; when there is none, waits for it with the state `connecting`.
- * @throws AppError TMUX_UNAVAILABLE when there is no tmux to connect with.
+ * Finds the server and lists what is there; when there is none, or no tmux to connect with, waits for it with the state
+ * `connecting`, and calls that need it fail with a reason (`details.reason`: `tmux_not_installed`, `tmux_not_running`).
+ * @throws AppError TMUX_UNAVAILABLE when tmux is too old.
  */
 export async function startGuestServer(options: GuestServerOptions): Promise<TmuxServer> {
   const env = paneEnvironment(options.env);
   const tmux = options.tmux ?? "tmux";
-  const tmuxVersion = await probeTmuxVersion(tmux, env);
+  const program = new GuestTmux(tmux, env);
+  await program.find();
   const socketPath =
     options.socketPath === "default" ? guestSocketPath(options.env, process.getuid?.() ?? 0) : options.socketPath;
   const { transport } = options;
   const [open, openLook] = [transport ?? openPtyTransport, transport ?? openPipeTransport];
-  const spawn = { open, openLook, launcher: guestLauncher(env), tmux, env, socketPath };
-  const server = new GuestServer(options, spawn, tmuxVersion);
+  const spawn = { open, openLook, launcher: guestLauncher(env), tmux, program, env, socketPath };
+  const server = new GuestServer(options, spawn);
   await server.start();
   return server;
 }
@@ -80,22 +85,20 @@ export async function startGuestServer(options: GuestServerOptions): Promise<Tmu
 class GuestServer implements TmuxServer {
   readonly #options: GuestServerOptions;
   readonly #spawn: GuestSpawn;
-  readonly #tmuxVersion: string;
   readonly #base: GuestBase;
   readonly #inventory: GuestInventory;
   readonly #streams: GuestStreams;
   readonly #ttys: TtyWatch;
   #listeners: readonly ((event: ServerEvent) => void)[] = [];
 
-  constructor(options: GuestServerOptions, spawn: GuestSpawn, tmuxVersion: string) {
+  constructor(options: GuestServerOptions, spawn: GuestSpawn) {
     const { clock } = options;
     const log = options.log ?? (() => undefined);
     this.#options = options;
     this.#spawn = spawn;
-    this.#tmuxVersion = tmuxVersion;
     this.#inventory = new GuestInventory({
       clock,
-      onUnsettled: () => this.#base.remindOfChildren(),
+      serverPid: () => this.#base.serverPid,
       connection: () => this.#base.connection(),
       log,
       onEvents: (events) => this.#emit(events),
@@ -153,8 +156,10 @@ class GuestServer implements TmuxServer {
   }
 
   status(): ServerStatus {
-    const { state, epoch } = this.#base;
-    return { kind: "guest", state, tmuxVersion: this.#tmuxVersion, socketPath: this.#spawn.socketPath, epoch };
+    const { state, epoch, identity: server } = this.#base;
+    const identity = server === undefined ? undefined : identityText(server);
+    const { socketPath, program } = this.#spawn;
+    return { kind: "guest", state, tmuxVersion: program.version, socketPath, epoch, identity };
   }
 
   sessions(): readonly SessionInfo[] {
@@ -230,6 +235,15 @@ class GuestServer implements TmuxServer {
     );
   }
 
+  async setPaneMark(pane: PaneId, name: string, value: string | undefined): Promise<void> {
+    this.#requirePane(pane);
+    await writePaneMark(this.#base.connection(), pane, name, value);
+  }
+
+  async paneMarks(name: string): Promise<ReadonlyMap<PaneId, string>> {
+    return readPaneMarks(this.#base.connection(), name);
+  }
+
   counters(): ServerCounters {
     return this.#streams.counters();
   }
@@ -287,6 +301,8 @@ class GuestServer implements TmuxServer {
 
   #requirePane(pane: PaneId): PaneInfo {
     const info = this.findPane(pane);
+    // Nothing is known of a server that is not there.
+    if (info === undefined) this.#base.connection();
     if (info === undefined) throw new AppError("NOT_FOUND", `pane ${pane} does not exist; list the panes again`);
     return info;
   }

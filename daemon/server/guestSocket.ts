@@ -22,18 +22,27 @@ export function trySocket(socketPath: string): Promise<AppError | undefined> {
       resolve(undefined);
     });
     socket.once("error", (error: NodeJS.ErrnoException) => {
-      const why =
-        error.code === "EACCES" || error.code === "EPERM"
-          ? `we may not use the tmux socket ${socketPath}; does it belong to another user?`
-          : `no tmux server runs at ${socketPath}; start one there, it will be noticed`;
-      resolve(new AppError("CONNECTION_LOST", why, { details: { reason: error.code } }));
+      const isForbidden = error.code === "EACCES" || error.code === "EPERM";
+      const { code: errno } = error;
+      resolve(
+        isForbidden
+          ? new AppError("CONNECTION_LOST", `we may not use the tmux socket ${socketPath}; whose is it?`, {
+              details: { reason: "tmux_forbidden", errno },
+            })
+          : notRunning(socketPath, errno),
+      );
     });
   });
 }
 
+export const notRunning = (socketPath: string, errno?: string): AppError =>
+  new AppError("CONNECTION_LOST", `no tmux server runs at ${socketPath}; start one there, it will be noticed`, {
+    details: { reason: "tmux_not_running", errno },
+  });
+
 /** Whether nobody listens; anything else may be a server that is busy. */
 export const saysGone = (refusal: AppError): boolean =>
-  ["ENOENT", "ENOTDIR", "ECONNREFUSED", "ENOTSOCK"].includes(String(refusal.details?.["reason"]));
+  ["ENOENT", "ENOTDIR", "ECONNREFUSED", "ENOTSOCK"].includes(String(refusal.details?.["errno"]));
 
 /** Tells when the socket's file may have appeared. A missing directory is awaited in the nearest one there is. */
 export class SocketWatch {
@@ -58,8 +67,7 @@ export class SocketWatch {
   #arm(): void {
     this.#watcher?.close();
     this.#watcher = undefined;
-    let awaited = this.#socketPath;
-    while (!existsSync(dirname(awaited)) && dirname(awaited) !== awaited) awaited = dirname(awaited);
+    const awaited = this.#nearest();
     const directory = dirname(awaited);
     try {
       const watcher = watch(directory, { persistent: false }, (_kind, name) => {
@@ -68,9 +76,18 @@ export class SocketWatch {
       });
       watcher.on("error", () => watcher.close());
       this.#watcher = watcher;
+      // What came before the watch did is no event of it.
+      if (this.#nearest() !== awaited) this.#arm();
     } catch {
       // No watches left on this machine, or the directory has just gone: the next try by the clock finds the socket.
     }
+  }
+
+  /** The first part of the path that is not there, or the socket itself. */
+  #nearest(): string {
+    let awaited = this.#socketPath;
+    while (!existsSync(dirname(awaited)) && dirname(awaited) !== awaited) awaited = dirname(awaited);
+    return awaited;
   }
 
   #changed(awaited: string): void {

@@ -6,10 +6,12 @@
 import type { Notification } from "../../protocol/control/notifications.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
+import { MAX_GUEST_ATTACHING } from "../../protocol/limits.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import { createNonce } from "../connection/framing.ts";
 import type { ExitStatus } from "../panes/outputSource.ts";
 import type { Clock } from "../time/clock.ts";
+import { AttachTurns } from "./attachTurns.ts";
 import { attachLink, resume } from "./guestAttach.ts";
 import type { GuestBase } from "./guestBase.ts";
 import type { GuestInventory } from "./guestInventory.ts";
@@ -33,6 +35,7 @@ export interface GuestStreamsOptions {
 export class GuestStreams {
   readonly #options: GuestStreamsOptions;
   readonly #links: GuestLinks;
+  readonly #turns = new AttachTurns(MAX_GUEST_ATTACHING);
   /** The link whose output the base connection carries. */
   #borrower: GuestLink | undefined;
   readonly #left = new Map<GuestLink, Set<WindowId>>();
@@ -170,7 +173,9 @@ export class GuestStreams {
       // The base connection hears of everything but what happens inside this session's windows.
       if (notification.kind === "layout-change") inventory.notified(notification);
     };
-    const channel = await attachLink({ spawn, clock, link, signal, identity: base.identity, onNotification });
+    const channel = await this.#turns.take(signal, () =>
+      attachLink({ spawn, clock, link, signal, identity: base.identity, onNotification }),
+    );
     // Until now nobody told us of sizes in this session.
     for (const window of inventory.known.session(link.session)?.windows ?? []) inventory.windowChanged(window);
     return channel;

@@ -1,10 +1,11 @@
 /**
- * What tmux tells no control client: that a pane's program has ended while the pane stays (`remain-on-exit`), that one
+ * What tmux tells no control client of a guest: that a pane's program has ended while the pane stays (`remain-on-exit`), that one
  * was started anew, that a pane of a session we are not attached to came or went. Each of these makes or removes a
  * terminal, and Linux announces both in `/dev/pts`. An event is only ever a reason to look, and bursts are looked at
  * together. Where there is no such directory, tmux's own notifications have to do.
  */
-import { type FSWatcher, watch } from "node:fs";
+import { existsSync, type FSWatcher, watch } from "node:fs";
+import { join } from "node:path";
 import { TTY_LOOK_INTERVAL_MS } from "../../protocol/limits.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 
@@ -14,6 +15,8 @@ export const TTY_DIRECTORY = "/dev/pts";
 export interface TtyWatchOptions {
   readonly clock: Clock;
   readonly directory: string;
+  /** Not when a terminal comes. */
+  readonly onlyGone?: boolean | undefined;
   /** Asks tmux. */
   readonly look: () => void;
 }
@@ -27,9 +30,11 @@ export class TtyWatch {
   constructor(options: TtyWatchOptions) {
     this.#options = options;
     try {
-      this.#watcher = watch(options.directory, { persistent: false }, (kind) => {
+      this.#watcher = watch(options.directory, { persistent: false }, (kind, name) => {
         // "change" is what a program writes; "rename" is a terminal that came or went.
-        if (kind === "rename") this.changed();
+        if (kind !== "rename") return;
+        const isThere = options.onlyGone === true && name !== null && existsSync(join(options.directory, name));
+        if (!isThere) this.changed();
       });
       this.#watcher.on("error", () => this.close());
     } catch {

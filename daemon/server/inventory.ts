@@ -14,6 +14,7 @@ interface Session {
   readonly id: SessionId;
   name: string;
   readonly createdSec: number;
+  attachedClients: number;
   windows: WindowId[];
   activeWindow: WindowId | undefined;
 }
@@ -29,9 +30,12 @@ export class Inventory {
   readonly #windows = new Map<WindowId, Window>();
   readonly #panes = new Map<PaneId, PaneInfo>();
   readonly #strays = new Set<PaneId>();
+  /** Made when it is asked for and kept until something changes: answers about a pane name its sessions. */
+  #sorted: readonly SessionInfo[] | undefined;
 
   sessions(): readonly SessionInfo[] {
-    return [...this.#sessions.values()].map((session) => this.#info(session)).sort(byName);
+    this.#sorted ??= [...this.#sessions.values()].map((session) => this.#info(session)).sort(byName);
+    return this.#sorted;
   }
 
   findSession(name: string): SessionInfo | undefined {
@@ -74,6 +78,7 @@ export class Inventory {
     rows: readonly SessionRow[],
     links: readonly WindowLink[],
   ): { readonly events: readonly ServerEvent[]; readonly unknownWindows: readonly WindowId[] } {
+    this.#sorted = undefined;
     const events: ServerEvent[] = [];
     const listed = new Set(rows.map((row) => row.session));
     for (const id of this.#sessions.keys()) {
@@ -88,11 +93,15 @@ export class Inventory {
           id: row.session,
           name: row.name,
           createdSec: row.createdSec,
+          attachedClients: row.attached,
           windows: [],
           activeWindow: undefined,
         });
         events.push({ kind: "session-created", session: row.session });
-      } else session.name = row.name;
+      } else {
+        session.name = row.name;
+        session.attachedClients = row.attached;
+      }
     }
     for (const session of this.#sessions.values()) session.windows = [];
     const windows = new Set<WindowId>();
@@ -113,6 +122,7 @@ export class Inventory {
 
   /** The panes of windows, each window complete. Rows of windows that are in no session are passed over. */
   applyPanes(rows: readonly PaneRow[]): readonly ServerEvent[] {
+    this.#sorted = undefined;
     const events: ServerEvent[] = [];
     const inSession = this.#windowsInSessions();
     const byWindow = new Map<WindowId, PaneRow[]>();
@@ -131,7 +141,9 @@ export class Inventory {
       this.#windows.set(id, { id, name: panes[0]?.windowName ?? "", panes: panes.map((row) => row.pane) });
       for (const pane of before) if (!listed.has(pane)) this.#strays.add(pane);
       for (const row of panes) {
-        const exit = row.dead ? (this.#panes.get(row.pane)?.exit ?? exitOf(row)) : undefined;
+        const exit = row.dead
+          ? (this.#panes.get(row.pane)?.exit ?? exitStatus(row.deadStatus, row.deadSignal))
+          : undefined;
         const hadExited = this.#panes.get(row.pane)?.exit !== undefined;
         const { cols = row.cols, rows: oldRows = row.rows } = this.#panes.get(row.pane) ?? {};
         const isResized = cols !== row.cols || oldRows !== row.rows;
@@ -163,6 +175,7 @@ export class Inventory {
     asked: readonly PaneId[],
     places: ReadonlyMap<PaneId, WindowId>,
   ): { readonly events: readonly ServerEvent[]; readonly windows: readonly WindowId[] } {
+    this.#sorted = undefined;
     const events: ServerEvent[] = [];
     const inSession = this.#windowsInSessions();
     const windows = new Set<WindowId>();
@@ -172,6 +185,27 @@ export class Inventory {
       else if (this.#strays.delete(pane) && this.#panes.delete(pane)) events.push({ kind: "pane-closed", pane });
     }
     return { events, windows: [...windows] };
+  }
+
+  /** tmux has said that these are nowhere. */
+  removePanes(panes: readonly PaneId[]): readonly ServerEvent[] {
+    this.#sorted = undefined;
+    return panes.flatMap((pane) => {
+      const window = this.#windows.get(this.#panes.get(pane)?.window ?? ("" as WindowId));
+      if (window !== undefined) {
+        this.#windows.set(window.id, { ...window, panes: window.panes.filter((other) => other !== pane) });
+      }
+      this.#strays.delete(pane);
+      return this.#panes.delete(pane) ? [{ kind: "pane-closed" as const, pane }] : [];
+    });
+  }
+
+  /** tmux has said how the pane's program ended. */
+  declareExit(pane: PaneId, status: ExitStatus): readonly ServerEvent[] {
+    const info = this.#panes.get(pane);
+    if (info === undefined || info.exit !== undefined) return [];
+    this.#panes.set(pane, { ...info, exit: status });
+    return [{ kind: "pane-exited", pane, status }];
   }
 
   /** Forgets everything: the server is another one now. */
@@ -192,6 +226,7 @@ export class Inventory {
       windows: [...session.windows],
       activePane: active?.panes.find((pane) => this.#panes.get(pane)?.active === true),
       createdSec: session.createdSec,
+      attachedClients: session.attachedClients,
     };
   }
 }
@@ -200,9 +235,7 @@ export class Inventory {
 export const tmuxSessionName = (name: string): string => name.replaceAll(/[.:]/g, "_").replaceAll("\\", "\\\\");
 
 /** A pane is dead when its terminal is closed; how its program ended may be known a moment later, and the hook says when. */
-const exitOf = (row: PaneRow): ExitStatus | undefined =>
-  row.deadStatus === undefined && row.deadSignal === undefined
-    ? undefined
-    : { exitCode: row.deadStatus, signal: row.deadSignal };
+export const exitStatus = (exitCode: number | undefined, signal: number | undefined): ExitStatus | undefined =>
+  exitCode === undefined && signal === undefined ? undefined : { exitCode, signal };
 
 const byName = (a: SessionInfo, b: SessionInfo): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);

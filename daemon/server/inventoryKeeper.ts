@@ -6,8 +6,12 @@ import { AppError } from "../../protocol/errors.ts";
 import type { Notification } from "../../protocol/control/notifications.ts";
 import { controlPaneOutput, listPanesWhere, unsetPaneOption } from "../../protocol/command/build.ts";
 import {
+  DEAD_PANES_FORMAT,
+  decodeDeadPanes,
   decodePaneIds,
   type PaneRow,
+  type DeadPane,
+  identityText,
   type ServerIdentity,
   type SessionRow,
   type WindowLink,
@@ -15,6 +19,8 @@ import {
 import type { PaneId, WindowId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { Clock } from "../time/clock.ts";
+import { ExitSettler } from "./exitSettler.ts";
+import { TTY_DIRECTORY, TtyWatch } from "./guestTtys.ts";
 import { isHubName, type PaneEvent, TITLE_OPTION, titleTold } from "./hub.ts";
 import type { AttachedHub } from "./hubStartup.ts";
 import { sweepHub } from "./hubSweep.ts";
@@ -22,6 +28,7 @@ import { Inventory } from "./inventory.ts";
 import { InventoryRefresher } from "./inventoryRefresher.ts";
 import { PaneLook } from "./paneLook.ts";
 import type { PaneRegistry } from "./paneRegistry.ts";
+import { lookForEnd } from "./serverEnd.ts";
 import { TitleWatch } from "./titleWatch.ts";
 import type { ServerEvent } from "./tmuxServer.ts";
 
@@ -31,6 +38,8 @@ export interface InventoryKeeperOptions {
   /** @throws AppError CONNECTION_LOST while there is none. */
   readonly connection: () => ControlConnection;
   readonly log: ((event: string, fields: object) => void) | undefined;
+  /** Where terminals come and go; tests have another. */
+  readonly ttyDirectory?: string | undefined;
 }
 
 export class InventoryKeeper {
@@ -38,7 +47,9 @@ export class InventoryKeeper {
   readonly #options: InventoryKeeperOptions;
   readonly #refresher: InventoryRefresher;
   readonly #titles: TitleWatch;
-  readonly #dead: PaneLook;
+  readonly #dead: PaneLook<DeadPane>;
+  readonly #settler: ExitSettler;
+  readonly #ttys: TtyWatch;
   #listeners: readonly ((event: ServerEvent) => void)[] = [];
   #hub: AttachedHub | undefined;
   #identity: ServerIdentity | undefined;
@@ -66,12 +77,32 @@ export class InventoryKeeper {
     });
     this.#titles = new TitleWatch({ clock: options.clock, look: () => titles.look() });
     this.#dead = new PaneLook({
-      ask: () => this.#panesWhere("#{pane_dead}"),
-      found: (panes) => {
-        for (const pane of panes) if (this.inventory.findPane(pane)?.exit === undefined) this.paneChanged(pane);
+      ask: async () => {
+        const listing = listPanesWhere("#{pane_dead}", DEAD_PANES_FORMAT);
+        return decodeDeadPanes((await this.requireHub().connection.command(listing)).body);
       },
+      found: (panes) => this.#foundDead(panes),
       onError,
     });
+    this.#settler = new ExitSettler({
+      clock: options.clock,
+      serverPid: () => (this.#hub === undefined ? undefined : this.#identity?.pid),
+      look: () => this.#dead.look(),
+    });
+    // The hook that tells of a death comes with the signal that tmux can miss, and can get lost itself; a terminal goes.
+    this.#ttys = new TtyWatch({
+      clock: options.clock,
+      directory: options.ttyDirectory ?? TTY_DIRECTORY,
+      onlyGone: true,
+      look: () => {
+        if (this.#hub !== undefined) this.#settler.look();
+      },
+    });
+  }
+
+  /** See `ServerStatus`. */
+  get identity(): string | undefined {
+    return this.#identity === undefined ? undefined : identityText(this.#identity);
   }
 
   subscribe(listener: (event: ServerEvent) => void): () => void {
@@ -91,14 +122,33 @@ export class InventoryKeeper {
     await this.#refresher.refreshAll();
   }
 
-  /** The connection has gone; what was known stays known until the next one. */
-  detached(): void {
+  /**
+   * The connection has gone; what was known stays known until the next one. If the server has gone with it, all that was
+   * in it has, and that is told before there is another server.
+   */
+  detached(lost: AppError, socketPath: string): void {
+    if (this.#hub === undefined) return;
     this.#hub = undefined;
     this.#titles.clear();
+    this.#settler.clear();
+    const { clock } = this.#options;
+    lookForEnd({
+      clock,
+      lost,
+      socketPath,
+      pid: this.#identity?.pid,
+      onEnded: () => {
+        if (this.#hub !== undefined) return;
+        this.#identity = undefined;
+        this.emit(this.inventory.clear());
+      },
+    });
   }
 
   /** Nobody is told any more. */
   close(): void {
+    this.#ttys.close();
+    this.#settler.clear();
     this.#listeners = [];
   }
 
@@ -125,7 +175,7 @@ export class InventoryKeeper {
 
   paneEvent(event: PaneEvent): void {
     if (event === "title") this.#titles.changed();
-    else this.#dead.look();
+    else this.#settler.look();
   }
 
   paneChanged(pane: PaneId): void {
@@ -204,7 +254,8 @@ export class InventoryKeeper {
   #applyPanes(rows: readonly PaneRow[]): void {
     this.emit(this.inventory.applyPanes(rows));
     for (const row of rows) if (!row.dead) this.#options.panes.declareAlive(row.pane);
-    if (rows.some((row) => row.dead && row.deadStatus === undefined && row.deadSignal === undefined)) this.#reap();
+    const unsettled = rows.filter((row) => row.dead && row.deadStatus === undefined && row.deadSignal === undefined);
+    if (unsettled.length > 0) this.#settler.found(unsettled.length);
   }
 
   /** Panes that wrote something and went before any listing met them. */
@@ -213,18 +264,11 @@ export class InventoryKeeper {
     return this.#options.panes.streamed().filter((pane) => pane !== own && this.inventory.findPane(pane) === undefined);
   }
 
-  /**
-   * A pane's terminal is closed and tmux does not know how its program ended. Mostly it learns that in a moment; now and
-   * then tmux 3.3a sleeps over the signal that tells it, and the program stays a zombie until another one ends. Another
-   * such signal makes it look, and its hook tells us.
-   */
-  #reap(): void {
-    if (this.#identity === undefined) return;
-    try {
-      process.kill(this.#identity.pid, "SIGCHLD");
-    } catch {
-      // The server has just gone.
+  #foundDead(panes: readonly DeadPane[]): void {
+    for (const { pane, isSettled } of panes) {
+      if (isSettled && this.inventory.findPane(pane)?.exit === undefined) this.paneChanged(pane);
     }
+    this.#settler.found(panes.filter(({ isSettled }) => !isSettled).length);
   }
 
   async #panesWhere(filter: string): Promise<readonly PaneId[]> {

@@ -40,12 +40,15 @@ export interface RefresherOptions {
   readonly strays: () => readonly PaneId[];
   /** Takes where they are; returns the windows to list for those that moved. */
   readonly onPlaces: (asked: readonly PaneId[], places: ReadonlyMap<PaneId, WindowId>) => readonly WindowId[];
+  /** What else is to be asked, before any listing and never beside one. */
+  readonly onLook?: (() => Promise<void>) | undefined;
   /** A listing failed; the next change, `refresh` or `resume` asks for the same again. */
   readonly onError: (error: unknown) => void;
 }
 
 export class InventoryRefresher {
   readonly #options: RefresherOptions;
+  #look = false;
   #topology = false;
   #all = false;
   readonly #windows = new Set<WindowId>();
@@ -55,6 +58,12 @@ export class InventoryRefresher {
 
   constructor(options: RefresherOptions) {
     this.#options = options;
+  }
+
+  /** Has `onLook` called, after the listing that is under way. */
+  look(): void {
+    this.#look = true;
+    this.#start();
   }
 
   topologyChanged(): void {
@@ -75,7 +84,7 @@ export class InventoryRefresher {
 
   /** Asks for what failed while tmux did not answer. */
   resume(): void {
-    if (this.#topology || this.#all || this.#windows.size > 0) this.#start();
+    if (this.#look || this.#topology || this.#all || this.#windows.size > 0) this.#start();
   }
 
   /** Lists every pane of every window again, besides what `refresh` does: anything may have changed unseen. */
@@ -111,17 +120,21 @@ export class InventoryRefresher {
   }
 
   async #run(): Promise<void> {
+    const look = this.#look;
     const topology = this.#topology;
     const all = this.#all;
     const windows = new Set(this.#windows);
+    this.#look = false;
     this.#topology = false;
     this.#all = false;
     this.#windows.clear();
     try {
+      if (look) await this.#options.onLook?.();
       await this.#list(topology, all, windows);
     } catch (error) {
       // What was asked for is still to be asked; a listing that fails is not begun again by itself.
       this.#running = undefined;
+      this.#look ||= look;
       this.#topology ||= topology;
       this.#all ||= all;
       for (const window of windows) this.#windows.add(window);

@@ -1,10 +1,11 @@
 /** Makes a session on an owned server, in one step with everything that must hold from its program's first moment on. */
-import { newSession, setWindowOption } from "../../protocol/command/build.ts";
+import { newSession, setPaneOption, setWindowOption } from "../../protocol/command/build.ts";
 import { lines } from "../../protocol/command/formats.ts";
 import { isSessionId, type SessionId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import { tmuxSessionName } from "./inventory.ts";
 import { lingering } from "./linger.ts";
+import { markOf } from "./paneMarks.ts";
 import { creationError } from "./sessionRules.ts";
 import type { CreateSession } from "./tmuxServer.ts";
 
@@ -18,18 +19,26 @@ export async function makeSession(
 ): Promise<SessionId | undefined> {
   const { name } = request;
   const keep = request.remainOnExit === true;
+  const linger = keep && request.direct !== true;
   const make = newSession({
     name,
     cwd: request.cwd,
-    command: keep && request.command !== undefined ? lingering(request.command) : request.command,
+    command: linger && request.command !== undefined ? lingering(request.command) : request.command,
+    environment: request.environment,
+    windowName: request.windowName,
     cols: request.cols ?? DEFAULT_COLS,
     rows: request.rows ?? DEFAULT_ROWS,
     format: "#{session_id}",
   });
   // In one step with the making, so that the shortest program is kept too (docs/tmuxFacts.md 34).
-  const keepIt = setWindowOption(`=${tmuxSessionName(name)}:`, "remain-on-exit", "on");
+  const made = `=${tmuxSessionName(name)}:` as const;
+  const keepIt = keep ? [setWindowOption(made, "remain-on-exit", "on")] : [];
+  const marks = Object.entries(request.marks ?? {}).map(([mark, value]) => {
+    const { option, text = "" } = markOf(mark, value);
+    return setPaneOption(made, option, text);
+  });
   try {
-    const [reply] = await connection.group(keep ? [make, keepIt] : [make]);
+    const [reply] = await connection.group([make, ...keepIt, ...marks]);
     return lines(reply?.body ?? new Uint8Array(0)).find(isSessionId);
   } catch (error) {
     throw creationError(name, error);

@@ -22,6 +22,7 @@ import { prepareHub } from "./hubStartup.ts";
 import type { Inventory } from "./inventory.ts";
 import { InventoryKeeper } from "./inventoryKeeper.ts";
 import { makeSession } from "./makeSession.ts";
+import { readPaneMarks, writePaneMark } from "./paneMarks.ts";
 import { PaneRegistry } from "./paneRegistry.ts";
 import { duplicate, requireSessionName, requireSize, sessionGone } from "./sessionRules.ts";
 import { prepareSocketPath } from "./socketPath.ts";
@@ -56,6 +57,8 @@ export interface OwnedServerOptions {
   /** Output kept per pane. */
   readonly ringBytes?: number | undefined;
   readonly historyLines?: number | undefined;
+  /** Where terminals come and go; tests have another. */
+  readonly ttyDirectory?: string | undefined;
 }
 
 /** Letters and digits only: safe in a tmux name, pattern and target. */
@@ -104,7 +107,8 @@ class OwnedServer implements TmuxServer {
       onListenerError: (error) => this.#keeper.listenerFailed(error),
       onRevived: (pane) => this.#keeper.paneChanged(pane),
     });
-    this.#keeper = new InventoryKeeper({ clock: options.clock, panes: this.#panes, connection, log: options.log });
+    const { clock, log, ttyDirectory } = options;
+    this.#keeper = new InventoryKeeper({ clock, panes: this.#panes, connection, log, ttyDirectory });
   }
 
   get #inventory(): Inventory {
@@ -122,6 +126,7 @@ class OwnedServer implements TmuxServer {
       tmuxVersion: this.#tmuxVersion,
       socketPath: this.#options.socketPath,
       epoch: this.#panes.epoch,
+      identity: this.#keeper.identity,
     };
   }
 
@@ -212,6 +217,15 @@ class OwnedServer implements TmuxServer {
     await this.#keeper.refresh();
   }
 
+  async setPaneMark(pane: PaneId, name: string, value: string | undefined): Promise<void> {
+    this.#requirePane(pane);
+    await writePaneMark(this.#supervisor.connection(), pane, name, value);
+  }
+
+  async paneMarks(name: string): Promise<ReadonlyMap<PaneId, string>> {
+    return readPaneMarks(this.#supervisor.connection(), name);
+  }
+
   counters(): ServerCounters {
     return this.#panes.counters();
   }
@@ -265,8 +279,8 @@ class OwnedServer implements TmuxServer {
         this.#panes.announce();
       },
       onClosed: (error) => {
-        this.#keeper.detached();
         this.#panes.beginEpoch("", error);
+        this.#keeper.detached(error, socketPath);
         this.#supervisor.lost(connection, error);
       },
     });

@@ -1,18 +1,16 @@
 /** Asks tmux which panes are such and such: one question at a time, and once more when there was reason to meanwhile. */
-import type { PaneId } from "../../protocol/ids.ts";
-
-export interface PaneLookOptions {
-  readonly ask: () => Promise<readonly PaneId[]>;
-  readonly found: (panes: readonly PaneId[]) => void;
+export interface PaneLookOptions<T> {
+  readonly ask: () => Promise<readonly T[]>;
+  readonly found: (panes: readonly T[]) => void;
   readonly onError: (error: unknown) => void;
 }
 
-export class PaneLook {
-  readonly #options: PaneLookOptions;
+export class PaneLook<T> {
+  readonly #options: PaneLookOptions<T>;
   #asking = false;
   #again = false;
 
-  constructor(options: PaneLookOptions) {
+  constructor(options: PaneLookOptions<T>) {
     this.#options = options;
   }
 

@@ -5,13 +5,13 @@
  */
 import { randomBytes } from "node:crypto";
 import { AppError } from "../../protocol/errors.ts";
-import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
-import { paneIdOf } from "../../protocol/ids.ts";
-import { DEFAULT_RING_BYTES, MAX_CAPTURE_LINES, MAX_INPUT_BYTES } from "../../protocol/limits.ts";
+import type { PaneId, SessionId } from "../../protocol/ids.ts";
+import { DEFAULT_RING_BYTES, MAX_INPUT_BYTES } from "../../protocol/limits.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
 import { headOf } from "../panes/outputSource.ts";
-import { PaneStream } from "../panes/paneStream.ts";
-import { BoundedLines } from "./boundedLines.ts";
+import type { BoundedLines } from "./boundedLines.ts";
+import { markOf } from "./paneMarks.ts";
+import { makeStubSession, type StubSession } from "./stubSession.ts";
 import type {
   Capture,
   CaptureOptions,
@@ -32,9 +32,6 @@ import type {
 
 /** Sessions at once: more than anyone tries by hand, few enough that a loop gone wrong stays small. */
 const MAX_STUB_SESSIONS = 256;
-/** The screen's first size: tmux's own default. */
-const STUB_COLS = 80;
-const STUB_ROWS = 24;
 /** tmux's own bound of a window's width and height. */
 const MAX_SIZE = 10_000;
 
@@ -45,15 +42,6 @@ export interface StubServerOptions {
   readonly maxSessions?: number | undefined;
   /** Bytes of lines, and of stream, kept per pane. */
   readonly retainBytes?: number | undefined;
-}
-
-interface StubSession {
-  readonly info: SessionInfo & { readonly activePane: PaneId };
-  readonly window: WindowInfo;
-  pane: PaneInfo;
-  readonly cwd: string;
-  readonly stream: PaneStream;
-  readonly lines: BoundedLines;
 }
 
 /** A new, empty stub server. */
@@ -81,7 +69,8 @@ export class StubServer implements TmuxServer {
 
   status(): ServerStatus {
     const state = this.#closed ? "closed" : "ready";
-    return { kind: "stub", state, tmuxVersion: undefined, socketPath: undefined, epoch: this.#epoch };
+    const epoch = this.#epoch;
+    return { kind: "stub", state, tmuxVersion: undefined, socketPath: undefined, epoch, identity: "stub" };
   }
 
   sessions(): readonly SessionInfo[] {
@@ -116,7 +105,13 @@ export class StubServer implements TmuxServer {
     if (this.#byName.size >= maxSessions) {
       throw new AppError("RESOURCE_LIMIT", `the stub holds at most ${maxSessions} sessions: kill one first`);
     }
-    const session = this.#makeSession(request);
+    const session = makeStubSession(request, {
+      number: this.#made++,
+      epoch: this.#epoch,
+      retainBytes: this.#options.retainBytes ?? DEFAULT_RING_BYTES,
+      createdSec: Math.floor(this.#options.nowUnixMs() / 1_000),
+      onListenerError: this.#options.onListenerError,
+    });
     this.#byName.set(request.name, session);
     this.#byPane.set(session.pane.id, session);
     this.#emit({ kind: "session-created", session: session.info.id });
@@ -156,7 +151,7 @@ export class StubServer implements TmuxServer {
     const { lines, stream, pane } = this.#requirePane(id);
     options.signal?.throwIfAborted();
     return {
-      lines: lines.last(options.lines ?? pane.rows),
+      lines: options.whole === true ? wholeScreen(lines, pane, options) : lines.last(options.lines ?? pane.rows),
       position: headOf(stream),
       exact: true,
       cols: pane.cols,
@@ -198,6 +193,24 @@ export class StubServer implements TmuxServer {
     this.#emit({ kind: "pane-resized", pane: id, cols, rows });
   }
 
+  async setPaneMark(id: PaneId, name: string, value: string | undefined): Promise<void> {
+    const { marks } = this.#requirePane(id);
+    const { option } = markOf(name, value);
+    if (value === undefined) marks.delete(option);
+    else marks.set(option, value);
+  }
+
+  async paneMarks(name: string): Promise<ReadonlyMap<PaneId, string>> {
+    this.#requireOpen();
+    const { option } = markOf(name, undefined);
+    return new Map(
+      [...this.#byPane].flatMap(([id, { marks }]) => {
+        const value = marks.get(option);
+        return value === undefined ? [] : [[id, value] as const];
+      }),
+    );
+  }
+
   counters(): ServerCounters {
     return { outputBytes: this.#outputBytes, pauses: 0 };
   }
@@ -223,42 +236,6 @@ export class StubServer implements TmuxServer {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
-  }
-
-  #makeSession(request: CreateSession): StubSession {
-    const number = this.#made++;
-    const id = `$${number}` as SessionId;
-    const window = `@${number}` as WindowId;
-    const pane = paneIdOf(number);
-    const retainBytes = this.#options.retainBytes ?? DEFAULT_RING_BYTES;
-    return {
-      info: {
-        id,
-        name: request.name,
-        windows: [window],
-        activePane: pane,
-        createdSec: Math.floor(this.#options.nowUnixMs() / 1_000),
-      },
-      window: { id: window, name: "stub", panes: [pane] },
-      pane: {
-        id: pane,
-        window,
-        cols: request.cols ?? STUB_COLS,
-        rows: request.rows ?? STUB_ROWS,
-        active: true,
-        pid: 0,
-        title: "",
-        exit: undefined,
-      },
-      cwd: request.cwd ?? "/",
-      stream: new PaneStream({
-        id: pane,
-        epoch: this.#epoch,
-        retainBytes,
-        onListenerError: this.#options.onListenerError,
-      }),
-      lines: new BoundedLines(MAX_CAPTURE_LINES, retainBytes),
-    };
   }
 
   #requireOpen(): void {
@@ -291,4 +268,10 @@ function lineOf(parts: readonly InputPart[]): string {
     part.kind === "keys" ? part.keys.map((key) => `<${key}>`) : [decoder.decode(part.bytes)],
   );
   return tokens.join(" ");
+}
+
+/** The screen with its blank rows, and so much history above it. */
+function wholeScreen(kept: BoundedLines, { rows }: PaneInfo, { lines = 0 }: CaptureOptions): string[] {
+  const shown = kept.last(lines + rows);
+  return [...shown, ...Array<string>(Math.max(0, rows - shown.length)).fill("")];
 }

@@ -35,6 +35,8 @@ export interface SessionInfo {
   readonly activePane: PaneId | undefined;
   /** Unix time in seconds. */
   readonly createdSec: number;
+  /** Terminals that show it. */
+  readonly attachedClients: number;
 }
 
 export interface CreateSession {
@@ -47,13 +49,32 @@ export interface CreateSession {
   readonly rows?: number | undefined;
   /** Keep the pane readable after its program has ended (tmux `remain-on-exit`). Default false: it goes, as in tmux. */
   readonly remainOnExit?: boolean | undefined;
+  /**
+   * With `remainOnExit` on an owned server: the program is the pane's own process, without the shell that keeps the last
+   * of its output (docs/tmuxFacts.md 15). Default false.
+   */
+  readonly direct?: boolean | undefined;
+  /** Variables of the session besides the server's own; on an owned server. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** Default: what tmux makes of the command; on an owned server. */
+  readonly windowName?: string | undefined;
+  /** Marks of its pane (`setPaneMark`) that it has from its first moment; on an owned server. */
+  readonly marks?: Readonly<Record<string, string>> | undefined;
 }
 
 export type InputPart =
   /** Arrives byte for byte, any of the 256 values. */
   | { readonly kind: "text"; readonly bytes: Uint8Array }
   /** Key names as tmux knows them (`Enter`, `C-c`, `Up`): `isKeyName` of `daemon/panes/keys.ts`. */
-  | { readonly kind: "keys"; readonly keys: readonly string[] }
+  | {
+      readonly kind: "keys";
+      readonly keys: readonly string[];
+      /**
+       * Where the cursor must be in the moment in which tmux executes this: what the program has drawn since a capture
+       * has moved it. Elsewhere the keys and what follows them are not typed: INCONSISTENT_STATE.
+       */
+      readonly onlyAt?: { readonly col: number; readonly row: number } | undefined;
+    }
   /** Arrives byte for byte, bracketed when the program asked for that (`?2004h`). */
   | { readonly kind: "paste"; readonly bytes: Uint8Array };
 
@@ -76,6 +97,11 @@ export interface CaptureOptions {
   readonly joinWrapped?: boolean | undefined;
   /** Keep colours and attributes (capture-pane -e). Default: plain text without any control character. */
   readonly ansi?: boolean | undefined;
+  /**
+   * As `capture-pane -p -S -LINES -E -` prints it: that much history before the whole screen, blank rows at its end
+   * included, in plain text without any control character. Needs `lines`; goes with neither of the other two.
+   */
+  readonly whole?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -132,6 +158,11 @@ export interface ServerStatus {
   readonly tmuxVersion: string | undefined;
   readonly socketPath: string | undefined;
   readonly epoch: string;
+  /**
+   * Which tmux server the ids are of: its process and start. Another value means that every id is another pane's; the same
+   * one after a reconnect or a restart of ours, that the ids hold. Undefined while none is known.
+   */
+  readonly identity: string | undefined;
 }
 
 export type ServerEvent =
@@ -156,7 +187,10 @@ export interface TmuxServer extends AsyncDisposable {
   createSession(request: CreateSession): Promise<SessionInfo>;
   /** Ends the session and every program in it. @throws AppError NOT_FOUND, CONNECTION_LOST */
   killSession(session: SessionId): Promise<void>;
-  /** One atomic job in the pane's FIFO. @throws AppError NOT_FOUND, INVALID_ARGUMENT, RESOURCE_LIMIT, CONNECTION_LOST */
+  /**
+   * One atomic job in the pane's FIFO.
+   * @throws AppError NOT_FOUND, INVALID_ARGUMENT, INCONSISTENT_STATE (`onlyAt`), RESOURCE_LIMIT, CONNECTION_LOST
+   */
   input(pane: PaneId, parts: readonly InputPart[], options?: InputOptions): Promise<InputReceipt>;
   capture(pane: PaneId, options?: CaptureOptions): Promise<Capture>;
   /** @throws AppError NOT_FOUND, RESOURCE_LIMIT, CONNECTION_LOST */
@@ -165,6 +199,14 @@ export interface TmuxServer extends AsyncDisposable {
   describePane(pane: PaneId): Promise<PaneDetails>;
   /** Sets the size of the pane's window. @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST; INVALID_ARGUMENT on a guest */
   resize(pane: PaneId, cols: number, rows: number): Promise<void>;
+  /**
+   * Notes a value on the pane itself, `undefined` takes it away: it outlives this daemon and goes with the pane. Any text
+   * of at most `MAX_PANE_MARK_CHARS` comes back exactly; `name` is a lower-case word.
+   * @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST
+   */
+  setPaneMark(pane: PaneId, name: string, value: string | undefined): Promise<void>;
+  /** Every pane that carries this mark, asked of tmux. @throws AppError INVALID_ARGUMENT, CONNECTION_LOST */
+  paneMarks(name: string): Promise<ReadonlyMap<PaneId, string>>;
   counters(): ServerCounters;
   /** @throws AppError NOT_FOUND */
   output(pane: PaneId): OutputSource;

@@ -18,7 +18,7 @@ const MAX_DELAY_MS = 2_147_483_647;
 export const systemClock: Clock = {
   nowMs: () => performance.now(),
   callAt(deadlineMs, run) {
-    let handle: NodeJS.Timeout;
+    let handle: ReturnType<typeof setTimeout>;
     const arm = (): void => {
       const leftMs = Math.max(0, Math.ceil(deadlineMs - performance.now()));
       handle = leftMs > MAX_DELAY_MS ? setTimeout(arm, MAX_DELAY_MS) : setTimeout(run, leftMs);

@@ -29,6 +29,21 @@ export function sendBytes(pane: PaneId, bytes: Uint8Array): string {
 export const sendKeys = (pane: PaneId, keys: readonly string[]): string =>
   `send-keys -t ${pane} -- ${keys.map((key) => quote(key)).join(" ")}`;
 
+/**
+ * Keys, if the cursor is there when tmux comes to it; else a failure that names `otherwise`, which must be no session's name.
+ * Two guard blocks: the empty command, last in its group, stands for the second (docs/tmuxFacts.md 45).
+ */
+export const sendKeysAt = (
+  pane: PaneId,
+  keys: readonly string[],
+  { col, row }: { readonly col: number; readonly row: number },
+  otherwise: string,
+): readonly [string, string] => [
+  `if-shell -F -t ${pane} ${quote(`#{==:#{cursor_x} #{cursor_y},${col} ${row}}`)} ` +
+    `${quote(sendKeys(pane, keys))} ${quote(`has-session -t ${quote(`=${otherwise}`)}`)}`,
+  "",
+];
+
 export const setBuffer = (name: string, bytes: Uint8Array, append: boolean): string =>
   `set-buffer ${append ? "-a " : ""}-b ${name} -- ${quote(bytes)}`;
 
@@ -82,6 +97,10 @@ export interface NewSession {
   readonly rows?: number | undefined;
   /** `-P -F`: what to print of the new session. */
   readonly format: string;
+  /** Variables of the session and its panes, besides the server's. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** What tmux makes of the command when absent. */
+  readonly windowName?: string | undefined;
   /** Default true. False (`-E`): nothing of this client's environment reaches the session. */
   readonly updateEnvironment?: boolean | undefined;
 }
@@ -94,8 +113,13 @@ export function newSession(options: NewSession): string {
   const size =
     (options.cols === undefined ? "" : ` -x ${options.cols}`) +
     (options.rows === undefined ? "" : ` -y ${options.rows}`);
+  const variables = Object.entries(options.environment ?? {})
+    .map(([name, value]) => ` -e ${quote(`${name}=${value}`)}`)
+    .join("");
+  const windowName = options.windowName === undefined ? "" : ` -n ${quoteLiteralFormat(options.windowName)}`;
   return (
     `new-session -d${options.updateEnvironment === false ? " -E" : ""} -P -F ${quote(options.format)}${size}` +
+    `${variables}${windowName}` +
     ` -s ${quoteLiteralFormat(options.name)}${cwd}${command === "" ? "" : ` --${command}`}`
   );
 }
@@ -119,6 +143,10 @@ export const setWindowOption = (target: `=${string}:`, option: string, value: st
 
 export const setGlobalOption = (option: string, value: string): string => `set-option -g ${option} ${quote(value)}`;
 
+/** A pane's own value of an option; a session that was just made on the same line stands for its pane. */
+export const setPaneOption = (pane: PaneId | `=${string}:`, option: string, value: string): string =>
+  `set-option -p -t ${pane.startsWith("=") ? quote(pane) : pane} ${option} ${quote(value)}`;
+
 /** Takes back a pane's own value of an option. */
 export const unsetPaneOption = (pane: PaneId, option: string): string => `set-option -p -u -t ${pane} ${option}`;
 
@@ -141,7 +169,8 @@ export const listClients = (format: string): string => `list-clients -F ${quote(
 export const listSessions = (format: string): string => `list-sessions -F ${quote(format)}`;
 export const listAllWindows = (format: string): string => `list-windows -a -F ${quote(format)}`;
 export const listAllPanes = (format: string): string => `list-panes -a -F ${quote(format)}`;
-/** The ids of the panes for which `filter`, a format, is true. */
-export const listPanesWhere = (filter: string): string => `list-panes -a -f ${quote(filter)} -F ${quote("#{pane_id}")}`;
+/** The panes for which `filter`, a format, is true; their ids, if nothing else is asked. */
+export const listPanesWhere = (filter: string, format = "#{pane_id}"): string =>
+  `list-panes -a -f ${quote(filter)} -F ${quote(format)}`;
 export const listWindowPanes = (window: WindowId, format: string): string =>
   `list-panes -t ${window} -F ${quote(format)}`;

@@ -121,6 +121,32 @@ export function decodePanePlaces(body: Uint8Array): (readonly [PaneId, WindowId]
 /** For `list-panes -F #{pane_id}`; a window in several sessions is listed as often. */
 export const decodePaneIds = (body: Uint8Array): PaneId[] => [...new Set(lines(body).filter(isPaneId))];
 
+export interface DeadPane {
+  readonly pane: PaneId;
+  /** tmux knows how its program ended. */
+  readonly isSettled: boolean;
+}
+
+/** For `list-panes` of those whose terminal is closed. Ids and numbers only. */
+export const DEAD_PANES_FORMAT = "#{pane_id} #{pane_dead_status} #{pane_dead_signal}";
+
+export const decodeDeadPanes = (body: Uint8Array): DeadPane[] =>
+  lines(body).flatMap((line) => {
+    const [pane = "", status, signal] = line.split(" ");
+    return isPaneId(pane) ? [{ pane, isSettled: (status ?? "") + (signal ?? "") !== "" }] : [];
+  });
+
+export interface PaneMarkRow {
+  readonly pane: PaneId;
+  readonly text: string;
+}
+
+/** For `list-panes` of those that have this option of a user's own; its value may be anybody's. */
+export const paneMarksFormat = (nonce: string, option: string): string => `${nonce}#{pane_id}${nonce}#{${option}}`;
+
+export const decodePaneMarks = (body: Uint8Array, nonce: string): PaneMarkRow[] =>
+  foreignRows(body, nonce, 2).flatMap(([pane = "", text = ""]) => (isPaneId(pane) ? [{ pane, text }] : []));
+
 export interface ServerIdentity {
   readonly pid: number;
   readonly startSec: number;
@@ -140,9 +166,14 @@ export function decodeServerIdentity(body: Uint8Array): ServerIdentity | undefin
   return { pid: Number(pid), startSec: Number(start), version, session, window, pane };
 }
 
+/** One word for which server it is. */
+export const identityText = ({ pid, startSec }: Pick<ServerIdentity, "pid" | "startSec">): string =>
+  `${pid}.${startSec}`;
+
 const utf8 = new TextDecoder();
 
-const optionalNumber = (text: string | undefined): number | undefined =>
+/** A field that tmux leaves empty when it does not hold. */
+export const optionalNumber = (text: string | undefined): number | undefined =>
   text === undefined || text === "" ? undefined : Number(text);
 
 /** The lines of a body of ids and numbers. */

@@ -1,0 +1,69 @@
+/**
+ * A pane is dead when its terminal is closed; how its program ended tmux learns from a signal, mostly a moment later. Now
+ * and then tmux 3.3a sleeps over that signal, and the program stays a zombie until another one ends (docs/tmuxFacts.md
+ * 39). The same signal from us makes it look, and means nothing to it otherwise; then we look again, at once and then
+ * less and less often, and after that with every heartbeat.
+ */
+import type { Clock, Timer } from "../time/clock.ts";
+
+const LOOK_AFTER_MS = [1, 5, 25, 125, 625];
+
+export interface ExitSettlerOptions {
+  readonly clock: Clock;
+  /** The tmux server's process; undefined while it is not known or does not answer. */
+  readonly serverPid: () => number | undefined;
+  /** Asks tmux which panes are dead, and calls `found` with the answer. */
+  readonly look: () => void;
+}
+
+export class ExitSettler {
+  readonly #options: ExitSettlerOptions;
+  #unsettled = 0;
+  #tries = 0;
+  #timer: Timer | undefined;
+
+  constructor(options: ExitSettlerOptions) {
+    this.#options = options;
+  }
+
+  /** Something has ended. */
+  look(): void {
+    this.#tries = 0;
+    this.#options.look();
+  }
+
+  /** Some time has passed. */
+  beat(): void {
+    if (this.#unsettled > 0) this.#options.look();
+  }
+
+  /** So many panes are dead of which tmux does not know how their programs ended. */
+  found(unsettled: number): void {
+    this.#unsettled = unsettled;
+    if (unsettled === 0) return;
+    this.remind();
+    const { clock, look } = this.#options;
+    const delayMs = LOOK_AFTER_MS[this.#tries];
+    if (delayMs === undefined) return;
+    this.#tries += 1;
+    this.#timer?.cancel();
+    this.#timer = clock.callAt(clock.nowMs() + delayMs, look);
+  }
+
+  /** Has tmux ask the kernel which programs have ended. */
+  remind(): void {
+    const pid = this.#options.serverPid();
+    if (pid === undefined) return;
+    try {
+      process.kill(pid, "SIGCHLD");
+    } catch {
+      // It has just gone, is another user's, or in another process namespace: things stay as they are.
+    }
+  }
+
+  /** What was asked about is no more. Safe to call twice. */
+  clear(): void {
+    this.#timer?.cancel();
+    this.#unsettled = 0;
+  }
+}
