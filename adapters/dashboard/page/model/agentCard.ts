@@ -1,0 +1,191 @@
+/**
+ * One agent as the page knows it, decoded once where it comes in. Everything in it that a program or a hook has named is
+ * text to be shown and nothing else; a field that is missing or of another type gets its empty value, so that a tab that is
+ * older than the daemon goes on working.
+ */
+
+export type AgentState = "IDLE" | "COMMANDED" | "PROCESSING" | "AWAITING_INPUT" | "COMPLETE";
+export type QuestionKind = "text" | "select" | "multi_select";
+
+export interface QuestionOption {
+  readonly index: number;
+  /** As the program shows it; undefined for a list without numbers. */
+  readonly number: string | undefined;
+  readonly label: string;
+  /** What the tool that asks says of it; empty when it says nothing. */
+  readonly description: string;
+  /** tmux key names that choose it. */
+  readonly keys: readonly string[];
+}
+
+/** One of several questions that are answered together. */
+export interface QuestionPart {
+  readonly text: string;
+  readonly isMulti: boolean;
+  readonly options: readonly QuestionOption[];
+}
+
+export interface Question {
+  readonly turnId: number | undefined;
+  readonly text: string;
+  readonly kind: QuestionKind;
+  readonly options: readonly QuestionOption[];
+  /** With `multi_select`: what is to be chosen, at least one. */
+  readonly parts: readonly QuestionPart[];
+  readonly otherIndex: number | undefined;
+  readonly dialogId: string | undefined;
+}
+
+export interface CardReadiness {
+  readonly state: string;
+  readonly source: string;
+  readonly sinceUnixMs: number | undefined;
+  readonly profile: string;
+}
+
+export interface LastDelivery {
+  readonly delivery: string;
+  readonly latencyMs: number | undefined;
+  readonly atUnixMs: number | undefined;
+}
+
+export interface AgentCard {
+  readonly agentId: number;
+  readonly projectName: string;
+  readonly projectPath: string;
+  readonly session: string;
+  readonly state: AgentState;
+  /** The pane is there and an agent program runs in it. */
+  readonly available: boolean;
+  readonly priority: number;
+  readonly reason: string;
+  readonly paneId: string | undefined;
+  readonly tmuxSession: string | undefined;
+  readonly stateSinceUnixMs: number | undefined;
+  readonly lastSeenUnixMs: number | undefined;
+  readonly readiness: CardReadiness | undefined;
+  readonly question: Question | undefined;
+  readonly lastDelivery: LastDelivery | undefined;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const STATES: ReadonlySet<string> = new Set<AgentState>([
+  "IDLE",
+  "COMMANDED",
+  "PROCESSING",
+  "AWAITING_INPUT",
+  "COMPLETE",
+]);
+
+/** Undefined for what is no card: it has no agent. */
+export function decodeCard(value: unknown): AgentCard | undefined {
+  const card = fieldsOf(value);
+  const agentId = integer(card?.["agent_id"]) ?? integer(card?.["id"]);
+  if (card === undefined || agentId === undefined) return undefined;
+  return {
+    agentId,
+    projectName: text(card["project_name"]) ?? "",
+    projectPath: text(card["project_path"]) ?? "",
+    session: text(card["session"]) ?? text(card["session_uuid"]) ?? "",
+    state: decodeState(card["state"]) ?? "IDLE",
+    available: card["is_bridge_connected"] === true,
+    priority: number(card["priority"]) ?? 0,
+    reason: text(card["reason"]) ?? "",
+    paneId: text(card["tmux_pane_id"]),
+    tmuxSession: text(card["tmux_session"]),
+    stateSinceUnixMs: number(card["state_since_unix_ms"]),
+    lastSeenUnixMs: number(card["last_seen_unix_ms"]),
+    readiness: decodeReadiness(card["readiness"]),
+    question: decodeQuestion(card["question"], card["question_options"]),
+    lastDelivery: decodeDelivery(card["last_delivery"]),
+  };
+}
+
+/** The states come in either case: `processing`, `AWAITING_INPUT`. */
+export function decodeState(value: unknown): AgentState | undefined {
+  const state = text(value)?.toUpperCase();
+  return state !== undefined && STATES.has(state) ? (state as AgentState) : undefined;
+}
+
+function decodeReadiness(value: unknown): CardReadiness | undefined {
+  const readiness = fieldsOf(value);
+  if (readiness === undefined) return undefined;
+  return {
+    state: text(readiness["state"]) ?? "unknown",
+    source: text(readiness["source"]) ?? "none",
+    sinceUnixMs: number(readiness["since_unix_ms"]),
+    profile: text(readiness["profile"]) ?? "",
+  };
+}
+
+/** `toolInput`: what the tool that asks has said, of which the screen may show only the first part. */
+function decodeQuestion(value: unknown, toolInput: unknown): Question | undefined {
+  const question = fieldsOf(value);
+  if (question === undefined) return undefined;
+  const asked = list(fieldsOf(toolInput)?.["questions"]).flatMap(decodePart);
+  const options = withDescriptions(list(question["options"]).flatMap(decodeOption), asked[0]);
+  const kind = question["kind"];
+  return {
+    turnId: integer(question["turn_id"]),
+    text: text(question["text"]) ?? "",
+    kind: kind === "select" || kind === "multi_select" ? kind : "text",
+    options,
+    parts: kind === "multi_select" ? partsOf(asked, options) : [],
+    otherIndex: integer(question["other_index"]),
+    dialogId: text(question["dialog_id"]),
+  };
+}
+
+const partsOf = (asked: readonly QuestionPart[], options: readonly QuestionOption[]): readonly QuestionPart[] =>
+  asked.length > 0 ? asked : [{ text: "", isMulti: true, options }];
+
+function decodePart(value: unknown): QuestionPart[] {
+  const part = fieldsOf(value);
+  const options = list(part?.["options"]).flatMap(decodeOption);
+  if (part === undefined || options.length === 0) return [];
+  return [{ text: text(part["question"]) ?? "", isMulti: part["multiSelect"] === true, options }];
+}
+
+function decodeOption(value: unknown, place: number): QuestionOption[] {
+  const option = typeof value === "string" ? { label: value } : fieldsOf(value);
+  if (option === undefined) return [];
+  const fields: Fields = option;
+  const shown = fields["number"];
+  return [
+    {
+      index: integer(fields["index"]) ?? place,
+      number: typeof shown === "number" ? String(shown) : text(shown),
+      label: text(fields["label"]) ?? "",
+      description: text(fields["description"]) ?? "",
+      keys: list(fields["keys"]).filter((key) => typeof key === "string"),
+    },
+  ];
+}
+
+function withDescriptions(options: readonly QuestionOption[], asked: QuestionPart | undefined): QuestionOption[] {
+  const said = new Map(asked?.options.map(({ label, description }) => [label, description]));
+  return options.map((option) => ({ ...option, description: said.get(option.label) ?? option.description }));
+}
+
+function decodeDelivery(value: unknown): LastDelivery | undefined {
+  const delivery = fieldsOf(value);
+  const outcome = text(delivery?.["delivery"]);
+  if (delivery === undefined || outcome === undefined) return undefined;
+  return {
+    delivery: outcome,
+    latencyMs: number(delivery["latency_ms"]),
+    atUnixMs: number(delivery["at_unix_ms"]),
+  };
+}
+
+export function fieldsOf(value: unknown): Fields | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+}
+
+export const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+export const number = (value: unknown): number | undefined =>
+  typeof value === "number" && Number.isFinite(value) ? value : undefined;
+export const integer = (value: unknown): number | undefined =>
+  Number.isSafeInteger(value) ? Number(value) : undefined;
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

@@ -1,0 +1,67 @@
+/**
+ * The agents, folded from a listing and from the events after it. An event is either a whole card or a small change to one;
+ * folding one twice does no harm, which is what lets a listing be asked for while events arrive.
+ */
+import { type AgentCard, decodeCard, decodeState, fieldsOf, integer } from "./agentCard.ts";
+
+export type Agents = ReadonlyMap<number, AgentCard>;
+
+/** What an event did: `unknown` speaks of an agent nobody has listed, so the listing has to be asked for again. */
+export interface Folded {
+  readonly agents: Agents;
+  readonly unknown: boolean;
+}
+
+export function agentsFrom(listing: unknown): Agents {
+  const cards = fieldsOf(listing)?.["agents"];
+  const decoded = Array.isArray(cards) ? cards.map(decodeCard).filter((card) => card !== undefined) : [];
+  return new Map(decoded.map((card) => [card.agentId, card]));
+}
+
+/** `name` and `data` as the event stream has them (docs/contracts/dashboard.md, "SSE"). */
+export function foldEvent(agents: Agents, name: string, data: unknown): Folded {
+  switch (name) {
+    case "card_refresh": {
+      const card = decodeCard(data);
+      return card === undefined ? unchanged(agents) : changed(agents, card);
+    }
+    case "state_changed": {
+      const state = decodeState(fieldsOf(data)?.["new_state"]);
+      if (state === undefined) return unchanged(agents);
+      return patch(agents, data, (card) => (card.state === state ? card : { ...card, state, reason: "" }));
+    }
+    case "commander_availability": {
+      const available = fieldsOf(data)?.["available"] === true;
+      return patch(agents, data, (card) => (card.available === available ? card : { ...card, available }));
+    }
+    case "session_created":
+      return { agents, unknown: true };
+    case "session_ended": {
+      const agentId = agentIdOf(data);
+      if (agentId === undefined || !agents.has(agentId)) return unchanged(agents);
+      const rest = new Map(agents);
+      rest.delete(agentId);
+      return { agents: rest, unknown: false };
+    }
+    // From outside: an event this page does not show, or one it does not know.
+    default:
+      return unchanged(agents);
+  }
+}
+
+const unchanged = (agents: Agents): Folded => ({ agents, unknown: false });
+const changed = (agents: Agents, card: AgentCard): Folded => ({
+  agents: new Map(agents).set(card.agentId, card),
+  unknown: false,
+});
+
+function patch(agents: Agents, data: unknown, change: (card: AgentCard) => AgentCard): Folded {
+  const agentId = agentIdOf(data);
+  if (agentId === undefined) return unchanged(agents);
+  const card = agents.get(agentId);
+  if (card === undefined) return { agents, unknown: true };
+  const next = change(card);
+  return next === card ? unchanged(agents) : changed(agents, next);
+}
+
+const agentIdOf = (data: unknown): number | undefined => integer(fieldsOf(data)?.["agent_id"]);

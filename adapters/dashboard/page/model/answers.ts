@@ -1,0 +1,78 @@
+/** What a person answers, as the body of `POST /api/respond/:id`. */
+import type { Question, QuestionOption } from "./agentCard.ts";
+
+/** tmux key names of the quick keys, and what stands on their buttons. */
+export const QUICK_KEYS = [
+  { keys: ["Enter"], label: "Enter", says: "Press Enter" },
+  { keys: ["Escape"], label: "Esc", says: "Press Escape: reject the dialog or interrupt" },
+  { keys: ["C-c"], label: "C-c", says: "Press Control-C: may end the program" },
+  { keys: ["1"], label: "1", says: "Press 1" },
+  { keys: ["2"], label: "2", says: "Press 2" },
+  { keys: ["3"], label: "3", says: "Press 3" },
+  { keys: ["y"], label: "y", says: "Press y" },
+  { keys: ["n"], label: "n", says: "Press n" },
+] as const;
+
+export interface Choice {
+  readonly indices: readonly number[];
+  readonly isMulti: boolean;
+}
+
+export type Answer =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "option"; readonly option: QuestionOption }
+  | { readonly kind: "other"; readonly text: string }
+  /** One for each part of the question, in its order. */
+  | { readonly kind: "several"; readonly choices: readonly Choice[] }
+  | { readonly kind: "keys"; readonly keys: readonly string[] };
+
+/** `dialog_id` keeps an answer from reaching a dialog that has taken the place of the one that was shown. */
+export function respondBody(answer: Answer, question: Question | undefined): Readonly<Record<string, unknown>> {
+  const dialog = question?.dialogId === undefined ? {} : { dialog_id: question.dialogId };
+  switch (answer.kind) {
+    case "text":
+      return { mode: "text", text: answer.text };
+    case "option":
+      return { mode: "select", option_index: answer.option.index, option_label: answer.option.label, ...dialog };
+    case "other":
+      return { mode: "other", text: answer.text, ...dialog };
+    case "several":
+      return {
+        mode: "multi_select",
+        answers: answer.choices.map(({ indices, isMulti }) =>
+          isMulti ? { option_indices: [...indices].sort((a, b) => a - b) } : { option_index: indices[0] },
+        ),
+        ...dialog,
+      };
+    case "keys":
+      return { mode: "keys", keys: answer.keys };
+  }
+}
+
+export type TextUse = "text" | "other" | "none";
+
+/** What typed text would be: an answer, the dialog's own "other", or nothing a dialog without one can take. */
+export function textUseOf(question: Question | undefined): TextUse {
+  if (question === undefined || question.options.length === 0) return "text";
+  return question.otherIndex === undefined ? "none" : "other";
+}
+
+/** The option that a number key means: the one that shows it, or in a list without numbers the one at that place. */
+export function optionForDigit(question: Question | undefined, digit: string): QuestionOption | undefined {
+  const options = question?.options ?? [];
+  const numbered = options.some((option) => option.number !== undefined);
+  return numbered ? options.find((option) => option.number === digit) : options[Number(digit) - 1];
+}
+
+/** Whether these are the same question to a person who is about to press a button. */
+export const sameQuestion = (a: Question | undefined, b: Question | undefined): boolean =>
+  a?.dialogId === b?.dialogId &&
+  a?.text === b?.text &&
+  a?.kind === b?.kind &&
+  a?.options.length === b?.options.length &&
+  (a?.options.every((option, place) => option.label === b?.options[place]?.label) ?? true);
+
+/** Whether a press that was meant for `before` could answer `now`: not when only more has become known of the same one. */
+export const replaces = (before: Question | undefined, now: Question | undefined): boolean =>
+  before !== undefined &&
+  (before.turnId !== now?.turnId || (before.dialogId !== undefined && before.dialogId !== now?.dialogId));

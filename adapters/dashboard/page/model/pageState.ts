@@ -1,0 +1,120 @@
+/** Everything the page shows, and the changes to it that are more than setting a field. */
+import type { LinkState } from "../net/sseLink.ts";
+import type { AgentCard } from "./agentCard.ts";
+import type { Agents } from "./agents.ts";
+import { replaces, sameQuestion } from "./answers.ts";
+import { inOrder, needOf } from "./order.ts";
+
+/** How the last answer to an agent is doing. */
+export type AnswerProgress =
+  | { readonly kind: "sending"; readonly tries: number }
+  | { readonly kind: "delivered"; readonly words: string }
+  | { readonly kind: "failed"; readonly words: string };
+
+export interface PageState {
+  readonly agents: Agents;
+  /** A listing has come at least once. */
+  readonly loaded: boolean;
+  /** What is wrong with the listing, while the connection itself stands. */
+  readonly problem: string | undefined;
+  readonly link: LinkState;
+  readonly tokenWanted: boolean;
+  readonly answers: ReadonlyMap<number, AnswerProgress>;
+  /** What is written and not sent, so that a card may move without losing it. */
+  readonly drafts: ReadonlyMap<number, string>;
+  /** Until when (unix ms) a question that took another's place takes no press: it was meant for the other. */
+  readonly settling: ReadonlyMap<number, number>;
+  readonly selectedId: number | undefined;
+  readonly openPaneId: number | undefined;
+  readonly helpOpen: boolean;
+  /** The server's time as well as it is known: what ages are counted to. */
+  readonly nowUnixMs: number;
+  /** For those who hear the page. */
+  readonly announcement: string;
+}
+
+/** Between seeing a button and pressing it; shorter than anybody reads a new question. */
+export const SETTLE_MS = 400;
+
+export const firstState = (nowUnixMs: number): PageState => ({
+  agents: new Map(),
+  loaded: false,
+  problem: undefined,
+  link: { kind: "connecting" },
+  tokenWanted: false,
+  answers: new Map(),
+  drafts: new Map(),
+  settling: new Map(),
+  selectedId: undefined,
+  openPaneId: undefined,
+  helpOpen: false,
+  nowUnixMs,
+  announcement: "",
+});
+
+export function withEntry<Value>(
+  map: ReadonlyMap<number, Value>,
+  key: number,
+  value: Value | undefined,
+): ReadonlyMap<number, Value> {
+  const next = new Map(map);
+  if (value === undefined) next.delete(key);
+  else next.set(key, value);
+  return next;
+}
+
+/** The next agents, with what no longer fits them let go: the outcome of an answer to a question before this one. */
+export function withAgents(state: PageState, agents: Agents): PageState {
+  if (agents === state.agents) return state;
+  let { answers, settling, drafts } = state;
+  for (const [agentId, card] of agents) {
+    const before = state.agents.get(agentId);
+    if (needOf(card) !== "asking" || sameQuestion(before?.question, card.question)) continue;
+    if (answers.get(agentId)?.kind !== "sending") answers = withEntry(answers, agentId, undefined);
+    if (before !== undefined && needOf(before) === "asking" && replaces(before.question, card.question))
+      settling = withEntry(settling, agentId, state.nowUnixMs + SETTLE_MS);
+  }
+  for (const agentId of state.agents.keys()) {
+    if (agents.has(agentId)) continue;
+    answers = withEntry(answers, agentId, undefined);
+    drafts = withEntry(drafts, agentId, undefined);
+    settling = withEntry(settling, agentId, undefined);
+  }
+  const has = (agentId: number | undefined): number | undefined =>
+    agentId !== undefined && agents.has(agentId) ? agentId : undefined;
+  return {
+    ...state,
+    agents,
+    answers,
+    settling,
+    drafts,
+    selectedId: has(state.selectedId),
+    openPaneId: has(state.openPaneId),
+  };
+}
+
+export const askingCards = (agents: Agents): AgentCard[] =>
+  inOrder(agents.values()).filter((card) => needOf(card) === "asking");
+
+/** Who asks now and did not before. */
+export const beganAsking = (before: Agents, now: Agents): AgentCard[] =>
+  askingCards(now).filter((card) => {
+    const earlier = before.get(card.agentId);
+    return earlier === undefined || needOf(earlier) !== "asking";
+  });
+
+/** The card `steps` below the selected one, or the first; it stays at either end. */
+export function neighbour(state: PageState, steps: 1 | -1): number | undefined {
+  const ids = inOrder(state.agents.values()).map((card) => card.agentId);
+  const at = state.selectedId === undefined ? -1 : ids.indexOf(state.selectedId);
+  if (at < 0) return ids[0];
+  return ids[Math.min(ids.length - 1, Math.max(0, at + steps))];
+}
+
+/** Whom a key without a card is meant for: the selected one, or the only one that can be meant. */
+export function target(state: PageState): AgentCard | undefined {
+  const selected = state.selectedId === undefined ? undefined : state.agents.get(state.selectedId);
+  if (selected !== undefined) return selected;
+  const asking = askingCards(state.agents);
+  return asking.length === 1 ? asking[0] : undefined;
+}

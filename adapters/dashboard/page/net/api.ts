@@ -1,0 +1,86 @@
+/** The dashboard's routes as functions. Whatever goes wrong is an `ApiError` with a message a person can act on. */
+import { fieldsOf, text } from "../model/agentCard.ts";
+import { ApiError } from "./apiError.ts";
+
+export interface Answered {
+  readonly body: unknown;
+  /** The server's clock, to the second, when it says. */
+  readonly serverUnixMs: number | undefined;
+}
+
+export interface Api {
+  agents(signal: AbortSignal): Promise<Answered>;
+  respond(agentId: number, body: unknown, idempotencyKey: string, signal: AbortSignal): Promise<Answered>;
+  type(agentId: number, input: string): Promise<Answered>;
+  events(lastEventId: string | undefined, signal: AbortSignal): Promise<Response>;
+  pane(agentId: number, signal: AbortSignal): Promise<Response>;
+}
+
+/** A daemon that wants a token has given this page a cookie for it. */
+export function createApi(fetch: typeof globalThis.fetch): Api {
+  const ask = async (path: string, init: RequestInit): Promise<Response> => {
+    let response: Response;
+    try {
+      response = await fetch(path, init);
+    } catch {
+      throw new ApiError("tmuxwire cannot be reached: is the daemon running?", { status: 0, errorType: "unreachable" });
+    }
+    if (!response.ok) throw await errorFrom(response);
+    return response;
+  };
+  const post = async (
+    path: string,
+    body: unknown,
+    extra: RequestInit & { readonly key?: string },
+  ): Promise<Answered> => {
+    const { key, ...init } = extra;
+    const headers = new Headers({ "content-type": "application/json" });
+    if (key !== undefined) headers.set("idempotency-key", key);
+    return answered(await ask(path, { ...init, method: "POST", headers, body: JSON.stringify(body) }));
+  };
+  return {
+    agents: async (signal) => answered(await ask("/api/agents", { signal })),
+    respond: (agentId, body, key, signal) => post(`/api/respond/${agentId}`, body, { key, signal }),
+    type: (agentId, input) => post(`/api/agents/${agentId}/input`, { text: input }, {}),
+    events: (lastEventId, signal) =>
+      ask("/api/events/stream", {
+        signal,
+        headers: lastEventId === undefined ? {} : { "last-event-id": lastEventId },
+      }),
+    pane: (agentId, signal) => ask(`/api/agents/${agentId}/pane/stream`, { signal }),
+  };
+}
+
+async function answered(response: Response): Promise<Answered> {
+  const date = Date.parse(response.headers.get("date") ?? "");
+  return {
+    body: parse(await response.text().catch(() => "")),
+    serverUnixMs: Number.isNaN(date) ? undefined : date,
+  };
+}
+
+async function errorFrom(response: Response): Promise<ApiError> {
+  const body = fieldsOf(parse(await response.text().catch(() => "")));
+  const retryAfterSec = Number(response.headers.get("retry-after") ?? Number.NaN);
+  // `{error_type, message}` of the contract, `{error}` of its session routes, or an answer that is not the daemon's.
+  const words = text(body?.["message"]) ?? text(body?.["error"]);
+  return new ApiError(words ?? plainWords(response.status), {
+    status: response.status,
+    errorType: text(body?.["error_type"]) ?? `http_${response.status}`,
+    retryAfterMs: retryAfterSec > 0 ? retryAfterSec * 1_000 : undefined,
+  });
+}
+
+function plainWords(status: number): string {
+  if (status === 401) return "this daemon wants a token";
+  if (status === 403) return "this daemon does not admit pages from this address";
+  return `the server answered ${status}`;
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * Keys typed into a pane, in order: one request under way, what is typed meanwhile goes together in the next. Nothing is
+ * ever sent twice: after a failure what was waiting is dropped and the person is told.
+ */
+
+export interface InputSenderOptions {
+  readonly send: (input: string) => Promise<unknown>;
+  /** Some of what was typed has not arrived, or may not have. */
+  readonly onProblem: (message: string) => void;
+}
+
+/** More than anybody types while one request is under way; a longer paste belongs into the answer box. */
+export const MAX_WAITING_CHARS = 65_536;
+/** In one request: even if each of them is escaped, the body is below the server's 64 KiB. */
+export const MAX_PIECE_CHARS = 8_000;
+
+export class InputSender {
+  readonly #options: InputSenderOptions;
+  #waiting = "";
+  #sending = false;
+
+  constructor(options: InputSenderOptions) {
+    this.#options = options;
+  }
+
+  type(input: string): void {
+    if (this.#waiting.length + input.length > MAX_WAITING_CHARS) {
+      this.#options.onProblem("too much typed at once: it was left out; use the answer box for long text");
+      return;
+    }
+    this.#waiting += input;
+    if (!this.#sending) void this.#drain();
+  }
+
+  /** What has not been sent yet never will be. */
+  drop(): void {
+    this.#waiting = "";
+  }
+
+  async #drain(): Promise<void> {
+    this.#sending = true;
+    try {
+      while (this.#waiting !== "") {
+        const input = firstPiece(this.#waiting);
+        this.#waiting = this.#waiting.slice(input.length);
+        // oxlint-disable-next-line no-await-in-loop -- keys keep their order
+        await this.#options.send(input);
+      }
+    } catch (error) {
+      this.#waiting = "";
+      this.#options.onProblem(error instanceof Error ? error.message : "the keys did not arrive");
+    } finally {
+      this.#sending = false;
+    }
+  }
+}
+
+/** A character that takes two units stays whole. */
+function firstPiece(text: string): string {
+  const piece = text.slice(0, MAX_PIECE_CHARS);
+  const isCut = piece.length < text.length && /[\uD800-\uDBFF]$/.test(piece);
+  return isCut ? piece.slice(0, -1) : piece;
+}

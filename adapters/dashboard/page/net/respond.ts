@@ -1,0 +1,74 @@
+/**
+ * One answer, delivered once: every try carries the same key, so a try that the daemon has already carried out is answered
+ * again and typed never twice. Tried again are the answers that the contract says may pass (502, 503) and no answer at all.
+ */
+import type { Clock } from "../../../../daemon/time/clock.ts";
+import { fieldsOf, number, text } from "../model/agentCard.ts";
+import type { Api } from "./api.ts";
+import { ApiError } from "./apiError.ts";
+
+export type AnswerResult =
+  | { readonly kind: "delivered"; readonly delivery: string; readonly latencyMs: number }
+  | { readonly kind: "failed"; readonly errorType: string; readonly message: string };
+
+export interface SendAnswerOptions {
+  readonly respond: Api["respond"];
+  readonly agentId: number;
+  readonly body: unknown;
+  readonly idempotencyKey: string;
+  readonly clock: Clock;
+  /** Before each try after the first. */
+  readonly onRetry: (tryNumber: number) => void;
+}
+
+/** Pauses before the second and the third try: a connection that is just coming back, and one that takes its time. */
+const RETRY_PAUSES_MS = [400, 1_500];
+export const MAX_ANSWER_TRIES = RETRY_PAUSES_MS.length + 1;
+/** The daemon's own limit on a delivery is shorter. */
+const TRY_TIMEOUT_MS = 30_000;
+/** A server that asks for more patience than this is not waited for: the person decides. */
+const MAX_RETRY_AFTER_MS = 5_000;
+
+export async function sendAnswer(options: SendAnswerOptions): Promise<AnswerResult> {
+  const { clock, onRetry } = options;
+  const startMs = clock.nowMs();
+  for (let tries = 1; ; tries++) {
+    // oxlint-disable-next-line no-await-in-loop -- a try needs the outcome of the one before
+    const result = await tryOnce(options, startMs);
+    if (!(result instanceof ApiError)) return result;
+    const pauseMs = RETRY_PAUSES_MS[tries - 1];
+    const askedMs = result.retryAfterMs ?? 0;
+    if (!mayPass(result) || pauseMs === undefined || askedMs > MAX_RETRY_AFTER_MS) {
+      return { kind: "failed", errorType: result.errorType, message: result.message };
+    }
+    // oxlint-disable-next-line no-await-in-loop -- see above
+    await pause(clock, Math.max(pauseMs, askedMs));
+    onRetry(tries + 1);
+  }
+}
+
+async function tryOnce(options: SendAnswerOptions, startMs: number): Promise<AnswerResult | ApiError> {
+  const { respond, agentId, body, idempotencyKey, clock } = options;
+  const abort = new AbortController();
+  const timer = clock.callAt(clock.nowMs() + TRY_TIMEOUT_MS, () => abort.abort());
+  try {
+    const { body: answer } = await respond(agentId, body, idempotencyKey, abort.signal);
+    const fields = fieldsOf(answer);
+    return {
+      kind: "delivered",
+      delivery: text(fields?.["delivery"]) ?? "submitted",
+      latencyMs: number(fields?.["latency_ms"]) ?? clock.nowMs() - startMs,
+    };
+  } catch (error) {
+    return error instanceof ApiError ? error : new ApiError(String(error), { status: 0, errorType: "unknown" });
+  } finally {
+    timer.cancel();
+  }
+}
+
+const mayPass = ({ status }: ApiError): boolean => status === 0 || status === 502 || status === 503;
+
+const pause = (clock: Clock, ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    clock.callAt(clock.nowMs() + ms, resolve);
+  });

@@ -1,0 +1,57 @@
+/** Server-sent events from the bytes of a body, however they were cut (WHATWG HTML §9.2.6, without `retry`). */
+
+export interface SseEvent {
+  readonly event: string;
+  readonly data: string;
+  /** Empty when the event has none. */
+  readonly id: string;
+}
+
+/** A snapshot of a large screen is far below this; past it the stream is not the daemon's. */
+const MAX_EVENT_CHARS = 8_388_608;
+
+export class SseParser {
+  readonly #decoder = new TextDecoder();
+  #rest = "";
+
+  /** The events these bytes complete. An event that was cut off is never handed out. @throws Error */
+  push(bytes: Uint8Array): SseEvent[] {
+    this.#rest += this.#decoder.decode(bytes, { stream: true });
+    const events: SseEvent[] = [];
+    let from = 0;
+    for (let end = this.#rest.indexOf("\n\n", from); end >= 0; end = this.#rest.indexOf("\n\n", from)) {
+      const event = parseEvent(this.#rest.slice(from, end));
+      from = end + 2;
+      if (event !== undefined) events.push(event);
+    }
+    this.#rest = this.#rest.slice(from);
+    if (this.#rest.length > MAX_EVENT_CHARS) throw new Error("an event of the stream has no end");
+    return events;
+  }
+}
+
+/** Undefined for a comment: a sign of life and nothing more. */
+function parseEvent(block: string): SseEvent | undefined {
+  let event = "message";
+  let id = "";
+  let data: string | undefined;
+  for (const line of block.split("\n")) {
+    const colon = line.indexOf(":");
+    if (colon <= 0) continue;
+    const value = line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
+    switch (line.slice(0, colon)) {
+      case "event":
+        event = value;
+        break;
+      case "id":
+        id = value;
+        break;
+      case "data":
+        data = data === undefined ? value : `${data}\n${value}`;
+        break;
+      // From outside: a field this page does not use.
+      default:
+    }
+  }
+  return data === undefined ? undefined : { event, data, id };
+}

@@ -1,0 +1,244 @@
+/**
+ * What the page does: it holds the state, keeps the connection, and carries out what a person asks for. It has never heard
+ * of the document, so that all of it can be tested without one.
+ */
+import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import { foldEvent, agentsFrom } from "./model/agents.ts";
+import type { Answer } from "./model/answers.ts";
+import { respondBody } from "./model/answers.ts";
+import { needOf } from "./model/order.ts";
+import type { AnswerProgress, PageState } from "./model/pageState.ts";
+import { beganAsking, firstState, withAgents, withEntry } from "./model/pageState.ts";
+import type { AgentCard } from "./model/agentCard.ts";
+import type { Api } from "./net/api.ts";
+import { ApiError } from "./net/apiError.ts";
+import { sendAnswer } from "./net/respond.ts";
+import type { LinkState } from "./net/sseLink.ts";
+import { SseLink } from "./net/sseLink.ts";
+import type { SseEvent } from "./net/sseParser.ts";
+import { deliveredText, failureText } from "./words/deliveryWords.ts";
+import { nameOf } from "./words/stateWords.ts";
+
+export interface PageOptions {
+  readonly api: Api;
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+  readonly random: () => number;
+  /** A key that nobody else will make. */
+  readonly newKey: () => string;
+  readonly onChange: (state: PageState) => void;
+  /** Once per question that begins. */
+  readonly onAsking: (card: AgentCard) => void;
+}
+
+/** Ages count in seconds. */
+const TICK_MS = 1_000;
+/** Clocks that differ by less are the same: the server's date has no fractions. */
+const CLOCK_TOLERANCE_MS = 2_500;
+/** Events kept to be folded again once the listing is there; past it the listing is asked for again. */
+const MAX_HELD_EVENTS = 500;
+const RELOAD_PAUSE_MS = 2_000;
+
+export class Page {
+  readonly #options: PageOptions;
+  #state: PageState;
+  #link: SseLink | undefined;
+  #tick: Timer | undefined;
+  #serverAheadMs = 0;
+  #loading: AbortController | undefined;
+  /** While a listing is under way: what happened since it was asked for. */
+  #held: SseEvent[] = [];
+
+  constructor(options: PageOptions) {
+    this.#options = options;
+    this.#state = firstState(options.nowUnixMs());
+  }
+
+  get state(): PageState {
+    return this.#state;
+  }
+
+  start(): void {
+    this.#connect();
+    this.#nextTick();
+  }
+
+  close(): void {
+    this.#tick?.cancel();
+    this.#link?.close();
+    this.#loading?.abort();
+  }
+
+  update(change: Partial<PageState>): void {
+    this.#set({ ...this.#state, ...change });
+  }
+
+  /** The person asked, the network is back, or the tab is looked at again. */
+  retryNow(): void {
+    const { link, problem } = this.#state;
+    if (link.kind === "refused") this.#connect();
+    else if (link.kind === "live" && problem !== undefined) void this.#load();
+    else this.#link?.retryNow();
+  }
+
+  draft(agentId: number, text: string): void {
+    this.update({ drafts: withEntry(this.#state.drafts, agentId, text === "" ? undefined : text) });
+  }
+
+  /** One at a time for an agent; a press on a question that has just taken another's place is not one. */
+  async answer(agentId: number, answer: Answer): Promise<void> {
+    const card = this.#state.agents.get(agentId);
+    if (card === undefined || this.#state.answers.get(agentId)?.kind === "sending") return;
+    if (this.#nowUnixMs() < (this.#state.settling.get(agentId) ?? 0)) {
+      this.#progress(agentId, { kind: "failed", words: "nothing was sent: the question had just changed, look again" });
+      return;
+    }
+    const draft = this.#state.drafts.get(agentId);
+    const { api, clock, newKey } = this.#options;
+    this.#progress(agentId, { kind: "sending", tries: 1 });
+    const result = await sendAnswer({
+      respond: (...request) => api.respond(...request),
+      agentId,
+      body: respondBody(answer, card.question),
+      idempotencyKey: newKey(),
+      clock,
+      onRetry: (tries) => this.#progress(agentId, { kind: "sending", tries }),
+    });
+    if (!this.#state.agents.has(agentId)) return;
+    if (result.kind === "failed") {
+      this.#progress(agentId, { kind: "failed", words: failureText(result.errorType, result.message) });
+      return;
+    }
+    const typed = answer.kind === "text" || answer.kind === "other";
+    if (typed && this.#state.drafts.get(agentId) === draft) this.draft(agentId, "");
+    const delivery = answer.kind === "keys" && result.delivery === "submitted" ? "key sent" : result.delivery;
+    this.#progress(agentId, { kind: "delivered", words: deliveredText(delivery, result.latencyMs) });
+  }
+
+  #progress(agentId: number, progress: AnswerProgress): void {
+    const card = this.#state.agents.get(agentId);
+    const said = progress.kind === "sending" || card === undefined ? undefined : `${nameOf(card)}: ${progress.words}`;
+    this.update({
+      answers: withEntry(this.#state.answers, agentId, progress),
+      ...(said === undefined ? {} : { announcement: said }),
+    });
+  }
+
+  #connect(): void {
+    const { api, clock, random } = this.#options;
+    this.#link?.close();
+    const link: SseLink = new SseLink({
+      open: (lastEventId, signal) => api.events(lastEventId, signal),
+      clock,
+      random,
+      onState: (state) => {
+        if (state.kind !== "closed") this.#linked(state);
+      },
+      onEvent: (event) => this.#heard(event),
+    });
+    this.#link = link;
+  }
+
+  #linked(link: LinkState): void {
+    this.update({ link, tokenWanted: link.kind === "refused" && link.status === 401 });
+    // Whatever happened while nobody listened is in the listing.
+    if (link.kind === "live") void this.#load();
+  }
+
+  #heard(event: SseEvent): void {
+    if (event.event === "gap") {
+      void this.#load();
+      return;
+    }
+    if (this.#loading !== undefined) {
+      this.#held.push(event);
+      if (this.#held.length > MAX_HELD_EVENTS) void this.#load();
+    }
+    this.#fold([event], this.#state);
+  }
+
+  /** A newer call takes the place of the one under way. */
+  async #load(): Promise<void> {
+    this.#loading?.abort();
+    const abort = new AbortController();
+    this.#loading = abort;
+    this.#held = [];
+    try {
+      const { body, serverUnixMs } = await this.#options.api.agents(abort.signal);
+      if (this.#loading !== abort) return;
+      this.#loading = undefined;
+      if (serverUnixMs !== undefined) this.#learnTime(serverUnixMs);
+      const listed = withAgents(this.#state, agentsFrom(body));
+      this.#fold(this.#held, { ...listed, loaded: true, problem: undefined, tokenWanted: false });
+    } catch (error) {
+      if (this.#loading !== abort) return;
+      this.#loading = undefined;
+      const message = error instanceof Error ? error.message : "the agents cannot be listed";
+      const tokenWanted = error instanceof ApiError && error.status === 401;
+      this.update({ problem: message, tokenWanted });
+      this.#reloadLater();
+    }
+  }
+
+  #reloadLater(): void {
+    const { clock } = this.#options;
+    clock.callAt(clock.nowMs() + RELOAD_PAUSE_MS, () => {
+      if (this.#state.link.kind === "live" && this.#state.problem !== undefined && this.#loading === undefined) {
+        void this.#load();
+      }
+    });
+  }
+
+  #fold(events: readonly SseEvent[], from: PageState): void {
+    let { agents } = from;
+    let unknown = false;
+    for (const { event, data } of events) {
+      const folded = foldEvent(agents, event, parse(data));
+      agents = folded.agents;
+      unknown ||= folded.unknown;
+    }
+    this.#set(withAgents({ ...from, nowUnixMs: this.#nowUnixMs() }, agents));
+    if (unknown && this.#loading === undefined) void this.#load();
+  }
+
+  #set(next: PageState): void {
+    const before = this.#state;
+    const began = before.agents === next.agents ? [] : beganAsking(before.agents, next.agents);
+    const first = began[0];
+    const announced = first === undefined ? next : { ...next, announcement: askingWords(began, first) };
+    this.#state = announced;
+    this.#options.onChange(announced);
+    for (const card of began) this.#options.onAsking(card);
+  }
+
+  #nowUnixMs(): number {
+    return this.#options.nowUnixMs() + this.#serverAheadMs;
+  }
+
+  #learnTime(serverUnixMs: number): void {
+    const aheadMs = serverUnixMs - this.#options.nowUnixMs();
+    this.#serverAheadMs = Math.abs(aheadMs) < CLOCK_TOLERANCE_MS ? 0 : aheadMs;
+  }
+
+  #nextTick(): void {
+    const { clock } = this.#options;
+    this.#tick = clock.callAt(clock.nowMs() + TICK_MS, () => {
+      this.update({ nowUnixMs: this.#nowUnixMs() });
+      this.#nextTick();
+    });
+  }
+}
+
+function askingWords(began: readonly AgentCard[], first: AgentCard): string {
+  if (began.length > 1) return `${began.length} agents need an answer`;
+  const question = needOf(first) === "asking" ? (first.question?.text ?? "") : "";
+  return `${nameOf(first)} needs an answer${question === "" ? "" : `: ${question}`}`;
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,16 @@
+/** A card that moves to another place in the list keeps the focus that was in it. */
+
+/** Call before drawing; what it returns, after. */
+export function keepFocus(document: Document): () => void {
+  const focused = document.activeElement;
+  const card = focused?.closest<HTMLElement>("[data-agent]");
+  if (focused === null || card === null || card === undefined) return () => undefined;
+  const { id } = card;
+  const name = focused.getAttribute("data-focus");
+  return () => {
+    if (document.activeElement !== document.body && document.activeElement !== null) return;
+    const now = document.querySelector<HTMLElement>(`#${CSS.escape(id)}`);
+    const same = name === null ? null : now?.querySelector<HTMLElement>(`[data-focus="${CSS.escape(name)}"]`);
+    (same ?? now)?.focus({ preventScroll: true });
+  };
+}

@@ -1,0 +1,106 @@
+/** Carries out the page's own keys (`model/shortcuts`) on the document. */
+import type { KeyPlace } from "../model/shortcuts.ts";
+import { shortcutFor } from "../model/shortcuts.ts";
+import { optionForDigit } from "../model/answers.ts";
+import { needOf } from "../model/order.ts";
+import { neighbour, target as meantCard } from "../model/pageState.ts";
+import type { Page } from "../page.ts";
+import { releaseControl } from "./control.ts";
+
+export function handleKey(event: KeyboardEvent, page: Page): void {
+  if (event.isComposing) return;
+  const shortcut = shortcutFor(event, placeOf(event.target));
+  if (shortcut === undefined || ownsArrows(event)) return;
+  const done = (): void => {
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  switch (shortcut.kind) {
+    case "next":
+      done();
+      return select(page, neighbour(page.state, 1));
+    case "previous":
+      done();
+      return select(page, neighbour(page.state, -1));
+    case "option":
+      if (chooseDigit(page, shortcut.digit)) done();
+      return;
+    case "text":
+      if (focusText(page)) done();
+      return;
+    case "pane":
+      done();
+      return togglePane(page);
+    case "help":
+      done();
+      return page.update({ helpOpen: true });
+    case "leave":
+      return leave(page, event);
+    case "release":
+      if (releaseControl()) done();
+      return;
+  }
+}
+
+/** Among radio buttons the arrows choose. */
+const ownsArrows = ({ key, target }: KeyboardEvent): boolean =>
+  key.startsWith("Arrow") && target instanceof HTMLInputElement && target.type === "radio";
+
+function placeOf(element: EventTarget | null): KeyPlace {
+  if (!(element instanceof Element)) return "page";
+  if (element.closest("dialog") !== null) return "dialog";
+  if (element.closest(".screen.controlled") !== null) return "pane";
+  // Whoever types at a pane without control means the pane: nothing must be answered by it.
+  if (element.closest(".pane") !== null) return "text";
+  return element.closest("textarea, input:not([type=checkbox], [type=radio]), select") === null ? "page" : "text";
+}
+
+function select(page: Page, agentId: number | undefined): void {
+  if (agentId === undefined) return;
+  page.update({ selectedId: agentId });
+  const card = cardElement(agentId);
+  card?.focus({ preventScroll: true });
+  card?.scrollIntoView({ block: "nearest" });
+}
+
+/** A box is ticked, an option is sent, and the one behind which text is taken leads to the text. */
+function chooseDigit(page: Page, digit: string): boolean {
+  const card = meantCard(page.state);
+  if (card === undefined || needOf(card) !== "asking") return false;
+  const option = optionForDigit(card.question, digit);
+  if (option === undefined) return false;
+  cardElement(card.agentId)?.querySelector<HTMLElement>(`[data-option="${option.index}"]`)?.click();
+  return true;
+}
+
+function focusText(page: Page): boolean {
+  const card = meantCard(page.state);
+  const field = card === undefined ? undefined : cardElement(card.agentId)?.querySelector("textarea");
+  field?.focus();
+  return field !== undefined && field !== null;
+}
+
+function togglePane(page: Page): void {
+  const card = meantCard(page.state);
+  if (card?.paneId === undefined) return;
+  page.update({ openPaneId: page.state.openPaneId === card.agentId ? undefined : card.agentId });
+}
+
+function leave(page: Page, event: KeyboardEvent): void {
+  const element = event.target instanceof Element ? event.target : undefined;
+  // A dialog closes itself.
+  if (placeOf(event.target) === "dialog") return;
+  const card = element?.closest<HTMLElement>("[data-agent]");
+  if (placeOf(event.target) === "text" && card !== null && card !== undefined) {
+    event.preventDefault();
+    card.focus();
+    return;
+  }
+  const { openPaneId } = page.state;
+  if (openPaneId === undefined) return;
+  event.preventDefault();
+  page.update({ openPaneId: undefined });
+  cardElement(openPaneId)?.focus();
+}
+
+const cardElement = (agentId: number): HTMLElement | null => document.querySelector<HTMLElement>(`#agent-${agentId}`);

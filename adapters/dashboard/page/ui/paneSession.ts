@@ -1,0 +1,137 @@
+/** One open pane: its stream drawn on a screen, and its keyboard while somebody has control. Closed with its view. */
+import type { Clock } from "../../../../daemon/time/clock.ts";
+import type { Api } from "../net/api.ts";
+import { InputSender } from "../net/inputSender.ts";
+import type { PaneEvent } from "../net/paneEvents.ts";
+import { decodePaneEvent } from "../net/paneEvents.ts";
+import { SseLink } from "../net/sseLink.ts";
+import { endControl, holdControl, releaseControl } from "./control.ts";
+import type { PaneStatus } from "./paneStatus.ts";
+import { FIRST_STATUS } from "./paneStatus.ts";
+import { Screen } from "./screen.ts";
+
+export interface PaneSessionOptions {
+  readonly agentId: number;
+  readonly place: HTMLElement;
+  readonly api: Api;
+  readonly clock: Clock;
+  readonly onStatus: (status: PaneStatus) => void;
+}
+
+export class PaneSession {
+  readonly #options: PaneSessionOptions;
+  readonly #screen: Screen;
+  readonly #input: InputSender;
+  readonly #link: SseLink;
+  readonly #resized: ResizeObserver;
+  readonly #release = (): void => this.#setControl(false);
+  #status: PaneStatus = FIRST_STATUS;
+  #ended = false;
+
+  constructor(options: PaneSessionOptions) {
+    const { agentId, api, place, clock } = options;
+    this.#options = options;
+    this.#input = new InputSender({
+      send: (input) => api.type(agentId, input),
+      onProblem: (problem) => this.#tell({ problem: `some keys may not have arrived: ${problem}` }),
+    });
+    this.#screen = new Screen(place, { onInput: (data) => this.#input.type(data) });
+    this.#resized = new ResizeObserver(() => this.#screen.fit());
+    this.#resized.observe(place);
+    this.#link = new SseLink({
+      // Always from a fresh picture: a screen that was missed for a while is redrawn, not caught up with.
+      open: (_lastEventId, signal) => api.pane(agentId, signal),
+      clock,
+      random: () => Math.random(),
+      onState: (state) => {
+        if (this.#ended) return;
+        if (state.kind === "live") this.#tell({ live: true, words: "live" });
+        else if (state.kind === "lost") this.#lost(`${state.message}; trying again…`);
+        else if (state.kind === "refused") this.#lost(state.message);
+      },
+      onEvent: (event) => {
+        const decoded = decodePaneEvent(event);
+        return decoded === undefined ? undefined : this.#show(decoded);
+      },
+    });
+  }
+
+  /** Keys go to the pane until `release`, from wherever that is asked for. */
+  takeControl(): void {
+    if (!this.#status.live) return;
+    holdControl(this.#release);
+    this.#setControl(true);
+  }
+
+  /** Sends nothing unless somebody has control. */
+  type(input: string): void {
+    if (this.#status.controlled) this.#input.type(input);
+  }
+
+  release(): void {
+    if (this.#status.controlled) releaseControl();
+  }
+
+  /** Safe to call twice. */
+  close(): void {
+    endControl(this.#release);
+    this.#input.drop();
+    this.#resized.disconnect();
+    this.#ended = true;
+    this.#link.close();
+    this.#screen.close();
+  }
+
+  #show(event: PaneEvent): void | Promise<void> {
+    switch (event.kind) {
+      case "open":
+        this.#resize(event.cols, event.rows);
+        return;
+      case "output":
+        return this.#screen.write(event.bytes);
+      case "snapshot": {
+        const { cols, rows, bytes } = event;
+        this.#tell({ size: sizeText(cols, rows), words: "live" });
+        return this.#screen.repaint(cols, rows, bytes);
+      }
+      case "gap":
+        this.#tell({ words: "output was skipped, redrawing…" });
+        return;
+      case "resize":
+        this.#resize(event.cols, event.rows);
+        return;
+      case "exit":
+        this.#tell({ words: `the program has ${event.words}` });
+        return;
+      case "closed":
+        this.#ended = true;
+        this.#link.close();
+        this.#lost(event.message);
+        return;
+    }
+  }
+
+  #resize(cols: number, rows: number): void {
+    this.#tell({ size: sizeText(cols, rows) });
+    this.#screen.resize(cols, rows);
+  }
+
+  /** What is typed blind is typed wrong: control ends with the picture. */
+  #lost(words: string): void {
+    this.release();
+    this.#tell({ live: false, words });
+  }
+
+  #setControl(controlled: boolean): void {
+    this.#screen.control(controlled);
+    if (!controlled) this.#input.drop();
+    this.#tell(controlled ? { controlled, problem: undefined } : { controlled });
+  }
+
+  #tell(change: Partial<PaneStatus>): void {
+    this.#status = { ...this.#status, ...change };
+    this.#options.onStatus(this.#status);
+  }
+}
+
+const sizeText = (cols: number, rows: number): string => `${cols}×${rows}`;

@@ -1,0 +1,117 @@
+/** The pane of one agent, live; read-only until control is taken. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { systemClock } from "../../../../daemon/time/clock.ts";
+import type { AgentCard } from "../model/agentCard.ts";
+import type { Api } from "../net/api.ts";
+import { nameOf } from "../words/stateWords.ts";
+import { FIRST_STATUS } from "./paneStatus.ts";
+import type { PaneSession } from "./paneSession.ts";
+
+export interface PaneViewProps {
+  readonly card: AgentCard;
+  readonly api: Api;
+  readonly onClose: () => void;
+}
+
+export function PaneView({ card, api, onClose }: PaneViewProps) {
+  const { agentId, paneId } = card;
+  const place = useRef<HTMLDivElement>(null);
+  const session = useRef<PaneSession | undefined>(undefined);
+  const [status, setStatus] = useState(FIRST_STATUS);
+  // A pane that was moved to is another stream.
+  useEffect(() => {
+    let closed = false;
+    const open = async (): Promise<void> => {
+      try {
+        // The screen is most of the page's script: it comes when the first pane is opened.
+        const { PaneSession: Session } = await import("./paneSession.ts");
+        if (closed || place.current === null) return;
+        session.current = new Session({ agentId, place: place.current, api, clock: systemClock, onStatus: setStatus });
+      } catch {
+        setStatus({ ...FIRST_STATUS, words: "the page's own files cannot be loaded: reload the page" });
+      }
+    };
+    setStatus(FIRST_STATUS);
+    void open();
+    return () => {
+      closed = true;
+      session.current?.close();
+      session.current = undefined;
+    };
+  }, [agentId, paneId, api]);
+  const { controlled, live, words, size, problem } = status;
+  return (
+    <section class={`pane${controlled ? " held" : ""}`} aria-label={`Pane of ${nameOf(card)}`}>
+      <header class="pane-head">
+        <h2 class="pane-title">
+          {nameOf(card)} <span class="quiet">{paneId}</span>
+        </h2>
+        <div class="pane-buttons">
+          {controlled ? (
+            <button type="button" class="button held-button" onClick={() => session.current?.release()}>
+              Release
+            </button>
+          ) : (
+            <button type="button" class="button" disabled={!live} onClick={() => session.current?.takeControl()}>
+              Take control
+            </button>
+          )}
+          <button type="button" class="button plain" aria-label="Close the pane view" onClick={onClose}>
+            ✕
+          </button>
+        </div>
+      </header>
+      <p class="pane-status" role="status">
+        <span class={`dot ${live ? "good" : "bad"}`} aria-hidden="true" />
+        {words}
+        {size === "" ? null : <span class="quiet"> · {size}</span>}
+        {controlled ? (
+          <strong class="pane-held">
+            {" "}
+            · your keys go to the pane<span class="with-keyboard">; Ctrl+Shift+Esc gives it back</span>
+          </strong>
+        ) : (
+          <span class="quiet"> · read-only</span>
+        )}
+      </p>
+      {problem === undefined ? null : (
+        <p class="pane-problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {controlled ? <PaneKeys onKey={(input) => session.current?.type(input)} /> : null}
+      <div class={`screen${controlled ? " controlled" : ""}`}>
+        <div ref={place} />
+      </div>
+    </section>
+  );
+}
+
+/** Keys that a screen keyboard does not have; shown where one is likely. */
+const PANE_KEYS = [
+  { label: "Esc", input: "\u001b" },
+  { label: "Tab", input: "\t" },
+  { label: "C-c", input: "\u0003" },
+  { label: "Enter", input: "\r" },
+  { label: "←", input: "\u001b[D" },
+  { label: "↓", input: "\u001b[B" },
+  { label: "↑", input: "\u001b[A" },
+  { label: "→", input: "\u001b[C" },
+] as const;
+
+const PaneKeys = ({ onKey }: { readonly onKey: (input: string) => void }) => (
+  <div class="pane-keys" role="group" aria-label="Keys">
+    {PANE_KEYS.map(({ label, input }) => (
+      // The focus stays in the pane, and with it the screen keyboard.
+      <button
+        key={label}
+        type="button"
+        class="button"
+        onPointerDown={(event) => event.preventDefault()}
+        onClick={() => onKey(input)}
+      >
+        {label}
+      </button>
+    ))}
+  </div>
+);

@@ -1,0 +1,165 @@
+/** A question with every way to answer it: its options, the text behind "other", or text alone. */
+import { useState } from "preact/hooks";
+import type { Question, QuestionOption } from "../model/agentCard.ts";
+import type { Answer } from "../model/answers.ts";
+import { textUseOf } from "../model/answers.ts";
+import { keysLabel } from "../words/keyLabels.ts";
+import { AnswerBox } from "./answerBox.tsx";
+
+export interface QuestionProps {
+  readonly agentId: number;
+  readonly question: Question | undefined;
+  readonly draft: string;
+  readonly busy: boolean;
+  readonly onDraft: (text: string) => void;
+  readonly onAnswer: (answer: Answer) => void;
+}
+
+export function QuestionView(props: QuestionProps) {
+  const { agentId, question, draft, busy, onDraft, onAnswer } = props;
+  const use = textUseOf(question);
+  const questionId = `agent-${agentId}-question`;
+  return (
+    <>
+      <p class="question" id={questionId}>
+        <QuestionText question={question} />
+      </p>
+      <Choices {...props} labelledBy={questionId} />
+      {use === "none" ? null : (
+        <AnswerBox
+          id={`agent-${agentId}-text`}
+          label={use === "other" ? "Something else" : "Your answer"}
+          draft={draft}
+          busy={busy}
+          onDraft={onDraft}
+          onSend={(written) => onAnswer({ kind: use, text: written })}
+        />
+      )}
+    </>
+  );
+}
+
+/** Several questions stand above their own choices. */
+function QuestionText({ question }: Pick<QuestionProps, "question">) {
+  const count = question?.parts.length ?? 0;
+  if (count > 1) return <span class="quiet">{count} questions, answered together</span>;
+  const text = question?.text ?? "";
+  return text === "" ? <span class="quiet">It waits for input. Open its pane to see more.</span> : <>{text}</>;
+}
+
+function Choices(props: QuestionProps & { readonly labelledBy: string }) {
+  const { question, busy, labelledBy, onAnswer } = props;
+  if (question === undefined || question.kind === "text") return null;
+  if (question.kind === "multi_select" && question.parts.some(({ options }) => options.length > 0)) {
+    return <Several question={question} busy={busy} labelledBy={labelledBy} onAnswer={onAnswer} />;
+  }
+  if (question.options.length > 0) return <Options {...props} question={question} />;
+  return <p class="quiet hint">Its options appear here as soon as they are on the agent's screen.</p>;
+}
+
+function Options(props: QuestionProps & { readonly question: Question; readonly labelledBy: string }) {
+  const { agentId, question, busy, labelledBy, onAnswer } = props;
+  const choose = (option: QuestionOption): void => {
+    // Behind this one text is taken: without the text it would be an empty answer.
+    if (option.index === question.otherIndex) document.querySelector<HTMLElement>(`#agent-${agentId}-text`)?.focus();
+    else onAnswer({ kind: "option", option });
+  };
+  return (
+    <div class="options" role="group" aria-labelledby={labelledBy}>
+      {question.options.map((option) => (
+        <button
+          key={option.index}
+          type="button"
+          class="button option"
+          data-option={option.index}
+          data-focus={`option-${option.index}`}
+          disabled={busy}
+          onClick={() => choose(option)}
+        >
+          <OptionLabel option={option} />
+          <Keys keys={option.index === question.otherIndex ? ["/"] : option.keys} />
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** Several questions at once, or one with several answers: chosen first, then sent together. */
+function Several(props: {
+  readonly question: Question;
+  readonly busy: boolean;
+  readonly labelledBy: string;
+  readonly onAnswer: (answer: Answer) => void;
+}) {
+  const { question, busy, labelledBy, onAnswer } = props;
+  const { parts } = question;
+  const [chosen, setChosen] = useState<readonly ReadonlySet<number>[]>(parts.map(() => new Set()));
+  const missing = parts.filter((_part, place) => (chosen[place]?.size ?? 0) === 0).length;
+  const choose = (place: number, index: number): void => {
+    const next = new Set(parts[place]?.isMulti === true ? chosen[place] : []);
+    if (parts[place]?.isMulti !== true || !next.delete(index)) next.add(index);
+    setChosen(parts.map((_part, at) => (at === place ? next : (chosen[at] ?? new Set()))));
+  };
+  const send = (): void => {
+    if (missing > 0) return;
+    const choices = parts.map(({ isMulti }, place) => ({ isMulti, indices: [...(chosen[place] ?? [])] }));
+    onAnswer({ kind: "several", choices });
+  };
+  return (
+    <form
+      class="several"
+      aria-labelledby={labelledBy}
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      {parts.map((part, place) => (
+        <fieldset class="options" key={part.text} disabled={busy}>
+          {parts.length < 2 ? null : <legend class="part">{part.text}</legend>}
+          {part.options.map((option) => (
+            <label
+              class={`button option${chosen[place]?.has(option.index) === true ? " chosen" : ""}`}
+              key={option.index}
+            >
+              <input
+                type={part.isMulti ? "checkbox" : "radio"}
+                name={`${labelledBy}-${place}`}
+                // Number keys mean the first part.
+                data-option={place === 0 ? option.index : undefined}
+                data-focus={`option-${place}-${option.index}`}
+                checked={chosen[place]?.has(option.index) === true}
+                onChange={() => choose(place, option.index)}
+              />
+              <OptionLabel option={option} />
+            </label>
+          ))}
+        </fieldset>
+      ))}
+      <button type="submit" class="button primary" data-focus="several" disabled={busy || missing > 0}>
+        {missing > 0 ? (parts.length > 1 ? `Choose: ${missing} to go` : "Choose at least one") : sendText(chosen)}
+      </button>
+    </form>
+  );
+}
+
+function sendText(chosen: readonly ReadonlySet<number>[]): string {
+  const count = chosen.reduce((sum, { size }) => sum + size, 0);
+  return count === 1 ? "Send 1 choice" : `Send ${count} choices`;
+}
+
+const OptionLabel = ({ option }: { readonly option: QuestionOption }) => (
+  <span class="option-label">
+    {option.number === undefined ? null : <span class="option-number">{option.number}. </span>}
+    {option.label}
+    {option.description === "" ? null : <span class="option-description">{option.description}</span>}
+  </span>
+);
+
+/** What the button presses in the pane. */
+const Keys = ({ keys }: { readonly keys: readonly string[] }) =>
+  keys.length === 0 ? null : (
+    <kbd class="keys" title="the keys this presses">
+      {keysLabel(keys)}
+    </kbd>
+  );

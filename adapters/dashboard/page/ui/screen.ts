@@ -1,0 +1,105 @@
+/**
+ * A pane's screen in the page: xterm with the pane's own columns and rows, which nobody here can change, in a font as large
+ * as the width allows. It takes bytes and gives keys; keys only while it is under control.
+ */
+import { Terminal } from "@xterm/xterm";
+import "./screenSheet.ts";
+import { isFocusReport, silence } from "./silence.ts";
+
+const MIN_FONT_PX = 7;
+const MAX_FONT_PX = 14;
+/** Bytes given to xterm and not drawn yet, past which nothing more is taken; its own limit is 50 MB. */
+const MAX_UNDRAWN_BYTES = 1_048_576;
+const FONT_FAMILY = 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace';
+
+/** The same in both colour schemes: programs choose their colours for a dark screen. */
+const THEME = {
+  background: "#14161a",
+  foreground: "#dedbd3",
+  cursor: "#e9a23b",
+  cursorAccent: "#14161a",
+  selectionBackground: "#3c4a63",
+};
+
+export interface ScreenOptions {
+  readonly onInput: (data: string) => void;
+}
+
+export class Screen {
+  readonly #terminal: Terminal;
+  readonly #place: HTMLElement;
+  #undrawnBytes = 0;
+  #controlled = false;
+
+  constructor(place: HTMLElement, { onInput }: ScreenOptions) {
+    this.#place = place;
+    this.#terminal = new Terminal({
+      cols: 80,
+      rows: 24,
+      disableStdin: true,
+      cursorBlink: false,
+      scrollback: 1_000,
+      fontFamily: FONT_FAMILY,
+      fontSize: MAX_FONT_PX,
+      theme: THEME,
+      // What a pane prints as a link stays text.
+      linkHandler: { activate: () => undefined },
+    });
+    silence(this.#terminal.parser);
+    this.#terminal.open(place);
+    this.#terminal.onData((data) => {
+      if (this.#controlled && !isFocusReport(data)) onInput(data);
+    });
+  }
+
+  get size(): { readonly cols: number; readonly rows: number } {
+    return { cols: this.#terminal.cols, rows: this.#terminal.rows };
+  }
+
+  /** Everything shown is replaced. */
+  async repaint(cols: number, rows: number, bytes: Uint8Array): Promise<void> {
+    this.#terminal.reset();
+    this.resize(cols, rows);
+    await this.write(bytes);
+  }
+
+  /** Resolves when more may come. */
+  write(bytes: Uint8Array): Promise<void> {
+    this.#undrawnBytes += bytes.length;
+    return new Promise((resolve) => {
+      this.#terminal.write(bytes, () => {
+        this.#undrawnBytes -= bytes.length;
+        resolve();
+      });
+      if (this.#undrawnBytes <= MAX_UNDRAWN_BYTES) resolve();
+    });
+  }
+
+  resize(cols: number, rows: number): void {
+    this.#terminal.resize(Math.max(2, cols), Math.max(1, rows));
+    this.fit();
+  }
+
+  /** The largest font in which the columns fit; below the smallest legible one the place scrolls instead. */
+  fit(): void {
+    const widthPx = this.#place.clientWidth;
+    const cells = this.#terminal.element?.querySelector<HTMLElement>(".xterm-screen")?.offsetWidth ?? 0;
+    const { fontSize = MAX_FONT_PX } = this.#terminal.options;
+    if (widthPx === 0 || cells === 0) return;
+    const fitting = Math.floor(((fontSize * widthPx) / cells) * 2) / 2;
+    const next = Math.min(MAX_FONT_PX, Math.max(MIN_FONT_PX, fitting));
+    if (next !== fontSize) this.#terminal.options.fontSize = next;
+  }
+
+  control(on: boolean): void {
+    this.#controlled = on;
+    this.#terminal.options.disableStdin = !on;
+    this.#terminal.options.cursorBlink = on && !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    // The focus stays when control goes: keys that were meant for the pane must not reach the page's cards.
+    if (on) this.#terminal.focus();
+  }
+
+  close(): void {
+    this.#terminal.dispose();
+  }
+}

@@ -1,0 +1,68 @@
+/** Name, how many ask, and the page's own switches. */
+import type { LinkState } from "../net/sseLink.ts";
+import type { NotifierState } from "./notifier.ts";
+
+export interface TopBarProps {
+  readonly asking: number;
+  readonly link: LinkState;
+  readonly notifications: NotifierState;
+  readonly onNotify: () => void;
+  readonly onHelp: () => void;
+}
+
+const NOTIFY_WORDS: Readonly<Record<NotifierState, string>> = {
+  unsupported: "",
+  off: "Notify me",
+  on: "Notifying",
+  denied: "Notifications blocked",
+};
+
+export function TopBar({ asking, link, notifications, onNotify, onHelp }: TopBarProps) {
+  const live = link.kind === "live";
+  return (
+    <header class="top">
+      <h1 class="brand">
+        <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+          <path d="M6 9l7 7-7 7" />
+          <circle cx="22" cy="22" r="4" />
+        </svg>
+        tmuxwire
+      </h1>
+      <p class={`tally${asking > 0 ? " some" : ""}`}>
+        {asking === 0 ? "nobody needs you" : asking === 1 ? "1 needs you" : `${asking} need you`}
+      </p>
+      <div class="top-buttons">
+        <span class="link-state" title={live ? "connected" : "not connected"}>
+          <span class={`dot ${live ? "good" : "bad"}`} aria-hidden="true" />
+          <span class="heard">{live ? "connected" : "not connected"}</span>
+        </span>
+        {notifications === "unsupported" ? null : (
+          <button
+            type="button"
+            class="button plain notify"
+            aria-label={NOTIFY_WORDS[notifications]}
+            aria-pressed={notifications === "on"}
+            disabled={notifications === "denied"}
+            title={notifications === "denied" ? "allow them for this address in the browser's settings" : undefined}
+            onClick={onNotify}
+          >
+            <svg class="bell" viewBox="0 0 24 24" aria-hidden="true">
+              <path d="M6 16v-5a6 6 0 0 1 12 0v5l1.5 2h-15z" />
+              <path d="M10 20.5a2.2 2.2 0 0 0 4 0" />
+            </svg>
+            <span class="wide">{NOTIFY_WORDS[notifications]}</span>
+          </button>
+        )}
+        <button
+          type="button"
+          class="button plain"
+          aria-label="Keyboard help"
+          title="Keyboard help (?)"
+          onClick={onHelp}
+        >
+          ?
+        </button>
+      </div>
+    </header>
+  );
+}

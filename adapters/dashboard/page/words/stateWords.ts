@@ -1,0 +1,74 @@
+/** What an agent is doing and what says so, in the page's words. */
+import type { AgentCard } from "../model/agentCard.ts";
+import type { Need } from "../model/order.ts";
+import { needOf } from "../model/order.ts";
+
+export const NEED_HEADINGS: Readonly<Record<Need, string>> = {
+  asking: "Needs you",
+  ready: "Ready",
+  working: "Working",
+  gone: "Not reachable",
+};
+
+export const NEED_LABELS: Readonly<Record<Need, string>> = {
+  asking: "Input needed",
+  ready: "Ready",
+  working: "Working",
+  gone: "Not reachable",
+};
+
+/** The sources of readiness (`daemon/readiness`). */
+const SOURCES: ReadonlyMap<string, string> = new Map([
+  ["exit", "tmux says the program has ended"],
+  ["hook", "said by the agent's hook"],
+  ["osc7501", "said by the program"],
+  ["osc133", "shell mark"],
+  ["title", "pane title"],
+  ["bracketedPaste", "prompt is open"],
+  ["screen", "seen on screen"],
+]);
+
+/** Hooks that may have been the last reason for a card to change. */
+const HOOKS: ReadonlySet<string> = new Set([
+  "session_start",
+  "user_prompt_submit",
+  "stop",
+  "notification",
+  "pre_tool_use",
+  "post_tool_use",
+  "permission_request",
+  "session_end",
+]);
+
+/** What a program seems to do while its agent needs what it needs: evidence of anything else explains nothing. */
+const FITTING: Readonly<Record<Need, string>> = { asking: "asking", ready: "idle", working: "busy", gone: "dead" };
+
+/** Why the card says what it says; empty when nothing is known. */
+export function reasonText(card: AgentCard): string {
+  if (!card.available) return goneText(card);
+  const { readiness, reason } = card;
+  const hook = HOOKS.has(reason) ? `hook: ${reason.replaceAll("_", "-")}` : "";
+  if (readiness === undefined || readiness.state !== FITTING[needOf(card)]) return hook;
+  if (readiness.source === "screen" && readiness.state === "asking") return "dialog on screen";
+  if (readiness.source === "hook" && hook !== "") return hook;
+  return SOURCES.get(readiness.source) ?? hook;
+}
+
+function goneText({ paneId, readiness }: AgentCard): string {
+  if (paneId === undefined) return "no tmux pane is known: the agent's next hook tells it";
+  if (readiness?.state === "dead") return "the program has ended";
+  return "no agent program in its pane, or the pane is gone";
+}
+
+/** `Done` is the contract's COMPLETE: free, with a task behind it. */
+export function labelOf(card: AgentCard): string {
+  const need = needOf(card);
+  return need === "ready" && card.state === "COMPLETE" ? "Done" : NEED_LABELS[need];
+}
+
+/** What a person calls the agent; a session without a project still has a name. */
+export const nameOf = ({ projectName, session, agentId }: AgentCard): string =>
+  projectName || session || `agent ${agentId}`;
+
+/** For the tab: how many ask, before the name. */
+export const titleText = (asking: number): string => (asking === 0 ? "tmuxwire" : `(${asking}) tmuxwire`);

@@ -1,0 +1,82 @@
+/**
+ * A real browser for a test: Chromium without a window, through playwright-core, which brings no browser of its own. What a
+ * page must never do is collected while it runs: errors on the console, refusals of its content security policy, requests
+ * to anywhere but the server it came from.
+ */
+import { existsSync } from "node:fs";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { chromium } from "playwright-core";
+
+const EXECUTABLES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const CHROMIUM = EXECUTABLES.find(existsSync);
+
+const STEP_TIMEOUT_MS = 8_000;
+
+/** Why there can be no browser here; undefined when there can. For `test.skipIf`, after it has been printed. */
+export const NO_BROWSER: string | undefined =
+  CHROMIUM === undefined
+    ? `no Chromium at ${EXECUTABLES.join(", ")}: tests of the page in a browser are skipped`
+    : undefined;
+
+export interface BrowserPage extends AsyncDisposable {
+  readonly page: Page;
+  /** What it did wrong so far; empty for a good page. */
+  readonly wrongs: readonly string[];
+}
+
+export interface OpenOptions extends BrowserContextOptions {
+  /** Runs in the page before any script of its own. */
+  readonly before?: string;
+}
+
+export interface TestBrowser extends AsyncDisposable {
+  /** A page with storage of its own. */
+  open(url: string, options?: OpenOptions): Promise<BrowserPage>;
+}
+
+export async function startBrowser(): Promise<TestBrowser> {
+  const browser = await chromium.launch({
+    ...(CHROMIUM === undefined ? {} : { executablePath: CHROMIUM }),
+    headless: true,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+  return {
+    open: (url, options) => openPage(browser, url, options),
+    [Symbol.asyncDispose]: () => browser.close(),
+  };
+}
+
+async function openPage(browser: Browser, url: string, options: OpenOptions = {}): Promise<BrowserPage> {
+  const { before, ...rest } = options;
+  const context = await browser.newContext(rest);
+  if (before !== undefined) await context.addInitScript(before);
+  const page = await context.newPage();
+  // Before the test's own time-out, so that it says what was waited for.
+  page.setDefaultTimeout(STEP_TIMEOUT_MS);
+  const wrongs: string[] = [];
+  const { origin } = new URL(url);
+  page.on("console", (message) => {
+    // Chromium reports refused styles and scripts here; a failed request is the test's own doing or a wrong of its own.
+    const isRequest = message.text().startsWith("Failed to load resource");
+    if (message.type() === "error" && !isRequest) wrongs.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => wrongs.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    wrongs.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    const { origin: asked, protocol } = new URL(request.url());
+    if (asked !== origin && protocol !== "data:") wrongs.push(`request elsewhere: ${request.url()}`);
+  });
+  await page.goto(url);
+  return { page, wrongs, [Symbol.asyncDispose]: () => context.close() };
+}

@@ -1,0 +1,165 @@
+/**
+ * A dashboard server made of answers a test gives: for what the real one does only when something is broken or rare, such as
+ * a delivery that fails twice, a stream that is cut, or a card whose names are an attack. The page and its headers are the
+ * real ones.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { readFileSync } from "node:fs";
+import { extname, join } from "node:path";
+import type { AddressInfo } from "node:net";
+
+export interface FakeRespond {
+  readonly agentId: number;
+  readonly key: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface FakeAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export type FakeCard = Readonly<Record<string, unknown>>;
+
+const CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+export class FakeDashboard implements AsyncDisposable {
+  readonly #pageDir: string;
+  readonly #server = createServer((request, response) => void this.#handle(request, response));
+  readonly #streams = new Set<ServerResponse>();
+  readonly #paneStreams = new Set<ServerResponse>();
+  #eventId = 0;
+  cards = new Map<number, FakeCard>();
+  /** Every respond that came, and every input typed. */
+  readonly responds: FakeRespond[] = [];
+  readonly inputs: string[] = [];
+  /** What the next responds are answered, one each; afterwards all is well. */
+  readonly answers: FakeAnswer[] = [];
+  /** False: the event stream is refused. */
+  up = true;
+  wantsToken = false;
+  /** SSE text a pane's stream begins with. */
+  pane = "";
+  #arrival: (() => void) | undefined;
+
+  private constructor(pageDir: string) {
+    this.#pageDir = pageDir;
+  }
+
+  static async start(pageDir: string, cards: readonly FakeCard[] = []): Promise<FakeDashboard> {
+    const fake = new FakeDashboard(pageDir);
+    for (const card of cards) fake.cards.set(Number(card["agent_id"]), card);
+    await new Promise<void>((resolve) => {
+      fake.#server.listen(0, "127.0.0.1", resolve);
+    });
+    return fake;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+  }
+
+  /** A card as it is now, told to everyone. */
+  card(card: FakeCard): void {
+    this.cards.set(Number(card["agent_id"]), card);
+    this.event("card_refresh", card);
+  }
+
+  event(name: string, data: unknown): void {
+    const id = ++this.#eventId;
+    for (const stream of this.#streams) stream.write(`id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+
+  toPane(frames: string): void {
+    for (const stream of this.#paneStreams) stream.write(frames);
+  }
+
+  /** Every event stream ends in the middle of its connection. */
+  cut(): void {
+    for (const stream of this.#streams) stream.destroy();
+  }
+
+  /** Resolves at the next respond or input. */
+  arrival(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#arrival = resolve;
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => {
+      this.#server.close(resolve);
+    });
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = new URL(request.url ?? "/", "http://fake").pathname;
+    if (path === "/" || path.startsWith("/page/")) return this.#file(path, response);
+    if (this.wantsToken) {
+      return json(response, 401, { status: "error", error_type: "unauthorized", message: "Unauthorized." });
+    }
+    if (path === "/api/agents") return json(response, 200, { agents: [...this.cards.values()] });
+    if (path === "/api/events/stream") return this.#stream(this.#streams, response, ": heartbeat\n\n");
+    const pane = /^\/api\/agents\/(\d+)\/pane\/stream$/.exec(path);
+    if (pane !== null) return this.#stream(this.#paneStreams, response, this.pane);
+    const respond = /^\/api\/respond\/(\d+)$/.exec(path);
+    if (respond !== null) return this.#respond(Number(respond[1]), request, response);
+    if (/^\/api\/agents\/\d+\/input$/.test(path)) {
+      this.inputs.push(String((await readJson(request))["text"]));
+      json(response, 200, { status: "ok" });
+      this.#arrived();
+      return;
+    }
+    json(response, 404, { status: "error", error_type: "not_found", message: "Not found." });
+  }
+
+  async #respond(agentId: number, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readJson(request);
+    this.responds.push({ agentId, key: String(request.headers["idempotency-key"]), body });
+    const fine = { status: "ok", agent_id: agentId, mode: body["mode"], new_state: "processing", latency_ms: 84 };
+    const answer = this.answers.shift() ?? { status: 200, body: { ...fine, delivery: "submitted" } };
+    json(response, answer.status, answer.body);
+    this.#arrived();
+  }
+
+  #arrived(): void {
+    this.#arrival?.();
+    this.#arrival = undefined;
+  }
+
+  #stream(streams: Set<ServerResponse>, response: ServerResponse, first: string): void {
+    if (!this.up) {
+      json(response, 503, { status: "error", error_type: "unavailable", message: "the daemon is starting" });
+      return;
+    }
+    response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+    response.write(first);
+    streams.add(response);
+    response.on("close", () => streams.delete(response));
+  }
+
+  #file(path: string, response: ServerResponse): void {
+    const name = path === "/" ? "index.html" : path.slice("/page/".length);
+    response.writeHead(200, { "content-type": TYPES[extname(name)], "content-security-policy": CSP });
+    response.end(readFileSync(join(this.#pageDir, name)));
+  }
+}
+
+function json(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+}
+
+async function readJson(request: IncomingMessage): Promise<Record<string, unknown>> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
+}
