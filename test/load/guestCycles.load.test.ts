@@ -1,5 +1,10 @@
-/** The user's own server is the same before and after a hundred guests (issue 6, last row). */
+/**
+ * The user's own server is the same before and after a hundred guests that do all that a dashboard does to it: watch every
+ * pane and its readiness, look at processes, mark panes and take the marks away, type.
+ */
 import { expect, test } from "vitest";
+import { paneRunsProgram } from "../../daemon/panes/paneProcesses.ts";
+import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   attached,
@@ -11,6 +16,7 @@ import {
   watchAll,
 } from "../support/guestFixture.ts";
 import { text } from "../support/panePrograms.ts";
+import { realReadiness } from "../support/readinessWatch.ts";
 
 const CYCLES = 100;
 
@@ -39,7 +45,7 @@ test(`${CYCLES} guests come, watch and read every pane and go`, async () => {
     const startMs = performance.now();
     const guest = await fixture.another();
     await watchAll(guest);
-    for (const { id } of guest.panes()) await guest.input(id, [text("x"), { kind: "keys", keys: ["BSpace"] }]);
+    await doAsADashboard(guest);
     await guest.close();
     cycleMs.push(performance.now() - startMs);
     await eventually(() => ours(socket).length === 0);
@@ -48,3 +54,18 @@ test(`${CYCLES} guests come, watch and read every pane and go`, async () => {
   const median = cycleMs.sort((x, y) => x - y)[CYCLES / 2] ?? 0;
   console.log(JSON.stringify({ cycles: CYCLES, medianMs: Math.round(median) }));
 });
+
+async function doAsADashboard(guest: TmuxServer): Promise<void> {
+  const readiness = realReadiness();
+  const panes = guest.panes().map(({ id, pid }) => ({ id, pid, readiness: readiness.watch(guest, id) }));
+  for (const { id, pid, readiness: watched } of panes) {
+    await guest.setPaneMark(id, "agent", `${pid} #{pid}`);
+    await guest.input(id, [text("x"), { kind: "keys", keys: ["BSpace"] }]);
+    await watched.look();
+    expect(await paneRunsProgram(pid, new Set(["cat"]))).toBe(true);
+  }
+  const marks = await guest.paneMarks("agent");
+  expect(marks.size).toBe(panes.length);
+  for (const id of marks.keys()) await guest.setPaneMark(id, "agent", undefined);
+  readiness.close();
+}

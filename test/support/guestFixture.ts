@@ -166,6 +166,7 @@ const PANE_STATE =
 /** Everything a user could see of their server, but when things were last used. */
 export function userState(socket: PrivateSocket): string {
   const sessions = socket.tmux("list-sessions", "-F", "#{session_id}").trim().split("\n");
+  const panes = new Set(socket.tmux("list-panes", "-a", "-F", "#{pane_id}").trim().split("\n"));
   const asked = [
     ["list-sessions", "-F", "#{session_id} #{session_name} #{session_windows} #{session_attached} #{session_group}"],
     ["list-windows", "-a", "-F", WINDOW_STATE],
@@ -179,9 +180,12 @@ export function userState(socket: PrivateSocket): string {
     ...sessions.flatMap((id) => [
       ["show-options", "-t", id],
       ["show-options", "-w", "-t", id],
-      ["show-options", "-p", "-t", id],
       ["show-hooks", "-t", id],
       ["show-environment", "-t", id],
+    ]),
+    ...[...panes].flatMap((id) => [
+      ["show-options", "-p", "-t", id],
+      ["show-options", "-w", "-t", id],
     ]),
   ];
   return asked.map((command) => `${command.join(" ")}\n${socket.tmux(...command)}`).join("\n");

@@ -263,3 +263,11 @@ describe("InputQueue", () => {
     expect(log.slice(2)).toEqual(["long done"]);
   });
 });
+
+test("keys for a place of the cursor come last: a condition, and the empty command for its second answer", () => {
+  const at: InputPart = { kind: "keys", keys: ["Enter"], onlyAt: { col: 3, row: 7 } };
+  const guarded = expect.stringMatching(/^if-shell -F -t %7 .* 7\}" "send-keys .* "has-session /) as string;
+  const { groups } = planInput(pane, [text("a"), at], () => "b1");
+  expect(groups).toEqual([[LEAVE, 'send-keys -l -t %7 -- "a"', guarded, ""]]);
+  expect(() => planInput(pane, [at, text("b")], () => "b1")).toThrow("come last");
+});

@@ -42,3 +42,33 @@ test("a name that appears or goes is a reason to look", async () => {
   ttys.close();
   rmSync(directory, { recursive: true });
 });
+
+test("whoever asks for what goes only is not told of what comes", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
+  let [looks, everyLook] = [0, 0];
+  let onLook = (): void => undefined;
+  const gone = new TtyWatch({ clock: systemClock, directory, onlyGone: true, look: () => (looks += 1) });
+  const every = new TtyWatch({
+    clock: systemClock,
+    directory,
+    look: () => {
+      everyLook += 1;
+      onLook();
+    },
+  });
+  for (const [act, expected] of [
+    [() => writeFileSync(join(directory, "5"), ""), 0],
+    [() => rmSync(join(directory, "5")), 1],
+  ] as const) {
+    const looked = new Promise<void>((resolve) => (onLook = resolve));
+    act();
+    await looked;
+    // Both are told in the same turn or the next.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(looks).toBe(expected);
+  }
+  expect(everyLook).toBe(2);
+  gone.close();
+  every.close();
+  rmSync(directory, { recursive: true });
+});

@@ -1,0 +1,168 @@
+/**
+ * Claude Code's settings with and without our hooks, text to text: whatever else is in the file keeps its place and its
+ * looks, and taking the hooks out gives back the very bytes from before, unless somebody rewrote the file in between.
+ */
+import { isDeepStrictEqual } from "node:util";
+import * as v from "valibot";
+import { AppError } from "../../protocol/errors.ts";
+import { isOurCommand } from "./claudeHook.ts";
+import { insertItem, isMadeForItem, type JsonNode, layoutOf, measure, memberOf, removeItem } from "./jsonText.ts";
+
+/** Longer settings are not settings. */
+export const MAX_SETTINGS_BYTES = 1_048_576;
+
+/** The group of hooks for each event by its name. */
+export type HookGroups = ReadonlyMap<string, object>;
+
+export type HookState = "installed" | "different" | "missing";
+
+export interface SettingsState {
+  readonly state: "installed" | "outdated" | "partly" | "not installed";
+  readonly events: Readonly<Record<string, HookState>>;
+  /** The user has switched all hooks off. */
+  readonly disabled: boolean;
+}
+
+/** @param bytes undefined when there is no file. @throws AppError CONFIGURATION_INVALID when it is no plain JSON object. */
+export function readSettings(path: string, bytes: Uint8Array | undefined): string | undefined {
+  if (bytes === undefined) return undefined;
+  const refuse = (why: string): AppError =>
+    new AppError("CONFIGURATION_INVALID", `${path} ${why}; it was left as it is, put it right and try again`);
+  if (bytes.length > MAX_SETTINGS_BYTES) throw refuse("is longer than 1 MiB");
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) throw refuse("begins with a byte order mark");
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw refuse("is not UTF-8");
+  }
+  // As an editor leaves it behind.
+  if (text.trim() === "") throw refuse("is empty, which is no JSON (write {} into it, or remove it)");
+  if (!v.is(settingsSchema, parse(text, refuse))) throw refuse('has "hooks" in a form that Claude Code does not take');
+  return text;
+}
+
+/** The settings with exactly these hooks of ours. */
+export function withHooks(text: string | undefined, groups: HookGroups): string {
+  if (text !== undefined && stateOf(text, groups).state === "installed") return text;
+  let result = text === undefined ? undefined : withoutHooks(text);
+  if (result === undefined) {
+    const hooks = Object.fromEntries([...groups].map(([event, group]) => [event, [group]]));
+    return `${JSON.stringify({ hooks }, undefined, 2)}\n`;
+  }
+  for (const [event, group] of groups) result = withHook(result, event, group);
+  return result;
+}
+
+/** The settings without any hook of ours; undefined when nothing would be left of a file that was made for them. */
+export function withoutHooks(text: string): string | undefined {
+  for (let result = text; ;) {
+    const next = withoutOne(result);
+    if (next === result) return result;
+    if (next === undefined) return undefined;
+    result = next;
+  }
+}
+
+export function stateOf(text: string | undefined, groups: HookGroups): SettingsState {
+  const settings = text === undefined ? {} : v.parse(settingsSchema, JSON.parse(text));
+  const events = Object.fromEntries(
+    [...groups].map(([event, group]): [string, HookState] => {
+      const ours = (settings.hooks?.[event] ?? []).filter((one) => one.hooks?.some(isOurs) === true);
+      if (ours.length === 0) return [event, "missing"];
+      return [event, ours.length === 1 && isDeepStrictEqual(ours[0], group) ? "installed" : "different"];
+    }),
+  );
+  // One that an earlier version had and this one has not.
+  const others = Object.entries(settings.hooks ?? {}).filter(([event]) => !groups.has(event));
+  const isMore = others.some(([, all]) => all.some((one) => one.hooks?.some(isOurs) === true));
+  return { state: overall(Object.values(events), isMore), events, disabled: settings.disableAllHooks === true };
+}
+
+function overall(states: readonly HookState[], isMore: boolean): SettingsState["state"] {
+  if (states.every((state) => state === "missing") && !isMore) return "not installed";
+  if (states.includes("missing")) return "partly";
+  return states.includes("different") || isMore ? "outdated" : "installed";
+}
+
+function withHook(text: string, event: string, group: object): string {
+  const root = measure(text);
+  const layout = layoutOf(text, root);
+  const hooks = memberOf(root, "hooks")?.value;
+  if (hooks === undefined) return insertItem(text, root, { key: "hooks", value: { [event]: [group] } }, layout, 1);
+  const groups = memberOf(hooks, event)?.value;
+  if (groups === undefined) return insertItem(text, hooks, { key: event, value: [group] }, layout, 2);
+  return insertItem(text, groups, { value: group }, layout, 3);
+}
+
+/** Without the last hook of ours, and without whatever was made to hold it. */
+function withoutOne(text: string): string | undefined {
+  const steps = stepsToOurs(measure(text));
+  if (steps === undefined) return text;
+  // A container that goes with its only item is an item itself, one level up.
+  for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
+    if (!isMadeForItem(text, step.container)) return removeItem(text, step.container, step.index);
+  }
+  return undefined;
+}
+
+interface Step {
+  readonly container: JsonNode;
+  readonly index: number;
+}
+
+/** From the outermost object to the last hook of ours: to its group when that holds nothing else. */
+function stepsToOurs(root: JsonNode): Step[] | undefined {
+  const member = root.items.findLastIndex((item) => item.key === "hooks");
+  const events = root.items[member]?.value;
+  if (events === undefined) return undefined;
+  for (const [event, { value: groups }] of [...events.items.entries()].reverse()) {
+    for (const [group, { value }] of [...groups.items.entries()].reverse()) {
+      const hooks = memberOf(value, "hooks")?.value;
+      const ours = (hooks?.items ?? []).map((hook) => isOurCommand(memberOf(hook.value, "command")?.value.text));
+      const last = ours.lastIndexOf(true);
+      if (hooks === undefined || last === -1) continue;
+      const steps = [
+        { container: root, index: member },
+        { container: events, index: event },
+        { container: groups, index: group },
+      ];
+      return ours.every(Boolean) ? steps : [...steps, { container: hooks, index: last }];
+    }
+  }
+  return undefined;
+}
+
+const isOurs = ({ command }: { readonly command?: unknown }): boolean => isOurCommand(command);
+
+const groupSchema = v.looseObject({
+  hooks: v.optional(v.array(v.looseObject({ command: v.optional(v.unknown()) }))),
+});
+
+/** A list passes for an object otherwise. */
+const plainObject = v.custom<Record<string, unknown>>(
+  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+);
+
+/** Of the settings only what is needed here. */
+const settingsSchema = v.pipe(
+  plainObject,
+  v.looseObject({
+    disableAllHooks: v.optional(v.unknown()),
+    hooks: v.optional(v.pipe(plainObject, v.record(v.string(), v.array(groupSchema)))),
+  }),
+);
+
+/** Never with the text itself in the message: settings hold secrets. */
+function parse(text: string, refuse: (why: string) => AppError): unknown {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    // As deep as it can be measured.
+    measure(text);
+    return parsed;
+  } catch (error) {
+    const position = /position (\d+)/.exec(error instanceof Error ? error.message : "")?.[1];
+    const line = position === undefined ? "" : ` (line ${text.slice(0, Number(position)).split("\n").length})`;
+    throw refuse(`is not plain JSON${line}: comments and commas after a last item are not allowed`);
+  }
+}

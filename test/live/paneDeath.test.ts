@@ -1,0 +1,36 @@
+/**
+ * A pane's death is told by an event and not by the next heartbeat, however it dies; test/load/paneDeath.load.test.ts has
+ * the figures.
+ */
+import { describe, expect, test } from "vitest";
+import { HEARTBEAT_INTERVAL_MS } from "../../protocol/limits.ts";
+import { DEATHS, type DeathName, deaths, serverDeaths } from "../support/paneDeaths.ts";
+import { eventually } from "../support/eventually.ts";
+import { ownedFixture, privateSocket } from "../support/ownedFixture.ts";
+import { withWard } from "../support/paneWards.ts";
+
+describe.each(["guest", "owned"] as const)("%s", (kind) => {
+  test.each(Object.keys(DEATHS) as DeathName[])("%s", async (name) => {
+    const toldMs = await withWard(kind, (ward) => deaths(ward, name, 6));
+    expect(Math.max(...toldMs)).toBeLessThan(HEARTBEAT_INTERVAL_MS / 4);
+  });
+
+  test.each(["kill-server", "SIGKILL"] as const)("the whole server, by %s", async (how) => {
+    const toldMs = await withWard(kind, (ward) => serverDeaths(ward, how, 2));
+    expect(Math.max(...toldMs)).toBeLessThan(HEARTBEAT_INTERVAL_MS / 4);
+  });
+});
+
+test("a pane that never had a program is dead without a status for ever: it is asked about less and less often", async () => {
+  await using directory = privateSocket();
+  // No terminal of anybody else's is a reason to look.
+  await using fixture = await ownedFixture({ ttyDirectory: directory.directory });
+  const { server, socket } = fixture;
+  await server.createSession({ name: "a", command: ["cat"] });
+  socket.tmux("set-hook", "-g", "after-list-panes", "set-option -ga @asked x");
+  const asked = (): number => socket.tmux("show-options", "-gqv", "@asked").trim().length;
+  socket.tmux("split-window", "-d", "-t", "=a:", "");
+  const startMs = performance.now();
+  await eventually(() => asked() >= 6);
+  expect(performance.now() - startMs).toBeGreaterThan(600);
+});

@@ -1,0 +1,62 @@
+/** What tmux says of single panes between two listings. */
+import { expect, test } from "vitest";
+import { Inventory } from "../../../daemon/server/inventory.ts";
+import type { PaneRow } from "../../../protocol/command/formats.ts";
+import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
+
+const [session, window] = ["$1" as SessionId, "@1" as WindowId];
+const row = (pane: string, more: Partial<PaneRow> = {}): PaneRow => ({
+  window,
+  pane: pane as PaneId,
+  active: pane === "%1",
+  cols: 80,
+  rows: 24,
+  pid: 100,
+  dead: false,
+  deadStatus: undefined,
+  deadSignal: undefined,
+  windowName: "w",
+  title: "",
+  ...more,
+});
+
+function known(): Inventory {
+  const inventory = new Inventory();
+  inventory.applyTopology([{ session, createdSec: 1, attached: 0, name: "s" }], [{ session, window, active: true }]);
+  inventory.applyPanes([row("%1"), row("%2")]);
+  return inventory;
+}
+
+test("a pane that is nowhere is gone at once, and once", () => {
+  const inventory = known();
+  const gone = "%2" as PaneId;
+  expect(inventory.removePanes([gone, "%9" as PaneId])).toEqual([{ kind: "pane-closed", pane: gone }]);
+  expect(inventory.findPane(gone)).toBeUndefined();
+  expect(inventory.panesOf(window)).toEqual(["%1"]);
+  expect(inventory.removePanes([gone])).toEqual([]);
+  // The listing that follows has nothing to add.
+  expect(inventory.applyPanes([row("%1")])).toEqual([]);
+  expect(inventory.strays()).toEqual([]);
+});
+
+test("a stray that is nowhere is no stray any more", () => {
+  const inventory = known();
+  inventory.applyPanes([row("%1")]);
+  expect(inventory.strays()).toEqual(["%2"]);
+  expect(inventory.removePanes(["%2" as PaneId])).toEqual([{ kind: "pane-closed", pane: "%2" }]);
+  expect(inventory.strays()).toEqual([]);
+});
+
+test("how a program ended is told once, and forgotten when another one runs", () => {
+  const inventory = known();
+  const pane = "%1" as PaneId;
+  const status = { exitCode: 3, signal: undefined };
+  expect(inventory.declareExit(pane, status)).toEqual([{ kind: "pane-exited", pane, status }]);
+  expect(inventory.declareExit(pane, status)).toEqual([]);
+  expect(inventory.declareExit("%9" as PaneId, status)).toEqual([]);
+  expect(inventory.applyPanes([row("%1", { dead: true, deadStatus: 3 }), row("%2")])).toEqual([]);
+  expect(inventory.findPane(pane)?.exit).toEqual(status);
+  inventory.applyPanes([row("%1", { pid: 101 }), row("%2")]);
+  expect(inventory.findPane(pane)?.exit).toBeUndefined();
+  expect(inventory.declareExit(pane, status)).toHaveLength(1);
+});
