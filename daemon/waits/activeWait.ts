@@ -170,7 +170,7 @@ export class ActiveWait {
     });
     metrics.numbers.wait_matched_total++;
     onSettled();
-    // Behind whoever awaits the result: for a wait that ends a long quiet this is half of its latency.
+    // Behind whoever awaits the result: after a long quiet, giving things back would be a tenth of the wait's latency.
     queueMicrotask(() => this.#free());
   }
 

@@ -36,7 +36,7 @@ export class LiteralWatch implements PatternWatch, LiteralWatcher {
     if (text === undefined || this.#index === undefined || text.sourceOf(from) < this.start) return;
     const found = foundText(text, from, to, this.#maxMatchBytes);
     if (found.to > this.visibleTo) return;
-    // Told first: for a wait that ends a long quiet, giving things back would be half of its latency.
+    // Told first: giving things back can wait until the caller knows.
     this.#text = undefined;
     this.owner.found(found);
     this.detach();

@@ -53,6 +53,15 @@ test("matches are counted in characters, and context is not matched", async () =
   expect((await run(engine, anchored, "\na", 1)).kind).toBe("match");
 });
 
+test("what is released before the worker was told of it never gets there", async () => {
+  const { engine, acquire } = engineWith();
+  const regex = acquire("a+");
+  const outcome = run(engine, regex, "aaa");
+  engine.release(regex);
+  expect((await outcome).kind).toBe("none");
+  expect((await run(engine, acquire("a+"), "aaa")).kind).toBe("match");
+});
+
 test("a regex is compiled once for all who ask for it, and again only after all have gone", async () => {
   const { engine, metrics, acquire } = engineWith();
   const [one, two] = [acquire("a+"), acquire("a+")];
