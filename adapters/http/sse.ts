@@ -19,6 +19,10 @@ export interface SseOptions {
   readonly onClose: (reason: "ended" | "gone" | "stalled") => void;
   readonly stallMs?: number | undefined;
   readonly bufferBytes?: number | undefined;
+  /** Default `no-store`. */
+  readonly cacheControl?: string | undefined;
+  /** What is said when nothing else is, instead of an empty comment every `STREAM_KEEP_ALIVE_MS`. */
+  readonly keepAlive?: { readonly frame: string; readonly everyMs: number } | undefined;
 }
 
 export class SseWriter {
@@ -41,7 +45,7 @@ export class SseWriter {
     outgoing.writeHead(200, {
       ...options.headers,
       "content-type": "text/event-stream; charset=utf-8",
-      "cache-control": "no-store",
+      "cache-control": options.cacheControl ?? "no-store",
       "x-accel-buffering": "no",
     });
     outgoing.flushHeaders();
@@ -95,9 +99,9 @@ export class SseWriter {
   }
 
   #nextBeat(): void {
-    const { clock } = this.#options;
-    this.#beat = clock.callAt(clock.nowMs() + STREAM_KEEP_ALIVE_MS, () => {
-      if (this.#outgoing.writableLength === 0) this.write(KEEP_ALIVE);
+    const { clock, keepAlive } = this.#options;
+    this.#beat = clock.callAt(clock.nowMs() + (keepAlive?.everyMs ?? STREAM_KEEP_ALIVE_MS), () => {
+      if (this.#outgoing.writableLength === 0) this.write(keepAlive?.frame ?? KEEP_ALIVE);
       this.#nextBeat();
     });
   }

@@ -3,6 +3,8 @@
  * guard like any request; here is what happens after it. A browser can only send its token as a subprotocol, so the one
  * that is chosen is never the one that carries it.
  */
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import type { WebSocketServerLike } from "@hono/node-server";
 import type { WebSocket } from "ws";
 import { WebSocketServer } from "ws";
@@ -14,6 +16,9 @@ import {
   STREAM_STALL_MS,
 } from "./streamLimits.ts";
 
+/** What each socket runs on. */
+const connections = new WeakMap<WebSocket, Socket>();
+
 /** For `ListenOptions.websocket`. */
 export function createWebSocketServer(protocol: string, maxMessageBytes: number): WebSocketServerLike {
   const server = new WebSocketServer({
@@ -23,6 +28,7 @@ export function createWebSocketServer(protocol: string, maxMessageBytes: number)
     perMessageDeflate: false,
     handleProtocols: (offered) => (offered.has(protocol) ? protocol : false),
   });
+  server.on("connection", (socket: WebSocket, request: IncomingMessage) => connections.set(socket, request.socket));
   // The same thing to both libraries; their typings differ in an optional member.
   return server as unknown as WebSocketServerLike;
 }
@@ -42,6 +48,8 @@ export class SocketWriter {
   readonly #socket: WebSocket;
   readonly #bufferBytes: number;
   readonly #flushed = (): void => this.#drained();
+  readonly #connection: Socket | undefined;
+  #gathering = false;
   #blocked = false;
   #stall: Timer | undefined;
   #beat: Timer | undefined;
@@ -52,6 +60,7 @@ export class SocketWriter {
     this.#options = options;
     this.#socket = options.socket;
     this.#bufferBytes = options.bufferBytes ?? STREAM_BUFFER_BYTES;
+    this.#connection = connections.get(this.#socket);
     this.#socket.on("pong", () => {
       this.#alive = true;
     });
@@ -68,11 +77,14 @@ export class SocketWriter {
   }
 
   binary(frame: Uint8Array): void {
-    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(frame, { binary: true }, this.#flushed);
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#gather();
+    this.#socket.send(frame, { binary: true }, this.#flushed);
   }
 
   text(message: string): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#gather();
     this.#socket.send(message, { binary: false }, this.#flushed);
     if (this.#socket.bufferedAmount > STREAM_MAX_BUFFERED_BYTES) this.#give();
   }
@@ -81,6 +93,18 @@ export class SocketWriter {
   close(): void {
     this.#stall?.cancel();
     this.#beat?.cancel();
+  }
+
+  /** What is written in one turn leaves in one write: with one chunk of tmux's many panes advance. */
+  #gather(): void {
+    const connection = this.#connection;
+    if (this.#gathering || connection === undefined) return;
+    this.#gathering = true;
+    connection.cork();
+    process.nextTick(() => {
+      this.#gathering = false;
+      connection.uncork();
+    });
   }
 
   #drained(): void {

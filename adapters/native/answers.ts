@@ -1,27 +1,19 @@
 /** What the daemon knows as the API's answers. */
-import type {
-  Capture,
-  PaneDetails,
-  PaneInfo,
-  SessionInfo,
-  Snapshot,
-  TmuxServer,
-} from "../../daemon/server/tmuxServer.ts";
-import type { StreamGap } from "../../daemon/panes/subscription.ts";
-import type { ExitStatus } from "../../daemon/panes/outputSource.ts";
+import type { Capture, PaneDetails, PaneInfo, SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { headOf } from "../../daemon/panes/outputSource.ts";
+import type { Dialog, Readiness } from "../../daemon/readiness/readiness.ts";
 import type { WaitResult } from "../../daemon/waits/waitTypes.ts";
 import type {
   NativeCapture,
-  NativeExit,
   NativeGap,
   NativePane,
   NativePaneDetails,
+  NativeReadiness,
   NativeServer,
   NativeSession,
-  NativeSnapshot,
   NativeWaitAnswer,
 } from "../../protocol/api/nativeAnswers.ts";
+import { exitAnswer, screenAnswer } from "../http/paneEvents.ts";
 import { formatPosition, type Gap } from "../../protocol/position.ts";
 
 export function serverAnswer(name: string, server: TmuxServer): NativeServer {
@@ -46,7 +38,7 @@ export const sessionAnswer = ({ id, name, windows, activePane, createdSec }: Ses
   createdSec,
 });
 
-export function paneAnswer(server: TmuxServer, pane: PaneInfo): NativePane {
+export function paneAnswer(server: TmuxServer, pane: PaneInfo, readiness: Readiness | undefined): NativePane {
   const { id, window, cols, rows, active, pid, title, exit } = pane;
   const sessions = server.sessions().filter((session) => session.windows.includes(window));
   return {
@@ -61,42 +53,55 @@ export function paneAnswer(server: TmuxServer, pane: PaneInfo): NativePane {
     dead: exit !== undefined,
     exit: exit === undefined ? null : exitAnswer(exit),
     position: server.status().kind === "guest" ? null : formatPosition(headOf(server.output(id))),
+    readiness: readiness === undefined ? null : readinessAnswer(readiness),
   };
 }
 
-export const paneDetailsAnswer = (server: TmuxServer, pane: PaneInfo, details: PaneDetails): NativePaneDetails => ({
-  ...paneAnswer(server, pane),
+export const paneDetailsAnswer = (
+  server: TmuxServer,
+  pane: PaneInfo,
+  details: PaneDetails,
+  readiness: Readiness | undefined,
+): NativePaneDetails => ({
+  ...paneAnswer(server, pane, readiness),
   ...details,
 });
 
-export const exitAnswer = ({ exitCode, signal }: ExitStatus): NativeExit => ({
-  ...(exitCode === undefined ? {} : { exitCode }),
-  ...(signal === undefined ? {} : { signal }),
+export const readinessAnswer = ({
+  state,
+  source,
+  sinceUnixMs,
+  position,
+  profile,
+  dialog,
+}: Readiness): NativeReadiness => ({
+  state,
+  source,
+  sinceUnixMs: Math.round(sinceUnixMs),
+  position: position === undefined ? null : formatPosition(position),
+  profile,
+  ...(dialog === undefined ? {} : { dialog: dialogAnswer(dialog) }),
+});
+
+const dialogAnswer = ({ id, text, options, otherIndex, marked, multi }: Dialog): NativeReadiness["dialog"] => ({
+  id,
+  text,
+  options: options.map(({ index, number, label, checked, keys }) => ({
+    index,
+    ...(number === undefined ? {} : { number }),
+    label,
+    ...(checked === undefined ? {} : { checked }),
+    keys: [...keys],
+  })),
+  ...(otherIndex === undefined ? {} : { otherIndex }),
+  ...(marked === undefined ? {} : { marked }),
+  multi,
 });
 
 export const captureAnswer = (capture: Capture): NativeCapture => ({
   ...screenAnswer(capture),
   lines: [...capture.lines],
   cursor: capture.cursor,
-});
-
-export const snapshotAnswer = (snapshot: Snapshot): NativeSnapshot => ({
-  ...screenAnswer(snapshot),
-  data: Buffer.from(snapshot.data.buffer, snapshot.data.byteOffset, snapshot.data.byteLength).toString("base64"),
-});
-
-const screenAnswer = ({ position, exact, cols, rows, alternateScreen }: Capture | Snapshot) => ({
-  position: formatPosition(position),
-  exact,
-  cols,
-  rows,
-  alternateScreen,
-});
-
-export const gapAnswer = ({ from, to, reason }: StreamGap): NativeGap => ({
-  from: formatPosition(from),
-  to: formatPosition(to),
-  reason,
 });
 
 /** A gap within one epoch. */

@@ -5,24 +5,28 @@
 import { upgradeWebSocket, type WebSocketServerLike } from "@hono/node-server";
 import { Hono } from "hono";
 import type { WebSocket } from "ws";
+import type { Delivery } from "../../daemon/delivery/delivery.ts";
 import type { Log } from "../../daemon/ops/log.ts";
 import { Metrics } from "../../daemon/ops/metrics.ts";
 import { Feeds } from "../../daemon/panes/feeds.ts";
+import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { STREAM_MAX_MESSAGE_BYTES, STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
 import { AppError, toAppError } from "../../protocol/errors.ts";
 import { errorHandler } from "../http/errors.ts";
 import { createGuard, type GuardEnv } from "../http/guard.ts";
+import type { Mount } from "../http/mount.ts";
 import { STREAM_BUFFER_BYTES, STREAM_STALL_MS } from "../http/streamLimits.ts";
 import { createWebSocketServer } from "../http/websocket.ts";
 import { Channels } from "./channels.ts";
-import type { NativeContext, NativeHandlerContext, NativeWaits, ReadyPredicate, StreamBounds } from "./context.ts";
-import { type Endpoint, ENDPOINTS, routeRule } from "./endpoints.ts";
+import type { NativeContext, NativeHandlerContext, NativeWaits, StreamBounds } from "./context.ts";
+import { type Endpoint, ENDPOINTS } from "./endpoints.ts";
 import { errorBody } from "./errorBody.ts";
 import { HANDLERS } from "./handlers.ts";
 import { nativeMetrics } from "./nativeMetrics.ts";
 import { openApiDocument } from "./openapi.ts";
+import { routeRule } from "./routeRules.ts";
 import { StreamSocket } from "./streamSocket.ts";
 
 export interface NativeAppOptions {
@@ -41,8 +45,13 @@ export interface NativeAppOptions {
   readonly hosts?: ReadonlySet<string> | undefined;
   readonly origins?: ReadonlySet<string> | undefined;
   readonly version?: string | undefined;
-  readonly ready?: ReadyPredicate | undefined;
+  /** What programs are doing; absent: nobody is told, and waits for it are refused. */
+  readonly readiness?: ReadinessWatcher | undefined;
+  /** Absent: prompts and answers to dialogs are refused. */
+  readonly delivery?: Delivery | undefined;
   readonly streamBounds?: Partial<StreamBounds> | undefined;
+  /** Other contracts behind the same guard and token. */
+  readonly mounts?: readonly Mount[] | undefined;
 }
 
 export interface NativeApp {
@@ -79,13 +88,21 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     feedsOf,
     channels: new Channels(),
     running: new WeakMap(),
-    ready: options.ready,
+    readiness: options.readiness,
+    delivery: options.delivery,
     bounds: { stallMs: STREAM_STALL_MS, bufferBytes: STREAM_BUFFER_BYTES, ...options.streamBounds },
     open: new Set(),
   };
 
   const app = new Hono<GuardEnv>();
-  app.onError(errorHandler(log, errorBody));
+  const { mounts = [] } = options;
+  const mountOf = (path: string): Mount | undefined => mounts.find(({ prefix }) => path.startsWith(prefix));
+  const onNativeError = errorHandler(log, errorBody);
+  const onMountError = new Map(mounts.map((mount) => [mount, errorHandler(log, mount.errorBody)]));
+  app.onError((error, c) => {
+    const mount = mountOf(c.req.path);
+    return ((mount === undefined ? undefined : onMountError.get(mount)) ?? onNativeError)(error, c);
+  });
   app.use(
     createGuard({
       peers: options.peers ?? "loopback",
@@ -93,7 +110,7 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
       origins: options.origins ?? new Set(),
       missingOrigin: "allow",
       token,
-      route: routeRule,
+      route: (path) => (mountOf(path)?.rule ?? routeRule)(path),
       corsMethods: "GET,POST,DELETE,OPTIONS",
       clock,
     }),
@@ -107,6 +124,7 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     else if (id === "metrics") app.get(endpoint.path, (c) => c.text(registry.render(), 200, METRICS_TYPE));
     else app.on(endpoint.method, endpoint.path, measured(context, endpoint, HANDLERS[id]));
   }
+  for (const mount of mounts) app.route("/", mount.app);
   const websocket = createWebSocketServer(STREAM_PROTOCOL, STREAM_MAX_MESSAGE_BYTES);
   return {
     app,
@@ -129,17 +147,22 @@ const METRICS_TYPE = { "content-type": "text/plain; version=0.0.4; charset=utf-8
 /** Runs a handler and counts how long it took and how it ended. */
 function measured(context: NativeContext, { id }: Endpoint, handler: (typeof HANDLERS)[keyof typeof HANDLERS]) {
   const { clock, metrics } = context;
+  // Made once: what labels look like in a metric's name is then worked out once too.
+  const [ok, failed] = [
+    { operation: id, outcome: "ok" },
+    { operation: id, outcome: "error" },
+  ];
   return async (c: NativeHandlerContext): Promise<Response> => {
     const startedMs = clock.nowMs();
-    let outcome = "ok";
+    let labels = ok;
     try {
       return await handler(context, c);
     } catch (error) {
-      outcome = "error";
+      labels = failed;
       metrics.errors.add(1, { operation: id, code: toAppError(error).code });
       throw error;
     } finally {
-      metrics.operation.observe((clock.nowMs() - startedMs) / 1_000, { operation: id, outcome });
+      metrics.operation.observe((clock.nowMs() - startedMs) / 1_000, labels);
     }
   };
 }

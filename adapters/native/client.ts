@@ -7,6 +7,7 @@
  *     for await (const event of pane.follow({ from: "snapshot" })) …
  */
 import type * as answers from "../../protocol/api/nativeAnswers.ts";
+import type * as delivery from "../../protocol/api/nativeDelivery.ts";
 import type * as requests from "../../protocol/api/nativeRequests.ts";
 import { decodeBase64, type FollowOptions, type PaneEvent } from "./clientEvents.ts";
 import { followPane } from "./clientFollow.ts";
@@ -17,6 +18,7 @@ export type { FollowOptions, PaneEvent, SocketFollowOptions } from "./clientEven
 export { type CallOptions, type ClientOptions, TmuxwireError } from "./clientHttp.ts";
 export type { ClientSocket, SocketOptions } from "./clientSocket.ts";
 export type * from "../../protocol/api/nativeAnswers.ts";
+export type * from "../../protocol/api/nativeDelivery.ts";
 export type * from "../../protocol/api/nativeRequests.ts";
 
 export const createClient = (options: ClientOptions): TmuxwireClient => new TmuxwireClient(options);
@@ -85,6 +87,13 @@ export interface CaptureOptions extends CallOptions {
 
 export interface RunOptions extends CallOptions, Omit<requests.NativeRunRequest, "command"> {}
 
+export interface DeliveryOptions extends CallOptions {
+  /** The same key for the same pane: what the first request did, and nothing typed again. Such as a UUID. */
+  readonly idempotencyKey?: string | undefined;
+}
+export interface SubmitOptions extends DeliveryOptions, Omit<delivery.NativeSubmitRequest, "text"> {}
+export interface ChooseOptions extends DeliveryOptions, Omit<delivery.NativeChooseRequest, "answer"> {}
+
 export class PaneClient {
   readonly #http: HttpCaller;
   readonly #path: readonly string[];
@@ -148,6 +157,34 @@ export class PaneClient {
     return this.#post("run", { command, ...rest } satisfies requests.NativeRunRequest, { signal });
   }
 
+  /**
+   * Gives a prompt to the program: typed, seen, entered by itself, confirmed. Read `outcome`.
+   * @throws TmuxwireError WRONG_STATE with `details.state` while it is busy, asks, starts or has ended
+   */
+  submit(text: string, options: SubmitOptions = {}): Promise<delivery.NativeDelivery> {
+    const { signal, idempotencyKey, ...rest } = options;
+    return this.#once("submit", { text, ...rest } satisfies delivery.NativeSubmitRequest, signal, idempotencyKey);
+  }
+
+  /** Answers the dialog that is open. */
+  choose(
+    answer: delivery.NativeChooseRequest["answer"],
+    options: ChooseOptions = {},
+  ): Promise<delivery.NativeDelivery> {
+    const { signal, idempotencyKey, ...rest } = options;
+    return this.#once("choose", { answer, ...rest } satisfies delivery.NativeChooseRequest, signal, idempotencyKey);
+  }
+
+  /** Stops what the program works on. */
+  async interrupt(options: CallOptions = {}): Promise<void> {
+    await this.#post("interrupt", {}, options);
+  }
+
+  /** Empties the prompt box. */
+  async clear(options: CallOptions = {}): Promise<void> {
+    await this.#post("clear", {}, options);
+  }
+
   async resize(cols: number, rows: number, options: CallOptions = {}): Promise<void> {
     await this.#post("size", { cols, rows } satisfies requests.NativeSize, options);
   }
@@ -155,6 +192,16 @@ export class PaneClient {
   /** Ends when the pane does, or when the loop is left. */
   follow(options: FollowOptions = {}): AsyncGenerator<PaneEvent, void, void> {
     return followPane(this.#http, [...this.#path, "stream"], options);
+  }
+
+  #once(
+    action: string,
+    body: object,
+    signal: AbortSignal | undefined,
+    idempotencyKey: string | undefined,
+  ): Promise<delivery.NativeDelivery> {
+    const headers = idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
+    return this.#http.json({ method: "POST", path: [...this.#path, action], body, signal, headers });
   }
 
   #post<Answer>(action: string, body: object, options: CallOptions): Promise<Answer> {

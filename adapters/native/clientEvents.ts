@@ -1,6 +1,6 @@
 /** What a client sees of a pane's stream, whichever way it came, and how long it waits before it tries again. */
 import { systemClock, type Timer } from "../../daemon/time/clock.ts";
-import type { NativeExit, NativeGap } from "../../protocol/api/nativeAnswers.ts";
+import type { NativeExit, NativeGap, NativeReadiness } from "../../protocol/api/nativeAnswers.ts";
 import type { StreamClosed, StreamOpen, StreamSnapshot } from "../../protocol/api/nativeStream.ts";
 import type { CallOptions } from "./clientHttp.ts";
 
@@ -16,12 +16,16 @@ export type PaneEvent =
   | { readonly kind: "resize"; readonly cols: number; readonly rows: number }
   /** The program has ended; the pane may stay. */
   | ({ readonly kind: "exit" } & NativeExit)
+  /** What its program is doing: only with `readiness`, the state at the beginning and every change. */
+  | ({ readonly kind: "readiness" } & NativeReadiness)
   /** Last: the pane is gone. */
   | ({ readonly kind: "closed" } & StreamClosed);
 
 export interface FollowOptions extends CallOptions {
   /** `now` (default), `snapshot`, `tail:LINES` or a position. */
   readonly from?: string | undefined;
+  /** Tell what the program is doing as well. */
+  readonly readiness?: boolean | undefined;
   /** False: a lost connection is an error instead of a pause. Default true. */
   readonly resume?: boolean | undefined;
 }

@@ -18,12 +18,12 @@ export async function* followPane(
   let tries = 0;
   for (;;) {
     try {
-      for await (const event of connectOnce(http, path, position ?? from, position, signal)) {
+      for await (const event of connectOnce(http, path, position ?? from, position, options)) {
         tries = 0;
         // The daemon is stopping: the pane is not, and what comes next goes on with it.
         if (event.kind === "closed" && event.code === "CONNECTION_LOST" && resume) break;
         if (event.kind === "open" && position !== undefined) continue;
-        if ("position" in event) position = event.position;
+        if (event.kind !== "readiness" && "position" in event) position = event.position;
         yield event;
         if (event.kind === "closed") return;
       }
@@ -50,13 +50,13 @@ async function* connectOnce(
   path: readonly string[],
   from: string | undefined,
   lastEventId: string | undefined,
-  signal: AbortSignal | undefined,
+  { signal, readiness }: FollowOptions,
 ): AsyncGenerator<PaneEvent, void, void> {
   const idle = new AbortController();
   const response = await http.open({
     method: "GET",
     path,
-    query: { from: lastEventId === undefined ? from : undefined },
+    query: { from: lastEventId === undefined ? from : undefined, readiness },
     headers: { accept: "text/event-stream", ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }) },
     signal: signal === undefined ? idle.signal : AbortSignal.any([signal, idle.signal]),
   });
@@ -101,6 +101,8 @@ function paneEvent(event: string, data: string, id: string): PaneEvent | undefin
       return { kind: "resize", ...(json as StreamEventData["resize"]) };
     case "exit":
       return { kind: "exit", ...(json as StreamEventData["exit"]) };
+    case "readiness":
+      return { kind: "readiness", ...(json as StreamEventData["readiness"]) };
     case "closed":
       return { kind: "closed", ...(json as StreamEventData["closed"]) };
     default:

@@ -4,7 +4,7 @@
  */
 import type { StreamFrame } from "../../protocol/api/nativeFrames.ts";
 import { STREAM_INITIAL_CREDIT_BYTES } from "../../protocol/api/nativeFrames.ts";
-import type { StreamMessage } from "../../protocol/api/nativeStream.ts";
+import type { StreamMessage, StreamRequest } from "../../protocol/api/nativeStream.ts";
 import { decodeBase64, type PaneEvent, type SocketFollowOptions } from "./clientEvents.ts";
 import { TmuxwireError } from "./clientHttp.ts";
 
@@ -44,7 +44,10 @@ export class SocketFollower {
     return !this.#done;
   }
 
-  request(): { readonly server: string; readonly pane: string; readonly from?: string; readonly creditBytes: number } {
+  request(): Pick<
+    Extract<StreamRequest, { type: "subscribe" }>,
+    "server" | "pane" | "from" | "creditBytes" | "readiness"
+  > {
     const { server, pane, options } = this.#options;
     const from = this.#position ?? options.from;
     this.#gap = undefined;
@@ -52,7 +55,13 @@ export class SocketFollower {
     // What is unread is credit that is used up.
     const unread = this.#queue.reduce((sum, event) => sum + (event.kind === "output" ? event.bytes.length : 0), 0);
     const creditBytes = Math.max(1, this.#window - unread);
-    return { server, pane, creditBytes, ...(from === undefined ? {} : { from }) };
+    return {
+      server,
+      pane,
+      creditBytes,
+      ...(from === undefined ? {} : { from }),
+      ...(options.readiness === undefined ? {} : { readiness: options.readiness }),
+    };
   }
 
   subscribed(message: Extract<StreamMessage, { readonly type: "subscribed" }>): void {
@@ -96,6 +105,11 @@ export class SocketFollower {
           ...(exitCode === undefined ? {} : { exitCode }),
           ...(signal === undefined ? {} : { signal }),
         });
+        return;
+      }
+      case "readiness": {
+        const { type: _type, channel: _channel, ...readiness } = message;
+        this.#push({ kind: "readiness", ...readiness });
         return;
       }
       case "closed":

@@ -144,9 +144,9 @@ export class ClientSocket {
   }
 
   async #subscribe(follower: SocketFollower): Promise<void> {
-    const { server, pane, from, creditBytes } = follower.request();
+    const request = follower.request();
     try {
-      await this.#ask({ type: "subscribe", id: this.#nextId(), server, pane, from, creditBytes }, (message) => {
+      await this.#ask({ type: "subscribe", id: this.#nextId(), ...request }, (message) => {
         if (message.type !== "subscribed") return;
         if (!this.#followers.has(follower)) {
           this.#post({ type: "unsubscribe", id: this.#nextId(), channel: message.channel });

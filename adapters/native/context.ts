@@ -1,11 +1,12 @@
 /** What every route of the native API works with. */
 import type { Context } from "hono";
+import type { Delivery } from "../../daemon/delivery/delivery.ts";
 import type { Log } from "../../daemon/ops/log.ts";
 import type { Feeds } from "../../daemon/panes/feeds.ts";
+import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
-import type { ExternalPredicate } from "../../daemon/waits/waitTypes.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { GuardEnv } from "../http/guard.ts";
 import type { Channels } from "./channels.ts";
@@ -13,9 +14,6 @@ import type { NativeMetrics } from "./nativeMetrics.ts";
 
 /** What the native API needs of the wait manager. */
 export type NativeWaits = Pick<WaitManager, "wait" | "sendAndWait" | "metrics">;
-
-/** Readiness of a pane as a predicate for waits; throws INVALID_ARGUMENT for a state it does not know. */
-export type ReadyPredicate = (server: TmuxServer, pane: PaneId, state: string) => ExternalPredicate;
 
 export interface StreamBounds {
   readonly stallMs: number;
@@ -32,7 +30,8 @@ export interface NativeContext {
   readonly feedsOf: (server: TmuxServer) => Feeds;
   /** Panes in which `run` is at work, each by its server. */
   readonly running: WeakMap<TmuxServer, Set<PaneId>>;
-  readonly ready: ReadyPredicate | undefined;
+  readonly readiness: ReadinessWatcher | undefined;
+  readonly delivery: Delivery | undefined;
   readonly bounds: StreamBounds;
   /** Streams under way: called when the application closes. */
   readonly open: Set<() => void>;

@@ -4,10 +4,9 @@
  */
 import type { GenericSchema } from "valibot";
 import * as answers from "../../protocol/api/nativeAnswers.ts";
+import * as delivery from "../../protocol/api/nativeDelivery.ts";
 import * as requests from "../../protocol/api/nativeRequests.ts";
-import { STREAM_BEARER_PREFIX } from "../../protocol/api/nativeFrames.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
-import type { RouteRule } from "../http/guard.ts";
 
 export type EndpointId =
   | "listServers"
@@ -21,6 +20,10 @@ export type EndpointId =
   | "snapshot"
   | "wait"
   | "run"
+  | "submit"
+  | "choose"
+  | "interrupt"
+  | "clear"
   | "resize"
   | "follow"
   | "socket"
@@ -43,6 +46,8 @@ export interface Endpoint {
   readonly body?: GenericSchema | undefined;
   readonly answer: GenericSchema | OtherAnswer;
   readonly status?: 201 | undefined;
+  /** With an `Idempotency-Key` a request is done once. */
+  readonly idempotent?: true | undefined;
   readonly errors: readonly ErrorCode[];
 }
 
@@ -157,6 +162,48 @@ export const ENDPOINTS: readonly Endpoint[] = [
     errors: ["INVALID_ARGUMENT", "INCONSISTENT_STATE", "TIMEOUT", "RESOURCE_LIMIT", ...onTmux],
   },
   {
+    id: "submit",
+    method: "POST",
+    path: `${PANE}/submit`,
+    summary: "Give a prompt to the program: verified on the screen, Enter by itself, confirmed.",
+    auth: true,
+    body: delivery.submitRequestSchema,
+    answer: delivery.deliveryAnswerSchema,
+    idempotent: true,
+    errors: ["INVALID_ARGUMENT", "WRONG_STATE", "ALREADY_EXISTS", "TIMEOUT", "RESOURCE_LIMIT", ...onTmux],
+  },
+  {
+    id: "choose",
+    method: "POST",
+    path: `${PANE}/choose`,
+    summary: "Answer the dialog that is open.",
+    auth: true,
+    body: delivery.chooseRequestSchema,
+    answer: delivery.deliveryAnswerSchema,
+    idempotent: true,
+    errors: ["INVALID_ARGUMENT", "WRONG_STATE", "ALREADY_EXISTS", "TIMEOUT", "RESOURCE_LIMIT", ...onTmux],
+  },
+  {
+    id: "interrupt",
+    method: "POST",
+    path: `${PANE}/interrupt`,
+    summary: "Stop what the program works on, with its own keys.",
+    auth: true,
+    body: requests.emptyRequestSchema,
+    answer: answers.okSchema,
+    errors: ["WRONG_STATE", "TIMEOUT", "RESOURCE_LIMIT", ...onTmux],
+  },
+  {
+    id: "clear",
+    method: "POST",
+    path: `${PANE}/clear`,
+    summary: "Empty the program's prompt box; not while a dialog is open.",
+    auth: true,
+    body: requests.emptyRequestSchema,
+    answer: answers.okSchema,
+    errors: ["WRONG_STATE", "TIMEOUT", "RESOURCE_LIMIT", ...onTmux],
+  },
+  {
     id: "resize",
     method: "POST",
     path: `${PANE}/size`,
@@ -222,35 +269,3 @@ export const ENDPOINTS: readonly Endpoint[] = [
     errors: ["CONNECTION_LOST"],
   },
 ];
-
-interface Route {
-  readonly segments: readonly string[];
-  readonly rule: RouteRule;
-}
-
-const ROUTES: readonly Route[] = [...new Set(ENDPOINTS.map(({ path }) => path))].map((path) => ruleOf(path));
-
-function ruleOf(path: string): Route {
-  const endpoints = ENDPOINTS.filter((endpoint) => endpoint.path === path);
-  const rule: RouteRule = {
-    methods: endpoints.map((endpoint) => endpoint.method),
-    auth: endpoints.every((endpoint) => endpoint.auth),
-    ...(endpoints.some((endpoint) => endpoint.body !== undefined)
-      ? { maxJsonBytes: requests.NATIVE_MAX_BODY_BYTES }
-      : {}),
-    ...(endpoints.some((endpoint) => endpoint.id === "socket") ? { bearerProtocolPrefix: STREAM_BEARER_PREFIX } : {}),
-  };
-  return { segments: path.split("/"), rule };
-}
-
-/** The guard's rule for a path as it stands in the request line. */
-export function routeRule(path: string): RouteRule | undefined {
-  const segments = path.split("/");
-  return ROUTES.find(
-    (route) =>
-      route.segments.length === segments.length &&
-      route.segments.every((segment, index) =>
-        segment.startsWith(":") ? segments[index] !== "" : segment === segments[index],
-      ),
-  )?.rule;
-}

@@ -1,6 +1,7 @@
 /** What each endpoint does, by its id. Validation and errors are common to all; these only connect the parts. */
 import { stat } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
+import type { ReadinessState } from "../../daemon/readiness/readiness.ts";
 import type { PaneInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { NativeOk, NativeRunAnswer } from "../../protocol/api/nativeAnswers.ts";
 import {
@@ -25,13 +26,15 @@ import {
   paneDetailsAnswer,
   serverAnswer,
   sessionAnswer,
-  snapshotAnswer,
   waitAnswer,
 } from "./answers.ts";
+import { snapshotAnswer } from "../http/paneEvents.ts";
 import type { NativeContext, NativeHandlerContext } from "./context.ts";
 import type { EndpointId } from "./endpoints.ts";
+import { DELIVERY_HANDLERS } from "./deliveryHandlers.ts";
 import { openEventStream } from "./eventStream.ts";
 import { longAnswer } from "./longAnswer.ts";
+import { readinessNow, readyPredicate, requireReadiness, TypedGate } from "./readiness.ts";
 import { inputParts, parse, streamStart, typedBytes, waitRequest } from "./requests.ts";
 import { findPane, findServer, findSession } from "./targets.ts";
 
@@ -57,12 +60,16 @@ export const HANDLERS: Readonly<Record<Exclude<EndpointId, "socket" | "openapi" 
   },
   listPanes: (context, c) => {
     const { server } = serverOf(context, c);
-    return c.json({ panes: server.panes().map((pane) => paneAnswer(server, pane)) });
+    const known = (pane: PaneInfo) => context.readiness?.known(server, pane.id);
+    return c.json({ panes: server.panes().map((pane) => paneAnswer(server, pane, known(pane))) });
   },
   describePane: async (context, c) => {
     const { server, pane } = paneOf(context, c);
-    const details = await server.describePane(pane.id);
-    return c.json(paneDetailsAnswer(server, server.findPane(pane.id) ?? pane, details));
+    const [details, readiness] = await Promise.all([
+      server.describePane(pane.id),
+      readinessNow(context, server, pane.id),
+    ]);
+    return c.json(paneDetailsAnswer(server, server.findPane(pane.id) ?? pane, details, readiness));
   },
   input: async (context, c) => {
     const { server, pane } = paneOf(context, c);
@@ -84,16 +91,28 @@ export const HANDLERS: Readonly<Record<Exclude<EndpointId, "socket" | "openapi" 
     const body = parse(waitRequestSchema, c.get("json"));
     const parts = body.send === undefined ? undefined : inputParts(body.send.parts);
     const echo = parts === undefined ? undefined : typedBytes(parts);
-    const request = waitRequest(body, (state) => readyPredicate(context, server, pane, state), echo);
+    const typed = new TypedGate(parts === undefined);
+    const ready = (state: ReadinessState) => readyPredicate(requireReadiness(context), server, pane.id, state, typed);
+    const request = waitRequest(body, ready, echo);
     const source = server.output(pane.id);
+    const asksReady = [body, ...(body.anyOf ?? [])].some((set) => set.ready !== undefined);
     return longAnswer(c, context.clock, async (signal) => {
+      // What held before is known before anything is typed.
+      using before = asksReady ? requireReadiness(context).watch(server, pane.id) : undefined;
+      await before?.look();
       const result =
         parts === undefined
           ? await context.waits.wait(source, request, { signal })
           : await context.waits.sendAndWait(
               source,
               request,
-              (beforeWrite) => server.input(pane.id, parts, { beforeWrite, signal }),
+              (armed) => {
+                const beforeWrite = (): void => {
+                  armed();
+                  typed.open();
+                };
+                return server.input(pane.id, parts, { beforeWrite, signal });
+              },
               { signal },
             );
       return waitAnswer(result);
@@ -128,6 +147,7 @@ export const HANDLERS: Readonly<Record<Exclude<EndpointId, "socket" | "openapi" 
       }
     });
   },
+  ...DELIVERY_HANDLERS,
   resize: async (context, c) => {
     const { server, pane } = paneOf(context, c);
     const { cols, rows } = parse(sizeRequestSchema, c.get("json"));
@@ -139,7 +159,7 @@ export const HANDLERS: Readonly<Record<Exclude<EndpointId, "socket" | "openapi" 
     const query = parse(streamQuerySchema, c.req.query());
     const lastEventId = c.req.header("last-event-id");
     const from = lastEventId === undefined || lastEventId === "" ? (query.from ?? "now") : lastEventId;
-    return openEventStream(context, c, target, streamStart(from));
+    return openEventStream(context, c, target, { start: streamStart(from), readiness: query.readiness === true });
   },
   livez: (_context, c) => c.json(OK),
   readyz: ({ servers }, c) => {
@@ -157,11 +177,6 @@ function serverOf({ servers }: NativeContext, c: NativeHandlerContext) {
 function paneOf(context: NativeContext, c: NativeHandlerContext) {
   const { serverName, server } = serverOf(context, c);
   return { serverName, server, pane: findPane(server, c.req.param("pane") ?? "") };
-}
-
-function readyPredicate({ ready }: NativeContext, server: TmuxServer, pane: PaneInfo, state: string) {
-  if (ready === undefined) throw new AppError("INVALID_ARGUMENT", "ready: this daemon does not tell readiness");
-  return ready(server, pane.id, state);
 }
 
 /** One `run` per pane: the second would type into the first's command. @throws AppError INCONSISTENT_STATE */

@@ -81,9 +81,9 @@ function queryParameters({ query }: Endpoint): object[] {
   return Object.entries(properties).map(([name, schema]) => ({ name, in: "query", required: false, schema }));
 }
 
-function headerParameters({ id }: Endpoint): object[] {
-  if (id !== "follow") return [];
-  return [{ name: "Last-Event-ID", in: "header", required: false, schema: { type: "string" } }];
+function headerParameters({ id, idempotent }: Endpoint): object[] {
+  const names = [...(id === "follow" ? ["Last-Event-ID"] : []), ...(idempotent === true ? ["Idempotency-Key"] : [])];
+  return names.map((name) => ({ name, in: "header", required: false, schema: { type: "string" } }));
 }
 
 /** Checks that JSON Schema cannot say are left out; the daemon makes them all the same. */

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import type { InputPart } from "../../daemon/server/tmuxServer.ts";
 import type { StreamStart } from "../../daemon/panes/subscription.ts";
+import type { ReadinessState } from "../../daemon/readiness/readiness.ts";
 import type { ExternalPredicate, WaitPattern, WaitPredicates, WaitRequest } from "../../daemon/waits/waitTypes.ts";
 import type { NativeInputPart, NativePredicates, NativeWaitRequest } from "../../protocol/api/nativeRequests.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -54,7 +55,7 @@ export function streamStart(text: string): StreamStart {
   return { kind: "position", position: parsePosition(text) };
 }
 
-export type ExternalOf = (state: string) => ExternalPredicate;
+export type ExternalOf = (state: ReadinessState) => ExternalPredicate;
 
 /** @throws AppError INVALID_ARGUMENT */
 export function waitRequest(request: NativeWaitRequest, ready: ExternalOf, echo: Uint8Array | undefined): WaitRequest {
@@ -79,7 +80,7 @@ function predicatesOf(set: NativePredicates, ready: ExternalOf): WaitPredicates 
     exit,
     prompt,
     gone,
-    external: set.ready === undefined ? undefined : [ready(set.ready)],
+    external: set.ready === undefined ? undefined : [ready(set.ready === true ? "idle" : set.ready)],
   };
 }
 

@@ -13,11 +13,14 @@ import { AppError } from "../../protocol/errors.ts";
 import { formatPosition } from "../../protocol/position.ts";
 import { visibleError } from "../http/errors.ts";
 import { SocketWriter } from "../http/websocket.ts";
-import { exitAnswer, gapAnswer, snapshotAnswer } from "./answers.ts";
+import { exitAnswer, gapAnswer, snapshotAnswer } from "../http/paneEvents.ts";
+import { readinessAnswer } from "./answers.ts";
 import type { NativeContext } from "./context.ts";
+import { ReadinessStream } from "./readiness.ts";
 import { inputParts, parse, streamStart } from "./requests.ts";
 import { findPane, findServer } from "./targets.ts";
 
+const TRANSPORT = { transport: "websocket" } as const;
 /** Panes one connection may follow. */
 const MAX_CHANNELS = 1_024;
 /** RFC 6455 §7.4.1: going away. */
@@ -25,6 +28,7 @@ const CLOSE_GOING_AWAY = 1_001;
 
 interface OpenChannel {
   subscription: OpenSubscription | undefined;
+  readiness: ReadinessStream | undefined;
   creditBytes: number;
 }
 
@@ -48,7 +52,7 @@ export class StreamSocket {
       clock: context.clock,
       ...context.bounds,
       onDrain: () => this.#pump(),
-      onStall: () => context.metrics.streamsStalled.add(1, { transport: "websocket" }),
+      onStall: () => context.metrics.streamsStalled.add(1, TRANSPORT),
     });
     context.open.add(this.#close);
   }
@@ -69,7 +73,7 @@ export class StreamSocket {
   closed(): void {
     this.#context.open.delete(this.#close);
     this.#writer.close();
-    for (const { subscription } of this.#channels.values()) subscription?.close();
+    for (const channel of this.#channels.values()) endChannel(channel);
     this.#channels.clear();
   }
 
@@ -79,7 +83,7 @@ export class StreamSocket {
         this.#subscribe(request);
         return;
       case "unsubscribe":
-        this.#channels.get(request.channel)?.subscription?.close();
+        endChannel(this.#channels.get(request.channel));
         this.#channels.delete(request.channel);
         this.#send({ type: "ack", id: request.id });
         return;
@@ -122,25 +126,43 @@ export class StreamSocket {
     const { server, pane } = this.#target(request);
     const channel: OpenChannel = {
       subscription: undefined,
+      readiness: undefined,
       creditBytes: request.creditBytes ?? STREAM_INITIAL_CREDIT_BYTES,
     };
     let number = 0;
+    let isOpen = false;
     const sinkFor = (feed: PaneFeed): SubscriptionSink => {
       ({ number } = this.#context.channels.of(feed));
       if (this.#channels.has(number)) {
         throw new AppError("ALREADY_EXISTS", `this connection follows ${pane.id} already, on channel ${number}`);
       }
       this.#channels.set(number, channel);
-      return this.#sink(feed, number, channel, request, pane.id);
+      const sink = this.#sink(feed, number, channel, request, pane.id);
+      return {
+        ...sink,
+        open: (...args) => {
+          sink.open(...args);
+          isOpen = true;
+        },
+      };
     };
     try {
+      if (request.readiness === true) {
+        channel.readiness = new ReadinessStream(this.#context, server, pane.id, {
+          // Nothing comes before `subscribed`; credit is for output.
+          room: () => (isOpen ? this.#writer.room() : 0),
+          send: (state) => this.#send({ type: "readiness", channel: number, ...readinessAnswer(state) }),
+        });
+      }
       const start = streamStart(request.from ?? "now");
       channel.subscription = this.#context.feedsOf(server).subscribe(pane.id, start, sinkFor);
     } catch (error) {
       if (this.#channels.get(number) === channel) this.#channels.delete(number);
+      endChannel(channel);
       throw error;
     }
     channel.subscription.pump();
+    channel.readiness?.pump();
   }
 
   #sink(feed: PaneFeed, number: number, channel: OpenChannel, request: Subscribe, pane: string): SubscriptionSink {
@@ -162,7 +184,7 @@ export class StreamSocket {
       output: (chunk) => {
         const bytes = chunk.to - chunk.from;
         channel.creditBytes -= bytes;
-        metrics.streamBytes.add(bytes, { transport: "websocket" });
+        metrics.streamBytes.add(bytes, TRANSPORT);
         this.#writer.binary(feed.frame(encode, chunk));
       },
       gap: (gap) => {
@@ -177,14 +199,17 @@ export class StreamSocket {
       exited: (status) => this.#send({ type: "exit", channel: number, ...exitAnswer(status) }),
       closed: ({ code, message }) => {
         this.#send({ type: "closed", channel: number, code, message });
-        channel.subscription?.close();
+        endChannel(channel);
         this.#channels.delete(number);
       },
     };
   }
 
   #pump(): void {
-    for (const { subscription } of this.#channels.values()) subscription?.pump();
+    for (const { subscription, readiness } of this.#channels.values()) {
+      readiness?.pump();
+      subscription?.pump();
+    }
   }
 
   #answer(id: number, work: Promise<string | undefined>): void {
@@ -203,6 +228,11 @@ export class StreamSocket {
   #send(message: StreamMessage): void {
     this.#writer.text(JSON.stringify(message));
   }
+}
+
+function endChannel(channel: OpenChannel | undefined): void {
+  channel?.subscription?.close();
+  channel?.readiness?.[Symbol.dispose]();
 }
 
 function parseJson(text: string): unknown {

@@ -140,8 +140,21 @@ function histogramLines(name: string, { labels, buckets, count, sum }: Histogram
   return [...lines, `${name}_sum${text} ${sum}`, `${name}_count${text} ${count}`];
 }
 
+/** By the object: what is counted per request is counted under labels that were made once. */
+const labelTexts = new WeakMap<Labels, string>();
+
 function labelText(labels: Labels | undefined): string {
-  const entries = Object.entries(labels ?? {});
+  if (labels === undefined) return "";
+  let text = labelTexts.get(labels);
+  if (text === undefined) {
+    text = textOfLabels(labels);
+    labelTexts.set(labels, text);
+  }
+  return text;
+}
+
+function textOfLabels(labels: Labels): string {
+  const entries = Object.entries(labels);
   if (entries.length === 0) return "";
   const texts = entries.map(([name, value]) => `${name}="${value.replaceAll(/[\\"\n]/g, escapeCharacter)}"`);
   return `{${texts.join(",")}}`;

@@ -126,9 +126,9 @@ function decodeRows(body: Uint8Array, ansi: boolean): string[] {
 
 /** Rows as tmux prints them, which has taken the blanks at their ends. */
 function printedRows(body: Uint8Array): string[] {
-  const rows = utf8.decode(body).split("\n");
+  const rows = utf8.decode(body).replace(CONTROLS_IN_ROWS, "").split("\n");
   rows.pop();
-  return rows.map((row) => row.replace(CONTROL_CHARACTERS, ""));
+  return rows;
 }
 
 /** The last `count` rows. tmux writes an attribute where it changes: what was set in earlier rows goes on in the first. */
@@ -149,6 +149,10 @@ const SGR = /\u001b\[([\d;:]*)m/g;
 // oxlint-disable-next-line no-control-regex -- control characters are what it removes
 const CONTROL_CHARACTERS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g;
 const CONTROL_CHARACTER = new RegExp(CONTROL_CHARACTERS.source);
+
+/** Those but the line ends between rows, for all rows at once. */
+// oxlint-disable-next-line no-control-regex -- control characters are what it removes
+const CONTROLS_IN_ROWS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g;
 
 const paneGone = (pane: PaneId): AppError => new AppError("NOT_FOUND", `pane ${pane} is gone; list the panes again`);
 

@@ -4,6 +4,9 @@
  */
 import * as v from "valibot";
 import { ERROR_SURFACES, type ErrorCode } from "../errors.ts";
+import { readinessSchema } from "./nativeReadiness.ts";
+
+export type { NativeReadiness } from "./nativeReadiness.ts";
 
 const ERROR_CODES = Object.keys(ERROR_SURFACES) as [ErrorCode, ...ErrorCode[]];
 
@@ -65,6 +68,8 @@ const paneEntries = {
   exit: v.nullable(exitSchema),
   /** Its output so far ends here. Null on a guest server, where asking would mean attaching to the session. */
   position: v.nullable(position),
+  /** What its program is doing. Null in a list for a pane that nobody watches. */
+  readiness: v.nullable(readinessSchema),
 };
 export const paneSchema = v.object(paneEntries);
 export type NativePane = v.InferOutput<typeof paneSchema>;

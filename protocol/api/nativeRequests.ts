@@ -3,6 +3,7 @@
  * types, OpenAPI and the client's typings come. Objects are strict: a misspelt field is an error, not a surprise.
  */
 import * as v from "valibot";
+import { READINESS_STATE_NAMES } from "./nativeReadiness.ts";
 
 /** Bounds of the contract. */
 export const NATIVE_MAX_BODY_BYTES = 2_097_152;
@@ -81,8 +82,8 @@ const predicates = {
   exit: v.optional(v.boolean()),
   prompt: v.optional(v.boolean()),
   gone: v.optional(v.boolean()),
-  /** A name of readiness, such as `idle`; answered with INVALID_ARGUMENT where readiness is not available. */
-  ready: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(64))),
+  /** The program is in this state; `true` is `idle`. INVALID_ARGUMENT where readiness is not available. */
+  ready: v.optional(v.union([v.literal(true), v.picklist(READINESS_STATE_NAMES)])),
 };
 
 export const predicatesSchema = v.strictObject(predicates);
@@ -130,5 +131,8 @@ export const captureQuerySchema = v.strictObject({
 });
 export type NativeCaptureQuery = v.InferOutput<typeof captureQuerySchema>;
 
-export const streamQuerySchema = v.strictObject({ from: v.optional(fromSchema) });
+/** `readiness`: events of that name as well, the state at the beginning first. */
+export const streamQuerySchema = v.strictObject({ from: v.optional(fromSchema), readiness: flag });
 export const noQuerySchema = v.strictObject({});
+/** A request that needs no words. */
+export const emptyRequestSchema = v.strictObject({});

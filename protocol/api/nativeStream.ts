@@ -3,7 +3,7 @@
  */
 import * as v from "valibot";
 import { inputRequestSchema, fromSchema, sizeRequestSchema } from "./nativeRequests.ts";
-import type { NativeExit, NativeGap } from "./nativeAnswers.ts";
+import type { NativeExit, NativeGap, NativeReadiness } from "./nativeAnswers.ts";
 
 /** First event of a subscription, its position where reading begins. */
 export interface StreamOpen {
@@ -41,6 +41,8 @@ export interface StreamEventData {
   readonly snapshot: StreamSnapshot;
   readonly resize: StreamResize;
   readonly exit: NativeExit;
+  /** Only for those who ask: the state at the beginning, then every change. */
+  readonly readiness: NativeReadiness;
   readonly closed: StreamClosed;
 }
 
@@ -56,6 +58,7 @@ export const streamRequestSchema = v.variant("type", [
     pane: v.string(),
     from: v.optional(fromSchema),
     creditBytes: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_073_741_824))),
+    readiness: v.optional(v.boolean()),
   }),
   v.strictObject({ type: v.literal("unsubscribe"), id, channel }),
   v.strictObject({
@@ -95,4 +98,5 @@ export type StreamMessage =
   | ({ readonly type: "snapshot"; readonly channel: number } & StreamSnapshot)
   | ({ readonly type: "resize"; readonly channel: number } & StreamResize)
   | ({ readonly type: "exit"; readonly channel: number } & NativeExit)
+  | ({ readonly type: "readiness"; readonly channel: number } & NativeReadiness)
   | ({ readonly type: "closed"; readonly channel: number } & StreamClosed);

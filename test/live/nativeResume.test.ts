@@ -12,7 +12,7 @@ import { echoPane } from "../support/nativeEchoPane.ts";
 import { randomFrom } from "../support/nativeScreens.ts";
 import { nativeFixture } from "../support/nativeServer.ts";
 import { collectUntil } from "../support/output.ts";
-import { type OwnedFixture, ownedFixture } from "../support/ownedFixture.ts";
+import { breakConnection, ownedFixture } from "../support/ownedFixture.ts";
 
 /** Runs the test's own loop until it holds; every turn is paced by what the test awaits in it. */
 async function until(done: () => boolean, step: () => Promise<unknown>): Promise<void> {
@@ -36,24 +36,6 @@ async function caughtUp(checker: StreamChecker, source: OutputSource): Promise<v
     timeout: 10_000,
     interval: 1,
   });
-}
-
-/** The daemon's own connection is ended; resolves when it is back. */
-async function breakConnection({ server, socket }: OwnedFixture): Promise<void> {
-  const back = new Promise<void>((resolve) => {
-    let lost = false;
-    const off = server.subscribe((event) => {
-      if (event.kind !== "state") return;
-      if (event.state === "connecting") lost = true;
-      if (event.state !== "ready" || !lost) return;
-      off();
-      resolve();
-    });
-  });
-  for (const client of socket.tmux("list-clients", "-F", "#{client_name}").split("\n").filter(Boolean)) {
-    socket.tmux("detach-client", "-t", client);
-  }
-  await back;
 }
 
 test("a reader cut off dozens of times gets every byte once", async () => {

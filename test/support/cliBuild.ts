@@ -25,7 +25,7 @@ export function builtCli(): string {
 function newestSourceMs(): number {
   const times = ["protocol", "daemon", "adapters"].flatMap((layer) =>
     readdirSync(join(ROOT, layer), { recursive: true, encoding: "utf8" })
-      .filter((name) => name.endsWith(".ts"))
+      .filter((name) => /\.(?:ts|json)$/.test(name))
       .map((name) => statSync(join(ROOT, layer, name)).mtimeMs),
   );
   return Math.max(...times);

@@ -70,6 +70,9 @@ export function cliSandbox(): CliSandbox {
     TERM: "dumb",
     SHELL: "/bin/sh",
     PS1: "$ ",
+    // Nobody's own tmux server, and no fixed port.
+    TMUX_TMPDIR: path("tmp"),
+    TMUXWIRE_DASHBOARD_PORT: "0",
   };
   for (const name of ["home", "tmp", "run", "state", "config", "data"]) mkdirSync(path(name), { mode: 0o700 });
   const running = new Set<Running>();

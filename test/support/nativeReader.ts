@@ -14,7 +14,7 @@ export class Reader implements AsyncDisposable {
 
   async next(): Promise<PaneEvent | undefined> {
     const { value } = await this.#events.next();
-    if (value !== undefined && "position" in value) this.position = value.position;
+    if (value !== undefined && value.kind !== "readiness" && "position" in value) this.position = value.position;
     return value ?? undefined;
   }
 

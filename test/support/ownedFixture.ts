@@ -70,3 +70,21 @@ export async function ownedFixture(options: Partial<OwnedServerOptions> = {}): P
     throw error;
   }
 }
+
+/** The daemon's own connection is ended; resolves when it is back. */
+export async function breakConnection({ server, socket }: OwnedFixture): Promise<void> {
+  const back = new Promise<void>((resolve) => {
+    let lost = false;
+    const off = server.subscribe((event) => {
+      if (event.kind !== "state") return;
+      if (event.state === "connecting") lost = true;
+      if (event.state !== "ready" || !lost) return;
+      off();
+      resolve();
+    });
+  });
+  for (const client of socket.tmux("list-clients", "-F", "#{client_name}").split("\n").filter(Boolean)) {
+    socket.tmux("detach-client", "-t", client);
+  }
+  await back;
+}

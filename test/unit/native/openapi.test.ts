@@ -1,8 +1,9 @@
 /** The description is made from the table: every endpoint is in it, every reference leads somewhere. */
 import { expect, test } from "vitest";
 import { createNativeApp } from "../../../adapters/native/app.ts";
-import { ENDPOINTS, routeRule } from "../../../adapters/native/endpoints.ts";
+import { ENDPOINTS } from "../../../adapters/native/endpoints.ts";
 import { openApiDocument } from "../../../adapters/native/openapi.ts";
+import { routeRule } from "../../../adapters/native/routeRules.ts";
 import { silentLog } from "../../../daemon/ops/log.ts";
 import { WaitManager } from "../../../daemon/waits/waitManager.ts";
 import { FakeClock } from "../../support/fakeClock.ts";

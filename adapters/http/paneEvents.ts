@@ -1,0 +1,156 @@
+/**
+ * One pane's output as server-sent events, the same for every surface that offers it: `open`, `snapshot`, `output`, `gap`,
+ * `resize`, `exit`, `closed` (docs/contracts/native.md, "Streams"). An output frame is encoded once for all its readers.
+ */
+import type { ServerResponse } from "node:http";
+import type { Feeds, OpenSubscription } from "../../daemon/panes/feeds.ts";
+import type { ExitStatus } from "../../daemon/panes/outputSource.ts";
+import type { FrameEncoder, OutputChunk, PaneFeed } from "../../daemon/panes/paneFeed.ts";
+import type { StreamGap, StreamStart, SubscriptionSink } from "../../daemon/panes/subscription.ts";
+import type { Capture, Snapshot } from "../../daemon/server/tmuxServer.ts";
+import type { Clock } from "../../daemon/time/clock.ts";
+import type { NativeExit, NativeGap, NativeSnapshot } from "../../protocol/api/nativeAnswers.ts";
+import type { StreamEventData } from "../../protocol/api/nativeStream.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import { formatPosition } from "../../protocol/position.ts";
+import { sseEvent, SseWriter } from "./sse.ts";
+
+export interface PaneEventsOptions {
+  readonly feeds: Feeds;
+  /** As the events call the server. */
+  readonly serverName: string;
+  readonly pane: PaneId;
+  readonly start: StreamStart;
+  readonly outgoing: ServerResponse;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+  readonly bounds: { readonly stallMs?: number | undefined; readonly bufferBytes?: number | undefined };
+  /** Where the function that ends the stream stands while it is open. */
+  readonly open: Set<() => void>;
+  /** Tells more on the same stream, after `open`: made before anything is written, ended with it. */
+  readonly companion?: ((events: CompanionEvents) => Companion) | undefined;
+  /** For figures. */
+  readonly observe?: Partial<PaneEventsObserver> | undefined;
+}
+
+export interface PaneEventsObserver {
+  output(chunk: OutputChunk): void;
+  gap(gap: StreamGap): void;
+  snapshot(): void;
+  stalled(): void;
+}
+
+export interface CompanionEvents {
+  /** None before `open`. */
+  readonly room: () => number;
+  readonly send: <Name extends keyof StreamEventData>(name: Name, data: StreamEventData[Name]) => void;
+}
+
+export interface Companion extends Disposable {
+  /** There is room. */
+  pump(): void;
+}
+
+/** @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST: nothing was written */
+export function openPaneEvents(options: PaneEventsOptions): void {
+  const { feeds, serverName, pane, start, open, observe = {} } = options;
+  let subscription: OpenSubscription | undefined;
+  let companion: Companion | undefined;
+  let isOpen = false;
+  let made: SseWriter | undefined;
+  const end = (): void => {
+    open.delete(end);
+    subscription?.close();
+    companion?.[Symbol.dispose]();
+    made?.end();
+  };
+  // Made with the first event: until then what is wrong is an ordinary error.
+  const writer = (): SseWriter => {
+    made ??= new SseWriter({
+      outgoing: options.outgoing,
+      headers: options.headers,
+      clock: options.clock,
+      ...options.bounds,
+      onDrain: () => {
+        companion?.pump();
+        subscription?.pump();
+      },
+      onClose: (reason) => {
+        if (reason === "stalled") observe.stalled?.();
+        end();
+      },
+    });
+    return made;
+  };
+  const send = <Name extends keyof StreamEventData>(name: Name, data: StreamEventData[Name], id?: string): void =>
+    writer().write(sseEvent(name, JSON.stringify(data), id));
+  const sinkFor = (feed: PaneFeed): SubscriptionSink => ({
+    room: () => writer().room(),
+    open: (position, { cols, rows }) => {
+      isOpen = true;
+      const text = formatPosition(position);
+      send("open", { server: serverName, pane, position: text, cols, rows }, text);
+    },
+    output: (chunk) => {
+      observe.output?.(chunk);
+      writer().write(feed.frame(encodeOutput, chunk));
+    },
+    gap: (gap) => {
+      observe.gap?.(gap);
+      send("gap", gapAnswer(gap));
+    },
+    snapshot: (snapshot) => {
+      observe.snapshot?.();
+      send("snapshot", snapshotAnswer(snapshot), formatPosition(snapshot.position));
+    },
+    resized: (cols, rows) => send("resize", { cols, rows }),
+    exited: (status) => send("exit", exitAnswer(status)),
+    closed: ({ code, message }) => {
+      send("closed", { code, message });
+      end();
+    },
+  });
+  companion = options.companion?.({
+    room: () => (isOpen ? writer().room() : 0),
+    send: (name, data) => send(name, data),
+  });
+  try {
+    subscription = feeds.subscribe(pane, start, sinkFor);
+  } catch (error) {
+    companion?.[Symbol.dispose]();
+    throw error;
+  }
+  open.add(end);
+  subscription.pump();
+  companion?.pump();
+}
+
+/** `id` is the position after the bytes: what a reader that comes back asks for. */
+const encodeOutput: FrameEncoder = ({ epoch, to, bytes }) => {
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+  return Buffer.from(sseEvent("output", data, `${epoch}:${to}`), "latin1");
+};
+
+export const exitAnswer = ({ exitCode, signal }: ExitStatus): NativeExit => ({
+  ...(exitCode === undefined ? {} : { exitCode }),
+  ...(signal === undefined ? {} : { signal }),
+});
+
+export const snapshotAnswer = (snapshot: Snapshot): NativeSnapshot => ({
+  ...screenAnswer(snapshot),
+  data: Buffer.from(snapshot.data.buffer, snapshot.data.byteOffset, snapshot.data.byteLength).toString("base64"),
+});
+
+export const screenAnswer = ({ position, exact, cols, rows, alternateScreen }: Capture | Snapshot) => ({
+  position: formatPosition(position),
+  exact,
+  cols,
+  rows,
+  alternateScreen,
+});
+
+export const gapAnswer = ({ from, to, reason }: StreamGap): NativeGap => ({
+  from: formatPosition(from),
+  to: formatPosition(to),
+  reason,
+});

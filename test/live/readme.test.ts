@@ -1,0 +1,147 @@
+/**
+ * What the README shows is what happens: every example is taken from the document, run as it stands by a user of its own
+ * against a daemon of its own (only the ports are others), and its output compared with the one that is shown.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { transformSync } from "esbuild";
+import { expect, test } from "vitest";
+import { builtCli } from "../support/cliBuild.ts";
+import { behind, type CliSandbox, cliSandbox, type Running } from "../support/cliSandbox.ts";
+import { commandsOf, dialogue, type DocumentBlock, documentBlocks } from "../support/documentBlocks.ts";
+import { eventually } from "../support/eventually.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const README = documentBlocks("README.md");
+
+/** The block whose text holds `text`; a document without it has changed, and so must the test. */
+function blockWith(text: string, blocks = README): DocumentBlock {
+  const found = blocks.find(({ lines }) => lines.some((line) => line.includes(text)));
+  if (found === undefined) throw new Error(`no example shows ${text}`);
+  return found;
+}
+
+interface User {
+  readonly sandbox: CliSandbox;
+  /** A command line in bash; ports of the document become those of the daemon. */
+  readonly start: (command: string) => Running;
+}
+
+/** `npx tmuxwire` is the executable that was built; state is where it is for someone who has set nothing. */
+async function user(sandbox: CliSandbox): Promise<User> {
+  const bin = sandbox.binaries("bin", { npx: `#!/bin/sh\nshift\nexec '${process.execPath}' '${builtCli()}' "$@"\n` });
+  const { XDG_STATE_HOME: _state, ...rest } = sandbox.env;
+  const env = { ...rest, PATH: behind(bin) };
+  const ports = ["--port", "0", "--addin-port", "0"];
+  const daemon = sandbox.start(["serve", "--only", "native,addin", ...ports], { env: { XDG_STATE_HOME: undefined } });
+  const [, addin = ""] = await daemon.line(/bridge listening on https:\/\/localhost:(\d+)/);
+  const [, native = ""] = await daemon.line(/native API listening on http:\/\/127\.0\.0\.1:(\d+)/);
+  const here = (text: string): string => text.replaceAll("7420", native).replaceAll("3341", addin);
+  return {
+    sandbox,
+    start: (command) => {
+      const child = spawn("bash", ["-c", here(command)], { env, cwd: sandbox.path("home"), detached: true });
+      return sandbox.adopt(child);
+    },
+  };
+}
+
+test("the five minutes", { timeout: 60_000 }, async () => {
+  await using sandbox = cliSandbox();
+  const { start } = await user(sandbox);
+  const examples = dialogue(blockWith("tmuxwire new work"));
+  expect(examples.length).toBeGreaterThan(4);
+  for (const { command, output } of examples) {
+    if (/\bfollow\b/.test(command)) {
+      const following = start(command);
+      // It says nothing until the pane does, so the pane is made to speak until it has.
+      try {
+        await eventually(async () => {
+          await start("npx tmuxwire send work 'echo followed' --enter").finished;
+          return following.stdout().includes("followed");
+        });
+      } finally {
+        process.kill(-following.pid, "SIGINT");
+        await following.finished;
+      }
+      continue;
+    }
+    const { stdout, stderr } = await start(command).finished;
+    expect({ command, stdout, stderr }).toEqual({ command, stdout: output, stderr: "" });
+  }
+});
+
+test("one curl per client", async () => {
+  await using sandbox = cliSandbox();
+  const { start } = await user(sandbox);
+  const [native = ""] = commandsOf(blockWith("curl -H"));
+  expect(JSON.parse((await start(`${native} -sS`).finished).stdout)).toEqual({ panes: [] });
+  const [addin = ""] = commandsOf(blockWith("create_session"));
+  const made = await start(`${addin} -sS`).finished;
+  expect(JSON.parse(made.stdout)).toMatchObject({ ok: true, action: "create_session", session: "sheet" });
+});
+
+test("the program: its types hold, and it prints what is shown", { timeout: 60_000 }, async () => {
+  await using sandbox = cliSandbox();
+  const { start } = await user(sandbox);
+  const index = README.findIndex(({ language }) => language === "ts");
+  const [program, printed] = [README[index]!.lines.join("\n"), README[index + 1]!.lines.join("\n")];
+  // As a package that depends on this one.
+  const home = sandbox.path("home");
+  mkdirSync(join(home, "node_modules"));
+  symlinkSync(ROOT, join(home, "node_modules/tmuxwire"));
+  symlinkSync(join(ROOT, "node_modules/@types"), join(home, "node_modules/@types"));
+  writeFileSync(join(home, "package.json"), '{"type":"module"}');
+  writeFileSync(join(home, "program.ts"), program);
+  const options = {
+    module: "nodenext",
+    target: "es2023",
+    strict: true,
+    noEmit: true,
+    types: ["node"],
+    skipLibCheck: true,
+  };
+  writeFileSync(join(home, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["program.ts"] }));
+  const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+  expect(spawnSync(process.execPath, [tsc, "-p", home], { encoding: "utf8" }).stdout).toBe("");
+  const { code } = transformSync(program, { loader: "ts", format: "esm" });
+  const run = start(`cat > program.js <<'END'\n${code}\nEND\nnode program.js`);
+  const { stdout, stderr } = await run.finished;
+  expect({ stdout: stdout.trim(), stderr }).toEqual({ stdout: printed, stderr: "" });
+});
+
+test("what it says to run first is what continuous integration runs, and what starts the daemon", () => {
+  const said = commandsOf(blockWith("npm ci && npm start")).map((line) => line.split("#")[0]!.trim());
+  expect(said).toEqual(["npm ci && npm start", "npm ci && npm test"]);
+  const ci = readFileSync(join(ROOT, ".ci/run"), "utf8");
+  for (const command of ["npm ci", "npm test"]) expect(ci.split("\n")).toContain(command);
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+    scripts: Record<string, string>;
+  };
+  expect(scripts["start"]).toMatch(/dist\/adapters\/bin\/tmuxwire\.js serve$/);
+  expect(scripts["prestart"]).toContain("build");
+});
+
+test("every block of the README is one of those", () => {
+  const known = ["npm ci && npm start", "tmuxwire new work", "createClient", "built 0", "curl -H", "create_session"];
+  const blocks = new Set(known.map((text) => blockWith(text)));
+  expect(README.filter((block) => !blocks.has(block))).toEqual([]);
+});
+
+test("docs/addin.md: each way to start the bridge", async () => {
+  await using sandbox = cliSandbox();
+  const bin = sandbox.binaries("bin", { npx: `#!/bin/sh\nshift\nexec '${process.execPath}' '${builtCli()}' "$@"\n` });
+  const commands = commandsOf(blockWith("npx tmuxwire addin", documentBlocks("docs/addin.md")));
+  expect(commands).toHaveLength(3);
+  for (const command of commands) {
+    const env = { ...sandbox.env, PATH: behind(bin), PORT: "0" };
+    const bridge = sandbox.adopt(
+      spawn("bash", ["-c", `exec env ${command.split("#")[0]}`], { env, cwd: sandbox.root }),
+    );
+    const [, mode] = await bridge.line(/bridge listening on https:\/\/localhost:\d+ \((\w+) mode\)/);
+    expect(mode).toBe(command.includes("MODE=stub") ? "stub" : "tmux");
+    bridge.child.kill("SIGTERM");
+    expect((await bridge.finished).code).toBe(0);
+  }
+});
