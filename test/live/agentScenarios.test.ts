@@ -1,0 +1,43 @@
+/**
+ * Readiness and delivery on agent programs, shortly: what the load tests of the same names do at length. Times are
+ * reported there; here only what must hold on any machine is demanded.
+ */
+import { expect, test } from "vitest";
+import { seeded } from "../support/agentsEngines.ts";
+import { promptRun, PROMPTS } from "../support/agentsPrompts.ts";
+import { dialogRace } from "../support/agentsRace.ts";
+import { agentDay, shellDay } from "../support/agentsReadiness.ts";
+import { typingRun } from "../support/agentsTyping.ts";
+
+test.each(["dialog", "codexLike", "geminiLike", "opencodeLike", "piLike"] as const)(
+  "%s: every change is noticed, and a question is never taken for idleness",
+  async (program) => {
+    const figures = await agentDay({ program, changes: 12, random: seeded(3) });
+    expect(figures).toMatchObject({ idleWhileAsking: 0, wrong: [] });
+  },
+);
+
+test.each(["marks", "plain"] as const)("bash, %s: running and waiting are told apart", async (marks) => {
+  expect(await shellDay(marks, 8, seeded(3))).toMatchObject({ wrong: [] });
+});
+
+test.each(Object.keys(PROMPTS))("a prompt box on Ink takes prompts exactly and once: %s", async (kind) => {
+  expect(await promptRun("inkPrompt", kind, 4)).toMatchObject({ exact: 4 });
+});
+
+test.each(["swallowEnter", "placeholder", "codexLike", "geminiLike", "opencodeLike", "piLike"] as const)(
+  "%s takes a prompt of seven lines exactly and once",
+  async (program) => {
+    expect(await promptRun(program, "7 lines", 2)).toMatchObject({ exact: 2 });
+  },
+);
+
+test("a question that opens while a prompt is submitted is not answered by it", async () => {
+  const options = { program: "dialog", tries: 10, random: seeded(11), holdAskMs: 1_500, whileBusy: true } as const;
+  expect(await dialogRace(options)).toMatchObject({ accidents: 0, strayKeys: {}, mistold: [] });
+});
+
+test("a person who types meanwhile loses nothing, and the prompts stay whole", async () => {
+  const figures = await typingRun({ program: "inkPrompt", prompts: 6, pauseMs: 120, random: seeded(3) });
+  expect(figures).toMatchObject({ isPersonWhole: true, whole: figures.prompts });
+});
