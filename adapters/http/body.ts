@@ -4,9 +4,10 @@
  * never more than `MAX_DRAIN_BYTES` of our time. What is kept is bounded by the limit in either case.
  */
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { MAX_DRAIN_BYTES, MAX_DRAIN_MS } from "./limits.ts";
+import { LINGER_MS, MAX_DRAIN_BYTES, MAX_DRAIN_MS } from "./limits.ts";
 
 /** The error of a body past its limit; `details.close` says whether the connection is given up. */
 function tooLarge(maxBytes: number, close: boolean): AppError {
@@ -16,7 +17,10 @@ function tooLarge(maxBytes: number, close: boolean): AppError {
 /** @throws AppError BODY_TOO_LARGE, CONNECTION_LOST when the client goes away. */
 export function readIncoming(incoming: IncomingMessage, maxBytes: number, clock: Clock): Promise<Uint8Array> {
   const announced = Number(incoming.headers["content-length"] ?? 0);
-  if (announced > maxBytes + MAX_DRAIN_BYTES) return Promise.reject(tooLarge(maxBytes, true));
+  if (announced > maxBytes + MAX_DRAIN_BYTES) {
+    lingerAfterAnswer(incoming.socket, clock);
+    return Promise.reject(tooLarge(maxBytes, true));
+  }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -26,7 +30,11 @@ export function readIncoming(incoming: IncomingMessage, maxBytes: number, clock:
       incoming.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone);
       act();
     };
-    const giveUp = (): void => settle(() => reject(tooLarge(maxBytes, true)));
+    const giveUp = (): void =>
+      settle(() => {
+        lingerAfterAnswer(incoming.socket, clock);
+        reject(tooLarge(maxBytes, true));
+      });
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
       if (size <= maxBytes) {
@@ -48,6 +56,19 @@ export function readIncoming(incoming: IncomingMessage, maxBytes: number, clock:
       );
     incoming.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);
   });
+}
+
+/**
+ * A connection that is destroyed while bytes of its client are unread is reset, and a reset can overtake the answer. So
+ * after the answer our end is closed, nothing more is read, and the rest follows when the client has had time to look.
+ */
+function lingerAfterAnswer(socket: Socket, clock: Clock): void {
+  // What Node calls when the last answer of a connection has been written.
+  socket.destroySoon = () => {
+    socket.end();
+    socket.pause();
+    clock.callAt(clock.nowMs() + LINGER_MS, () => socket.destroy());
+  };
 }
 
 /** The same for a request without a socket behind it, as tests and in-process callers make them. */

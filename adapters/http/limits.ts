@@ -4,6 +4,8 @@
 export const MAX_DRAIN_BYTES = 1_048_576;
 /** How long that reading may take; a client that trickles is not worth a connection. */
 export const MAX_DRAIN_MS = 2_000;
+/** From such an answer to the end of the connection: a client on this machine reads it at once. */
+export const LINGER_MS = 500;
 
 /** Connections at once on one listener. A browser opens six per host; forty of them is no longer one person's machine. */
 export const MAX_CONNECTIONS = 256;
