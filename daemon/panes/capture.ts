@@ -115,18 +115,18 @@ const utf8 = new TextDecoder();
 
 /** Rows of a reply, blank rows at the end dropped; plain rows lose trailing blanks and any control character. */
 function decodeRows(body: Uint8Array, ansi: boolean): string[] {
-  const text = utf8.decode(body);
-  // Most screens have none, and one look is cheaper than one per row.
-  const rows = (ansi || !CONTROL_CHARACTER.test(text) ? text : text.replace(CONTROL_CHARACTERS, "")).split("\n");
-  rows.pop();
-  const clean = ansi ? rows : rows.map((row) => row.trimEnd());
-  while (clean.length > 0 && clean.at(-1)!.trim() === "") clean.pop();
-  return clean;
+  const rows = ansi ? rowsOf(utf8.decode(body)) : printedRows(body).map((row) => row.trimEnd());
+  while (rows.length > 0 && rows.at(-1)!.trim() === "") rows.pop();
+  return rows;
 }
 
-/** Rows as tmux prints them, which has taken the blanks at their ends. */
+/** Plain rows as tmux prints them, which has taken the blanks at their ends. */
 function printedRows(body: Uint8Array): string[] {
-  const rows = utf8.decode(body).replace(CONTROLS_IN_ROWS, "").split("\n");
+  return rowsOf(utf8.decode(body).replace(CONTROL_CHARACTERS, ""));
+}
+
+function rowsOf(text: string): string[] {
+  const rows = text.split("\n");
   rows.pop();
   return rows;
 }
@@ -148,11 +148,6 @@ const SGR = /\u001b\[([\d;:]*)m/g;
 /** All but the line feed, which ends a row. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it removes
 const CONTROL_CHARACTERS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g;
-const CONTROL_CHARACTER = new RegExp(CONTROL_CHARACTERS.source);
-
-/** Those but the line ends between rows, for all rows at once. */
-// oxlint-disable-next-line no-control-regex -- control characters are what it removes
-const CONTROLS_IN_ROWS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g;
 
 const paneGone = (pane: PaneId): AppError => new AppError("NOT_FOUND", `pane ${pane} is gone; list the panes again`);
 

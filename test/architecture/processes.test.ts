@@ -11,6 +11,8 @@ const MAY_START_PROCESSES = new Set([
   "daemon/connection/transport.ts",
   // `tmux -V`, once at start-up
   "daemon/connection/tmuxVersion.ts",
+  // runs inside pi, not inside the daemon: the daemon itself, when the user has allowed that
+  "adapters/team/startDaemon.ts",
 ]);
 
 function sources(layer: string): string[] {

@@ -1,0 +1,162 @@
+/**
+ * The extension's way to the daemon: where it is told to be, or where `daemon.json` says. A daemon that is not there is
+ * started when the user has allowed that; a request is sent again only when that cannot do it twice.
+ */
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { daemonFilePath, readDaemonFile } from "./daemonFile.ts";
+import { startDaemon } from "./startDaemon.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface DaemonClientOptions {
+  readonly env: Environment;
+  readonly homeDir?: string | undefined;
+  readonly url?: string | undefined;
+  readonly token?: string | undefined;
+  /** Start the daemon when there is none. Default: TMUXWIRE_AUTOSTART=1. */
+  readonly startDaemon?: boolean | undefined;
+}
+
+/** What a tool's caller sees: the contract's code first. */
+export class TeamToolError extends Error {
+  readonly code: string;
+  readonly command: string | undefined;
+  readonly stderr: string | undefined;
+
+  constructor(code: string, message: string, more: { command?: unknown; stderr?: unknown; cause?: unknown } = {}) {
+    super(`${code}: ${message}`, more.cause === undefined ? undefined : { cause: more.cause });
+    this.name = "TeamToolError";
+    this.code = code;
+    this.command = typeof more.command === "string" ? more.command : undefined;
+    this.stderr = typeof more.stderr === "string" ? more.stderr : undefined;
+  }
+}
+
+interface Address {
+  readonly url: string;
+  readonly token: string;
+}
+
+export type TeamOperation = "start" | "list" | "attach" | "capture";
+
+interface Request {
+  readonly operation: TeamOperation;
+  readonly body: object;
+  readonly signal: AbortSignal | undefined;
+}
+
+interface Unanswered {
+  readonly error: TeamToolError;
+  /** It reached nobody, or doing it twice is doing it once. */
+  readonly mayRepeat: boolean;
+}
+
+export class DaemonClient {
+  readonly #options: DaemonClientOptions;
+  #starting: Promise<void> | undefined;
+
+  constructor(options: DaemonClientOptions) {
+    this.#options = options;
+  }
+
+  /** @throws TeamToolError */
+  async call(operation: TeamOperation, body: object, signal?: AbortSignal): Promise<Record<string, unknown>> {
+    const request = { operation, body, signal };
+    const first = await this.#try(request);
+    if ("answer" in first) return first.answer;
+    // A connection kept from before may be a dead daemon's: the one that has come since is where the file says now.
+    const second = first.mayRepeat ? await this.#try(request) : first;
+    if ("answer" in second) return second.answer;
+    if (!this.#mayStart || !second.mayRepeat) throw second.error;
+    await this.#start();
+    const third = await this.#try(request);
+    if ("answer" in third) return third.answer;
+    throw third.error;
+  }
+
+  /** @throws TeamToolError when the daemon has answered with one, or the caller has left */
+  async #try(request: Request): Promise<{ readonly answer: Record<string, unknown> } | Unanswered> {
+    const address = await this.#address();
+    if (address === undefined) return { error: unreachable("no tmuxwire daemon was found"), mayRepeat: true };
+    try {
+      return { answer: await send(address, request) };
+    } catch (error) {
+      if (error instanceof TeamToolError || request.signal?.aborted === true) throw error;
+      return {
+        error: unreachable(`the tmuxwire daemon does not answer at ${address.url}`, error),
+        mayRepeat: reachedNobody(error) || isRepeatable(request),
+      };
+    }
+  }
+
+  get #mayStart(): boolean {
+    return this.#options.startDaemon ?? this.#options.env["TMUXWIRE_AUTOSTART"] === "1";
+  }
+
+  get #daemonFile(): string {
+    const { env, homeDir } = this.#options;
+    return daemonFilePath(
+      env["TMUXWIRE_TEAM_DIR"] ?? join(homeDir ?? env["HOME"] ?? homedir(), ".pi", "agent", "tmux"),
+    );
+  }
+
+  async #address(): Promise<Address | undefined> {
+    const { env } = this.#options;
+    const url = this.#options.url ?? env["TMUXWIRE_URL"];
+    const token = this.#options.token ?? env["TMUXWIRE_TOKEN"];
+    if (url !== undefined && token !== undefined) return { url, token };
+    return readDaemonFile(this.#daemonFile);
+  }
+
+  /** Several calls at once start one daemon. */
+  async #start(): Promise<void> {
+    this.#starting ??= startDaemon(this.#options.env, this.#daemonFile).finally(() => {
+      this.#starting = undefined;
+    });
+    try {
+      await this.#starting;
+    } catch (error) {
+      throw unreachable((error as Error).message, error);
+    }
+  }
+}
+
+/** Looking changes nothing, a key makes a second start the first one; only a post would be there twice. */
+const isRepeatable = ({ operation, body }: Request): boolean =>
+  operation === "start" ? "idempotencyKey" in body : !("threadId" in body);
+
+const reachedNobody = (error: unknown): boolean =>
+  ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === "ECONNREFUSED";
+
+const unreachable = (message: string, cause?: unknown): TeamToolError =>
+  new TeamToolError("daemon_unavailable", `${message}; start it with: tmuxwire serve`, { cause });
+
+async function send({ url, token }: Address, request: Request): Promise<Record<string, unknown>> {
+  const { operation, body, signal } = request;
+  const response = await fetch(`${url.replace(/\/+$/, "")}/team/v1/tmux/${operation}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+    redirect: "error",
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const text = await response.text();
+  const answer = parsed(text);
+  if (response.ok && answer !== undefined) return answer;
+  const { code, message, command, stderr } = (answer?.["error"] ?? {}) as Record<string, unknown>;
+  throw new TeamToolError(
+    typeof code === "string" ? code : `http_${response.status}`,
+    typeof message === "string" ? message : "the daemon's answer is not the team contract's; is it another program?",
+    { command, stderr },
+  );
+}
+
+function parsed(text: string): Record<string, unknown> | undefined {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

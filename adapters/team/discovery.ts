@@ -1,0 +1,90 @@
+/**
+ * Where teamd is: the environment, a token file, or the `runtime.json` that teamd keeps in its team's directory, in the
+ * order of pi-team's own client (docs/contracts/team.md §1). Only read, never written.
+ */
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Teamd } from "./teamd.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface DiscoveryInputs {
+  readonly env: Environment;
+  readonly homeDir: string;
+  /** This team and no other. */
+  readonly teamId?: string | undefined;
+}
+
+/** More teams than anybody has; the newest of so many is found. */
+const MAX_TEAMS = 1_000;
+const MAX_FILE_BYTES = 65_536;
+
+const set = (value: unknown): string | undefined =>
+  typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
+
+/** Where teams keep their directories. */
+export const teamsRoot = ({ env, homeDir }: Pick<DiscoveryInputs, "env" | "homeDir">): string =>
+  set(env["PI_TEAM_WORKSPACE_ROOT"]) ?? join(homeDir, ".pi", "teams");
+
+/** Who posts when nobody says: as pi-team's client calls itself. */
+export const defaultAgentId = (env: Environment): string =>
+  set(env["PI_AGENT_ID"]) ?? `${(set(env["USER"]) ?? "user").replaceAll(/[^a-zA-Z0-9._-]/g, "_")}-auto`;
+
+/** Undefined when there is none to be found. */
+export async function discoverTeamd(inputs: DiscoveryInputs): Promise<Teamd | undefined> {
+  const agentId = defaultAgentId(inputs.env);
+  return (await fromEnvironment(inputs, agentId)) ?? (await fromRuntimeFile(inputs, agentId));
+}
+
+/** The team that is meant, whether or not its teamd runs: what listing and attaching need. */
+export async function discoverTeamId(inputs: DiscoveryInputs): Promise<string | undefined> {
+  return inputs.teamId ?? set(inputs.env["PI_TEAM_ID"]) ?? (await discoverTeamd(inputs))?.teamId;
+}
+
+async function fromEnvironment({ env, teamId }: DiscoveryInputs, agentId: string): Promise<Teamd | undefined> {
+  const named = set(env["PI_TEAM_ID"]);
+  if (named === undefined || (teamId !== undefined && teamId !== named)) return undefined;
+  let [url, token] = [set(env["PI_TEAMD_URL"]), set(env["PI_TEAMD_TOKEN"])];
+  const file = set(env["PI_TEAMD_TOKEN_FILE"]);
+  if ((url === undefined || token === undefined) && file !== undefined) {
+    const kept = await readTokenFile(file);
+    url ??= kept.url;
+    token ??= kept.token;
+  }
+  return url === undefined || token === undefined ? undefined : { url, token, teamId: named, agentId };
+}
+
+async function fromRuntimeFile(inputs: DiscoveryInputs, agentId: string): Promise<Teamd | undefined> {
+  const root = teamsRoot(inputs);
+  const wanted = inputs.teamId ?? set(inputs.env["PI_TEAM_ID"]);
+  const names = wanted === undefined ? await readdir(root).catch(() => []) : [wanted];
+  const found = await Promise.all(
+    names.slice(0, MAX_TEAMS).map(async (name) => {
+      const path = join(root, name, "runtime.json");
+      const stats = await stat(path).catch(() => undefined);
+      return stats === undefined ? [] : [{ name, path, changedMs: stats.mtimeMs }];
+    }),
+  );
+  for (const { name, path } of found.flat().sort((a, b) => b.changedMs - a.changedMs)) {
+    const { url, token } = await readTokenFile(path);
+    if (url !== undefined && token !== undefined) return { url, token, teamId: name, agentId };
+  }
+  return undefined;
+}
+
+interface Kept {
+  readonly url?: string | undefined;
+  readonly token?: string | undefined;
+}
+
+/** A JSON object, or a line that is the token. */
+async function readTokenFile(path: string): Promise<Kept> {
+  const text = (await readFile(path, "utf8").catch(() => "")).slice(0, MAX_FILE_BYTES).trim();
+  if (!text.startsWith("{")) return { token: set(text.split(/\r?\n/u)[0]) };
+  try {
+    const { url, token } = JSON.parse(text) as Record<string, unknown>;
+    return { url: set(url), token: set(token) };
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,19 @@
+/** Every bound of the team adapter in one table: the unit in the name, the reason beside the number. */
+
+/** Teams whose tmux servers we are connected to at once: each costs a control client and a few descriptors. */
+export const MAX_OPEN_TEAMS = 32;
+/** A team that nobody has asked about for this long is left; its sessions go on, and the next request connects again. */
+export const TEAM_IDLE_MS = 900_000;
+/** Starts under way at once in one team: each is a program that has yet to come up. */
+export const MAX_STARTS_PER_TEAM = 32;
+/** A worker whose screen looks ready, and whose hook has not said so by then, has no hook. */
+export const HOOK_GRACE_MS = 1_500;
+/** Pasting, seeing it, Enter and two more tries. */
+export const SUBMIT_TIMEOUT_MS = 15_000;
+/** Another client may take a name in the moment in which we do. */
+export const MAX_NAME_TRIES = 8;
+/** Characters of the prompt in the thread's first post. */
+export const POSTED_PROMPT_CHARS = 200;
+/** What a worker's terminal is, so that pi's lines are not wrapped at 80. */
+export const WORKER_COLS = 120;
+export const WORKER_ROWS = 40;

@@ -1,0 +1,77 @@
+/** Listing, attaching and capturing: what is there, answered from the one connection, with nothing started or attached. */
+import type { PaneInfo, SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import {
+  TEAM_DEFAULT_CAPTURE_LINES,
+  type TeamAttach,
+  type TeamAttachRequest,
+  type TeamCapture,
+  type TeamCaptureRequest,
+  type TeamListRequest,
+  type TeamSession,
+} from "../../protocol/api/team.ts";
+import { captureText } from "./captureText.ts";
+import { type TeamContext, teamdOf } from "./context.ts";
+import { sessionNotFound } from "./errors.ts";
+import { attachArgv, hasPrefix, shellLine } from "./names.ts";
+import { capturePost } from "./posts.ts";
+
+export function listSessions(
+  { servers }: TeamContext,
+  { teamId, sessionPrefix }: TeamListRequest,
+): Promise<{ readonly sessions: readonly TeamSession[] }> {
+  return servers.useIfThere(teamId, async (server) => ({
+    sessions: (server?.sessions() ?? [])
+      .filter((session) => hasPrefix(session.name, sessionPrefix))
+      .map((session) => sessionRow(server!, session)),
+  }));
+}
+
+export function attachTo({ servers }: TeamContext, request: TeamAttachRequest): Promise<TeamAttach> {
+  const { teamId } = request;
+  return servers.useIfThere(teamId, async (server) => {
+    const { name } = findSession(server, request.sessionName);
+    const socketPath = servers.socketPath(teamId);
+    const argv = attachArgv(socketPath, name);
+    return { sessionName: name, socketPath, argv, command: shellLine(argv) };
+  });
+}
+
+export async function captureSession(context: TeamContext, request: TeamCaptureRequest): Promise<TeamCapture> {
+  const { servers } = context;
+  const { teamId, threadId, lines = TEAM_DEFAULT_CAPTURE_LINES } = request;
+  const capture = await servers.useIfThere(teamId, async (server) => {
+    const { name, activePane: pane } = findSession(server, request.sessionName);
+    if (server === undefined || pane === undefined) throw sessionNotFound(name);
+    return captureText({ server, socketPath: servers.socketPath(teamId), sessionName: name, pane }, lines);
+  });
+  if (threadId === undefined) return capture;
+  await (await teamdOf(context, request)).post(threadId, capturePost(capture));
+  return { ...capture, posted: true };
+}
+
+/** Exactly this one: `worker-1` is never `worker-10`. @throws AppError session_not_found */
+function findSession(server: TmuxServer | undefined, name: string): SessionInfo {
+  const session = server?.findSession(name);
+  if (session === undefined) throw sessionNotFound(name);
+  return session;
+}
+
+function sessionRow(server: TmuxServer, session: SessionInfo): TeamSession {
+  const windows = server.windows().filter((window) => session.windows.includes(window.id));
+  const panes = windows.flatMap((window) => window.panes.flatMap((pane) => server.findPane(pane) ?? []));
+  return {
+    name: session.name,
+    windows: session.windows.length,
+    createdAt: new Date(session.createdSec * 1_000).toISOString(),
+    dead: panes.length > 0 && panes.every((pane) => pane.exit !== undefined),
+    exitStatus: exitStatus(panes.find((pane) => pane.id === session.activePane)),
+    attached: session.attachedClients,
+  };
+}
+
+/** As a shell gives it. */
+function exitStatus(pane: PaneInfo | undefined): number | null {
+  const { exitCode, signal } = pane?.exit ?? {};
+  if (exitCode !== undefined) return exitCode;
+  return signal === undefined ? null : 128 + signal;
+}

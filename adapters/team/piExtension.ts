@@ -1,0 +1,184 @@
+/**
+ * The extension for pi (`tmuxwire/pi-extension`): four tools that ask the tmuxwire daemon, which has the one connection to
+ * the team's tmux. It runs inside pi, so it loads nothing native, keeps no state but which worker it started where, writes
+ * no file and starts no program but, when allowed, the daemon.
+ */
+import { randomUUID } from "node:crypto";
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { AppError } from "../../protocol/errors.ts";
+import { DaemonClient, type DaemonClientOptions, TeamToolError } from "./daemonClient.ts";
+import { defaultAgentId, discoverTeamd, discoverTeamId } from "./discovery.ts";
+import { teamErrorName } from "./errors.ts";
+import type { PiApi, PiContext, ToolCallEvent, ToolResult } from "./piApi.ts";
+import { noTeam, refusal } from "./piGuard.ts";
+import { isToolName, type ToolName, TOOLS } from "./piTools.ts";
+import type { Teamd } from "./teamd.ts";
+
+export interface PiExtensionOptions extends Omit<DaemonClientOptions, "env"> {
+  /** Default: this process's. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** Tool calls that pi has asked about and that were allowed, until they are carried out. */
+const MAX_ALLOWED_CALLS = 256;
+/** Workers whose directory is remembered. */
+const MAX_REMEMBERED_WORKERS = 1_024;
+
+export default function teamTmuxExtension(pi: PiApi, options: PiExtensionOptions = {}): void {
+  const extension = new TeamTmux(options);
+  for (const name of Object.keys(TOOLS) as ToolName[]) {
+    const { label, description, parameters } = TOOLS[name];
+    pi.registerTool({
+      name,
+      label,
+      description,
+      parameters,
+      execute: (toolCallId, params, signal, _onUpdate, context) =>
+        extension.execute(name, toolCallId, params, signal, context ?? { hasUI: false }),
+    });
+  }
+  pi.on("tool_call", (...args) => extension.toolCall(args));
+}
+
+class TeamTmux {
+  readonly #daemon: DaemonClient;
+  readonly #options: PiExtensionOptions;
+  readonly #allowed = new Set<string>();
+  readonly #workers = new Map<string, string>();
+
+  constructor(options: PiExtensionOptions) {
+    this.#options = options;
+    this.#daemon = new DaemonClient({ ...options, env: this.#env });
+  }
+
+  get #env(): Readonly<Record<string, string | undefined>> {
+    return this.#options.env ?? process.env;
+  }
+
+  get #homeDir(): string {
+    return this.#options.homeDir ?? this.#env["HOME"] ?? homedir();
+  }
+
+  /** pi asks before it carries a tool call out; the arguments come in either order. */
+  async toolCall(args: readonly unknown[]): Promise<{ readonly block: true; readonly reason: string } | undefined> {
+    const event = args.find((arg): arg is ToolCallEvent => hasKey(arg, "toolName"));
+    const context = args.find((arg): arg is PiContext => hasKey(arg, "hasUI")) ?? { hasUI: false };
+    if (event === undefined || !isToolName(event.toolName)) return undefined;
+    const reason = await this.#refusal(event.toolName, event.input ?? {}, context).catch((error: unknown) => {
+      const said = toolError(error).message;
+      if (context.hasUI) context.ui?.notify(said, "warning");
+      return said;
+    });
+    if (reason !== undefined) return { block: true, reason };
+    if (event.toolCallId !== undefined && this.#allowed.size < MAX_ALLOWED_CALLS) this.#allowed.add(event.toolCallId);
+    return undefined;
+  }
+
+  /** @throws TeamToolError */
+  async execute(
+    name: ToolName,
+    toolCallId: string,
+    params: Params,
+    signal: AbortSignal | undefined,
+    context: PiContext,
+  ): Promise<ToolResult> {
+    try {
+      requireKnown(name, params);
+      // Asked already, by the handler; a host that does not ask is asked for here.
+      if (!this.#allowed.delete(toolCallId)) {
+        const reason = await this.#refusal(name, params, context);
+        if (reason !== undefined) throw new TeamToolError("blocked", reason);
+      }
+      return await this.#run(name, toolCallId, params, signal, context);
+    } catch (error) {
+      throw toolError(error);
+    }
+  }
+
+  async #run(
+    name: ToolName,
+    toolCallId: string,
+    params: Params,
+    signal: AbortSignal | undefined,
+    context: PiContext,
+  ): Promise<ToolResult> {
+    const team = await this.#team();
+    switch (name) {
+      case "team_tmux_start": {
+        const cwd = this.#directory(params, context);
+        const idempotencyKey = `${toolCallId}:${randomUUID()}`;
+        const body = { ...params, ...team.caller, cwd, idempotencyKey, teamd: team.teamd };
+        const result = await this.#daemon.call("start", body, signal);
+        this.#remember(result["sessionName"], cwd);
+        return answer(result);
+      }
+      case "team_tmux_list":
+        return answer(await this.#daemon.call("list", { ...params, ...team.caller }, signal));
+      case "team_tmux_attach":
+        return answer(await this.#daemon.call("attach", { ...params, ...team.caller }, signal));
+      case "team_tmux_capture": {
+        const result = await this.#daemon.call("capture", { ...params, ...team.caller, teamd: team.teamd }, signal);
+        return answer(result, typeof result["text"] === "string" ? result["text"] : undefined);
+      }
+    }
+  }
+
+  async #refusal(name: ToolName, params: Params, context: PiContext): Promise<string | undefined> {
+    const findTeamd = (): Promise<Teamd | undefined> => this.#teamd();
+    switch (name) {
+      case "team_tmux_start":
+        return refusal("Start", this.#directory(params, context), context, findTeamd);
+      case "team_tmux_capture": {
+        const worker = this.#workers.get(String(params["sessionName"]));
+        return refusal("Capture", worker ?? context.cwd ?? process.cwd(), context, findTeamd);
+      }
+      case "team_tmux_list":
+      case "team_tmux_attach":
+        return undefined;
+    }
+  }
+
+  #directory(params: Params, context: PiContext): string {
+    const cwd = context.cwd ?? process.cwd();
+    return typeof params["cwd"] === "string" ? resolve(cwd, params["cwd"]) : cwd;
+  }
+
+  #teamd(): Promise<Teamd | undefined> {
+    return discoverTeamd({ env: this.#env, homeDir: this.#homeDir });
+  }
+
+  async #team(): Promise<{ readonly caller: object; readonly teamd: object | undefined }> {
+    const teamd = await this.#teamd();
+    const teamId = teamd?.teamId ?? (await discoverTeamId({ env: this.#env, homeDir: this.#homeDir }));
+    if (teamId === undefined) throw noTeam();
+    const caller = { teamId, agentId: teamd?.agentId ?? defaultAgentId(this.#env) };
+    return { caller, teamd: teamd === undefined ? undefined : { url: teamd.url, token: teamd.token } };
+  }
+
+  #remember(sessionName: unknown, cwd: string): void {
+    if (typeof sessionName !== "string" || this.#workers.size >= MAX_REMEMBERED_WORKERS) return;
+    this.#workers.set(sessionName, cwd);
+  }
+}
+
+/** A host that does not check parameters is checked here. @throws TeamToolError */
+function requireKnown(name: ToolName, params: Params): void {
+  const unknown = Object.keys(params).find((key) => !Object.hasOwn(TOOLS[name].parameters.properties, key));
+  if (unknown === undefined) return;
+  throw new TeamToolError("invalid_argument", `${unknown}: ${name} has no such parameter`);
+}
+
+const answer = (details: object, text = JSON.stringify(details, undefined, 2)): ToolResult => ({
+  content: [{ type: "text", text }],
+  details,
+});
+
+function toolError(error: unknown): Error {
+  if (!(error instanceof AppError)) return error instanceof Error ? error : new Error(String(error));
+  return new TeamToolError(teamErrorName(error) ?? error.code.toLowerCase(), error.message, { cause: error });
+}
+
+const hasKey = (value: unknown, key: string): boolean => typeof value === "object" && value !== null && key in value;

@@ -1,0 +1,29 @@
+/** What is posted to threads: the contract's words exactly (docs/contracts/team.md §2). */
+import type { TeamCapture } from "../../protocol/api/team.ts";
+import { POSTED_PROMPT_CHARS } from "./limits.ts";
+import { attachArgv, captureHint, shellLine } from "./names.ts";
+
+/** Characters as people count them, so that none is cut in two. */
+const firstCharacters = (text: string, count: number): string =>
+  Array.from(text.slice(0, 2 * count))
+    .slice(0, count)
+    .join("");
+
+export interface StartPost {
+  readonly sessionName: string;
+  readonly teamId: string;
+  readonly socketPath: string;
+  readonly taskPrompt: string;
+}
+
+export function startPost({ sessionName, teamId, socketPath, taskPrompt }: StartPost): string {
+  return [
+    `[team_tmux_start] session=${sessionName} team=${teamId}`,
+    `attach: ${shellLine(attachArgv(socketPath, sessionName))}`,
+    `capture: ${captureHint(sessionName)}`,
+    `task: ${firstCharacters(taskPrompt, POSTED_PROMPT_CHARS)}`,
+  ].join("\n");
+}
+
+export const capturePost = ({ sessionName, lines, truncated, text }: TeamCapture): string =>
+  `[team_tmux_capture] session=${sessionName} lines=${lines}${truncated ? " truncated" : ""}\n${text}`;

@@ -1,0 +1,139 @@
+/**
+ * The team's own daemon, teamd, as far as this contract speaks to it: threads, and whether a path may be written. Nothing
+ * else is ever called: no inbox, no lease. Used by the daemon and, inside pi, by the extension, so it needs nothing but
+ * `fetch`. Only this machine is spoken to, and redirects are not followed: the token goes nowhere else.
+ */
+import { isLoopbackAddress } from "../http/addresses.ts";
+import { teamError } from "./errors.ts";
+
+export interface Teamd {
+  readonly url: string;
+  readonly token: string;
+  readonly teamId: string;
+  /** Whose posts these are. */
+  readonly agentId: string;
+}
+
+export interface WritePermission {
+  readonly allow: boolean;
+  readonly reason: string;
+}
+
+/** teamd answers in milliseconds; one that needs longer is not going to. */
+const ANSWER_WITHIN_MS = 5_000;
+const MAX_ANSWER_BYTES = 4_194_304;
+const MAX_REASON_CHARS = 200;
+
+interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+export class TeamdClient {
+  readonly #teamd: Teamd;
+
+  /** @throws AppError invalid_argument for an address that is not this machine's */
+  constructor(teamd: Teamd) {
+    requireLoopback(teamd.url);
+    this.#teamd = teamd;
+  }
+
+  /** Its id. @throws AppError teamd_unavailable */
+  async createThread(title: string): Promise<string> {
+    const { teamId, agentId } = this.#teamd;
+    const answer = await this.#call("POST", "/v1/threads", { teamId, agentId, title, participants: [agentId] });
+    const { id } = objectOf(succeeded(answer)["thread"]);
+    if (typeof id === "string" && id !== "") return id;
+    throw teamError("teamd_unavailable", "teamd made a thread without an id; is it the version this contract is of?");
+  }
+
+  /** @throws AppError thread_not_found, teamd_unavailable */
+  async requireThread(threadId: string): Promise<void> {
+    const query = new URLSearchParams({ teamId: this.#teamd.teamId, limit: "1" });
+    const answer = await this.#call("GET", `/v1/threads/${encodeURIComponent(threadId)}/tail?${query.toString()}`);
+    if (answer.status === 404 && codeOf(answer) !== "TEAM_NOT_FOUND") {
+      throw teamError("thread_not_found", `thread ${threadId} does not exist; leave threadId out to have one made`);
+    }
+    succeeded(answer);
+  }
+
+  /** @throws AppError thread_not_found, teamd_unavailable */
+  async post(threadId: string, message: string): Promise<void> {
+    const { teamId, agentId } = this.#teamd;
+    const path = `/v1/threads/${encodeURIComponent(threadId)}/messages`;
+    const answer = await this.#call("POST", path, { teamId, agentId, message });
+    if (answer.status === 404 && codeOf(answer) !== "TEAM_NOT_FOUND") {
+      throw teamError("thread_not_found", `thread ${threadId} does not exist`);
+    }
+    succeeded(answer);
+  }
+
+  /** @param path relative to the project, `.` for all of it. @throws AppError teamd_unavailable */
+  async canWrite(path: string): Promise<WritePermission> {
+    const { teamId, agentId } = this.#teamd;
+    const query = new URLSearchParams({ teamId, agentId, path });
+    const { allow, reason } = succeeded(await this.#call("GET", `/v1/can-write?${query.toString()}`));
+    return { allow: allow === true, reason: typeof reason === "string" ? reason.slice(0, MAX_REASON_CHARS) : "denied" };
+  }
+
+  async #call(method: "GET" | "POST", path: string, body?: object): Promise<Answer> {
+    const { url, token } = this.#teamd;
+    try {
+      const response = await fetch(`${url.replace(/\/+$/, "")}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        redirect: "error",
+        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      });
+      return { status: response.status, body: objectOf(JSON.parse(await boundedText(response))) };
+    } catch (error) {
+      throw unavailable(`teamd does not answer at ${url}; is it running?`, error);
+    }
+  }
+}
+
+/** @throws AppError invalid_argument */
+export function requireLoopback(url: string): void {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const host = parsed?.hostname.replace(/^\[(.*)\]$/, "$1") ?? "";
+  const isHere = host === "localhost" || isLoopbackAddress(host);
+  if (parsed?.protocol === "http:" && isHere && parsed.username === "" && parsed.password === "") return;
+  throw teamError(
+    "invalid_argument",
+    "teamd.url must be an http address of this machine, such as http://127.0.0.1:4711",
+  );
+}
+
+function succeeded(answer: Answer): Record<string, unknown> {
+  if (answer.status >= 200 && answer.status < 300) return answer.body;
+  const { message } = objectOf(answer.body["error"]);
+  const said = typeof message === "string" ? `: ${message.slice(0, MAX_REASON_CHARS)}` : "";
+  throw unavailable(`teamd refused (${answer.status} ${codeOf(answer)})${said}`);
+}
+
+function codeOf({ body }: Answer): string {
+  const { code } = objectOf(body["error"]);
+  return typeof code === "string" ? code.slice(0, MAX_REASON_CHARS) : "";
+}
+
+const unavailable = (message: string, cause?: unknown) => teamError("teamd_unavailable", message, { cause });
+
+const objectOf = (value: unknown): Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+
+async function boundedText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    const bytes = chunk as Uint8Array;
+    size += bytes.length;
+    if (size > MAX_ANSWER_BYTES) throw new Error("the answer is too long");
+    chunks.push(bytes);
+  }
+  const text = Buffer.concat(chunks).toString("utf8");
+  return text === "" ? "{}" : text;
+}

@@ -1,0 +1,42 @@
+/**
+ * When a worker takes a prompt. Its hook says so itself; a screen that looks ready counts once the hook has had its time,
+ * because a box that is drawn a moment before keys are read swallows Enter (docs/contracts/team.md §5).
+ */
+import type { PaneReadiness, Readiness } from "../../daemon/readiness/readiness.ts";
+import type { Clock, Timer } from "../../daemon/time/clock.ts";
+import { HOOK_GRACE_MS } from "./limits.ts";
+
+export interface ReadyOptions {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  /** The worker was started with the hook. */
+  readonly hooked: boolean;
+  readonly graceMs?: number | undefined;
+}
+
+const saysItself = ({ source }: Readiness): boolean => source === "hook" || source === "osc7501";
+
+/** `late`: not in time. `dead`: its program ended. */
+export function untilReady(pane: PaneReadiness, options: ReadyOptions): Promise<"ready" | "late" | "dead"> {
+  const { clock, timeoutMs, hooked, graceMs = HOOK_GRACE_MS } = options;
+  return new Promise((resolve) => {
+    let grace: Timer | undefined;
+    const end = (outcome: "ready" | "late" | "dead"): void => {
+      deadline.cancel();
+      grace?.cancel();
+      unsubscribe();
+      resolve(outcome);
+    };
+    const judge = (readiness: Readiness): void => {
+      grace?.cancel();
+      grace = undefined;
+      if (readiness.state === "dead") end("dead");
+      else if (readiness.state !== "idle") return;
+      else if (!hooked || saysItself(readiness)) end("ready");
+      else grace = clock.callAt(clock.nowMs() + graceMs, () => end("ready"));
+    };
+    const deadline = clock.callAt(clock.nowMs() + timeoutMs, () => end("late"));
+    const unsubscribe = pane.subscribe(judge);
+    judge(pane.current);
+  });
+}

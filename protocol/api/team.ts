@@ -1,0 +1,155 @@
+/**
+ * The team contract's requests and answers (docs/contracts/team.md §2). Objects are strict: a misspelt field is an error,
+ * not a surprise. A message that begins with an error's name asks for that error instead of `invalid_argument`.
+ */
+import * as v from "valibot";
+
+/** Bounds of the contract. */
+export const TEAM_MAX_BODY_BYTES = 2_097_152;
+export const TEAM_MAX_CAPTURE_LINES = 5_000;
+export const TEAM_DEFAULT_CAPTURE_LINES = 1_000;
+export const TEAM_MAX_PROMPT_BYTES = 1_048_576;
+export const TEAM_MAX_IDENTIFIER_CHARS = 64;
+export const TEAM_DEFAULT_PREFIX = "worker";
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+const IDENTIFIER = /^[a-zA-Z0-9._][a-zA-Z0-9._-]*$/;
+
+/** `.` and `..` are directories, a leading dash is an option, and names of our own are ours. */
+const isIdentifier = (text: string): boolean =>
+  IDENTIFIER.test(text) && !/^\.{1,2}$/.test(text) && !text.startsWith("__tmuxwire-");
+
+const identifier = v.pipe(
+  v.string(),
+  v.check(
+    (text) => isIdentifier(text) && text.length <= TEAM_MAX_IDENTIFIER_CHARS,
+    `invalid_identifier: must be 1 to ${TEAM_MAX_IDENTIFIER_CHARS} of a-z, A-Z, 0-9, ".", "_" and "-", not beginning with "-"`,
+  ),
+);
+
+/** As tmux reports it, so it may be one that we would not make. */
+const sessionName = v.pipe(
+  v.string(),
+  v.check(
+    (text) => isIdentifier(text) && text.length <= 2 * TEAM_MAX_IDENTIFIER_CHARS,
+    'invalid_identifier: must be a name of a-z, A-Z, 0-9, ".", "_" and "-", not beginning with "-"',
+  ),
+);
+
+const text = (maxBytes: number) =>
+  v.pipe(
+    v.string(),
+    v.check((value) => !value.includes("\0") && !LONE_SURROGATE.test(value), "must be well-formed text without NUL"),
+    v.check(
+      (value) => new TextEncoder().encode(value).length <= maxBytes,
+      `must be at most ${maxBytes} bytes of UTF-8`,
+    ),
+  );
+
+const lines = v.pipe(v.number("must be a whole number"), v.integer("must be a whole number"), v.minValue(1));
+
+/** Where the team's daemon is, when the caller has found it; else it is looked for as the contract says. */
+const teamd = v.strictObject({
+  url: v.pipe(v.string(), v.maxLength(512)),
+  token: v.pipe(v.string(), v.nonEmpty(), v.maxLength(4_096)),
+});
+
+const caller = {
+  teamId: identifier,
+  agentId: v.optional(identifier),
+  cwd: v.optional(v.pipe(v.string(), v.maxLength(4_096))),
+};
+
+export const teamStartSchema = v.strictObject({
+  ...caller,
+  taskPrompt: v.pipe(
+    text(TEAM_MAX_PROMPT_BYTES),
+    v.check((value) => value.trim() !== "", "must not be blank"),
+  ),
+  threadId: v.optional(identifier),
+  sessionPrefix: v.optional(identifier),
+  /** Exactly this session instead of the next of a prefix; when it is there, nothing is done. */
+  sessionName: v.optional(identifier),
+  lines: v.optional(lines),
+  title: v.optional(v.pipe(text(1_024), v.nonEmpty())),
+  /** A repeated request with the same key answers what the first one made. */
+  idempotencyKey: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(256))),
+  teamd: v.optional(teamd),
+});
+export type TeamStartRequest = v.InferOutput<typeof teamStartSchema>;
+
+export const teamListSchema = v.strictObject({ ...caller, sessionPrefix: v.optional(identifier) });
+export type TeamListRequest = v.InferOutput<typeof teamListSchema>;
+
+export const teamAttachSchema = v.strictObject({ ...caller, sessionName });
+export type TeamAttachRequest = v.InferOutput<typeof teamAttachSchema>;
+
+export const teamCaptureSchema = v.strictObject({
+  ...caller,
+  sessionName,
+  lines: v.optional(lines),
+  threadId: v.optional(identifier),
+  teamd: v.optional(teamd),
+});
+export type TeamCaptureRequest = v.InferOutput<typeof teamCaptureSchema>;
+
+export interface TeamCapture {
+  readonly sessionName: string;
+  /** Rows of `text`, the marker not among them. */
+  readonly lines: number;
+  readonly requestedLines: number;
+  /** Rows with line feeds between them, as `tmux capture-pane -p -S -LINES -E -` prints them. Foreign text. */
+  readonly text: string;
+  readonly truncated: boolean;
+  /** With `threadId`: it was posted there. */
+  readonly posted?: boolean | undefined;
+}
+
+export interface TeamStart {
+  /** As tmux reports it (`.` becomes `_`). */
+  readonly sessionName: string;
+  /** False: it was there, and nothing was done now. */
+  readonly created: boolean;
+  readonly windowName: string;
+  readonly paneId: string;
+  readonly socketPath: string;
+  readonly attachCommand: string;
+  readonly captureHint: string;
+  readonly threadId: string | null;
+  readonly threadCreated: boolean;
+  /** False: look at the session before relying on it. */
+  readonly promptSubmitted: boolean;
+  /** From the session's making until it took a prompt; null when it did not in time. */
+  readonly readyMs: number | null;
+  readonly capture?: TeamCapture | undefined;
+}
+
+export interface TeamSession {
+  readonly name: string;
+  readonly windows: number;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  /** Every program in it has ended. */
+  readonly dead: boolean;
+  /** Of its active pane; 128 + N after signal N. */
+  readonly exitStatus: number | null;
+  /** Terminals that show it. */
+  readonly attached: number;
+}
+
+export interface TeamAttach {
+  readonly sessionName: string;
+  readonly socketPath: string;
+  readonly argv: readonly string[];
+  /** The same for a shell. */
+  readonly command: string;
+}
+
+export interface TeamError {
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly command?: string | undefined;
+    readonly stderr?: string | undefined;
+  };
+}

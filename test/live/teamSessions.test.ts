@@ -1,0 +1,253 @@
+/** Listing, attaching, capturing: on real tmux, beside tmux's own answers (docs/contracts/team.md). */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { spawn } from "@homebridge/node-pty-prebuilt-multiarch";
+import { describe, expect, test } from "vitest";
+import { TeamServers } from "../../adapters/team/teamServers.ts";
+import { paneEnvironment } from "../../daemon/ops/environment.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
+import { type TeamFixture, teamFixture } from "../fixtures/team/teamFixture.ts";
+import { eventually } from "../support/eventually.ts";
+
+/** Prints so many numbered lines and stays, or ends. */
+const counting = (lines: number, then: "stay" | "end") => ({
+  worker: {
+    argv: ["sh", "-c", `seq -f 'row %g' 1 ${lines}; ${then === "stay" ? "exec sleep 1000" : "sleep 0.2; exit 3"}`],
+    hooked: false,
+    readyTimeoutMs: 50,
+  },
+});
+const stays = { worker: { argv: ["sleep", "1000"], hooked: false, readyTimeoutMs: 50 } };
+
+/** tmux's own, without the line end after the last row. */
+const printed = (team: TeamFixture, name: string, lines: number): string =>
+  team.tmux("capture-pane", "-p", "-t", `=${name}:`, "-S", `-${lines}`, "-E", "-").replace(/\n$/, "");
+
+const shows = (team: TeamFixture, name: string, text: string): Promise<void> =>
+  eventually(() => printed(team, name, 100).includes(text));
+
+describe("list", () => {
+  test("tells of every session of a prefix, which is no pattern", async () => {
+    await using team = await teamFixture(stays);
+    for (const sessionPrefix of ["p", "p", "q"]) await team.start({ sessionPrefix });
+    const list = async (sessionPrefix?: string) => (await team.call("list", { sessionPrefix })).json["sessions"];
+    const [first] = (await list("p")) as readonly Record<string, unknown>[];
+    expect(first).toEqual({
+      name: "p-1",
+      windows: 1,
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/) as unknown,
+      dead: false,
+      exitStatus: null,
+      attached: 0,
+    });
+    expect(await list("p")).toMatchObject([{ name: "p-1" }, { name: "p-2" }]);
+    expect(await list("q")).toMatchObject([{ name: "q-1" }]);
+    expect(await list()).toHaveLength(3);
+    expect(await list("p.")).toEqual([]);
+    expect((await team.call("list", { sessionPrefix: "*" })).json).toMatchObject({
+      error: { code: "invalid_identifier" },
+    });
+  });
+
+  test("of a team that has no server is empty and starts none, also behind a socket that was left", async () => {
+    await using team = await teamFixture();
+    expect([(await team.call("list")).status, (await team.call("list")).json]).toEqual([200, { sessions: [] }]);
+    expect(existsSync(join(team.home, ".pi/agent"))).toBe(false);
+    mkdirSync(dirname(team.socketPath), { recursive: true, mode: 0o700 });
+    const left = `const s = require("net").createServer().listen(process.argv[1], () => process.kill(process.pid, 9))`;
+    spawnSync(process.execPath, ["-e", left, team.socketPath]);
+    expect(existsSync(team.socketPath)).toBe(true);
+    expect((await team.call("list")).json).toEqual({ sessions: [] });
+    expect(team.servers.openCount).toBe(0);
+    for (const operation of ["attach", "capture"]) {
+      const { status, json } = await team.call(operation, { sessionName: "worker-1" });
+      expect([status, json]).toMatchObject([404, { error: { code: "session_not_found" } }]);
+    }
+  });
+
+  test("tells how a worker ended and who looks at it", async () => {
+    await using team = await teamFixture({ worker: { argv: ["sh", "-c", "exit 3"], hooked: false } });
+    await team.start();
+    team.tmux("new-session", "-d", "-s", "by-hand", "cat");
+    using screen = attach(team, "by-hand");
+    await eventually(async () => {
+      if (screen.text() === "") return false;
+      const { sessions } = (await team.call("list")).json as { sessions: { attached: number }[] };
+      return sessions.some((session) => session.attached === 1);
+    });
+    expect((await team.call("list")).json["sessions"]).toMatchObject([
+      { name: "by-hand", dead: false, exitStatus: null, attached: 1 },
+      { name: "worker-1", dead: true, exitStatus: 3, attached: 0 },
+    ]);
+  });
+});
+
+/** What a person's terminal shows after the command was run in it. */
+function attach(team: TeamFixture, sessionName: string): Disposable & { text(): string } {
+  const env = { ...paneEnvironment(process.env), TERM: "xterm-256color" };
+  const terminal = spawn("tmux", ["-S", team.socketPath, "attach", "-t", sessionName], { env, cols: 100, rows: 30 });
+  let shown = "";
+  terminal.onData((text) => (shown += text));
+  return { text: () => shown, [Symbol.dispose]: () => terminal.kill() };
+}
+
+describe("attach", () => {
+  test("returns the command, attaches nothing, and the command works", async () => {
+    await using team = await teamFixture();
+    await team.start();
+    const clients = team.tmux("list-clients");
+    const { json } = await team.call("attach", { sessionName: "worker-1" });
+    const argv = ["tmux", "-S", team.socketPath, "attach", "-t", "worker-1"];
+    expect(json).toEqual({ sessionName: "worker-1", socketPath: team.socketPath, argv, command: argv.join(" ") });
+    expect(team.tmux("list-clients")).toBe(clients);
+    using screen = attach(team, "worker-1");
+    await eventually(() => screen.text().includes("fake-1"));
+  });
+});
+
+describe("capture", () => {
+  test("is what tmux itself prints, a thousand lines of history unless told otherwise", async () => {
+    await using team = await teamFixture(counting(3_000, "stay"));
+    await team.start();
+    await shows(team, "worker-1", "row 3000");
+    for (const lines of [undefined, 1, 50, 2_990, 5_000]) {
+      const { json } = await team.call("capture", { sessionName: "worker-1", lines });
+      const text = printed(team, "worker-1", lines ?? 1_000);
+      const rows = text.split("\n").length;
+      const requestedLines = lines ?? 1_000;
+      expect(json).toEqual({ sessionName: "worker-1", lines: rows, requestedLines, text, truncated: false });
+    }
+    const { text } = (await team.call("capture", { sessionName: "worker-1" })).json as { text: string };
+    for (const row of [2_001, 3_000]) expect(text).toContain(`row ${row}`);
+    expect(text).not.toContain("row 1900\n");
+  });
+
+  test("keeps and returns at most 5,000 lines, and says when it was cut", async () => {
+    await using team = await teamFixture(counting(6_000, "stay"));
+    await team.start();
+    await shows(team, "worker-1", "row 6000");
+    const { json } = await team.call("capture", { sessionName: "worker-1", lines: 1e9 });
+    const { text } = json as { text: string };
+    expect(json).toMatchObject({ lines: 5_000, requestedLines: 1e9, truncated: true });
+    const rows = text.split("\n");
+    expect([rows.length, rows.at(-1)]).toEqual([5_001, "[truncated to 5000 lines]"]);
+    expect(rows.slice(0, -1)).toEqual(printed(team, "worker-1", 5_000).split("\n").slice(-5_000));
+    expect(Number(team.tmux("show-options", "-g", "-v", "history-limit"))).toBeGreaterThanOrEqual(5_000);
+  });
+
+  test("works on a worker that has ended, its end included", async () => {
+    await using team = await teamFixture(counting(30, "end"));
+    await team.start();
+    await shows(team, "worker-1", "Pane is dead (status 3");
+    const { json } = await team.call("capture", { sessionName: "worker-1" });
+    expect(json["text"]).toBe(printed(team, "worker-1", 1_000));
+    expect(json["text"]).toMatch(/row 30\n[^]*Pane is dead \(status 3/);
+  });
+
+  test.each([0, -1, 1.5, "5", null, Number.NaN])("lines %j is refused", async (lines) => {
+    await using team = await teamFixture();
+    for (const [operation, more] of [
+      ["capture", { sessionName: "worker-1" }],
+      ["start", { taskPrompt: "x" }],
+    ] as const) {
+      const { status, json } = await team.call(operation, { ...more, lines });
+      expect([status, json]).toMatchObject([400, { error: { code: "invalid_argument" } }]);
+    }
+  });
+
+  test("means exactly the session it names", async () => {
+    await using team = await teamFixture(stays);
+    for (const sessionName of ["worker-1", "worker-10"]) await team.start({ sessionName });
+    team.tmux("kill-session", "-t", "=worker-1");
+    await eventually(async () => (await team.call("attach", { sessionName: "worker-1" })).status === 404);
+    for (const operation of ["capture", "attach"]) {
+      const gone = await team.call(operation, { sessionName: "worker-1" });
+      expect([gone.status, gone.json]).toMatchObject([404, { error: { code: "session_not_found" } }]);
+      expect((await team.call(operation, { sessionName: "worker-10" })).json).toMatchObject({
+        sessionName: "worker-10",
+      });
+    }
+    expect((await team.call("capture", { sessionName: "worker" })).status).toBe(404);
+  });
+
+  test("is posted to a thread that is named", async () => {
+    await using team = await teamFixture(counting(5, "stay"));
+    const { json: started } = await team.start();
+    await shows(team, "worker-1", "row 5");
+    const { threadId } = started;
+    const { json } = await team.call("capture", { sessionName: "worker-1", lines: 10, threadId });
+    expect(json).toMatchObject({ posted: true, truncated: false });
+    const { lines, text } = json as { lines: number; text: string };
+    const posted = team.teamd.threads.get(String(threadId))?.messages.at(-1);
+    expect(posted).toMatchObject({
+      from: "leader",
+      body: `[team_tmux_capture] session=worker-1 lines=${lines}\n${text}`.trim(),
+    });
+    await team.call("capture", { sessionName: "worker-1", lines: 6_000, threadId });
+    const cut = team.teamd.threads.get(String(threadId))?.messages.at(-1)?.body ?? "";
+    expect(cut).toMatch(
+      /^\[team_tmux_capture\] session=worker-1 lines=\d+ truncated\n[^]*\n\[truncated to 5000 lines\]$/,
+    );
+    const nowhere = await team.call("capture", { sessionName: "worker-1", threadId: "thread-0009" });
+    expect([nowhere.status, nowhere.json]).toMatchObject([404, { error: { code: "thread_not_found" } }]);
+    await team.teamd.stop();
+    const none = await team.call("capture", { sessionName: "worker-1", threadId });
+    expect([none.status, none.json]).toMatchObject([503, { error: { code: "teamd_unavailable" } }]);
+  });
+});
+
+describe("tmux that cannot be reached", () => {
+  test("a socket that cannot be made, or has too long a path, says what was asked and what came of it", async () => {
+    await using team = await teamFixture();
+    mkdirSync(join(team.home, ".pi/agent"), { recursive: true });
+    writeFileSync(join(team.home, ".pi/agent/tmux"), "in the way");
+    const { status, json } = await team.start();
+    expect([status, json]).toMatchObject([
+      502,
+      {
+        error: {
+          code: "tmux_error",
+          command: `tmux -f /dev/null -S ${team.socketPath} start-server`,
+          stderr: expect.stringMatching(/cannot make the tmux socket directory|ENOTDIR|EEXIST/) as unknown,
+        },
+      },
+    ]);
+    await using long = await teamFixture({ env: {} });
+    const teamId = "t".repeat(64);
+    const far = new TeamServers({ rootDir: join(long.home, "d".repeat(60)), env: {}, clock: systemClock });
+    await expect(far.use(teamId, async () => undefined)).rejects.toMatchObject({
+      details: { team: "tmux_error", stderr: expect.stringContaining("bytes long") as unknown },
+    });
+  });
+
+  test("no tmux on PATH is an error of its own", async () => {
+    await using team = await teamFixture();
+    const servers = new TeamServers({ rootDir: join(team.home, "x"), env: { PATH: team.home }, clock: systemClock });
+    await expect(servers.use("t", async () => undefined)).rejects.toMatchObject({
+      code: "TMUX_UNAVAILABLE",
+      details: { team: "tmux_not_installed" },
+    });
+    await servers.close();
+  });
+});
+
+test("a team that is left can be come back to at once, with sessions and without", async () => {
+  await using team = await teamFixture();
+  const rootDir = join(team.home, "teams");
+  for (let round = 1; round <= 20; round += 1) {
+    const servers = new TeamServers({ rootDir, env: paneEnvironment(process.env), clock: systemClock });
+    const kept = await servers.use("kept", async (server) => {
+      const name = "only";
+      return (server.findSession(name) ?? (await server.createSession({ name, command: ["cat"] }))).id;
+    });
+    expect(kept).toBe("$1");
+    expect(await servers.use("empty", async (server) => server.sessions())).toEqual([]);
+    await servers.close();
+  }
+  const last = new TeamServers({ rootDir, env: paneEnvironment(process.env), clock: systemClock });
+  await last.use("kept", async (server) => server.killSession(server.findSession("only")!.id));
+  await last.close();
+  // Without sessions a server goes with whoever has left it.
+  await eventually(() => spawnSync("tmux", ["-S", last.socketPath("kept"), "has-session"]).status !== 0);
+});

@@ -1,0 +1,320 @@
+/** Starting workers on real tmux with a fake pi: names, process, environment, thread, failures (docs/contracts/team.md). */
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { LEADER, readyHook, type TeamFixture, teamFixture } from "../fixtures/team/teamFixture.ts";
+import { eventually } from "../support/eventually.ts";
+
+const sessions = (team: TeamFixture): string[] =>
+  existsSync(team.socketPath)
+    ? team
+        .tmux("list-sessions", "-F", "#{session_name}")
+        .trim()
+        .split("\n")
+        .filter((name) => !name.startsWith("__tmuxwire-"))
+        .sort()
+    : [];
+
+const nameOf = async (started: ReturnType<TeamFixture["start"]>): Promise<unknown> =>
+  (await started).json["sessionName"];
+
+/** A worker that only stays: enough where the prompt does not matter. */
+const stays = { worker: { argv: ["sleep", "1000"], hooked: false, readyTimeoutMs: 50 } };
+
+describe("a worker", () => {
+  test("is started, prompted exactly once, announced, and shown", async () => {
+    await using team = await teamFixture();
+    const { status, json } = await team.start({ taskPrompt: "say 'hi' $(date)", lines: 12 });
+    expect(status).toBe(200);
+    expect(json).toEqual({
+      sessionName: "worker-1",
+      created: true,
+      windowName: "pi",
+      paneId: "%1",
+      socketPath: team.socketPath,
+      attachCommand: `tmux -S ${team.socketPath} attach -t worker-1`,
+      captureHint: 'team_tmux_capture {"sessionName":"worker-1","lines":1000}',
+      threadId: "thread-0001",
+      threadCreated: true,
+      promptSubmitted: true,
+      readyMs: expect.any(Number) as unknown,
+      capture: {
+        sessionName: "worker-1",
+        lines: expect.any(Number) as unknown,
+        requestedLines: 12,
+        text: expect.stringContaining("say 'hi' $(date)") as unknown,
+        truncated: false,
+      },
+    });
+    const capture = json["capture"] as { lines: number; text: string };
+    expect(capture.lines).toBeLessThanOrEqual(12);
+    expect(capture.text.split("\n")).toHaveLength(capture.lines);
+    expect(team.prompts()).toEqual([
+      { kind: "prompt", text: "say 'hi' $(date)", agent: "worker-1", team: "team-test", cwd: team.home },
+    ]);
+    const [thread] = team.teamd.threads.values();
+    expect(thread).toMatchObject({ title: "tmux: worker-1", participants: [LEADER] });
+    expect(thread?.messages).toMatchObject([
+      {
+        from: LEADER,
+        body:
+          `[team_tmux_start] session=worker-1 team=team-test\nattach: tmux -S ${team.socketPath} attach -t worker-1\n` +
+          'capture: team_tmux_capture {"sessionName":"worker-1","lines":1000}\ntask: say \'hi\' $(date)',
+      },
+    ]);
+  });
+
+  test("is the pane's own process under tmux, without a shell, in a server without the user's configuration", async () => {
+    await using team = await teamFixture();
+    const marker = join(team.home, "marker");
+    writeFileSync(join(team.home, ".tmux.conf"), `run-shell "touch ${marker}"\n`);
+    await team.start();
+    const [pid = "", server = ""] = team
+      .tmux("display-message", "-p", "-t", "%1", "#{pane_pid} #{pid}")
+      .trim()
+      .split(" ");
+    expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).toMatch(/^pi\0*$/);
+    expect(/\nPPid:\t(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]).toBe(server);
+    expect(team.tmux("show-options", "-t", "worker-1", "-w", "-v", "remain-on-exit").trim()).toBe("on");
+    expect(existsSync(marker)).toBe(false);
+    const modes = [join(team.socketPath, ".."), join(team.socketPath, "../..")].map(
+      (path) => statSync(path).mode & 0o777,
+    );
+    expect(modes).toEqual([0o700, 0o700]);
+    expect(team.socketPath).toBe(join(team.home, ".pi/agent/tmux/team-test/tmux.sock"));
+  });
+
+  test("gets what it needs of the environment and no secret", async () => {
+    const secrets = {
+      PI_TEAMD_TOKEN: "secret-1",
+      PI_TEAMD_TOKEN_FILE: "/secret-2",
+      PI_TEAMD_URL: "http://secret-3",
+      SSH_AUTH_SOCK: "/secret-4",
+      AUTH_TOKEN: "secret-5",
+      ANTHROPIC_API_KEY: "secret-6",
+    };
+    await using team = await teamFixture({ env: secrets });
+    await team.start({ sessionPrefix: "v1.2" });
+    const pid = team.tmux("display-message", "-p", "-t", "%1", "#{pane_pid}").trim();
+    const environ = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+    expect(environ).toEqual(
+      expect.arrayContaining([`HOME=${team.home}`, "PI_TEAM_ID=team-test", "PI_AGENT_ID=v1_2-1"]),
+    );
+    expect(environ).toContainEqual(expect.stringMatching(/^PATH=/));
+    expect(environ).toContainEqual(expect.stringMatching(/^PI_CODING_AGENT_DIR=/));
+    const names = environ.map((entry) => entry.split("=", 1)[0]);
+    for (const name of Object.keys(secrets)) expect(names).not.toContain(name);
+    const known = team.tmux("show-environment", "-g") + team.tmux("show-environment", "-t", "v1_2-1");
+    expect(environ.join("\n") + known).not.toContain("secret-");
+  });
+
+  test("works where it is told to", async () => {
+    await using team = await teamFixture();
+    const cwd = join(team.home, "a b #{pid} $x");
+    mkdirSync(cwd);
+    await team.start({ cwd });
+    expect(team.prompts()).toMatchObject([{ cwd }]);
+    for (const missing of [join(cwd, "none"), "relative", readyHook(), "/a\0b"]) {
+      const { status, json } = await team.start({ cwd: missing });
+      expect([status, json]).toMatchObject([400, { error: { code: "invalid_cwd" } }]);
+    }
+    expect(sessions(team)).toEqual(["worker-1"]);
+  });
+
+  test("that ends at once is kept with its status", async () => {
+    await using team = await teamFixture({ worker: { argv: ["false"], hooked: false } });
+    const { status, json } = await team.start();
+    expect([status, json]).toMatchObject([200, { created: true, promptSubmitted: false, readyMs: null }]);
+    expect(team.tmux("display-message", "-p", "-t", "%1", "#{pane_dead} #{pane_dead_status}").trim()).toBe("1 1");
+    const listed = (await team.call("list")).json["sessions"];
+    expect(listed).toMatchObject([{ name: "worker-1", dead: true, exitStatus: 1 }]);
+  });
+});
+
+describe("names", () => {
+  test("go on from the highest, dead or alive", async () => {
+    await using team = await teamFixture({ ...stays });
+    for (const name of ["p-1", "p-2", "p-3"]) expect(await nameOf(team.start({ sessionPrefix: "p" }))).toBe(name);
+    team.tmux("kill-session", "-t", "=p-2");
+    await eventually(async () => !JSON.stringify((await team.call("list")).json).includes("p-2"));
+    expect(await nameOf(team.start({ sessionPrefix: "p" }))).toBe("p-4");
+    // One that has ended is still there.
+    team.tmux("respawn-pane", "-k", "-t", "=p-4:", "true");
+    await eventually(() => team.tmux("display-message", "-p", "-t", "=p-4:", "#{pane_dead}").trim() === "1");
+    expect(await nameOf(team.start({ sessionPrefix: "p" }))).toBe("p-5");
+    expect(await nameOf(team.start({ sessionPrefix: "p-1" }))).toBe("p-1-1");
+  });
+
+  test("are distinct when ten start at once, and a name that somebody else takes is passed over", async () => {
+    await using team = await teamFixture({ ...stays });
+    await team.start();
+    team.tmux("new-session", "-d", "-s", "worker-2", "cat");
+    const names = await Promise.all(Array.from({ length: 10 }, () => nameOf(team.start())));
+    expect(new Set(names)).toHaveLength(10);
+    expect(sessions(team)).toEqual(["worker-1", "worker-2", ...names.map(String)].sort());
+  });
+
+  test("with a dot come back as tmux has them, and are found by either", async () => {
+    await using team = await teamFixture({ ...stays });
+    expect(await nameOf(team.start({ sessionPrefix: "v1.2" }))).toBe("v1_2-1");
+    expect(await nameOf(team.start({ sessionPrefix: "v1.2" }))).toBe("v1_2-2");
+    const listed = await team.call("list", { sessionPrefix: "v1.2" });
+    expect(listed.json["sessions"]).toMatchObject([{ name: "v1_2-1" }, { name: "v1_2-2" }]);
+    for (const sessionName of ["v1_2-1", "v1.2-1"]) {
+      expect((await team.call("capture", { sessionName })).json).toMatchObject({ sessionName: "v1_2-1" });
+    }
+  });
+
+  test.each(["a b", "a;b", "$(x)", "", "-x", "a:b", "a/b", "..", ".", "é", "__tmuxwire-x", "x".repeat(65)])(
+    "%j is no identifier",
+    async (text) => {
+      await using team = await teamFixture({ ...stays });
+      const calls = [
+        team.start({ sessionPrefix: text }),
+        team.start({ sessionName: text }),
+        team.start({ threadId: text }),
+        team.start({ teamId: text }),
+        team.call("list", { sessionPrefix: text }),
+        team.call("list", { teamId: text }),
+      ];
+      for (const { status, json } of await Promise.all(calls)) {
+        expect([status, json]).toMatchObject([400, { error: { code: "invalid_identifier" } }]);
+      }
+      expect(existsSync(join(team.home, ".pi/agent/tmux"))).toBe(false);
+    },
+  );
+});
+
+describe("a request that is repeated", () => {
+  test("for a session that is there makes and types nothing", async () => {
+    await using team = await teamFixture();
+    const first = await team.start({ sessionName: "one" });
+    expect(first.json).toMatchObject({ sessionName: "one", created: true, promptSubmitted: true });
+    const second = await team.start({ sessionName: "one", taskPrompt: "something else" });
+    expect([second.status, second.json]).toEqual([200, { ...first.json, created: false, threadCreated: false }]);
+    const both = await Promise.all([team.start({ sessionName: "two" }), team.start({ sessionName: "two" })]);
+    expect(both.map(({ json }) => json["created"])).toEqual([true, false]);
+    expect(team.prompts().map(({ agent }) => agent)).toEqual(["one", "two"]);
+    expect(team.teamd.threads.size).toBe(2);
+  });
+
+  test("with its key answers what the first one did, also while that is under way", async () => {
+    await using team = await teamFixture();
+    const [first, joined] = await Promise.all([
+      team.start({ idempotencyKey: "k1" }),
+      team.start({}).then(() => team.start({ idempotencyKey: "k1" })),
+    ]);
+    const header = await team.call("start", { taskPrompt: "do it" }, { "idempotency-key": "k1" });
+    for (const { json } of [joined, header])
+      expect(json).toEqual({ ...first.json, created: false, threadCreated: false });
+    expect(team.prompts()).toHaveLength(2);
+    const other = await team.start({ idempotencyKey: "k1", taskPrompt: "another" });
+    expect([other.status, other.json]).toMatchObject([400, { error: { code: "invalid_argument" } }]);
+  });
+});
+
+describe("the prompt", () => {
+  const literal = [
+    `it's "quoted" \`x\` $(id) \${HOME}; #{pid} \\n`,
+    "-leading dash",
+    "naïve 漢字 🙂 é",
+    "first\nsecond\n\nfourth",
+    "!echo not a shell",
+    "/quit",
+    "  both ends  ",
+    "ends with a backslash \\",
+    Array.from({ length: 41 }, (_, line) => `line ${line}`).join("\n"),
+  ];
+
+  test.each(literal)("arrives as one message: %j", async (taskPrompt) => {
+    await using team = await teamFixture();
+    expect((await team.start({ taskPrompt })).json).toMatchObject({ promptSubmitted: true });
+    const [{ kind, text } = { kind: "", text: "" }, ...more] = team.prompts();
+    expect(more).toEqual([]);
+    // pi would take a bare `/word` for one of its own: a space stays in front of it.
+    expect([kind, text.replace(/^ (?=\/)/, "")]).toEqual(["prompt", taskPrompt]);
+  });
+
+  test("is typed again when Enter was lost, and is not said to be submitted when it was not", async () => {
+    await using once = await teamFixture({ piFlags: ["--swallow", "1"] });
+    expect((await once.start()).json).toMatchObject({ promptSubmitted: true });
+    expect(once.prompts()).toHaveLength(1);
+    await using never = await teamFixture({ piFlags: ["--swallow", "99"] });
+    const { status, json } = await never.start();
+    expect([status, json]).toMatchObject([
+      200,
+      { created: true, promptSubmitted: false, readyMs: expect.any(Number) as unknown },
+    ]);
+    expect(never.prompts()).toEqual([]);
+  });
+
+  test("is not typed into a worker that is not ready in time; the session is kept and announced", async () => {
+    await using team = await teamFixture({ piFlags: ["--never-draws"], worker: { readyTimeoutMs: 300 } });
+    const { status, json } = await team.start();
+    expect([status, json]).toMatchObject([200, { created: true, promptSubmitted: false, readyMs: null }]);
+    expect(sessions(team)).toEqual(["worker-1"]);
+    expect(team.teamd.threads.get("thread-0001")?.messages).toHaveLength(1);
+  });
+
+  test("reaches a worker without the hook by its screen", async () => {
+    await using team = await teamFixture({ piFlags: ["--no-hook"] });
+    expect((await team.start()).json).toMatchObject({ promptSubmitted: true });
+    expect(team.prompts()).toHaveLength(1);
+  });
+
+  test.each(["", "  \n", "a\u0000b", "a\u001b[201~b", "\ud800"])(
+    "%j is refused before anything is made",
+    async (text) => {
+      await using team = await teamFixture();
+      const { status, json } = await team.start({ taskPrompt: text });
+      expect([status, json]).toMatchObject([400, { error: { code: "invalid_argument" } }]);
+      expect(existsSync(team.socketPath)).toBe(false);
+      expect(team.teamd.requests).toEqual([]);
+    },
+  );
+});
+
+describe("threads", () => {
+  test("one that is given is used, one with a title gets it", async () => {
+    await using team = await teamFixture({ ...stays });
+    const first = await team.start({ title: "the title" });
+    expect(team.teamd.threads.get("thread-0001")?.title).toBe("the title");
+    const second = await team.start({ threadId: first.json["threadId"] });
+    expect(second.json).toMatchObject({ threadId: "thread-0001", threadCreated: false, created: true });
+    expect(team.teamd.threads.size).toBe(1);
+    expect(team.teamd.threads.get("thread-0001")?.messages).toHaveLength(2);
+  });
+
+  test("one that does not exist, or no teamd, stops the start before a session is made", async () => {
+    await using team = await teamFixture({ ...stays });
+    const unknown = await team.start({ threadId: "thread-0009" });
+    expect([unknown.status, unknown.json]).toMatchObject([404, { error: { code: "thread_not_found" } }]);
+    await team.teamd.stop();
+    for (const body of [{}, { threadId: "thread-0009" }]) {
+      const { status, json } = await team.start(body);
+      expect([status, json]).toMatchObject([503, { error: { code: "teamd_unavailable" } }]);
+    }
+    const { status, json } = await team.start({ teamId: "nobody" });
+    expect([status, json]).toMatchObject([503, { error: { code: "teamd_unavailable" } }]);
+    expect(sessions(team)).toEqual([]);
+  });
+
+  test("a post that fails leaves the session and says so", async () => {
+    await using team = await teamFixture();
+    team.teamd.failPosts = 500;
+    const { status, json } = await team.start();
+    expect([status, json]).toMatchObject([
+      502,
+      { error: { code: "thread_post_failed", message: expect.stringContaining("worker-1") as unknown } },
+    ]);
+    expect(sessions(team)).toEqual(["worker-1"]);
+    expect(team.prompts()).toHaveLength(1);
+  });
+
+  test("only the first 200 characters of the prompt are posted", async () => {
+    await using team = await teamFixture({ ...stays });
+    await team.start({ taskPrompt: "🙂".repeat(300) });
+    const posted = team.teamd.threads.get("thread-0001")?.messages[0]?.body ?? "";
+    expect(posted.endsWith(`task: ${"🙂".repeat(200)}`)).toBe(true);
+  });
+});
