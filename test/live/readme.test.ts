@@ -33,11 +33,15 @@ async function user(sandbox: CliSandbox): Promise<User> {
   const bin = sandbox.binaries("bin", { npx: `#!/bin/sh\nshift\nexec '${process.execPath}' '${builtCli()}' "$@"\n` });
   const { XDG_STATE_HOME: _state, ...rest } = sandbox.env;
   const env = { ...rest, PATH: behind(bin) };
-  const ports = ["--port", "0", "--addin-port", "0"];
-  const daemon = sandbox.start(["serve", "--only", "native,addin", ...ports], { env: { XDG_STATE_HOME: undefined } });
+  const ports = ["--port", "0", "--addin-port", "0", "--dashboard-port", "0"];
+  // Not the server of whoever runs the tests.
+  const watched = ["--dashboard-tmux-socket", sandbox.path("user.sock")];
+  const daemon = sandbox.start(["serve", ...ports, ...watched], { env: { XDG_STATE_HOME: undefined } });
   const [, addin = ""] = await daemon.line(/bridge listening on https:\/\/localhost:(\d+)/);
   const [, native = ""] = await daemon.line(/native API listening on http:\/\/127\.0\.0\.1:(\d+)/);
-  const here = (text: string): string => text.replaceAll("7420", native).replaceAll("3341", addin);
+  const [, dashboard = ""] = await daemon.line(/dashboard listening on http:\/\/127\.0\.0\.1:(\d+)/);
+  const here = (text: string): string =>
+    text.replaceAll("7420", native).replaceAll("3341", addin).replaceAll("5055", dashboard);
   return {
     sandbox,
     start: (command) => {
@@ -75,11 +79,15 @@ test("the five minutes", { timeout: 60_000 }, async () => {
 test("one curl per client", async () => {
   await using sandbox = cliSandbox();
   const { start } = await user(sandbox);
-  const [native = ""] = commandsOf(blockWith("curl -H"));
+  const [native = ""] = commandsOf(blockWith("/v1/servers/main/panes"));
   expect(JSON.parse((await start(`${native} -sS`).finished).stdout)).toEqual({ panes: [] });
   const [addin = ""] = commandsOf(blockWith("create_session"));
   const made = await start(`${addin} -sS`).finished;
   expect(JSON.parse(made.stdout)).toMatchObject({ ok: true, action: "create_session", session: "sheet" });
+  const [dashboard = ""] = commandsOf(blockWith("/api/agents"));
+  expect(JSON.parse((await start(`${dashboard} -sS`).finished).stdout)).toMatchObject({ agents: [] });
+  const [team = ""] = commandsOf(blockWith("/team/v1/tmux/list"));
+  expect(JSON.parse((await start(`${team} -sS`).finished).stdout)).toEqual({ sessions: [] });
 });
 
 test("the program: its types hold, and it prints what is shown", { timeout: 60_000 }, async () => {
@@ -124,7 +132,16 @@ test("what it says to run first is what continuous integration runs, and what st
 });
 
 test("every block of the README is one of those", () => {
-  const known = ["npm ci && npm start", "tmuxwire new work", "createClient", "built 0", "curl -H", "create_session"];
+  const known = [
+    "npm ci && npm start",
+    "tmuxwire new work",
+    "createClient",
+    "built 0",
+    "/v1/servers/main/panes",
+    "create_session",
+    "/api/agents",
+    "/team/v1/tmux/list",
+  ];
   const blocks = new Set(known.map((text) => blockWith(text)));
   expect(README.filter((block) => !blocks.has(block))).toEqual([]);
 });

@@ -18,16 +18,21 @@ cd "$work/app"
 npm init -y >/dev/null
 npm install --silent --no-audit --no-fund "$work/$tarball"
 
-mkfifo "$work/lines"
-HOME="$work/home" XDG_RUNTIME_DIR= XDG_STATE_HOME= XDG_CONFIG_HOME= PORT=0 TMUX_BRIDGE_SOCKET_DIR="$work/bridge" \
-  ./node_modules/.bin/tmuxwire serve --only addin --http >"$work/lines" 2>"$work/log" &
-daemon=$!
-url=
-while read -r line; do
-  case "$line" in *"listening on "*) url=${line#*listening on }; url=${url%% *}; break ;; esac
-done <"$work/lines"
-[ -n "$url" ] || { echo "the packed daemon did not start:"; cat "$work/log"; exit 1; }
+# start ARGUMENT… — the daemon in the background; `url` is where it listens.
+start() {
+  rm -f "$work/lines"; mkfifo "$work/lines"
+  HOME="$work/home" XDG_RUNTIME_DIR= XDG_STATE_HOME= XDG_CONFIG_HOME= PORT=0 TMUX_BRIDGE_SOCKET_DIR="$work/bridge" \
+    ./node_modules/.bin/tmuxwire serve "$@" >"$work/lines" 2>"$work/log" &
+  daemon=$!
+  url=
+  while read -r line; do
+    case "$line" in *"listening on "*) url=${line#*listening on }; url=${url%% *}; break ;; esac
+  done <"$work/lines"
+  [ -n "$url" ] || { echo "the packed daemon did not start:"; cat "$work/log"; exit 1; }
+}
+stop() { kill -TERM "$daemon"; wait "$daemon"; daemon=; }
 
+start --only addin --http
 ask() { curl -fsS -H 'Origin: https://localhost:3000' "$@"; }
 ask "$url/health" | grep -q '"ok":true'
 ask -H 'Content-Type: application/json' -d '{"action":"create_session","session":"smoke"}' "$url/v1/tmux" >/dev/null
@@ -36,7 +41,10 @@ ask -H 'Content-Type: application/json' \
   "$url/v1/tmux" | grep -q 'smoke-42'
 ask -H 'Content-Type: application/json' -d '{"action":"kill_session","session":"smoke"}' "$url/v1/tmux" >/dev/null
 
-kill -TERM "$daemon"
-wait "$daemon"
-daemon=
+stop
+
+start --only dashboard --dashboard-tmux-socket "$work/user.sock"
+curl -fsS "$url/" | grep -q '<script'
+curl -fsS "$url/api/agents" | grep -q '"agents":\[\]'
+stop
 echo "package smoke test passed: $tarball"
