@@ -2,7 +2,7 @@
 import { AppError } from "../../protocol/errors.ts";
 
 /** In the order of their start-up lines. */
-export const ADAPTERS = ["addin", "native"] as const;
+export const ADAPTERS = ["addin", "native", "team", "dashboard"] as const;
 export type AdapterName = (typeof ADAPTERS)[number];
 
 /** The value of `--only`: names with commas between. @throws AppError INVALID_ARGUMENT */

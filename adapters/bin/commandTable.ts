@@ -4,11 +4,13 @@ import { completionsCommand } from "./completionsCommand.ts";
 import { configCommand } from "./configCommand.ts";
 import { doctorCommand } from "./doctorCommand.ts";
 import { followCommand } from "./followCommand.ts";
+import { hooksCommand } from "./hooksCommand.ts";
 import { panesCommand, sessionsCommand } from "./listCommands.ts";
 import { captureCommand, runCommand, sendCommand } from "./paneCommands.ts";
 import { addinCommand, serveCommand } from "./serveCommand.ts";
 import { serviceCommand } from "./serviceCommand.ts";
 import { killCommand, newCommand } from "./sessionCommands.ts";
+import { submitCommand } from "./submitCommand.ts";
 import { trustCommand } from "./trustCommand.ts";
 import { waitCommand } from "./waitCommand.ts";
 
@@ -22,11 +24,13 @@ export const COMMANDS: readonly CommandSpec[] = [
   captureCommand,
   waitCommand,
   runCommand,
+  submitCommand,
   followCommand,
   killCommand,
   configCommand,
   doctorCommand,
   trustCommand,
   serviceCommand,
+  hooksCommand,
   completionsCommand,
 ];

@@ -33,7 +33,7 @@ function bashScript(table: readonly CommandSpec[]): string {
   const names = table.map((command) => command.name).join(" ");
   const values = table.flatMap((command) =>
     optionsOf(command)
-      .filter((option) => option.type !== "flag")
+      .filter((option) => option.type !== "flag" && option.implied === undefined)
       .map((option) => {
         const patterns = wordsOf(option)
           .map((word) => quoted(`${command.name} ${word}`))
@@ -133,6 +133,7 @@ function zshOption(option: OptionSpec, word: string): string {
   const values = valuesOf(option);
   const paths = option.complete === "directory" ? "_files -/" : option.complete === "file" ? "_files" : " ";
   const action = values === undefined ? paths : `(${values.join(" ")})`;
+  if (option.implied !== undefined) return `${word}=-${description}::${zshText(option.value ?? "VALUE")}:${action}`;
   const equals = word.startsWith("--") ? "=" : "";
   return `${repeat}${word}${equals}${description}:${zshText(option.value ?? "VALUE")}:${action}`;
 }
@@ -159,9 +160,11 @@ ${rest.join("\n")}
 }
 
 function fishOption(option: OptionSpec): string {
-  const { name, short, type, description, complete } = option;
+  const { name, short, type, description, complete, implied } = option;
   const values = valuesOf(option);
   const any = complete === undefined ? " -x" : " -r -F";
-  const value = type === "flag" ? "" : values === undefined ? any : ` -x -a ${quoted(values.join(" "))}`;
+  // One that may go without a value must not swallow the next word.
+  const value =
+    type === "flag" || implied !== undefined ? "" : values === undefined ? any : ` -x -a ${quoted(values.join(" "))}`;
   return `-l ${name}${short === undefined ? "" : ` -s ${short}`}${value} -d ${quoted(description)}`;
 }

@@ -23,6 +23,7 @@ export const followCommand: CommandSpec = {
       default: "now",
       complete: ["now", "snapshot"],
     },
+    { name: "readiness", type: "flag", description: "with --json: tell what the program is doing as well" },
     { name: "no-resume", type: "flag", description: "end when the connection is lost instead of making it again" },
     ...CLIENT_OPTIONS,
   ],
@@ -41,6 +42,7 @@ export const followCommand: CommandSpec = {
     const events = client.follow({
       from: options.text("from"),
       resume: !options.flag("no-resume"),
+      ...(json && options.flag("readiness") ? { readiness: true } : {}),
       signal: io.signal,
     });
     for await (const event of events) {
@@ -69,6 +71,7 @@ async function show(io: Io, event: PaneEvent): Promise<void> {
     case "open":
     case "resize":
     case "exit":
+    case "readiness":
     case "closed":
       return;
   }

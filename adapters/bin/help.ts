@@ -91,8 +91,9 @@ function columns(rows: readonly Row[], style: Style): string[] {
   });
 }
 
-function optionHead({ name, short, type, value }: OptionSpec): string {
-  const long = type === "flag" ? `--${name}` : `--${name} ${value ?? "VALUE"}`;
+function optionHead({ name, short, type, value = "VALUE", implied }: OptionSpec): string {
+  const given = implied === undefined ? ` ${value}` : `[=${value}]`;
+  const long = type === "flag" ? `--${name}` : `--${name}${given}`;
   return short === undefined ? long : `-${short}, ${long}`;
 }
 

@@ -27,6 +27,17 @@ export async function inputOf(call: CommandCall, words: readonly string[]): Prom
   return parts.length === 0 ? undefined : parts;
 }
 
+/** Words as one text; `-` alone is standard input, which must be text. @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
+export async function readText(call: CommandCall, words: readonly string[]): Promise<string> {
+  if (words.length !== 1 || words[0] !== "-") return words.join(" ");
+  const bytes = await readAll(call);
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch (error) {
+    throw new AppError("INVALID_ARGUMENT", "standard input is no UTF-8 text", { cause: error });
+  }
+}
+
 async function readAll({ io }: CommandCall): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;

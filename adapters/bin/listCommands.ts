@@ -35,16 +35,22 @@ export const panesCommand: CommandSpec = {
   ],
   run: async (call: CommandCall): Promise<number> => {
     const panes = await (await connect(call)).panes({ signal: call.io.signal });
-    return print(call, { panes }, ["PANE", "SESSIONS", "SIZE", "PID", "STATE", "TITLE"], panes.map(paneRow));
+    return print(
+      call,
+      { panes },
+      ["PANE", "SESSIONS", "SIZE", "PID", "STATE", "READINESS", "TITLE"],
+      panes.map(paneRow),
+    );
   },
 };
 
-const paneRow = ({ id, sessions, cols, rows, pid, dead, exit, title }: NativePane): string[] => [
+const paneRow = ({ id, sessions, cols, rows, pid, dead, exit, readiness, title }: NativePane): string[] => [
   id,
   sessions.join(","),
   `${cols}x${rows}`,
   String(pid),
   dead ? `exited ${exit?.exitCode ?? (exit?.signal === undefined ? "?" : `by signal ${exit.signal}`)}` : "running",
+  readiness === null ? "-" : `${readiness.state} (${readiness.profile})`,
   title,
 ];
 

@@ -51,10 +51,10 @@ function parseTokens(
   const { tokens } = parseArgs({
     args: [...args],
     options: Object.fromEntries(
-      specs.map(({ name, short, type }) => [
+      specs.map(({ name, short, type, implied }) => [
         name,
         {
-          type: type === "flag" ? ("boolean" as const) : ("string" as const),
+          type: type === "flag" || implied !== undefined ? ("boolean" as const) : ("string" as const),
           ...(short === undefined ? {} : { short }),
         },
       ]),
@@ -70,7 +70,7 @@ function parseTokens(
     if (token.kind !== "option") continue;
     const spec = specs.find((candidate) => candidate.name === token.name);
     if (spec === undefined) throw unknownOption(command, specs, token.rawName);
-    takeValue(values, spec, token.rawName, token.value, token.inlineValue === true);
+    takeValue(values, spec, token.rawName, token.value ?? spec.implied, token.inlineValue === true);
   }
   return { values, positionals };
 }

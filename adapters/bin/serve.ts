@@ -4,11 +4,13 @@
  * request under way is answered and not waited for, then the servers; programs in panes go on.
  */
 import { systemClock } from "../../daemon/time/clock.ts";
+import { createReadiness } from "../../daemon/readiness/engine.ts";
 import { WaitManager } from "../../daemon/waits/waitManager.ts";
 import { startAddin } from "./serveAddin.ts";
+import { startDashboard } from "./serveDashboard.ts";
 import { requireNoOther, startNative } from "./serveNative.ts";
 import type { ServeOptions } from "./serveParts.ts";
-import { OpenParts } from "./serveParts.ts";
+import { Guests, OpenParts, openDelivery } from "./serveParts.ts";
 
 export interface Daemon {
   /** Safe to call twice. */
@@ -24,10 +26,21 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
     const onListenerError = (error: unknown): void => log.error("wait.listener.failed", { error });
     const waits = new WaitManager({ clock: systemClock, onListenerError });
     open.surfaces.push(() => waits.close());
-    const context = { ...options, waits, open };
-    if (only.has("native")) await requireNoOther(context);
+    const readiness = createReadiness({
+      clock: systemClock,
+      nowUnixMs: Date.now,
+      onError: (error) => log.error("readiness.failed", { error }),
+    });
+    open.servers.push(() => readiness.close());
+    const delivery = openDelivery(options, readiness);
+    open.surfaces.push(() => delivery.close());
+    const guests = new Guests(options, open);
+    const context = { ...options, waits, readiness, delivery, guests, open };
+    const isLocal = only.has("native") || only.has("team");
+    if (isLocal) await requireNoOther(context);
     if (only.has("addin")) await startAddin(context);
-    if (only.has("native")) await startNative(context);
+    if (isLocal) await startNative(context);
+    if (only.has("dashboard")) await startDashboard(context);
   } catch (error) {
     await open.close();
     throw error;

@@ -3,7 +3,6 @@
  * socket and a loopback port, or through what the service manager has opened for us. Both want the token.
  */
 import { readOrMakeToken } from "../../daemon/ops/tokenFile.ts";
-import { startGuestServer } from "../../daemon/server/guestServer.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { OWN_SERVER_NAME } from "../../daemon/ops/nativeConfig.ts";
@@ -14,7 +13,8 @@ import { createNativeApp } from "../native/app.ts";
 import type { LocalListener, LocalListenOptions } from "./localListener.ts";
 import { inheritedDescriptors, listenOnDescriptor, listenOnSocket, requireFreeSocket } from "./localListener.ts";
 import type { ServeOptions, StartContext } from "./serveParts.ts";
-import { openOwnedServer, serverLog } from "./serveParts.ts";
+import { openOwnedServer } from "./serveParts.ts";
+import { startTeam } from "./serveTeam.ts";
 import { packageVersion } from "./version.ts";
 
 /** Before anything is started: the usual reason for a start that fails is a daemon that is running. */
@@ -22,16 +22,19 @@ export async function requireNoOther({ config, env }: ServeOptions): Promise<voi
   if (inheritedDescriptors(env, process.pid).length === 0) await requireFreeSocket(config.native.socketPath);
 }
 
-/** @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE */
+/** For the native API, the team contract, or both. @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE */
 export async function startNative(context: StartContext): Promise<void> {
-  const { config, env, waits, log, open, print } = context;
+  const { config, only, env, waits, readiness, delivery, log, open, print } = context;
   const { native } = config;
   const descriptors = inheritedDescriptors(env, process.pid);
   const token = await readOrMakeToken(native.tokenPath);
-  const servers = await openServers(context);
+  const servers = only.has("native") ? await openServers(context) : new Map<string, TmuxServer>();
+  const team = only.has("team") ? startTeam(context) : undefined;
   const app = createNativeApp({
     servers,
     waits,
+    readiness,
+    delivery,
     clock: systemClock,
     log,
     token,
@@ -40,6 +43,7 @@ export async function startNative(context: StartContext): Promise<void> {
     hosts: new Set([native.host]),
     origins: new Set(native.allowedOrigins),
     version: packageVersion(),
+    mounts: team === undefined ? [] : [team.mount],
   });
   open.surfaces.push(() => app.close());
   const options: LocalListenOptions = {
@@ -58,17 +62,16 @@ export async function startNative(context: StartContext): Promise<void> {
   const has = (kind: LocalListener["kind"]): boolean => listeners.some((listener) => listener.kind === kind);
   if (!has("tcp")) add(await listenOnPort(context, app));
   if (!has("unix")) add(await listenOnSocket(native.socketPath, options));
+  const tcp = listeners.find((listener) => listener.kind === "tcp");
+  if (tcp !== undefined) await team?.announce(tcp.url, token);
 }
 
 /** By the names that stand in paths. */
 async function openServers(context: StartContext): Promise<Map<string, TmuxServer>> {
-  const { config, env, log, open } = context;
-  const { tmuxSocketPath, guests } = config.native;
+  const { tmuxSocketPath, guests } = context.config.native;
   const servers = new Map([[OWN_SERVER_NAME, await openOwnedServer(context, OWN_SERVER_NAME, tmuxSocketPath)]]);
   for (const { name, socketPath } of guests) {
-    const server = await startGuestServer({ socketPath, env, clock: systemClock, log: serverLog(log, name) });
-    open.servers.push(() => server.close());
-    servers.set(name, server);
+    servers.set(name, await context.guests.at(socketPath, name));
   }
   return servers;
 }

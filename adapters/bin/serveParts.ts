@@ -1,7 +1,14 @@
 /** What the adapters' starts share: what they are given, and the list of what has to be closed. */
+import { homedir } from "node:os";
+import { createDelivery, type DeliveryEngine } from "../../daemon/delivery/createDelivery.ts";
+import type { Delivery } from "../../daemon/delivery/delivery.ts";
+import { openDeliveryStore } from "../../daemon/delivery/deliveryStore.ts";
 import type { Config } from "../../daemon/ops/config.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import type { Log, LogEvent } from "../../daemon/ops/log.ts";
+import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
+import type { ReadinessEngine } from "../../daemon/readiness/engine.ts";
+import { startGuestServer } from "../../daemon/server/guestServer.ts";
 import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
@@ -21,7 +28,12 @@ export interface ServeOptions {
 
 export interface StartContext extends ServeOptions {
   readonly waits: WaitManager;
+  readonly readiness: ReadinessEngine;
+  /** One for all surfaces: what they give to a pane comes one after the other. */
+  readonly delivery: Delivery;
   readonly open: OpenParts;
+  /** Servers that are not ours: one connection to each, whoever asks for it. */
+  readonly guests: Guests;
 }
 
 type Close = () => Promise<void> | void;
@@ -59,6 +71,53 @@ export async function openOwnedServer(context: StartContext, name: string, socke
   });
   context.open.servers.push(() => server.close());
   return server;
+}
+
+export function openDelivery({ env, log }: ServeOptions, readiness: ReadinessEngine): DeliveryEngine {
+  const onMovedAside = (movedTo: string, error: unknown): void =>
+    log.error("delivery.store.damaged", { movedTo, error });
+  return createDelivery({
+    readiness,
+    clock: systemClock,
+    nowUnixMs: Date.now,
+    store: openDeliveryStore({ path: runtimePaths(env, homedir()).deliveriesPath, nowUnixMs: Date.now, onMovedAside }),
+    onError: (error) => log.error("delivery.record.failed", { error }),
+  });
+}
+
+/** Guests by their socket, opened when first asked for. */
+export class Guests {
+  readonly #env: ServeOptions["env"];
+  readonly #log: Log;
+  readonly #open: OpenParts;
+  readonly #servers = new Map<string, Promise<TmuxServer>>();
+
+  constructor({ env, log }: ServeOptions, open: OpenParts) {
+    this.#env = env;
+    this.#log = log;
+    this.#open = open;
+  }
+
+  /** @throws AppError TMUX_UNAVAILABLE */
+  at(socketPath: string, name: string): Promise<TmuxServer> {
+    let server = this.#servers.get(socketPath);
+    if (server === undefined) {
+      server = this.#start(socketPath, name);
+      this.#servers.set(socketPath, server);
+    }
+    return server;
+  }
+
+  async #start(socketPath: string, name: string): Promise<TmuxServer> {
+    const server = await startGuestServer({
+      socketPath,
+      env: this.#env,
+      clock: systemClock,
+      log: serverLog(this.#log, name),
+    });
+    this.#open.servers.push(() => server.close());
+    return server;
+  }
 }
 
 /** A server's events with its name on every line. */

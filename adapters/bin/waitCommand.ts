@@ -1,5 +1,6 @@
 /** `tmuxwire wait`: until a pane shows something, falls silent, is at its prompt, or ends. */
 import type { NativePredicates, NativeWaitRequest } from "../native/client.ts";
+import { READINESS_STATE_NAMES } from "../../protocol/api/nativeReadiness.ts";
 import { CLIENT_OPTIONS, connect } from "./clientConnection.ts";
 import type { CommandCall, CommandSpec } from "./commandTypes.ts";
 import { INPUT_OPTIONS, inputOf } from "./inputParts.ts";
@@ -29,6 +30,14 @@ export const waitCommand: CommandSpec = {
     { name: "exit", type: "flag", description: "the program has ended" },
     { name: "prompt", type: "flag", description: "the output ends in what looks like a shell's prompt" },
     { name: "gone", type: "flag", description: "the pane is gone" },
+    {
+      name: "ready",
+      type: "text",
+      value: "STATE",
+      description: "its program is in this state",
+      choices: READINESS_STATE_NAMES,
+      implied: "idle",
+    },
     { name: "any", type: "flag", description: "one of these is enough" },
     {
       name: "from",
@@ -49,6 +58,7 @@ export const waitCommand: CommandSpec = {
       does: "type, and know the end",
     },
     { line: "tmuxwire wait work --prompt --stable 0.5", does: "the shell is back and quiet" },
+    { line: "tmuxwire wait agent --ready --timeout 600", does: "an agent that takes a prompt again" },
     { line: "tmuxwire wait build --exit --timeout 600", does: "a program that was made with `new --keep`" },
   ],
   run: async (call: CommandCall): Promise<number> => {
@@ -76,6 +86,7 @@ export const waitCommand: CommandSpec = {
 /** The predicates, together or each on its own. @throws AppError INVALID_ARGUMENT when there is none. */
 function asked({ options }: CommandCall): NativePredicates | { anyOf: NativePredicates[] } {
   const [text, regex, stable] = [options.text("text"), options.text("regex"), options.number("stable")];
+  const ready = options.text("ready");
   const any = options.flag("any");
   if (text !== undefined && regex !== undefined && !any) {
     throw usageError("--text and --regex go together with --any only: a wait has one pattern");
@@ -85,10 +96,13 @@ function asked({ options }: CommandCall): NativePredicates | { anyOf: NativePred
     ...(text === undefined ? [] : [{ pattern: { literal: text } }]),
     ...(regex === undefined ? [] : [{ pattern: { regex, ...(ignoreCase ? { ignoreCase } : {}) } }]),
     ...(stable === undefined ? [] : [{ stableSec: stable }]),
+    ...(ready === undefined ? [] : [{ ready: ready as NonNullable<NativePredicates["ready"]> }]),
     ...(["exit", "prompt", "gone"] as const).filter((name) => options.flag(name)).map((name) => ({ [name]: true })),
   ];
   if (sets.length === 0) {
-    throw usageError("wait needs something to wait for: --text, --regex, --stable, --exit, --prompt or --gone");
+    throw usageError(
+      "wait needs something to wait for: --text, --regex, --stable, --exit, --prompt, --gone or --ready",
+    );
   }
   return any ? { anyOf: sets } : Object.assign({}, ...sets);
 }

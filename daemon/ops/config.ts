@@ -6,6 +6,8 @@
 import { isAbsolute, join } from "node:path";
 import * as v from "valibot";
 import { AppError } from "../../protocol/errors.ts";
+import type { DashboardConfig } from "./dashboardConfig.ts";
+import { readDashboard } from "./dashboardConfig.ts";
 import type { LogLevel } from "./log.ts";
 import { LOG_LEVELS } from "./log.ts";
 import type { NativeConfig } from "./nativeConfig.ts";
@@ -14,6 +16,8 @@ import type { PathSchema } from "./settingSchemas.ts";
 import { hostName, isOrigin, lowerCase, pathSchema, portNumber, textList } from "./settingSchemas.ts";
 import type { SettingInputs, SettingReport } from "./settings.ts";
 import { SettingReader } from "./settings.ts";
+import type { TeamConfig } from "./teamConfig.ts";
+import { readTeam } from "./teamConfig.ts";
 
 export interface ConfigInputs extends SettingInputs {
   readonly cwd: string;
@@ -54,6 +58,8 @@ export interface CertificateConfig {
 export interface Config {
   readonly native: NativeConfig;
   readonly addin: AddinConfig;
+  readonly dashboard: DashboardConfig;
+  readonly team: TeamConfig;
   readonly certificates: CertificateConfig;
   readonly logLevel: LogLevel;
   /** What `tmuxwire config` shows. */
@@ -79,6 +85,8 @@ export function loadConfig(inputs: ConfigInputs): Config {
   const certificates = readCertificates(settings, inputs, path);
   const native = readNative(settings, inputs);
   const addin = readAddin(settings, inputs, path);
+  const dashboard = readDashboard(settings, inputs, native.guests);
+  const team = readTeam(settings, inputs);
   const logLevel = settings.read<LogLevel>({
     key: "log.level",
     flag: "log-level",
@@ -88,7 +96,7 @@ export function loadConfig(inputs: ConfigInputs): Config {
     fallback: "info",
   });
   settings.requireFileUnderstood();
-  return { native, addin, certificates, logLevel, settings: settings.reports };
+  return { native, addin, dashboard, team, certificates, logLevel, settings: settings.reports };
 }
 
 function readAddin(settings: SettingReader, inputs: ConfigInputs, path: PathSchema): AddinConfig {

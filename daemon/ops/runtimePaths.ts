@@ -15,6 +15,8 @@ export interface RuntimePaths {
   /** The tmux server that the native API owns. */
   readonly tmuxSocketPath: string;
   readonly tokenPath: string;
+  /** What was delivered under which key. */
+  readonly deliveriesPath: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -29,6 +31,7 @@ export function runtimePaths(env: Environment, homeDir: string): RuntimePaths {
     socketPath: join(runtimeDir, "tmuxwire.sock"),
     tmuxSocketPath: join(runtimeDir, "tmux.sock"),
     tokenPath: join(stateDir, "token"),
+    deliveriesPath: join(stateDir, "deliveries.db"),
   };
 }
 

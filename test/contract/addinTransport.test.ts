@@ -222,7 +222,14 @@ describe("health", () => {
   });
   const tmux = (state: ServerStatus["state"]): AddinClient => {
     const server = new StubServer({ nowUnixMs: () => 0, onListenerError: () => undefined });
-    server.status = () => ({ kind: "owned", state, tmuxVersion: "tmux 3.3a", socketPath: "/run/t.sock", epoch: "e" });
+    server.status = () => ({
+      kind: "owned",
+      state,
+      tmuxVersion: "tmux 3.3a",
+      socketPath: "/run/t.sock",
+      epoch: "e",
+      identity: "1.2",
+    });
     return inProcess(addinApp(server));
   };
   test.each(["ready", "degraded"] as const)("tmux, %s", async (state) => {

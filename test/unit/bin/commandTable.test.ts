@@ -15,12 +15,14 @@ describe("the command table", () => {
       "capture",
       "wait",
       "run",
+      "submit",
       "follow",
       "kill",
       "config",
       "doctor",
       "trust",
       "service",
+      "hooks",
       "completions",
     ]);
   });

@@ -40,7 +40,7 @@ describe("bash", () => {
 
   test("every command, and help", () => {
     expect(bash("tmuxwire", "")).toEqual(expect.arrayContaining([...COMMANDS.map(({ name }) => name), "help"]));
-    expect(bash("tmuxwire", "s")).toEqual(["serve", "sessions", "send", "service"]);
+    expect(bash("tmuxwire", "s")).toEqual(["serve", "sessions", "send", "submit", "service"]);
     expect(bash("tmuxwire", "help", "tr")).toEqual(["trust"]);
   });
 
@@ -51,13 +51,14 @@ describe("bash", () => {
   test("the values of arguments and options that are known", () => {
     expect(bash("tmuxwire", "service", "")).toEqual(["install", "uninstall", "status"]);
     expect(bash("tmuxwire", "completions", "z")).toEqual(["zsh"]);
-    expect(bash("tmuxwire", "serve", "--only", "")).toEqual(["addin", "native"]);
+    expect(bash("tmuxwire", "serve", "--only", "")).toEqual(["addin", "native", "team", "dashboard"]);
     expect(bash("tmuxwire", "follow", "work", "--from", "s")).toEqual(["snapshot"]);
   });
 
   test("files where a path is wanted, and nothing where any text would do", () => {
     expect(bash("tmuxwire", "serve", "--socket", "some")).toEqual(["some file"]);
     expect(bash("tmuxwire", "panes", "--server", "")).toEqual([]);
+    expect(bash("tmuxwire", "wait", "work", "--ready", "")).toEqual([]);
     expect(bash("tmuxwire", "nonsense", "")).toEqual([]);
   });
 });

@@ -26,6 +26,7 @@ describe("paths", () => {
       socketPath: "/run/user/1000/tmuxwire/tmuxwire.sock",
       tmuxSocketPath: "/run/user/1000/tmuxwire/tmux.sock",
       tokenPath: "/state/tmuxwire/token",
+      deliveriesPath: "/state/tmuxwire/deliveries.db",
     });
   });
 

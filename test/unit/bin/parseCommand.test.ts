@@ -17,6 +17,14 @@ const command: CommandSpec = {
     { name: "key", type: "list", value: "KEY", description: "a key" },
     { name: "mode", type: "text", value: "MODE", description: "a mode", choices: ["tmux", "stub"] },
     { name: "enter", short: "e", type: "flag", description: "press Enter" },
+    {
+      name: "state",
+      type: "text",
+      value: "STATE",
+      description: "a state",
+      choices: ["idle", "busy"],
+      implied: "idle",
+    },
   ],
   examples: [],
   run: () => 0,
@@ -86,6 +94,13 @@ describe("values", () => {
     expect(parseCommand(rest, ["%5", "-"]).positionals).toEqual(["%5", "-"]);
   });
 
+  test("may be left out where one is implied, and the next word is not taken for it", () => {
+    const { options, positionals } = parseCommand(command, ["--state", "%5"]);
+    expect([options.text("state"), positionals]).toEqual(["idle", ["%5"]]);
+    expect(parseCommand(command, ["%5", "--state=busy"]).options.text("state")).toBe("busy");
+    expect(parseCommand(command, ["%5"]).options.text("state")).toBeUndefined();
+  });
+
   test("after -- are positionals whatever they look like", () => {
     expect(parseCommand(rest, ["%5", "--", "--lines", "-x", "--"]).positionals).toEqual(["%5", "--lines", "-x", "--"]);
   });
@@ -99,6 +114,8 @@ describe("what the table does not know is refused with one line", () => {
     [["%5", "--text"], /--text needs a value \(TEXT\)/],
     [["%5", "--text", "--enter"], /--text needs a value .*--text=-…/],
     [["%5", "--enter=1"], /--enter takes no value/],
+    [["%5", "--state=asleep"], /--state is one of idle, busy, not "asleep"/],
+    [["%5", "--state="], /--state is one of idle, busy, not ""/],
     [["%5", "--lines", "0"], /--lines is a number from 1 to 5000, not "0"/],
     [["%5", "--lines", "5001"], /from 1 to 5000/],
     [["%5", "--lines", "1e3"], /not "1e3"/],

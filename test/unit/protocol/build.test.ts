@@ -16,6 +16,11 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
   sendLiteral: [build.sendLiteral(pane, text), 'send-keys -l -t %7 -- "a\\073b\\012"'],
   sendBytes: [build.sendBytes(pane, Uint8Array.of(0, 9, 16, 255)), "send-keys -H -t %7 00 09 10 ff"],
   sendKeys: [build.sendKeys(pane, ["C-c", "Enter", ";"]), 'send-keys -t %7 -- "C-c" "Enter" "\\073"'],
+  sendKeysAt: [
+    build.joinGroup(build.sendKeysAt(pane, ["Enter"], { col: 3, row: 20 }, "no such")),
+    'if-shell -F -t %7 "\\043{==:\\043{cursor_x} \\043{cursor_y},3 20}" ' +
+      '"send-keys -t %7 -- \\042Enter\\042" "has-session -t \\042=no such\\042" ; ',
+  ],
   setBuffer: [build.setBuffer("b1", text, false), 'set-buffer -b b1 -- "a\\073b\\012"'],
   "setBuffer, the next piece": [build.setBuffer("b1", text, true), 'set-buffer -a -b b1 -- "a\\073b\\012"'],
   pasteBuffer: [build.pasteBuffer(pane, "b1", false), "paste-buffer -d -r -b b1 -t %7"],
@@ -43,6 +48,10 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
     build.newSession({ name: "a#b", cwd: "/x #(y)", command: ["sh", "-c", "$x"], cols: 1, rows: 2, format: "f" }),
     'new-session -d -P -F "f" -x 1 -y 2 -s "a\\043\\043b" -c "/x \\043\\043(y)" -- "sh" "-c" "\\044x"',
   ],
+  "newSession with variables and a window's name": [
+    build.newSession({ name: "w", format: "f", environment: { A: "x#(y)", B: "" }, windowName: "a#b" }),
+    'new-session -d -P -F "f" -e "A=x\\043(y)" -e "B=" -n "a\\043\\043b" -s "w"',
+  ],
   linkWindow: [build.linkWindow(window, session), 'link-window -d -s "@3" -t "\\0442:"'],
   unlinkWindow: [build.unlinkWindow(window, session), 'unlink-window -k -t "\\0442:@3"'],
   killSession: [build.killSession(session), 'kill-session -t "\\0442"'],
@@ -55,6 +64,8 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
   setSessionHook: [build.setSessionHook(session, "h", "c"), 'set-hook -t "\\0442" "h" "c"'],
   "controlPaneOutput off": [build.controlPaneOutput(pane, "off"), 'refresh-client -A "%7:off"'],
   "controlPaneOutput, output again": [build.controlPaneOutput(pane, "on"), 'refresh-client -A "%7:on"'],
+  setPaneOption: [build.setPaneOption(pane, "@x", "a%20b#"), 'set-option -p -t %7 @x "a%20b\\043"'],
+  "setPaneOption of a session's pane": [build.setPaneOption("=a b:", "@x", "1"), 'set-option -p -t "=a b:" @x "1"'],
   unsetPaneOption: [build.unsetPaneOption(pane, "@x"), "set-option -p -u -t %7 @x"],
   setClientFlags: [build.setClientFlags("pause-after=10"), 'refresh-client -f "pause-after=10"'],
   switchClient: [build.switchClient(session), 'switch-client -E -t "\\0442"'],
@@ -72,6 +83,7 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
   listAllWindows: [build.listAllWindows("f"), 'list-windows -a -F "f"'],
   listAllPanes: [build.listAllPanes("f"), 'list-panes -a -F "f"'],
   listPanesWhere: [build.listPanesWhere("#{pane_dead}"), 'list-panes -a -f "\\043{pane_dead}" -F "\\043{pane_id}"'],
+  "listPanesWhere, more than ids": [build.listPanesWhere("a", "b"), 'list-panes -a -f "a" -F "b"'],
   listWindowPanes: [build.listWindowPanes(window, "f"), 'list-panes -t @3 -F "f"'],
 };
 

@@ -1,0 +1,67 @@
+/** The dashboard's listener: the user's own tmux server as a guest, a database, a port (docs/contracts/dashboard.md). */
+import { fileURLToPath } from "node:url";
+import type { DashboardConfig } from "../../daemon/ops/dashboardConfig.ts";
+import { openDatabase } from "../../daemon/ops/database.ts";
+import { paneRunsProgram } from "../../daemon/panes/paneProcesses.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
+import { createDashboardApp } from "../dashboard/app.ts";
+import { MIGRATIONS } from "../dashboard/store/schema.ts";
+import { becomeSoleOwner } from "../dashboard/store/soleOwner.ts";
+import { urlHost } from "../http/addresses.ts";
+import { listen } from "../http/listen.ts";
+import type { StartContext } from "./serveParts.ts";
+
+/** In the log and in events; not the name of a guest of the native API. */
+const SERVER_NAME = "user";
+
+/** @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE */
+export async function startDashboard(context: StartContext): Promise<void> {
+  const { config, readiness, delivery, guests, open, log, print } = context;
+  const { dashboard } = config;
+  const database = openDatabase({
+    path: dashboard.databasePath,
+    migrations: MIGRATIONS,
+    nowUnixMs: Date.now,
+    onMovedAside: (movedTo, error) => log.error("dashboard.database.damaged", { movedTo, error }),
+  });
+  // Last of all: until then nobody else may have the database.
+  open.servers.push(becomeSoleOwner(dashboard.databasePath));
+  const server = await guests.at(dashboard.tmuxSocketPath, SERVER_NAME);
+  const origins = new Set(dashboard.allowedOrigins);
+  const { app, end, close } = createDashboardApp({
+    server,
+    readiness,
+    delivery,
+    database,
+    settings: dashboard,
+    availability: {
+      level: dashboard.availability,
+      programs: new Set(dashboard.agentPrograms),
+      runsProgram: paneRunsProgram,
+    },
+    pageDirectory: fileURLToPath(new URL("../dashboard/page", import.meta.url)),
+    clock: systemClock,
+    nowUnixMs: Date.now,
+    log,
+    token: dashboard.token,
+    hosts: new Set([dashboard.host]),
+    origins,
+  });
+  open.surfaces.push(end);
+  open.servers.push(close);
+  const listener = await listen({
+    fetch: app.fetch,
+    host: dashboard.host,
+    port: dashboard.port,
+    clock: systemClock,
+    settings: { host: "--dashboard-host", port: "--dashboard-port" },
+    log,
+  });
+  open.surfaces.push(() => listener.close());
+  for (const origin of ownOrigins(dashboard, listener.port)) origins.add(origin);
+  print(`dashboard listening on ${listener.url}`);
+}
+
+/** The page's own, under every name that this machine has for itself. */
+const ownOrigins = ({ host }: DashboardConfig, port: number): readonly string[] =>
+  ["127.0.0.1", "localhost", "::1", host].map((name) => `http://${urlHost(name)}${port === 80 ? "" : `:${port}`}`);

@@ -1,0 +1,118 @@
+/** What the page asks of agents beyond the contract: all cards, the history, the live pane, and taking control of it. */
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import type { Context } from "hono";
+import { isKeyName } from "../../daemon/panes/keys.ts";
+import type { InputPart } from "../../daemon/server/tmuxServer.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import { parsePosition } from "../../protocol/position.ts";
+import type { GuardEnv } from "../http/guard.ts";
+import { openPaneEvents } from "../http/paneEvents.ts";
+import type { Agent } from "./agents/agent.ts";
+import { cardOf } from "./agents/card.ts";
+import { fieldsOf } from "./agents/questions.ts";
+import type { DashboardContext } from "./context.ts";
+import { MAX_KEYS } from "./limits.ts";
+import { failureAnswer, refusalAnswer, type RespondAnswer } from "./respond/respondAnswer.ts";
+import * as failures from "./respond/failures.ts";
+import { agentNotFound } from "./respond/respond.ts";
+
+const MAX_TURNS = 200;
+
+/** `last_event_id`: the event stream after it tells what has changed since. */
+export function listAgents({ book, events, nowUnixMs }: DashboardContext, c: Context<GuardEnv>): Response {
+  const agents = book.all().map((agent) => cardOf(agent, "list", nowUnixMs()));
+  return c.json({ agents, last_event_id: events.lastId });
+}
+
+export function listTurns({ book, store }: DashboardContext, c: Context<GuardEnv>, id: number): Response {
+  if (book.find(id) === undefined) return answer(c, agentNotFound(id));
+  const asked = Number(c.req.query("limit") ?? 50);
+  const limit = Number.isInteger(asked) ? Math.min(Math.max(asked, 1), MAX_TURNS) : 50;
+  const turns = store.turns(id, limit).map((turn) => ({
+    turn_id: turn.id,
+    task_id: turn.taskId,
+    actor: turn.actor,
+    intent: turn.intent,
+    text: turn.text,
+    tool_input: turn.toolInput ?? null,
+    answers_turn_id: turn.answersTurnId ?? null,
+    timestamp: new Date(turn.createdUnixMs).toISOString(),
+  }));
+  return c.json({ turns });
+}
+
+export function availability({ book }: DashboardContext, c: Context<GuardEnv>, id: number): Response {
+  const agent = book.find(id);
+  if (agent === undefined) return answer(c, agentNotFound(id));
+  return c.json({ status: "ok", agent_id: id, commander_available: agent.isAvailable });
+}
+
+/** The native pane stream for this agent's pane. It never resizes anything. */
+export function paneStream(context: DashboardContext, c: Context<GuardEnv>, id: number): Response {
+  const pane = livePane(context, id);
+  if (typeof pane !== "string") return answer(c, pane);
+  const { outgoing } = c.env;
+  if (outgoing === undefined) throw new AppError("INTERNAL_ERROR", "a stream needs a connection");
+  const last = c.req.header("last-event-id");
+  openPaneEvents({
+    feeds: context.feeds,
+    serverName: "user",
+    pane,
+    start: last === undefined ? { kind: "snapshot" } : { kind: "position", position: parsePosition(last) },
+    outgoing,
+    headers: Object.fromEntries(c.body(null).headers),
+    clock: context.clock,
+    bounds: context.streamBounds,
+    open: context.open,
+  });
+  return RESPONSE_ALREADY_SENT;
+}
+
+/** Keystrokes of somebody who has taken control: `{text}` byte for byte, escape sequences included, or `{keys}`. */
+export async function paneInput(
+  context: DashboardContext,
+  c: Context<GuardEnv>,
+  id: number,
+  bytes: Uint8Array,
+): Promise<Response> {
+  const part = inputPart(bytes);
+  if (part === undefined) {
+    const message = `Give text, or keys: a list of 1 to ${MAX_KEYS} key names such as Enter, C-c or Up.`;
+    return answer(c, refusalAnswer(400, "invalid_input", message));
+  }
+  const pane = livePane(context, id);
+  if (typeof pane !== "string") return answer(c, pane);
+  try {
+    await context.server.input(pane, [part]);
+  } catch (error) {
+    return answer(c, failureAnswer(failures.failureOf(error), undefined));
+  }
+  return c.json({ status: "ok", agent_id: id });
+}
+
+function inputPart(bytes: Uint8Array): InputPart | undefined {
+  let body: Readonly<Record<string, unknown>> | undefined;
+  try {
+    body = fieldsOf(JSON.parse(new TextDecoder().decode(bytes)));
+  } catch {
+    return undefined;
+  }
+  const { text, keys } = body ?? {};
+  if (typeof text === "string" && text !== "") return { kind: "text", bytes: new TextEncoder().encode(text) };
+  if (!Array.isArray(keys) || keys.length === 0 || keys.length > MAX_KEYS) return undefined;
+  const names = (keys as readonly unknown[]).filter((key) => typeof key === "string" && isKeyName(key));
+  return names.length === keys.length ? { kind: "keys", keys: names as readonly string[] } : undefined;
+}
+
+function livePane(context: DashboardContext, id: number): PaneId | RespondAnswer {
+  const agent: Agent | undefined = context.book.find(id);
+  if (agent === undefined) return agentNotFound(id);
+  const { tmuxPaneId } = agent.record;
+  if (tmuxPaneId === undefined) {
+    return refusalAnswer(400, "no_pane_id", "Agent has no tmux pane ID — cannot show or use its pane.");
+  }
+  return context.panes.livePane(agent) ?? failureAnswer(failures.paneGone(tmuxPaneId), undefined);
+}
+
+export const answer = (c: Context<GuardEnv>, { status, body }: RespondAnswer): Response => c.json(body, status);

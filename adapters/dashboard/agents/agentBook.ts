@@ -1,0 +1,147 @@
+/**
+ * The agents that have not ended, in memory and on disk. What is here is the truth; the store has it a moment later. At
+ * most `MAX_AGENTS`, so finding one is a walk through all of them.
+ */
+import { AppError } from "../../../protocol/errors.ts";
+import { MAX_AGENTS, MAX_EXPECTED_PROMPTS } from "../limits.ts";
+import type { DashboardStore } from "../store/store.ts";
+import { type Agent, newAgent } from "./agent.ts";
+import { type OpenQuestion, questionOfTool } from "./questions.ts";
+import type { AgentRecord, ProjectRecord, TurnRecord } from "./records.ts";
+
+/** Turns looked through for the open question and for answers whose hook is still to come. */
+const RESTORED_TURNS = 32;
+
+export class AgentBook {
+  readonly #store: DashboardStore;
+  readonly #agents = new Map<number, Agent>();
+  readonly #projects = new Map<string, ProjectRecord>();
+
+  constructor(store: DashboardStore) {
+    this.#store = store;
+    for (const project of store.projects()) this.#projects.set(project.path, project);
+    for (const record of store.activeAgents()) this.#load(record);
+  }
+
+  all(): readonly Agent[] {
+    return [...this.#agents.values()];
+  }
+
+  /** One that has ended is read from disk. */
+  find(id: number): Agent | undefined {
+    const known = this.#agents.get(id);
+    if (known !== undefined) return known;
+    const record = this.#store.agent(id);
+    return record === undefined ? undefined : this.#agentOf(record);
+  }
+
+  active(id: number): Agent | undefined {
+    return this.#agents.get(id);
+  }
+
+  byUuid(sessionUuid: string): Agent | undefined {
+    const known = this.all().find((agent) => agent.record.sessionUuid === sessionUuid);
+    if (known !== undefined) return known;
+    const record = this.#store.agentByUuid(sessionUuid);
+    return record === undefined ? undefined : this.#agentOf(record);
+  }
+
+  /** In memory first, which is the contract's cache. */
+  bySession(claudeSessionId: string): { readonly agent: Agent; readonly isCached: boolean } | undefined {
+    const known = this.all().find((agent) => agent.record.claudeSessionId === claudeSessionId);
+    if (known !== undefined) return { agent: known, isCached: true };
+    const record = this.#store.agentBySession(claudeSessionId);
+    return record === undefined ? undefined : { agent: this.#agentOf(record), isCached: false };
+  }
+
+  /** Who is in this pane of this tmux server; pane ids of another server mean other panes. */
+  inPane(pane: string, server: string | undefined): Agent | undefined {
+    return this.all()
+      .filter(({ record }) => record.tmuxPaneId === pane && isSameServer(record.paneServer, server))
+      .sort((a, b) => b.record.lastSeenUnixMs - a.record.lastSeenUnixMs)[0];
+  }
+
+  /** Registered for this directory and not yet claimed by a session. */
+  unclaimedIn(project: ProjectRecord): Agent | undefined {
+    return this.all()
+      .filter(({ record }) => record.projectId === project.id && record.claudeSessionId === undefined)
+      .sort((a, b) => b.record.lastSeenUnixMs - a.record.lastSeenUnixMs)[0];
+  }
+
+  project(path: string): ProjectRecord | undefined {
+    return this.#projects.get(path);
+  }
+
+  /** @throws AppError RESOURCE_LIMIT */
+  putProject(project: Omit<ProjectRecord, "id">): ProjectRecord {
+    const known = this.#projects.get(project.path);
+    if (known !== undefined && known.branch === (project.branch ?? known.branch)) return known;
+    const kept = known === undefined ? { ...project, id: this.#store.nextId("projects") } : { ...known, ...project };
+    this.#store.saveProject(kept);
+    this.#projects.set(kept.path, kept);
+    return kept;
+  }
+
+  /** @throws AppError RESOURCE_LIMIT */
+  add(record: Omit<AgentRecord, "id">, project: ProjectRecord): Agent {
+    this.#requireRoom();
+    const kept = { ...record, id: this.#store.nextId("agents") };
+    this.#store.saveAgent(kept);
+    const agent = newAgent(kept, project, undefined);
+    this.#agents.set(kept.id, agent);
+    return agent;
+  }
+
+  update(agent: Agent, changes: Partial<Omit<AgentRecord, "id">>): void {
+    agent.record = { ...agent.record, ...changes };
+    this.#store.saveAgent(agent.record);
+  }
+
+  /** A hook of an agent that had ended proves that it has not. @throws AppError RESOURCE_LIMIT */
+  reopen(agent: Agent): Agent {
+    const known = this.#agents.get(agent.record.id);
+    if (known !== undefined) return known;
+    this.#requireRoom();
+    this.#agents.set(agent.record.id, agent);
+    this.update(agent, { endedUnixMs: undefined });
+    return agent;
+  }
+
+  end(agent: Agent, atUnixMs: number): void {
+    this.update(agent, { endedUnixMs: atUnixMs, lastSeenUnixMs: atUnixMs });
+    this.#agents.delete(agent.record.id);
+  }
+
+  #requireRoom(): void {
+    if (this.#agents.size < MAX_AGENTS) return;
+    throw new AppError("RESOURCE_LIMIT", `There are ${MAX_AGENTS} agents already: end some of them first.`);
+  }
+
+  #load(record: AgentRecord): void {
+    const agent = this.#agentOf(record);
+    this.#agents.set(record.id, agent);
+    const { task } = agent;
+    if (task === undefined || task.state === "complete") return;
+    const turns = this.#store.turns(record.id, RESTORED_TURNS).filter((turn) => turn.taskId === task.id);
+    const echoes = turns.filter((turn) => turn.isEchoPending).map((turn) => turn.text);
+    agent.expectedPrompts.push(...echoes.reverse().slice(-MAX_EXPECTED_PROMPTS));
+    const asked = turns.find((turn) => turn.intent === "question");
+    if (task.state === "awaiting_input" && asked !== undefined) agent.question = questionOfTurn(asked);
+  }
+
+  #agentOf(record: AgentRecord): Agent {
+    const project = [...this.#projects.values()].find(({ id }) => id === record.projectId);
+    const unknown: ProjectRecord = { id: record.projectId, name: "", path: "", branch: undefined };
+    return newAgent(record, project ?? unknown, this.#store.lastTask(record.id));
+  }
+}
+
+/** A pane told of while no server was connected is taken to be of the one that is. */
+export const isSameServer = (told: string | undefined, now: string | undefined): boolean =>
+  told === undefined || now === undefined || told === now;
+
+/** As it was asked before the restart; its dialog is read from the screen again. */
+function questionOfTurn({ id, text, tool, kind, toolInput }: TurnRecord): OpenQuestion {
+  const asked = questionOfTool(tool, toolInput);
+  return { ...asked, text, kind: kind ?? "text", tool, toolInput, turnId: id, openedMs: 0 };
+}

@@ -1,0 +1,289 @@
+/**
+ * Everything that happens to an agent: a prompt, a question, an answer, the end of a turn or of its session. Each changes
+ * memory, hands the records to the store, and tells the readers in the contract's order (docs/contracts/dashboard.md §4),
+ * all in one turn of the event loop.
+ */
+import type { Clock } from "../../../daemon/time/clock.ts";
+import type { EventLog } from "../events/eventLog.ts";
+import { MAX_EVENT_MESSAGE_CHARS, MAX_EVENT_TEXT_CHARS } from "../limits.ts";
+import type { DashboardStore } from "../store/store.ts";
+import { type Agent, openTask } from "./agent.ts";
+import type { AgentBook } from "./agentBook.ts";
+import { cardOf } from "./card.ts";
+import { type AskedQuestion, clip, type OpenQuestion } from "./questions.ts";
+import type { TaskRecord, TaskState, TurnIntent, TurnRecord } from "./records.ts";
+
+const MAX_INSTRUCTION_CHARS = 80;
+
+export interface AgentDeskOptions {
+  readonly store: DashboardStore;
+  readonly book: AgentBook;
+  readonly events: EventLog;
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+}
+
+export class AgentDesk {
+  readonly #options: AgentDeskOptions;
+
+  constructor(options: AgentDeskOptions) {
+    this.#options = options;
+  }
+
+  tellCreated(agent: Agent): void {
+    this.#tellSession("session_created", agent);
+  }
+
+  refreshCard(agent: Agent, reason: string): void {
+    const { events, nowUnixMs } = this.#options;
+    events.publish("card_refresh", cardOf(agent, reason, nowUnixMs()));
+  }
+
+  seen(agent: Agent): void {
+    this.#options.book.update(agent, { lastSeenUnixMs: this.#options.nowUnixMs() });
+  }
+
+  /** The user has given it a prompt, or answered its question, at the program itself. */
+  prompted(agent: Agent, text: string | undefined): void {
+    const isAnswer = openTask(agent)?.state === "awaiting_input";
+    const answersTurnId = this.#closeQuestion(agent);
+    const task = this.#ensureTask(agent, text);
+    const turn =
+      text === undefined || text === ""
+        ? undefined
+        : this.#addTurn(agent, task, { actor: "user", intent: isAnswer ? "answer" : "command", text, answersTurnId });
+    this.#setState(agent, "processing");
+    if (turn !== undefined) this.#tellTurn(agent, turn);
+    this.refreshCard(agent, "user_prompt_submit");
+    this.#tellState(agent, "user_prompt_submit", text ?? null);
+  }
+
+  /** A question takes the place of any before it. */
+  asked(agent: Agent, question: AskedQuestion, eventType: string): void {
+    const task = this.#ensureTask(agent, undefined);
+    this.#closeQuestion(agent);
+    const { text, tool, kind, toolInput } = question;
+    const turn = this.#addTurn(agent, task, { actor: "agent", intent: "question", text, tool, kind, toolInput });
+    agent.question = { ...question, turnId: turn.id, openedMs: this.#options.clock.nowMs() };
+    this.#setState(agent, "awaiting_input");
+    this.refreshCard(agent, eventType);
+    this.#tellState(agent, eventType, null);
+    this.#tellTurn(agent, turn);
+  }
+
+  /** The same question, of which more is known now: its options. */
+  enriched(agent: Agent, question: AskedQuestion): void {
+    const known = agent.question;
+    const task = openTask(agent);
+    if (known === undefined || task === undefined) return;
+    agent.question = { ...question, turnId: known.turnId, openedMs: known.openedMs };
+    const turn = this.#turnOf(agent, task, agent.question);
+    this.#options.store.saveTurn(turn);
+    this.refreshCard(agent, "question_options");
+    this.#tellTurn(agent, turn);
+  }
+
+  /** The question is answered, by whomever, and the agent works on. */
+  resumed(agent: Agent, eventType: string, message: string | null): void {
+    this.#closeQuestion(agent);
+    this.#setState(agent, "processing");
+    this.refreshCard(agent, `${eventType}_resume`);
+    this.#tellState(agent, eventType, message);
+  }
+
+  /** Seen at work without a prompt that anybody told of. */
+  started(agent: Agent, eventType: string): void {
+    this.#ensureTask(agent, undefined);
+    this.#setState(agent, "processing");
+    this.refreshCard(agent, `${eventType}_inferred`);
+    this.#tellState(agent, eventType, null);
+  }
+
+  /** The user's answer has reached the program. */
+  answered(agent: Agent, text: string, isEchoPending: boolean): void {
+    const answersTurnId = this.#closeQuestion(agent);
+    const task = this.#ensureTask(agent, undefined);
+    const turn = this.#addTurn(agent, task, { actor: "user", intent: "answer", text, answersTurnId, isEchoPending });
+    this.#setState(agent, "processing");
+    this.seen(agent);
+    this.refreshCard(agent, "respond");
+    this.#tellStateOfRespond(agent);
+    this.#tellTurn(agent, turn);
+  }
+
+  /** It has reached the program, whose hooks have already told of what followed. */
+  noted(agent: Agent, text: string): void {
+    const { task } = agent;
+    if (task === undefined) return;
+    this.#tellTurn(agent, this.#addTurn(agent, task, { actor: "user", intent: "answer", text }));
+  }
+
+  completed(agent: Agent, eventType: string): void {
+    this.#closeQuestion(agent);
+    this.#setState(agent, "complete");
+    agent.expectedPrompts.length = 0;
+    this.refreshCard(agent, eventType);
+    this.#tellState(agent, eventType, "→ COMPLETE");
+  }
+
+  /** Its session is over. */
+  ended(agent: Agent, eventType: string): void {
+    const { book, nowUnixMs } = this.#options;
+    this.#closeQuestion(agent);
+    if (openTask(agent) !== undefined) this.#setState(agent, "complete");
+    agent.expectedPrompts.length = 0;
+    book.end(agent, nowUnixMs());
+    this.refreshCard(agent, eventType);
+    this.#tellState(agent, eventType, "Session ended", "COMPLETE");
+    this.#tellSession("session_ended", agent);
+  }
+
+  tellAvailability(agent: Agent): void {
+    const { events } = this.#options;
+    events.publish("commander_availability", {
+      ...scopeOf(agent),
+      available: agent.isAvailable,
+      timestamp: this.#timestamp(),
+    });
+  }
+
+  /** The hook that reports a prompt of ours has come. */
+  echoArrived(agent: Agent, text: string): void {
+    const { store } = this.#options;
+    const turn = store.turns(agent.record.id, 8).find((one) => one.isEchoPending && one.text.trim() === text.trim());
+    if (turn !== undefined) store.saveTurn({ ...turn, isEchoPending: false });
+  }
+
+  #ensureTask(agent: Agent, prompt: string | undefined): TaskRecord {
+    const known = openTask(agent);
+    if (known !== undefined) return known;
+    const nowUnixMs = this.#options.nowUnixMs();
+    const instruction = prompt === undefined ? undefined : clip(prompt.trim(), MAX_INSTRUCTION_CHARS);
+    const task: TaskRecord = {
+      id: this.#options.store.nextId("tasks"),
+      agentId: agent.record.id,
+      state: "commanded",
+      instruction,
+      startedUnixMs: nowUnixMs,
+      stateUnixMs: nowUnixMs,
+      completedUnixMs: undefined,
+    };
+    agent.task = task;
+    this.#options.store.saveTask(task);
+    return task;
+  }
+
+  #setState(agent: Agent, state: TaskState): void {
+    const { task } = agent;
+    if (task === undefined || task.state === state) return;
+    const nowUnixMs = this.#options.nowUnixMs();
+    agent.task = {
+      ...task,
+      state,
+      stateUnixMs: nowUnixMs,
+      completedUnixMs: state === "complete" ? nowUnixMs : undefined,
+    };
+    this.#options.store.saveTask(agent.task);
+  }
+
+  #addTurn(
+    agent: Agent,
+    task: TaskRecord,
+    turn: Partial<TurnRecord> & Pick<TurnRecord, "actor" | "intent" | "text">,
+  ): TurnRecord {
+    const made: TurnRecord = {
+      tool: undefined,
+      kind: undefined,
+      toolInput: undefined,
+      answersTurnId: undefined,
+      isEchoPending: false,
+      ...turn,
+      id: this.#options.store.nextId("turns"),
+      taskId: task.id,
+      agentId: agent.record.id,
+      createdUnixMs: this.#options.nowUnixMs(),
+    };
+    this.#options.store.saveTurn(made);
+    return made;
+  }
+
+  /** Returns the turn of the question that was open. */
+  #closeQuestion(agent: Agent): number | undefined {
+    const { question, task } = agent;
+    agent.question = undefined;
+    if (question === undefined || task === undefined) return undefined;
+    if (question.toolInput !== undefined) {
+      const toolInput = { ...question.toolInput, status: "complete" };
+      this.#options.store.saveTurn(this.#turnOf(agent, task, { ...question, toolInput }));
+    }
+    return question.turnId;
+  }
+
+  #turnOf(agent: Agent, task: TaskRecord, question: OpenQuestion): TurnRecord {
+    const { turnId, text, tool, kind, toolInput, openedMs } = question;
+    const { clock, nowUnixMs } = this.#options;
+    return {
+      id: turnId,
+      taskId: task.id,
+      agentId: agent.record.id,
+      actor: "agent",
+      intent: "question" satisfies TurnIntent,
+      text,
+      tool,
+      kind,
+      toolInput,
+      answersTurnId: undefined,
+      isEchoPending: false,
+      createdUnixMs: Math.round(openedMs === 0 ? nowUnixMs() : nowUnixMs() - (clock.nowMs() - openedMs)),
+    };
+  }
+
+  #tellTurn(agent: Agent, turn: TurnRecord): void {
+    this.#options.events.publish("turn_created", {
+      ...scopeOf(agent),
+      text: clip(turn.text, MAX_EVENT_TEXT_CHARS),
+      actor: turn.actor,
+      intent: turn.intent,
+      task_id: turn.taskId,
+      turn_id: turn.id,
+      ...(turn.toolInput === undefined ? {} : { tool_input: turn.toolInput }),
+      timestamp: this.#timestamp(),
+    });
+  }
+
+  #tellState(agent: Agent, eventType: string, message: string | null, state?: string): void {
+    this.#options.events.publish("state_changed", {
+      ...scopeOf(agent),
+      project_name: agent.project.name,
+      agent_session: agent.record.sessionUuid,
+      event_type: eventType,
+      new_state: state ?? (agent.task?.state ?? "idle").toUpperCase(),
+      message: message === null ? null : clip(message, MAX_EVENT_MESSAGE_CHARS),
+      timestamp: this.#timestamp(),
+    });
+  }
+
+  #tellStateOfRespond(agent: Agent): void {
+    this.#options.events.publish("state_changed", {
+      ...scopeOf(agent),
+      event_type: "respond",
+      new_state: "PROCESSING",
+      message: "User responded via dashboard",
+      timestamp: this.#timestamp(),
+    });
+  }
+
+  #tellSession(type: "session_created" | "session_ended", agent: Agent): void {
+    this.#options.events.publish(type, {
+      ...scopeOf(agent),
+      session_uuid: agent.record.sessionUuid,
+      timestamp: this.#timestamp(),
+    });
+  }
+
+  #timestamp(): string {
+    return new Date(this.#options.nowUnixMs()).toISOString();
+  }
+}
+
+const scopeOf = ({ record }: Agent) => ({ agent_id: record.id, project_id: record.projectId });

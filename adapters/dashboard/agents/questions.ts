@@ -1,0 +1,161 @@
+/**
+ * What an agent asks: from a tool's input when the agent's hook brings it, from the dialog on its screen when that has
+ * been read. All of it is foreign text.
+ */
+import type { Dialog } from "../../../daemon/readiness/readiness.ts";
+import type { QuestionKind, ToolInput } from "./records.ts";
+
+export interface QuestionOption {
+  readonly index: number;
+  readonly number: string | undefined;
+  readonly label: string;
+  /** Key names that choose it; none while the dialog has not been read from the screen. */
+  readonly keys: readonly string[];
+}
+
+export interface OpenQuestion {
+  readonly turnId: number;
+  readonly text: string;
+  readonly kind: QuestionKind;
+  readonly options: readonly QuestionOption[];
+  readonly otherIndex: number | undefined;
+  /** Set once the dialog has been seen on the screen. */
+  readonly dialogId: string | undefined;
+  /** The tool that asks, when one does. */
+  readonly tool: string | undefined;
+  readonly toolInput: ToolInput | undefined;
+  readonly openedMs: number;
+}
+
+export type AskedQuestion = Omit<OpenQuestion, "turnId" | "openedMs">;
+
+/** Tools that are themselves a question to the user. */
+export const ASKING_TOOLS: ReadonlySet<string> = new Set(["AskUserQuestion", "ExitPlanMode"]);
+
+const MAX_TEXT_CHARS = 4_096;
+const MAX_OPTIONS = 64;
+const MAX_SUMMARY_CHARS = 200;
+
+/** From `pre-tool-use` and `permission-request`. */
+export function questionOfTool(tool: string | undefined, input: unknown): AskedQuestion {
+  const base = { otherIndex: undefined, dialogId: undefined, tool };
+  const questions = tool === "AskUserQuestion" ? questionsOf(input) : [];
+  const [first] = questions;
+  if (first !== undefined) {
+    const text = questions.map((question) => question.text).join(" | ");
+    return {
+      ...base,
+      text: clip(text, MAX_TEXT_CHARS),
+      kind: first.isMulti ? "multi_select" : "select",
+      options: first.options,
+      toolInput: { ...fieldsOf(input), status: "pending" },
+    };
+  }
+  if (tool === "ExitPlanMode") {
+    const text = "Approve plan and proceed?";
+    const options = [
+      { label: "Yes", description: "Approve the plan and begin implementation" },
+      { label: "No", description: "Reject and stay in plan mode" },
+    ];
+    const source = "exit_plan_mode_default";
+    return {
+      ...base,
+      text,
+      // What the dialog really offers is read from the screen.
+      kind: "select",
+      options: [],
+      toolInput: { questions: [{ question: text, options }], source, status: "pending" },
+    };
+  }
+  const text = permissionText(tool, input);
+  return { ...base, text, kind: "select", options: [], toolInput: undefined };
+}
+
+/** From `notification`: the agent waits in its prompt box, as far as this hook tells. */
+export function questionOfNotification(title: string | undefined, message: string | undefined): AskedQuestion {
+  const text = [title === undefined ? "" : `[${title}]`, message ?? ""].join(" ").trim();
+  return {
+    text: clip(text === "" ? "Waiting for input" : text, MAX_TEXT_CHARS),
+    kind: "text",
+    options: [],
+    otherIndex: undefined,
+    dialogId: undefined,
+    tool: undefined,
+    toolInput: undefined,
+  };
+}
+
+/** A dialog that no hook has told of, or the one a hook has told of, `base`, now that it is on the screen. */
+export function questionOfDialog(dialog: Dialog, base?: AskedQuestion): AskedQuestion {
+  const text = base === undefined || base.text === "" ? dialog.text : base.text;
+  const options = dialog.options.map(({ index, number, label, keys }) => ({ index, number, label, keys }));
+  return {
+    text: clip(text === "" ? "The program asks" : text, MAX_TEXT_CHARS),
+    kind: dialog.multi ? "multi_select" : options.length > 0 ? "select" : "text",
+    options,
+    otherIndex: dialog.otherIndex,
+    dialogId: dialog.id,
+    tool: base?.tool,
+    toolInput: toolInputWith(text, options, base?.toolInput),
+  };
+}
+
+/** What the tool itself asked is kept: it may hold several questions and descriptions, of which the screen shows one. */
+function toolInputWith(text: string, options: readonly QuestionOption[], own: ToolInput | undefined): ToolInput {
+  if (own !== undefined && own["source"] === undefined) return own;
+  const shown = options.map(({ label, number }) => ({ label, description: "", number: number ?? null }));
+  return { questions: [{ question: text, options: shown }], source: "permission_pane_capture", status: "pending" };
+}
+
+interface ToolQuestion {
+  readonly text: string;
+  readonly isMulti: boolean;
+  readonly options: readonly QuestionOption[];
+}
+
+function questionsOf(input: unknown): readonly ToolQuestion[] {
+  const questions = fieldsOf(input)?.["questions"];
+  if (!Array.isArray(questions)) return [];
+  return questions.flatMap((value: unknown) => {
+    const question = fieldsOf(value);
+    const options = question?.["options"];
+    if (question === undefined || !Array.isArray(options) || options.length === 0) return [];
+    return [
+      {
+        text: textOf(question["question"]) ?? "",
+        isMulti: question["multiSelect"] === true,
+        options: options.slice(0, MAX_OPTIONS).map((option: unknown, index) => ({
+          index,
+          number: undefined,
+          label: clip(textOf(fieldsOf(option)?.["label"]) ?? textOf(option) ?? "", MAX_SUMMARY_CHARS),
+          keys: [],
+        })),
+      },
+    ];
+  });
+}
+
+/** `Bash: ls -la`: the tool and the part of its input that a person decides by. */
+function permissionText(tool: string | undefined, input: unknown): string {
+  if (tool === undefined) return "Awaiting input";
+  const fields = fieldsOf(input);
+  const telling = ["command", "file_path", "notebook_path", "path", "url", "query", "pattern", "description"]
+    .map((name) => textOf(fields?.[name]))
+    .find((text) => text !== undefined && text.trim() !== "");
+  if (telling === undefined) return clip(`Permission needed: ${tool}`, MAX_SUMMARY_CHARS);
+  return clip(`${tool}: ${telling.replaceAll(/\s+/g, " ").trim()}`, MAX_SUMMARY_CHARS);
+}
+
+export const clip = (text: string, maxChars: number): string => {
+  if (text.length <= maxChars) return text;
+  const cut = text.slice(0, maxChars - 1);
+  // Half a surrogate pair is no character.
+  return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
+};
+
+export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : undefined;
+
+export const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);

@@ -1,0 +1,102 @@
+/** Which agent a hook is of (docs/contracts/dashboard.md §3): the first of these that knows it. */
+import { randomUUID } from "node:crypto";
+import { basename, dirname, normalize } from "node:path";
+import type { Agent } from "../agents/agent.ts";
+import type { AgentBook } from "../agents/agentBook.ts";
+import type { ProjectRecord } from "../agents/records.ts";
+import type { PanePlace } from "../panes/paneLinks.ts";
+import type { HookRequest } from "./hookRequest.ts";
+
+export interface Correlation {
+  readonly agent: Agent;
+  readonly isNew: boolean;
+  readonly method:
+    | "session_id"
+    | "db_session_id"
+    | "headspace_session_id"
+    | "tmux_pane_id"
+    | "working_directory"
+    | "created";
+}
+
+export interface CorrelateOptions {
+  readonly book: AgentBook;
+  readonly nowUnixMs: () => number;
+  /** The server whose panes are answered now. */
+  readonly serverIdentity: string | undefined;
+  /** Whether the hook's pane is one of that server's. */
+  readonly place: PanePlace;
+  /** The directory of a pane that is becomes a project by itself. */
+  readonly registersProjects: boolean;
+}
+
+/** Undefined: nobody knows it, and it is in no project. @throws AppError RESOURCE_LIMIT */
+export function correlate(hook: HookRequest, options: CorrelateOptions): Correlation | undefined {
+  const { book } = options;
+  const known = book.bySession(hook.sessionId);
+  if (known !== undefined) {
+    const agent = book.reopen(known.agent);
+    return { agent, isNew: false, method: known.isCached ? "session_id" : "db_session_id" };
+  }
+  const uuid = hook.headspaceSessionId?.toLowerCase();
+  const launched = uuid === undefined ? undefined : book.byUuid(uuid);
+  if (launched !== undefined) return claim(options, hook, book.reopen(launched), "headspace_session_id");
+  const inPane =
+    hook.pane === undefined || options.place === "elsewhere"
+      ? undefined
+      : book.inPane(hook.pane, options.serverIdentity);
+  if (inPane !== undefined) return claim(options, hook, inPane, "tmux_pane_id");
+  const project = projectOf(hook, options);
+  if (project === undefined) return undefined;
+  const unclaimed = book.unclaimedIn(project);
+  if (unclaimed !== undefined) return claim(options, hook, unclaimed, "working_directory");
+  const nowUnixMs = options.nowUnixMs();
+  const agent = book.add(
+    {
+      sessionUuid: randomUUID(),
+      claudeSessionId: hook.sessionId,
+      projectId: project.id,
+      tmuxPaneId: undefined,
+      paneServer: undefined,
+      tmuxSession: undefined,
+      itermPaneId: undefined,
+      transcriptPath: hook.transcriptPath,
+      startedUnixMs: nowUnixMs,
+      lastSeenUnixMs: nowUnixMs,
+      endedUnixMs: undefined,
+    },
+    project,
+  );
+  return { agent, isNew: true, method: "created" };
+}
+
+function claim(
+  { book }: CorrelateOptions,
+  hook: HookRequest,
+  agent: Agent,
+  method: Correlation["method"],
+): Correlation {
+  if (agent.record.claudeSessionId !== hook.sessionId) book.update(agent, { claudeSessionId: hook.sessionId });
+  return { agent, isNew: false, method };
+}
+
+/** The registered project that the directory is in, the innermost of several. */
+function projectOf(hook: HookRequest, options: CorrelateOptions): ProjectRecord | undefined {
+  if (hook.workingDirectory === undefined || !hook.workingDirectory.startsWith("/")) return undefined;
+  const directory = projectPath(hook.workingDirectory);
+  for (let path = directory; ; path = dirname(path)) {
+    const project = options.book.project(path);
+    if (project !== undefined) return project;
+    if (dirname(path) === path) break;
+  }
+  if (!options.registersProjects || options.place !== "ours") return undefined;
+  return options.book.putProject({ path: directory, name: nameOf(directory), branch: undefined });
+}
+
+/** Without a slash at its end and without `..`. */
+export const projectPath = (path: string): string => {
+  const normal = normalize(path);
+  return normal.length > 1 && normal.endsWith("/") ? normal.slice(0, -1) : normal;
+};
+
+export const nameOf = (path: string): string => (basename(path) === "" ? path : basename(path));

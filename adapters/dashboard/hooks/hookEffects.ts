@@ -1,0 +1,172 @@
+/**
+ * What each hook does to its agent and what it is answered (docs/contracts/dashboard.md §3). Nothing here waits for
+ * anything: the agent's program stands still until it has its answer.
+ */
+import { type Agent, openTask } from "../agents/agent.ts";
+import type { AgentBook } from "../agents/agentBook.ts";
+import type { AgentDesk } from "../agents/agentDesk.ts";
+import { ASKING_TOOLS, questionOfNotification, questionOfTool } from "../agents/questions.ts";
+import type { PaneLinks } from "../panes/paneLinks.ts";
+import type { Correlation } from "./correlate.ts";
+import type { HookName, HookRequest } from "./hookRequest.ts";
+
+export interface HookContext {
+  readonly book: AgentBook;
+  readonly desk: AgentDesk;
+  readonly panes: PaneLinks;
+}
+
+export type HookReply = Readonly<Record<string, string | boolean | null>>;
+
+type Effect = (context: HookContext, agent: Agent, hook: HookRequest) => HookReply;
+
+export function applyHook(context: HookContext, name: HookName, hook: HookRequest, found: Correlation): HookReply {
+  const { agent } = found;
+  agent.hasHooks = true;
+  context.desk.seen(agent);
+  if (name === "session-start") {
+    const reply = sessionStart(context, agent, hook);
+    if (found.isNew) context.desk.tellCreated(agent);
+    return { is_new_agent: found.isNew, correlation_method: found.method, ...reply };
+  }
+  if (found.isNew) context.desk.tellCreated(agent);
+  return EFFECTS[name](context, agent, hook);
+}
+
+const sessionStart: Effect = ({ book, desk, panes }, agent, hook) => {
+  if (hook.transcriptPath !== undefined) book.update(agent, { transcriptPath: hook.transcriptPath });
+  // A session that compacts goes on with its turn; any other start means that the turn before is over.
+  const isFresh = hook.source !== undefined && hook.source !== "compact";
+  if (isFresh && openTask(agent) !== undefined) desk.completed(agent, "session_start");
+  else desk.refreshCard(agent, "session_start");
+  if (hook.source === "startup") panes.report(agent, "starting");
+  panes.evaluate(agent);
+  return { state: openTask(agent)?.state ?? "idle" };
+};
+
+const sessionEnd: Effect = ({ desk, panes }, agent) => {
+  desk.ended(agent, "session_end");
+  panes.ended(agent);
+  return { state: "complete" };
+};
+
+const userPromptSubmit: Effect = ({ desk, panes }, agent, { prompt }) => {
+  if (prompt !== undefined && isSystemPrompt(prompt)) return { state: null, state_changed: false };
+  if (prompt !== undefined && isOurs(desk, agent, prompt)) {
+    panes.report(agent, "busy");
+    desk.refreshCard(agent, "user_prompt_submit_respond_pending");
+    return { state: null, state_changed: false };
+  }
+  panes.report(agent, "busy");
+  desk.prompted(agent, prompt);
+  return { state: "processing", state_changed: true };
+};
+
+const stop: Effect = ({ desk, panes }, agent) => {
+  const task = openTask(agent);
+  if (task === undefined) {
+    panes.report(agent, "idle");
+    desk.refreshCard(agent, "stop");
+    return { state: null, state_changed: false };
+  }
+  if (agent.question !== undefined) {
+    desk.refreshCard(agent, "stop");
+    return { state: "AWAITING_INPUT", state_changed: false };
+  }
+  panes.report(agent, "idle");
+  desk.completed(agent, "stop");
+  return { state: "complete", state_changed: true };
+};
+
+const notification: Effect = ({ desk, panes }, agent, { message, title, notificationType }) => {
+  const isNoise = message !== undefined && (message.includes("Interruption detected") || isSystemPrompt(message));
+  const state = openTask(agent)?.state;
+  if (isNoise || (state !== "processing" && state !== "commanded")) {
+    if (!isNoise) desk.refreshCard(agent, "notification");
+    return UNCHANGED;
+  }
+  // Of a permission, a dialog tells; this is the prompt box, which takes text.
+  const isPromptBox =
+    notificationType === undefined ? IDLE_MESSAGE.test(message ?? "") : IDLE_TYPE === notificationType;
+  if (isPromptBox) panes.report(agent, "idle");
+  desk.asked(agent, questionOfNotification(title, message), "notification");
+  return ENTERED;
+};
+
+const IDLE_TYPE = "idle_prompt";
+const IDLE_MESSAGE = /waiting for your input/i;
+
+const preToolUse: Effect = ({ desk, panes }, agent, { toolName, toolInput }) => {
+  if (toolName === undefined || !ASKING_TOOLS.has(toolName)) {
+    if (openTask(agent)?.state !== "awaiting_input") panes.report(agent, "busy");
+    return UNCHANGED;
+  }
+  return asks(panes, agent, () => desk.asked(agent, questionOfTool(toolName, toolInput), "pre_tool_use"));
+};
+
+const permissionRequest: Effect = ({ desk, panes }, agent, { toolName, toolInput }) => {
+  return asks(panes, agent, () => {
+    // The tool has asked already, in its own words.
+    const isKnown = toolName !== undefined && agent.question?.tool === toolName && ASKING_TOOLS.has(toolName);
+    if (!isKnown) desk.asked(agent, questionOfTool(toolName, toolInput), "permission_request");
+  });
+};
+
+/** The dialog may be on the screen already, or come later: then the screen tells. */
+function asks(panes: PaneLinks, agent: Agent, ask: () => void): HookReply {
+  const wasAsking = openTask(agent)?.state === "awaiting_input";
+  panes.report(agent, "asking");
+  ask();
+  panes.showDialog(agent);
+  return wasAsking ? UNCHANGED : ENTERED;
+}
+
+const postToolUse: Effect = ({ desk, panes }, agent, { toolName }) => {
+  const task = openTask(agent);
+  if (task === undefined) return UNCHANGED;
+  if (task.state !== "awaiting_input") {
+    panes.report(agent, "busy");
+    return { state_changed: false, new_state: task.state };
+  }
+  const asking = agent.question?.tool;
+  const isAnswered = asking === undefined ? agent.readiness?.state !== "asking" : asking === toolName;
+  if (!isAnswered) return { state_changed: false, new_state: task.state };
+  panes.report(agent, "busy");
+  desk.resumed(agent, "post_tool_use", toolName === undefined ? null : `Tool: ${toolName}`);
+  return { state_changed: true, new_state: "processing" };
+};
+
+const EFFECTS: Readonly<Record<HookName, Effect>> = {
+  "session-start": sessionStart,
+  "session-end": sessionEnd,
+  "user-prompt-submit": userPromptSubmit,
+  stop,
+  notification,
+  "pre-tool-use": preToolUse,
+  "post-tool-use": postToolUse,
+  "permission-request": permissionRequest,
+};
+
+const UNCHANGED: HookReply = { state_changed: false, new_state: null };
+const ENTERED: HookReply = { state_changed: true, new_state: "AWAITING_INPUT" };
+
+/** What agents tell themselves through the same hook. */
+const isSystemPrompt = (text: string): boolean =>
+  ["<task-notification>", "<system-reminder>", "[Request interrupted by user for tool use]"].some((mark) =>
+    text.includes(mark),
+  );
+
+/** A prompt that we typed is recognised by its text, whenever it comes; each is expected once. */
+function isOurs(desk: AgentDesk, agent: Agent, prompt: string): boolean {
+  const text = prompt.trim();
+  if (agent.answer !== undefined && !agent.answer.isRecorded && agent.answer.text.trim() === text) {
+    agent.answer.record(true);
+    return true;
+  }
+  const at = agent.expectedPrompts.findIndex((expected) => expected.trim() === text);
+  if (at === -1) return false;
+  // What should have come before it has been taken without a hook.
+  agent.expectedPrompts.splice(0, at + 1);
+  desk.echoArrived(agent, text);
+  return true;
+}

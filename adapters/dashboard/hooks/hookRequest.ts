@@ -1,0 +1,102 @@
+/**
+ * From a hook's request to what it says (docs/contracts/dashboard.md §3). Agents' own field names are taken beside the
+ * contract's; what is of another type than it should be counts as absent, and what nobody knows is dropped.
+ */
+import type { Context } from "hono";
+import { isPaneId, type PaneId } from "../../../protocol/ids.ts";
+import { fieldsOf } from "../agents/questions.ts";
+import type { GuardEnv } from "../../http/guard.ts";
+import { MAX_NAME_CHARS } from "../limits.ts";
+
+export const HOOKS = [
+  "session-start",
+  "session-end",
+  "user-prompt-submit",
+  "stop",
+  "notification",
+  "pre-tool-use",
+  "post-tool-use",
+  "permission-request",
+] as const;
+export type HookName = (typeof HOOKS)[number];
+
+export const isHookName = (text: string): text is HookName => (HOOKS as readonly string[]).includes(text);
+
+export interface HookRequest {
+  readonly sessionId: string;
+  readonly workingDirectory: string | undefined;
+  /** The same as an agent calls it; one that is no directory is ignored. */
+  readonly cwd: string | undefined;
+  readonly headspaceSessionId: string | undefined;
+  readonly pane: PaneId | undefined;
+  readonly tmuxSession: string | undefined;
+  /** The process of the tmux server that the pane is of, from the agent's `$TMUX`. */
+  readonly tmuxPid: number | undefined;
+  readonly prompt: string | undefined;
+  readonly transcriptPath: string | undefined;
+  readonly message: string | undefined;
+  readonly title: string | undefined;
+  readonly notificationType: string | undefined;
+  readonly toolName: string | undefined;
+  readonly toolInput: unknown;
+  /** Why a session starts: `startup`, `resume`, `clear`, `compact`. */
+  readonly source: string | undefined;
+}
+
+/** The request, or the contract's words for what is wrong with it. */
+export function parseHook(c: Context<GuardEnv>, bytes: Uint8Array): HookRequest | string {
+  if (!isJson(c.req.header("content-type"))) return "Content-Type must be application/json";
+  let payload: unknown;
+  try {
+    payload = JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return "Invalid JSON payload";
+  }
+  if (payload === null) return "Invalid JSON payload";
+  const fields = fieldsOf(payload) ?? {};
+  const text = (name: string): string | undefined => {
+    const value = fields[name];
+    return typeof value === "string" && value !== "" ? value : undefined;
+  };
+  const short = (name: string): string | undefined => {
+    const value = text(name);
+    return value === undefined || value.length > MAX_NAME_CHARS ? undefined : value;
+  };
+  const sessionId = short("session_id");
+  if (sessionId === undefined) return "Missing required fields: session_id";
+  const pane = short("tmux_pane") ?? c.req.header("x-tmux-pane")?.trim();
+  const tmux = short("tmux") ?? c.req.header("x-tmux")?.trim() ?? "";
+  const tmuxPid = /,(\d{1,10}),\d{1,10}$/.exec(tmux)?.[1];
+  return {
+    sessionId,
+    workingDirectory: short("working_directory"),
+    cwd: short("cwd"),
+    headspaceSessionId: short("headspace_session_id"),
+    pane: pane !== undefined && isPaneId(pane) ? pane : undefined,
+    tmuxSession: short("tmux_session") ?? headerText(c, "x-tmux-session"),
+    tmuxPid: tmuxPid === undefined ? undefined : Number(tmuxPid),
+    prompt: text("prompt"),
+    transcriptPath: short("transcript_path"),
+    message: text("message"),
+    title: text("title"),
+    notificationType: short("notification_type"),
+    toolName: short("tool_name"),
+    toolInput: fields["tool_input"],
+    source: short("source"),
+  };
+}
+
+/** A page of another site cannot send this type without being asked about first. */
+const isJson = (type: string | undefined): boolean =>
+  /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)$/i.test(type?.split(";", 1)[0]?.trim() ?? "");
+
+const headerText = (c: Context<GuardEnv>, name: string): string | undefined => {
+  const value = c.req.header(name)?.trim();
+  if (value === undefined || value === "" || value.length > MAX_NAME_CHARS) return undefined;
+  // Percent-encoded where it is not plain ASCII.
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+};

@@ -1,0 +1,63 @@
+/** `POST /hook/:name`: the agent's program waits for the answer, so nothing stands between the request and it but memory. */
+import { stat } from "node:fs/promises";
+import type { Context } from "hono";
+import type { GuardEnv } from "../../http/guard.ts";
+import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { DashboardContext } from "../context.ts";
+import { correlate } from "./correlate.ts";
+import { applyHook } from "./hookEffects.ts";
+import { type HookName, parseHook } from "./hookRequest.ts";
+
+/** A directory on a mount that does not answer is taken for one. */
+const STAT_WITHIN_MS = 200;
+
+/** @throws AppError RESOURCE_LIMIT */
+export async function hookRoute(
+  context: DashboardContext,
+  c: Context<GuardEnv>,
+  name: HookName,
+  readBody: () => Promise<Uint8Array>,
+): Promise<Response> {
+  if (!context.settings.hooksEnabled) return c.json({ status: "ignored", reason: "hooks_disabled" });
+  const hook = parseHook(c, await readBody());
+  if (typeof hook === "string") return c.json({ status: "error", message: hook }, 400);
+  if (name === "session-start" && hook.workingDirectory !== undefined) {
+    if (!(await isDirectory(hook.workingDirectory, context.clock))) {
+      return c.json({ status: "error", message: "working_directory is not a valid directory" }, 400);
+    }
+  }
+  const { book, panes, hookStats, nowUnixMs, settings } = context;
+  const place = panes.placeOf(hook);
+  const found = correlate(
+    { ...hook, workingDirectory: hook.workingDirectory ?? hook.cwd },
+    {
+      book,
+      nowUnixMs,
+      serverIdentity: panes.identity,
+      place,
+      registersProjects: settings.registersProjects,
+    },
+  );
+  if (found === undefined) return c.json({ status: "dropped", message: "Session correlation failed" }, 404);
+  hookStats.heard(name);
+  if (hook.pane !== undefined && place !== "elsewhere") panes.moved(found.agent, hook.pane, hook.tmuxSession);
+  const reply = applyHook(context, name, hook, found);
+  return c.json({ status: "ok", agent_id: found.agent.record.id, ...reply });
+}
+
+/** No answer in time counts as yes. */
+async function isDirectory(path: string, clock: Clock): Promise<boolean> {
+  const told = stat(path).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
+  let timer: Timer | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = clock.callAt(clock.nowMs() + STAT_WITHIN_MS, () => resolve(true));
+  });
+  try {
+    return await Promise.race([told, late]);
+  } finally {
+    timer?.cancel();
+  }
+}

@@ -1,0 +1,66 @@
+/** Every bound of the dashboard in one table: the unit in the name, the reason beside the number. */
+
+/** A hook's body: a prompt of 1 MB, every character of it escaped, and what stands around it. */
+export const HOOK_MAX_BODY_BYTES = 8_388_608;
+/** An answer's body: one input job (1 MiB) with the escapes that text usually has. */
+export const RESPOND_MAX_BODY_BYTES = 2_097_152;
+/** Registrations and raw keystrokes. */
+export const SMALL_MAX_BODY_BYTES = 65_536;
+
+/** Agents that have not ended. A person answers tens; a loop gone wrong must stay small. */
+export const MAX_AGENTS = 1_000;
+/** Names and paths that a client gives. */
+export const MAX_NAME_CHARS = 4_096;
+
+/** Events kept for readers that come back (docs/contracts/dashboard.md §4). */
+export const EVENT_RING = 500;
+/** And their bytes: 500 of the usual size are a tenth of this. */
+export const EVENT_RING_BYTES = 8_388_608;
+/** Text in an event; the whole of it is in the database. */
+export const MAX_EVENT_TEXT_CHARS = 16_384;
+/** The message of a `state_changed`: a line for a card. */
+export const MAX_EVENT_MESSAGE_CHARS = 1_000;
+/** Readers of the event stream at once, and what the one past them is told to wait. */
+export const MAX_EVENT_CLIENTS = 100;
+export const RETRY_AFTER_SEC = 5;
+/** Between two heartbeats of the event stream. */
+export const HEARTBEAT_MS = 30_000;
+/** Event ids taken from the database at once: a crash skips at most as many, and never repeats one. */
+export const EVENT_ID_BLOCK = 1_000;
+
+/** Writes kept in memory while the database is locked; past them hooks are refused too. */
+export const MAX_PENDING_WRITES = 10_000;
+/** A statement that meets a lock waits this long on the main thread, then again later. */
+export const BUSY_WAIT_MS = 5;
+export const RETRY_WRITE_MIN_MS = 50;
+export const RETRY_WRITE_MAX_MS = 1_000;
+/** Writes after which the log is folded into the database, and how long after: a few hundred kilobytes of log. */
+export const CHECKPOINT_WRITES = 1_000;
+export const CHECKPOINT_DELAY_MS = 2_000;
+/** Tasks and turns of agents that ended longer ago are removed at start. */
+export const KEEP_HISTORY_MS = 90 * 86_400_000;
+
+/** Answers of ours whose prompt hook is still to come, per agent. */
+export const MAX_EXPECTED_PROMPTS = 16;
+/** Idempotency keys are remembered for a day, as many as a person could not give. */
+export const KEEP_ANSWERS_MS = 86_400_000;
+export const MAX_KEPT_ANSWERS = 10_000;
+export const MAX_KEY_CHARS = 256;
+/** The page of the contract retries a 502 or 503 three times within seven seconds, without a key. */
+export const REPEAT_WITHOUT_KEY_MS = 30_000;
+/** Questions answered in one `multi_select`, options in one of them, keys in one answer. */
+export const MAX_ANSWERS = 64;
+export const MAX_OPTION_INDEX = 200;
+export const MAX_KEYS = 64;
+
+/** A pane that a hook names may be listed a moment later: looked for again after these. */
+export const PANE_RETRY_MS = [100, 500, 2_000] as const;
+/** What the screen says overrules a hook only when it has held this long: programs repaint around a dialog. */
+export const SCREEN_SETTLE_MS = 1_500;
+/** Not heard of for this long and without a pane, an agent counts as inactive. */
+export const ACTIVE_MS = 300_000;
+
+/** A connection that was lost is usually back within this; an answer waits for it. */
+export const RECONNECT_WITHIN_MS = 1_500;
+/** Looked at in memory after these, one after the other: is the server known to be gone? After the last it counts as gone. */
+export const GONE_LOOKS_MS = [5, 10, 20, 40, 80, 160, 320, 640, 1_280] as const;

@@ -1,0 +1,35 @@
+/**
+ * Whether an agent can be answered: its pane is there (`exists`), an agent's program has its foreground (`command`), or
+ * runs anywhere below it (`process_tree`). Where the system does not tell of processes, the foreground counts.
+ */
+import type { TmuxServer } from "../../../daemon/server/tmuxServer.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
+
+export const AVAILABILITY_LEVELS = ["exists", "command", "process_tree"] as const;
+export type AvailabilityLevel = (typeof AVAILABILITY_LEVELS)[number];
+
+/** @throws AppError NOT_FOUND, CONNECTION_LOST */
+export type MeasureAvailability = (pane: PaneId) => Promise<boolean>;
+
+export interface AvailabilityOptions {
+  readonly server: TmuxServer;
+  readonly level: AvailabilityLevel;
+  /** Names of agents' programs. */
+  readonly programs: ReadonlySet<string>;
+  readonly runsProgram: (pid: number, names: ReadonlySet<string>) => Promise<boolean | undefined>;
+}
+
+export function measureAvailability(options: AvailabilityOptions): MeasureAvailability {
+  const { server, level, programs, runsProgram } = options;
+  return async (pane) => {
+    const info = server.findPane(pane);
+    if (info === undefined || info.exit !== undefined) return false;
+    if (level === "exists") return true;
+    if (level === "process_tree") {
+      const runs = await runsProgram(info.pid, programs);
+      if (runs !== undefined) return runs;
+    }
+    const { command } = await server.describePane(pane);
+    return programs.has(command);
+  };
+}

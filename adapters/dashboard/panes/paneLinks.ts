@@ -1,0 +1,300 @@
+/**
+ * Between agents and their panes: who is reachable, told the moment it changes, and what the screen says of them. A pane
+ * id means something on one tmux server only: after that server has gone, an agent is unreachable until a hook names its
+ * pane anew. Nothing is asked by the clock; an availability is measured again when something has happened.
+ */
+import type { Log } from "../../../daemon/ops/log.ts";
+import type { HookEvidence, PaneReadiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
+import type { ServerEvent, TmuxServer } from "../../../daemon/server/tmuxServer.ts";
+import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import { toAppError } from "../../../protocol/errors.ts";
+import { isPaneId, type PaneId } from "../../../protocol/ids.ts";
+import type { Agent } from "../agents/agent.ts";
+import { type AgentBook, isSameServer } from "../agents/agentBook.ts";
+import type { AgentDesk } from "../agents/agentDesk.ts";
+import { PANE_RETRY_MS } from "../limits.ts";
+import type { MeasureAvailability } from "./availability.ts";
+import { adoptMarkedPanes, markPane } from "./paneMarks.ts";
+import { GoneWatch } from "./serverPresence.ts";
+import { ScreenStates } from "./screenStates.ts";
+
+export interface PaneLinksOptions {
+  readonly server: TmuxServer;
+  readonly readiness: ReadinessWatcher;
+  readonly book: AgentBook;
+  readonly desk: AgentDesk;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly measure: MeasureAvailability;
+}
+
+export type PanePlace = "ours" | "elsewhere" | "unknown";
+
+interface Link {
+  readonly agent: Agent;
+  readonly pane: PaneId;
+  watch: PaneReadiness | undefined;
+  unsubscribe: (() => void) | undefined;
+  isMeasuring: boolean;
+  measureAgain: boolean;
+  retries: number;
+  retry: Timer | undefined;
+}
+
+export class PaneLinks {
+  readonly #options: PaneLinksOptions;
+  readonly #links = new Map<number, Link>();
+  readonly #screens: ScreenStates;
+  readonly #gone: GoneWatch;
+  readonly #unsubscribe: () => void;
+  #closed = false;
+
+  constructor(options: PaneLinksOptions) {
+    this.#options = options;
+    const { desk, clock } = options;
+    this.#screens = new ScreenStates({ desk, clock, isActive: (agent) => this.#links.has(agent.record.id) });
+    this.#gone = new GoneWatch(options.server, clock, () => this.#serverGone());
+    this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));
+    if (options.server.status().state === "ready") this.#serverReady();
+  }
+
+  /** Of the server that is there, or was last. */
+  get identity(): string | undefined {
+    return this.#options.server.status().identity;
+  }
+
+  /** Where a pane is that an agent says it is in. One that is not listed may be listed in a moment, or never. */
+  placeOf(told: {
+    readonly pane: PaneId | undefined;
+    readonly tmuxSession: string | undefined;
+    readonly tmuxPid: number | undefined;
+  }): PanePlace {
+    const { server } = this.#options;
+    if (told.pane === undefined) return "elsewhere";
+    const pid = /^\d+/.exec(this.identity ?? "")?.[0];
+    if (told.tmuxPid !== undefined && pid !== undefined && Number(pid) !== told.tmuxPid) return "elsewhere";
+    const info = server.findPane(told.pane);
+    if (info === undefined) return "unknown";
+    const sessions = server.sessions().filter((session) => session.windows.includes(info.window));
+    const isThere = told.tmuxSession === undefined || sessions.some((session) => session.name === told.tmuxSession);
+    return isThere ? "ours" : "elsewhere";
+  }
+
+  /** The pane that the agent's hook named, or another one: it has moved. */
+  moved(agent: Agent, pane: PaneId, tmuxSession: string | undefined): void {
+    const { book } = this.#options;
+    const { record } = agent;
+    const isSame = record.tmuxPaneId === pane && record.paneServer === this.identity;
+    const session = tmuxSession ?? this.#sessionOf(pane) ?? record.tmuxSession;
+    if (isSame && session === record.tmuxSession) return;
+    for (const other of book.all()) {
+      const isThere = other.record.tmuxPaneId === pane && isSameServer(other.record.paneServer, this.identity);
+      if (other !== agent && isThere) this.#leave(other);
+    }
+    book.update(agent, { tmuxPaneId: pane, paneServer: this.identity, tmuxSession: session });
+    if (!isSame) this.#attach(agent);
+  }
+
+  /** The first of them, when the pane's window is in several. */
+  #sessionOf(pane: PaneId): string | undefined {
+    const { server } = this.#options;
+    const window = server.findPane(pane)?.window;
+    return window === undefined ? undefined : server.sessions().find(({ windows }) => windows.includes(window))?.name;
+  }
+
+  /** For typing: the pane when it is there, undefined when the agent has none that lives on this server. */
+  livePane(agent: Agent): PaneId | undefined {
+    const { tmuxPaneId, paneServer } = agent.record;
+    if (tmuxPaneId === undefined || !isPaneId(tmuxPaneId) || !isSameServer(paneServer, this.identity)) return undefined;
+    const info = this.#options.server.findPane(tmuxPaneId);
+    return info === undefined || info.exit !== undefined ? undefined : tmuxPaneId;
+  }
+
+  watchOf(agent: Agent): PaneReadiness | undefined {
+    return this.#links.get(agent.record.id)?.watch;
+  }
+
+  report(agent: Agent, state: HookEvidence["state"]): void {
+    this.watchOf(agent)?.report({ state });
+  }
+
+  /**
+   * A dialog may have been on the screen before its hook came: looked at once the hook has been answered. What was read
+   * before it may be the dialog before.
+   */
+  showDialog(agent: Agent): void {
+    const { clock } = this.#options;
+    clock.callAt(clock.nowMs(), () => void this.#lookFor(agent));
+  }
+
+  async #lookFor(agent: Agent): Promise<void> {
+    const { question } = agent;
+    const watch = this.watchOf(agent);
+    try {
+      const readiness = await watch?.look();
+      const isOpen = agent.question === question && this.watchOf(agent) === watch;
+      if (isOpen && readiness?.dialog !== undefined) this.#screens.changed(agent, readiness);
+    } catch (error) {
+      this.#options.log.debug("dashboard.pane.unseen", { agent: agent.record.id, code: toAppError(error).code });
+    }
+  }
+
+  evaluate(agent: Agent): void {
+    const link = this.#links.get(agent.record.id);
+    if (link !== undefined) this.#measure(link);
+  }
+
+  /** After everything else has been told of its end. */
+  ended(agent: Agent): void {
+    const pane = this.livePane(agent);
+    if (pane !== undefined) markPane(this.#options, pane, undefined);
+    this.#detach(agent);
+    if (!agent.isAvailable) return;
+    agent.isAvailable = false;
+    this.#options.desk.tellAvailability(agent);
+  }
+
+  /** Safe to call twice. */
+  close(): void {
+    this.#closed = true;
+    this.#unsubscribe();
+    this.#gone.stop();
+    for (const { agent } of this.#links.values()) this.#detach(agent);
+    this.#screens.close();
+  }
+
+  #leave(agent: Agent): void {
+    this.#detach(agent);
+    this.#options.book.update(agent, { tmuxPaneId: undefined, paneServer: undefined });
+    if (!this.#setAvailable(agent, false)) this.#options.desk.refreshCard(agent, "pane_taken");
+  }
+
+  #attach(agent: Agent): void {
+    this.#detach(agent);
+    const { tmuxPaneId, paneServer, id } = agent.record;
+    if (this.#closed || tmuxPaneId === undefined || !isPaneId(tmuxPaneId) || !isSameServer(paneServer, this.identity)) {
+      return;
+    }
+    const link: Link = {
+      agent,
+      pane: tmuxPaneId,
+      watch: undefined,
+      unsubscribe: undefined,
+      isMeasuring: false,
+      measureAgain: false,
+      retries: 0,
+      retry: undefined,
+    };
+    this.#links.set(id, link);
+    this.#open(link);
+  }
+
+  #open(link: Link): void {
+    const { server, readiness, book, clock, log } = this.#options;
+    const { agent, pane } = link;
+    link.retry = undefined;
+    if (server.findPane(pane) === undefined) {
+      const waitMs = PANE_RETRY_MS[link.retries++];
+      if (waitMs !== undefined) link.retry = clock.callAt(clock.nowMs() + waitMs, () => this.#open(link));
+      return;
+    }
+    if (agent.record.paneServer === undefined) book.update(agent, { paneServer: this.identity });
+    try {
+      link.watch = readiness.watch(server, pane);
+      link.unsubscribe = link.watch.subscribe((state) => {
+        this.#screens.changed(agent, state);
+        this.#measure(link);
+      });
+      this.#screens.changed(agent, link.watch.current);
+    } catch (error) {
+      log.warn("dashboard.pane.unwatched", { agent: agent.record.id, pane, error });
+    }
+    markPane(this.#options, pane, agent);
+    this.#measure(link);
+  }
+
+  #detach(agent: Agent): void {
+    const link = this.#links.get(agent.record.id);
+    if (link === undefined) return;
+    this.#links.delete(agent.record.id);
+    link.retry?.cancel();
+    link.unsubscribe?.();
+    link.watch?.[Symbol.dispose]();
+    this.#screens.forget(agent);
+    agent.readiness = undefined;
+  }
+
+  #measure(link: Link): void {
+    link.measureAgain = true;
+    if (link.isMeasuring) return;
+    link.isMeasuring = true;
+    void this.#measureUntilSettled(link).finally(() => {
+      link.isMeasuring = false;
+    });
+  }
+
+  async #measureUntilSettled(link: Link): Promise<void> {
+    const { measure, log } = this.#options;
+    const { agent, pane } = link;
+    while (link.measureAgain) {
+      link.measureAgain = false;
+      // Nothing is known of panes while the connection is made anew; they are measured when it is there.
+      if (this.#options.server.status().state === "connecting") return;
+      try {
+        const isAvailable = this.livePane(agent) === pane && (await measure(pane));
+        // It may have gone while we looked.
+        if (this.#links.get(agent.record.id) !== link || this.#options.server.status().state === "connecting") return;
+        this.#setAvailable(agent, isAvailable && this.livePane(agent) === pane);
+      } catch (error) {
+        log.debug("dashboard.pane.unmeasured", { agent: agent.record.id, pane, error });
+      }
+    }
+  }
+
+  /** Whether that was a change. */
+  #setAvailable(agent: Agent, isAvailable: boolean): boolean {
+    if (agent.isAvailable === isAvailable) return false;
+    agent.isAvailable = isAvailable;
+    this.#options.desk.tellAvailability(agent);
+    this.#options.desk.refreshCard(agent, "availability");
+    return true;
+  }
+
+  #serverEvent(event: ServerEvent): void {
+    switch (event.kind) {
+      case "pane-exited":
+      case "pane-closed":
+        for (const link of this.#links.values()) if (link.pane === event.pane) this.#setAvailable(link.agent, false);
+        return;
+      case "state":
+        this.#gone.stop();
+        if (event.state === "ready") this.#serverReady();
+        else if (event.state === "connecting") this.#gone.lost();
+        else if (event.state === "closed") this.#serverGone();
+        return;
+      case "session-created":
+      case "session-closed":
+      case "pane-resized":
+        return;
+    }
+  }
+
+  #serverGone(): void {
+    for (const { agent } of this.#links.values()) this.#setAvailable(agent, false);
+  }
+
+  /** Said again after every reconnect: what holds is kept, what belongs to another server is let go. */
+  #serverReady(): void {
+    const { book } = this.#options;
+    for (const agent of book.all()) {
+      const link = this.#links.get(agent.record.id);
+      const isOther = !isSameServer(agent.record.paneServer, this.identity);
+      if (link !== undefined && isOther) {
+        this.#detach(agent);
+        this.#setAvailable(agent, false);
+      } else if (link?.watch === undefined) this.#attach(agent);
+      else this.#measure(link);
+    }
+    void adoptMarkedPanes(this.#options, (agent, pane) => this.moved(agent, pane, undefined));
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * What an agent's screen says, as a second source of its state beside its hooks. A dialog that has been read is believed
+ * at once. Work and rest are believed of agents that have no hooks, and of the others when the profile knows the program
+ * and what it shows has held for a while: programs repaint around their dialogs, and hooks are quicker.
+ */
+import type { Readiness } from "../../../daemon/readiness/readiness.ts";
+import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import { type Agent, openTask } from "../agents/agent.ts";
+import type { AgentDesk } from "../agents/agentDesk.ts";
+import { ASKING_TOOLS, type OpenQuestion, questionOfDialog, questionOfNotification } from "../agents/questions.ts";
+import { SCREEN_SETTLE_MS } from "../limits.ts";
+
+/** Profiles that know no program in particular. */
+const VAGUE_PROFILES: ReadonlySet<string> = new Set(["shell", "generic"]);
+
+const EVENT_TYPE = "readiness";
+
+export interface ScreenStatesOptions {
+  readonly desk: AgentDesk;
+  readonly clock: Clock;
+  readonly isActive: (agent: Agent) => boolean;
+}
+
+export class ScreenStates {
+  readonly #options: ScreenStatesOptions;
+  readonly #settling = new Map<Agent, Timer>();
+
+  constructor(options: ScreenStatesOptions) {
+    this.#options = options;
+  }
+
+  /** The pane's readiness is another one now. */
+  changed(agent: Agent, readiness: Readiness): void {
+    const before = agent.readiness;
+    agent.readiness = readiness;
+    const { task, question } = agent;
+    this.apply(agent, readiness);
+    const isTold = agent.task !== task || agent.question !== question;
+    const isNews = before?.state !== readiness.state || before.dialog?.id !== readiness.dialog?.id;
+    if (isNews && !isTold) this.#options.desk.refreshCard(agent, EVENT_TYPE);
+  }
+
+  apply(agent: Agent, readiness: Readiness): void {
+    agent.readiness = readiness;
+    this.forget(agent);
+    switch (readiness.state) {
+      case "asking":
+        this.#asking(agent, readiness);
+        return;
+      case "busy":
+        this.#busy(agent, readiness);
+        return;
+      case "idle":
+        this.#idle(agent, readiness);
+        return;
+      case "starting":
+      case "dead":
+      case "unknown":
+        return;
+    }
+  }
+
+  forget(agent: Agent): void {
+    this.#settling.get(agent)?.cancel();
+    this.#settling.delete(agent);
+  }
+
+  close(): void {
+    for (const timer of this.#settling.values()) timer.cancel();
+    this.#settling.clear();
+  }
+
+  #asking(agent: Agent, { dialog }: Readiness): void {
+    const { desk } = this.#options;
+    const { question } = agent;
+    if (dialog === undefined) {
+      // A hook's question follows within milliseconds, and so does the dialog.
+      if (question === undefined) {
+        this.#whenSettled(agent, () => desk.asked(agent, questionOfNotification(undefined, undefined), EVENT_TYPE));
+      }
+      return;
+    }
+    if (question === undefined) {
+      desk.asked(agent, questionOfDialog(dialog), EVENT_TYPE);
+      return;
+    }
+    const shown = questionOfDialog(dialog, baseOf(question));
+    if (question.dialogId === dialog.id) {
+      // The same dialog with its mark elsewhere: other keys choose now.
+      agent.question = { ...shown, turnId: question.turnId, openedMs: question.openedMs };
+      if (JSON.stringify(shown.options) !== JSON.stringify(question.options)) desk.refreshCard(agent, EVENT_TYPE);
+      return;
+    }
+    const isNext = question.dialogId !== undefined && !(question.tool !== undefined && ASKING_TOOLS.has(question.tool));
+    if (isNext) desk.asked(agent, questionOfDialog(dialog), EVENT_TYPE);
+    else desk.enriched(agent, shown);
+  }
+
+  #busy(agent: Agent, readiness: Readiness): void {
+    const { desk } = this.#options;
+    const { question } = agent;
+    if (openTask(agent)?.state !== "awaiting_input") {
+      if (openTask(agent) !== undefined || !isTelling(agent, readiness)) return;
+      if (agent.hasHooks) this.#whenSettled(agent, () => desk.started(agent, EVENT_TYPE));
+      else desk.started(agent, EVENT_TYPE);
+      return;
+    }
+    // Seen on the screen and now gone from it: somebody has answered.
+    if (question?.dialogId !== undefined) desk.resumed(agent, EVENT_TYPE, null);
+    else if (isTelling(agent, readiness)) this.#whenSettled(agent, () => desk.resumed(agent, EVENT_TYPE, null));
+  }
+
+  #idle(agent: Agent, readiness: Readiness): void {
+    const task = openTask(agent);
+    if (task === undefined || !isTelling(agent, readiness)) return;
+    // A question that was never a dialog is asked in the prompt box, where idle means waiting.
+    if (task.state === "awaiting_input" && agent.question?.dialogId === undefined) return;
+    this.#whenSettled(agent, () => this.#options.desk.completed(agent, EVENT_TYPE));
+  }
+
+  /** Unless the screen, the task or the question has changed by then. */
+  #whenSettled(agent: Agent, act: () => void): void {
+    const { clock, isActive } = this.#options;
+    const { readiness, task, question } = agent;
+    const timer = clock.callAt(clock.nowMs() + SCREEN_SETTLE_MS, () => {
+      this.#settling.delete(agent);
+      const isSame = agent.readiness === readiness && agent.task === task && agent.question === question;
+      if (isSame && isActive(agent) && agent.answer === undefined) act();
+    });
+    this.#settling.set(agent, timer);
+  }
+}
+
+const isTelling = (agent: Agent, { profile }: Readiness): boolean => !agent.hasHooks || !VAGUE_PROFILES.has(profile);
+
+/** A notification's words say less than the dialog that it is about. */
+const baseOf = (question: OpenQuestion): OpenQuestion =>
+  question.tool === undefined && question.dialogId === undefined ? { ...question, text: "" } : question;

@@ -1,0 +1,67 @@
+/** Whether the tmux server is there, through the moments in which only our connection to it is being made anew. */
+import type { TmuxServer } from "../../../daemon/server/tmuxServer.ts";
+import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import { GONE_LOOKS_MS, RECONNECT_WITHIN_MS } from "../limits.ts";
+
+/** Three looks, of which the last is 15 ms after the first. */
+const LOOKS_TO_BELIEVE = 2;
+
+/** Resolves when it is connected, known to be gone, or late. */
+export function untilSettled(server: TmuxServer, clock: Clock): Promise<void> {
+  if (isSettled(server)) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      timer.cancel();
+      unsubscribe();
+      resolve();
+    };
+    const timer = clock.callAt(clock.nowMs() + RECONNECT_WITHIN_MS, done);
+    const unsubscribe = server.subscribe((event) => {
+      if (event.kind === "state" && isSettled(server)) done();
+    });
+  });
+}
+
+const isSettled = (server: TmuxServer): boolean => {
+  const { state, identity } = server.status();
+  return state !== "connecting" || identity === undefined;
+};
+
+/** Tells when a connection that was lost turns out to have been the server. A session that ends is no such thing. */
+export class GoneWatch {
+  readonly #server: TmuxServer;
+  readonly #clock: Clock;
+  readonly #onGone: () => void;
+  #timer: Timer | undefined;
+  #missing = 0;
+
+  constructor(server: TmuxServer, clock: Clock, onGone: () => void) {
+    this.#server = server;
+    this.#clock = clock;
+    this.#onGone = onGone;
+  }
+
+  lost(): void {
+    this.#missing = 0;
+    this.#look(0);
+  }
+
+  /** Safe to call twice. */
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  #look(tries: number): void {
+    this.stop();
+    const waitMs = GONE_LOOKS_MS[tries];
+    const seemsGone = this.#server.status().identity === undefined;
+    // Not at the first look: a server whose session ends can seem gone for a moment.
+    this.#missing = seemsGone ? this.#missing + 1 : 0;
+    if (waitMs === undefined || this.#missing > LOOKS_TO_BELIEVE) {
+      this.#onGone();
+      return;
+    }
+    this.#timer = this.#clock.callAt(this.#clock.nowMs() + waitMs, () => this.#look(tries + 1));
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * One answer per request, however often it is sent. With an `Idempotency-Key` the first answer is kept on disk, begun
+ * before anything is typed; without one, the same body within half a minute of a failure that may have typed something is
+ * that request once more, because the contract's page sends it again by itself. What failed before anything could be typed
+ * is not kept: then trying again is the point.
+ */
+import { createHash } from "node:crypto";
+import type { Clock } from "../../../daemon/time/clock.ts";
+import { MAX_AGENTS, REPEAT_WITHOUT_KEY_MS } from "../limits.ts";
+import type { DashboardStore } from "../store/store.ts";
+import { INTERRUPTED } from "./failures.ts";
+import { failureAnswer, type RespondAnswer } from "./respondAnswer.ts";
+
+export interface AnswerKeysOptions {
+  readonly store: DashboardStore;
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+}
+
+export interface RequestIdentity {
+  readonly agentId: number;
+  readonly key: string | undefined;
+  readonly hash: string;
+}
+
+export const requestHash = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+export class AnswerKeys {
+  readonly #options: AnswerKeysOptions;
+  readonly #underWay = new Map<string, { readonly hash: string; readonly answer: Promise<RespondAnswer> }>();
+  /** By agent: the last answer without a key that may have typed something. */
+  readonly #uncertain = new Map<
+    number,
+    { readonly hash: string; readonly answer: RespondAnswer; readonly atMs: number }
+  >();
+
+  constructor(options: AnswerKeysOptions) {
+    this.#options = options;
+  }
+
+  /** The answer to the same request before; `conflict` when the key was another request's. */
+  earlier({ agentId, key, hash }: RequestIdentity): Promise<RespondAnswer> | RespondAnswer | "conflict" | undefined {
+    if (key === undefined) {
+      const last = this.#uncertain.get(agentId);
+      const isRepeat = last?.hash === hash && this.#options.clock.nowMs() - last.atMs < REPEAT_WITHOUT_KEY_MS;
+      return isRepeat ? last.answer : undefined;
+    }
+    const underWay = this.#underWay.get(`${agentId} ${key}`);
+    if (underWay !== undefined) return underWay.hash === hash ? underWay.answer : "conflict";
+    const kept = this.#options.store.answer(agentId, key);
+    if (kept === undefined) return undefined;
+    if (kept.requestHash !== hash) return "conflict";
+    if (kept.status === undefined || kept.body === undefined) return failureAnswer(INTERRUPTED, undefined);
+    const body = JSON.parse(kept.body) as RespondAnswer["body"];
+    return { status: kept.status as RespondAnswer["status"], body, isKept: true };
+  }
+
+  /** Carries the request out; the record that it was begun is on disk before. */
+  async first(request: RequestIdentity, act: () => Promise<RespondAnswer>): Promise<RespondAnswer> {
+    const { agentId, key, hash } = request;
+    if (key === undefined) {
+      const answer = await act();
+      this.#uncertain.delete(agentId);
+      if (answer.isKept && answer.status !== 200) this.#keepUncertain(agentId, hash, answer);
+      return answer;
+    }
+    const { store } = this.#options;
+    this.#save(request, key, undefined);
+    store.flush();
+    const answer = act();
+    const name = `${agentId} ${key}`;
+    this.#underWay.set(name, { hash, answer });
+    try {
+      const made = await answer;
+      if (made.isKept) this.#save(request, key, made);
+      else store.removeAnswer(agentId, key);
+      return made;
+    } finally {
+      this.#underWay.delete(name);
+    }
+  }
+
+  /** Newest last; who is beyond the bound has had time to repeat. */
+  #keepUncertain(agentId: number, hash: string, answer: RespondAnswer): void {
+    this.#uncertain.set(agentId, { hash, answer, atMs: this.#options.clock.nowMs() });
+    if (this.#uncertain.size <= MAX_AGENTS) return;
+    for (const oldest of this.#uncertain.keys()) {
+      this.#uncertain.delete(oldest);
+      return;
+    }
+  }
+
+  #save({ agentId, hash }: RequestIdentity, key: string, answer: RespondAnswer | undefined): void {
+    this.#options.store.saveAnswer({
+      agentId,
+      key,
+      requestHash: hash,
+      status: answer?.status,
+      body: answer === undefined ? undefined : JSON.stringify(answer.body),
+      atUnixMs: this.#options.nowUnixMs(),
+    });
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * How an answer reaches the program: by its dialog when one is open, by its prompt box when none is. Where nobody can tell,
+ * because no profile knows the program, the keys that the contract names are pressed. Text is never pressed into a dialog
+ * with Enter: that would accept its default.
+ */
+import type { Delivery, DeliveryOutcome } from "../../../daemon/delivery/delivery.ts";
+import type { Dialog, PaneReadiness, Readiness } from "../../../daemon/readiness/readiness.ts";
+import type { TmuxServer } from "../../../daemon/server/tmuxServer.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
+import type { OpenQuestion } from "../agents/questions.ts";
+import { otherKeys, pressSlowly, selectKeys } from "./contractKeys.ts";
+import type { RespondRequest } from "./respondRequest.ts";
+
+export interface DeliverContext {
+  readonly server: TmuxServer;
+  readonly delivery: Delivery;
+  readonly clock: Clock;
+  readonly settings: { readonly clearFirst: boolean; readonly gapMs: number | undefined };
+}
+
+export interface DeliverTarget {
+  readonly pane: PaneId;
+  readonly watch: PaneReadiness | undefined;
+  readonly question: OpenQuestion | undefined;
+}
+
+/** `false`: the program tells of a prompt that it has taken, through its hook. */
+export interface Delivered {
+  readonly outcome: DeliveryOutcome;
+  readonly isPrompt: boolean;
+}
+
+type Answer = Exclude<RespondRequest, { mode: "keys" }>;
+
+/** @throws AppError as `Delivery`; INVALID_ARGUMENT for an option that the dialog does not have */
+export async function deliverAnswer(
+  context: DeliverContext,
+  target: DeliverTarget,
+  answer: Answer,
+): Promise<Delivered> {
+  const readiness = await lookFor(target, answer);
+  const isAsking = readiness?.state === "asking";
+  if (isAsking && readiness.dialog !== undefined) return toDialog(context, target, readiness.dialog, answer);
+  if (isAsking) {
+    throw new AppError("WRONG_STATE", "The agent asks something that could not be read; answer it in its pane.");
+  }
+  if (answer.dialogId !== undefined) throw dialogGone();
+  const isKnown = readiness !== undefined && !VAGUE_PROFILES.has(readiness.profile);
+  if (answer.mode === "text" && (isKnown || (target.question?.options.length ?? 0) === 0)) {
+    return submit(context, target.pane, answer.text);
+  }
+  if (isKnown) throw dialogGone();
+  return pressKeys(context, target, answer);
+}
+
+const VAGUE_PROFILES: ReadonlySet<string> = new Set(["shell", "generic"]);
+
+const dialogGone = (): AppError =>
+  new AppError("WRONG_STATE", "The question is no longer on the agent's screen: it has been answered or taken back.");
+
+/** What is known is asked for once more where a dialog is expected and none has been seen. */
+async function lookFor({ watch, question }: DeliverTarget, { mode }: Answer): Promise<Readiness | undefined> {
+  if (watch === undefined) return undefined;
+  const { current } = watch;
+  const hasDialog = current.state === "asking" && current.dialog !== undefined;
+  const expectsDialog = mode !== "text" || question?.kind !== "text" || current.state === "asking";
+  return hasDialog || !expectsDialog ? current : watch.look();
+}
+
+async function toDialog(
+  context: DeliverContext,
+  { pane }: DeliverTarget,
+  dialog: Dialog,
+  answer: Answer,
+): Promise<Delivered> {
+  const { server, delivery } = context;
+  if (answer.dialogId !== undefined && answer.dialogId !== dialog.id) {
+    throw new AppError("WRONG_STATE", "Another question has taken the place of this one; read it before you answer.");
+  }
+  const choose = async (how: Parameters<Delivery["choose"]>[0]["answer"]): Promise<Delivered> => {
+    const { outcome } = await delivery.choose({ server, pane, answer: how, dialogId: dialog.id });
+    return { outcome, isPrompt: how.kind === "other" };
+  };
+  const chooseOption = (index: number): Promise<Delivered> =>
+    choose(dialog.multi ? { kind: "multi", answers: [[index]] } : { kind: "option", index });
+  switch (answer.mode) {
+    case "text": {
+      const option = optionMeant(dialog, answer.text);
+      if (option !== undefined) return chooseOption(option);
+      requireOther(dialog);
+      return choose({ kind: "other", text: answer.text });
+    }
+    case "other":
+      requireOther(dialog);
+      return choose({ kind: "other", text: answer.text });
+    case "select": {
+      const option = dialog.options[answer.index];
+      if (option === undefined) {
+        const range = `option_index must be from 0 to ${dialog.options.length - 1}: ${optionList(dialog)}.`;
+        throw new AppError("INVALID_ARGUMENT", range, { details: { field: "option_index" } });
+      }
+      if (answer.label !== undefined && !isSameLabel(answer.label, option.label)) {
+        throw new AppError("WRONG_STATE", "The question has changed since you saw it; read it before you answer.");
+      }
+      return chooseOption(answer.index);
+    }
+    case "multi_select":
+      return choose({ kind: "multi", answers: answer.answers.map(({ indices }) => indices) });
+  }
+}
+
+function requireOther(dialog: Dialog): void {
+  if (dialog.otherIndex !== undefined) return;
+  throw new AppError("WRONG_STATE", `A dialog is open that takes no free text; its options are ${optionList(dialog)}.`);
+}
+
+/** The option that a person means who types its number or its label. */
+export function optionMeant(dialog: Dialog, text: string): number | undefined {
+  const typed = normal(text).replace(/^(\d{1,2})[.)]$/, "$1");
+  const isNumbered = dialog.options.some(({ number }) => number !== undefined);
+  const found = dialog.options.find(
+    ({ index, number, label }) => (isNumbered ? number : String(index + 1)) === typed || normal(label) === typed,
+  );
+  return found?.index;
+}
+
+/** Labels on a screen may be cut, or followed by more than the tool called them. */
+function isSameLabel(told: string, shown: string): boolean {
+  const [a, b] = [normal(told), normal(shown)];
+  return a === "" || b === "" || a.startsWith(b) || b.startsWith(a);
+}
+
+const normal = (text: string): string =>
+  text
+    .trim()
+    .replaceAll(/\s+/g, " ")
+    .replace(/(?:…|\.\.\.)$/, "")
+    .toLowerCase();
+
+const optionList = ({ options }: Dialog): string =>
+  options.map(({ index, number, label }) => `${number ?? index + 1}. ${label}`).join(" / ");
+
+async function submit({ server, delivery, settings }: DeliverContext, pane: PaneId, text: string): Promise<Delivered> {
+  const { clearFirst, gapMs } = settings;
+  const { outcome } = await delivery.submit({ server, pane, text, whileBusy: "queue", clearFirst, gapMs });
+  return { outcome, isPrompt: true };
+}
+
+/** For a program that no profile knows: the keys of the contract, one after the other. */
+async function pressKeys(
+  context: DeliverContext,
+  { pane, question }: DeliverTarget,
+  answer: Answer,
+): Promise<Delivered> {
+  const options = question?.options ?? [];
+  const press = (keys: readonly string[]): Promise<void> => pressSlowly(context, pane, keys);
+  const other = async (text: string): Promise<Delivered> => {
+    await press(otherKeys(options.length));
+    return submit({ ...context, settings: { ...context.settings, clearFirst: false } }, pane, text);
+  };
+  switch (answer.mode) {
+    case "text": {
+      const typed = normal(answer.text);
+      const meant = options.find(({ index, label }) => String(index + 1) === typed || normal(label) === typed);
+      if (meant === undefined) return other(answer.text);
+      await press(selectKeys([{ indices: [meant.index], isMulti: false }]));
+      break;
+    }
+    case "other":
+      return other(answer.text);
+    case "select":
+      await press(selectKeys([{ indices: [answer.index], isMulti: false }]));
+      break;
+    case "multi_select":
+      await press([...selectKeys(answer.answers), "Enter"]);
+      break;
+  }
+  return { outcome: "echoed_unconfirmed", isPrompt: false };
+}

@@ -1,0 +1,225 @@
+/**
+ * `POST /api/respond/:id` (docs/contracts/dashboard.md §2). The order of the refusals is the contract's: body, agent, pane,
+ * state, delivery. One answer per agent is under way at a time; a second one is told that the agent does not wait.
+ */
+import { toAppError } from "../../../protocol/errors.ts";
+import { isPaneId, type PaneId } from "../../../protocol/ids.ts";
+import { type Agent, type AnswerUnderWay, openTask } from "../agents/agent.ts";
+import { isSameServer } from "../agents/agentBook.ts";
+import type { DashboardContext } from "../context.ts";
+import { MAX_EXPECTED_PROMPTS } from "../limits.ts";
+import { untilSettled } from "../panes/serverPresence.ts";
+import { requestHash } from "./answerKeys.ts";
+import { pressSlowly } from "./contractKeys.ts";
+import { type Delivered, deliverAnswer } from "./deliverAnswer.ts";
+import * as failures from "./failures.ts";
+import { failureAnswer, refusalAnswer, type RespondAnswer } from "./respondAnswer.ts";
+import { parseRespond, type RespondRequest } from "./respondRequest.ts";
+
+export async function respond(
+  context: DashboardContext,
+  agentId: number,
+  bytes: Uint8Array,
+  key: string | undefined,
+): Promise<RespondAnswer> {
+  const { book, answers, clock } = context;
+  const startedMs = clock.nowMs();
+  const request = parseRespond(bytes);
+  if ("errorType" in request) return refusalAnswer(400, request.errorType, request.message);
+  const agent = book.find(agentId);
+  if (agent === undefined) return agentNotFound(agentId);
+  const identity = { agentId, key, hash: requestHash(bytes) };
+  const earlier = answers.earlier(identity);
+  if (earlier === "conflict") {
+    const message = "This Idempotency-Key was used for another answer; use a new one.";
+    return refusalAnswer(409, "idempotency_conflict", message);
+  }
+  if (earlier !== undefined) return earlier;
+  const target = await targetOf(context, agent, request);
+  if (typeof target !== "string") return target;
+  if (request.mode === "keys") {
+    return answers.first(identity, () => pressed(context, agent, target, request.keys, startedMs));
+  }
+  context.store.requireWritable();
+  // Looking for the reason of a refusal may have taken a moment.
+  if (agent.answer !== undefined) return notWaiting("processing");
+  return answers.first(identity, () => delivered(context, agent, target, request, startedMs));
+}
+
+export const agentNotFound = (agentId: number): RespondAnswer =>
+  refusalAnswer(404, "agent_not_found", `Agent with ID ${agentId} not found.`);
+
+const notWaiting = (state: string): RespondAnswer =>
+  failureAnswer(failures.wrongState(`Agent is not awaiting input (current state: ${state}).`), undefined);
+
+/** The pane to type into, or why there is none. */
+async function targetOf(
+  context: DashboardContext,
+  agent: Agent,
+  { mode }: RespondRequest,
+): Promise<PaneId | RespondAnswer> {
+  const { tmuxPaneId, paneServer } = agent.record;
+  if (tmuxPaneId === undefined || !isPaneId(tmuxPaneId)) {
+    return refusalAnswer(400, "no_pane_id", "Agent has no tmux pane ID — cannot send input.");
+  }
+  const state = openTask(agent)?.state ?? "no_task";
+  if (mode !== "keys") {
+    if (state !== "awaiting_input") return notWaiting(state);
+    if (agent.answer !== undefined) return notWaiting("processing");
+  }
+  const live = context.panes.livePane(agent);
+  if (live !== undefined) return live;
+  const { server, panes, clock } = context;
+  await untilSettled(server, clock);
+  const back = panes.livePane(agent);
+  if (back !== undefined) return back;
+  if (!isSameServer(paneServer, panes.identity)) {
+    return failureAnswer(failures.paneOfOtherServer(tmuxPaneId), undefined);
+  }
+  // Asked only for its refusal: whether tmux is missing, not running, or without this pane.
+  const error = await server.describePane(tmuxPaneId).then(() => undefined, toAppError);
+  const isConnected = error === undefined || error.code === "NOT_FOUND";
+  const failure = isConnected ? failures.paneGone(tmuxPaneId) : failures.connectionFailure(error);
+  return failureAnswer(failure, undefined);
+}
+
+async function pressed(
+  context: DashboardContext,
+  agent: Agent,
+  pane: PaneId,
+  keys: readonly string[],
+  startedMs: number,
+): Promise<RespondAnswer> {
+  const { server, clock } = context;
+  try {
+    if (keys.length === 1) await server.input(pane, [{ kind: "keys", keys }]);
+    else await pressSlowly({ server, clock }, pane, keys);
+  } catch (error) {
+    return failureAnswer(await explained(context, pane, error), latencyOf(context, startedMs));
+  }
+  return successAnswer(agent, "keys", openTask(agent)?.state ?? "idle", "submitted", latencyOf(context, startedMs));
+}
+
+async function delivered(
+  context: DashboardContext,
+  agent: Agent,
+  pane: PaneId,
+  request: Exclude<RespondRequest, { mode: "keys" }>,
+  startedMs: number,
+): Promise<RespondAnswer> {
+  const { panes, desk, log, nowUnixMs } = context;
+  const { question } = agent;
+  const text = turnText(request);
+  const underWay = answerUnderWay(context, agent, text);
+  agent.answer = underWay;
+  let result: Delivered | failures.Failure;
+  try {
+    result = await deliverAnswer(context, { pane, watch: panes.watchOf(agent), question }, request);
+  } catch (error) {
+    result = await explained(context, pane, error);
+    if (result.errorType === "unknown") log.error("dashboard.respond.failed", { agent: agent.record.id, error });
+  } finally {
+    agent.answer = undefined;
+  }
+  const latencyMs = latencyOf(context, startedMs);
+  const failure = "status" in result ? result : failureOfOutcome(result);
+  // A hook that has reported the prompt knows better than a connection that was lost meanwhile.
+  if (failure !== undefined && !underWay.isRecorded) {
+    if (failure.isUncertain) {
+      const delivery = failure === failures.NOT_ECHOED ? "not_echoed" : "indeterminate";
+      agent.lastDelivery = { delivery, mode: request.mode, latencyMs, atUnixMs: nowUnixMs() };
+      desk.refreshCard(agent, "respond_failed");
+    }
+    return failureAnswer(failure, latencyMs);
+  }
+  const outcome = "outcome" in result && failure === undefined ? result.outcome : "submitted";
+  agent.lastDelivery = { delivery: outcome, mode: request.mode, latencyMs, atUnixMs: nowUnixMs() };
+  if (underWay.isRecorded) desk.refreshCard(agent, "respond");
+  underWay.record(!("isPrompt" in result && result.isPrompt && agent.hasHooks));
+  return successAnswer(agent, request.mode, "processing", outcome, latencyMs);
+}
+
+/** A pane that ends takes its connection with it, which is not the reason that helps. */
+async function explained(
+  { server, clock }: DashboardContext,
+  pane: PaneId,
+  thrown: unknown,
+): Promise<failures.Failure> {
+  const failure = failures.failureOf(thrown);
+  if (toAppError(thrown).code !== "CONNECTION_LOST" || failure.isUncertain) return failure;
+  await untilSettled(server, clock);
+  const error = await server.describePane(pane).then(() => undefined, toAppError);
+  return error?.code === "NOT_FOUND" ? failures.paneGone(pane) : failure;
+}
+
+/** Recorded once, by its delivery or by a hook, whichever is first. */
+function answerUnderWay({ desk }: DashboardContext, agent: Agent, text: string): AnswerUnderWay {
+  const { question } = agent;
+  let isRecorded = false;
+  return {
+    text,
+    get isRecorded() {
+      return isRecorded;
+    },
+    record: (isReported) => {
+      if (isRecorded) return;
+      isRecorded = true;
+      // Answered meanwhile at the program itself, or its hooks have told of what followed.
+      if (agent.question?.turnId !== question?.turnId) {
+        desk.noted(agent, text);
+        return;
+      }
+      if (!isReported) {
+        agent.expectedPrompts.push(text);
+        if (agent.expectedPrompts.length > MAX_EXPECTED_PROMPTS) agent.expectedPrompts.shift();
+      }
+      desk.answered(agent, text, !isReported);
+    },
+  };
+}
+
+function failureOfOutcome({ outcome }: Delivered): failures.Failure | undefined {
+  switch (outcome) {
+    case "submitted":
+    case "queued":
+    case "echoed_unconfirmed":
+      return undefined;
+    case "not_echoed":
+      return failures.NOT_ECHOED;
+    case "indeterminate":
+      return failures.INDETERMINATE;
+  }
+}
+
+/** What stands in the history. */
+function turnText(request: Exclude<RespondRequest, { mode: "keys" }>): string {
+  switch (request.mode) {
+    case "text":
+    case "other":
+      return request.text;
+    case "select":
+      return request.label === undefined || request.label.trim() === ""
+        ? `[selected option ${request.index}]`
+        : request.label;
+    case "multi_select": {
+      const parts = request.answers.map(({ indices, isMulti }, place) =>
+        isMulti ? `Q${place + 1}: options [${indices.join(", ")}]` : `Q${place + 1}: option ${indices[0] ?? 0}`,
+      );
+      return `[multi-select: ${parts.join(", ")}]`;
+    }
+  }
+}
+
+const successAnswer = (
+  agent: Agent,
+  mode: RespondRequest["mode"],
+  newState: string,
+  delivery: string,
+  latencyMs: number,
+): RespondAnswer => ({
+  status: 200,
+  body: { status: "ok", agent_id: agent.record.id, mode, new_state: newState, latency_ms: latencyMs, delivery },
+  isKept: true,
+});
+
+const latencyOf = ({ clock }: DashboardContext, startedMs: number): number => Math.round(clock.nowMs() - startedMs);

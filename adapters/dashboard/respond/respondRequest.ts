@@ -1,0 +1,133 @@
+/** From the body of `POST /api/respond/:id` to an answer, or the contract's refusal of it (docs/contracts/dashboard.md §2). */
+import { isKeyName } from "../../../daemon/panes/keys.ts";
+import { MAX_INPUT_BYTES } from "../../../protocol/limits.ts";
+import { fieldsOf, textOf } from "../agents/questions.ts";
+import { MAX_ANSWERS, MAX_KEYS, MAX_OPTION_INDEX } from "../limits.ts";
+
+export type RespondRequest =
+  | { readonly mode: "text"; readonly text: string; readonly dialogId: string | undefined }
+  | {
+      readonly mode: "select";
+      readonly index: number;
+      readonly label: string | undefined;
+      readonly dialogId: string | undefined;
+    }
+  | { readonly mode: "other"; readonly text: string; readonly dialogId: string | undefined }
+  | {
+      readonly mode: "multi_select";
+      /** Per question the options chosen; `isMulti` where several may be. */
+      readonly answers: readonly MultiAnswer[];
+      readonly dialogId: string | undefined;
+    }
+  | { readonly mode: "keys"; readonly keys: readonly string[]; readonly dialogId: undefined };
+
+export interface MultiAnswer {
+  readonly indices: readonly number[];
+  readonly isMulti: boolean;
+}
+
+export interface Refusal {
+  readonly errorType: string;
+  readonly message: string;
+}
+
+/** A body that is no object counts as an empty one, as the contract's clients know it. */
+export function parseRespond(bytes: Uint8Array): RespondRequest | Refusal {
+  const body = bodyOf(bytes);
+  const mode = body["mode"] ?? "text";
+  const dialogId = textOf(body["dialog_id"]);
+  switch (mode) {
+    case "text":
+      return textAnswer(body, "Response text is required.", (text) => ({ mode: "text", text, dialogId }));
+    case "other":
+      return textAnswer(body, "Text is required for 'other' mode.", (text) => ({ mode: "other", text, dialogId }));
+    case "select": {
+      const index = body["option_index"];
+      if (!isIndex(index)) {
+        return { errorType: "invalid_option_index", message: "option_index must be a non-negative integer." };
+      }
+      return { mode: "select", index, label: textOf(body["option_label"]), dialogId };
+    }
+    case "multi_select": {
+      const answers = answersOf(body["answers"]);
+      return typeof answers === "string"
+        ? { errorType: "invalid_answers", message: answers }
+        : { mode: "multi_select", answers, dialogId };
+    }
+    case "keys":
+      return keysOf(body["keys"]);
+    default:
+      return {
+        errorType: "invalid_mode",
+        message: `Invalid mode '${shown(mode)}'. Must be 'text', 'select', 'other', or 'multi_select'.`,
+      };
+  }
+}
+
+function bodyOf(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    return fieldsOf(JSON.parse(new TextDecoder().decode(bytes))) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function textAnswer(
+  body: Readonly<Record<string, unknown>>,
+  missing: string,
+  make: (text: string) => RespondRequest,
+): RespondRequest | Refusal {
+  const text = textOf(body["text"]) ?? "";
+  if (text.trim() === "") return { errorType: "missing_text", message: missing };
+  if (text.includes("\0")) {
+    return { errorType: "invalid_text", message: "The text holds a NUL character, which no prompt takes." };
+  }
+  if (/\p{Surrogate}/u.test(text)) {
+    return { errorType: "invalid_text", message: "The text holds half of a surrogate pair; send whole characters." };
+  }
+  if (Buffer.byteLength(text) > MAX_INPUT_BYTES) {
+    return { errorType: "invalid_text", message: `The text is longer than ${MAX_INPUT_BYTES} bytes; shorten it.` };
+  }
+  return make(text);
+}
+
+const isIndex = (value: unknown): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_OPTION_INDEX;
+
+function answersOf(value: unknown): readonly MultiAnswer[] | string {
+  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_ANSWERS) {
+    return "answers must be a non-empty array for 'multi_select' mode.";
+  }
+  const answers: MultiAnswer[] = [];
+  for (const [place, raw] of (value as readonly unknown[]).entries()) {
+    const answer = fieldsOf(raw);
+    if (answer === undefined) return `answers[${place}] must be an object.`;
+    const { option_index: index, option_indices: indices } = answer;
+    if (Array.isArray(indices) && indices.length > 0 && indices.length <= MAX_OPTION_INDEX && indices.every(isIndex)) {
+      answers.push({ indices: [...new Set<number>(indices)].sort((a, b) => a - b), isMulti: true });
+    } else if (isIndex(index)) answers.push({ indices: [index], isMulti: false });
+    else return `answers[${place}] must have option_index (int >= 0) or option_indices (non-empty list).`;
+  }
+  return answers;
+}
+
+function keysOf(value: unknown): RespondRequest | Refusal {
+  const keys = Array.isArray(value) ? (value as readonly unknown[]) : [];
+  const isFine = keys.length > 0 && keys.length <= MAX_KEYS && keys.every((key) => typeof key === "string");
+  if (!isFine) {
+    return { errorType: "invalid_keys", message: `keys must be a list of 1 to ${MAX_KEYS} key names.` };
+  }
+  const unknown = keys.find((key) => !isKeyName(key));
+  if (unknown !== undefined) {
+    return {
+      errorType: "invalid_keys",
+      message: `'${shown(unknown)}' is no key; keys are Enter, Escape, Up, C-c, 1 …`,
+    };
+  }
+  return { mode: "keys", keys, dialogId: undefined };
+}
+
+const shown = (value: unknown): string => {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
+};

@@ -1,0 +1,27 @@
+/**
+ * One daemon per database: ids are given out in memory. The lock is a transaction on a file beside it, which the system
+ * releases however the process ends.
+ */
+import Sqlite from "better-sqlite3";
+import { AppError } from "../../../protocol/errors.ts";
+
+/** A predecessor that is ending gets this long. */
+const WAIT_MS = 2_000;
+
+/** Returns the function that gives it back. @throws AppError CONFIGURATION_INVALID */
+export function becomeSoleOwner(databasePath: string): () => void {
+  if (databasePath === ":memory:") return () => undefined;
+  const path = `${databasePath}.lock`;
+  const lock = new Sqlite(path, { timeout: WAIT_MS });
+  try {
+    lock.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    lock.close();
+    throw new AppError(
+      "CONFIGURATION_INVALID",
+      `another tmuxwire uses ${databasePath}: stop it, or give this one another --dashboard-database`,
+      { cause: error },
+    );
+  }
+  return () => void lock.close();
+}

@@ -1,0 +1,139 @@
+/**
+ * Writes in the order in which they were made, each turn's as one transaction at its end. While another process holds the
+ * database, or its disk takes nothing, they stay in memory and are tried again: what was answered to a client is not lost
+ * because somebody looks at the file, and the main thread never waits for a lock.
+ */
+import type { Database } from "../../../daemon/ops/database.ts";
+import type { Log } from "../../../daemon/ops/log.ts";
+import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import {
+  BUSY_WAIT_MS,
+  CHECKPOINT_DELAY_MS,
+  CHECKPOINT_WRITES,
+  MAX_PENDING_WRITES,
+  RETRY_WRITE_MAX_MS,
+  RETRY_WRITE_MIN_MS,
+} from "../limits.ts";
+
+export interface WriteBehindOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class WriteBehind {
+  readonly #options: WriteBehindOptions;
+  #pending: (() => void)[] = [];
+  #isQueued = false;
+  #failure: unknown;
+  #retryMs = 0;
+  #timer: Timer | undefined;
+  #unchecked = 0;
+  #checkpoint: Timer | undefined;
+
+  constructor(options: WriteBehindOptions) {
+    this.#options = options;
+    options.database.pragma(`busy_timeout = ${BUSY_WAIT_MS}`);
+    // A checkpoint waits for the disk: not in the turn in which an agent waits for us.
+    options.database.pragma("wal_autocheckpoint = 0");
+  }
+
+  /** Runs with the other writes of this turn. @throws AppError RESOURCE_LIMIT past the bound, before anything is kept */
+  add(write: () => void): void {
+    if (this.#pending.length >= MAX_PENDING_WRITES) throw this.#refusal();
+    this.#pending.push(write);
+    if (this.#isQueued || this.#timer !== undefined) return;
+    this.#isQueued = true;
+    queueMicrotask(() => {
+      this.#isQueued = false;
+      this.flush();
+    });
+  }
+
+  /** For what is better not begun than done without a trace. @throws AppError RESOURCE_LIMIT */
+  requireWritable(): void {
+    if (this.#failure === undefined) {
+      try {
+        this.#options.database.exec("BEGIN IMMEDIATE; ROLLBACK");
+        return;
+      } catch (error) {
+        this.#failed(error);
+      }
+    } else this.flush();
+    if (this.#failure !== undefined) throw this.#refusal();
+  }
+
+  /** Writes what is waiting, if it can. */
+  flush(): void {
+    const writes = this.#pending;
+    try {
+      this.#options.database
+        .transaction(() => {
+          for (const write of writes) write();
+        })
+        .immediate();
+    } catch (error) {
+      this.#failed(error);
+      return;
+    }
+    this.#pending = [];
+    if (this.#failure !== undefined) this.#options.log.info("dashboard.database.back", { writes: writes.length });
+    this.#failure = undefined;
+    this.#retryMs = 0;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#unchecked += writes.length;
+    if (this.#unchecked >= CHECKPOINT_WRITES) this.#checkpointLater();
+  }
+
+  /** Tries once more. Safe to call twice. */
+  close(): void {
+    this.flush();
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#checkpoint?.cancel();
+    if (this.#pending.length > 0) {
+      this.#options.log.error("dashboard.database.lost", { writes: this.#pending.length, error: this.#failure });
+      this.#pending = [];
+    }
+  }
+
+  #checkpointLater(): void {
+    const { clock, database, log } = this.#options;
+    this.#checkpoint ??= clock.callAt(clock.nowMs() + CHECKPOINT_DELAY_MS, () => {
+      this.#checkpoint = undefined;
+      this.#unchecked = 0;
+      try {
+        database.pragma("wal_checkpoint(PASSIVE)");
+      } catch (error) {
+        log.debug("dashboard.database.unchecked", { error });
+      }
+    });
+  }
+
+  #failed(error: unknown): void {
+    if (this.#failure === undefined) this.#options.log.warn("dashboard.database.behind", { error });
+    this.#failure = error;
+    this.#retryMs = Math.min(Math.max(this.#retryMs * 2, RETRY_WRITE_MIN_MS), RETRY_WRITE_MAX_MS);
+    const { clock } = this.#options;
+    this.#timer?.cancel();
+    this.#timer = clock.callAt(clock.nowMs() + this.#retryMs, () => {
+      this.#timer = undefined;
+      this.flush();
+    });
+  }
+
+  #refusal(): AppError {
+    return new AppError(
+      "RESOURCE_LIMIT",
+      isLock(this.#failure)
+        ? "The dashboard's database is locked by another program; nothing was done. Close that program and try again."
+        : "The dashboard's database cannot be written; nothing was done. Look at the daemon's log, then try again.",
+      { details: { reason: isLock(this.#failure) ? "database_locked" : "database_failed" }, cause: this.#failure },
+    );
+  }
+}
+
+const isLock = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && /^SQLITE_(?:BUSY|LOCKED)/.test(String(error.code));

@@ -1,0 +1,385 @@
+/** `POST /api/respond/:id` row by row (docs/contracts/dashboard.md §2), with a delivery that says what it is told to say. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { ChooseRequest, DeliveryOutcome, SubmitRequest } from "../../daemon/delivery/delivery.ts";
+import type { Dialog } from "../../daemon/readiness/readiness.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { DashboardScene } from "../support/dashboardScene.ts";
+
+let scene: DashboardScene;
+beforeEach(async () => {
+  scene = await DashboardScene.start();
+});
+afterEach(() => scene[Symbol.asyncDispose]());
+
+const failed = (errorType: string, message: string | RegExp): object => ({
+  status: "error",
+  error_type: errorType,
+  message: typeof message === "string" ? message : (expect.stringMatching(message) as string),
+});
+
+describe("a body that is no answer", () => {
+  test.each<[unknown, string, string | RegExp]>([
+    [{}, "missing_text", "Response text is required."],
+    ["", "missing_text", "Response text is required."],
+    ["[]", "missing_text", "Response text is required."],
+    ["{", "missing_text", "Response text is required."],
+    [{ text: " \n" }, "missing_text", "Response text is required."],
+    [{ text: 5 }, "missing_text", "Response text is required."],
+    [{ mode: "text" }, "missing_text", "Response text is required."],
+    [{ mode: "other" }, "missing_text", "Text is required for 'other' mode."],
+    [{ mode: "other", text: "  " }, "missing_text", "Text is required for 'other' mode."],
+    [{ mode: "zap" }, "invalid_mode", "Invalid mode 'zap'. Must be 'text', 'select', 'other', or 'multi_select'."],
+    [{ mode: 5 }, "invalid_mode", "Invalid mode '5'. Must be 'text', 'select', 'other', or 'multi_select'."],
+    ...[undefined, null, -1, 1.5, true, "0"].map((index): [unknown, string, string] => [
+      { mode: "select", option_index: index },
+      "invalid_option_index",
+      "option_index must be a non-negative integer.",
+    ]),
+    ...[undefined, [], {}, "x"].map((answers): [unknown, string, string] => [
+      { mode: "multi_select", answers },
+      "invalid_answers",
+      "answers must be a non-empty array for 'multi_select' mode.",
+    ]),
+    [{ mode: "multi_select", answers: [5] }, "invalid_answers", "answers[0] must be an object."],
+    ...[{}, { option_index: true }, { option_index: -1 }, { option_indices: [] }, { option_indices: ["0"] }].map(
+      (bad): [unknown, string, string] => [
+        { mode: "multi_select", answers: [{ option_index: 0 }, bad] },
+        "invalid_answers",
+        "answers[1] must have option_index (int >= 0) or option_indices (non-empty list).",
+      ],
+    ),
+    [{ mode: "keys" }, "invalid_keys", "keys must be a list of 1 to 64 key names."],
+    [{ mode: "keys", keys: ["Zap"] }, "invalid_keys", /'Zap' is no key/],
+    [{ text: "a\0b" }, "invalid_text", /NUL/],
+  ])("%j: %s", async (body, errorType, message) => {
+    // Before the agent is looked for.
+    const { status, json } = await scene.dashboard.respond(999, body);
+    expect([status, json]).toEqual([400, failed(errorType, message)]);
+  });
+});
+
+describe("whom it is for", () => {
+  test("an unknown agent", async () => {
+    const { status, json } = await scene.dashboard.respond(999, { text: "x" });
+    expect([status, json]).toEqual([404, failed("agent_not_found", "Agent with ID 999 not found.")]);
+    const available = await scene.dashboard.call("GET", "/api/respond/999/availability");
+    expect([available.status, available.json]).toEqual([
+      404,
+      failed("agent_not_found", "Agent with ID 999 not found."),
+    ]);
+  });
+
+  test.each([
+    ["POST", "/api/respond/abc", 404],
+    ["POST", "/api/respond/", 404],
+    ["POST", "/api/respond/-1", 404],
+    ["GET", "/api/respond/1", 405],
+    ["PUT", "/api/respond/1", 405],
+    ["POST", "/api/respond/1/availability", 405],
+  ])("%s %s: %i", async (method, path, status) => {
+    expect((await scene.dashboard.call(method, path)).status).toBe(status);
+  });
+
+  test("no pane, whatever the state", async () => {
+    const agentId = await scene.register({ pane: undefined });
+    const { status, json } = await scene.dashboard.respond(agentId, { text: "x" });
+    expect([status, json]).toEqual([400, failed("no_pane_id", "Agent has no tmux pane ID — cannot send input.")]);
+  });
+
+  test("an agent that does not wait", async () => {
+    const agentId = await scene.register();
+    const idle = await scene.dashboard.respond(agentId, { text: "x" });
+    expect([idle.status, idle.json]).toEqual([
+      409,
+      failed("wrong_state", "Agent is not awaiting input (current state: no_task)."),
+    ]);
+    await scene.prompt("go");
+    const busy = await scene.dashboard.respond(agentId, { text: "x" });
+    expect([busy.status, busy.json]).toEqual([
+      409,
+      failed("wrong_state", "Agent is not awaiting input (current state: processing)."),
+    ]);
+  });
+
+  test("a pane that never was, before or after the tmux server was another", async () => {
+    const agentId = await scene.register({ pane: "%77" });
+    await scene.prompt("go");
+    await scene.notify();
+    const { status, json } = await scene.dashboard.respond(agentId, { text: "x" });
+    expect([status, json]).toEqual([503, failed("pane_not_found", /pane %77 is gone/)]);
+  });
+});
+
+describe("text in the prompt box", () => {
+  test.each<[DeliveryOutcome]>([["submitted"], ["queued"], ["echoed_unconfirmed"]])("%s", async (outcome) => {
+    const agentId = await scene.asking();
+    scene.submits(outcome);
+    const { status, json } = await scene.dashboard.respond(agentId, { text: "go on" });
+    expect([status, json]).toEqual([
+      200,
+      {
+        status: "ok",
+        agent_id: agentId,
+        mode: "text",
+        new_state: "processing",
+        latency_ms: expect.any(Number) as number,
+        delivery: outcome,
+      },
+    ]);
+    expect(scene.submitted).toMatchObject([{ text: "go on", whileBusy: "queue", clearFirst: false }]);
+    const card = await scene.card(agentId);
+    expect(card).toMatchObject({
+      state: "PROCESSING",
+      question: null,
+      last_delivery: { delivery: outcome, mode: "text" },
+    });
+  });
+
+  test("the text is exact, blanks at its ends included", async () => {
+    const agentId = await scene.asking();
+    const text = "  -foo; \"q\" 'a' `x` $(y) 😀\n line two ;";
+    await scene.dashboard.respond(agentId, { text });
+    expect(scene.submitted[0]?.text).toBe(text);
+  });
+
+  test.each<[string, () => Promise<DeliveryOutcome>, number, string, RegExp]>([
+    ["not echoed", () => Promise.resolve("not_echoed"), 502, "not_echoed", /Enter was not pressed/],
+    ["lost on the way", () => Promise.resolve("indeterminate"), 502, "unknown", /may have arrived/],
+    ["late", () => Promise.reject(new AppError("TIMEOUT", "x")), 502, "timeout", /in time/],
+    ["refused by tmux", () => Promise.reject(new AppError("TMUX_COMMAND_FAILED", "x")), 502, "send_failed", /refused/],
+    ["a bug", () => Promise.reject(new TypeError("secret")), 502, "unknown", /daemon's log/],
+    [
+      "too many",
+      () => Promise.reject(new AppError("RESOURCE_LIMIT", "the pane is busy")),
+      502,
+      "send_failed",
+      /The pane/,
+    ],
+    ["pane gone", () => Promise.reject(new AppError("NOT_FOUND", "x")), 503, "pane_not_found", /pane is gone/],
+    [
+      "no tmux",
+      () => Promise.reject(new AppError("TMUX_UNAVAILABLE", "x", { details: { reason: "tmux_not_installed" } })),
+      503,
+      "tmux_not_installed",
+      /Install tmux/,
+    ],
+    [
+      "no server",
+      () => Promise.reject(new AppError("CONNECTION_LOST", "x", { details: { reason: "tmux_not_running" } })),
+      503,
+      "tmux_not_running",
+      /No tmux server/,
+    ],
+    [
+      "a dialog in between",
+      () => Promise.reject(new AppError("WRONG_STATE", "a dialog has opened", { details: { state: "asking" } })),
+      409,
+      "wrong_state",
+      /A dialog has opened/,
+    ],
+  ])("%s: the state stays", async (_name, outcome, status, errorType, message) => {
+    const agentId = await scene.asking();
+    scene.submitsWith(outcome);
+    const answer = await scene.dashboard.respond(agentId, { text: "x" });
+    expect([answer.status, answer.json]).toEqual([
+      status,
+      { ...failed(errorType, message), latency_ms: expect.any(Number) as number },
+    ]);
+    expect(await scene.card(agentId)).toMatchObject({ state: "AWAITING_INPUT" });
+  });
+
+  test("two at once: one is delivered, the other told", async () => {
+    const agentId = await scene.asking();
+    const release = scene.holdSubmit();
+    const first = scene.dashboard.respond(agentId, { text: "one" });
+    await scene.untilSubmitted(1);
+    const second = await scene.dashboard.respond(agentId, { text: "two" });
+    expect([second.status, second.json]).toEqual([
+      409,
+      failed("wrong_state", "Agent is not awaiting input (current state: processing)."),
+    ]);
+    release();
+    expect((await first).status).toBe(200);
+    expect(scene.submitted.map(({ text }) => text)).toEqual(["one"]);
+  });
+});
+
+const DIALOG: Dialog = {
+  id: "d1",
+  multi: false,
+  text: "Do you want to proceed?",
+  options: [
+    { index: 0, number: "1", label: "Yes", keys: ["1"] },
+    { index: 1, number: "2", label: "Yes, and don't ask again", keys: ["2"] },
+    { index: 2, number: "3", label: "No, and tell Claude what to do differently", keys: ["3"] },
+  ],
+  otherIndex: 2,
+};
+
+describe("while a dialog is open", () => {
+  test.each<[object, ChooseRequest["answer"]]>([
+    [{ text: "2" }, { kind: "option", index: 1 }],
+    [{ text: "2." }, { kind: "option", index: 1 }],
+    [{ text: "yes" }, { kind: "option", index: 0 }],
+    [{ text: " Yes, and don't ask again " }, { kind: "option", index: 1 }],
+    [{ text: "y" }, { kind: "other", text: "y" }],
+    [{ text: "4" }, { kind: "other", text: "4" }],
+    [{ text: "use a branch" }, { kind: "other", text: "use a branch" }],
+    [
+      { mode: "select", option_index: 0, option_label: "Yes" },
+      { kind: "option", index: 0 },
+    ],
+    [
+      { mode: "select", option_index: 2, option_label: "No, and tell" },
+      { kind: "option", index: 2 },
+    ],
+    [
+      { mode: "select", option_index: 1, dialog_id: "d1" },
+      { kind: "option", index: 1 },
+    ],
+    [
+      { mode: "other", text: "no" },
+      { kind: "other", text: "no" },
+    ],
+    [
+      { mode: "multi_select", answers: [{ option_indices: [2, 0] }, { option_index: 1 }] },
+      { kind: "multi", answers: [[0, 2], [1]] },
+    ],
+  ])("%j: %j", async (body, answer) => {
+    const agentId = await scene.asking();
+    scene.shows("asking", DIALOG);
+    const { status, json } = await scene.dashboard.respond(agentId, body);
+    expect([status, json["new_state"]]).toEqual([200, "processing"]);
+    expect(scene.chosen).toMatchObject([{ answer, dialogId: "d1" }]);
+    expect(scene.submitted).toEqual([]);
+  });
+
+  test.each<[object, number, string, RegExp]>([
+    [{ mode: "select", option_index: 3 }, 400, "invalid_option_index", /from 0 to 2: 1\. Yes \/ 2\. Yes, and/],
+    [{ mode: "select", option_index: 0, option_label: "Delete" }, 409, "wrong_state", /has changed/],
+    [{ mode: "select", option_index: 0, dialog_id: "d0" }, 409, "wrong_state", /Another question/],
+    [{ text: "Yes", dialog_id: "d0" }, 409, "wrong_state", /Another question/],
+  ])("%j: %i %s", async (body, status, errorType, message) => {
+    const agentId = await scene.asking();
+    scene.shows("asking", DIALOG);
+    const answer = await scene.dashboard.respond(agentId, body);
+    expect([answer.status, answer.json]).toMatchObject([status, failed(errorType, message)]);
+    expect(scene.chosen).toEqual([]);
+  });
+
+  test.each([{ text: "maybe" }, { mode: "other", text: "maybe" }])("no way for free text: %j", async (body) => {
+    const agentId = await scene.asking();
+    scene.shows("asking", { ...DIALOG, otherIndex: undefined });
+    const { status, json } = await scene.dashboard.respond(agentId, body);
+    expect([status, json]).toMatchObject([
+      409,
+      failed(
+        "wrong_state",
+        "A dialog is open that takes no free text; its options are 1. Yes / 2. Yes, and don't ask again / " +
+          "3. No, and tell Claude what to do differently.",
+      ),
+    ]);
+    expect([scene.chosen, scene.submitted]).toEqual([[], []]);
+  });
+
+  test("one that could not be read takes nothing", async () => {
+    const agentId = await scene.asking();
+    scene.shows("asking", undefined);
+    const { status, json } = await scene.dashboard.respond(agentId, { text: "x" });
+    expect([status, json]).toMatchObject([409, failed("wrong_state", /could not be read/)]);
+    expect(scene.looks).toBe(1);
+    expect(scene.submitted).toEqual([]);
+  });
+
+  test("one that has gone is not answered", async () => {
+    const agentId = await scene.asking();
+    scene.shows("busy", undefined, "claude");
+    const { status, json } = await scene.dashboard.respond(agentId, { mode: "select", option_index: 0 });
+    expect([status, json]).toMatchObject([409, failed("wrong_state", /no longer on the agent's screen/)]);
+  });
+});
+
+describe("a program that no profile knows gets the contract's keys", () => {
+  test.each<[object, string]>([
+    [{ mode: "select", option_index: 2 }, "Down Down Enter"],
+    [{ mode: "select", option_index: 0 }, "Enter"],
+    [{ mode: "multi_select", answers: [{ option_index: 1 }] }, "Down Enter Enter"],
+    [
+      { mode: "multi_select", answers: [{ option_indices: [2, 0] }, { option_index: 1 }] },
+      "Space Down Down Space Enter Down Enter Enter",
+    ],
+    [{ text: "Green" }, "Down Enter"],
+    [{ text: "2" }, "Down Enter"],
+    [{ mode: "other", text: "Blue" }, "Down Down Enter"],
+    [{ text: "Blue" }, "Down Down Enter"],
+  ])("%j: %s", async (body, keys) => {
+    const agentId = await scene.register();
+    await scene.prompt("go");
+    await scene.dashboard.hook("pre-tool-use", {
+      session_id: "s1",
+      tool_name: "AskUserQuestion",
+      tool_input: { questions: [{ question: "Which?", options: [{ label: "Red" }, { label: "Green" }] }] },
+    });
+    const { status, json } = await scene.dashboard.respond(agentId, body);
+    expect([status, json["status"]]).toEqual([200, "ok"]);
+    expect(scene.keys().join(" ")).toBe(keys);
+    const isOther = JSON.stringify(body).includes("Blue");
+    expect(scene.submitted.map(({ text }) => text)).toEqual(isOther ? ["Blue"] : []);
+  });
+});
+
+describe("keys", () => {
+  test("go to the pane in any state, and change none", async () => {
+    const agentId = await scene.register();
+    await scene.prompt("go");
+    const { status, json } = await scene.dashboard.respond(agentId, { mode: "keys", keys: ["Escape"] });
+    expect([status, json]).toMatchObject([
+      200,
+      { status: "ok", agent_id: agentId, mode: "keys", new_state: "processing", delivery: "submitted" },
+    ]);
+    expect(scene.keys()).toEqual(["Escape"]);
+  });
+});
+
+describe("the same answer again", () => {
+  test("with its key gets the first one's, and types nothing", async () => {
+    const agentId = await scene.asking();
+    const first = await scene.dashboard.respond(agentId, { text: "one" }, "k1");
+    const again = await scene.dashboard.respond(agentId, { text: "one" }, "k1");
+    expect([again.status, again.json]).toEqual([200, first.json]);
+    expect(scene.submitted).toHaveLength(1);
+    const other = await scene.dashboard.respond(agentId, { text: "two" }, "k1");
+    expect([other.status, other.json]).toMatchObject([409, failed("idempotency_conflict", /another answer/)]);
+  });
+
+  test("while the first is under way joins it", async () => {
+    const agentId = await scene.asking();
+    const release = scene.holdSubmit();
+    const first = scene.dashboard.respond(agentId, { text: "one" }, "k1");
+    await scene.untilSubmitted(1);
+    const second = scene.dashboard.respond(agentId, { text: "one" }, "k1");
+    release();
+    expect((await second).json).toEqual((await first).json);
+    expect(scene.submitted).toHaveLength(1);
+  });
+
+  test.each([["k1"], [undefined]])("after a failure that may have typed something (key %s)", async (key) => {
+    const agentId = await scene.asking();
+    scene.submits("not_echoed");
+    const first = await scene.dashboard.respond(agentId, { text: "one" }, key);
+    scene.submits("submitted");
+    const again = await scene.dashboard.respond(agentId, { text: "one" }, key);
+    expect([again.status, again.json]).toEqual([502, first.json]);
+    expect(scene.submitted).toHaveLength(1);
+    expect((await scene.dashboard.respond(agentId, { text: "another" })).status).toBe(200);
+  });
+
+  test("after a failure that has typed nothing is carried out", async () => {
+    const agentId = await scene.asking();
+    scene.submitsWith(() => Promise.reject(new AppError("CONNECTION_LOST", "x")));
+    expect((await scene.dashboard.respond(agentId, { text: "one" }, "k1")).status).toBe(503);
+    scene.submits("submitted");
+    expect((await scene.dashboard.respond(agentId, { text: "one" }, "k1")).status).toBe(200);
+    expect(scene.submitted.map(({ text }: SubmitRequest) => text)).toEqual(["one", "one"]);
+  });
+});

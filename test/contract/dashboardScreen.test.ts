@@ -1,0 +1,162 @@
+/** What an agent's screen says, beside its hooks: dialogs, work and rest, with and without hooks. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Dialog } from "../../daemon/readiness/readiness.ts";
+import { UUID } from "../support/dashboardFixture.ts";
+import { DashboardScene } from "../support/dashboardScene.ts";
+import { FakeClock } from "../support/fakeClock.ts";
+
+/** Moved by hand where the test says so; requests have the real one. */
+const clock = new FakeClock();
+let scene: DashboardScene;
+beforeEach(async () => {
+  scene = await DashboardScene.start({ clock });
+});
+afterEach(() => scene[Symbol.asyncDispose]());
+
+const dialog = (id: string, labels: readonly string[] = ["Yes", "No"]): Dialog => ({
+  id,
+  multi: false,
+  text: `Question ${id}?`,
+  options: labels.map((label, index) => ({ index, number: String(index + 1), label, keys: [String(index + 1)] })),
+});
+
+const hook = (name: string, body: object = {}) => scene.dashboard.hook(name, { session_id: "s1", ...body });
+
+describe("a dialog on the screen", () => {
+  test("gives the hook's question its options, once, and keeps its words", async () => {
+    const agentId = await scene.register();
+    await scene.prompt("go");
+    await hook("permission-request", { tool_name: "Bash", tool_input: { command: "ls" } });
+    const events = await scene.dashboard.events();
+    scene.shows("asking", dialog("d1"));
+    const card = await events.next("card_refresh");
+    expect(card.data).toMatchObject({
+      state: "AWAITING_INPUT",
+      reason: "question_options",
+      question: { text: "Bash: ls", kind: "select", dialog_id: "d1", options: [{ label: "Yes" }, { label: "No" }] },
+    });
+    const turn = await events.next("turn_created");
+    expect(turn.data["tool_input"]).toMatchObject({
+      questions: [{ question: "Bash: ls", options: [{ label: "Yes" }, { label: "No" }] }],
+      source: "permission_pane_capture",
+      status: "pending",
+    });
+    expect(turn.data["turn_id"]).toBe((card.data["question"] as Record<string, unknown>)["turn_id"]);
+    scene.shows("asking", dialog("d1"));
+    await hook("stop");
+    expect(await scene.card(agentId)).toMatchObject({ state: "AWAITING_INPUT", question: { dialog_id: "d1" } });
+    expect(events.names()).toEqual(["card_refresh", "turn_created", "card_refresh"]);
+  });
+
+  test("that was there before its hook is the same question", async () => {
+    const agentId = await scene.register();
+    await scene.prompt("go");
+    scene.shows("busy");
+    await hook("permission-request", { tool_name: "Bash", tool_input: { command: "ls" } });
+    scene.shows("asking", dialog("d1"));
+    await hook("permission-request", { tool_name: "Edit", tool_input: { file_path: "/a" } });
+    clock.advanceMs(0);
+    expect(await scene.card(agentId)).toMatchObject({ question: { text: "Edit: /a", dialog_id: "d1" } });
+  });
+
+  test("no hook has told of is a question all the same", async () => {
+    const agentId = await scene.register();
+    scene.shows("asking", dialog("d1"));
+    expect(await scene.card(agentId)).toMatchObject({
+      state: "AWAITING_INPUT",
+      reason: "list",
+      question: { text: "Question d1?", kind: "select", other_index: null },
+    });
+    scene.shows("asking", dialog("d2", ["A", "B", "C"]));
+    expect(await scene.card(agentId)).toMatchObject({ question: { text: "Question d2?", dialog_id: "d2" } });
+    scene.shows("busy");
+    expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING", question: null });
+  });
+
+  test("whose mark has moved is chosen from by other keys", async () => {
+    const agentId = await scene.register();
+    scene.shows("asking", dialog("d1"));
+    const moved = dialog("d1");
+    const options = moved.options.map((option) => ({ ...option, keys: ["Down", "Enter"] }));
+    scene.shows("asking", { ...moved, options });
+    expect(await scene.card(agentId)).toMatchObject({ question: { options: [{ keys: ["Down", "Enter"] }, {}] } });
+    const { json } = await scene.dashboard.call("GET", `/api/agents/${agentId}/turns`);
+    expect(json["turns"]).toHaveLength(1);
+  });
+
+  test("answered at the program itself: it works again, or rests", async () => {
+    const agentId = await scene.register();
+    scene.shows("asking", dialog("d1"));
+    scene.shows("idle");
+    // Between two dialogs a program may look idle.
+    expect(await scene.card(agentId)).toMatchObject({ state: "AWAITING_INPUT" });
+    clock.advanceMs(1_500);
+    expect(await scene.card(agentId)).toMatchObject({ state: "COMPLETE", question: null });
+  });
+});
+
+describe("work and rest of an agent with hooks", () => {
+  test("Escape, of which no hook tells, ends its turn once it has rested", async () => {
+    const agentId = await scene.register();
+    await scene.prompt("go");
+    scene.shows("busy");
+    scene.shows("idle");
+    clock.advanceMs(1_499);
+    expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING" });
+    clock.advanceMs(1);
+    expect(await scene.card(agentId)).toMatchObject({ state: "COMPLETE" });
+  });
+
+  test("a repaint ends nothing", async () => {
+    const agentId = await scene.register();
+    await scene.prompt("go");
+    scene.shows("idle");
+    clock.advanceMs(1_000);
+    scene.shows("busy");
+    clock.advanceMs(5_000);
+    expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING" });
+    // Nor does rest that began before the prompt.
+    scene.shows("idle");
+    await hook("stop");
+    await scene.prompt("next");
+    clock.advanceMs(5_000);
+    expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING" });
+  });
+
+  test("a question in the prompt box is not taken back by rest", async () => {
+    const agentId = await scene.asking();
+    scene.shows("idle");
+    clock.advanceMs(60_000);
+    expect(await scene.card(agentId)).toMatchObject({ state: "AWAITING_INPUT" });
+    scene.shows("busy");
+    clock.advanceMs(1_500);
+    expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING" });
+  });
+
+  test("a program that no profile knows says nothing", async () => {
+    const agentId = await scene.register();
+    await scene.prompt("go");
+    scene.shows("idle", undefined, "shell");
+    clock.advanceMs(60_000);
+    expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING" });
+  });
+});
+
+test("an agent without hooks lives by its screen alone", async () => {
+  const body = { session_uuid: UUID, project_path: "/p", tmux_pane_id: scene.pane };
+  const { json } = await scene.dashboard.call("POST", "/api/sessions", body);
+  const agentId = Number(json["agent_id"]);
+  const state = async () => (await scene.card(agentId))?.["state"];
+  scene.shows("idle", undefined, "codex");
+  expect(await state()).toBe("IDLE");
+  scene.shows("busy", undefined, "codex");
+  expect(await state()).toBe("PROCESSING");
+  scene.shows("asking", dialog("d1"), "codex");
+  expect(await state()).toBe("AWAITING_INPUT");
+  const answer = await scene.dashboard.respond(agentId, { text: "1" });
+  expect([answer.status, scene.chosen[0]?.answer]).toEqual([200, { kind: "option", index: 0 }]);
+  scene.shows("busy", undefined, "codex");
+  scene.shows("idle", undefined, "codex");
+  clock.advanceMs(1_500);
+  expect(await state()).toBe("COMPLETE");
+});
