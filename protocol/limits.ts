@@ -55,5 +55,11 @@ export const GUEST_IDLE_MS = 60_000;
 export const GUEST_ATTACH_WITHIN_MS = 5_000;
 /** Control clients that start at once on a guest's server; each takes some 20 ms of a core, and the others wait. */
 export const MAX_GUEST_ATTACHING = 8;
+/** Nobody of ours comes to a guest's server so soon after a session or a client of it came or went. */
+export const GUEST_CALM_MS = 100;
+/** The same while another client of ours can be asked what the one to come would be asked. */
+export const GUEST_CALM_WITH_STAND_IN_MS = 1_000;
+/** A guest's server that is never calm is joined after this all the same. */
+export const GUEST_CALM_WITHIN_MS = 10_000;
 /** Least time between two looks at which panes' programs have ended: terminals come and go in bursts. */
 export const TTY_LOOK_INTERVAL_MS = 10;

@@ -77,8 +77,9 @@ export function readDashboard(
     token: settings.read<string | undefined>({
       key: "dashboard.token",
       variable: "TMUXWIRE_DASHBOARD_TOKEN",
-      schema: v.pipe(v.string(), v.trim(), v.nonEmpty()),
-      expected: "text that is not blank",
+      // It travels in a header.
+      schema: v.pipe(v.string(), v.trim(), v.regex(/^[\x20-\x7e]+$/)),
+      expected: "text that is not blank, of plain ASCII characters",
       fallback: undefined,
       secret: true,
     }),

@@ -39,6 +39,24 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 }
 
+/** What a start would meet, left as it was. @throws AppError as `openDatabase` */
+export function examineDatabase(path: string): "absent" | "damaged" | "usable" {
+  if (!existsSync(path)) return "absent";
+  try {
+    const database = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist: true });
+    try {
+      if (database.pragma("quick_check(1)", { simple: true }) !== "ok") return "damaged";
+      database.exec("BEGIN IMMEDIATE; ROLLBACK");
+      return "usable";
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    if (DAMAGED.has(codeOf(error))) return "damaged";
+    throw explain(path, error);
+  }
+}
+
 function open({ path, migrations }: DatabaseOptions): Database {
   if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const database = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS });

@@ -10,8 +10,9 @@ import type { PaneId } from "../../protocol/ids.ts";
 import { GUEST_ATTACH_WITHIN_MS } from "../../protocol/limits.ts";
 import { ControlConnection } from "../connection/controlConnection.ts";
 import type { Clock } from "../time/clock.ts";
+import type { AttachGate } from "./attachGate.ts";
 import { attachCommand } from "./guestBase.ts";
-import type { GuestLink, LinkChannel } from "./guestLink.ts";
+import { type GuestLink, type LinkChannel, orAborted } from "./guestLink.ts";
 import { type GuestSpawn, guestSpawn } from "./guestLook.ts";
 
 export interface AttachOptions {
@@ -21,36 +22,46 @@ export interface AttachOptions {
   readonly signal: AbortSignal;
   /** The server that is meant; ids mean nothing on another. */
   readonly identity: ServerIdentity | undefined;
+  readonly gate: AttachGate;
   readonly onNotification: (notification: Notification) => void;
 }
 
 /** @throws AppError CONNECTION_LOST when it could not be attached there. */
 export async function attachLink(options: AttachOptions): Promise<LinkChannel> {
-  const { spawn, clock, link, signal, identity } = options;
+  const { spawn, clock, link, signal, identity, gate } = options;
+  const arrived = await gate.enter(signal);
   const connection: ControlConnection = new ControlConnection({
     open: spawn.open,
     spawn: guestSpawn(spawn, attachCommand(link.session)),
     onOutput: (paneNumber, line, from, to) => link.takeEscaped(paneNumber, line, from, to),
     onNotification: (notification) => {
+      gate.noticed(notification);
       if (notification.kind === "pause") resume(connection, link, notification.pane);
       else if (notification.kind !== "session-changed") options.onNotification(notification);
       else if (notification.session !== link.session) link.close(elsewhere());
     },
     onChunkEnd: () => link.announce(),
-    onClosed: (error) => link.close(error),
+    onClosed: (error) => {
+      gate.disturbed();
+      link.close(error);
+    },
   });
-  const close = (): void => connection.close();
-  signal.addEventListener("abort", close, { once: true });
-  const timer = clock.callAt(clock.nowMs() + GUEST_ATTACH_WITHIN_MS, () => link.close(silent()));
+  const answer = connection.command(displayMessage(SERVER_IDENTITY_FORMAT));
+  const timer = clock.callAt(clock.nowMs() + GUEST_ATTACH_WITHIN_MS, () => connection.close(silent()));
+  const settled = (): void => {
+    timer.cancel();
+    arrived();
+  };
+  answer.then(settled, settled);
+  // Also one that is not wanted any more stays until tmux has answered it.
+  const close = (): void => gate.leave(() => connection.close());
   try {
-    const here = decodeServerIdentity((await connection.command(displayMessage(SERVER_IDENTITY_FORMAT))).body);
+    const here = decodeServerIdentity((await orAborted(answer, signal)).body);
     const isMeant = here?.pid === identity?.pid && here?.startSec === identity?.startSec;
     if (here?.session !== link.session || !isMeant) throw elsewhere();
   } catch (error) {
-    connection.close();
+    close();
     throw error;
-  } finally {
-    timer.cancel();
   }
   return { connection, close };
 }

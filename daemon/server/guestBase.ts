@@ -9,11 +9,12 @@ import { decodeServerIdentity, SERVER_IDENTITY_FORMAT, type ServerIdentity } fro
 import type { Notification } from "../../protocol/control/notifications.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { SessionId } from "../../protocol/ids.ts";
-import { GUEST_ATTACH_WITHIN_MS, PAUSE_AFTER_SEC } from "../../protocol/limits.ts";
+import { GUEST_ATTACH_WITHIN_MS, GUEST_CALM_WITH_STAND_IN_MS, PAUSE_AFTER_SEC } from "../../protocol/limits.ts";
 import { ControlConnection, type ControlConnectionOptions } from "../connection/controlConnection.ts";
 import { createNonce } from "../connection/framing.ts";
 import { Supervisor } from "../connection/supervisor.ts";
 import type { Clock } from "../time/clock.ts";
+import type { AttachGate } from "./attachGate.ts";
 import { GuestDoor } from "./guestDoor.ts";
 import { type GuestSpawn, guestSpawn } from "./guestLook.ts";
 import { removeAbandonedBuffers } from "./guestBuffers.ts";
@@ -30,9 +31,12 @@ export const attachCommand = (session: SessionId, ...flags: string[]): readonly 
 export interface GuestBaseOptions extends Pick<ControlConnectionOptions, "onOutput" | "onChunkEnd"> {
   readonly onNotification: (notification: Notification, connection: ControlConnection) => void;
   readonly spawn: GuestSpawn;
+  readonly gate: AttachGate;
   readonly clock: Clock;
   readonly log: (event: string, fields: object) => void;
   readonly onState: (state: ServerState) => void;
+  /** Somebody else can be asked meanwhile. */
+  readonly hasStandIn: () => boolean;
   /** Every few seconds while tmux answers. */
   readonly onBeat: () => void;
   /** Makes a fresh connection useful; what was known is void when the server is another one. */
@@ -61,6 +65,8 @@ export class GuestBase {
   #askAgain = false;
   #epoch = "";
   #retryCode = "";
+  /** Tells the gate that the client which is being started has been answered. */
+  #arrived: () => void = () => undefined;
 
   constructor(options: GuestBaseOptions) {
     this.#options = options;
@@ -152,7 +158,18 @@ export class GuestBase {
   }
 
   async #open(): Promise<ControlConnection> {
-    const { spawn } = this.#options;
+    const calmMs = this.#options.hasStandIn() ? GUEST_CALM_WITH_STAND_IN_MS : undefined;
+    this.#arrived = await this.#options.gate.enter(undefined, calmMs);
+    try {
+      return await this.#attach();
+    } catch (error) {
+      this.#arrived();
+      throw error;
+    }
+  }
+
+  async #attach(): Promise<ControlConnection> {
+    const { spawn, gate } = this.#options;
     const session = chooseSession(await this.#door.look());
     if (session === undefined) {
       throw this.#door.refuse(
@@ -174,6 +191,8 @@ export class GuestBase {
         this.#options.onChunkEnd();
       },
       onClosed: (error) => {
+        gate.disturbed();
+        this.#arrived();
         this.#options.onLeft(error);
         this.#door.lost(error, () => this.state === "connecting");
         this.#supervisor.lost(connection, error);
@@ -187,6 +206,7 @@ export class GuestBase {
     const timer = clock.callAt(clock.nowMs() + GUEST_ATTACH_WITHIN_MS, () => connection.close(silent()));
     try {
       const { body } = await connection.command(displayMessage(SERVER_IDENTITY_FORMAT));
+      this.#arrived();
       const identity = decodeServerIdentity(body);
       if (identity === undefined || identity.session !== this.#session) throw elsewhere();
       const isSame = this.#identity?.pid === identity.pid && this.#identity.startSec === identity.startSec;
@@ -205,6 +225,7 @@ export class GuestBase {
 
   #notified(connection: ControlConnection, notification: Notification): void {
     const { kind } = notification;
+    this.#options.gate.noticed(notification);
     if (kind === "session-changed") {
       if (notification.session === this.#destination) this.#session = this.#destination;
       else if (notification.session !== this.#session) connection.close(elsewhere());

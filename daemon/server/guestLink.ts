@@ -85,6 +85,11 @@ export class GuestLink {
     throw this.#closed ?? new AppError("CONNECTION_LOST", "tmux is being attached to; try again shortly");
   }
 
+  /** While it is attached. */
+  get attached(): ControlConnection | undefined {
+    return this.#closed === undefined ? this.#channel?.connection : undefined;
+  }
+
   carries(pane: PaneId): boolean {
     return this.#sources.has(pane);
   }
@@ -196,7 +201,7 @@ export class GuestLink {
 }
 
 /** The promise, or the signal's reason if that comes first. */
-function orAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+export function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error);

@@ -7,7 +7,14 @@
 import { identityText } from "../../protocol/command/formats.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId, SessionId } from "../../protocol/ids.ts";
-import { DEFAULT_RING_BYTES, GUEST_IDLE_MS } from "../../protocol/limits.ts";
+import {
+  DEFAULT_RING_BYTES,
+  GUEST_CALM_MS,
+  GUEST_CALM_WITHIN_MS,
+  GUEST_IDLE_MS,
+  MAX_GUEST_ATTACHING,
+} from "../../protocol/limits.ts";
+import type { ControlConnection } from "../connection/controlConnection.ts";
 import { openPipeTransport, openPtyTransport, type OpenTransport } from "../connection/transport.ts";
 import { paneEnvironment } from "../ops/environment.ts";
 import { captureScreen } from "../panes/capture.ts";
@@ -15,6 +22,7 @@ import type { OutputSource } from "../panes/outputSource.ts";
 import { askPaneDetails } from "../panes/paneDetails.ts";
 import { takeSnapshot } from "../panes/snapshot.ts";
 import type { Clock } from "../time/clock.ts";
+import { AttachGate } from "./attachGate.ts";
 import { GuestBase } from "./guestBase.ts";
 import { GuestInventory } from "./guestInventory.ts";
 import { guestLauncher } from "./guestLauncher.ts";
@@ -37,6 +45,7 @@ import type {
   PaneInfo,
   ServerCounters,
   ServerEvent,
+  ServerState,
   ServerStatus,
   SessionInfo,
   Snapshot,
@@ -68,6 +77,20 @@ export interface GuestServerOptions {
  * @throws AppError TMUX_UNAVAILABLE when tmux is too old.
  */
 export async function startGuestServer(options: GuestServerOptions): Promise<TmuxServer> {
+  const { server, listed } = await openGuestServer(options);
+  await listed;
+  return server;
+}
+
+export interface OpenedGuest {
+  /** `connecting` until it is listed. */
+  readonly server: TmuxServer;
+  /** What is there has been listed, or there was nothing to list; never rejects. */
+  readonly listed: Promise<void>;
+}
+
+/** The same without waiting for tmux, which may be busy. @throws AppError TMUX_UNAVAILABLE when it is too old. */
+export async function openGuestServer(options: GuestServerOptions): Promise<OpenedGuest> {
   const env = paneEnvironment(options.env);
   const tmux = options.tmux ?? "tmux";
   const program = new GuestTmux(tmux, env);
@@ -78,8 +101,7 @@ export async function startGuestServer(options: GuestServerOptions): Promise<Tmu
   const [open, openLook] = [transport ?? openPtyTransport, transport ?? openPipeTransport];
   const spawn = { open, openLook, launcher: guestLauncher(env), tmux, program, env, socketPath };
   const server = new GuestServer(options, spawn);
-  await server.start();
-  return server;
+  return { server, listed: server.start() };
 }
 
 class GuestServer implements TmuxServer {
@@ -89,17 +111,24 @@ class GuestServer implements TmuxServer {
   readonly #inventory: GuestInventory;
   readonly #streams: GuestStreams;
   readonly #ttys: TtyWatch;
+  #saidState: ServerState = "connecting";
   #listeners: readonly ((event: ServerEvent) => void)[] = [];
 
   constructor(options: GuestServerOptions, spawn: GuestSpawn) {
     const { clock } = options;
+    const gate = new AttachGate({
+      clock,
+      most: MAX_GUEST_ATTACHING,
+      calmMs: GUEST_CALM_MS,
+      withinMs: GUEST_CALM_WITHIN_MS,
+    });
     const log = options.log ?? (() => undefined);
     this.#options = options;
     this.#spawn = spawn;
     this.#inventory = new GuestInventory({
       clock,
       serverPid: () => this.#base.serverPid,
-      connection: () => this.#base.connection(),
+      connection: () => this.#connection(),
       log,
       onEvents: (events) => this.#emit(events),
       onAlive: (pane) => this.#streams.declareAlive(pane),
@@ -107,6 +136,7 @@ class GuestServer implements TmuxServer {
     });
     this.#base = new GuestBase({
       spawn,
+      gate,
       clock,
       log,
       onOutput: (paneNumber, line, from, to) => this.#streams.takeFromBase(paneNumber, line, from, to),
@@ -115,6 +145,7 @@ class GuestServer implements TmuxServer {
         this.#streams.notifiedByBase(notification, connection);
         this.#inventory.notified(notification);
       },
+      hasStandIn: () => this.#streams.standIn() !== undefined,
       prepare: async (connection, isSameServer) => {
         if (!isSameServer) this.#forget(new AppError("CONNECTION_LOST", "the tmux server is another one now"));
         await this.#inventory.listOver(connection);
@@ -126,28 +157,30 @@ class GuestServer implements TmuxServer {
       onState: (state) => {
         if (state === "ready") this.#inventory.resume();
         if (state === "degraded") this.#streams.abandonPending();
-        this.#emit([{ kind: "state", state }]);
+        // Lost with the session it was in, more often than with the server.
+        if (state === "connecting") this.#lookAgain();
+        this.#sayState(state === "ready");
       },
     });
     this.#streams = new GuestStreams({
       spawn,
       clock,
       base: this.#base,
+      gate,
       inventory: this.#inventory,
       ringBytes: options.ringBytes ?? DEFAULT_RING_BYTES,
       idleMs: options.idleMs ?? GUEST_IDLE_MS,
       onListenerError: (error) => this.#listenerFailed(error),
       // Said again, `ready` tells whoever lost a stream that it can be opened.
       onReopen: () => {
-        if (this.#base.state === "ready") this.#emit([{ kind: "state", state: "ready" }]);
+        if (this.#state() === "ready") this.#sayState(true);
       },
+      onLinkClosed: () => this.#sayState(false),
     });
     this.#ttys = new TtyWatch({
       clock,
       directory: options.ttyDirectory ?? TTY_DIRECTORY,
-      look: () => {
-        if (this.#base.state === "ready") this.#inventory.ttysChanged();
-      },
+      look: () => this.#lookAgain(),
     });
   }
 
@@ -156,7 +189,8 @@ class GuestServer implements TmuxServer {
   }
 
   status(): ServerStatus {
-    const { state, epoch, identity: server } = this.#base;
+    const { epoch, identity: server } = this.#base;
+    const state = this.#state();
     const identity = server === undefined ? undefined : identityText(server);
     const { socketPath, program } = this.#spawn;
     return { kind: "guest", state, tmuxVersion: program.version, socketPath, epoch, identity };
@@ -224,7 +258,7 @@ class GuestServer implements TmuxServer {
 
   async describePane(pane: PaneId): Promise<PaneDetails> {
     this.#requirePane(pane);
-    return askPaneDetails(this.#base.connection(), pane);
+    return askPaneDetails(this.#connection(), pane);
   }
 
   async resize(pane: PaneId): Promise<void> {
@@ -237,11 +271,11 @@ class GuestServer implements TmuxServer {
 
   async setPaneMark(pane: PaneId, name: string, value: string | undefined): Promise<void> {
     this.#requirePane(pane);
-    await writePaneMark(this.#base.connection(), pane, name, value);
+    await writePaneMark(this.#connection(), pane, name, value);
   }
 
   async paneMarks(name: string): Promise<ReadonlyMap<PaneId, string>> {
-    return readPaneMarks(this.#base.connection(), name);
+    return readPaneMarks(this.#connection(), name);
   }
 
   counters(): ServerCounters {
@@ -274,6 +308,31 @@ class GuestServer implements TmuxServer {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** Who can be asked while the base connection is being made anew. */
+  #standIn(): ControlConnection | undefined {
+    return this.#base.state === "connecting" ? this.#streams.standIn() : undefined;
+  }
+
+  /** @throws AppError CONNECTION_LOST */
+  #connection(): ControlConnection {
+    return this.#standIn() ?? this.#base.connection();
+  }
+
+  #state(): ServerState {
+    return this.#standIn() === undefined ? this.#base.state : "ready";
+  }
+
+  #sayState(evenAgain: boolean): void {
+    const state = this.#state();
+    if (state === this.#saidState && !evenAgain) return;
+    this.#saidState = state;
+    this.#emit([{ kind: "state", state }]);
+  }
+
+  #lookAgain(): void {
+    if (this.#state() === "ready") this.#inventory.ttysChanged();
   }
 
   #forget(error: AppError): void {

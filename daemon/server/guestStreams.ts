@@ -6,12 +6,11 @@
 import type { Notification } from "../../protocol/control/notifications.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
-import { MAX_GUEST_ATTACHING } from "../../protocol/limits.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import { createNonce } from "../connection/framing.ts";
 import type { ExitStatus } from "../panes/outputSource.ts";
 import type { Clock } from "../time/clock.ts";
-import { AttachTurns } from "./attachTurns.ts";
+import type { AttachGate } from "./attachGate.ts";
 import { attachLink, resume } from "./guestAttach.ts";
 import type { GuestBase } from "./guestBase.ts";
 import type { GuestInventory } from "./guestInventory.ts";
@@ -25,17 +24,19 @@ export interface GuestStreamsOptions {
   readonly spawn: GuestSpawn;
   readonly clock: Clock;
   readonly base: GuestBase;
+  readonly gate: AttachGate;
   readonly inventory: GuestInventory;
   readonly ringBytes: number;
   readonly idleMs: number;
   readonly onListenerError: (error: unknown) => void;
   readonly onReopen: () => void;
+  /** One fewer that could stand in for the base. */
+  readonly onLinkClosed: () => void;
 }
 
 export class GuestStreams {
   readonly #options: GuestStreamsOptions;
   readonly #links: GuestLinks;
-  readonly #turns = new AttachTurns(MAX_GUEST_ATTACHING);
   /** The link whose output the base connection carries. */
   #borrower: GuestLink | undefined;
   readonly #left = new Map<GuestLink, Set<WindowId>>();
@@ -52,7 +53,7 @@ export class GuestStreams {
     const isAnswering = base.state === "ready" || base.state === "connecting";
     const carrying = isAnswering ? this.#links.carrying(id) : undefined;
     if (carrying !== undefined) return carrying;
-    base.connection();
+    if (base.state !== "connecting" || this.standIn() === undefined) base.connection();
     const link = this.#links.forPane(id, this.#sessionsOf(window));
     if (link !== undefined) return link;
     throw new AppError("CONNECTION_LOST", `pane ${id} is in a session that ends when nobody is attached to it`);
@@ -87,6 +88,10 @@ export class GuestStreams {
   checkPlaces(areWindowsNew: boolean): void {
     const { known } = this.#options.inventory;
     const strays = new Set(known.strays());
+    // One that is still on its way to a session that has ended is called back before it is there.
+    for (const link of areWindowsNew ? this.#links.all() : []) {
+      if (known.session(link.session) === undefined) link.close(sessionEnded(link.session));
+    }
     this.#links.checkPlaces((pane, link) => {
       const window = known.findPane(pane)?.window;
       // Where a stray is will be known in a moment.
@@ -95,6 +100,12 @@ export class GuestStreams {
       return known.session(link.session)?.windows.includes(window) === true;
     });
     if (areWindowsNew) this.#left.clear();
+  }
+
+  /** A connection of any link that is attached: what the base would be asked can be asked there while it is away. */
+  standIn(): ControlConnection | undefined {
+    for (const link of this.#links.all()) if (link.attached !== undefined) return link.attached;
+    return undefined;
   }
 
   declareExit(pane: PaneId, status: ExitStatus): void {
@@ -158,12 +169,13 @@ export class GuestStreams {
         if (this.#borrower === link) this.#borrower = undefined;
         this.#left.delete(link);
         hooks.onClosed(link, ended);
+        this.#options.onLinkClosed();
       },
     });
   }
 
   async #open(link: GuestLink, signal: AbortSignal): Promise<LinkChannel> {
-    const { base, inventory, spawn, clock } = this.#options;
+    const { base, inventory, spawn, clock, gate } = this.#options;
     if (base.session === link.session) {
       this.#borrower = link;
       return base.borrow();
@@ -171,11 +183,9 @@ export class GuestStreams {
     const onNotification = (notification: Notification): void => {
       this.#noteLeft(link, notification);
       // The base connection hears of everything but what happens inside this session's windows.
-      if (notification.kind === "layout-change") inventory.notified(notification);
+      if (notification.kind === "layout-change" || base.state === "connecting") inventory.notified(notification);
     };
-    const channel = await this.#turns.take(signal, () =>
-      attachLink({ spawn, clock, link, signal, identity: base.identity, onNotification }),
-    );
+    const channel = await attachLink({ spawn, clock, link, signal, identity: base.identity, gate, onNotification });
     // Until now nobody told us of sizes in this session.
     for (const window of inventory.known.session(link.session)?.windows ?? []) inventory.windowChanged(window);
     return channel;
@@ -188,3 +198,6 @@ export class GuestStreams {
     if (isOurs) this.#left.set(link, (this.#left.get(link) ?? new Set()).add(window));
   }
 }
+
+const sessionEnded = (session: SessionId): AppError =>
+  new AppError("CONNECTION_LOST", `session ${session} has ended; list the sessions again`);
