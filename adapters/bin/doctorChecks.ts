@@ -1,8 +1,9 @@
 /** Every check of `tmuxwire doctor`, in the order in which a start would meet what they look at. */
 import type { Config } from "../../daemon/ops/config.ts";
 import { toAppError } from "../../protocol/errors.ts";
+import { databaseCheck } from "./doctorDatabase.ts";
 import { certificateCheck, tokenCheck } from "./doctorFiles.ts";
-import { addinPortCheck, nativePortCheck, unixSocketCheck } from "./doctorListeners.ts";
+import { addinPortCheck, dashboardPortCheck, nativePortCheck, unixSocketCheck } from "./doctorListeners.ts";
 import type { Finding } from "./doctorReport.ts";
 import { fail, finding, ok } from "./doctorReport.ts";
 import { descriptorCheck, nodeCheck, sessionCheck } from "./doctorSystem.ts";
@@ -22,7 +23,7 @@ export async function examine(io: Io, readConfig: () => Config): Promise<Finding
   } catch (error) {
     return [...system, fail("configuration", toAppError(error).message)];
   }
-  const { native, addin, certificates } = config;
+  const { native, addin, dashboard, certificates } = config;
   const sockets = [
     { check: "tmux socket", path: native.tmuxSocketPath },
     ...(addin.mode === "tmux" ? [{ check: "add-in tmux", path: addin.socketPath }] : []),
@@ -39,6 +40,8 @@ export async function examine(io: Io, readConfig: () => Config): Promise<Finding
     await finding("token", () => tokenCheck(native.tokenPath)),
     await finding("add-in port", () => addinPortCheck(addin)),
     await finding("certificate", () => certificateCheck(addin.https, certificates)),
+    await finding("dashboard port", () => dashboardPortCheck(dashboard)),
+    await finding("dashboard data", () => databaseCheck("dashboard data", dashboard.databasePath)),
   );
   return findings;
 }

@@ -5,6 +5,7 @@ import { request as httpsRequest } from "node:https";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
 import type { AddinConfig } from "../../daemon/ops/config.ts";
+import type { DashboardConfig } from "../../daemon/ops/dashboardConfig.ts";
 import type { NativeConfig } from "../../daemon/ops/nativeConfig.ts";
 import { prepareSocketPath } from "../../daemon/server/socketPath.ts";
 import { urlHost } from "../http/addresses.ts";
@@ -35,6 +36,18 @@ export function addinPortCheck({ host, port, https, allowedOrigins }: AddinConfi
   const headers = { origin: allowedOrigins[0] ?? "" };
   const remedy = "stop what listens there, or choose another port with --addin-port or PORT";
   return portCheck({ check: "add-in port", host, port, remedy, isOurs: async () => isHealth(await ask(url, headers)) });
+}
+
+export function dashboardPortCheck({ host, port }: DashboardConfig): Promise<Finding> {
+  const url = `http://${urlHost(host)}:${port}/hook/status`;
+  const remedy = "stop what listens there, or choose another port with --dashboard-port or TMUXWIRE_DASHBOARD_PORT";
+  return portCheck({
+    check: "dashboard port",
+    host,
+    port,
+    remedy,
+    isOurs: async () => isDashboard(await ask(url, {})),
+  });
 }
 
 interface PortCheck {
@@ -73,6 +86,12 @@ function bindProblem(host: string, port: number): Promise<string | undefined> {
 /** Every health answer of ours is an object that says whether all is well. */
 const isHealth = (answer: unknown): boolean =>
   typeof answer === "object" && answer !== null && ("ok" in answer || "error" in answer);
+
+/** Its answer to whoever may ask, or that it wants its token first. */
+const isDashboard = (answer: unknown): boolean =>
+  typeof answer === "object" &&
+  answer !== null &&
+  ("events_received" in answer || ("error_type" in answer && answer.error_type === "unauthorized"));
 
 /** The answer's JSON, undefined when there is none. A certificate need not be trusted to be recognised. */
 function ask(url: string, headers: Readonly<Record<string, string>>): Promise<unknown> {

@@ -26,10 +26,12 @@ export async function startDashboard(context: StartContext): Promise<void> {
   });
   // Last of all: until then nobody else may have the database.
   open.servers.push(becomeSoleOwner(dashboard.databasePath));
-  const server = await guests.at(dashboard.tmuxSocketPath, SERVER_NAME);
+  // Not waited for: after a crash tmux may be busy for seconds with the clients that it has lost.
+  const { server, listed } = await guests.opened(dashboard.tmuxSocketPath, SERVER_NAME);
   const origins = new Set(dashboard.allowedOrigins);
   const { app, end, close } = createDashboardApp({
     server,
+    listed,
     readiness,
     delivery,
     database,

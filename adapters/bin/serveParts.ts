@@ -8,7 +8,7 @@ import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import type { Log, LogEvent } from "../../daemon/ops/log.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import type { ReadinessEngine } from "../../daemon/readiness/engine.ts";
-import { startGuestServer } from "../../daemon/server/guestServer.ts";
+import { type OpenedGuest, openGuestServer } from "../../daemon/server/guestServer.ts";
 import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
@@ -89,34 +89,41 @@ export function openDelivery({ env, log }: ServeOptions, readiness: ReadinessEng
 export class Guests {
   readonly #env: ServeOptions["env"];
   readonly #log: Log;
-  readonly #open: OpenParts;
-  readonly #servers = new Map<string, Promise<TmuxServer>>();
+  readonly #parts: OpenParts;
+  readonly #guests = new Map<string, Promise<OpenedGuest>>();
 
-  constructor({ env, log }: ServeOptions, open: OpenParts) {
+  constructor({ env, log }: ServeOptions, parts: OpenParts) {
     this.#env = env;
     this.#log = log;
-    this.#open = open;
+    this.#parts = parts;
   }
 
-  /** @throws AppError TMUX_UNAVAILABLE */
-  at(socketPath: string, name: string): Promise<TmuxServer> {
-    let server = this.#servers.get(socketPath);
-    if (server === undefined) {
-      server = this.#start(socketPath, name);
-      this.#servers.set(socketPath, server);
-    }
+  /** Once it is listed. @throws AppError TMUX_UNAVAILABLE */
+  async at(socketPath: string, name: string): Promise<TmuxServer> {
+    const { server, listed } = await this.opened(socketPath, name);
+    await listed;
     return server;
   }
 
-  async #start(socketPath: string, name: string): Promise<TmuxServer> {
-    const server = await startGuestServer({
+  /** At once; it may still be connecting. @throws AppError TMUX_UNAVAILABLE */
+  opened(socketPath: string, name: string): Promise<OpenedGuest> {
+    let guest = this.#guests.get(socketPath);
+    if (guest === undefined) {
+      guest = this.#open(socketPath, name);
+      this.#guests.set(socketPath, guest);
+    }
+    return guest;
+  }
+
+  async #open(socketPath: string, name: string): Promise<OpenedGuest> {
+    const guest = await openGuestServer({
       socketPath,
       env: this.#env,
       clock: systemClock,
       log: serverLog(this.#log, name),
     });
-    this.#open.servers.push(() => server.close());
-    return server;
+    this.#parts.servers.push(() => guest.server.close());
+    return guest;
   }
 }
 

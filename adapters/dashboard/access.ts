@@ -1,44 +1,50 @@
 /**
- * The optional token. Programs send it as a bearer, and so does the page, which is served to everyone and asks for it; or
- * its address brings it once and is answered with a cookie that no script can read and no other site can send.
+ * The optional token. Programs send it as a bearer. The page, which is served to everyone because it holds no secret, asks
+ * for it and trades it for a cookie that no script can read and no other site can send. It is never part of an address:
+ * those stay in histories and logs.
  */
+import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { bearerVerifier } from "../http/bearer.ts";
 import type { GuardEnv } from "../http/guard.ts";
+
+export const TOKEN_PATH = "/api/token";
 
 const COOKIE = "tmuxwire_dashboard";
 /** A month: the token itself is for as long as the user likes. */
 const COOKIE_AGE_SEC = 2_592_000;
 
+/** Answers `TOKEN_PATH` as well: what is next there is for a dashboard without a token. */
 export function requireToken(token: string): MiddlewareHandler<GuardEnv> {
   const isToken = bearerVerifier(token);
-  const admits = (candidate: string | undefined): boolean =>
-    candidate !== undefined && isToken(`Bearer ${decoded(candidate)}`);
+  // Cookies go to every port of this machine: not with the token itself in them.
+  const pass = createHmac("sha256", token).update(COOKIE).digest("base64url");
   return async (c, next) => {
-    const given = c.req.path === "/" ? c.req.query("token") : undefined;
-    if (given !== undefined && isToken(`Bearer ${given}`)) {
-      const value = encodeURIComponent(given);
-      const cookie = `${COOKIE}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${COOKIE_AGE_SEC}`;
-      return c.body(null, 303, { Location: "/", "Set-Cookie": cookie, "Referrer-Policy": "no-referrer" });
+    const isBearer = isToken(c.req.header("authorization"));
+    if (c.req.path === TOKEN_PATH) {
+      if (!isBearer) return unauthorized(c, "That is not this dashboard's token.");
+      c.header("Set-Cookie", `${COOKIE}=${pass}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${COOKIE_AGE_SEC}`);
+      return c.body(null, 204);
     }
-    // The page holds no secret, and a browser that navigates sends no header; it asks for the token itself.
-    if (c.req.path === "/" || c.req.path.startsWith("/page/")) return next();
-    if (isToken(c.req.header("authorization")) || admits(cookieOf(c))) return next();
-    const message =
-      "This dashboard wants its token: open it once with ?token=… at its address, or send it as a bearer.";
-    return c.json({ status: "error", error_type: "unauthorized", message }, 401);
+    const isPage = c.req.path === "/" || c.req.path.startsWith("/page/");
+    if (isPage || isBearer || cookiesOf(c).some((cookie) => isSame(cookie, pass))) return next();
+    return unauthorized(c, "This dashboard wants its token: its page asks for it, and scripts send it as a bearer.");
   };
 }
 
-function cookieOf(c: Context<GuardEnv>): string | undefined {
-  const cookies = (c.req.header("cookie") ?? "").split(";").map((cookie) => cookie.trim());
-  return cookies.find((cookie) => cookie.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1);
-}
+const unauthorized = (c: Context<GuardEnv>, message: string): Response =>
+  c.json({ status: "error", error_type: "unauthorized", message }, 401);
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return "";
-  }
+/** Those of our name: a page on another port may have set one, too. */
+const cookiesOf = (c: Context<GuardEnv>): readonly string[] =>
+  (c.req.header("cookie") ?? "")
+    .split(";")
+    .map((cookie) => cookie.trim())
+    .filter((cookie) => cookie.startsWith(`${COOKIE}=`))
+    .map((cookie) => cookie.slice(COOKIE.length + 1));
+
+/** Takes the same time wherever they differ; the length is no secret. */
+function isSame(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }

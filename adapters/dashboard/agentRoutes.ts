@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import { isKeyName } from "../../daemon/panes/keys.ts";
 import type { InputPart } from "../../daemon/server/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { PaneId } from "../../protocol/ids.ts";
+import { isPaneId, type PaneId } from "../../protocol/ids.ts";
 import { parsePosition } from "../../protocol/position.ts";
 import type { GuardEnv } from "../http/guard.ts";
 import { openPaneEvents } from "../http/paneEvents.ts";
@@ -16,6 +16,7 @@ import { MAX_KEYS } from "./limits.ts";
 import { failureAnswer, refusalAnswer, type RespondAnswer } from "./respond/respondAnswer.ts";
 import * as failures from "./respond/failures.ts";
 import { agentNotFound } from "./respond/respond.ts";
+import { usablePane } from "./respond/usablePane.ts";
 
 const MAX_TURNS = 200;
 
@@ -49,11 +50,13 @@ export function availability({ book }: DashboardContext, c: Context<GuardEnv>, i
 }
 
 /** The native pane stream for this agent's pane. It never resizes anything. */
-export function paneStream(context: DashboardContext, c: Context<GuardEnv>, id: number): Response {
-  const pane = livePane(context, id);
+export async function paneStream(context: DashboardContext, c: Context<GuardEnv>, id: number): Promise<Response> {
+  const pane = await livePane(context, id);
   if (typeof pane !== "string") return answer(c, pane);
   const { outgoing } = c.env;
   if (outgoing === undefined) throw new AppError("INTERNAL_ERROR", "a stream needs a connection");
+  // The reader may have gone while we looked.
+  if (outgoing.destroyed) return RESPONSE_ALREADY_SENT;
   const last = c.req.header("last-event-id");
   openPaneEvents({
     feeds: context.feeds,
@@ -81,7 +84,7 @@ export async function paneInput(
     const message = `Give text, or keys: a list of 1 to ${MAX_KEYS} key names such as Enter, C-c or Up.`;
     return answer(c, refusalAnswer(400, "invalid_input", message));
   }
-  const pane = livePane(context, id);
+  const pane = await livePane(context, id);
   if (typeof pane !== "string") return answer(c, pane);
   try {
     await context.server.input(pane, [part]);
@@ -105,14 +108,15 @@ function inputPart(bytes: Uint8Array): InputPart | undefined {
   return names.length === keys.length ? { kind: "keys", keys: names as readonly string[] } : undefined;
 }
 
-function livePane(context: DashboardContext, id: number): PaneId | RespondAnswer {
+async function livePane(context: DashboardContext, id: number): Promise<PaneId | RespondAnswer> {
   const agent: Agent | undefined = context.book.find(id);
   if (agent === undefined) return agentNotFound(id);
   const { tmuxPaneId } = agent.record;
-  if (tmuxPaneId === undefined) {
+  if (tmuxPaneId === undefined || !isPaneId(tmuxPaneId)) {
     return refusalAnswer(400, "no_pane_id", "Agent has no tmux pane ID — cannot show or use its pane.");
   }
-  return context.panes.livePane(agent) ?? failureAnswer(failures.paneGone(tmuxPaneId), undefined);
+  const pane = await usablePane(context, agent, tmuxPaneId);
+  return typeof pane === "string" ? pane : failureAnswer(pane, undefined);
 }
 
 export const answer = (c: Context<GuardEnv>, { status, body }: RespondAnswer): Response => c.json(body, status);

@@ -15,7 +15,7 @@ import { type AppError, toAppError } from "../../protocol/errors.ts";
 import { readIncoming, readStream } from "../http/body.ts";
 import { errorHandler, type VisibleError } from "../http/errors.ts";
 import { createGuard, type GuardEnv, type RouteRule } from "../http/guard.ts";
-import { requireToken } from "./access.ts";
+import { requireToken, TOKEN_PATH } from "./access.ts";
 import { availability, listAgents, listTurns, paneInput, paneStream, answer } from "./agentRoutes.ts";
 import { AgentBook } from "./agents/agentBook.ts";
 import { AgentDesk } from "./agents/agentDesk.ts";
@@ -37,6 +37,8 @@ import { DashboardStore } from "./store/store.ts";
 export interface DashboardAppOptions {
   /** The tmux server whose panes are answered. */
   readonly server: TmuxServer;
+  /** Until then nobody knows whose a pane is; absent: it is known. Never rejects. */
+  readonly listed?: Promise<void> | undefined;
   readonly readiness: ReadinessWatcher;
   readonly delivery: Delivery;
   /** Opened with `MIGRATIONS`; closed by `close`. */
@@ -102,6 +104,8 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
 
   app.get("/", (c) => files.answer(c, "index.html"));
   app.get("/page/:name", (c) => files.answer(c, c.req.param("name")));
+  // Without a token nobody needs a cookie.
+  app.post(TOKEN_PATH, (c) => c.body(null, 204));
   app.get("/api/agents", (c) => listAgents(context, c));
   app.get(
     "/api/agents/:id/turns",
@@ -165,14 +169,14 @@ function databaseReason({ details }: AppError): string | undefined {
 }
 
 function contextOf(options: DashboardAppOptions): DashboardContext {
-  const { server, readiness, delivery, database, settings, clock, nowUnixMs, log } = options;
+  const { server, listed, readiness, delivery, database, settings, clock, nowUnixMs, log } = options;
   const store = new DashboardStore({ database, clock, nowUnixMs, log });
   const book = new AgentBook(store);
   const onError = (error: unknown): void => log.error("dashboard.subscriber.failed", { error });
   const events = new EventLog({ nextId: () => store.nextEventId(), onError });
   const desk = new AgentDesk({ store, book, events, clock, nowUnixMs });
   const measure = measureAvailability({ ...options.availability, server });
-  const panes = new PaneLinks({ server, readiness, book, desk, clock, log, measure });
+  const panes = new PaneLinks({ server, listed, readiness, book, desk, clock, log, measure });
   return {
     server,
     delivery,
@@ -203,6 +207,7 @@ const READ = ["GET", "HEAD"];
 const RULES: readonly (readonly [pattern: RegExp, methods: readonly string[]])[] = [
   [/^\/$/, READ],
   [/^\/page\/[A-Za-z0-9._-]{1,64}$/, READ],
+  [/^\/api\/token$/, ["POST"]],
   [/^\/api\/agents$/, READ],
   [/^\/api\/agents\/\d{1,15}\/(?:turns|pane\/stream)$/, ["GET"]],
   [/^\/api\/agents\/\d{1,15}\/input$/, ["POST"]],

@@ -6,8 +6,8 @@ export const DEFAULT_DELIVERY_TIMEOUT_MS = 10_000;
 export const MAX_DELIVERIES_WAITING = 32;
 /** A program that shows what it takes shows it within this; longer texts get more, see `ECHO_BYTES_PER_MS`. */
 export const ECHO_WITHIN_MS = 3_000;
-/** What a longer text gets on top: 2 s for 100 KB. */
-export const ECHO_BYTES_PER_MS = 50;
+/** What a longer text gets on top: 5 s for 100 KB, on a busy machine. */
+export const ECHO_BYTES_PER_MS = 20;
 /** Least time between two looks at a screen that keeps changing: a frame comes in a few writes. */
 export const LOOK_INTERVAL_MS = 4;
 /** A program that never falls quiet (spinners, clocks) is not waited for any longer than this; the look stays exact. */

@@ -39,7 +39,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 }
 
-/** What a start would meet, left as it was. @throws AppError as `openDatabase` */
+/** What a start would meet; what is in it stays as it is. @throws AppError as `openDatabase` */
 export function examineDatabase(path: string): "absent" | "damaged" | "usable" {
   if (!existsSync(path)) return "absent";
   try {

@@ -1,8 +1,18 @@
 /** Commands that need no daemon: doctor, config, trust, service, and what every command shares. */
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
+import Sqlite from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import type { CliSandbox, RunOptions } from "../support/cliSandbox.ts";
 import { cliSandbox } from "../support/cliSandbox.ts";
@@ -104,6 +114,66 @@ describe("doctor", () => {
       verdict: "fail",
       message: expect.stringMatching(/--port/) as string,
     });
+  });
+
+  test("knows a running dashboard and its database, with a token or without", async () => {
+    await using sandbox = cliSandbox();
+    const socket = ["--dashboard-tmux-socket", sandbox.path("tmux-none.sock")];
+    for (const env of [{}, { TMUXWIRE_DASHBOARD_TOKEN: "s3cret" }]) {
+      const daemon = sandbox.start(["serve", "--only", "dashboard", "--dashboard-port", "0", ...socket], { env });
+      const [, port = ""] = await daemon.line(/dashboard listening on http:\S+:(\d+)/);
+      const found = await doctor(sandbox, [...ANY_PORT, "--dashboard-port", port]);
+      expect(found.ok).toBe(true);
+      expect(found.of("dashboard port")?.message).toBe(`a daemon answers on 127.0.0.1:${port}`);
+      expect(found.of("dashboard data")?.message).toMatch(/^a daemon uses .*dashboard\.db$/);
+      daemon.child.kill("SIGTERM");
+      await daemon.finished;
+      const after = await doctor(sandbox, [...ANY_PORT, "--dashboard-port", port]);
+      expect(after.of("dashboard port")?.message).toBe(`127.0.0.1:${port} is free`);
+      expect(after.of("dashboard data")?.message).toMatch(/can be used$/);
+    }
+  });
+
+  test("says what would keep the dashboard from its port and its database, and changes neither", async () => {
+    await using sandbox = cliSandbox();
+    const server = createServer((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n{"ok":true}')).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as { port: number };
+    const database = sandbox.path("d.db");
+    const look = async (path = database) => {
+      const args = [...ANY_PORT, "--dashboard-port", String(port), "--dashboard-database", path];
+      return (await doctor(sandbox, args)).of("dashboard data");
+    };
+    const found = await doctor(sandbox, [...ANY_PORT, "--dashboard-port", String(port)]);
+    expect(found.of("dashboard port")).toMatchObject({
+      verdict: "fail",
+      message: `127.0.0.1:${port} is in use by another program`,
+      remedy: expect.stringMatching(/--dashboard-port/) as string,
+    });
+    server.close();
+    expect(await look()).toMatchObject({ verdict: "ok", message: `${database} will be made` });
+    const file = sandbox.path("file");
+    writeFileSync(file, "no directory");
+    expect(await look(`${file}/d.db`)).toMatchObject({
+      verdict: "fail",
+      remedy: expect.stringMatching(/--dashboard-database/) as string,
+    });
+    expect(await look(sandbox.path("home"))).toMatchObject({ verdict: "fail" });
+    const rubbish = "no database at all, but long enough to be looked at as one".repeat(20);
+    writeFileSync(database, rubbish);
+    expect(await look()).toMatchObject({ verdict: "warn", message: `${database} is damaged` });
+    expect(readFileSync(database, "utf8")).toBe(rubbish);
+    rmSync(database);
+    const other = new Sqlite(database);
+    other.exec("CREATE TABLE t (x); BEGIN IMMEDIATE");
+    expect(await look()).toMatchObject({
+      verdict: "fail",
+      message: expect.stringMatching(/is locked by another process/) as string,
+    });
+    other.exec("ROLLBACK");
+    other.close();
+    expect(await look()).toMatchObject({ verdict: "ok" });
+    expect(readdirSync(sandbox.root).filter((name) => name.startsWith("d.db"))).toEqual(["d.db"]);
   });
 
   test("looks at the user's own servers", async () => {

@@ -66,6 +66,35 @@ async function scene(name = "shop"): Promise<Scene> {
   };
 }
 
+test.skipIf(NO_BROWSER !== undefined)(
+  "a token that is wanted is asked for once, and no script of the page has it",
+  async () => {
+    await using agent = await guestAgent("inkPrompt");
+    await using dashboard = await dashboardFixture(agent.server, { pageDirectory: bundle.directory, token: "s3cret&" });
+    const names = { session_uuid: UUID, project_path: "/work/shop", tmux_pane_id: agent.pane };
+    await dashboard.call("POST", "/api/sessions", names, { authorization: "Bearer s3cret&" });
+    await using opened = await browser.open(dashboard.url);
+    const { page } = opened;
+    const alert = page.getByRole("alert");
+    for (const [token, words] of [
+      ["s3cret", "That is not this dashboard's token."],
+      ["pässword", "A token has no characters but those of plain ASCII."],
+    ] as const) {
+      await page.getByLabel("Token").fill(token);
+      await page.keyboard.press("Enter");
+      await alert.getByText(words).waitFor();
+    }
+    await page.getByLabel("Token").fill("s3cret&");
+    await page.keyboard.press("Enter");
+    await page.locator("#agent-1").waitFor();
+    expect(await page.evaluate("document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage })")).toBe("{}");
+    await page.reload();
+    await page.locator("#agent-1").waitFor();
+    expect([await page.getByLabel("Token").count(), new URL(page.url()).search]).toEqual([0, ""]);
+    expect(opened.wrongs).toEqual([]);
+  },
+);
+
 async function askPermission({ agent, dashboard }: Scene): Promise<void> {
   await agent.channel.tell("busy");
   const tool = { session_id: "s1", tool_name: "Bash", tool_input: { command: "rm -rf build" } };

@@ -255,14 +255,21 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
   test("asks for the token that a daemon wants", async () => {
     await using at = await scene(textCard(1));
     await cardOf(at.page, 1).waitFor();
-    at.fake.wantsToken = true;
+    const entries = await at.page.evaluate("history.length");
+    at.fake.token = "s3cret&";
     at.fake.event("gap", {});
-    await at.page.getByLabel("Token").fill("s3cret&");
-    at.fake.wantsToken = false;
+    const field = at.page.getByLabel("Token");
+    await field.fill("s3cret");
+    await at.page.keyboard.press("Enter");
+    await at.page.getByRole("alert").getByText("That is not this dashboard's token.").waitFor();
+    // What is typed next takes its place.
+    await at.page.keyboard.type("s3cret&");
     await at.page.getByRole("button", { name: "Open the dashboard" }).click();
-    await at.page.waitForURL("**/?token=s3cret%26");
     await cardOf(at.page, 1).waitFor();
-    expect(await at.page.getByLabel("Token").count()).toBe(0);
+    expect(await field.count()).toBe(0);
+    expect(at.fake.tokens).toEqual(["Bearer s3cret", "Bearer s3cret&"]);
+    expect(at.fake.addresses.filter((address) => address.includes("s3cret"))).toEqual([]);
+    expect([at.page.url(), await at.page.evaluate("history.length")]).toEqual([at.fake.url, entries]);
   });
 
   test("what agents are called and ask stays text", async () => {
@@ -321,6 +328,8 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     await cardOf(at.page, 2).getByRole("button", { name: "Open pane" }).click();
     await at.page.getByRole("region", { name: "Pane of project-2" }).waitFor();
     expect(await at.page.locator(".pane").count()).toBe(1);
+    // Its stream is there: what is said from now on goes to it.
+    await screen.getByText("green").waitFor();
     at.fake.toPane(`event: closed\ndata: {"code":"NOT_FOUND","message":"the pane is gone"}\n\n`);
     await at.page.getByText("the pane is gone").waitFor();
     expect(await at.page.getByRole("button", { name: "Take control" }).isDisabled()).toBe(true);

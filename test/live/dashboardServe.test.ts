@@ -72,6 +72,44 @@ describe("serve --only dashboard", () => {
     expect(userState(socket)).toBe(untouched);
   }, 60_000);
 
+  test("listens while tmux is busy, and says what it knows", async () => {
+    await using socket = privateSocket();
+    await using sandbox = cliSandbox();
+    await using channel = await AgentChannel.open(socket.directory);
+    const pane = userSession(socket, "agent", channel.argv("inkPrompt", { busyMs: 0 }));
+    await channel.next("ready");
+    const first = await serve(sandbox, socket.socketPath);
+    await post(first.url, "/api/sessions", { session_uuid: UUID, project_path: "/work/project", tmux_pane_id: pane });
+    await post(first.url, "/hook/session-start", { session_id: "s1", headspace_session_id: UUID });
+    await post(first.url, "/hook/user-prompt-submit", { session_id: "s1", prompt: "go" });
+    first.daemon.child.kill("SIGKILL");
+    await first.daemon.finished;
+    const tmuxPid = Number(socket.tmux("display-message", "-p", "#{pid}"));
+    process.kill(tmuxPid, "SIGSTOP");
+    try {
+      const { url } = await serve(sandbox, socket.socketPath, new URL(first.url).port);
+      const events = await EventReader.open(`${url}/api/events/stream`);
+      const card = { agent_id: 1, tmux_pane_id: pane, is_bridge_connected: false };
+      expect(await agentsOf(url)).toMatchObject([{ ...card, state: "PROCESSING" }]);
+      const hook = await post(url, "/hook/notification", { session_id: "s1", message: "?", tmux_pane: pane });
+      expect([hook.status, hook.json["new_state"]]).toEqual([200, "AWAITING_INPUT"]);
+      const refused = await post(url, "/api/respond/1", { text: "too early" });
+      expect([refused.status, refused.json["error_type"], refused.json["message"]]).toEqual([
+        503,
+        "tmux_not_running",
+        "tmux does not answer at the moment. Try again shortly.",
+      ]);
+      process.kill(tmuxPid, "SIGCONT");
+      await events.next(({ event, data }) => event === "commander_availability" && data["available"] === true);
+      expect((await post(url, "/api/respond/1", { text: "now" })).status).toBe(200);
+      await channel.next("submit");
+      expect(channel.submits()).toEqual(["now"]);
+      events.close();
+    } finally {
+      process.kill(tmuxPid, "SIGCONT");
+    }
+  }, 60_000);
+
   test("starts without a tmux server and notices one", async () => {
     await using socket = privateSocket();
     await using sandbox = cliSandbox();

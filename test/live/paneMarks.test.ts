@@ -70,7 +70,7 @@ test("on a guest, across our restart and wherever the pane goes, but not into a 
       return false;
     }
   });
-  await eventually(() => again.findSession("a") !== undefined);
+  await eventually(() => again.findSession("a")?.activePane !== undefined);
   expect(paneOf(again, "a")).toBe(pane);
   expect(again.status().identity).toMatch(/^\d+\.\d+$/);
   expect(again.status().identity).not.toBe(identity);

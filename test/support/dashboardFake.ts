@@ -40,11 +40,15 @@ export class FakeDashboard implements AsyncDisposable {
   /** Every respond that came, and every input typed. */
   readonly responds: FakeRespond[] = [];
   readonly inputs: string[] = [];
+  /** Every address that was asked for, and the page that asked. */
+  readonly addresses: string[] = [];
   /** What the next responds are answered, one each; afterwards all is well. */
   readonly answers: FakeAnswer[] = [];
   /** False: the event stream is refused. */
   up = true;
-  wantsToken = false;
+  /** Wanted until a page has given it; every try. */
+  token: string | undefined;
+  readonly tokens: string[] = [];
   /** SSE text a pane's stream begins with. */
   pane = "";
   #arrival: (() => void) | undefined;
@@ -102,10 +106,17 @@ export class FakeDashboard implements AsyncDisposable {
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = new URL(request.url ?? "/", "http://fake").pathname;
+    this.addresses.push(`${request.url} ${request.headers.referer ?? ""}`);
     if (path === "/" || path.startsWith("/page/")) return this.#file(path, response);
-    if (this.wantsToken) {
-      return json(response, 401, { status: "error", error_type: "unauthorized", message: "Unauthorized." });
+    if (path === "/api/token") {
+      const given = request.headers.authorization ?? "";
+      this.tokens.push(given);
+      if (given !== `Bearer ${this.token}`) return unauthorized(response, "That is not this dashboard's token.");
+      this.token = undefined;
+      response.writeHead(204).end();
+      return;
     }
+    if (this.token !== undefined) return unauthorized(response, "Unauthorized.");
     if (path === "/api/agents") return json(response, 200, { agents: [...this.cards.values()] });
     if (path === "/api/events/stream") return this.#stream(this.#streams, response, ": heartbeat\n\n");
     const pane = /^\/api\/agents\/(\d+)\/pane\/stream$/.exec(path);
@@ -152,6 +163,9 @@ export class FakeDashboard implements AsyncDisposable {
     response.end(readFileSync(join(this.#pageDir, name)));
   }
 }
+
+const unauthorized = (response: ServerResponse, message: string): void =>
+  json(response, 401, { status: "error", error_type: "unauthorized", message });
 
 function json(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { "content-type": "application/json" });

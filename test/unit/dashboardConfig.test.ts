@@ -90,3 +90,9 @@ test("the token is shown as set, never as it is", () => {
   expect(dashboard.token).toBe("s3cret");
   expect(JSON.stringify(settings)).not.toContain("s3cret");
 });
+
+test.each(["pässword", "two\nlines"])("a token that no header can carry is refused, and not shown: %j", (token) => {
+  const given = { env: { TMUXWIRE_DASHBOARD_TOKEN: token } };
+  expect(() => load(given)).toThrow(/TMUXWIRE_DASHBOARD_TOKEN.*plain ASCII/);
+  expect(() => load(given)).not.toThrow(token);
+});

@@ -4,7 +4,7 @@ import { basename, dirname, normalize } from "node:path";
 import type { Agent } from "../agents/agent.ts";
 import type { AgentBook } from "../agents/agentBook.ts";
 import type { ProjectRecord } from "../agents/records.ts";
-import type { PanePlace } from "../panes/paneLinks.ts";
+import type { PanePlace } from "../panes/panePlace.ts";
 import type { HookRequest } from "./hookRequest.ts";
 
 export interface Correlation {
@@ -28,6 +28,12 @@ export interface CorrelateOptions {
   readonly place: PanePlace;
   /** The directory of a pane that is becomes a project by itself. */
   readonly registersProjects: boolean;
+}
+
+/** Whether its agent is found without regard to its pane. */
+export function isKnown({ sessionId, headspaceSessionId }: HookRequest, book: AgentBook): boolean {
+  if (book.bySession(sessionId) !== undefined) return true;
+  return headspaceSessionId !== undefined && book.byUuid(headspaceSessionId.toLowerCase()) !== undefined;
 }
 
 /** Undefined: nobody knows it, and it is in no project. @throws AppError RESOURCE_LIMIT */

@@ -1,10 +1,13 @@
-/** `POST /hook/:name`: the agent's program waits for the answer, so nothing stands between the request and it but memory. */
+/**
+ * `POST /hook/:name`: the agent's program waits for the answer, so nothing stands between the request and it but memory;
+ * only the first hook of an agent that nobody knows waits a moment while tmux has not been listed yet.
+ */
 import { stat } from "node:fs/promises";
 import type { Context } from "hono";
 import type { GuardEnv } from "../../http/guard.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { DashboardContext } from "../context.ts";
-import { correlate } from "./correlate.ts";
+import { correlate, isKnown } from "./correlate.ts";
 import { applyHook } from "./hookEffects.ts";
 import { type HookName, parseHook } from "./hookRequest.ts";
 
@@ -27,20 +30,21 @@ export async function hookRoute(
     }
   }
   const { book, panes, hookStats, nowUnixMs, settings } = context;
-  const place = panes.placeOf(hook);
+  // Whose it is, its pane tells alone.
+  if (hook.pane !== undefined && !panes.first.isOver && !isKnown(hook, book)) await panes.first.wait();
   const found = correlate(
     { ...hook, workingDirectory: hook.workingDirectory ?? hook.cwd },
     {
       book,
       nowUnixMs,
       serverIdentity: panes.identity,
-      place,
+      place: panes.placeOf(hook),
       registersProjects: settings.registersProjects,
     },
   );
   if (found === undefined) return c.json({ status: "dropped", message: "Session correlation failed" }, 404);
   hookStats.heard(name);
-  if (hook.pane !== undefined && place !== "elsewhere") panes.moved(found.agent, hook.pane, hook.tmuxSession);
+  panes.told(found.agent, hook);
   const reply = applyHook(context, name, hook, found);
   return c.json({ status: "ok", agent_id: found.agent.record.id, ...reply });
 }

@@ -81,6 +81,17 @@ export class Page {
     else this.#link?.retryNow();
   }
 
+  /** What is wrong with it; undefined when the dashboard has taken it, and what it guards is on its way. */
+  async giveToken(token: string): Promise<string | undefined> {
+    try {
+      await this.#options.api.giveToken(token);
+    } catch (error) {
+      return error instanceof Error ? error.message : "the token could not be sent";
+    }
+    this.retryNow();
+    return undefined;
+  }
+
   draft(agentId: number, text: string): void {
     this.update({ drafts: withEntry(this.#state.drafts, agentId, text === "" ? undefined : text) });
   }

@@ -14,12 +14,16 @@ import { type AgentBook, isSameServer } from "../agents/agentBook.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
 import { PANE_RETRY_MS } from "../limits.ts";
 import type { MeasureAvailability } from "./availability.ts";
+import { FirstListing } from "./firstListing.ts";
 import { adoptMarkedPanes, markPane } from "./paneMarks.ts";
+import { type PanePlace, placeOf, sessionOf, type ToldPane } from "./panePlace.ts";
 import { GoneWatch } from "./serverPresence.ts";
 import { ScreenStates } from "./screenStates.ts";
 
 export interface PaneLinksOptions {
   readonly server: TmuxServer;
+  /** As in `DashboardAppOptions`. */
+  readonly listed: Promise<void> | undefined;
   readonly readiness: ReadinessWatcher;
   readonly book: AgentBook;
   readonly desk: AgentDesk;
@@ -27,8 +31,6 @@ export interface PaneLinksOptions {
   readonly log: Log;
   readonly measure: MeasureAvailability;
 }
-
-export type PanePlace = "ours" | "elsewhere" | "unknown";
 
 interface Link {
   readonly agent: Agent;
@@ -42,6 +44,7 @@ interface Link {
 }
 
 export class PaneLinks {
+  readonly first: FirstListing;
   readonly #options: PaneLinksOptions;
   readonly #links = new Map<number, Link>();
   readonly #screens: ScreenStates;
@@ -51,7 +54,9 @@ export class PaneLinks {
 
   constructor(options: PaneLinksOptions) {
     this.#options = options;
-    const { desk, clock } = options;
+    const { desk, clock, listed, log } = options;
+    const onError = (error: unknown): void => log.error("dashboard.pane.untold", { error });
+    this.first = new FirstListing({ listed, clock, onError });
     this.#screens = new ScreenStates({ desk, clock, isActive: (agent) => this.#links.has(agent.record.id) });
     this.#gone = new GoneWatch(options.server, clock, () => this.#serverGone());
     this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));
@@ -63,29 +68,26 @@ export class PaneLinks {
     return this.#options.server.status().identity;
   }
 
-  /** Where a pane is that an agent says it is in. One that is not listed may be listed in a moment, or never. */
-  placeOf(told: {
-    readonly pane: PaneId | undefined;
-    readonly tmuxSession: string | undefined;
-    readonly tmuxPid: number | undefined;
-  }): PanePlace {
-    const { server } = this.#options;
-    if (told.pane === undefined) return "elsewhere";
-    const pid = /^\d+/.exec(this.identity ?? "")?.[0];
-    if (told.tmuxPid !== undefined && pid !== undefined && Number(pid) !== told.tmuxPid) return "elsewhere";
-    const info = server.findPane(told.pane);
-    if (info === undefined) return "unknown";
-    const sessions = server.sessions().filter((session) => session.windows.includes(info.window));
-    const isThere = told.tmuxSession === undefined || sessions.some((session) => session.name === told.tmuxSession);
-    return isThere ? "ours" : "elsewhere";
+  placeOf(told: ToldPane): PanePlace {
+    return placeOf(this.#options.server, told);
   }
 
-  /** The pane that the agent's hook named, or another one: it has moved. */
+  /** A hook has named the agent's pane, which counts once it is known not to be another server's. */
+  told(agent: Agent, told: ToldPane): void {
+    const { pane, tmuxSession } = told;
+    if (pane === undefined) return;
+    this.first.after(agent, () => {
+      const isActive = this.#options.book.active(agent.record.id) === agent;
+      if (isActive && this.placeOf(told) !== "elsewhere") this.moved(agent, pane, tmuxSession);
+    });
+  }
+
+  /** The pane that was named, or another one: it has moved. */
   moved(agent: Agent, pane: PaneId, tmuxSession: string | undefined): void {
     const { book } = this.#options;
     const { record } = agent;
     const isSame = record.tmuxPaneId === pane && record.paneServer === this.identity;
-    const session = tmuxSession ?? this.#sessionOf(pane) ?? record.tmuxSession;
+    const session = tmuxSession ?? sessionOf(this.#options.server, pane) ?? record.tmuxSession;
     if (isSame && session === record.tmuxSession) return;
     for (const other of book.all()) {
       const isThere = other.record.tmuxPaneId === pane && isSameServer(other.record.paneServer, this.identity);
@@ -93,13 +95,6 @@ export class PaneLinks {
     }
     book.update(agent, { tmuxPaneId: pane, paneServer: this.identity, tmuxSession: session });
     if (!isSame) this.#attach(agent);
-  }
-
-  /** The first of them, when the pane's window is in several. */
-  #sessionOf(pane: PaneId): string | undefined {
-    const { server } = this.#options;
-    const window = server.findPane(pane)?.window;
-    return window === undefined ? undefined : server.sessions().find(({ windows }) => windows.includes(window))?.name;
   }
 
   /** For typing: the pane when it is there, undefined when the agent has none that lives on this server. */
@@ -157,6 +152,7 @@ export class PaneLinks {
   /** Safe to call twice. */
   close(): void {
     this.#closed = true;
+    this.first.close();
     this.#unsubscribe();
     this.#gone.stop();
     for (const { agent } of this.#links.values()) this.#detach(agent);

@@ -5,7 +5,6 @@
 import { toAppError } from "../../../protocol/errors.ts";
 import { isPaneId, type PaneId } from "../../../protocol/ids.ts";
 import { type Agent, type AnswerUnderWay, openTask } from "../agents/agent.ts";
-import { isSameServer } from "../agents/agentBook.ts";
 import type { DashboardContext } from "../context.ts";
 import { MAX_EXPECTED_PROMPTS } from "../limits.ts";
 import { untilSettled } from "../panes/serverPresence.ts";
@@ -15,6 +14,7 @@ import { type Delivered, deliverAnswer } from "./deliverAnswer.ts";
 import * as failures from "./failures.ts";
 import { failureAnswer, refusalAnswer, type RespondAnswer } from "./respondAnswer.ts";
 import { parseRespond, type RespondRequest } from "./respondRequest.ts";
+import { usablePane } from "./usablePane.ts";
 
 export async function respond(
   context: DashboardContext,
@@ -58,7 +58,7 @@ async function targetOf(
   agent: Agent,
   { mode }: RespondRequest,
 ): Promise<PaneId | RespondAnswer> {
-  const { tmuxPaneId, paneServer } = agent.record;
+  const { tmuxPaneId } = agent.record;
   if (tmuxPaneId === undefined || !isPaneId(tmuxPaneId)) {
     return refusalAnswer(400, "no_pane_id", "Agent has no tmux pane ID — cannot send input.");
   }
@@ -67,20 +67,8 @@ async function targetOf(
     if (state !== "awaiting_input") return notWaiting(state);
     if (agent.answer !== undefined) return notWaiting("processing");
   }
-  const live = context.panes.livePane(agent);
-  if (live !== undefined) return live;
-  const { server, panes, clock } = context;
-  await untilSettled(server, clock);
-  const back = panes.livePane(agent);
-  if (back !== undefined) return back;
-  if (!isSameServer(paneServer, panes.identity)) {
-    return failureAnswer(failures.paneOfOtherServer(tmuxPaneId), undefined);
-  }
-  // Asked only for its refusal: whether tmux is missing, not running, or without this pane.
-  const error = await server.describePane(tmuxPaneId).then(() => undefined, toAppError);
-  const isConnected = error === undefined || error.code === "NOT_FOUND";
-  const failure = isConnected ? failures.paneGone(tmuxPaneId) : failures.connectionFailure(error);
-  return failureAnswer(failure, undefined);
+  const pane = await usablePane(context, agent, tmuxPaneId);
+  return typeof pane === "string" ? pane : failureAnswer(pane, undefined);
 }
 
 async function pressed(

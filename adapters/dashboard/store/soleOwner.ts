@@ -2,6 +2,7 @@
  * One daemon per database: ids are given out in memory. The lock is a transaction on a file beside it, which the system
  * releases however the process ends.
  */
+import { existsSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import { AppError } from "../../../protocol/errors.ts";
 
@@ -11,7 +12,7 @@ const WAIT_MS = 2_000;
 /** Returns the function that gives it back. @throws AppError CONFIGURATION_INVALID */
 export function becomeSoleOwner(databasePath: string): () => void {
   if (databasePath === ":memory:") return () => undefined;
-  const path = `${databasePath}.lock`;
+  const path = lockPath(databasePath);
   const lock = new Sqlite(path, { timeout: WAIT_MS });
   try {
     lock.exec("BEGIN EXCLUSIVE");
@@ -25,3 +26,20 @@ export function becomeSoleOwner(databasePath: string): () => void {
   }
   return () => void lock.close();
 }
+
+/** Whether a daemon has this database now; changes nothing. */
+export function hasOwner(databasePath: string): boolean {
+  const path = lockPath(databasePath);
+  if (!existsSync(path)) return false;
+  const lock = new Sqlite(path, { readonly: true, timeout: 0 });
+  try {
+    lock.prepare("SELECT count(*) FROM sqlite_schema").get();
+    return false;
+  } catch {
+    return true;
+  } finally {
+    lock.close();
+  }
+}
+
+const lockPath = (databasePath: string): string => `${databasePath}.lock`;

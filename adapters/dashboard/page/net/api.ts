@@ -9,6 +9,8 @@ export interface Answered {
 }
 
 export interface Api {
+  /** Trades the token for a cookie. @throws ApiError 401: it is another one */
+  giveToken(token: string): Promise<void>;
   agents(signal: AbortSignal): Promise<Answered>;
   respond(agentId: number, body: unknown, idempotencyKey: string, signal: AbortSignal): Promise<Answered>;
   type(agentId: number, input: string): Promise<Answered>;
@@ -39,6 +41,14 @@ export function createApi(fetch: typeof globalThis.fetch): Api {
     return answered(await ask(path, { ...init, method: "POST", headers, body: JSON.stringify(body) }));
   };
   return {
+    giveToken: async (token) => {
+      // Nothing else can stand in a header, so no token has anything else in it.
+      if (!/^[\x20-\x7e]+$/.test(token)) {
+        const message = "A token has no characters but those of plain ASCII.";
+        throw new ApiError(message, { status: 401, errorType: "unauthorized" });
+      }
+      await ask("/api/token", { method: "POST", headers: { authorization: `Bearer ${token}` } });
+    },
     agents: async (signal) => answered(await ask("/api/agents", { signal })),
     respond: (agentId, body, key, signal) => post(`/api/respond/${agentId}`, body, { key, signal }),
     type: (agentId, input) => post(`/api/agents/${agentId}/input`, { text: input }, {}),

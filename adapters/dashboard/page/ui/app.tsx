@@ -39,7 +39,7 @@ export function App({ state, page, api, notifier }: AppProps) {
         {state.announcement}
       </p>
       <div class="columns">
-        <main class="list">{tokenWanted ? <TokenForm /> : <AgentList state={state} page={page} />}</main>
+        <main class="list">{tokenWanted ? <TokenForm page={page} /> : <AgentList state={state} page={page} />}</main>
         {open === undefined ? null : <PaneView key={open.agentId} card={open} api={api} onClose={closePane} />}
       </div>
       {helpOpen ? <HelpDialog onClose={() => page.update({ helpOpen: false })} /> : null}

@@ -24,6 +24,7 @@ class Scene {
   answer: () => Promise<Answered> = () =>
     Promise.resolve({ body: { delivery: "submitted", latency_ms: 5 }, serverUnixMs: 0 });
   refusal: ApiError | undefined;
+  readonly tokens: string[] = [];
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined;
   #keys = 0;
 
@@ -35,6 +36,10 @@ class Scene {
     onChange: () => undefined,
     onAsking: (asks: AgentCard) => this.asking.push(asks.agentId),
     api: {
+      giveToken: async (token) => {
+        this.tokens.push(token);
+        if (this.refusal !== undefined) throw this.refusal;
+      },
       agents: async () => {
         this.listings++;
         if (this.refusal !== undefined) throw this.refusal;
@@ -145,9 +150,12 @@ describe("what it knows", () => {
     scene.refusal = new ApiError("Unauthorized.", { status: 401, errorType: "unauthorized" });
     const page = await scene.start();
     expect(page.state.tokenWanted).toBe(true);
+    expect(await page.giveToken("wrong")).toBe("Unauthorized.");
+    expect([page.state.tokenWanted, scene.listings]).toEqual([true, 1]);
     scene.refusal = undefined;
-    page.retryNow();
+    expect(await page.giveToken("right")).toBeUndefined();
     await settled();
+    expect(scene.tokens).toEqual(["wrong", "right"]);
     expect(page.state).toMatchObject({ tokenWanted: false, loaded: true });
     page.close();
   });

@@ -150,6 +150,23 @@ describe("keys", () => {
   });
 });
 
+describe("a token", () => {
+  test("goes in a header and in no address", async () => {
+    const asked: unknown[] = [];
+    const api = createApi((path, init) => {
+      asked.push([path, init]);
+      return Promise.resolve(new Response(null, { status: 204 }));
+    });
+    await api.giveToken("a&b");
+    expect(asked).toEqual([["/api/token", { method: "POST", headers: { authorization: "Bearer a&b" } }]]);
+  });
+
+  test("that no header can carry is a wrong one", async () => {
+    const api = createApi(() => Promise.reject(new Error("nothing is asked")));
+    await expect(api.giveToken("pässword")).rejects.toMatchObject({ status: 401, message: /plain ASCII/ });
+  });
+});
+
 describe("a refusal", () => {
   const errorOf = async (response: Response): Promise<ApiError> => {
     const api = createApi(() => Promise.resolve(response));

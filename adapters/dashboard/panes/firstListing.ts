@@ -1,0 +1,68 @@
+/**
+ * The time from the start until the tmux server has been listed. After a crash it can be seconds, because tmux is busy with
+ * the clients that it has lost. Which server a pane is of cannot be told until then, so what depends on it is done later;
+ * whoever can wait waits here, and not for long.
+ */
+import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { Agent } from "../agents/agent.ts";
+import { RECONNECT_WITHIN_MS } from "../limits.ts";
+
+export interface FirstListingOptions {
+  readonly listed: Promise<void> | undefined;
+  readonly clock: Clock;
+  /** Something that was put off has failed: for the log. */
+  readonly onError: (error: unknown) => void;
+}
+
+export class FirstListing {
+  readonly #options: FirstListingOptions;
+  readonly #over: Promise<void>;
+  readonly #later = new Map<Agent, () => void>();
+  #isOver = false;
+
+  /** @param options.listed never rejects; undefined when it is over already. */
+  constructor(options: FirstListingOptions) {
+    this.#options = options;
+    this.#isOver = options.listed === undefined;
+    this.#over = Promise.resolve(options.listed).then(() => this.#end());
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Does it then, or now; of several for one agent only the last. */
+  after(agent: Agent, act: () => void): void {
+    if (this.#isOver) act();
+    else this.#later.set(agent, act);
+  }
+
+  /** Resolves when it is over, or takes too long. */
+  async wait(): Promise<void> {
+    if (this.#isOver) return;
+    const { clock } = this.#options;
+    let timer: Timer | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = clock.callAt(clock.nowMs() + RECONNECT_WITHIN_MS, resolve);
+    });
+    await Promise.race([this.#over, late]);
+    timer?.cancel();
+  }
+
+  /** What was put off is not done any more. */
+  close(): void {
+    this.#later.clear();
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    for (const act of this.#later.values()) {
+      try {
+        act();
+      } catch (error) {
+        this.#options.onError(error);
+      }
+    }
+    this.#later.clear();
+  }
+}

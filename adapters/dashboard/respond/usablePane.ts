@@ -1,0 +1,27 @@
+/** An agent's pane for whoever wants to use it now, or why it cannot be used: in words that say which of the reasons it is. */
+import { toAppError } from "../../../protocol/errors.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
+import type { Agent } from "../agents/agent.ts";
+import { isSameServer } from "../agents/agentBook.ts";
+import type { DashboardContext } from "../context.ts";
+import { untilSettled } from "../panes/serverPresence.ts";
+import * as failures from "./failures.ts";
+
+/** @param pane the one that the agent has told of */
+export async function usablePane(
+  { server, panes, clock }: DashboardContext,
+  agent: Agent,
+  pane: PaneId,
+): Promise<PaneId | failures.Failure> {
+  const live = panes.livePane(agent);
+  if (live !== undefined) return live;
+  await panes.first.wait();
+  await untilSettled(server, clock);
+  const back = panes.livePane(agent);
+  if (back !== undefined) return back;
+  if (!isSameServer(agent.record.paneServer, panes.identity)) return failures.paneOfOtherServer(pane);
+  // Asked only for its refusal: whether tmux is missing, not running, busy, or without this pane.
+  const error = await server.describePane(pane).then(() => undefined, toAppError);
+  const isConnected = error === undefined || error.code === "NOT_FOUND";
+  return isConnected ? failures.paneGone(pane) : failures.connectionFailure(error);
+}

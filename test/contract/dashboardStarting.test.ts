@@ -1,0 +1,157 @@
+/** The dashboard before the tmux server has been listed: it is asked already, and says only what it knows. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { RECONNECT_WITHIN_MS } from "../../adapters/dashboard/limits.ts";
+import { type Clock, systemClock } from "../../daemon/time/clock.ts";
+import { databaseDirectory, type DashboardFixture, UUID } from "../support/dashboardFixture.ts";
+import { DashboardScene } from "../support/dashboardScene.ts";
+import { eventually } from "../support/eventually.ts";
+import { LATE_PID, LateServer } from "../support/lateServer.ts";
+
+const BUSY = "tmux does not answer at the moment. Try again shortly.";
+
+let scene: DashboardScene;
+let server: LateServer;
+let pane: string;
+let directory: ReturnType<typeof databaseDirectory>;
+
+/** How many requests have begun to wait for the server. */
+let waiting = 0;
+const clock: Clock = {
+  nowMs: () => systemClock.nowMs(),
+  callAt: (atMs, callback) => {
+    if (Math.round(atMs - systemClock.nowMs()) === RECONNECT_WITHIN_MS) waiting += 1;
+    return systemClock.callAt(atMs, callback);
+  },
+};
+
+/** A dashboard, restarted, over a server that is busy. */
+const restarted = (): Promise<DashboardFixture> => {
+  waiting = 0;
+  return scene.another({ server, listed: server.listed, clock, databasePath: `${directory.path}/d.db` });
+};
+
+const agentsOf = async (dashboard: DashboardFixture) =>
+  (await dashboard.call("GET", "/api/agents")).json["agents"] as Record<string, unknown>[];
+
+/** Agent 1 waits in its prompt box, in this pane of the server. */
+beforeEach(async () => {
+  scene = await DashboardScene.start();
+  directory = databaseDirectory();
+  server = new LateServer();
+  pane = (await server.createSession({ name: "agent" })).activePane ?? "none";
+  server.arrive();
+  await using before = await restarted();
+  await before.call("POST", "/api/sessions", { session_uuid: UUID, project_path: "/p", tmux_pane_id: pane });
+  await before.hook("session-start", { session_id: "s1", headspace_session_id: UUID });
+  await before.hook("user-prompt-submit", { session_id: "s1", prompt: "go" });
+  await before.hook("notification", { session_id: "s1", message: "Claude is waiting for your input" });
+  server.leave();
+});
+afterEach(async () => {
+  await server.close();
+  await scene[Symbol.asyncDispose]();
+  directory[Symbol.dispose]();
+});
+
+describe("until the server is listed", () => {
+  test("agents are there and cannot be answered yet; then they can, without a hook", async () => {
+    await using dashboard = await restarted();
+    expect(await agentsOf(dashboard)).toMatchObject([
+      { agent_id: 1, state: "AWAITING_INPUT", tmux_pane_id: pane, is_bridge_connected: false },
+    ]);
+    const available = await dashboard.call("GET", "/api/respond/1/availability");
+    expect(available.json).toEqual({ status: "ok", agent_id: 1, commander_available: false });
+    const events = await dashboard.events("?types=commander_availability");
+    server.arrive();
+    expect((await events.next("commander_availability")).data).toMatchObject({ agent_id: 1, available: true });
+    expect((await dashboard.respond(1, { text: "yes" })).status).toBe(200);
+  });
+
+  test("what needs the pane is told to come again, and not that the pane is gone", async () => {
+    await using dashboard = await restarted();
+    const asked = await Promise.all([
+      dashboard.respond(1, { text: "yes" }),
+      dashboard.respond(1, { mode: "keys", keys: ["Escape"] }),
+      dashboard.call("POST", "/api/agents/1/input", { text: "y" }),
+      dashboard.call("GET", "/api/agents/1/pane/stream"),
+    ]);
+    for (const { status, json } of asked) {
+      expect([status, json]).toEqual([503, { status: "error", error_type: "tmux_not_running", message: BUSY }]);
+    }
+    expect([scene.submitted, scene.keys(), server.counters().outputBytes]).toEqual([[], [], 0]);
+    // Nothing was typed, so the same may be asked again.
+    server.arrive();
+    expect((await dashboard.respond(1, { text: "yes" })).status).toBe(200);
+  });
+
+  test("an answer waits a moment for it", async () => {
+    await using dashboard = await restarted();
+    const answer = dashboard.respond(1, { text: "yes" });
+    await eventually(() => waiting === 1);
+    server.arrive();
+    expect((await answer).status).toBe(200);
+    expect(scene.submitted).toMatchObject([{ text: "yes" }]);
+  });
+});
+
+describe("hooks meanwhile", () => {
+  test("of a known agent are answered at once", async () => {
+    await using dashboard = await restarted();
+    const hook = await dashboard.hook("user-prompt-submit", { session_id: "s1", prompt: "next", tmux_pane: pane });
+    expect([hook.status, hook.json["state"]]).toEqual([200, "processing"]);
+    expect(await agentsOf(dashboard)).toMatchObject([{ state: "PROCESSING", tmux_pane_id: pane }]);
+  });
+
+  test("what it said of its pane does not bring back an agent that has ended since", async () => {
+    const { id, activePane = "none" } = await server.createSession({ name: "moved" });
+    await using dashboard = await restarted();
+    await dashboard.hook("session-end", { session_id: "s1", tmux_pane: activePane });
+    await dashboard.call("POST", "/api/sessions", {
+      session_uuid: UUID.replace("0", "1"),
+      project_path: "/p",
+      tmux_pane_id: activePane,
+    });
+    const events = await dashboard.events("?types=commander_availability");
+    server.arrive();
+    await events.next(({ data }) => data["agent_id"] === 2 && data["available"] === true);
+    expect(await agentsOf(dashboard)).toMatchObject([{ agent_id: 2, tmux_pane_id: activePane }]);
+    await server.killSession(id);
+    await events.next(({ data }) => data["agent_id"] === 2 && data["available"] === false);
+    expect(events.events.filter(({ data }) => data["agent_id"] === 1)).toEqual([]);
+  });
+
+  test("of an agent that nobody knows wait for the panes, and register it", async () => {
+    const { activePane = "none" } = await server.createSession({ name: "new" });
+    await using dashboard = await restarted();
+    const fields = { session_id: "s2", cwd: directory.path, tmux_pane: activePane };
+    const hooks = [
+      dashboard.hook("session-start", fields),
+      dashboard.hook("user-prompt-submit", { ...fields, prompt: "hello" }),
+    ];
+    await eventually(() => waiting === 2);
+    server.arrive();
+    for (const { status, json } of await Promise.all(hooks)) expect([status, json["agent_id"]]).toEqual([200, 2]);
+    expect((await agentsOf(dashboard))[1]).toMatchObject({ agent_id: 2, tmux_pane_id: activePane });
+  });
+
+  test("but not for ever", async () => {
+    await using dashboard = await restarted();
+    const hook = await dashboard.hook("session-start", { session_id: "s2", cwd: directory.path, tmux_pane: "%9" });
+    expect([hook.status, hook.json]).toEqual([404, { status: "dropped", message: "Session correlation failed" }]);
+  });
+
+  test("from a pane of another tmux server take nobody's pane", async () => {
+    const other = { "x-tmux": `/tmp/other,${LATE_PID + 1},0` };
+    await using dashboard = await restarted();
+    const stranger = { session_uuid: UUID.replace("0", "1"), project_path: "/p" };
+    await dashboard.call("POST", "/api/sessions", stranger);
+    const start = { session_id: "s2", headspace_session_id: stranger.session_uuid, tmux_pane: pane };
+    expect((await dashboard.hook("session-start", start, other)).json["agent_id"]).toBe(2);
+    server.arrive();
+    await server.listed;
+    expect(await agentsOf(dashboard)).toMatchObject([
+      { agent_id: 1, tmux_pane_id: pane },
+      { agent_id: 2, tmux_pane_id: null },
+    ]);
+  });
+});
