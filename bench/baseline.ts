@@ -69,6 +69,8 @@ export async function startBridge(socketPath: string): Promise<Bridge> {
   const server = createServer((request, response) => {
     respond(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
+  // Its client waits between two comparisons, and does not connect again.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     port: (server.address() as AddressInfo).port,

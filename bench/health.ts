@@ -45,10 +45,10 @@ async function withFlood<Result>({ port }: DaemonProcess, measure: () => Promise
   const ask = (body: object): ReturnType<Connections["post"]> => connections.post({ session: FLOODED, ...body });
   check((await ask({ action: "create_session" })).ok, "no session");
   check((await ask({ action: "send_keys", text: FLOOD, enter: true })).ok, "no flood");
-  let isOver = false;
+  const over = new AbortController();
   let waits = 0;
   const waiting = HOSTILE.map(async (pattern) => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       // 408 when the time is over, 429 once RE2 was given up on: both are answers.
       await ask({ action: "send_and_capture", text: "", wait_for: pattern, timeout_ms: 1_000 }).catch(() => undefined);
       waits += 1;
@@ -57,7 +57,7 @@ async function withFlood<Result>({ port }: DaemonProcess, measure: () => Promise
   try {
     return await measure();
   } finally {
-    isOver = true;
+    over.abort();
     await Promise.all(waiting);
     check(waits >= HOSTILE.length, "no wait ever ran");
     await ask({ action: "kill_session" });

@@ -29,9 +29,9 @@ export async function run(emit: Emit): Promise<void> {
   const ours: Endpoint = { name: "ours", post: (body) => daemonConnections.post(body) };
   const theirs: Endpoint = { name: "subprocess bridge, poll 120 ms", post: (body) => bridgeConnections.post(body) };
 
+  await detection(watched(ours, daemon.socket), watched(theirs, bridged), emit);
   for (const lines of [SCREEN_LINES, CAPTURED_LINES]) await sendAndCapture(ours, bridged, lines, emit);
   await operations(ours, theirs, emit);
-  await detection(watched(ours, daemon.socket), watched(theirs, bridged), emit);
 }
 
 interface Endpoint {
@@ -126,11 +126,11 @@ async function detection(ours: Watched, theirs: Watched, emit: Emit): Promise<vo
   let marks = 0;
   const detect = async ({ post: ask, socketPath, tty }: Watched, quietMs: number): Promise<number> => {
     const mark = `mark-${(marks += 1)}-done`;
-    const text = nextToken();
+    const text = nextToken().trim();
     const wait = { action: "send_and_capture", session: SESSION, text, wait_for: `${mark}$`, timeout_ms: 5_000 };
     const answered = ask(wait).then((answer) => ({ answer, atMs: performance.now() }));
     // Only output after the send counts.
-    await pollUntilSeen(socketPath, text.trim());
+    await pollUntilSeen(socketPath, text);
     await delay(quietMs);
     const fd = openSync(tty, "w");
     const writtenMs = performance.now();
