@@ -6,7 +6,7 @@ import { openSync, closeSync, writeSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Answer, Connections, type DaemonProcess, startDaemon } from "./addinDaemon.ts";
 import { captureLines, pollUntilSeen, sendText, startBridge } from "./baseline.ts";
-import { check, compare, type Contender, type Emit, timed } from "./figures.ts";
+import { check, compare, type Contender, type Emit, figureOf, quantile, takeTurns, timed } from "./figures.ts";
 import { detachedPane, type PrivateSocket, SESSION } from "./privateServer.ts";
 
 /** A screenful, and what the add-in asks for when it says nothing. */
@@ -14,6 +14,7 @@ const SCREEN_LINES = 20;
 const CAPTURED_LINES = 200;
 const CONCURRENT = 8;
 const WARM_UP_WAITS = 1_000;
+const HOLD_DETECTION_P99_MS = 10;
 const READY = "ready!";
 /** History to capture, then a program that sends back every byte as it is. */
 const PROGRAM = `seq -f 'line %.0f of the output of a program' 300; stty raw -echo; printf ${READY}; exec cat`;
@@ -148,7 +149,11 @@ async function detection(ours: Watched, theirs: Watched, emit: Emit): Promise<vo
     sample: () => detect(endpoint, (marks * 97) % 240),
   });
   const comparison = { bench: "http", figure: "wait_for detection", unit: "ms" };
-  await compare(comparison, [contender(ours), contender(theirs)], { rounds: 8, perRound: 10, warmUp: 3 }, emit);
+  const turns = { rounds: 8, perRound: 15, warmUp: 3 };
+  const [oursMs = [], theirsMs = []] = await takeTurns([contender(ours), contender(theirs)], turns);
+  emit(figureOf(comparison, oursMs, theirs.name, theirsMs));
+  const p99 = { ...comparison, figure: "wait_for detection, p99" };
+  emit(figureOf(p99, [quantile(oursMs, 0.99)], "hold", [HOLD_DETECTION_P99_MS]));
 }
 
 /** Tokens are cut by the screen's edge. */
