@@ -30,9 +30,10 @@ export async function run(emit: Emit): Promise<void> {
   const ours: Endpoint = { name: "ours", post: (body) => daemonConnections.post(body) };
   const theirs: Endpoint = { name: "subprocess bridge, poll 120 ms", post: (body) => bridgeConnections.post(body) };
 
-  await detection(watched(ours, daemon.socket), watched(theirs, bridged), emit);
   for (const lines of [SCREEN_LINES, CAPTURED_LINES]) await sendAndCapture(ours, bridged, lines, emit);
   await operations(ours, theirs, emit);
+  // Last: its lines push those out of the history that the others capture.
+  await detection(watched(ours, daemon.socket), watched(theirs, bridged), emit);
 }
 
 interface Endpoint {
