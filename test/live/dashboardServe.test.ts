@@ -1,5 +1,6 @@
 /** `tmuxwire serve --only dashboard` as a process: what it says, what it leaves on the user's server, and what a crash costs. */
 import { describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { AgentChannel } from "../support/agentPrograms.ts";
 import { type CliSandbox, cliSandbox, type Running } from "../support/cliSandbox.ts";
 import { EventReader, UUID } from "../support/dashboardFixture.ts";
@@ -40,11 +41,14 @@ describe("serve --only dashboard", () => {
     const last = await events.next("card_refresh");
     const [before] = await agentsOf(first.url);
     expect(before).toMatchObject({ agent_id: 1, state: "AWAITING_INPUT", tmux_pane_id: pane });
+    const options = (): string => socket.tmux("show-options", "-p", "-t", pane).trim();
+    // Written behind the answers, which do not wait for tmux.
+    await eventually(() => options() !== "");
     first.daemon.child.kill("SIGKILL");
     await first.daemon.finished;
     await events.ended;
     // The mark is all that is left there.
-    expect(socket.tmux("show-options", "-p", "-t", pane).trim()).toMatch(/^@tmuxwire_agent \S+$/);
+    expect(options()).toMatch(/^@tmuxwire_agent \S+$/);
 
     const second = await serve(sandbox, socket.socketPath, port);
     expect(second.url).toBe(first.url);

@@ -2,6 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { FakePiHost } from "../fixtures/team/fakePiHost.ts";
 import { LEADER, type TeamFixture, teamFixture } from "../fixtures/team/teamFixture.ts";
 
@@ -40,6 +41,8 @@ test("start, list, attach and capture answer what the endpoints answer", async (
   expect(team.prompts()).toMatchObject([{ text: "go", cwd: project }]);
   expect(team.teamd.threads.get("thread-0001")?.messages).toMatchObject([{ from: LEADER }]);
   const sessionName = "worker-1";
+  // Two captures are the same only of a screen that stands still.
+  await eventually(async () => !JSON.stringify(await team.call("capture", { sessionName })).includes("Working"));
   for (const [operation, input] of [
     ["list", { sessionPrefix: "worker" }],
     ["attach", { sessionName }],
