@@ -135,8 +135,9 @@ test("a shell that marks its commands gets them as they are", async () => {
   await shell.pane.wait({ pattern: { literal: "> " }, from: "tail:100", timeoutMs: 10_000 });
   const answer = await shell.pane.run("echo marked; (exit 5)");
   expect(answer).toMatchObject({ method: "osc133", output: "marked\n", exitCode: 5, gaps: [] });
-  const { lines } = await shell.pane.capture();
-  expect(lines).toEqual(["> echo marked; (exit 5)", "marked", ">"]);
+  // The mark of the end comes before the next prompt.
+  const screen = async (): Promise<readonly string[]> => (await shell.pane.capture()).lines;
+  await expect.poll(screen).toEqual(["> echo marked; (exit 5)", "marked", ">"]);
   // Several lines are one command only when they are quoted.
   expect(await shell.pane.run("echo one\necho two")).toMatchObject({
     method: "marker",
