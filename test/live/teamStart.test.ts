@@ -193,7 +193,9 @@ describe("a request that is repeated", () => {
     const second = await team.start({ sessionName: "one", taskPrompt: "something else" });
     expect([second.status, second.json]).toEqual([200, { ...first.json, created: false, threadCreated: false }]);
     const both = await Promise.all([team.start({ sessionName: "two" }), team.start({ sessionName: "two" })]);
-    expect(both.map(({ json }) => json["created"])).toEqual([true, false]);
+    // Which of the two comes first is nobody's choice.
+    expect(both.filter(({ json }) => json["created"] === true)).toHaveLength(1);
+    expect(both.filter(({ json }) => json["created"] === false)).toHaveLength(1);
     expect(team.prompts().map(({ agent }) => agent)).toEqual(["one", "two"]);
     expect(team.teamd.threads.size).toBe(2);
   });
