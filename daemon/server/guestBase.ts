@@ -148,7 +148,7 @@ export class GuestBase {
   /** Goes to another session if it is attached to this one and there is another. @throws AppError CONNECTION_LOST */
   async leaveSession(session: SessionId): Promise<void> {
     const other = chooseSession(this.#presence, session);
-    if (this.#session === session && other !== undefined) await this.#moveTo(this.connection(), other);
+    if (this.session === session && other !== undefined) await this.#moveTo(this.connection(), other);
   }
 
   /** Safe to call twice. */

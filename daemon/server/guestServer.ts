@@ -14,7 +14,6 @@ import {
   GUEST_IDLE_MS,
   MAX_GUEST_ATTACHING,
 } from "../../protocol/limits.ts";
-import type { ControlConnection } from "../connection/controlConnection.ts";
 import { openPipeTransport, openPtyTransport, type OpenTransport } from "../connection/transport.ts";
 import { paneEnvironment } from "../ops/environment.ts";
 import { captureScreen } from "../panes/capture.ts";
@@ -128,7 +127,7 @@ class GuestServer implements TmuxServer {
     this.#inventory = new GuestInventory({
       clock,
       serverPid: () => this.#base.serverPid,
-      connection: () => this.#connection(),
+      connection: () => this.#streams.connection(),
       log,
       onEvents: (events) => this.#emit(events),
       onAlive: (pane) => this.#streams.declareAlive(pane),
@@ -145,7 +144,7 @@ class GuestServer implements TmuxServer {
         this.#streams.notifiedByBase(notification, connection);
         this.#inventory.notified(notification);
       },
-      hasStandIn: () => this.#streams.standIn() !== undefined,
+      hasStandIn: () => this.#streams.hasAttached,
       prepare: async (connection, isSameServer) => {
         if (!isSameServer) this.#forget(new AppError("CONNECTION_LOST", "the tmux server is another one now"));
         await this.#inventory.listOver(connection);
@@ -173,7 +172,7 @@ class GuestServer implements TmuxServer {
       onListenerError: (error) => this.#listenerFailed(error),
       // Said again, `ready` tells whoever lost a stream that it can be opened.
       onReopen: () => {
-        if (this.#state() === "ready") this.#sayState(true);
+        if (this.#streams.state === "ready") this.#sayState(true);
       },
       onLinkClosed: () => this.#sayState(false),
     });
@@ -190,7 +189,7 @@ class GuestServer implements TmuxServer {
 
   status(): ServerStatus {
     const { epoch, identity: server } = this.#base;
-    const state = this.#state();
+    const { state } = this.#streams;
     const identity = server === undefined ? undefined : identityText(server);
     const { socketPath, program } = this.#spawn;
     return { kind: "guest", state, tmuxVersion: program.version, socketPath, epoch, identity };
@@ -217,7 +216,7 @@ class GuestServer implements TmuxServer {
   }
 
   createSession(request: CreateSession): Promise<SessionInfo> {
-    return createGuestSession(this.#base, this.#inventory, request);
+    return createGuestSession(this.#streams, this.#inventory, request);
   }
 
   async killSession(session: SessionId): Promise<void> {
@@ -225,7 +224,7 @@ class GuestServer implements TmuxServer {
     this.#streams.leaveSession(session);
     await this.#base.leaveSession(session);
     const closed = sessionClosed(this, session, this.#options.clock);
-    await killGuestSession(this.#base, this.#inventory, session, closed);
+    await killGuestSession(this.#streams, this.#inventory, session, closed);
   }
 
   async input(pane: PaneId, parts: readonly InputPart[], options: InputOptions = {}): Promise<InputReceipt> {
@@ -258,7 +257,7 @@ class GuestServer implements TmuxServer {
 
   async describePane(pane: PaneId): Promise<PaneDetails> {
     this.#requirePane(pane);
-    return askPaneDetails(this.#connection(), pane);
+    return askPaneDetails(this.#streams.connection(), pane);
   }
 
   async resize(pane: PaneId): Promise<void> {
@@ -271,11 +270,11 @@ class GuestServer implements TmuxServer {
 
   async setPaneMark(pane: PaneId, name: string, value: string | undefined): Promise<void> {
     this.#requirePane(pane);
-    await writePaneMark(this.#connection(), pane, name, value);
+    await writePaneMark(this.#streams.connection(), pane, name, value);
   }
 
   async paneMarks(name: string): Promise<ReadonlyMap<PaneId, string>> {
-    return readPaneMarks(this.#connection(), name);
+    return readPaneMarks(this.#streams.connection(), name);
   }
 
   counters(): ServerCounters {
@@ -310,29 +309,15 @@ class GuestServer implements TmuxServer {
     return this.close();
   }
 
-  /** Who can be asked while the base connection is being made anew. */
-  #standIn(): ControlConnection | undefined {
-    return this.#base.state === "connecting" ? this.#streams.standIn() : undefined;
-  }
-
-  /** @throws AppError CONNECTION_LOST */
-  #connection(): ControlConnection {
-    return this.#standIn() ?? this.#base.connection();
-  }
-
-  #state(): ServerState {
-    return this.#standIn() === undefined ? this.#base.state : "ready";
-  }
-
   #sayState(evenAgain: boolean): void {
-    const state = this.#state();
+    const { state } = this.#streams;
     if (state === this.#saidState && !evenAgain) return;
     this.#saidState = state;
     this.#emit([{ kind: "state", state }]);
   }
 
   #lookAgain(): void {
-    if (this.#state() === "ready") this.#inventory.ttysChanged();
+    if (this.#streams.state === "ready") this.#inventory.ttysChanged();
   }
 
   #forget(error: AppError): void {
@@ -360,9 +345,9 @@ class GuestServer implements TmuxServer {
 
   #requirePane(pane: PaneId): PaneInfo {
     const info = this.findPane(pane);
+    if (info !== undefined) return info;
     // Nothing is known of a server that is not there.
-    if (info === undefined) this.#base.connection();
-    if (info === undefined) throw new AppError("NOT_FOUND", `pane ${pane} does not exist; list the panes again`);
-    return info;
+    this.#streams.connection();
+    throw new AppError("NOT_FOUND", `pane ${pane} does not exist; list the panes again`);
   }
 }

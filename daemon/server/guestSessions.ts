@@ -7,16 +7,21 @@ import { killSession, newSession, setWindowOption } from "../../protocol/command
 import { lines } from "../../protocol/command/formats.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isSessionId, type SessionId } from "../../protocol/ids.ts";
+import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { Clock } from "../time/clock.ts";
-import type { GuestBase } from "./guestBase.ts";
 import type { GuestInventory } from "./guestInventory.ts";
 import { tmuxSessionName } from "./inventory.ts";
 import { creationError, duplicate, requireSessionName } from "./sessionRules.ts";
 import type { CreateSession, SessionInfo, TmuxServer } from "./tmuxServer.ts";
 
+interface Answering {
+  /** @throws AppError CONNECTION_LOST */
+  connection(): ControlConnection;
+}
+
 /** @throws AppError ALREADY_EXISTS, INVALID_ARGUMENT, RESOURCE_LIMIT, TMUX_COMMAND_FAILED, CONNECTION_LOST */
 export async function createGuestSession(
-  base: GuestBase,
+  server: Answering,
   inventory: GuestInventory,
   request: CreateSession,
 ): Promise<SessionInfo> {
@@ -27,7 +32,7 @@ export async function createGuestSession(
   const keep = setWindowOption(`=${tmuxSessionName(name)}:`, "remain-on-exit", "on");
   let made: SessionId | undefined;
   try {
-    const [reply] = await base.connection().group(request.remainOnExit === true ? [make, keep] : [make]);
+    const [reply] = await server.connection().group(request.remainOnExit === true ? [make, keep] : [make]);
     made = lines(reply?.body ?? new Uint8Array(0)).find(isSessionId);
   } catch (error) {
     throw creationError(name, error);
@@ -58,14 +63,14 @@ export function sessionClosed(server: TmuxServer, session: SessionId, clock: Clo
 
 /** Resolves when it is gone from the inventory; `closed` tells of that. @throws AppError CONNECTION_LOST */
 export async function killGuestSession(
-  base: GuestBase,
+  server: Answering,
   inventory: GuestInventory,
   session: SessionId,
   closed: Promise<void>,
 ): Promise<void> {
   const isLast = inventory.known.sessions().length === 1;
   try {
-    await base.connection().command(killSession(session), "none");
+    await server.connection().command(killSession(session), "none");
   } catch (error) {
     // It went by itself, or took the server along.
     const isAnswered = error instanceof AppError && error.code === "TMUX_COMMAND_FAILED";

@@ -18,7 +18,7 @@ import { GuestLink, type GuestLinkOptions, type LinkChannel } from "./guestLink.
 import { GuestLinks } from "./guestLinks.ts";
 import type { GuestSpawn } from "./guestLook.ts";
 import { mayAttach } from "./guestPresence.ts";
-import type { PaneInfo, ServerCounters } from "./tmuxServer.ts";
+import type { PaneInfo, ServerCounters, ServerState } from "./tmuxServer.ts";
 
 export interface GuestStreamsOptions {
   readonly spawn: GuestSpawn;
@@ -53,7 +53,7 @@ export class GuestStreams {
     const isAnswering = base.state === "ready" || base.state === "connecting";
     const carrying = isAnswering ? this.#links.carrying(id) : undefined;
     if (carrying !== undefined) return carrying;
-    if (base.state !== "connecting" || this.standIn() === undefined) base.connection();
+    this.connection();
     const link = this.#links.forPane(id, this.#sessionsOf(window));
     if (link !== undefined) return link;
     throw new AppError("CONNECTION_LOST", `pane ${id} is in a session that ends when nobody is attached to it`);
@@ -102,10 +102,19 @@ export class GuestStreams {
     if (areWindowsNew) this.#left.clear();
   }
 
-  /** A connection of any link that is attached: what the base would be asked can be asked there while it is away. */
-  standIn(): ControlConnection | undefined {
-    for (const link of this.#links.all()) if (link.attached !== undefined) return link.attached;
-    return undefined;
+  /** Whether the server answers: while the base connection comes back, any link that is attached is asked instead. */
+  get state(): ServerState {
+    return this.#standIn() === undefined ? this.#options.base.state : "ready";
+  }
+
+  /** For a command. @throws AppError CONNECTION_LOST */
+  connection(): ControlConnection {
+    return this.#standIn() ?? this.#options.base.connection();
+  }
+
+  /** A link would be asked if the base were lost now. */
+  get hasAttached(): boolean {
+    return this.#links.all().some(({ attached }) => attached !== undefined);
   }
 
   declareExit(pane: PaneId, status: ExitStatus): void {
@@ -189,6 +198,12 @@ export class GuestStreams {
     // Until now nobody told us of sizes in this session.
     for (const window of inventory.known.session(link.session)?.windows ?? []) inventory.windowChanged(window);
     return channel;
+  }
+
+  #standIn(): ControlConnection | undefined {
+    if (this.#options.base.state !== "connecting") return undefined;
+    for (const link of this.#links.all()) if (link.attached !== undefined) return link.attached;
+    return undefined;
   }
 
   #noteLeft(link: GuestLink, notification: Notification): void {

@@ -8,7 +8,7 @@ import { systemClock } from "../../daemon/time/clock.ts";
 import { openPtyTransport } from "../../daemon/connection/transport.ts";
 import { eventually } from "../support/eventually.ts";
 import { closing, nextState, tmuxPid } from "../support/failureScenarios.ts";
-import { ANSWERING, guestFixture, paneOf, userSession } from "../support/guestFixture.ts";
+import { ANSWERING, guestFixture, ours, paneOf, userSession, watchAll } from "../support/guestFixture.ts";
 import { seen } from "../support/output.ts";
 import { privateSocket } from "../support/ownedFixture.ts";
 import { keys, text } from "../support/panePrograms.ts";
@@ -48,6 +48,43 @@ test("absent with its directory: both are noticed", async () => {
   user.tmux("-S", socketPath, "kill-server");
   await eventually(() => server.sessions().length === 0);
   rmSync(parent, { recursive: true });
+});
+
+test("the base's session ends: other clients of ours are asked meanwhile, and nobody hears of a loss", async () => {
+  const homes: string[] = [];
+  await using fixture = await guestFixture(
+    (socket) => {
+      for (const name of ["a", "b", "c"]) userSession(socket, name);
+    },
+    {
+      transport: (options) => {
+        const { args } = options;
+        if (args.some((flags) => flags.includes("no-output"))) homes.push(args[args.indexOf("-t") + 1] ?? "");
+        return openPtyTransport(options);
+      },
+    },
+  );
+  const { server, socket } = fixture;
+  await watchAll(server);
+  await eventually(() => ours(socket).length === 3);
+  const states: string[] = [];
+  const closed: string[] = [];
+  server.subscribe((event) => {
+    if (event.kind === "state") states.push(event.state);
+    if (event.kind === "pane-closed") closed.push(event.pane);
+  });
+  const home = server.sessions().find(({ id }) => id === homes[0]);
+  const other = server.sessions().find(({ id }) => id !== homes[0]);
+  socket.tmux("kill-session", "-t", `=${home?.name}:`);
+  await eventually(() => closed.length > 0);
+  expect(closed).toEqual([home?.activePane]);
+  // Nobody has been attached anew yet.
+  expect(homes).toHaveLength(1);
+  expect(await server.describePane(other!.activePane!)).toMatchObject({ command: "cat" });
+  expect(await server.createSession({ name: "new", command: ["cat"] })).toMatchObject({ name: "new" });
+  expect(server.status().state).toBe("ready");
+  await eventually(() => homes.length === 2);
+  expect(states.filter((state) => state !== "ready")).toEqual([]);
 });
 
 test.each(["kill-server", "kill -9"])("%s and a new server: everything is new, nothing is mixed up", async (how) => {
