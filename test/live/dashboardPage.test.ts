@@ -5,28 +5,13 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type GuestAgent, guestAgent } from "../support/agentPrograms.ts";
-import type { TestBrowser } from "../support/browser.ts";
-import { NO_BROWSER, startBrowser } from "../support/browser.ts";
+import { NO_BROWSER } from "../support/browser.ts";
+import { pageSuite } from "../support/pageSuite.ts";
 import { type DashboardFixture, databaseDirectory, dashboardFixture, UUID } from "../support/dashboardFixture.ts";
-import type { PageBundle } from "../support/pageBundle.ts";
-import { bundlePage } from "../support/pageBundle.ts";
 
-if (NO_BROWSER !== undefined) process.stdout.write(`${NO_BROWSER}\n`);
-
-let browser: TestBrowser;
-let bundle: PageBundle;
-beforeAll(async () => {
-  if (NO_BROWSER !== undefined) return;
-  bundle = bundlePage();
-  browser = await startBrowser();
-});
-afterAll(async () => {
-  if (NO_BROWSER !== undefined) return;
-  await browser[Symbol.asyncDispose]();
-  bundle[Symbol.dispose]();
-});
+const suite = pageSuite();
 
 interface Scene extends AsyncDisposable {
   readonly agent: GuestAgent;
@@ -38,7 +23,7 @@ interface Scene extends AsyncDisposable {
 /** An agent at work in the user's tmux, registered under this name, and the page that shows it. */
 async function scene(name = "shop"): Promise<Scene> {
   const agent = await guestAgent("dialog", { options: { busyMs: 0 } });
-  const dashboard = await dashboardFixture(agent.server, { pageDirectory: bundle.directory });
+  const dashboard = await dashboardFixture(agent.server, { pageDirectory: suite.bundle.directory });
   const path = join(agent.socket.directory, name);
   mkdirSync(path);
   await dashboard.call("POST", "/api/sessions", {
@@ -49,7 +34,7 @@ async function scene(name = "shop"): Promise<Scene> {
   });
   await dashboard.hook("session-start", { session_id: "s1", headspace_session_id: UUID });
   await dashboard.hook("user-prompt-submit", { session_id: "s1", prompt: "go" });
-  const opened = await browser.open(dashboard.url);
+  const opened = await suite.browser.open(dashboard.url);
   const card = opened.page.locator("#agent-1");
   await card.getByText("Working").waitFor();
   return {
@@ -70,10 +55,13 @@ test.skipIf(NO_BROWSER !== undefined)(
   "a token that is wanted is asked for once, and no script of the page has it",
   async () => {
     await using agent = await guestAgent("inkPrompt");
-    await using dashboard = await dashboardFixture(agent.server, { pageDirectory: bundle.directory, token: "s3cret&" });
+    await using dashboard = await dashboardFixture(agent.server, {
+      pageDirectory: suite.bundle.directory,
+      token: "s3cret&",
+    });
     const names = { session_uuid: UUID, project_path: "/work/shop", tmux_pane_id: agent.pane };
     await dashboard.call("POST", "/api/sessions", names, { authorization: "Bearer s3cret&" });
-    await using opened = await browser.open(dashboard.url);
+    await using opened = await suite.browser.open(dashboard.url);
     const { page } = opened;
     const alert = page.getByRole("alert");
     for (const [token, words] of [
@@ -229,14 +217,14 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     using directory = databaseDirectory();
     const databasePath = join(directory.path, "dashboard.db");
     await using agent = await guestAgent("dialog", { options: { busyMs: 0 } });
-    const options = { pageDirectory: bundle.directory, databasePath };
+    const options = { pageDirectory: suite.bundle.directory, databasePath };
     const first = await dashboardFixture(agent.server, options);
     const session = { session_uuid: UUID, project_path: directory.path, tmux_pane_id: agent.pane };
     await first.call("POST", "/api/sessions", session);
     await first.hook("session-start", { session_id: "s1", headspace_session_id: UUID });
     await first.hook("user-prompt-submit", { session_id: "s1", prompt: "go" });
     await first.hook("notification", { session_id: "s1", message: "Which tables should I keep?" });
-    await using opened = await browser.open(first.url);
+    await using opened = await suite.browser.open(first.url);
     const { page } = opened;
     const question = page.locator("#agent-1").getByText("Which tables should I keep?");
     await question.waitFor();

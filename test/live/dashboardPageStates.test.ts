@@ -1,8 +1,9 @@
 /** The page in a real browser, before a server that says what the test wants: what is rare, broken or hostile. */
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { BrowserPage, OpenOptions, TestBrowser } from "../support/browser.ts";
-import { NO_BROWSER, startBrowser } from "../support/browser.ts";
+import { describe, expect, test } from "vitest";
+import type { BrowserPage, OpenOptions } from "../support/browser.ts";
+import { NO_BROWSER } from "../support/browser.ts";
+import { pageSuite } from "../support/pageSuite.ts";
 import {
   card,
   listCard,
@@ -16,23 +17,8 @@ import {
 import type { FakeCard } from "../support/dashboardFake.ts";
 import { FakeDashboard } from "../support/dashboardFake.ts";
 import { eventually } from "../support/eventually.ts";
-import type { PageBundle } from "../support/pageBundle.ts";
-import { bundlePage } from "../support/pageBundle.ts";
 
-if (NO_BROWSER !== undefined) process.stdout.write(`${NO_BROWSER}\n`);
-
-let browser: TestBrowser;
-let bundle: PageBundle;
-beforeAll(async () => {
-  if (NO_BROWSER !== undefined) return;
-  bundle = bundlePage();
-  browser = await startBrowser();
-});
-afterAll(async () => {
-  if (NO_BROWSER !== undefined) return;
-  await browser[Symbol.asyncDispose]();
-  bundle[Symbol.dispose]();
-});
+const suite = pageSuite();
 
 interface Scene extends AsyncDisposable {
   readonly fake: FakeDashboard;
@@ -43,8 +29,8 @@ interface Scene extends AsyncDisposable {
 const scene = (...cards: readonly FakeCard[]): Promise<Scene> => sceneWith({}, cards);
 
 async function sceneWith(options: OpenOptions, cards: readonly FakeCard[]): Promise<Scene> {
-  const fake = await FakeDashboard.start(bundle.directory, cards);
-  const opened = await browser.open(fake.url, options);
+  const fake = await FakeDashboard.start(suite.bundle.directory, cards);
+  const opened = await suite.browser.open(fake.url, options);
   return {
     fake,
     opened,
