@@ -5,14 +5,13 @@
 import { WebSocket } from "ws";
 import { decodeStreamFrame, STREAM_PROTOCOL } from "../protocol/api/nativeFrames.ts";
 import { openPtyTransport } from "../daemon/connection/transport.ts";
-import { captureLines, pollUntilSeen, sendText } from "./baseline.ts";
+import { captureLines, pollUntilSeen } from "./baseline.ts";
+import { ECHO, naiveEcho, naiveReady, nextToken, READY, seenMs, subprocessEcho } from "./echo.ts";
 import { check, compare, compareTrials, type Contender, type Emit, timed, type Trial, trialOf } from "./figures.ts";
 import { nativeProcess, type NativeProcess } from "./nativeProcess.ts";
-import { detachedPane, naivePane, type NaivePane, privateSocket, SESSION } from "./privateServer.ts";
+import { detachedPane, naivePane, privateSocket, SESSION } from "./privateServer.ts";
 import { RawHttp } from "./rawHttp.ts";
 
-const READY = "ready!";
-const ECHO = ["sh", "-c", `stty raw -echo; printf ${READY}; exec cat`];
 /** A daemon lives for weeks: its code is compiled by the time anybody asks. That takes some thousand requests. */
 const WARM_UP = 4_000;
 const TURNS = { trials: 3, rounds: 10, perRound: 50, warmUp: WARM_UP };
@@ -23,8 +22,8 @@ export async function run(emit: Emit): Promise<void> {
     const open = async (): Promise<Trial> => {
       const ours = await echoDaemon();
       const naive = await naivePane(ECHO, openPtyTransport);
-      while (!(await naive.client.command(`capture-pane -p -t ${naive.pane}`)).includes(READY));
-      return trialOf([await ourEcho(ours, way), naiveEcho(naive)], [ours, naive]);
+      await naiveReady(naive);
+      return trialOf([await ourEcho(ours, way), naiveEcho(naive, "naive -CC client")], [ours, naive]);
     };
     await compareTrials(echo(way), open, TURNS, emit);
   }
@@ -32,19 +31,9 @@ export async function run(emit: Emit): Promise<void> {
   await pollUntilSeen(detached.socketPath, READY);
   await using ours = await echoDaemon();
   const few = { rounds: 5, perRound: 10, warmUp: 5 };
-  const subprocess: Contender = {
-    name: "subprocess send-keys, then capture-pane until seen",
-    sample: () => {
-      const token = nextToken();
-      return timed(async () => {
-        await sendText(detached.socketPath, token);
-        await pollUntilSeen(detached.socketPath, token);
-      });
-    },
-  };
   const warm = await ourEcho(ours, "POST, SSE");
   for (let at = 0; at < WARM_UP; at += 1) await warm.sample();
-  await compare(echo("POST, SSE"), [warm, subprocess], few, emit);
+  await compare(echo("POST, SSE"), [warm, subprocessEcho(detached)], few, emit);
   await compare(
     { bench: "native", figure: "GET capture, visible screen", unit: "ms" },
     [
@@ -83,10 +72,6 @@ async function echoDaemon(): Promise<EchoDaemon> {
   };
 }
 
-let tokens = 0;
-/** Six bytes never sent before. */
-const nextToken = (): string => String(100_000 + (tokens += 1)).slice(-6);
-
 type Way = "POST, SSE" | "POST, WebSocket" | "WebSocket both ways";
 
 /** From the input being written to the bytes on the stream; the answer is waited for outside the time. */
@@ -103,22 +88,14 @@ async function ourEcho({ daemon, http, pane }: EchoDaemon, way: Way): Promise<Co
     sample: async () => {
       const token = nextToken();
       const parts = [{ kind: "text", text: token }];
-      let echoed = "";
-      let seenMs = 0;
-      const seen = new Promise<void>((resolve) => {
-        onBytes = (text) => {
-          echoed += text;
-          if (!echoed.includes(token)) return;
-          seenMs = performance.now();
-          resolve();
-        };
+      const seen = seenMs(token, (onText) => {
+        onBytes = onText;
       });
       const startMs = performance.now();
       if (way === "WebSocket both ways") {
-        socket?.send(JSON.stringify({ type: "input", id: tokens, server: "main", pane: number, parts }));
-        await seen;
-      } else await Promise.all([http.call("POST", `${pane}/input`, { parts }), seen]);
-      return seenMs - startMs;
+        socket?.send(JSON.stringify({ type: "input", id: Number(token), server: "main", pane: number, parts }));
+      } else await http.call("POST", `${pane}/input`, { parts });
+      return (await seen) - startMs;
     },
   };
 }
@@ -138,28 +115,6 @@ function openSocket({ port }: NativeProcess, pane: string, onBytes: (text: strin
       else onBytes(Buffer.from(decodeStreamFrame(data)!.bytes).toString("latin1"));
     });
   });
-}
-
-function naiveEcho({ client, pane }: NaivePane): Contender {
-  return {
-    name: "naive -CC client",
-    sample: async () => {
-      const token = nextToken();
-      let echoed = "";
-      let seenMs = 0;
-      const seen = new Promise<void>((resolve) => {
-        client.onOutput = (text) => {
-          echoed += text;
-          if (!echoed.includes(token)) return;
-          seenMs = performance.now();
-          resolve();
-        };
-      });
-      const startMs = performance.now();
-      await Promise.all([client.command(`send-keys -t ${pane} -l ${token}`), seen]);
-      return seenMs - startMs;
-    },
-  };
 }
 
 const ourCapture = ({ http, pane }: EchoDaemon): Contender => ({

@@ -4,14 +4,14 @@
  */
 import { ControlConnection } from "../daemon/connection/controlConnection.ts";
 import { openPipeTransport, openPtyTransport, type OpenTransport } from "../daemon/connection/transport.ts";
-import { pollUntilSeen, sendText, tmuxProcess } from "./baseline.ts";
+import { pollUntilSeen, tmuxProcess } from "./baseline.ts";
+import { ECHO, naiveEcho, naiveReady, nextToken, READY, subprocessEcho } from "./echo.ts";
 import { check, compare, compareTrials, type Contender, type Emit, timed, type Trial, trialOf } from "./figures.ts";
 import { QUIET_SERVER } from "./naiveClient.ts";
 import {
   benchEnvironment,
   detachedPane,
   naivePane,
-  type NaivePane,
   ownedPane,
   type OwnedPane,
   type PrivateSocket,
@@ -19,10 +19,6 @@ import {
   SESSION,
 } from "./privateServer.ts";
 
-/** Printed once the terminal is raw; as long as a token, so that no token is cut by the edge of the screen. */
-const READY = "ready!";
-/** Sends back every byte as it is. */
-const ECHO = ["sh", "-c", `stty raw -echo; printf ${READY}; exec cat`];
 const NOOP = "display-message -p beat";
 const BURST = 5_000;
 const TRANSPORTS = [
@@ -44,7 +40,8 @@ async function echoFigures(emit: Emit): Promise<void> {
     const openTrial = async (): Promise<Trial> => {
       const ours = await ownedPane(ECHO, open);
       const naive = await naivePane(ECHO, open);
-      await echoReady(ours, naive);
+      await ourReady(ours);
+      await naiveReady(naive);
       return trialOf([ourEcho(ours), naiveEcho(naive, `naive ${flag} client`)], [ours, naive]);
     };
     await compareTrials(comparison, openTrial, ECHO_TURNS, emit);
@@ -52,19 +49,14 @@ async function echoFigures(emit: Emit): Promise<void> {
   await using detached = detachedPane(ECHO);
   await pollUntilSeen(detached.socketPath, READY);
   await using ours = await ownedPane(ECHO);
-  while (ours.source.outputSeq < READY.length) await ours.server.capture(ours.pane);
+  await ourReady(ours);
   const comparison = { bench: "roundTrip", figure: "send to echo, -CC", unit: "ms" };
   await compare(comparison, [ourEcho(ours), subprocessEcho(detached)], PROCESS_TURNS, emit);
 }
 
-async function echoReady(ours: OwnedPane, naive: NaivePane): Promise<void> {
-  while (ours.source.outputSeq < READY.length) await ours.server.capture(ours.pane);
-  while (!(await naive.client.command(`capture-pane -p -t ${naive.pane}`)).includes(READY));
+async function ourReady({ server, pane, source }: OwnedPane): Promise<void> {
+  while (source.outputSeq < READY.length) await server.capture(pane);
 }
-
-let tokens = 0;
-/** Six bytes never sent before. */
-const nextToken = (): string => String(100_000 + (tokens += 1)).slice(-6);
 
 const utf8 = new TextEncoder();
 
@@ -95,42 +87,6 @@ function ourEcho({ server, pane, source }: OwnedPane): Contender {
       const sent = server.input(pane, [{ kind: "text", bytes }]);
       await Promise.all([sent, seen]);
       return seenMs - startMs;
-    },
-  };
-}
-
-function naiveEcho({ client, pane }: NaivePane, name: string): Contender {
-  return {
-    name,
-    sample: async () => {
-      const token = nextToken();
-      let echoed = "";
-      let seenMs = 0;
-      const seen = new Promise<void>((resolve) => {
-        client.onOutput = (text) => {
-          echoed += text;
-          if (!echoed.includes(token)) return;
-          seenMs = performance.now();
-          resolve();
-        };
-      });
-      const startMs = performance.now();
-      const sent = client.command(`send-keys -t ${pane} -l ${token}`);
-      await Promise.all([sent, seen]);
-      return seenMs - startMs;
-    },
-  };
-}
-
-function subprocessEcho({ socketPath }: PrivateSocket): Contender {
-  return {
-    name: "subprocess send-keys, then capture-pane until seen",
-    sample: () => {
-      const token = nextToken();
-      return timed(async () => {
-        await sendText(socketPath, token);
-        await pollUntilSeen(socketPath, token);
-      });
     },
   };
 }

@@ -31,8 +31,8 @@ export interface ActionContext {
 
 /** One request under way: what it may use, and until when. */
 interface Call extends ActionContext {
-  /** Aborts when the client goes away. */
-  readonly signal: AbortSignal;
+  /** Ends the request early: its client went away, or a command took too long. */
+  readonly abort: AbortController;
   readonly startedMs: number;
 }
 
@@ -49,9 +49,9 @@ const encoder = new TextEncoder();
 export async function runAction(
   context: ActionContext,
   request: AddinRequest,
-  signal: AbortSignal,
+  abort: AbortController,
 ): Promise<ActionResult> {
-  const call: Call = { ...context, signal, startedMs: context.clock.nowMs() };
+  const call: Call = { ...context, abort, startedMs: context.clock.nowMs() };
   const { action } = request;
   switch (action) {
     case "list_sessions": {
@@ -74,7 +74,7 @@ export async function runAction(
     }
     case "capture_pane": {
       const target = findTarget(call.server, request.session);
-      await pause(call.clock, request.capture.waitMs, signal);
+      await pause(call.clock, request.capture.waitMs, abort.signal);
       return captured(call, action, target, await capture(call, target, request.capture));
     }
     case "send_and_capture":
@@ -113,8 +113,8 @@ async function sendAndPause(call: Call, request: SendAndCapture, target: Target)
   const source = await onSession(target.name, () => call.server.output(target.pane));
   const sentSeq = await send(call, target, request.input);
   const { waitMs } = request.capture;
-  if (waitMs > 0) await pause(call.clock, waitMs, call.signal);
-  else await firstOutput(call.clock, source, sentSeq, call.signal);
+  if (waitMs > 0) await pause(call.clock, waitMs, call.abort.signal);
+  else await firstOutput(call.clock, source, sentSeq, call.abort.signal);
 }
 
 /** The matched text, or undefined when the time was over. */
@@ -132,10 +132,10 @@ async function sendAndWait(
     sendAndMatch(
       call.waits,
       call.server.output(target.pane),
-      { pattern: wait.pattern, timeoutMs: waitMs + wait.timeoutMs, excludeEcho, signal: call.signal },
+      { pattern: wait.pattern, timeoutMs: waitMs + wait.timeoutMs, excludeEcho, signal: call.abort.signal },
       async (beforeWrite) => {
         const sent = send(call, target, request.input, beforeWrite);
-        paused = sent.then(() => pause(call.clock, waitMs, call.signal));
+        paused = sent.then(() => pause(call.clock, waitMs, call.abort.signal));
         paused.catch(() => undefined);
         await sent;
       },
@@ -190,7 +190,7 @@ function capture(call: Call, target: Target, options: AddinCapture): Promise<Cap
 }
 
 const command = <T>(call: Call, run: (signal: AbortSignal) => Promise<T>): Promise<T> =>
-  withDeadline(call.clock, call.commandTimeoutMs, call.signal, run);
+  withDeadline(call.clock, call.commandTimeoutMs, call.abort, run);
 
 const success = (body: AddinSuccess): ActionResult => ({ status: 200, body });
 

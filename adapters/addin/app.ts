@@ -10,10 +10,10 @@ import type { Clock } from "../../daemon/time/clock.ts";
 import type { AddinFailure, AddinHealth } from "../../protocol/api/addin.ts";
 import { ADDIN_MAX_BODY_BYTES } from "../../protocol/api/addin.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { clientSignal } from "../http/clientSignal.ts";
 import { errorHandler } from "../http/errors.ts";
 import type { GuardEnv, RouteRule } from "../http/guard.ts";
 import { createGuard } from "../http/guard.ts";
+import { requestAbort } from "../http/requestAbort.ts";
 import { runAction } from "./actions.ts";
 import { parseAddinRequest } from "./requests.ts";
 import type { AddinWaits } from "./waits.ts";
@@ -61,7 +61,7 @@ export function createAddinApp(options: AddinAppOptions): Hono<GuardEnv> {
   app.get("/health", (c) => c.json(healthOf(server)));
   app.post("/v1/tmux", async (c) => {
     const request = await parseAddinRequest(c.get("json"), (pattern) => patternProblem(waits, pattern));
-    const { status, body } = await runAction(context, request, clientSignal(c));
+    const { status, body } = await runAction(context, request, requestAbort(c));
     return c.json(body, status);
   });
   return app;

@@ -7,7 +7,6 @@ import type { OutputSource } from "../../daemon/panes/outputSource.ts";
 import type { Send, WaitManager } from "../../daemon/waits/waitManager.ts";
 import type { WaitPattern } from "../../daemon/waits/waitTypes.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { clientGone } from "./deadline.ts";
 
 /** What the add-in needs of the wait manager. */
 export type AddinWaits = Pick<WaitManager, "checkPattern" | "sendAndWait">;
@@ -58,7 +57,7 @@ export async function sendAndMatch(
     const { matched } = await waits.sendAndWait(source, { pattern, timeoutMs, excludeEcho }, send, { signal });
     return matched[0]?.text ?? "";
   } catch (error) {
-    if (signal.aborted) throw clientGone();
+    signal.throwIfAborted();
     if (error instanceof AppError && error.code === "TIMEOUT") return undefined;
     throw error;
   }

@@ -8,7 +8,7 @@ import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import type { Log, LogEvent } from "../../daemon/ops/log.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import type { ReadinessEngine } from "../../daemon/readiness/engine.ts";
-import { type OpenedGuest, openGuestServer } from "../../daemon/server/guestServer.ts";
+import { type OpenedGuest, openGuestServer } from "../../daemon/server/guestStartup.ts";
 import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";

@@ -1,33 +1,17 @@
-/**
- * Server-sent events from a body (WHATWG HTML §9.2.6, as much of it as the daemon uses: one `data` line per event, lines
- * end in LF). An event that was cut off is never handed out.
- */
+/** Server-sent events from a body that is read as it comes, and the silence that ends it. */
 import type { Timer } from "../../daemon/time/clock.ts";
+import { type SseEvent, SseParser } from "../../protocol/text/sse.ts";
 import { after } from "./clientEvents.ts";
-
-export interface SseEvent {
-  readonly event: string;
-  readonly data: string;
-  readonly id: string;
-}
 
 /** Ends with the body. Throws when nothing came for `idleMs`, or when the body does. */
 export async function* readSse(body: ReadableStream<Uint8Array>, idleMs: number): AsyncGenerator<SseEvent, void, void> {
   const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let rest = "";
+  const parser = new SseParser();
   try {
     for (;;) {
       const { done, value } = await readWithin(reader, idleMs);
       if (done) return;
-      rest += decoder.decode(value, { stream: true });
-      let from = 0;
-      for (let end = rest.indexOf("\n\n", from); end >= 0; end = rest.indexOf("\n\n", from)) {
-        const event = parseEvent(rest.slice(from, end));
-        from = end + 2;
-        if (event !== undefined) yield event;
-      }
-      rest = rest.slice(from);
+      for (const event of parser.push(value)) yield event;
     }
   } finally {
     reader.cancel().catch(() => undefined);
@@ -44,17 +28,4 @@ async function readWithin(reader: ReadableStreamDefaultReader<Uint8Array>, idleM
   } finally {
     timer?.cancel();
   }
-}
-
-/** Undefined for a comment. */
-function parseEvent(block: string): SseEvent | undefined {
-  let event = "";
-  let data: string | undefined;
-  let id = "";
-  for (const line of block.split("\n")) {
-    if (line.startsWith("data: ")) data = line.slice(6);
-    else if (line.startsWith("event: ")) event = line.slice(7);
-    else if (line.startsWith("id: ")) id = line.slice(4);
-  }
-  return data === undefined ? undefined : { event, data, id };
 }

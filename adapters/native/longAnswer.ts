@@ -4,8 +4,8 @@
  * error stands as `{"error": …}`. The work is told to stop when the client goes away.
  */
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
-import { AppError } from "../../protocol/errors.ts";
 import { visibleError } from "../http/errors.ts";
+import { requestAbort } from "../http/requestAbort.ts";
 import type { NativeHandlerContext } from "./context.ts";
 import { errorBody } from "./errorBody.ts";
 
@@ -21,10 +21,10 @@ export async function longAnswer(
   clock: Clock,
   work: (signal: AbortSignal) => Promise<object>,
 ): Promise<Response> {
-  const { signal } = c.req.raw;
+  const { signal } = requestAbort(c);
   const outcome: Promise<Outcome> = work(signal).then(
     (answer) => ({ answer }),
-    (error: unknown) => ({ error: signal.aborted ? clientGone(error) : error }),
+    (error: unknown) => ({ error: signal.aborted ? (signal.reason as unknown) : error }),
   );
   const first = await firstOf(clock, outcome);
   if (first !== undefined) {
@@ -33,9 +33,6 @@ export async function longAnswer(
   }
   return c.body(blanksThen(clock, outcome), 200, { "content-type": "application/json" });
 }
-
-const clientGone = (cause: unknown): AppError =>
-  new AppError("CONNECTION_LOST", "the client closed the connection", { cause });
 
 /** The outcome, or undefined when it is time for the first blank. */
 async function firstOf(clock: Clock, outcome: Promise<Outcome>): Promise<Outcome | undefined> {

@@ -6,7 +6,7 @@
  */
 import { identityText } from "../../protocol/command/formats.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { PaneId, SessionId } from "../../protocol/ids.ts";
+import type { SessionId } from "../../protocol/ids.ts";
 import {
   DEFAULT_RING_BYTES,
   GUEST_CALM_MS,
@@ -14,42 +14,29 @@ import {
   GUEST_IDLE_MS,
   MAX_GUEST_ATTACHING,
 } from "../../protocol/limits.ts";
-import { openPipeTransport, openPtyTransport, type OpenTransport } from "../connection/transport.ts";
-import { paneEnvironment } from "../ops/environment.ts";
-import { captureScreen } from "../panes/capture.ts";
+import type { ControlConnection } from "../connection/controlConnection.ts";
+import type { OpenTransport } from "../connection/transport.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
-import { askPaneDetails } from "../panes/paneDetails.ts";
-import { takeSnapshot } from "../panes/snapshot.ts";
 import type { Clock } from "../time/clock.ts";
 import { AttachGate } from "./attachGate.ts";
 import { GuestBase } from "./guestBase.ts";
 import { GuestInventory } from "./guestInventory.ts";
-import { guestLauncher } from "./guestLauncher.ts";
 import type { GuestSpawn } from "./guestLook.ts";
 import { createGuestSession, killGuestSession, sessionClosed } from "./guestSessions.ts";
-import { guestSocketPath } from "./guestSocket.ts";
 import { GuestStreams } from "./guestStreams.ts";
-import { GuestTmux } from "./guestTmux.ts";
 import { TTY_DIRECTORY, TtyWatch } from "./guestTtys.ts";
-import { readPaneMarks, writePaneMark } from "./paneMarks.ts";
+import type { Inventory } from "./inventory.ts";
+import type { PaneInUse, ServerKind } from "./realServer.ts";
+import { listenerFailure, ServerListeners } from "./serverListeners.ts";
 import { sessionGone } from "./sessionRules.ts";
 import type {
-  Capture,
-  CaptureOptions,
   CreateSession,
-  InputOptions,
-  InputPart,
-  InputReceipt,
-  PaneDetails,
   PaneInfo,
   ServerCounters,
   ServerEvent,
   ServerState,
   ServerStatus,
   SessionInfo,
-  Snapshot,
-  TmuxServer,
-  WindowInfo,
 } from "./tmuxServer.ts";
 
 export interface GuestServerOptions {
@@ -70,48 +57,15 @@ export interface GuestServerOptions {
   readonly ttyDirectory?: string | undefined;
 }
 
-/**
- * Finds the server and lists what is there; when there is none, or no tmux to connect with, waits for it with the state
- * `connecting`, and calls that need it fail with a reason (`details.reason`: `tmux_not_installed`, `tmux_not_running`).
- * @throws AppError TMUX_UNAVAILABLE when tmux is too old.
- */
-export async function startGuestServer(options: GuestServerOptions): Promise<TmuxServer> {
-  const { server, listed } = await openGuestServer(options);
-  await listed;
-  return server;
-}
-
-export interface OpenedGuest {
-  /** `connecting` until it is listed. */
-  readonly server: TmuxServer;
-  /** What is there has been listed, or there was nothing to list; never rejects. */
-  readonly listed: Promise<void>;
-}
-
-/** The same without waiting for tmux, which may be busy. @throws AppError TMUX_UNAVAILABLE when it is too old. */
-export async function openGuestServer(options: GuestServerOptions): Promise<OpenedGuest> {
-  const env = paneEnvironment(options.env);
-  const tmux = options.tmux ?? "tmux";
-  const program = new GuestTmux(tmux, env);
-  await program.find();
-  const socketPath =
-    options.socketPath === "default" ? guestSocketPath(options.env, process.getuid?.() ?? 0) : options.socketPath;
-  const { transport } = options;
-  const [open, openLook] = [transport ?? openPtyTransport, transport ?? openPipeTransport];
-  const spawn = { open, openLook, launcher: guestLauncher(env), tmux, program, env, socketPath };
-  const server = new GuestServer(options, spawn);
-  return { server, listed: server.start() };
-}
-
-class GuestServer implements TmuxServer {
+export class GuestServer implements ServerKind {
   readonly #options: GuestServerOptions;
   readonly #spawn: GuestSpawn;
   readonly #base: GuestBase;
   readonly #inventory: GuestInventory;
   readonly #streams: GuestStreams;
   readonly #ttys: TtyWatch;
+  readonly #listeners: ServerListeners;
   #saidState: ServerState = "connecting";
-  #listeners: readonly ((event: ServerEvent) => void)[] = [];
 
   constructor(options: GuestServerOptions, spawn: GuestSpawn) {
     const { clock } = options;
@@ -122,7 +76,9 @@ class GuestServer implements TmuxServer {
       withinMs: GUEST_CALM_WITHIN_MS,
     });
     const log = options.log ?? (() => undefined);
+    const onListenerError = listenerFailure(options.log);
     this.#options = options;
+    this.#listeners = new ServerListeners(onListenerError);
     this.#spawn = spawn;
     this.#inventory = new GuestInventory({
       clock,
@@ -169,7 +125,7 @@ class GuestServer implements TmuxServer {
       inventory: this.#inventory,
       ringBytes: options.ringBytes ?? DEFAULT_RING_BYTES,
       idleMs: options.idleMs ?? GUEST_IDLE_MS,
-      onListenerError: (error) => this.#listenerFailed(error),
+      onListenerError,
       // Said again, `ready` tells whoever lost a stream that it can be opened.
       onReopen: () => {
         if (this.#streams.state === "ready") this.#sayState(true);
@@ -195,24 +151,17 @@ class GuestServer implements TmuxServer {
     return { kind: "guest", state, tmuxVersion: program.version, socketPath, epoch, identity };
   }
 
-  sessions(): readonly SessionInfo[] {
-    return this.#inventory.known.sessions();
+  get inventory(): Inventory {
+    return this.#inventory.known;
   }
 
-  findSession(name: string): SessionInfo | undefined {
-    return this.#inventory.known.findSession(name);
+  connection(): ControlConnection {
+    return this.#streams.connection();
   }
 
-  windows(): readonly WindowInfo[] {
-    return this.#inventory.known.windows();
-  }
-
-  panes(): readonly PaneInfo[] {
-    return this.#inventory.known.panes();
-  }
-
-  findPane(pane: PaneId): PaneInfo | undefined {
-    return this.#inventory.known.findPane(pane);
+  /** Nothing is known of a server that is not there. */
+  requireKnown(): void {
+    this.#streams.connection();
   }
 
   createSession(request: CreateSession): Promise<SessionInfo> {
@@ -220,93 +169,57 @@ class GuestServer implements TmuxServer {
   }
 
   async killSession(session: SessionId): Promise<void> {
-    if (this.#inventory.known.session(session) === undefined) throw sessionGone(session);
+    if (this.inventory.session(session) === undefined) throw sessionGone(session);
     this.#streams.leaveSession(session);
     await this.#base.leaveSession(session);
     const closed = sessionClosed(this, session, this.#options.clock);
     await killGuestSession(this.#streams, this.#inventory, session, closed);
   }
 
-  async input(pane: PaneId, parts: readonly InputPart[], options: InputOptions = {}): Promise<InputReceipt> {
-    return this.#streams.linkFor(this.#requirePane(pane)).use(
-      pane,
-      async ({ stream }, registry) => {
-        let { outputSeq } = stream;
-        await registry.input(pane).submit(parts, {
-          ...options,
-          beforeWrite: () => {
-            outputSeq = stream.outputSeq;
-            options.beforeWrite?.();
-          },
-        });
-        return { position: { epoch: stream.epoch, outputSeq } };
-      },
-      options.signal,
-    );
-  }
-
-  async capture(pane: PaneId, options: CaptureOptions = {}): Promise<Capture> {
-    const link = this.#streams.linkFor(this.#requirePane(pane));
-    return link.use(pane, () => captureScreen(link.captureContext(pane), options), options.signal);
-  }
-
-  async snapshot(pane: PaneId): Promise<Snapshot> {
-    const link = this.#streams.linkFor(this.#requirePane(pane));
-    return link.use(pane, () => takeSnapshot(link.captureContext(pane)));
-  }
-
-  async describePane(pane: PaneId): Promise<PaneDetails> {
-    this.#requirePane(pane);
-    return askPaneDetails(this.#streams.connection(), pane);
-  }
-
-  async resize(pane: PaneId): Promise<void> {
-    this.#requirePane(pane);
+  async resize(): Promise<void> {
     throw new AppError(
       "INVALID_ARGUMENT",
       "the size of a user's own window is the user's; resize the terminal it is in",
     );
   }
 
-  async setPaneMark(pane: PaneId, name: string, value: string | undefined): Promise<void> {
-    this.#requirePane(pane);
-    await writePaneMark(this.#streams.connection(), pane, name, value);
+  use<T>(pane: PaneInfo, work: (inUse: PaneInUse) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const { id } = pane;
+    const link = this.#streams.linkFor(pane);
+    return link.use(
+      id,
+      ({ stream }, registry) =>
+        work({
+          stream: () => stream,
+          input: () => registry.input(id),
+          captureContext: () => link.captureContext(id),
+        }),
+      signal,
+    );
   }
 
-  async paneMarks(name: string): Promise<ReadonlyMap<PaneId, string>> {
-    return readPaneMarks(this.#streams.connection(), name);
+  output(pane: PaneInfo): OutputSource {
+    const link = this.#streams.linkFor(pane);
+    const source = link.source(pane.id);
+    if (pane.exit !== undefined) link.declareExit(pane.id, pane.exit);
+    return source;
   }
 
   counters(): ServerCounters {
     return this.#streams.counters();
   }
 
-  output(pane: PaneId): OutputSource {
-    const info = this.#requirePane(pane);
-    const link = this.#streams.linkFor(info);
-    const source = link.source(pane);
-    if (info.exit !== undefined) link.declareExit(pane, info.exit);
-    return source;
-  }
-
   subscribe(listener: (event: ServerEvent) => void): () => void {
-    this.#listeners = [...this.#listeners, listener];
-    return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== listener);
-    };
+    return this.#listeners.subscribe(listener);
   }
 
   /** Leaves: every control client of ours goes, and nothing else changes. */
-  async close(): Promise<void> {
+  close(): void {
     this.#ttys.close();
     this.#inventory.close();
     this.#base.close();
     this.#streams.close();
-    this.#listeners = [];
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
+    this.#listeners.clear();
   }
 
   #sayState(evenAgain: boolean): void {
@@ -329,25 +242,7 @@ class GuestServer implements TmuxServer {
     for (const event of events) {
       if (event.kind === "pane-exited") this.#streams.declareExit(event.pane, event.status);
       if (event.kind === "pane-closed") this.#streams.paneGone(event.pane);
-      for (const listener of this.#listeners) {
-        try {
-          listener(event);
-        } catch (error) {
-          this.#listenerFailed(error);
-        }
-      }
+      this.#listeners.tell(event);
     }
-  }
-
-  #listenerFailed(error: unknown): void {
-    this.#options.log?.("listener.failed", { error: error instanceof Error ? error.message : String(error) });
-  }
-
-  #requirePane(pane: PaneId): PaneInfo {
-    const info = this.findPane(pane);
-    if (info !== undefined) return info;
-    // Nothing is known of a server that is not there.
-    this.#streams.connection();
-    throw new AppError("NOT_FOUND", `pane ${pane} does not exist; list the panes again`);
   }
 }

@@ -47,7 +47,7 @@ export async function createGuestSession(
 const SERVER_ENDS_WITHIN_MS = 2_000;
 
 /** Resolves when the session is known to be gone, or after a bounded time. */
-export function sessionClosed(server: TmuxServer, session: SessionId, clock: Clock): Promise<void> {
+export function sessionClosed(server: Pick<TmuxServer, "subscribe">, session: SessionId, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       timer.cancel();

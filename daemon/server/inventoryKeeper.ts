@@ -29,6 +29,7 @@ import { InventoryRefresher } from "./inventoryRefresher.ts";
 import { PaneLook } from "./paneLook.ts";
 import type { PaneRegistry } from "./paneRegistry.ts";
 import { lookForEnd } from "./serverEnd.ts";
+import type { ServerListeners } from "./serverListeners.ts";
 import { TitleWatch } from "./titleWatch.ts";
 import type { ServerEvent } from "./tmuxServer.ts";
 
@@ -37,6 +38,7 @@ export interface InventoryKeeperOptions {
   readonly panes: PaneRegistry;
   /** @throws AppError CONNECTION_LOST while there is none. */
   readonly connection: () => ControlConnection;
+  readonly listeners: ServerListeners;
   readonly log: ((event: string, fields: object) => void) | undefined;
   /** Where terminals come and go; tests have another. */
   readonly ttyDirectory?: string | undefined;
@@ -50,7 +52,6 @@ export class InventoryKeeper {
   readonly #dead: PaneLook<DeadPane>;
   readonly #settler: ExitSettler;
   readonly #ttys: TtyWatch;
-  #listeners: readonly ((event: ServerEvent) => void)[] = [];
   #hub: AttachedHub | undefined;
   #identity: ServerIdentity | undefined;
 
@@ -105,13 +106,6 @@ export class InventoryKeeper {
     return this.#identity === undefined ? undefined : identityText(this.#identity);
   }
 
-  subscribe(listener: (event: ServerEvent) => void): () => void {
-    this.#listeners = [...this.#listeners, listener];
-    return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== listener);
-    };
-  }
-
   /** A connection is ready to be asked: lists everything on it. */
   async attached(hub: AttachedHub): Promise<void> {
     const known = this.#identity;
@@ -145,11 +139,9 @@ export class InventoryKeeper {
     });
   }
 
-  /** Nobody is told any more. */
   close(): void {
     this.#ttys.close();
     this.#settler.clear();
-    this.#listeners = [];
   }
 
   /** @throws AppError CONNECTION_LOST */
@@ -215,23 +207,12 @@ export class InventoryKeeper {
   }
 
   emit(events: readonly ServerEvent[]): void {
-    const { panes } = this.#options;
+    const { panes, listeners } = this.#options;
     for (const event of events) {
       if (event.kind === "pane-exited") panes.declareExit(event.pane, event.status);
       if (event.kind === "pane-closed") panes.closePane(event.pane);
-      for (const listener of this.#listeners) {
-        try {
-          listener(event);
-        } catch (error) {
-          this.listenerFailed(error);
-        }
-      }
+      listeners.tell(event);
     }
-  }
-
-  /** A subscriber threw: that is its own affair, and the log's. */
-  listenerFailed(error: unknown): void {
-    this.#options.log?.("listener.failed", { error: error instanceof Error ? error.message : String(error) });
   }
 
   #applyTopology(rows: readonly SessionRow[], links: readonly WindowLink[]): readonly WindowId[] {

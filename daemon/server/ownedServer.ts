@@ -3,45 +3,36 @@
  * the inventory that its notifications keep true, and every pane's stream and input queue. Everything but start-up and
  * reconnecting happens on that connection; no operation starts a process.
  */
+import { resizeWindow } from "../../protocol/command/build.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { controlPaneOutput, killSession, resizeWindow, unlinkWindow } from "../../protocol/command/build.ts";
-import type { PaneId, SessionId } from "../../protocol/ids.ts";
+import type { SessionId } from "../../protocol/ids.ts";
 import { DEFAULT_RING_BYTES, HISTORY_LIMIT_LINES, PAUSE_AFTER_SEC } from "../../protocol/limits.ts";
 import { ControlConnection } from "../connection/controlConnection.ts";
 import { createNonce } from "../connection/framing.ts";
 import { Supervisor } from "../connection/supervisor.ts";
 import { probeTmuxVersion } from "../connection/tmuxVersion.ts";
 import { openPtyTransport, type OpenTransport } from "../connection/transport.ts";
-import { captureScreen, type CaptureContext } from "../panes/capture.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
-import { askPaneDetails } from "../panes/paneDetails.ts";
-import { takeSnapshot } from "../panes/snapshot.ts";
+import type { PaneStream } from "../panes/paneStream.ts";
 import type { Clock } from "../time/clock.ts";
 import { attachArguments, HUB_PREFIX } from "./hub.ts";
 import { prepareHub } from "./hubStartup.ts";
 import type { Inventory } from "./inventory.ts";
 import { InventoryKeeper } from "./inventoryKeeper.ts";
-import { makeSession } from "./makeSession.ts";
-import { readPaneMarks, writePaneMark } from "./paneMarks.ts";
+import { createOwnedSession, killOwnedSession } from "./ownedSessions.ts";
 import { PaneRegistry } from "./paneRegistry.ts";
-import { duplicate, requireSessionName, requireSize, sessionGone } from "./sessionRules.ts";
+import { type PaneInUse, RealServer, type ServerKind } from "./realServer.ts";
+import { listenerFailure, ServerListeners } from "./serverListeners.ts";
+import { requireSize } from "./sessionRules.ts";
 import { prepareSocketPath } from "./socketPath.ts";
 import type {
-  Capture,
-  CaptureOptions,
   CreateSession,
-  InputOptions,
-  InputPart,
-  InputReceipt,
-  PaneDetails,
   PaneInfo,
   ServerCounters,
   ServerEvent,
   ServerStatus,
   SessionInfo,
-  Snapshot,
   TmuxServer,
-  WindowInfo,
 } from "./tmuxServer.ts";
 
 export interface OwnedServerOptions {
@@ -73,14 +64,15 @@ export async function startOwnedServer(options: OwnedServerOptions): Promise<Tmu
   const tmuxVersion = await probeTmuxVersion(options.tmux ?? "tmux", options.env);
   const server = new OwnedServer(options, tmuxVersion);
   await server.start();
-  return server;
+  return new RealServer(server);
 }
 
-class OwnedServer implements TmuxServer {
+class OwnedServer implements ServerKind {
   readonly #options: OwnedServerOptions;
   readonly #tmuxVersion: string;
   readonly #supervisor: Supervisor;
   readonly #panes: PaneRegistry;
+  readonly #listeners: ServerListeners;
   readonly #keeper: InventoryKeeper;
   #hubName = "";
   #buffers = 0;
@@ -88,9 +80,11 @@ class OwnedServer implements TmuxServer {
   constructor(options: OwnedServerOptions, tmuxVersion: string) {
     this.#options = options;
     this.#tmuxVersion = tmuxVersion;
-    const connection = (): ControlConnection => this.#supervisor.connection();
+    const { clock, log, ttyDirectory } = options;
+    const connection = (): ControlConnection => this.connection();
+    const onListenerError = listenerFailure(log);
     this.#supervisor = new Supervisor({
-      clock: options.clock,
+      clock,
       open: () => this.#open(),
       prepare: (fresh) => this.#prepare(fresh),
       onBeat: () => this.#keeper.beat(),
@@ -98,20 +92,21 @@ class OwnedServer implements TmuxServer {
         if (state === "ready") this.#keeper.resume();
         this.#keeper.emit([{ kind: "state", state }]);
       },
-      onEvent: (event, details) => options.log?.(event, details),
+      onEvent: (event, details) => log?.(event, details),
     });
     this.#panes = new PaneRegistry({
       retainBytes: options.ringBytes ?? DEFAULT_RING_BYTES,
       connection,
       bufferName: () => `tmuxwire-${this.#panes.epoch}-${(this.#buffers += 1)}`,
-      onListenerError: (error) => this.#keeper.listenerFailed(error),
+      onListenerError,
       onRevived: (pane) => this.#keeper.paneChanged(pane),
     });
-    const { clock, log, ttyDirectory } = options;
-    this.#keeper = new InventoryKeeper({ clock, panes: this.#panes, connection, log, ttyDirectory });
+    this.#listeners = new ServerListeners(onListenerError);
+    const [panes, listeners] = [this.#panes, this.#listeners];
+    this.#keeper = new InventoryKeeper({ clock, panes, connection, listeners, log, ttyDirectory });
   }
 
-  get #inventory(): Inventory {
+  get inventory(): Inventory {
     return this.#keeper.inventory;
   }
 
@@ -130,127 +125,62 @@ class OwnedServer implements TmuxServer {
     };
   }
 
-  sessions(): readonly SessionInfo[] {
-    return this.#inventory.sessions();
+  connection(): ControlConnection {
+    return this.#supervisor.connection();
   }
 
-  findSession(name: string): SessionInfo | undefined {
-    return this.#inventory.findSession(name);
+  /** What was known stays known while the connection comes back. */
+  requireKnown(): void {}
+
+  createSession(request: CreateSession): Promise<SessionInfo> {
+    return createOwnedSession(this, this.#keeper, request);
   }
 
-  windows(): readonly WindowInfo[] {
-    return this.#inventory.windows();
+  killSession(session: SessionId): Promise<void> {
+    return killOwnedSession(this, this.#keeper, session);
   }
 
-  panes(): readonly PaneInfo[] {
-    return this.#inventory.panes();
-  }
-
-  findPane(pane: PaneId): PaneInfo | undefined {
-    return this.#inventory.findPane(pane);
-  }
-
-  async createSession(request: CreateSession): Promise<SessionInfo> {
-    requireSessionName(request.name);
-    if (this.#inventory.findSession(request.name) !== undefined) throw duplicate(request.name);
-    const made = await makeSession(this.#supervisor.connection(), request);
-    await this.#keeper.refresh();
-    const session = made === undefined ? undefined : this.#inventory.session(made);
-    if (session !== undefined) return session;
-    throw new AppError("TMUX_COMMAND_FAILED", `session ${request.name} ended at once; is its program there?`);
-  }
-
-  async killSession(session: SessionId): Promise<void> {
-    const connection = this.#supervisor.connection();
-    const { session: hub } = this.#keeper.requireHub();
-    if (this.#inventory.session(session) === undefined) throw sessionGone(session);
-    // The hub still holds these windows: they end with the session only if we take them out (docs/tmuxFacts.md 16, 30).
-    const windows = this.#inventory.windowsOnlyIn(session);
-    const panes = windows.flatMap((window) => this.#inventory.panesOf(window));
-    try {
-      await connection.group([
-        ...panes.map((pane) => controlPaneOutput(pane, "off")),
-        killSession(session),
-        ...windows.map((window) => unlinkWindow(window, hub)),
-      ]);
-    } catch (error) {
-      // Something in it went on its own; what is true now is what tmux says.
-      if (!(error instanceof AppError && error.code === "TMUX_COMMAND_FAILED")) throw error;
-      await this.#keeper.refresh();
-      if (this.#inventory.session(session) === undefined) return;
-      await connection.command(killSession(session), "none");
-    }
-    await this.#keeper.refresh();
-  }
-
-  async input(pane: PaneId, parts: readonly InputPart[], options: InputOptions = {}): Promise<InputReceipt> {
-    this.#requirePane(pane);
-    const stream = this.#panes.stream(pane);
-    let outputSeq = stream.outputSeq;
-    await this.#panes.input(pane).submit(parts, {
-      ...options,
-      beforeWrite: () => {
-        outputSeq = stream.outputSeq;
-        options.beforeWrite?.();
-      },
-    });
-    return { position: { epoch: stream.epoch, outputSeq } };
-  }
-
-  async capture(pane: PaneId, options: CaptureOptions = {}): Promise<Capture> {
-    return captureScreen(this.#captureContext(pane), options);
-  }
-
-  async snapshot(pane: PaneId): Promise<Snapshot> {
-    return takeSnapshot(this.#captureContext(pane));
-  }
-
-  async describePane(pane: PaneId): Promise<PaneDetails> {
-    this.#requirePane(pane);
-    return askPaneDetails(this.#supervisor.connection(), pane);
-  }
-
-  async resize(pane: PaneId, cols: number, rows: number): Promise<void> {
-    const { window } = this.#requirePane(pane);
+  async resize({ window }: PaneInfo, cols: number, rows: number): Promise<void> {
     requireSize(cols, rows);
-    await this.#supervisor.connection().command(resizeWindow(window, cols, rows), "none");
+    await this.connection().command(resizeWindow(window, cols, rows), "none");
     await this.#keeper.refresh();
   }
 
-  async setPaneMark(pane: PaneId, name: string, value: string | undefined): Promise<void> {
-    this.#requirePane(pane);
-    await writePaneMark(this.#supervisor.connection(), pane, name, value);
+  use<T>({ id }: PaneInfo, work: (inUse: PaneInUse) => Promise<T>): Promise<T> {
+    const stream = (): PaneStream => this.#panes.stream(id);
+    return work({
+      stream,
+      input: () => this.#panes.input(id),
+      captureContext: () => ({
+        pane: id,
+        connection: this.connection(),
+        stream: stream(),
+        totalOutputBytes: () => this.#panes.totalOutputBytes,
+      }),
+    });
   }
 
-  async paneMarks(name: string): Promise<ReadonlyMap<PaneId, string>> {
-    return readPaneMarks(this.#supervisor.connection(), name);
+  output({ id, exit }: PaneInfo): OutputSource {
+    const stream = this.#panes.stream(id);
+    // The stream may be of a later epoch than the exit.
+    if (exit !== undefined) stream.declareExit(exit);
+    return stream;
   }
 
   counters(): ServerCounters {
     return this.#panes.counters();
   }
 
-  output(pane: PaneId): OutputSource {
-    const { exit } = this.#requirePane(pane);
-    const stream = this.#panes.stream(pane);
-    // The stream may be of a later epoch than the exit.
-    if (exit !== undefined) stream.declareExit(exit);
-    return stream;
-  }
-
   subscribe(listener: (event: ServerEvent) => void): () => void {
-    return this.#keeper.subscribe(listener);
+    return this.#listeners.subscribe(listener);
   }
 
   /** Leaves: the panes and their programs stay, the hub goes, and an empty server with it. */
-  async close(): Promise<void> {
+  close(): void {
     this.#supervisor.close();
     this.#panes.beginEpoch("", new AppError("CONNECTION_LOST", "the daemon is stopping"));
     this.#keeper.close();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
+    this.#listeners.clear();
   }
 
   #open(): ControlConnection {
@@ -296,21 +226,5 @@ class OwnedServer implements TmuxServer {
       onPaneEvent: (event) => this.#keeper.paneEvent(event),
     });
     await this.#keeper.attached(hub);
-  }
-
-  #captureContext(pane: PaneId): CaptureContext {
-    this.#requirePane(pane);
-    return {
-      pane,
-      connection: this.#supervisor.connection(),
-      stream: this.#panes.stream(pane),
-      totalOutputBytes: () => this.#panes.totalOutputBytes,
-    };
-  }
-
-  #requirePane(pane: PaneId): PaneInfo {
-    const info = this.#inventory.findPane(pane);
-    if (info === undefined) throw new AppError("NOT_FOUND", `pane ${pane} does not exist; list the panes again`);
-    return info;
   }
 }

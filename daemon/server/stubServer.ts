@@ -11,6 +11,7 @@ import type { OutputSource } from "../panes/outputSource.ts";
 import { headOf } from "../panes/outputSource.ts";
 import type { BoundedLines } from "./boundedLines.ts";
 import { markOf } from "./paneMarks.ts";
+import { ServerListeners } from "./serverListeners.ts";
 import { makeStubSession, type StubSession } from "./stubSession.ts";
 import type {
   Capture,
@@ -58,13 +59,14 @@ export class StubServer implements TmuxServer {
   readonly #epoch = randomBytes(6).toString("hex");
   readonly #byName = new Map<string, StubSession>();
   readonly #byPane = new Map<PaneId, StubSession>();
-  readonly #listeners = new Set<(event: ServerEvent) => void>();
+  readonly #listeners: ServerListeners;
   #made = 0;
   #outputBytes = 0;
   #closed = false;
 
   constructor(options: StubServerOptions) {
     this.#options = options;
+    this.#listeners = new ServerListeners(options.onListenerError);
   }
 
   status(): ServerStatus {
@@ -114,7 +116,7 @@ export class StubServer implements TmuxServer {
     });
     this.#byName.set(request.name, session);
     this.#byPane.set(session.pane.id, session);
-    this.#emit({ kind: "session-created", session: session.info.id });
+    this.#listeners.tell({ kind: "session-created", session: session.info.id });
     return session.info;
   }
 
@@ -125,8 +127,8 @@ export class StubServer implements TmuxServer {
     this.#byName.delete(session.info.name);
     this.#byPane.delete(session.pane.id);
     session.stream.close(new AppError("NOT_FOUND", `pane ${session.pane.id} is gone`));
-    this.#emit({ kind: "pane-closed", pane: session.pane.id });
-    this.#emit({ kind: "session-closed", session: id });
+    this.#listeners.tell({ kind: "pane-closed", pane: session.pane.id });
+    this.#listeners.tell({ kind: "session-closed", session: id });
   }
 
   async input(pane: PaneId, parts: readonly InputPart[], options: InputOptions = {}): Promise<InputReceipt> {
@@ -190,7 +192,7 @@ export class StubServer implements TmuxServer {
       throw new AppError("INVALID_ARGUMENT", `a size is 1 to ${MAX_SIZE} columns and rows`);
     }
     session.pane = { ...session.pane, cols, rows };
-    this.#emit({ kind: "pane-resized", pane: id, cols, rows });
+    this.#listeners.tell({ kind: "pane-resized", pane: id, cols, rows });
   }
 
   async setPaneMark(id: PaneId, name: string, value: string | undefined): Promise<void> {
@@ -220,8 +222,7 @@ export class StubServer implements TmuxServer {
   }
 
   subscribe(listener: (event: ServerEvent) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    return this.#listeners.subscribe(listener);
   }
 
   async close(): Promise<void> {
@@ -230,7 +231,7 @@ export class StubServer implements TmuxServer {
     for (const { stream } of this.#byName.values()) stream.close(closedError());
     this.#byName.clear();
     this.#byPane.clear();
-    this.#emit({ kind: "state", state: "closed" });
+    this.#listeners.tell({ kind: "state", state: "closed" });
     this.#listeners.clear();
   }
 
@@ -247,16 +248,6 @@ export class StubServer implements TmuxServer {
     const session = this.#byPane.get(pane);
     if (session === undefined) throw new AppError("NOT_FOUND", `no pane ${pane}`);
     return session;
-  }
-
-  #emit(event: ServerEvent): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(event);
-      } catch (error) {
-        this.#options.onListenerError(error);
-      }
-    }
   }
 }
 

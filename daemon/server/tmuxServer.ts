@@ -1,5 +1,5 @@
 /**
- * The interface adapters program against. The owned server (real tmux), later the guest server, and the in-memory stub
+ * The interface adapters program against. A real tmux, of our own or the user's (`RealServer`), and the in-memory stub
  * implement it and pass the same contract tests. Methods that reach tmux are promises; everything else answers from
  * memory. Targets are ids; names are resolved here, exactly (docs/tmuxFacts.md 24).
  */

@@ -1,10 +1,7 @@
-/** The eight hooks row by row (docs/contracts/dashboard.md §3): what is refused, how an agent is found, what each does. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+/** The eight hooks row by row (docs/contracts/dashboard.md §3): what is refused, what each does. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { HOOKS } from "../../adapters/dashboard/hooks/hookRequest.ts";
-import { DASHBOARD_SETTINGS, UUID } from "../support/dashboardFixture.ts";
+import { DASHBOARD_SETTINGS } from "../support/dashboardFixture.ts";
 import { DashboardScene } from "../support/dashboardScene.ts";
 
 let scene: DashboardScene;
@@ -12,9 +9,6 @@ beforeEach(async () => {
   scene = await DashboardScene.start();
 });
 afterEach(() => scene[Symbol.asyncDispose]());
-
-const hook = (name: string, body: object = {}, headers: Record<string, string> = {}) =>
-  scene.dashboard.hook(name, { session_id: "s1", ...body }, headers);
 
 describe("refusals", () => {
   test.each(HOOKS)("%s: every fault in the contract's words", async (name) => {
@@ -39,15 +33,15 @@ describe("refusals", () => {
       expect([body, status, answer]).toEqual([body, 400, { status: "error", message }]);
     }
     expect((await scene.dashboard.call("GET", `/hook/${name}`)).status).toBe(405);
-    const dropped = await hook(name, { session_id: "unknown" });
+    const dropped = await scene.hook(name, { session_id: "unknown" });
     expect([dropped.status, dropped.json]).toEqual([404, { status: "dropped", message: "Session correlation failed" }]);
   });
 
   test("a name that is none, a directory that is none", async () => {
-    expect((await hook("zap")).status).toBe(404);
-    const { status, json } = await hook("session-start", { working_directory: "/no/such/directory" });
+    expect((await scene.hook("zap")).status).toBe(404);
+    const { status, json } = await scene.hook("session-start", { working_directory: "/no/such/directory" });
     expect([status, json]).toEqual([400, { status: "error", message: "working_directory is not a valid directory" }]);
-    const asCwd = await hook("session-start", { cwd: "/no/such/directory" });
+    const asCwd = await scene.hook("session-start", { cwd: "/no/such/directory" });
     expect(asCwd.status).toBe(404);
   });
 
@@ -74,7 +68,7 @@ test("status tells what was heard", async () => {
     config: { polling_interval_with_hooks: 0, polling_interval_fallback: 0, fallback_timeout: 300 },
   });
   await scene.register();
-  await hook("stop");
+  await scene.hook("stop");
   expect((await scene.dashboard.call("GET", "/hook/status")).json).toMatchObject({
     mode: "hooks_active",
     last_event_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string,
@@ -84,105 +78,10 @@ test("status tells what was heard", async () => {
   });
 });
 
-describe("which agent it is of", () => {
-  const methodOf = async (body: object, headers?: Record<string, string>) => {
-    const { status, json } = await hook("session-start", body, headers);
-    return [status, json["correlation_method"], json["is_new_agent"], json["agent_id"]];
-  };
-
-  test("by its session, after its first hook", async () => {
-    const agentId = await scene.register();
-    expect(await methodOf({})).toEqual([200, "session_id", false, agentId]);
-    // The session counts before the pane and the directory.
-    expect(await methodOf({ working_directory: "/", tmux_pane: "%9" })).toEqual([200, "session_id", false, agentId]);
-  });
-
-  test("by the launcher's uuid, by its pane, by its directory, else a new one in a registered project", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "tw-proj-"));
-    try {
-      const register = async (uuid: string, pane?: string) =>
-        (
-          await scene.dashboard.call("POST", "/api/sessions", {
-            session_uuid: uuid,
-            project_path: directory,
-            ...(pane === undefined ? {} : { tmux_pane_id: pane }),
-          })
-        ).json["agent_id"];
-      const inPane = await register(UUID, scene.pane);
-      const waiting = await register(UUID.replace("0", "1"));
-      const launched = await register(UUID.replace("0", "2"));
-      const start = (session: string, body: object) => methodOf({ session_id: session, ...body });
-      const at = { working_directory: directory };
-      expect(await start("a", { ...at, headspace_session_id: UUID.replace("0", "2"), tmux_pane: scene.pane })).toEqual([
-        200,
-        "headspace_session_id",
-        false,
-        launched,
-      ]);
-      // That one is in the pane now.
-      expect(await start("b", { ...at, tmux_pane: scene.pane })).toEqual([200, "tmux_pane_id", false, launched]);
-      const byDirectory = [
-        await start("c", at),
-        await start("d", { working_directory: join(directory, "..") + "/" + directory.split("/").pop() }),
-      ];
-      expect(byDirectory.map(([status, method]) => [status, method])).toEqual([
-        [200, "working_directory"],
-        [200, "working_directory"],
-      ]);
-      expect(new Set(byDirectory.map(([, , , id]) => id))).toEqual(new Set([inPane, waiting]));
-      const [, method, isNew, created] = await start("e", at);
-      expect([method, isNew]).toEqual(["created", true]);
-      expect([inPane, waiting, launched]).not.toContain(created);
-      expect(await start("e", at)).toEqual([200, "session_id", false, created]);
-    } finally {
-      rmSync(directory, { recursive: true });
-    }
-  });
-
-  test("an unregistered directory is dropped, unless a live pane of ours is in it", async () => {
-    const { status, json } = await hook("session-start", { working_directory: "/" });
-    expect([status, json["status"]]).toEqual([404, "dropped"]);
-    expect((await hook("session-start", { working_directory: "/", tmux_pane: "%999" })).status).toBe(404);
-    const [ok, method, isNew, agentId] = await methodOf({ cwd: "/tmp" }, { "x-tmux-pane": scene.pane });
-    expect([ok, method, isNew]).toEqual([200, "created", true]);
-    expect(await scene.card(Number(agentId))).toMatchObject({
-      project_path: "/tmp",
-      project_name: "tmp",
-      tmux_pane_id: scene.pane,
-    });
-  });
-
-  test("a pane of another session or server is not taken for ours", async () => {
-    const agentId = await scene.register({ pane: undefined });
-    await hook("stop", { tmux_pane: scene.pane, tmux_session: "somebody-else" });
-    expect(await scene.card(agentId)).toMatchObject({ tmux_pane_id: null });
-    await hook("stop", { tmux_pane: scene.pane, tmux_session: "agent" });
-    expect(await scene.card(agentId)).toMatchObject({ tmux_pane_id: scene.pane, tmux_session: "agent" });
-  });
-
-  test("the agent that has moved into a pane is the one that is there", async () => {
-    const first = await scene.register();
-    const second = await scene.server.createSession({ name: "second" });
-    const other = await hook("session-start", { session_id: "s2", cwd: "/tmp", tmux_pane: second.activePane });
-    const otherId = Number(other.json["agent_id"]);
-    await hook("stop", { session_id: "s2", tmux_pane: scene.pane });
-    expect(await scene.card(otherId)).toMatchObject({ tmux_pane_id: scene.pane });
-    expect(await scene.card(first)).toMatchObject({ tmux_pane_id: null, is_bridge_connected: false });
-  });
-
-  test("an agent that had ended is back with its next hook", async () => {
-    const agentId = await scene.register();
-    expect((await hook("session-end")).json).toEqual({ status: "ok", agent_id: agentId, state: "complete" });
-    expect(await scene.card(agentId)).toBeUndefined();
-    expect(await methodOf({})).toEqual([200, "db_session_id", false, agentId]);
-    expect(await scene.card(agentId)).toBeDefined();
-  });
-});
-
 describe("effects", () => {
   test("session-start answers the state and stores the pane", async () => {
     const agentId = await scene.register({ pane: undefined });
-    const { json } = await hook("session-start", { tmux_pane: scene.pane });
+    const { json } = await scene.hook("session-start", { tmux_pane: scene.pane });
     expect(json).toEqual({
       status: "ok",
       agent_id: agentId,
@@ -195,24 +94,24 @@ describe("effects", () => {
 
   test("a prompt, a turn's end, a session's end", async () => {
     const agent_id = await scene.register();
-    expect((await hook("user-prompt-submit", { prompt: "build it" })).json).toEqual({
+    expect((await scene.hook("user-prompt-submit", { prompt: "build it" })).json).toEqual({
       status: "ok",
       agent_id,
       state: "processing",
       state_changed: true,
     });
     expect(await scene.card(agent_id)).toMatchObject({ state: "PROCESSING", task_instruction: "build it" });
-    expect((await hook("stop")).json).toEqual({ status: "ok", agent_id, state: "complete", state_changed: true });
+    expect((await scene.hook("stop")).json).toEqual({ status: "ok", agent_id, state: "complete", state_changed: true });
     expect(await scene.card(agent_id)).toMatchObject({ state: "COMPLETE" });
-    expect((await hook("stop")).json).toEqual({ status: "ok", agent_id, state: null, state_changed: false });
-    expect((await hook("session-end")).json).toEqual({ status: "ok", agent_id, state: "complete" });
+    expect((await scene.hook("stop")).json).toEqual({ status: "ok", agent_id, state: null, state_changed: false });
+    expect((await scene.hook("session-end")).json).toEqual({ status: "ok", agent_id, state: "complete" });
   });
 
   test.each(["<system-reminder>x</system-reminder>", "<task-notification>done</task-notification>"])(
     "%s is no prompt",
     async (prompt) => {
       const agent_id = await scene.register();
-      const { json } = await hook("user-prompt-submit", { prompt });
+      const { json } = await scene.hook("user-prompt-submit", { prompt });
       expect(json).toEqual({ status: "ok", agent_id, state: null, state_changed: false });
       expect(await scene.card(agent_id)).toMatchObject({ state: "IDLE" });
     },
@@ -224,21 +123,21 @@ describe("effects", () => {
   ])("%s asks, and only its own end is an answer", async (tool_name, tool_input, text) => {
     const agent_id = await scene.register();
     await scene.prompt("go");
-    const asked = await hook("pre-tool-use", { tool_name, tool_input });
+    const asked = await scene.hook("pre-tool-use", { tool_name, tool_input });
     expect(asked.json).toEqual({ status: "ok", agent_id, state_changed: true, new_state: "AWAITING_INPUT" });
     expect(await scene.card(agent_id)).toMatchObject({ state: "AWAITING_INPUT", question: { text } });
     // The permission dialog of the same tool is no other question.
-    expect((await hook("permission-request", { tool_name })).json).toMatchObject({ state_changed: false });
+    expect((await scene.hook("permission-request", { tool_name })).json).toMatchObject({ state_changed: false });
     // A turn's end while a question is open leaves it open.
-    expect((await hook("stop")).json).toEqual({
+    expect((await scene.hook("stop")).json).toEqual({
       status: "ok",
       agent_id,
       state: "AWAITING_INPUT",
       state_changed: false,
     });
-    const other = await hook("post-tool-use", { tool_name: "Bash" });
+    const other = await scene.hook("post-tool-use", { tool_name: "Bash" });
     expect(other.json).toEqual({ status: "ok", agent_id, state_changed: false, new_state: "awaiting_input" });
-    const own = await hook("post-tool-use", { tool_name });
+    const own = await scene.hook("post-tool-use", { tool_name });
     expect(own.json).toEqual({ status: "ok", agent_id, state_changed: true, new_state: "processing" });
     expect(await scene.card(agent_id)).toMatchObject({ state: "PROCESSING", question: null });
   });
@@ -246,16 +145,19 @@ describe("effects", () => {
   test("other tools do nothing", async () => {
     const agent_id = await scene.register();
     await scene.prompt("go");
-    const before = await hook("pre-tool-use", { tool_name: "Bash", tool_input: { command: "ls" } });
+    const before = await scene.hook("pre-tool-use", { tool_name: "Bash", tool_input: { command: "ls" } });
     expect(before.json).toEqual({ status: "ok", agent_id, state_changed: false, new_state: null });
-    const after = await hook("post-tool-use", { tool_name: "Bash" });
+    const after = await scene.hook("post-tool-use", { tool_name: "Bash" });
     expect(after.json).toEqual({ status: "ok", agent_id, state_changed: false, new_state: "processing" });
   });
 
   test("a permission request asks in words a person decides by", async () => {
     const agent_id = await scene.register();
     await scene.prompt("go");
-    const { json } = await hook("permission-request", { tool_name: "Bash", tool_input: { command: "rm  -rf\nbuild" } });
+    const { json } = await scene.hook("permission-request", {
+      tool_name: "Bash",
+      tool_input: { command: "rm  -rf\nbuild" },
+    });
     expect(json).toEqual({ status: "ok", agent_id, state_changed: true, new_state: "AWAITING_INPUT" });
     expect(await scene.card(agent_id)).toMatchObject({
       state: "AWAITING_INPUT",
@@ -266,7 +168,7 @@ describe("effects", () => {
 
   test("a notification asks while the agent works, and only then", async () => {
     const agent_id = await scene.register();
-    const notify = (message: string) => hook("notification", { message });
+    const notify = (message: string) => scene.hook("notification", { message });
     const unchanged = { status: "ok", agent_id, state_changed: false, new_state: null };
     expect((await notify("Claude is waiting for your input")).json).toEqual(unchanged);
     await scene.prompt("go");
@@ -286,7 +188,7 @@ describe("effects", () => {
 
   test("the next prompt at the program itself answers the question", async () => {
     const agentId = await scene.asking();
-    expect((await hook("user-prompt-submit", { prompt: "typed by hand" })).json).toMatchObject({
+    expect((await scene.hook("user-prompt-submit", { prompt: "typed by hand" })).json).toMatchObject({
       state: "processing",
       state_changed: true,
     });
@@ -311,15 +213,15 @@ describe("the hook that reports our own answer", () => {
   test("is known by its text, however late, and once", async () => {
     const agentId = await scene.asking();
     await scene.dashboard.respond(agentId, { text: "go on" });
-    expect((await hook("user-prompt-submit", { prompt: "go on\n" })).json).toMatchObject(echo);
+    expect((await scene.hook("user-prompt-submit", { prompt: "go on\n" })).json).toMatchObject(echo);
     expect(await answers(agentId)).toBe(1);
-    expect((await hook("user-prompt-submit", { prompt: "go on" })).json).toMatchObject({ state_changed: true });
+    expect((await scene.hook("user-prompt-submit", { prompt: "go on" })).json).toMatchObject({ state_changed: true });
   });
 
   test("does not hide the next real prompt, however soon", async () => {
     const agentId = await scene.asking();
     await scene.dashboard.respond(agentId, { text: "go on" });
-    expect((await hook("user-prompt-submit", { prompt: "something else" })).json).toMatchObject({
+    expect((await scene.hook("user-prompt-submit", { prompt: "something else" })).json).toMatchObject({
       state: "processing",
       state_changed: true,
     });
@@ -330,9 +232,9 @@ describe("the hook that reports our own answer", () => {
     const release = scene.holdSubmit();
     const answer = scene.dashboard.respond(agentId, { text: "go on" });
     await scene.untilSubmitted(1);
-    expect((await hook("user-prompt-submit", { prompt: "go on" })).json).toMatchObject(echo);
+    expect((await scene.hook("user-prompt-submit", { prompt: "go on" })).json).toMatchObject(echo);
     expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING" });
-    expect((await hook("stop")).json).toMatchObject({ state: "complete" });
+    expect((await scene.hook("stop")).json).toMatchObject({ state: "complete" });
     release();
     expect((await answer).status).toBe(200);
     // What came after it stays.
@@ -349,7 +251,7 @@ describe("the hook that reports our own answer", () => {
     scene.submitsWith(() => held.then(() => "indeterminate"));
     const answer = scene.dashboard.respond(agentId, { text: "go on" });
     await scene.untilSubmitted(1);
-    await hook("user-prompt-submit", { prompt: "go on" });
+    await scene.hook("user-prompt-submit", { prompt: "go on" });
     release();
     expect((await answer).json).toMatchObject({ status: "ok", delivery: "submitted" });
   });
@@ -359,7 +261,7 @@ test("a prompt of 1 MB, every character of it escaped, is taken, and events carr
   const agentId = await scene.register();
   const events = await scene.dashboard.events("?types=turn_created");
   const prompt = `${"\u0001".repeat(1_000_000)}end`;
-  expect((await hook("user-prompt-submit", { prompt })).status).toBe(200);
+  expect((await scene.hook("user-prompt-submit", { prompt })).status).toBe(200);
   const turn = await events.next("turn_created");
   expect(String(turn.data["text"]).length).toBeLessThanOrEqual(16_384);
   const { json } = await scene.dashboard.call("GET", `/api/agents/${agentId}/turns?limit=1`);

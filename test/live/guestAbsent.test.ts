@@ -3,7 +3,8 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, wri
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
-import { type GuestServerOptions, startGuestServer } from "../../daemon/server/guestServer.ts";
+import type { GuestServerOptions } from "../../daemon/server/guestServer.ts";
+import { startGuestServer } from "../../daemon/server/guestStartup.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";

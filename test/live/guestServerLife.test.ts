@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { startGuestServer } from "../../daemon/server/guestServer.ts";
+import { startGuestServer } from "../../daemon/server/guestStartup.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { openPtyTransport } from "../../daemon/connection/transport.ts";
 import { eventually } from "../support/eventually.ts";

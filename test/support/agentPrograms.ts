@@ -31,6 +31,7 @@ import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { guestFixture, paneOf, userClient, type UserClient, userSession } from "./guestFixture.ts";
 import { ownedFixture, type PrivateSocket } from "./ownedFixture.ts";
+import { Waiters } from "./waiters.ts";
 
 export const AGENT_NAMES = [
   "inkPrompt",
@@ -83,7 +84,7 @@ export class AgentChannel implements AsyncDisposable {
   readonly logFile: string;
   readonly #socketPath: string;
   readonly #server: Server;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiters = new Waiters();
   #program: Socket | undefined;
   #lastCommand = 0;
 
@@ -112,19 +113,9 @@ export class AgentChannel implements AsyncDisposable {
   next(match: Match, from = 0): Promise<AgentEntry> {
     const matches = typeof match === "string" ? (entry: AgentEntry) => entry.event === match : match;
     let at = from;
-    const find = (): AgentEntry | undefined => {
+    return this.#waiters.until(() => {
       for (; at < this.log.length; at += 1) if (matches(this.log[at]!)) return this.log[at];
       return undefined;
-    };
-    return new Promise((resolve) => {
-      const look = (): void => {
-        const found = find();
-        if (found === undefined) return;
-        this.#waiting.delete(look);
-        resolve(found);
-      };
-      this.#waiting.add(look);
-      look();
     });
   }
 
@@ -161,7 +152,7 @@ export class AgentChannel implements AsyncDisposable {
       const lines = (carry + chunk).split("\n");
       carry = lines.pop() ?? "";
       for (const line of lines) this.log.push(JSON.parse(line) as AgentEntry);
-      for (const look of this.#waiting) look();
+      this.#waiters.look();
     });
   }
 }

@@ -13,6 +13,7 @@ import { createReadiness } from "../../daemon/readiness/engine.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { callJson, type NativeAnswer } from "./nativeServer.ts";
+import { Waiters } from "./waiters.ts";
 
 export interface DashboardFixture extends AsyncDisposable {
   readonly url: string;
@@ -129,7 +130,7 @@ export class EventReader {
   readonly status: number;
   readonly headers: Headers;
   readonly #abort: AbortController;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiters = new Waiters();
   #rest = "";
   ended: Promise<void>;
 
@@ -148,11 +149,11 @@ export class EventReader {
   /** The first event at or after place `from` that matches. The test's own time-out ends a vain wait. */
   next(match: string | ((event: DashboardEvent) => boolean), from = 0): Promise<DashboardEvent> {
     const matches = typeof match === "string" ? (event: DashboardEvent) => event.event === match : match;
-    return this.#until(() => this.events.slice(from).find(matches));
+    return this.#waiters.until(() => this.events.slice(from).find(matches));
   }
 
   async until(holds: () => boolean): Promise<void> {
-    await this.#until(() => (holds() ? true : undefined));
+    await this.#waiters.until(() => (holds() ? true : undefined));
   }
 
   names(from = 0): readonly string[] {
@@ -161,19 +162,6 @@ export class EventReader {
 
   close(): void {
     this.#abort.abort();
-  }
-
-  #until<T>(find: () => T | undefined): Promise<T> {
-    return new Promise((resolve) => {
-      const look = (): void => {
-        const found = find();
-        if (found === undefined) return;
-        this.#waiting.delete(look);
-        resolve(found);
-      };
-      this.#waiting.add(look);
-      look();
-    });
   }
 
   async #read(response: Response): Promise<void> {
@@ -185,7 +173,7 @@ export class EventReader {
       const frames = (this.#rest + text).split("\n\n");
       this.#rest = frames.pop() ?? "";
       for (const frame of frames) this.#take(frame);
-      for (const look of this.#waiting) look();
+      this.#waiters.look();
     }
   }
 

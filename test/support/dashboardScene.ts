@@ -1,4 +1,5 @@
 /** The dashboard over a stub server, with a readiness and a delivery that say what the test tells them. */
+import { expect } from "vitest";
 import type { DashboardAppOptions } from "../../adapters/dashboard/app.ts";
 import type {
   ChooseRequest,
@@ -20,7 +21,7 @@ import type { StubServer } from "../../daemon/server/stubServer.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { dashboardFixture, type DashboardFixture, type DashboardFixtureOptions, UUID } from "./dashboardFixture.ts";
 import { eventually } from "./eventually.ts";
-import { stubServer } from "./nativeServer.ts";
+import { type NativeAnswer, stubServer } from "./nativeServer.ts";
 
 type Outcome = () => Promise<DeliveryOutcome>;
 
@@ -82,16 +83,21 @@ export class DashboardScene implements AsyncDisposable {
     const at = pane === undefined ? {} : { tmux_pane_id: pane };
     const body = { session_uuid: UUID, project_path: "/work/project", ...at };
     const { json } = await this.dashboard.call("POST", "/api/sessions", body);
-    await this.dashboard.hook("session-start", { session_id: "s1", headspace_session_id: UUID });
+    await this.hook("session-start", { headspace_session_id: UUID });
     return Number(json["agent_id"]);
   }
 
+  /** A hook of the agent's session. */
+  hook(name: string, body: object = {}, headers: Record<string, string> = {}): Promise<NativeAnswer> {
+    return this.dashboard.hook(name, { session_id: "s1", ...body }, headers);
+  }
+
   async prompt(text: string): Promise<void> {
-    await this.dashboard.hook("user-prompt-submit", { session_id: "s1", prompt: text });
+    await this.hook("user-prompt-submit", { prompt: text });
   }
 
   async notify(): Promise<void> {
-    await this.dashboard.hook("notification", { session_id: "s1", message: "Claude is waiting for your input" });
+    await this.hook("notification", { message: "Claude is waiting for your input" });
   }
 
   /** An agent that waits in its prompt box. */
@@ -196,3 +202,10 @@ export class DashboardScene implements AsyncDisposable {
     };
   }
 }
+
+/** What an answer that has failed looks like. */
+export const failed = (errorType: string, message: string | RegExp): object => ({
+  status: "error",
+  error_type: errorType,
+  message: typeof message === "string" ? message : (expect.stringMatching(message) as string),
+});

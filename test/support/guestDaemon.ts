@@ -9,7 +9,7 @@ export async function guestDaemon(socketPath: string, pane: string): Promise<{ k
   const daemon = join(dirname(builtCli()), "../../daemon");
   const url = (file: string): string => JSON.stringify(pathToFileURL(join(daemon, file)).href);
   const body = `
-    const { startGuestServer } = await import(${url("server/guestServer.js")});
+    const { startGuestServer } = await import(${url("server/guestStartup.js")});
     const { systemClock } = await import(${url("time/clock.js")});
     const server = await startGuestServer({
       socketPath: ${JSON.stringify(socketPath)}, env: process.env, clock: systemClock,

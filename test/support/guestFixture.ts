@@ -4,7 +4,8 @@
  */
 import { spawn as spawnPty } from "@homebridge/node-pty-prebuilt-multiarch";
 import { systemClock } from "../../daemon/time/clock.ts";
-import { type GuestServerOptions, startGuestServer } from "../../daemon/server/guestServer.ts";
+import type { GuestServerOptions } from "../../daemon/server/guestServer.ts";
+import { startGuestServer } from "../../daemon/server/guestStartup.ts";
 import type { ServerEvent, TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { eventually } from "./eventually.ts";

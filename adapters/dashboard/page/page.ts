@@ -3,6 +3,7 @@
  * of the document, so that all of it can be tested without one.
  */
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { SseEvent } from "../../../protocol/text/sse.ts";
 import { foldEvent, agentsFrom } from "./model/agents.ts";
 import type { Answer } from "./model/answers.ts";
 import { respondBody } from "./model/answers.ts";
@@ -15,7 +16,6 @@ import { ApiError } from "./net/apiError.ts";
 import { sendAnswer } from "./net/respond.ts";
 import type { LinkState } from "./net/sseLink.ts";
 import { SseLink } from "./net/sseLink.ts";
-import type { SseEvent } from "./net/sseParser.ts";
 import { deliveredText, failureText } from "./words/deliveryWords.ts";
 import { nameOf } from "./words/stateWords.ts";
 

@@ -17,21 +17,21 @@ async function settled(promise: Promise<unknown>): Promise<boolean> {
 describe("withDeadline", () => {
   test("passes the result on and leaves no timer", async () => {
     const clock = new FakeClock();
-    await expect(withDeadline(clock, 10, running(), () => Promise.resolve(7))).resolves.toBe(7);
+    await expect(withDeadline(clock, 10, new AbortController(), () => Promise.resolve(7))).resolves.toBe(7);
     expect(clock.pendingTimers).toBe(0);
   });
 
   test("passes the error on and leaves no timer", async () => {
     const clock = new FakeClock();
     const error = new AppError("NOT_FOUND", "gone");
-    await expect(withDeadline(clock, 10, running(), () => Promise.reject(error))).rejects.toBe(error);
+    await expect(withDeadline(clock, 10, new AbortController(), () => Promise.reject(error))).rejects.toBe(error);
     expect(clock.pendingTimers).toBe(0);
   });
 
   test("expires with the contract's words, and tells the operation", async () => {
     const clock = new FakeClock();
     let inner: AbortSignal | undefined;
-    const result = withDeadline(clock, 10_000, running(), (signal) => {
+    const result = withDeadline(clock, 10_000, new AbortController(), (signal) => {
       inner = signal;
       return never();
     });
@@ -47,18 +47,20 @@ describe("withDeadline", () => {
     const clock = new FakeClock();
     const client = new AbortController();
     let inner: AbortSignal | undefined;
-    const result = withDeadline(clock, 10, client.signal, (signal) => {
+    const result = withDeadline(clock, 10, client, (signal) => {
       inner = signal;
       return never();
     });
-    client.abort("gone");
+    client.abort(new AppError("CONNECTION_LOST", "gone"));
     await expect(result).rejects.toMatchObject({ code: "CONNECTION_LOST" });
     expect([inner?.aborted, clock.pendingTimers]).toEqual([true, 0]);
   });
 
   test("does not start for a client that has gone", async () => {
     let started = false;
-    const result = withDeadline(new FakeClock(), 10, AbortSignal.abort(), async () => {
+    const gone = new AbortController();
+    gone.abort(new AppError("CONNECTION_LOST", "gone"));
+    const result = withDeadline(new FakeClock(), 10, gone, async () => {
       started = true;
     });
     await expect(result).rejects.toMatchObject({ code: "CONNECTION_LOST" });
@@ -84,7 +86,7 @@ describe("pause", () => {
     const clock = new FakeClock();
     const client = new AbortController();
     const paused = pause(clock, 100, client.signal);
-    client.abort();
+    client.abort(new AppError("CONNECTION_LOST", "gone"));
     await expect(paused).rejects.toMatchObject({ code: "CONNECTION_LOST" });
     expect(clock.pendingTimers).toBe(0);
   });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { patternProblem, sendAndMatch, waitPatternOf } from "../../../adapters/addin/waits.ts";
+import { clientGone } from "../../../adapters/http/requestAbort.ts";
 import { PaneStream } from "../../../daemon/panes/paneStream.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { WaitManager } from "../../../daemon/waits/waitManager.ts";
@@ -76,7 +77,7 @@ describe("sendAndMatch", () => {
     const client = new AbortController();
     const matched = sendAndMatch(waits, source, request("never", client.signal), async (beforeWrite) => beforeWrite());
     await expect.poll(() => waits.metrics().wait_active).toBe(1);
-    client.abort("the browser's tab was closed");
+    client.abort(clientGone());
     await expect(matched).rejects.toMatchObject({
       code: "CONNECTION_LOST",
       message: "the client closed the connection",

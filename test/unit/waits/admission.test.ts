@@ -1,10 +1,8 @@
 import { expect, test } from "vitest";
 import type { WaitRequest } from "../../../daemon/waits/waitTypes.ts";
 import { MemorySource } from "../../support/memorySource.ts";
-import { errorOf, outcomeOf, waitBench } from "./waitFixture.ts";
+import { errorOf, literal, outcomeOf, regex, waitBench } from "./waitFixture.ts";
 
-const literal = (text: string): WaitRequest => ({ pattern: { kind: "literal", text } });
-const regex = (text: string): WaitRequest => ({ pattern: { kind: "regex", text } });
 const limitOf = async (wait: Promise<unknown>): Promise<unknown> => {
   const error = await errorOf(wait);
   return [error.code, error.details?.["limit"]];

@@ -1,9 +1,13 @@
 /** What the tests of waits share: a manager on a clock moved by hand, and turns of the loop to let it work. */
 import { WaitManager, type WaitManagerOptions } from "../../../daemon/waits/waitManager.ts";
 import type { WaitLimits } from "../../../daemon/waits/waitLimits.ts";
+import type { WaitRequest } from "../../../daemon/waits/waitTypes.ts";
 import type { AppError } from "../../../protocol/errors.ts";
 import { FakeClock } from "../../support/fakeClock.ts";
 import { MemorySource } from "../../support/memorySource.ts";
+
+export const literal = (text: string): WaitRequest => ({ pattern: { kind: "literal", text } });
+export const regex = (text: string): WaitRequest => ({ pattern: { kind: "regex", text } });
 
 export interface WaitBench {
   readonly clock: FakeClock;

@@ -1,7 +1,7 @@
 /** The pane stream's events (docs/contracts/native.md, "Streams"), decoded for a screen. */
 import type { NativeGap } from "../../../../protocol/api/nativeAnswers.ts";
 import type { StreamEventData } from "../../../../protocol/api/nativeStream.ts";
-import type { SseEvent } from "./sseParser.ts";
+import type { SseEvent } from "../../../../protocol/text/sse.ts";
 
 export type PaneEvent =
   | { readonly kind: "open"; readonly cols: number; readonly rows: number }

@@ -3,9 +3,8 @@
  * than the daemon's signs of life for a loss. `onEvent` may take its time: nothing more is read until it has.
  */
 import type { Clock, Timer } from "../../../../daemon/time/clock.ts";
+import { type SseEvent, SseParser } from "../../../../protocol/text/sse.ts";
 import { ApiError } from "./apiError.ts";
-import type { SseEvent } from "./sseParser.ts";
-import { SseParser } from "./sseParser.ts";
 
 export type LinkState =
   | { readonly kind: "connecting" }
@@ -32,6 +31,8 @@ export const LINK_SILENCE_MS = 75_000;
 const STEADY_MS = 5_000;
 const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 15_000;
+/** A snapshot of a large screen is far below this; past it the stream is not the daemon's. */
+const MAX_EVENT_CHARS = 8_388_608;
 
 export class SseLink {
   readonly #options: SseLinkOptions;
@@ -90,7 +91,7 @@ export class SseLink {
       if (response.body === null) throw new Error("the answer has no body");
       liveMs = clock.nowMs();
       onState({ kind: "live" });
-      const parser = new SseParser();
+      const parser = new SseParser({ maxEventChars: MAX_EVENT_CHARS });
       const reader = response.body.getReader();
       for (;;) {
         // oxlint-disable-next-line no-await-in-loop -- chunks come one after another

@@ -1,18 +1,29 @@
-/** Server-sent events from the bytes of a body, however they were cut (WHATWG HTML §9.2.6, without `retry`). */
+/**
+ * Server-sent events from the bytes of a body, however they were cut (WHATWG HTML §9.2.6, as much of it as the daemon
+ * uses: lines end in LF, no `retry`). Browsers load this: nothing of Node here.
+ */
 
 export interface SseEvent {
+  /** `message` when the event has none. */
   readonly event: string;
   readonly data: string;
   /** Empty when the event has none. */
   readonly id: string;
 }
 
-/** A snapshot of a large screen is far below this; past it the stream is not the daemon's. */
-const MAX_EVENT_CHARS = 8_388_608;
+export interface SseParserOptions {
+  /** An event that is longer is an error; without a bound it is as long as the daemon makes it. */
+  readonly maxEventChars?: number | undefined;
+}
 
 export class SseParser {
   readonly #decoder = new TextDecoder();
+  readonly #maxEventChars: number;
   #rest = "";
+
+  constructor({ maxEventChars = Number.POSITIVE_INFINITY }: SseParserOptions = {}) {
+    this.#maxEventChars = maxEventChars;
+  }
 
   /** The events these bytes complete. An event that was cut off is never handed out. @throws Error */
   push(bytes: Uint8Array): SseEvent[] {
@@ -25,7 +36,7 @@ export class SseParser {
       if (event !== undefined) events.push(event);
     }
     this.#rest = this.#rest.slice(from);
-    if (this.#rest.length > MAX_EVENT_CHARS) throw new Error("an event of the stream has no end");
+    if (this.#rest.length > this.#maxEventChars) throw new Error("an event of the stream has no end");
     return events;
   }
 }
@@ -49,7 +60,7 @@ function parseEvent(block: string): SseEvent | undefined {
       case "data":
         data = data === undefined ? value : `${data}\n${value}`;
         break;
-      // From outside: a field this page does not use.
+      // From outside: a field nobody here uses.
       default:
     }
   }

@@ -1,0 +1,100 @@
+/**
+ * Sessions of an owned server: made in one step with everything that must hold from their program's first moment on, and
+ * ended together with the windows that the hub would keep.
+ */
+import {
+  controlPaneOutput,
+  killSession,
+  newSession,
+  setPaneOption,
+  setWindowOption,
+  unlinkWindow,
+} from "../../protocol/command/build.ts";
+import { lines } from "../../protocol/command/formats.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { isSessionId, type SessionId } from "../../protocol/ids.ts";
+import type { ControlConnection } from "../connection/controlConnection.ts";
+import { tmuxSessionName } from "./inventory.ts";
+import type { InventoryKeeper } from "./inventoryKeeper.ts";
+import { lingering } from "./linger.ts";
+import { markOf } from "./paneMarks.ts";
+import { creationError, duplicate, requireSessionName, sessionGone } from "./sessionRules.ts";
+import type { CreateSession, SessionInfo } from "./tmuxServer.ts";
+
+const DEFAULT_COLS = 80;
+const DEFAULT_ROWS = 24;
+
+interface Answering {
+  /** @throws AppError CONNECTION_LOST */
+  connection(): ControlConnection;
+}
+
+/** @throws AppError ALREADY_EXISTS, INVALID_ARGUMENT, RESOURCE_LIMIT, TMUX_COMMAND_FAILED, CONNECTION_LOST */
+export async function createOwnedSession(
+  server: Answering,
+  keeper: InventoryKeeper,
+  request: CreateSession,
+): Promise<SessionInfo> {
+  requireSessionName(request.name);
+  if (keeper.inventory.findSession(request.name) !== undefined) throw duplicate(request.name);
+  const made = await makeSession(server.connection(), request);
+  await keeper.refresh();
+  const session = made === undefined ? undefined : keeper.inventory.session(made);
+  if (session !== undefined) return session;
+  throw new AppError("TMUX_COMMAND_FAILED", `session ${request.name} ended at once; is its program there?`);
+}
+
+/** @throws AppError NOT_FOUND, CONNECTION_LOST */
+export async function killOwnedSession(server: Answering, keeper: InventoryKeeper, session: SessionId): Promise<void> {
+  const connection = server.connection();
+  const { inventory } = keeper;
+  const { session: hub } = keeper.requireHub();
+  if (inventory.session(session) === undefined) throw sessionGone(session);
+  // The hub still holds these windows: they end with the session only if we take them out (docs/tmuxFacts.md 16, 30).
+  const windows = inventory.windowsOnlyIn(session);
+  const panes = windows.flatMap((window) => inventory.panesOf(window));
+  try {
+    await connection.group([
+      ...panes.map((pane) => controlPaneOutput(pane, "off")),
+      killSession(session),
+      ...windows.map((window) => unlinkWindow(window, hub)),
+    ]);
+  } catch (error) {
+    // Something in it went on its own; what is true now is what tmux says.
+    if (!(error instanceof AppError && error.code === "TMUX_COMMAND_FAILED")) throw error;
+    await keeper.refresh();
+    if (inventory.session(session) === undefined) return;
+    await connection.command(killSession(session), "none");
+  }
+  await keeper.refresh();
+}
+
+/** Its id, unless it has ended at once. */
+async function makeSession(connection: ControlConnection, request: CreateSession): Promise<SessionId | undefined> {
+  const { name } = request;
+  const keep = request.remainOnExit === true;
+  const linger = keep && request.direct !== true;
+  const make = newSession({
+    name,
+    cwd: request.cwd,
+    command: linger && request.command !== undefined ? lingering(request.command) : request.command,
+    environment: request.environment,
+    windowName: request.windowName,
+    cols: request.cols ?? DEFAULT_COLS,
+    rows: request.rows ?? DEFAULT_ROWS,
+    format: "#{session_id}",
+  });
+  // In one step with the making, so that the shortest program is kept too (docs/tmuxFacts.md 34).
+  const made = `=${tmuxSessionName(name)}:` as const;
+  const keepIt = keep ? [setWindowOption(made, "remain-on-exit", "on")] : [];
+  const marks = Object.entries(request.marks ?? {}).map(([mark, value]) => {
+    const { option, text = "" } = markOf(mark, value);
+    return setPaneOption(made, option, text);
+  });
+  try {
+    const [reply] = await connection.group([make, ...keepIt, ...marks]);
+    return lines(reply?.body ?? new Uint8Array(0)).find(isSessionId);
+  } catch (error) {
+    throw creationError(name, error);
+  }
+}

@@ -1,0 +1,108 @@
+/** Which agent a hook is of: how it is found, and when a new one is made (docs/contracts/dashboard.md §3). */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { UUID } from "../support/dashboardFixture.ts";
+import { DashboardScene } from "../support/dashboardScene.ts";
+
+let scene: DashboardScene;
+beforeEach(async () => {
+  scene = await DashboardScene.start();
+});
+afterEach(() => scene[Symbol.asyncDispose]());
+
+describe("which agent it is of", () => {
+  const methodOf = async (body: object, headers?: Record<string, string>) => {
+    const { status, json } = await scene.hook("session-start", body, headers);
+    return [status, json["correlation_method"], json["is_new_agent"], json["agent_id"]];
+  };
+
+  test("by its session, after its first hook", async () => {
+    const agentId = await scene.register();
+    expect(await methodOf({})).toEqual([200, "session_id", false, agentId]);
+    // The session counts before the pane and the directory.
+    expect(await methodOf({ working_directory: "/", tmux_pane: "%9" })).toEqual([200, "session_id", false, agentId]);
+  });
+
+  test("by the launcher's uuid, by its pane, by its directory, else a new one in a registered project", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "tw-proj-"));
+    try {
+      const register = async (uuid: string, pane?: string) =>
+        (
+          await scene.dashboard.call("POST", "/api/sessions", {
+            session_uuid: uuid,
+            project_path: directory,
+            ...(pane === undefined ? {} : { tmux_pane_id: pane }),
+          })
+        ).json["agent_id"];
+      const inPane = await register(UUID, scene.pane);
+      const waiting = await register(UUID.replace("0", "1"));
+      const launched = await register(UUID.replace("0", "2"));
+      const start = (session: string, body: object) => methodOf({ session_id: session, ...body });
+      const at = { working_directory: directory };
+      expect(await start("a", { ...at, headspace_session_id: UUID.replace("0", "2"), tmux_pane: scene.pane })).toEqual([
+        200,
+        "headspace_session_id",
+        false,
+        launched,
+      ]);
+      // That one is in the pane now.
+      expect(await start("b", { ...at, tmux_pane: scene.pane })).toEqual([200, "tmux_pane_id", false, launched]);
+      const byDirectory = [
+        await start("c", at),
+        await start("d", { working_directory: join(directory, "..") + "/" + directory.split("/").pop() }),
+      ];
+      expect(byDirectory.map(([status, method]) => [status, method])).toEqual([
+        [200, "working_directory"],
+        [200, "working_directory"],
+      ]);
+      expect(new Set(byDirectory.map(([, , , id]) => id))).toEqual(new Set([inPane, waiting]));
+      const [, method, isNew, created] = await start("e", at);
+      expect([method, isNew]).toEqual(["created", true]);
+      expect([inPane, waiting, launched]).not.toContain(created);
+      expect(await start("e", at)).toEqual([200, "session_id", false, created]);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  test("an unregistered directory is dropped, unless a live pane of ours is in it", async () => {
+    const { status, json } = await scene.hook("session-start", { working_directory: "/" });
+    expect([status, json["status"]]).toEqual([404, "dropped"]);
+    expect((await scene.hook("session-start", { working_directory: "/", tmux_pane: "%999" })).status).toBe(404);
+    const [ok, method, isNew, agentId] = await methodOf({ cwd: "/tmp" }, { "x-tmux-pane": scene.pane });
+    expect([ok, method, isNew]).toEqual([200, "created", true]);
+    expect(await scene.card(Number(agentId))).toMatchObject({
+      project_path: "/tmp",
+      project_name: "tmp",
+      tmux_pane_id: scene.pane,
+    });
+  });
+
+  test("a pane of another session or server is not taken for ours", async () => {
+    const agentId = await scene.register({ pane: undefined });
+    await scene.hook("stop", { tmux_pane: scene.pane, tmux_session: "somebody-else" });
+    expect(await scene.card(agentId)).toMatchObject({ tmux_pane_id: null });
+    await scene.hook("stop", { tmux_pane: scene.pane, tmux_session: "agent" });
+    expect(await scene.card(agentId)).toMatchObject({ tmux_pane_id: scene.pane, tmux_session: "agent" });
+  });
+
+  test("the agent that has moved into a pane is the one that is there", async () => {
+    const first = await scene.register();
+    const second = await scene.server.createSession({ name: "second" });
+    const other = await scene.hook("session-start", { session_id: "s2", cwd: "/tmp", tmux_pane: second.activePane });
+    const otherId = Number(other.json["agent_id"]);
+    await scene.hook("stop", { session_id: "s2", tmux_pane: scene.pane });
+    expect(await scene.card(otherId)).toMatchObject({ tmux_pane_id: scene.pane });
+    expect(await scene.card(first)).toMatchObject({ tmux_pane_id: null, is_bridge_connected: false });
+  });
+
+  test("an agent that had ended is back with its next hook", async () => {
+    const agentId = await scene.register();
+    expect((await scene.hook("session-end")).json).toEqual({ status: "ok", agent_id: agentId, state: "complete" });
+    expect(await scene.card(agentId)).toBeUndefined();
+    expect(await methodOf({})).toEqual([200, "db_session_id", false, agentId]);
+    expect(await scene.card(agentId)).toBeDefined();
+  });
+});

@@ -1,0 +1,138 @@
+/**
+ * `POST /api/respond/:id` while a dialog is open (docs/contracts/dashboard.md §2): which option an answer means, and the
+ * keys for a program that no profile knows.
+ */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { ChooseRequest } from "../../daemon/delivery/delivery.ts";
+import type { Dialog } from "../../daemon/readiness/readiness.ts";
+import { DashboardScene, failed } from "../support/dashboardScene.ts";
+
+let scene: DashboardScene;
+beforeEach(async () => {
+  scene = await DashboardScene.start();
+});
+afterEach(() => scene[Symbol.asyncDispose]());
+
+const DIALOG: Dialog = {
+  id: "d1",
+  multi: false,
+  text: "Do you want to proceed?",
+  options: [
+    { index: 0, number: "1", label: "Yes", keys: ["1"] },
+    { index: 1, number: "2", label: "Yes, and don't ask again", keys: ["2"] },
+    { index: 2, number: "3", label: "No, and tell Claude what to do differently", keys: ["3"] },
+  ],
+  otherIndex: 2,
+};
+
+describe("while a dialog is open", () => {
+  test.each<[object, ChooseRequest["answer"]]>([
+    [{ text: "2" }, { kind: "option", index: 1 }],
+    [{ text: "2." }, { kind: "option", index: 1 }],
+    [{ text: "yes" }, { kind: "option", index: 0 }],
+    [{ text: " Yes, and don't ask again " }, { kind: "option", index: 1 }],
+    [{ text: "y" }, { kind: "other", text: "y" }],
+    [{ text: "4" }, { kind: "other", text: "4" }],
+    [{ text: "use a branch" }, { kind: "other", text: "use a branch" }],
+    [
+      { mode: "select", option_index: 0, option_label: "Yes" },
+      { kind: "option", index: 0 },
+    ],
+    [
+      { mode: "select", option_index: 2, option_label: "No, and tell" },
+      { kind: "option", index: 2 },
+    ],
+    [
+      { mode: "select", option_index: 1, dialog_id: "d1" },
+      { kind: "option", index: 1 },
+    ],
+    [
+      { mode: "other", text: "no" },
+      { kind: "other", text: "no" },
+    ],
+    [
+      { mode: "multi_select", answers: [{ option_indices: [2, 0] }, { option_index: 1 }] },
+      { kind: "multi", answers: [[0, 2], [1]] },
+    ],
+  ])("%j: %j", async (body, answer) => {
+    const agentId = await scene.asking();
+    scene.shows("asking", DIALOG);
+    const { status, json } = await scene.dashboard.respond(agentId, body);
+    expect([status, json["new_state"]]).toEqual([200, "processing"]);
+    expect(scene.chosen).toMatchObject([{ answer, dialogId: "d1" }]);
+    expect(scene.submitted).toEqual([]);
+  });
+
+  test.each<[object, number, string, RegExp]>([
+    [{ mode: "select", option_index: 3 }, 400, "invalid_option_index", /from 0 to 2: 1\. Yes \/ 2\. Yes, and/],
+    [{ mode: "select", option_index: 0, option_label: "Delete" }, 409, "wrong_state", /has changed/],
+    [{ mode: "select", option_index: 0, dialog_id: "d0" }, 409, "wrong_state", /Another question/],
+    [{ text: "Yes", dialog_id: "d0" }, 409, "wrong_state", /Another question/],
+  ])("%j: %i %s", async (body, status, errorType, message) => {
+    const agentId = await scene.asking();
+    scene.shows("asking", DIALOG);
+    const answer = await scene.dashboard.respond(agentId, body);
+    expect([answer.status, answer.json]).toMatchObject([status, failed(errorType, message)]);
+    expect(scene.chosen).toEqual([]);
+  });
+
+  test.each([{ text: "maybe" }, { mode: "other", text: "maybe" }])("no way for free text: %j", async (body) => {
+    const agentId = await scene.asking();
+    scene.shows("asking", { ...DIALOG, otherIndex: undefined });
+    const { status, json } = await scene.dashboard.respond(agentId, body);
+    expect([status, json]).toMatchObject([
+      409,
+      failed(
+        "wrong_state",
+        "A dialog is open that takes no free text; its options are 1. Yes / 2. Yes, and don't ask again / " +
+          "3. No, and tell Claude what to do differently.",
+      ),
+    ]);
+    expect([scene.chosen, scene.submitted]).toEqual([[], []]);
+  });
+
+  test("one that could not be read takes nothing", async () => {
+    const agentId = await scene.asking();
+    scene.shows("asking", undefined);
+    const { status, json } = await scene.dashboard.respond(agentId, { text: "x" });
+    expect([status, json]).toMatchObject([409, failed("wrong_state", /could not be read/)]);
+    expect(scene.looks).toBe(1);
+    expect(scene.submitted).toEqual([]);
+  });
+
+  test("one that has gone is not answered", async () => {
+    const agentId = await scene.asking();
+    scene.shows("busy", undefined, "claude");
+    const { status, json } = await scene.dashboard.respond(agentId, { mode: "select", option_index: 0 });
+    expect([status, json]).toMatchObject([409, failed("wrong_state", /no longer on the agent's screen/)]);
+  });
+});
+
+describe("a program that no profile knows gets the contract's keys", () => {
+  test.each<[object, string]>([
+    [{ mode: "select", option_index: 2 }, "Down Down Enter"],
+    [{ mode: "select", option_index: 0 }, "Enter"],
+    [{ mode: "multi_select", answers: [{ option_index: 1 }] }, "Down Enter Enter"],
+    [
+      { mode: "multi_select", answers: [{ option_indices: [2, 0] }, { option_index: 1 }] },
+      "Space Down Down Space Enter Down Enter Enter",
+    ],
+    [{ text: "Green" }, "Down Enter"],
+    [{ text: "2" }, "Down Enter"],
+    [{ mode: "other", text: "Blue" }, "Down Down Enter"],
+    [{ text: "Blue" }, "Down Down Enter"],
+  ])("%j: %s", async (body, keys) => {
+    const agentId = await scene.register();
+    await scene.prompt("go");
+    await scene.dashboard.hook("pre-tool-use", {
+      session_id: "s1",
+      tool_name: "AskUserQuestion",
+      tool_input: { questions: [{ question: "Which?", options: [{ label: "Red" }, { label: "Green" }] }] },
+    });
+    const { status, json } = await scene.dashboard.respond(agentId, body);
+    expect([status, json["status"]]).toEqual([200, "ok"]);
+    expect(scene.keys().join(" ")).toBe(keys);
+    const isOther = JSON.stringify(body).includes("Blue");
+    expect(scene.submitted.map(({ text }) => text)).toEqual(isOther ? ["Blue"] : []);
+  });
+});

@@ -1,0 +1,69 @@
+/** What a pane with a shell in it is judged to be, by its marks, its bracketed paste or its prompt. */
+import { afterEach, describe, expect, test } from "vitest";
+import { Scene, WORKING } from "./engineScene.ts";
+
+let scene: Scene;
+afterEach(() => scene.end());
+
+describe("a shell", () => {
+  const shell = async (): Promise<Scene> => (scene = await new Scene().watch("bash", ["$ "]));
+
+  test("is what its marks say, at once", async () => {
+    await shell();
+    scene.print("\u001b]133;C\u0007");
+    expect(scene.state).toBe("busy by osc133");
+    scene.print("\u001b]133;D;0\u0007\u001b]133;A\u0007$ \u001b]133;B\u0007");
+    expect(scene.state).toBe("idle by osc133");
+    expect(scene.told.map(({ state }) => state)).toEqual(["busy", "idle"]);
+  });
+
+  test("a command that ends in the turn in which it began is another idle", async () => {
+    await shell();
+    scene.print("\u001b]133;A\u0007");
+    const before = scene.pane.current;
+    await scene.pass(8);
+    scene.print("\u001b]133;C\u0007\u001b]133;A\u0007");
+    expect(scene.pane.current.state).toBe("idle");
+    expect(scene.pane.current.position?.outputSeq).toBeGreaterThan(before.position?.outputSeq ?? Infinity);
+  });
+
+  test("that switches bracketed paste on reads a line; an editor that does is its command", async () => {
+    await shell();
+    scene.print("\u001b[?2004l");
+    expect(scene.state).toBe("busy by bracketedPaste");
+    scene.tmux.command = "vim";
+    scene.print("\u001b[?1049h\u001b[?2004h", ["~", "~"]);
+    expect(await scene.pass(40)).toBe("busy by bracketedPaste");
+    scene.tmux.command = "bash";
+    scene.print("\u001b[?2004l\u001b[?1049l\u001b[?2004h", ["$ "]);
+    expect(await scene.pass(40)).toBe("idle by bracketedPaste");
+    expect(scene.pane.current.profile).toBe("shell");
+  });
+
+  test("without any mark is judged by its prompt; a line being typed is still its prompt", async () => {
+    await shell();
+    expect(scene.state).toBe("idle by screen");
+    scene.print("l", ["$ ls -l"]);
+    expect(await scene.pass(40)).toBe("idle by screen");
+    scene.print("\r\n", ["$ ls -l", ""]);
+    expect(await scene.pass(40)).toBe("busy by screen");
+    scene.print("$ ", ["$ ls -l", "$ "]);
+    expect(await scene.pass(40)).toBe("idle by screen");
+  });
+
+  test("that starts an agent is that agent, with what its hook said before it was recognised", async () => {
+    await shell();
+    scene.pane.report({ state: "busy" });
+    scene.tmux.command = "claude";
+    scene.print("\u001b[?2004l\u001b[?2004h", WORKING);
+    await scene.pass(40);
+    expect(scene.pane.current).toMatchObject({ state: "busy", source: "hook", profile: "claude" });
+  });
+
+  test("what it retains from before tells its state", async () => {
+    scene = new Scene();
+    scene.tmux.source.write("\u001b]133;A\u0007$ \u001b]133;B\u0007make\r\n\u001b]133;C\u0007compiling");
+    await scene.watch("make", ["$ make", "compiling"]);
+    expect(scene.pane.current).toMatchObject({ state: "busy", source: "osc133", profile: "shell" });
+  });
+});
