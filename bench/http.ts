@@ -6,13 +6,27 @@ import { openSync, closeSync, writeSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Answer, Connections, type DaemonProcess, startDaemon } from "./addinDaemon.ts";
 import { captureLines, pollUntilSeen, sendText, startBridge } from "./baseline.ts";
-import { check, compare, type Contender, type Emit, figureOf, quantile, takeTurns, timed } from "./figures.ts";
+import {
+  check,
+  compare,
+  compareTrials,
+  type Contender,
+  type Emit,
+  figureOf,
+  quantile,
+  takeTurns,
+  timed,
+  type Trial,
+  trialOf,
+} from "./figures.ts";
 import { detachedPane, type PrivateSocket, SESSION } from "./privateServer.ts";
 
 /** A screenful, and what the add-in asks for when it says nothing. */
 const SCREEN_LINES = 20;
 const CAPTURED_LINES = 200;
 const CONCURRENT = 8;
+/** A daemon lives for weeks: its code is compiled by the time anybody asks. That takes some thousand requests. */
+const WARM_UP_REQUESTS = 10_000;
 const WARM_UP_WAITS = 1_000;
 const HOLD_DETECTION_P99_MS = 10;
 const READY = "ready!";
@@ -22,15 +36,15 @@ const PROGRAM = `seq -f 'line %.0f of the output of a program' 300; stty raw -ec
 export async function run(emit: Emit): Promise<void> {
   await using bridged = detachedPane(["sh", "-c", PROGRAM]);
   await pollUntilSeen(bridged.socketPath, READY);
+  for (const lines of [SCREEN_LINES, CAPTURED_LINES]) await sendAndCapture(bridged, lines, emit);
   await using bridge = await startBridge(bridged.socketPath);
   await using daemon = await startDaemon();
   await startProgram(daemon);
   using daemonConnections = new Connections(daemon.port);
   using bridgeConnections = new Connections(bridge.port);
+  await warmUp(daemonConnections);
   const ours: Endpoint = { name: "ours", post: (body) => daemonConnections.post(body) };
   const theirs: Endpoint = { name: "subprocess bridge, poll 120 ms", post: (body) => bridgeConnections.post(body) };
-
-  for (const lines of [SCREEN_LINES, CAPTURED_LINES]) await sendAndCapture(ours, bridged, lines, emit);
   await operations(ours, theirs, emit);
   // Last: its lines push those out of the history that the others capture.
   await detection(watched(ours, daemon.socket), watched(theirs, bridged), emit);
@@ -45,30 +59,36 @@ let tokens = 0;
 /** Six digits never sent before, over those of the last time: the history stays as it is, however many are sent. */
 const nextToken = (): string => `\r${100_000 + (tokens += 1)}`;
 
-async function sendAndCapture(ours: Endpoint, bridged: PrivateSocket, lines: number, emit: Emit): Promise<void> {
-  const send = { action: "send_and_capture", session: SESSION, lines };
-  const contenders: [Contender, Contender] = [
-    {
-      name: ours.name,
-      sample: () =>
-        timed(async () => {
-          const token = nextToken();
-          const { output } = await ours.post({ ...send, text: token });
-          check(joined(output).includes(token.trim()), "no echo in the capture");
-        }),
-    },
-    {
-      // Two processes, and no look for the echo, which ours waits for.
-      name: "subprocess send-keys + capture-pane",
-      sample: () =>
-        timed(async () => {
-          await sendText(bridged.socketPath, nextToken());
-          check((await captureLines(bridged.socketPath, lines)).length > lines, "no capture");
-        }),
-    },
-  ];
+async function sendOne(connections: Connections, lines: number): Promise<void> {
+  const token = nextToken();
+  const { output } = await connections.post({ action: "send_and_capture", session: SESSION, lines, text: token });
+  check(joined(output).includes(token.trim()), "no echo in the capture");
+}
+
+async function warmUp(connections: Connections): Promise<void> {
+  for (let count = 0; count < WARM_UP_REQUESTS; count += 1) await sendOne(connections, SCREEN_LINES);
+}
+
+async function sendAndCapture(bridged: PrivateSocket, lines: number, emit: Emit): Promise<void> {
+  // Two processes, and no look for the echo, which ours waits for.
+  const subprocess: Contender = {
+    name: "subprocess send-keys + capture-pane",
+    sample: () =>
+      timed(async () => {
+        await sendText(bridged.socketPath, nextToken());
+        check((await captureLines(bridged.socketPath, lines)).length > lines, "no capture");
+      }),
+  };
+  const open = async (): Promise<Trial> => {
+    const daemon = await startDaemon();
+    await startProgram(daemon);
+    const connections = new Connections(daemon.port);
+    await warmUp(connections);
+    const end = { [Symbol.asyncDispose]: async () => connections[Symbol.dispose]() };
+    return trialOf([{ name: "ours", sample: () => timed(() => sendOne(connections, lines)) }, subprocess], [daemon, end]);
+  };
   const comparison = { bench: "http", figure: `send_and_capture, ${lines} lines`, unit: "ms" };
-  await compare(comparison, contenders, { rounds: 5, perRound: 200, warmUp: 4_000 }, emit);
+  await compareTrials(comparison, open, { trials: 3, rounds: 3, perRound: 200, warmUp: 20 }, emit);
 }
 
 async function operations(ours: Endpoint, theirs: Endpoint, emit: Emit): Promise<void> {

@@ -1,6 +1,7 @@
 /**
  * Text written in a pane → the waiter knows. The program that writes is the same for all, prints a numbered line with its
- * own monotonic time every few milliseconds, and everyone is told by their own means: a bare reader of a pty without tmux,
+ * own monotonic time every few milliseconds, or every fifth of a second, when everything on the way has gone cold as it
+ * has when a command is waited for in earnest, and everyone is told by their own means: a bare reader of a pty without tmux,
  * a wait on the control connection, and what clients do today: a capture in a process of its own every 50, 120 or 200 ms
  * (docs/contracts: dashboard and freshell 200, add-in 120, python tools 50).
  * `node dist/bench/waitLatency.js`, or `npm run bench -- waitLatency`.
@@ -12,20 +13,26 @@ import type { OutputSource } from "../daemon/panes/outputSource.ts";
 import { systemClock } from "../daemon/time/clock.ts";
 import { WaitManager } from "../daemon/waits/waitManager.ts";
 import { tmuxProcess } from "./baseline.ts";
-import { check, compare, type Contender, type Emit } from "./figures.ts";
+import { check, compare, type Contender, type Emit, type Turns } from "./figures.ts";
 import { benchEnvironment, COLS, detachedPane, ownedPane, ROWS, SESSION } from "./privateServer.ts";
 
 /** Lines that come as fast as they can, before the ones that are measured: a daemon has served a few thousand waits. */
 const WARM_UP_LINES = 20_000;
 /** `hrtime` is one clock for all processes of a machine. */
-const WRITER = `let n = 0; const next = () => {
+const writer = (fromMs: number, toMs: number): string[] => [
+  process.execPath,
+  "-e",
+  `let n = 0; const next = () => {
   process.stdout.write("at " + process.hrtime.bigint() + " line-" + n++ + "-end\\n");
   if (n < ${WARM_UP_LINES}) setImmediate(next);
-  else setTimeout(next, 5 + Math.random() * 5);
-}; next();`;
-const COMMAND = [process.execPath, "-e", WRITER];
+  else setTimeout(next, ${fromMs} + Math.random() * ${toMs - fromMs});
+}; next();`,
+];
+const OFTEN = writer(5, 10);
+const RARELY = writer(150, 250);
 const LINE = /at (\d+) line-(\d+)-end/g;
 const TURNS = { rounds: 10, perRound: 30, warmUp: 20 };
+const RARE_TURNS = { rounds: 10, perRound: 15, warmUp: 5 };
 /** Each sample of a poller takes as long as its interval. */
 const POLL_TURNS = { rounds: 3, perRound: 7, warmUp: 1 };
 const POLL_INTERVALS_MS = [50, 120, 200] as const;
@@ -41,8 +48,8 @@ const linesOf = (text: string): Line[] =>
 const sinceMs = ({ writtenNs }: Line): number => Number(process.hrtime.bigint() - writtenNs) / 1e6;
 
 /** The program on a pty of our own, and nothing in between. */
-function barePty(): Contender & Disposable {
-  const [file, ...args] = COMMAND;
+function barePty(command: readonly string[]): Contender & Disposable {
+  const [file, ...args] = command;
   check(file !== undefined, "no program");
   const pty = spawn(file, args, { cols: COLS, rows: ROWS, encoding: null, env: benchEnvironment });
   let told: ((ms: number) => void) | undefined;
@@ -126,24 +133,41 @@ function poller(socketPath: string, intervalMs: number): Contender {
   };
 }
 
-export async function run(emit: Emit): Promise<void> {
+/** A wait against a bare reader and against a subscriber, to programs that print alike. */
+async function againstReaders(
+  command: readonly string[],
+  how: string,
+  kinds: readonly ("literal" | "regex")[],
+  turns: Turns,
+  emit: Emit,
+): Promise<void> {
   const waits = new WaitManager({ clock: systemClock });
-  await using owned = await ownedPane(COMMAND);
+  await using owned = await ownedPane(command);
   const { source } = owned;
-  {
-    using bare = barePty();
-    await warmUp(waits, source);
-    for (const kind of ["literal", "regex"] as const) {
-      const comparison = { bench: "waitLatency", figure: `text written → waiter told, ${kind}`, unit: "ms" };
-      await compare(comparison, [waiting(waits, source, kind), bare, subscriber(source)], TURNS, emit);
-    }
+  using bare = barePty(command);
+  await warmUp(waits, source);
+  for (const kind of kinds) {
+    const comparison = { bench: "waitLatency", figure: `text written → waiter told, ${kind}, ${how}`, unit: "ms" };
+    await compare(comparison, [waiting(waits, source, kind), bare, subscriber(source)], turns, emit);
   }
-  await using detached = detachedPane(COMMAND);
-  await delay(300);
+  waits.close();
+}
+
+async function againstPollers(emit: Emit): Promise<void> {
+  const waits = new WaitManager({ clock: systemClock });
+  await using owned = await ownedPane(OFTEN);
+  await using detached = detachedPane(OFTEN);
+  await warmUp(waits, owned.source);
   const comparison = { bench: "waitLatency", figure: "text written → waiter told, literal", unit: "ms" };
   const pollers = POLL_INTERVALS_MS.map((ms) => poller(detached.socketPath, ms));
-  await compare(comparison, [waiting(waits, source, "literal"), ...pollers], POLL_TURNS, emit);
+  await compare(comparison, [waiting(waits, owned.source, "literal"), ...pollers], POLL_TURNS, emit);
   waits.close();
+}
+
+export async function run(emit: Emit): Promise<void> {
+  await againstReaders(OFTEN, "a line every 5 to 10 ms", ["literal", "regex"], TURNS, emit);
+  await againstReaders(RARELY, "a line every 150 to 250 ms", ["literal"], RARE_TURNS, emit);
+  await againstPollers(emit);
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
