@@ -35,12 +35,13 @@ async function report(names: readonly string[]): Promise<void> {
   }
 }
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, () => {
-    removePrivateServers();
-    process.exit(1);
-  });
-}
+const stop = (): void => {
+  removePrivateServers();
+  process.exit(1);
+};
+process.once("SIGINT", stop).once("SIGTERM", stop);
+// Whoever reads the figures has seen enough.
+process.stdout.once("error", stop);
 
 try {
   await report(process.argv.slice(2));

@@ -74,8 +74,8 @@ export const claudeHookGroup = (event: ClaudeHookEvent, script: string, dashboar
   hooks: [
     {
       type: "command",
-      // A script that is gone is no error of the agent's.
-      command: `f=${script}; [ ! -r "$f" ] || exec sh "$f" ${shellWord(dashboardUrl)} ${event.route}`,
+      // A script that is gone is no error of the agent's, and its event still meets no closed pipe.
+      command: `f=${script}; if [ -r "$f" ]; then exec sh "$f" ${shellWord(dashboardUrl)} ${event.route}; fi; cat >/dev/null 2>&1; exit 0`,
       timeout: TIMEOUT_SEC,
     },
   ],

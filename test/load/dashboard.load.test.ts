@@ -26,6 +26,9 @@ const TRIES = Number(process.env["DASHBOARD_TRIES"] ?? 100);
 const AGENTS = Number(process.env["DASHBOARD_AGENTS"] ?? 200);
 const IDLE_MS = Number(process.env["DASHBOARD_IDLE_MS"] ?? 10_000);
 
+/** From a question to the answer, at the very least. */
+const PERSON_MS = 200;
+
 /** For one test: what never comes fails it, and holds up nobody. */
 const WITHIN_MS = 60_000 + TRIES * 1_500 + 2 * IDLE_MS;
 
@@ -49,6 +52,8 @@ test(
     for (let turn = 0; turn < TRIES; turn += 1) {
       await dashboard.hook("user-prompt-submit", { session_id: "s1", prompt: `before ${turn}` });
       await dashboard.hook("notification", { session_id: "s1", message: "Claude is waiting for your input" });
+      // Nobody answers in the same millisecond in which the question is told.
+      await delay(PERSON_MS);
       const from = agent.channel.log.length;
       const [startedMs, startedUnixMs] = [performance.now(), unixMs()];
       const { status, json } = await dashboard.respond(1, { text: `answer ${turn}` });
