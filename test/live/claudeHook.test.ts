@@ -2,7 +2,7 @@
  * The hooks as Claude Code runs them: the command of the settings in a shell, the event on its stdin, in a pane of real
  * tmux, against a real listener. Whatever happens, the agent sees a success and nothing printed, soon.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -19,9 +19,9 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { dashboardFixture, UUID } from "../support/dashboardFixture.ts";
-import { inProcessCli } from "../support/cliIo.ts";
 import { eventually } from "../support/eventually.ts";
 import { guestFixture, userSession } from "../support/guestFixture.ts";
+import { hookCommand, type HookRun, runHook } from "../support/hookCommand.ts";
 import { privateSocket } from "../support/ownedFixture.ts";
 
 interface Posted {
@@ -82,33 +82,11 @@ function pathWith(shell: string, more: readonly string[] = ["curl", "cat"]): str
   return bin;
 }
 
-/** The command for an event, as `tmuxwire hooks install` writes it. */
-async function commandOf(event: string, url = dashboard, env: Record<string, string> = {}): Promise<string> {
-  const words = ["hooks", "install", "claude", "--dashboard", url];
-  expect(await inProcessCli(words, { homeDir: home, cwd: home, env })).toMatchObject({ code: 0 });
-  const settings = JSON.parse(readFileSync(join(home, ".claude", "settings.json"), "utf8")) as {
-    hooks: Record<string, { hooks: { command: string }[] }[]>;
-  };
-  return settings.hooks[event]![0]!.hooks[0]!.command;
-}
+const commandOf = (event: string, url = dashboard, env: Record<string, string> = {}): Promise<string> =>
+  hookCommand(home, event, url, env);
 
-interface Ran {
-  readonly code: number | null;
-  readonly output: string;
-  readonly tookMs: number;
-}
-
-function run(command: string, event: string, env: Record<string, string>): Promise<Ran> {
-  const startMs = performance.now();
-  const child = spawn(join(env["PATH"]!, "sh"), ["-c", command], { env, cwd: "/" });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => (output += data.toString()));
-  child.stdin.on("error", (error) => (output += String(error)));
-  child.stdin.end(event);
-  return new Promise((resolve) => {
-    child.once("close", (code) => resolve({ code, output, tookMs: performance.now() - startMs }));
-  });
-}
+const run = (command: string, event: string, env: Record<string, string>): Promise<HookRun> =>
+  runHook(join(env["PATH"]!, "sh"), command, event, env);
 
 const EVENT = JSON.stringify({
   session_id: "0c9e",

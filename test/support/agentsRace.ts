@@ -9,7 +9,7 @@ import { engines, untilState } from "./agentsEngines.ts";
 import { spread } from "./report.ts";
 
 /** Texts that would answer a question if they reached it as keys. */
-const TEXTS = [
+export const RACE_TEXTS = [
   "1",
   "y",
   "yes",
@@ -26,7 +26,7 @@ const TEXTS = [
   "fix the 3 tests\nthen run them",
 ];
 /** From the request on; Enter follows after about 70 ms. */
-const LATEST_MS = 130;
+export const LATEST_MS = 130;
 
 export interface RaceFigures {
   readonly tries: number;
@@ -46,7 +46,7 @@ export interface RaceFigures {
   readonly firstByteWritten: ReturnType<typeof spread>;
 }
 
-type Moment = "beforePaste" | "beforeEnter" | "afterEnter" | "never";
+export type Moment = "beforePaste" | "beforeEnter" | "afterEnter" | "never";
 
 export interface RaceOptions {
   readonly program: AgentName;
@@ -76,7 +76,7 @@ export async function dialogRace(options: RaceOptions): Promise<RaceFigures> {
     if (whileBusy) await channel.tell("busy");
     await untilState(watched, whileBusy ? "busy" : "idle");
     const from = channel.log.length;
-    const text = `${TEXTS[Math.floor(random() * TEXTS.length)]!}${random() < 0.5 ? "" : ` #${at}`}`;
+    const text = `${RACE_TEXTS[Math.floor(random() * RACE_TEXTS.length)]!}${random() < 0.5 ? "" : ` #${at}`}`;
     const request = { server, pane, text, whileBusy: whileBusy ? "queue" : "refuse", timeoutMs: 3_000 } as const;
     const asked = new Promise<AgentEntry>((resolve, reject) => {
       systemClock.callAt(systemClock.nowMs() + random() * LATEST_MS, () => {
@@ -127,7 +127,7 @@ const codeOf = (error: unknown): string => {
   throw error;
 };
 
-function momentOf(log: readonly AgentEntry[], dialog: number): Moment {
+export function momentOf(log: readonly AgentEntry[], dialog: number): Moment {
   if (dialog < 0) return "never";
   const paste = log.findIndex(({ event }) => event === "read");
   const enter = log.findIndex(({ event, text }) => event === "read" && text === "\r");
