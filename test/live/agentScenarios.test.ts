@@ -8,6 +8,7 @@ import { promptRun, PROMPTS } from "../support/agentsPrompts.ts";
 import { dialogRace } from "../support/agentsRace.ts";
 import { agentDay, shellDay } from "../support/agentsReadiness.ts";
 import { typingRun } from "../support/agentsTyping.ts";
+import { hookedRace } from "../support/hookedRace.ts";
 
 test.each(["dialog", "codexLike", "geminiLike", "opencodeLike", "piLike"] as const)(
   "%s: every change is noticed, and a question is never taken for idleness",
@@ -34,7 +35,13 @@ test.each(["swallowEnter", "placeholder", "codexLike", "geminiLike", "opencodeLi
 
 test("a question that opens while a prompt is submitted is not answered by it", async () => {
   const options = { program: "dialog", tries: 10, random: seeded(11), holdAskMs: 1_500, whileBusy: true } as const;
-  expect(await dialogRace(options)).toMatchObject({ accidents: 0, strayKeys: {}, mistold: [] });
+  const { accidents, strayKeys, mistold } = await dialogRace(options);
+  expect({ accidents, strayKeys, mistold }).toEqual({ accidents: 0, strayKeys: {}, mistold: [] });
+});
+
+test("a question that the agent's hook tells of before it opens is not answered by a prompt", async () => {
+  const { accidents, strayKeys } = await hookedRace("dialog", 10, seeded(11));
+  expect({ accidents, strayKeys }).toEqual({ accidents: 0, strayKeys: {} });
 });
 
 test("a person who types meanwhile loses nothing, and the prompts stay whole", async () => {
