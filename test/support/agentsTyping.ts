@@ -26,7 +26,9 @@ export interface TypingOptions {
   readonly pauseMs: number;
 }
 
-const LETTERS = "abcdefghijklmnopqrstuvwxyz ";
+const LETTERS = "abcdefghijklmnopqrstuvwxyz";
+/** pi takes the blanks off a prompt's ends, wherever in their words the person was. */
+const TRIMS: ReadonlySet<AgentName> = new Set(["piLike"]);
 
 export async function typingRun({ program, prompts, random, pauseMs }: TypingOptions): Promise<TypingFigures> {
   await using agent = await guestAgent(program, { options: { busyMs: 20 } });
@@ -35,11 +37,12 @@ export async function typingRun({ program, prompts, random, pauseMs }: TypingOpt
   const watched = engine.readiness.watch(server, pane, { profile: AGENT_PROFILES[program] });
   await untilState(watched, "idle");
   const outcomes: Record<string, number> = {};
+  const letters = TRIMS.has(program) ? LETTERS : `${LETTERS} `;
   let typed = "";
   const over = new AbortController();
   const typing = (async () => {
     while (!over.signal.aborted) {
-      const letter = LETTERS[typed.length % LETTERS.length]!;
+      const letter = letters[typed.length % letters.length]!;
       person.type(letter);
       typed += letter;
       // How fast a person types is part of the input.
