@@ -85,7 +85,10 @@ async function sendAndCapture(bridged: PrivateSocket, lines: number, emit: Emit)
     const connections = new Connections(daemon.port);
     await warmUp(connections);
     const end = { [Symbol.asyncDispose]: async () => connections[Symbol.dispose]() };
-    return trialOf([{ name: "ours", sample: () => timed(() => sendOne(connections, lines)) }, subprocess], [daemon, end]);
+    return trialOf(
+      [{ name: "ours", sample: () => timed(() => sendOne(connections, lines)) }, subprocess],
+      [daemon, end],
+    );
   };
   const comparison = { bench: "http", figure: `send_and_capture, ${lines} lines`, unit: "ms" };
   await compareTrials(comparison, open, { trials: 3, rounds: 3, perRound: 200, warmUp: 20 }, emit);
