@@ -10,16 +10,19 @@ import type { GuardEnv } from "./guard.ts";
 /** The reason a request ends when nobody is there to read its answer. */
 export const clientGone = (): AppError => new AppError("CONNECTION_LOST", "the client closed the connection");
 
-/** Aborts with `clientGone()` when the client goes. */
+/** Aborts with `clientGone()` when the client goes, or has gone while its request was looked through. */
 export function requestAbort(c: Context<GuardEnv>): AbortController {
   const controller = new AbortController();
+  const gone = (): void => controller.abort(clientGone());
   const outgoing = c.env?.outgoing;
   if (outgoing === undefined) {
     const { signal } = c.req.raw;
-    signal.addEventListener("abort", () => controller.abort(clientGone()), { once: true });
-  } else {
+    if (signal.aborted) gone();
+    else signal.addEventListener("abort", gone, { once: true });
+  } else if (outgoing.destroyed) gone();
+  else {
     outgoing.once("close", () => {
-      if (!outgoing.writableFinished) controller.abort(clientGone());
+      if (!outgoing.writableFinished) gone();
     });
   }
   return controller;
