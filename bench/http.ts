@@ -27,6 +27,8 @@ const CAPTURED_LINES = 200;
 const CONCURRENT = 8;
 /** A daemon lives for weeks: its code is compiled by the time anybody asks. That takes some thousand requests. */
 const WARM_UP_REQUESTS = 10_000;
+/** A screen that does not show the echo within this many captures will not. */
+const MAX_LOOKS = 1_000;
 const WARM_UP_WAITS = 1_000;
 const HOLD_DETECTION_P99_MS = 10;
 const READY = "ready!";
@@ -61,8 +63,12 @@ const nextToken = (): string => `\r${100_000 + (tokens += 1)}`;
 
 async function sendOne(connections: Connections, lines: number): Promise<void> {
   const token = nextToken();
-  const { output } = await connections.post({ action: "send_and_capture", session: SESSION, lines, text: token });
-  check(joined(output).includes(token.trim()), "no echo in the capture");
+  let { output } = await connections.post({ action: "send_and_capture", session: SESSION, lines, text: token });
+  // A program that the machine has kept waiting echoes after our capture: its user looks again, in the same time.
+  for (let looks = 0; !joined(output).includes(token.trim()); looks += 1) {
+    check(looks < MAX_LOOKS, "no echo in the captures");
+    ({ output } = await connections.post({ action: "capture_pane", session: SESSION, lines }));
+  }
 }
 
 async function warmUp(connections: Connections): Promise<void> {
@@ -91,7 +97,8 @@ async function sendAndCapture(bridged: PrivateSocket, lines: number, emit: Emit)
     );
   };
   const comparison = { bench: "http", figure: `send_and_capture, ${lines} lines`, unit: "ms" };
-  await compareTrials(comparison, open, { trials: 3, rounds: 3, perRound: 200, warmUp: 20 }, emit);
+  // After a thousand processes it takes a few hundred requests until caches and cores are ours again.
+  await compareTrials(comparison, open, { trials: 3, rounds: 2, perRound: 1_000, warmUp: 20 }, emit);
 }
 
 async function operations(ours: Endpoint, theirs: Endpoint, emit: Emit): Promise<void> {

@@ -7,14 +7,25 @@ import { decodeStreamFrame, STREAM_PROTOCOL } from "../protocol/api/nativeFrames
 import { openPtyTransport } from "../daemon/connection/transport.ts";
 import { captureLines, pollUntilSeen } from "./baseline.ts";
 import { ECHO, naiveEcho, naiveReady, nextToken, READY, seenMs, subprocessEcho } from "./echo.ts";
-import { check, compare, compareTrials, type Contender, type Emit, timed, type Trial, trialOf } from "./figures.ts";
+import {
+  check,
+  compareTrials,
+  type Comparison,
+  type Contender,
+  type Emit,
+  timed,
+  type Trial,
+  trialOf,
+} from "./figures.ts";
 import { nativeProcess, type NativeProcess } from "./nativeProcess.ts";
-import { detachedPane, naivePane, privateSocket, SESSION } from "./privateServer.ts";
+import { detachedPane, naivePane, privateSocket, ROWS, SESSION } from "./privateServer.ts";
 import { RawHttp } from "./rawHttp.ts";
 
 /** A daemon lives for weeks: its code is compiled by the time anybody asks. That takes some thousand requests. */
 const WARM_UP = 4_000;
 const TURNS = { trials: 3, rounds: 10, perRound: 50, warmUp: WARM_UP };
+/** After a thousand processes it takes a few hundred requests until caches and cores are ours again. */
+const SUBPROCESS_TURNS = { trials: 3, rounds: 2, perRound: 1_000, warmUp: 20 };
 
 export async function run(emit: Emit): Promise<void> {
   const echo = (way: Way) => ({ bench: "native", figure: `input to echo, ${way}`, unit: "ms" });
@@ -29,20 +40,30 @@ export async function run(emit: Emit): Promise<void> {
   }
   await using detached = detachedPane(ECHO);
   await pollUntilSeen(detached.socketPath, READY);
-  await using ours = await echoDaemon();
-  const few = { rounds: 5, perRound: 10, warmUp: 5 };
-  const warm = await ourEcho(ours, "POST, SSE");
-  for (let at = 0; at < WARM_UP; at += 1) await warm.sample();
-  await compare(echo("POST, SSE"), [warm, subprocessEcho(detached)], few, emit);
-  await compare(
-    { bench: "native", figure: "GET capture, visible screen", unit: "ms" },
-    [
-      ourCapture(ours),
-      { name: "subprocess capture-pane", sample: () => timed(() => captureLines(detached.socketPath, 24)) },
-    ],
-    few,
-    emit,
-  );
+  for (const way of ["POST, SSE", "WebSocket both ways"] as const) {
+    await againstProcesses(echo(way), (ours) => ourEcho(ours, way), subprocessEcho(detached), emit);
+  }
+  const capture: Contender = {
+    name: "subprocess capture-pane",
+    sample: () => timed(() => captureLines(detached.socketPath, ROWS)),
+  };
+  const comparison = { bench: "native", figure: "GET capture, visible screen", unit: "ms" };
+  await againstProcesses(comparison, async (ours) => ourCapture(ours), capture, emit);
+}
+
+async function againstProcesses(
+  comparison: Comparison,
+  contender: (daemon: EchoDaemon) => Promise<Contender>,
+  processes: Contender,
+  emit: Emit,
+): Promise<void> {
+  const open = async (): Promise<Trial> => {
+    const daemon = await echoDaemon();
+    const ours = await contender(daemon);
+    for (let at = 0; at < WARM_UP; at += 1) await ours.sample();
+    return trialOf([ours, processes], [daemon]);
+  };
+  await compareTrials(comparison, open, SUBPROCESS_TURNS, emit);
 }
 
 interface EchoDaemon extends AsyncDisposable {

@@ -6,6 +6,7 @@
 import { spawn as spawnChild } from "node:child_process";
 import { writeSync } from "node:fs";
 import { type IPty, spawn as spawnPty } from "@homebridge/node-pty-prebuilt-multiarch";
+import { BusyPoll } from "../time/busyPoll.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
 import { PtyWriter } from "./ptyWriter.ts";
 
@@ -27,6 +28,8 @@ export interface TransportOptions {
 
 export interface Transport {
   readonly pid: number;
+  /** Keeps this process awake while tmux answers; none where nothing is woken by a kernel. */
+  readonly busyPoll?: BusyPoll | undefined;
   /** ASCII only: the command encoder sees to that. Kept in order; never blocks. */
   write(text: string): void;
   /** Ends the control client. `onClose` follows. Safe to call twice. */
@@ -77,6 +80,7 @@ export const ptyTransport =
     });
     let closed = false;
     const writer = new PtyWriter({ clock, write: (bytes) => writeWhatFits(pty, bytes) });
+    const busyPoll = new BusyPoll({ clock });
     pty.onData((data) => {
       options.onData(data as unknown as Uint8Array);
       writer.drain();
@@ -84,13 +88,16 @@ export const ptyTransport =
     pty.onExit(() => {
       closed = true;
       writer.close();
+      busyPoll.close();
       options.onClose();
     });
     return {
       pid: pty.pid,
+      busyPoll,
       write: (text) => writer.push(Buffer.from(text, "latin1")),
       close: () => {
         writer.close();
+        busyPoll.close();
         // Not by a signal alone: a client that leaves makes its terminal blocking while the server still reads from it
         // (client.c), and the server then hangs in that read until our end is closed. The pty module's descriptors are
         // inherited by whatever is started next, so ours is closed before anything can be.
@@ -110,10 +117,12 @@ export const openPipeTransport: OpenTransport = (options) => {
     cwd: options.cwd,
     stdio: ["pipe", "pipe", "ignore"],
   });
+  const busyPoll = new BusyPoll({ clock: systemClock });
   let closed = false;
   const close = (): void => {
     if (closed) return;
     closed = true;
+    busyPoll.close();
     options.onClose();
   };
   child.stdout.on("data", (chunk: Uint8Array) => options.onData(chunk));
@@ -123,6 +132,7 @@ export const openPipeTransport: OpenTransport = (options) => {
   child.stdin.on("error", () => undefined);
   return {
     pid: child.pid ?? -1,
+    busyPoll,
     write: (text) => {
       if (!closed) child.stdin.write(text);
     },

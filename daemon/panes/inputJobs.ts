@@ -25,6 +25,7 @@ import {
   MAX_SEND_KEYS_BYTES,
   PASTE_PIECE_BYTES,
 } from "../../protocol/limits.ts";
+import type { Settle } from "../connection/commandQueue.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { InputOptions, InputPart } from "../server/tmuxServer.ts";
 import { isKeyName } from "./keys.ts";
@@ -75,6 +76,7 @@ export class InputQueue {
         throw new AppError("RESOURCE_LIMIT", `pane ${this.#options.pane} has too many input jobs waiting; slow down`);
       }
       const plan = planInput(this.#options.pane, parts, this.#options.bufferName);
+      let listens = false;
       const onAbort = (): void => {
         this.#jobs = this.#jobs.filter((other) => other !== job);
         reject(options.signal?.reason as Error);
@@ -83,7 +85,7 @@ export class InputQueue {
         ...plan,
         beforeWrite: options.beforeWrite,
         settle: (error) => {
-          options.signal?.removeEventListener("abort", onAbort);
+          if (listens) options.signal?.removeEventListener("abort", onAbort);
           if (error === undefined) resolve();
           else reject(error);
         },
@@ -91,9 +93,11 @@ export class InputQueue {
         answered: 0,
         failed: undefined,
       };
-      options.signal?.addEventListener("abort", onAbort, { once: true });
       this.#jobs.push(job);
       this.#run();
+      // Most jobs have begun by now, and are nobody's to withdraw.
+      listens = this.#jobs.includes(job);
+      if (listens) options.signal?.addEventListener("abort", onAbort, { once: true });
     });
   }
 
@@ -124,11 +128,12 @@ export class InputQueue {
     while (job.failed === undefined && job.next < job.groups.length && job.next - job.answered < GROUPS_UNDER_WAY) {
       const group = job.groups[job.next]!;
       try {
-        this.#options.connection().sendGroup(group, (outcome) => {
+        const settle: Settle = (outcome) => {
           job.answered += 1;
           if ("error" in outcome) job.failed ??= inputError(this.#options.pane, outcome.error);
           this.#advance(job);
-        });
+        };
+        this.#options.connection().sendGroup(group, settle, "echo");
         job.next += 1;
       } catch (error) {
         if (!(error instanceof AppError)) throw error;

@@ -11,10 +11,12 @@ import type { ExitStatus, OutputSource } from "./outputSource.ts";
 
 /**
  * Flood control: within a window, this many bytes or hand-outs go at once; what follows waits for the window's end. A
- * dialogue at full speed, 0.2 ms for a key and its echo in two pieces, stays below both.
+ * dialogue at full speed, 0.2 ms for a key and its echo in two pieces, stays below both. Bytes beyond count in the next
+ * windows, so that a flood goes in one hand-out per window; three windows after it everything goes at once again.
  */
 const WINDOW_MS = 8;
 const WINDOW_BYTES = 16_384;
+const MAX_COUNTED_BYTES = 3 * WINDOW_BYTES;
 const WINDOW_FLUSHES = 96;
 
 /** Between two looks for a new source. */
@@ -162,9 +164,10 @@ export class PaneFeed {
     this.#pendingBytes += bytes;
     if (this.#timer !== undefined) return;
     const nowMs = this.clock.nowMs();
-    if (nowMs - this.#windowMs >= WINDOW_MS) {
+    const windows = Math.floor((nowMs - this.#windowMs) / WINDOW_MS);
+    if (windows > 0) {
       this.#windowMs = nowMs;
-      this.#windowBytes = 0;
+      this.#windowBytes = Math.max(0, Math.min(this.#windowBytes, MAX_COUNTED_BYTES) - windows * WINDOW_BYTES);
       this.#windowFlushes = 0;
     }
     if (this.#windowBytes < WINDOW_BYTES && this.#windowFlushes < WINDOW_FLUSHES) this.#flush();

@@ -4,6 +4,7 @@
  * program, and a large program over a Unicode class fills the 16 MB heap of the wasm build, which then aborts.
  */
 import { AppError } from "../../protocol/errors.ts";
+import { type PlainRegex, plainRegex } from "./plainRegex.ts";
 import { RegexParser, type RegexFlags, type RegexNode } from "./regexSyntax.ts";
 import { requiredLiterals } from "./requiredLiteral.ts";
 import type { WaitLimits } from "./waitLimits.ts";
@@ -18,6 +19,8 @@ export interface RegexAnalysis {
   readonly isSingleLine: boolean;
   /** What follows a match decides whether it is one. */
   readonly restsOnEnd: boolean;
+  /** A pattern that can be judged without RE2. */
+  readonly plain: PlainRegex | undefined;
 }
 
 /** @throws AppError RESOURCE_LIMIT when it could cost too much, INVALID_ARGUMENT when it splits characters. */
@@ -37,6 +40,7 @@ export function analyseRegex(text: string, flags: RegexFlags, limits: WaitLimits
     required: requiredLiterals(tree),
     isSingleLine: !crosses,
     restsOnEnd,
+    plain: plainRegex(text, flags),
   };
 }
 

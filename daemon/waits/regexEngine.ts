@@ -7,9 +7,11 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { Clock } from "../time/clock.ts";
 import type { Scheduler } from "../time/scheduler.ts";
+import { type CompiledRegex, createRegex, type SharedRegex } from "./compiledRegex.ts";
+import { findPlain, type PlainRegex } from "./plainRegex.ts";
 import type { RegexAnalysis } from "./regexAnalysis.ts";
 import { RegexThread } from "./regexThread.ts";
-import type { RegexSource, WorkerAnswer, WorkerJob } from "./regexWorker.ts";
+import type { WorkerAnswer, WorkerJob } from "./regexWorker.ts";
 import type { WaitLimits } from "./waitLimits.ts";
 import type { WaitMetrics } from "./waitMetrics.ts";
 
@@ -18,13 +20,6 @@ export type RegexOutcome =
   | { readonly kind: "match"; readonly index: number; readonly text: string }
   | { readonly kind: "none" }
   | { readonly kind: "failed"; readonly error: AppError };
-
-export interface CompiledRegex {
-  readonly id: number;
-  readonly analysis: RegexAnalysis;
-  /** Rejects with INVALID_ARGUMENT (`details.engine` "re2", `details.reason`), RESOURCE_LIMIT or UNSUPPORTED_PATTERN_ENGINE. */
-  readonly ready: Promise<void>;
-}
 
 export interface RegexEngineOptions {
   readonly clock: Clock;
@@ -35,19 +30,9 @@ export interface RegexEngineOptions {
   readonly isDisabled?: boolean | undefined;
 }
 
-interface Regex extends CompiledRegex {
-  readonly key: string;
-  readonly source: RegexSource;
-  users: number;
-  /** The worker that has its source, by number. */
-  knownTo: number;
-  error: AppError | undefined;
-  readonly settle: (error?: AppError) => void;
-}
-
 interface Job {
   readonly seq: number;
-  readonly regex: Regex;
+  readonly regex: SharedRegex;
   readonly text: Uint8Array | undefined;
   readonly skip: number;
   readonly done: (outcome: RegexOutcome) => void;
@@ -66,7 +51,7 @@ const MAX_CONDEMNED = 256;
 export class RegexEngine {
   readonly #options: RegexEngineOptions;
   readonly #thread: RegexThread;
-  readonly #regexes = new Map<string, Regex>();
+  readonly #regexes = new Map<string, SharedRegex>();
   readonly #condemned = new Map<string, AppError>();
   #queue: Job[] = [];
   /** In the order in which the worker runs them. */
@@ -108,6 +93,10 @@ export class RegexEngine {
     }
     const regex = createRegex(this.#nextId++, key, analysis);
     this.#regexes.set(key, regex);
+    if (analysis.plain !== undefined) {
+      regex.settle();
+      return regex;
+    }
     this.#options.metrics.numbers.wait_regex_compiles_total++;
     this.#submit(regex, undefined, 0, (outcome) => {
       regex.settle(outcome.kind === "failed" ? outcome.error : undefined);
@@ -116,9 +105,10 @@ export class RegexEngine {
   }
 
   release(compiled: CompiledRegex): void {
-    const regex = compiled as Regex;
+    const regex = compiled as SharedRegex;
     if (--regex.users > 0) return;
     if (this.#regexes.get(regex.key) === regex) this.#regexes.delete(regex.key);
+    if (regex.analysis.plain !== undefined) return;
     this.#forget.push(regex.id);
     this.#flushSoon();
   }
@@ -126,17 +116,25 @@ export class RegexEngine {
   /** Looks for the first match in `text`, which must not change until `done` is called: once, never in this turn. */
   run(compiled: CompiledRegex, text: Uint8Array, skip: number, done: (outcome: RegexOutcome) => void): void {
     this.#options.metrics.numbers.wait_regex_jobs_total++;
-    this.#submit(compiled as Regex, text, skip, done);
+    const { plain } = compiled.analysis;
+    if (plain === undefined) this.#submit(compiled as SharedRegex, text, skip, done);
+    else queueMicrotask(() => done(this.#judge(plain, text, skip)));
   }
 
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
     this.#thread.close();
-    this.#failAll(new AppError("CONNECTION_LOST", "the daemon is shutting down"));
+    this.#failAll(shuttingDown());
   }
 
-  #submit(regex: Regex, text: Uint8Array | undefined, skip: number, done: (outcome: RegexOutcome) => void): void {
+  #judge(plain: PlainRegex, text: Uint8Array, skip: number): RegexOutcome {
+    if (this.#closed) return { kind: "failed", error: shuttingDown() };
+    const found = findPlain(plain, text, skip);
+    return found === undefined ? { kind: "none" } : { kind: "match", ...found };
+  }
+
+  #submit(regex: SharedRegex, text: Uint8Array | undefined, skip: number, done: (outcome: RegexOutcome) => void): void {
     this.#queue.push({ seq: this.#nextSeq, regex, text, skip, done, crashes: 0 });
     this.#nextSeq = this.#nextSeq >= 0x7fff_ffff ? 1 : this.#nextSeq + 1;
     this.#flushSoon();
@@ -260,7 +258,7 @@ export class RegexEngine {
   }
 
   /** Later jobs of this regex fail with the same error. */
-  #condemn(regex: Regex, error: AppError, isRemembered: boolean): void {
+  #condemn(regex: SharedRegex, error: AppError, isRemembered: boolean): void {
     regex.error = error;
     if (!isRemembered) return;
     this.#condemned.set(regex.key, error);
@@ -282,15 +280,6 @@ const unsupported = (reason: string): AppError =>
     details: { engine: "re2", reason },
   });
 
-const finishSoon = (job: Job, outcome: RegexOutcome): void => queueMicrotask(() => job.done(outcome));
+const shuttingDown = (): AppError => new AppError("CONNECTION_LOST", "the daemon is shutting down");
 
-function createRegex(id: number, key: string, analysis: RegexAnalysis): Regex {
-  let settle: (error?: AppError) => void = () => undefined;
-  const ready = new Promise<void>((resolve, reject) => {
-    settle = (error) => (error === undefined ? resolve() : reject(error));
-  });
-  // Whoever shares the regex learns of a failure by its jobs as well.
-  ready.catch(() => undefined);
-  const source = { pattern: analysis.re2Pattern, ...analysis.flags };
-  return { id, key, analysis, ready, source, users: 1, knownTo: 0, error: undefined, settle };
-}
+const finishSoon = (job: Job, outcome: RegexOutcome): void => queueMicrotask(() => job.done(outcome));

@@ -10,7 +10,8 @@ import { nextBoundary } from "../../protocol/text/utf8.ts";
 import type { LiteralIndex, LiteralWatcher } from "./literalIndex.ts";
 import { foundText, type PatternWatch, type WatchOwner } from "./patternWatch.ts";
 import type { PlainText } from "./plainText.ts";
-import type { CompiledRegex, RegexEngine, RegexOutcome } from "./regexEngine.ts";
+import type { CompiledRegex } from "./compiledRegex.ts";
+import type { RegexEngine, RegexOutcome } from "./regexEngine.ts";
 import type { PlacedText, TextPiece } from "./textPiece.ts";
 import type { WaitLimits } from "./waitLimits.ts";
 

@@ -9,7 +9,7 @@ import { LiteralWatch } from "./literalWatch.ts";
 import type { WatchOwner } from "./patternWatch.ts";
 import type { PredicateSet } from "./predicateSet.ts";
 import { PromptWatch } from "./promptWatch.ts";
-import type { CompiledRegex } from "./regexEngine.ts";
+import type { CompiledRegex } from "./compiledRegex.ts";
 import { RegexWatch } from "./regexMatcher.ts";
 import { tailStart } from "./tailStart.ts";
 import type { WaitLimits } from "./waitLimits.ts";

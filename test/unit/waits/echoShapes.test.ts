@@ -3,7 +3,7 @@
  * borders of what counts as an echo.
  */
 import { expect, test } from "vitest";
-import { outcomeOf, turns, waitBench } from "./waitFixture.ts";
+import { outcomeOf, re2Done, turns, waitBench } from "./waitFixture.ts";
 
 interface Shape {
   readonly before?: string;
@@ -127,9 +127,9 @@ for (const [name, shape] of Object.entries(SHAPES)) {
         source.write(chunk);
         await Promise.resolve();
       }
-      await waits.checkPattern({ kind: "regex", text: "flush" });
+      await re2Done(waits);
       await turns();
-      await waits.checkPattern({ kind: "regex", text: "flush" });
+      await re2Done(waits);
       clock.advanceMs(100);
       const outcome = await outcomeOf(armed.result);
       const at = typeof outcome === "object" && "matched" in outcome ? outcome.matched[0]?.from?.outputSeq : outcome;

@@ -25,6 +25,11 @@ export async function turns(count = 4): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
+/** RE2 has answered everything that it was asked before. Not a pattern that is judged without it. */
+export async function re2Done(waits: WaitManager): Promise<void> {
+  await waits.checkPattern({ kind: "regex", text: "flush+" });
+}
+
 /** `pending` when the promise has not settled after the turns at hand. */
 export async function outcomeOf<Value>(promise: Promise<Value>): Promise<Value | "pending" | AppError> {
   await turns();

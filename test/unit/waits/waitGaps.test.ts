@@ -1,7 +1,7 @@
 /** What a wait has not seen is declared, and nothing matches across it. */
 import { expect, test } from "vitest";
 import { MemorySource } from "../../support/memorySource.ts";
-import { literal, outcomeOf, regex, turns, waitBench } from "./waitFixture.ts";
+import { literal, outcomeOf, re2Done, regex, turns, waitBench } from "./waitFixture.ts";
 
 test("nothing matches across a gap, and the gap is declared", async () => {
   const { source, waits } = waitBench();
@@ -74,7 +74,7 @@ test("a required literal keeps nothing that was lost from being declared", async
     source.write("no needle here\r\n".repeat(500));
     await turns(1);
   }
-  await waits.checkPattern({ kind: "regex", text: "flush" });
+  await re2Done(waits);
   source.write("needle 123x\r\n");
   const result = await wait;
   expect(result.matched[0]?.text).toBe("needle 123x");
@@ -91,7 +91,7 @@ test("what RE2 has not judged yet when a hole comes still counts, and nothing re
   source.gap(10);
   source.write("tail\r\n");
   expect((await before).matched[0]?.text).toBe("123x");
-  await waits.checkPattern({ kind: "regex", text: "flush" });
+  await re2Done(waits);
   expect(await outcomeOf(over)).toBe("pending");
   waits.close();
 });

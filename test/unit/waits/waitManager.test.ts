@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { AppError } from "../../../protocol/errors.ts";
-import { errorOf, literal, outcomeOf, regex, turns, waitBench } from "./waitFixture.ts";
+import { errorOf, literal, outcomeOf, re2Done, regex, turns, waitBench } from "./waitFixture.ts";
 
 test("a literal is matched in what comes after the wait began, and says where", async () => {
   const { source, waits } = waitBench();
@@ -52,7 +52,7 @@ test("`$` at the end of unfinished output waits for the line end or for quiet", 
   await turns();
   source.write("E\r\nuser$ ");
   expect(await outcomeOf(first)).toBe("pending");
-  await waits.checkPattern({ kind: "regex", text: "flush" });
+  await re2Done(waits);
   expect(await outcomeOf(prompt)).toBe("pending");
   clock.advanceMs(100);
   expect((await prompt).matched[0]?.text).toBe("$ ");

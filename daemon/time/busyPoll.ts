@@ -1,0 +1,119 @@
+/**
+ * Keeps the event loop awake for the half millisecond in which an answer is due. Falling asleep and being woken again costs
+ * more than tmux takes to answer: a request that asks tmux three times in a row is done in two thirds of the time
+ * (docs/performance.md). This is busy polling as `SO_BUSY_POLL` does it (socket(7)): of descriptors that are watched anyway,
+ * after a command that somebody waits for, and never while nothing has been asked.
+ *
+ * It only pays with a core to spare. Where others want the core, what is waited for cannot run because of us; that shows in
+ * less CPU time than time that has passed, or in no answer, and polling then rests for a while.
+ */
+import process from "node:process";
+import type { Clock } from "./clock.ts";
+
+/** Five times what tmux takes for a command, and what it takes until a program's echo of its input is back. */
+export const BUSY_POLL_MS = 0.5;
+/** Polling is judged in sums of this length; a short spell says nothing. */
+const JUDGE_MS = 5;
+/** What the last sum counts in the running share: one alone may be a neighbour that looked in. */
+const LAST_COUNTS = 0.25;
+/** With less of the time on a core somebody else wants it. On two cores it is 0.8 to 1, and 0.4 when one of them is taken. */
+const MIN_CPU_SHARE = 0.45;
+const REST_MS = 200;
+
+export interface BusyPollOptions {
+  readonly clock: Clock;
+  /** CPU time that this process has used, in milliseconds. */
+  readonly cpuMs?: (() => number) | undefined;
+  /** Runs after the loop has looked once for whatever has arrived, without sleeping. */
+  readonly nextTurn?: ((run: () => void) => void) | undefined;
+}
+
+function processCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
+export class BusyPoll {
+  readonly #clock: Clock;
+  readonly #cpuMs: () => number;
+  readonly #nextTurn: (run: () => void) => void;
+  readonly #turn = (): void => this.#look();
+  #answerByMs = 0;
+  #echoByMs = 0;
+  #isPolling = false;
+  #isClosed = false;
+  #spellFromMs = 0;
+  #spellCpuMs = 0;
+  /** Of the spells that have not been judged yet. */
+  #polledMs = 0;
+  #workedMs = 0;
+  #cpuShare = 1;
+  #restUntilMs = Number.NEGATIVE_INFINITY;
+
+  constructor({ clock, cpuMs = processCpuMs, nextTurn = setImmediate }: BusyPollOptions) {
+    this.#clock = clock;
+    this.#cpuMs = cpuMs;
+    this.#nextTurn = nextTurn;
+  }
+
+  /** Something has been asked that answers soon: awake until `answered()`, or until it is late. */
+  awaitAnswer(): void {
+    const nowMs = this.#clock.nowMs();
+    this.#answerByMs = nowMs + BUSY_POLL_MS;
+    this.#poll(nowMs);
+  }
+
+  /** What has been asked has consequences that follow its answer, as input has its echo: awake for the whole time. */
+  awaitEcho(): void {
+    this.#echoByMs = this.#clock.nowMs() + BUSY_POLL_MS;
+    this.awaitAnswer();
+  }
+
+  /** Nothing is asked any more. */
+  answered(): void {
+    this.#answerByMs = 0;
+  }
+
+  /** Ends it for good. Safe to call twice. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #poll(nowMs: number): void {
+    if (this.#isPolling || this.#isClosed || nowMs < this.#restUntilMs) return;
+    this.#isPolling = true;
+    this.#beginSpell(nowMs);
+  }
+
+  #beginSpell(nowMs: number): void {
+    this.#spellFromMs = nowMs;
+    this.#spellCpuMs = this.#cpuMs();
+    this.#nextTurn(this.#turn);
+  }
+
+  #look(): void {
+    const nowMs = this.#clock.nowMs();
+    const isDue = !this.#isClosed && nowMs < Math.max(this.#answerByMs, this.#echoByMs);
+    if (isDue && nowMs - this.#spellFromMs < JUDGE_MS) {
+      this.#nextTurn(this.#turn);
+      return;
+    }
+    this.#endSpell(nowMs);
+    if (isDue && nowMs >= this.#restUntilMs) this.#beginSpell(nowMs);
+    else this.#isPolling = false;
+  }
+
+  #endSpell(nowMs: number): void {
+    const isUnanswered = this.#answerByMs > 0 && nowMs >= this.#answerByMs;
+    this.#polledMs += nowMs - this.#spellFromMs;
+    // What is not answered while we poll perhaps waits for our core.
+    if (!isUnanswered) this.#workedMs += this.#cpuMs() - this.#spellCpuMs;
+    if (this.#polledMs < JUDGE_MS) return;
+    const share = this.#workedMs / this.#polledMs;
+    // It stays as it is over a rest: if nothing has changed, the next sum ends in another.
+    this.#cpuShare += (share - this.#cpuShare) * LAST_COUNTS;
+    if (this.#cpuShare < MIN_CPU_SHARE) this.#restUntilMs = nowMs + REST_MS;
+    this.#polledMs = 0;
+    this.#workedMs = 0;
+  }
+}
