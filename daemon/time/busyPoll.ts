@@ -1,8 +1,8 @@
 /**
- * Keeps the event loop awake for the half millisecond in which an answer is due. Falling asleep and being woken again costs
+ * Keeps the event loop awake for the millisecond in which an answer is due. Falling asleep and being woken again costs
  * more than tmux takes to answer: a request that asks tmux three times in a row is done in two thirds of the time
- * (docs/performance.md). This is busy polling as `SO_BUSY_POLL` does it (socket(7)): of descriptors that are watched anyway,
- * after a command that somebody waits for, and never while nothing has been asked.
+ * (`npm run bench -- http`). This is busy polling as `SO_BUSY_POLL` does it (socket(7)): of descriptors that are watched
+ * anyway, after a command that somebody waits for, and never while nothing has been asked.
  *
  * It only pays with a core to spare. Where others want the core, what is waited for cannot run because of us; that shows in
  * less CPU time than time that has passed, or in no answer, and polling then rests for a while.
@@ -10,14 +10,14 @@
 import process from "node:process";
 import type { Clock } from "./clock.ts";
 
-/** Five times what tmux takes for a command, and what it takes until a program's echo of its input is back. */
-export const BUSY_POLL_MS = 0.5;
+/** tmux takes a tenth of it for a command, and a program on a machine gone cold half of it to echo its input. */
+export const BUSY_POLL_MS = 1;
 /** Polling is judged in sums of this length; a short spell says nothing. */
 const JUDGE_MS = 5;
 /** What the last sum counts in the running share: one alone may be a neighbour that looked in. */
 const LAST_COUNTS = 0.25;
-/** With less of the time on a core somebody else wants it. On two cores it is 0.8 to 1, and 0.4 when one of them is taken. */
-const MIN_CPU_SHARE = 0.45;
+/** With less of the time on a core somebody else wants it. Median on two cores: 0.98, and 0.39 when one of them is taken. */
+const MIN_CPU_SHARE = 0.35;
 const REST_MS = 200;
 
 export interface BusyPollOptions {

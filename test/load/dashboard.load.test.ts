@@ -8,18 +8,12 @@ import { expect, test } from "vitest";
 import { guestAgent, unixMs } from "../support/agentPrograms.ts";
 import { cliSandbox } from "../support/cliSandbox.ts";
 import { databaseDirectory, dashboardFixture, EventReader, UUID } from "../support/dashboardFixture.ts";
-import {
-  costOf,
-  countStarts,
-  registerAll,
-  timeHooks,
-  untilAttached,
-  untilAvailable,
-} from "../support/dashboardLoad.ts";
+import { countStarts, registerAll, timeHooks, untilAttached, untilAvailable } from "../support/dashboardLoad.ts";
 import { eventually } from "../support/eventually.ts";
 import { attached, guestFixture, userSession } from "../support/guestFixture.ts";
 import { callJson } from "../support/nativeServer.ts";
 import { privateSocket } from "../support/ownedFixture.ts";
+import { costOf } from "../support/processCost.ts";
 import { report, spread } from "../support/report.ts";
 
 const TRIES = Number(process.env["DASHBOARD_TRIES"] ?? 100);

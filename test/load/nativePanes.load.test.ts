@@ -13,9 +13,10 @@ import { RawHttp } from "../../bench/rawHttp.ts";
 import { builtCli } from "../support/cliBuild.ts";
 import { cliSandbox } from "../support/cliSandbox.ts";
 import { probedDaemon } from "../support/probedDaemon.ts";
+import { cpuMsOf } from "../support/processCost.ts";
 import { report } from "../support/report.ts";
 
-const SECONDS = 4;
+const SECONDS = 8;
 /** The daemon's code is compiled while it is at work: a long-lived one is asked, not one that was just started. */
 const WARM_UP = 4_000;
 const PAUSE_MS = 5;
@@ -43,31 +44,43 @@ test.each([1, 10, 100, 300])("%i panes", async (count) => {
   };
   using http = await RawHttp.open(Number(new URL(daemon.url).port), `Authorization: Bearer ${daemon.token}\r\n`);
   let asked = 0;
-  const askPane = async (): Promise<number> => {
+  const timed = async (method: string, path: string, body?: object): Promise<number> => {
     const startMs = performance.now();
-    await http.call("GET", `/v1/servers/main/panes/p${(asked += 1) % count}`);
+    await http.call(method, `/v1/servers/main/panes/p${(asked += 1) % count}${path}`, body);
     return performance.now() - startMs;
   };
+  // Input of nothing goes the whole way to tmux and back, through the pane's queue, and does nothing there.
+  const noop = (): Promise<number> => timed("POST", "/input", { parts: [{ kind: "text", text: "" }] });
+  // Asks tmux for the pane's state and for its screen, and judges that.
+  const details = (): Promise<number> => timed("GET", "");
   try {
     await ask({ panes });
-    for (let round = 0; round < WARM_UP; round += 1) await askPane();
+    for (let round = 0; round < WARM_UP; round += 1) {
+      await noop();
+      await details();
+    }
     for (const bursts of [false, true]) {
-      const times: number[] = [];
+      const noops: number[] = [];
+      const looks: number[] = [];
       const over = new AbortController();
-      const before = await daemon.usage();
+      const before = cpuMsOf(daemon.running.pid);
       const chatter = ask({ bursts, seconds: SECONDS }).finally(() => over.abort());
       const startMs = performance.now();
       while (!over.signal.aborted) {
-        times.push(await askPane());
+        noops.push(await noop());
+        await delay(PAUSE_MS);
+        looks.push(await details());
         await delay(PAUSE_MS);
       }
-      const cpuShare = ((await daemon.usage()).cpuMs - before.cpuMs) / (performance.now() - startMs);
+      const cpuShare = (cpuMsOf(daemon.running.pid) - before) / (performance.now() - startMs);
       report("panes", {
         panes: count,
         chatter: bursts ? "in bursts" : "spread",
-        noopP50Ms: quantile(times, 0.5),
-        noopP95Ms: quantile(times, 0.95),
-        noops: times.length,
+        noopP50Ms: quantile(noops, 0.5),
+        noopP95Ms: quantile(noops, 0.95),
+        detailsP50Ms: quantile(looks, 0.5),
+        detailsP95Ms: quantile(looks, 0.95),
+        noops: noops.length,
         cpuShare: Math.round(cpuShare * 1_000) / 1_000,
       });
       expect(await chatter).toEqual([]);

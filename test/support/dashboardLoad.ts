@@ -1,12 +1,12 @@
 /** Scenes for the dashboard's figures: many agents on a user's server, and what the daemon's process costs. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { PaneId } from "../../protocol/ids.ts";
 import { type DashboardFixture, EventReader } from "./dashboardFixture.ts";
 import { eventually } from "./eventually.ts";
 import { callJson } from "./nativeServer.ts";
+import { costOf } from "./processCost.ts";
 
 /** One agent's uuid from its number. */
 export const uuidOf = (agent: number): string => `00000000-0000-4000-8000-${String(agent).padStart(12, "0")}`;
@@ -35,27 +35,6 @@ export async function untilAvailable(url: string, ids: readonly number[]): Promi
     return missing.size === 0;
   });
   return events;
-}
-
-export interface ProcessCost {
-  readonly rssMiB: number;
-  readonly cpuMs: number;
-  readonly children: number;
-}
-
-/** As the kernel counts it; clock ticks are 10 ms. */
-export function costOf(pid: number): ProcessCost {
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  const rssKiB = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0);
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-    .replace(/^.*\) /s, "")
-    .split(" ");
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
-  return {
-    rssMiB: Math.round((rssKiB / 1_024) * 10) / 10,
-    cpuMs: (Number(fields[11]) + Number(fields[12])) * 10,
-    children: children === "" ? 0 : children.split(" ").length,
-  };
 }
 
 /** A session is attached to by a client of its own, one after the other: resolves when none has come for three seconds. */

@@ -1,5 +1,5 @@
 /** A guest in a process of its own that watches every pane of a user's server, and what that costs the machine. */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,6 +10,7 @@ import { eventually } from "./eventually.ts";
 import { attached } from "./guestFixture.ts";
 import type { PrivateSocket } from "./ownedFixture.ts";
 import type { Usage } from "./probedDaemon.ts";
+import { cpuMsOf } from "./processCost.ts";
 import { hasStrace } from "./spawnScenario.ts";
 
 const PROBE = fileURLToPath(new URL("memoryProbe.mjs", import.meta.url));
@@ -84,9 +85,9 @@ export async function idleCost(socket: PrivateSocket, herd: Herd, forMs: number)
   const clients = attached(socket).filter((client) => client.isOurs);
   const tmux = Number(socket.tmux("display-message", "-p", "#{pid}").trim());
   const used = (): readonly [number, number, number] => [
-    cpuMs(herd.pid),
-    clients.reduce((sum, { pid }) => sum + cpuMs(pid), 0),
-    cpuMs(tmux),
+    cpuMsOf(herd.pid),
+    clients.reduce((sum, { pid }) => sum + cpuMsOf(pid), 0),
+    cpuMsOf(tmux),
   ];
   const before = used();
   const startMs = performance.now();
@@ -94,14 +95,6 @@ export async function idleCost(socket: PrivateSocket, herd: Herd, forMs: number)
   const [after, elapsedMs] = [used(), performance.now() - startMs];
   const share = (index: 0 | 1 | 2): number => Math.round(((after[index] - before[index]) / elapsedMs) * 10_000) / 100;
   return { daemonCpu: share(0), clientsCpu: share(1), tmuxCpu: share(2) };
-}
-
-const tickMs = 1_000 / Number(spawnSync("getconf", ["CLK_TCK"], { encoding: "utf8" }).stdout);
-
-/** User and system time of a process, its threads included. */
-function cpuMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * tickMs;
 }
 
 /** Processes that the daemon, or anything it has started, starts within so long; undefined without strace. */
