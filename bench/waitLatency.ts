@@ -1,7 +1,7 @@
 /**
  * Text written in a pane → the waiter knows. The program that writes is the same for all, prints a numbered line with its
- * own monotonic time every few milliseconds, or every fifth of a second, when everything on the way has gone cold as it
- * has when a command is waited for in earnest, and everyone is told by their own means: a bare reader of a pty without tmux,
+ * own monotonic time every few milliseconds, every twentieth or every fifth of a second, when everything on the way has gone
+ * cold as it has when a command is waited for in earnest, and everyone is told by their own means: a bare reader of a pty without tmux,
  * a wait on the control connection, and what clients do today: a capture in a process of its own every 50, 120 or 200 ms
  * (docs/contracts: dashboard and freshell 200, add-in 120, python tools 50).
  * `node dist/bench/waitLatency.js`, or `npm run bench -- waitLatency`.
@@ -12,6 +12,7 @@ import { spawn } from "@homebridge/node-pty-prebuilt-multiarch";
 import type { OutputSource } from "../daemon/panes/outputSource.ts";
 import { systemClock } from "../daemon/time/clock.ts";
 import { WaitManager } from "../daemon/waits/waitManager.ts";
+import type { WaitPattern } from "../daemon/waits/waitTypes.ts";
 import { tmuxProcess } from "./baseline.ts";
 import { check, compare, type Contender, type Emit, type Turns } from "./figures.ts";
 import { benchEnvironment, COLS, detachedPane, ownedPane, ROWS, SESSION } from "./privateServer.ts";
@@ -29,10 +30,11 @@ const writer = (fromMs: number, toMs: number): string[] => [
 }; next();`,
 ];
 const OFTEN = writer(5, 10);
+const SOMETIMES = writer(30, 70);
 const RARELY = writer(150, 250);
 const LINE = /at (\d+) line-(\d+)-end/g;
 const TURNS = { rounds: 10, perRound: 30, warmUp: 20 };
-const RARE_TURNS = { rounds: 10, perRound: 15, warmUp: 5 };
+const SLOW_TURNS = { rounds: 10, perRound: 15, warmUp: 5 };
 /** Each sample of a poller takes as long as its interval. */
 const POLL_TURNS = { rounds: 3, perRound: 7, warmUp: 1 };
 const POLL_INTERVALS_MS = [50, 120, 200] as const;
@@ -75,13 +77,21 @@ function lastLine(source: OutputSource): Line {
 }
 
 /** A wait for a line that is not written yet. */
-function waiting(waits: WaitManager, source: OutputSource, kind: "literal" | "regex"): Contender {
+/** How the line is asked for. What is text is judged without RE2, see `plainRegex`. */
+const PATTERNS = {
+  literal: (text: string) => ({ kind: "literal", text }),
+  "text as a regex": (text: string) => ({ kind: "regex", text: `${text}$` }),
+  regex: (text: string) => ({ kind: "regex", text: text.replace("-end", "-e[n]d") }),
+} as const satisfies Record<string, (text: string) => WaitPattern>;
+type Kind = keyof typeof PATTERNS;
+
+function waiting(waits: WaitManager, source: OutputSource, kind: Kind): Contender {
   return {
     name: `${kind} wait`,
     sample: async () => {
       const { number } = lastLine(source);
       const text = `line-${number + 2}-end`;
-      const { matched } = await waits.wait(source, { pattern: { kind, text } });
+      const { matched } = await waits.wait(source, { pattern: PATTERNS[kind](text) });
       check(matched[0]?.text === text, "the wait saw something else");
       return sinceMs(lastLine(source));
     },
@@ -91,8 +101,8 @@ function waiting(waits: WaitManager, source: OutputSource, kind: "literal" | "re
 /** Waits while the lines come fast, until they come slowly; the bare reader has had as many by then. */
 async function warmUp(waits: WaitManager, source: OutputSource): Promise<void> {
   for (let number = 0; number < WARM_UP_LINES; { number } = lastLine(source)) {
-    const kind = number % 4 === 0 ? "regex" : "literal";
-    await waits.wait(source, { pattern: { kind, text: `line-${number + 2}-end` } });
+    const kind: Kind = number % 4 === 0 ? "regex" : number % 4 === 1 ? "text as a regex" : "literal";
+    await waits.wait(source, { pattern: PATTERNS[kind](`line-${number + 2}-end`) });
   }
 }
 
@@ -137,7 +147,7 @@ function poller(socketPath: string, intervalMs: number): Contender {
 async function againstReaders(
   command: readonly string[],
   how: string,
-  kinds: readonly ("literal" | "regex")[],
+  kinds: readonly Kind[],
   turns: Turns,
   emit: Emit,
 ): Promise<void> {
@@ -165,8 +175,15 @@ async function againstPollers(emit: Emit): Promise<void> {
 }
 
 export async function run(emit: Emit): Promise<void> {
-  await againstReaders(OFTEN, "a line every 5 to 10 ms", ["literal", "regex"], TURNS, emit);
-  await againstReaders(RARELY, "a line every 150 to 250 ms", ["literal"], RARE_TURNS, emit);
+  await againstReaders(OFTEN, "a line every 5 to 10 ms", ["literal", "text as a regex", "regex"], TURNS, emit);
+  await againstReaders(
+    SOMETIMES,
+    "a line every 30 to 70 ms",
+    ["literal", "text as a regex", "regex"],
+    SLOW_TURNS,
+    emit,
+  );
+  await againstReaders(RARELY, "a line every 150 to 250 ms", ["literal"], SLOW_TURNS, emit);
   await againstPollers(emit);
 }
 
