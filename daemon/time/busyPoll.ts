@@ -1,17 +1,22 @@
 /**
- * Keeps the event loop awake for the millisecond in which an answer is due. Falling asleep and being woken again costs
- * more than tmux takes to answer: a request that asks tmux three times in a row is done in two thirds of the time
- * (`npm run bench -- http`). This is busy polling as `SO_BUSY_POLL` does it (socket(7)): of descriptors that are watched
- * anyway, after a command that somebody waits for, and never while nothing has been asked.
+ * Keeps the event loop awake for the millisecond in which an answer is due, while one command follows upon the other:
+ * falling asleep and being woken again costs more than tmux takes to answer, and a client that asks without a pause has its
+ * answers in two thirds of the time (`npm run bench -- http`). This is busy polling as `SO_BUSY_POLL` does it (socket(7)),
+ * of descriptors that are watched anyway.
  *
- * It only pays with a core to spare. Where others want the core, what is waited for cannot run because of us; that shows in
- * less CPU time than time that has passed, or in no answer, and polling then rests for a while.
+ * It pays only in such a conversation, where the kernel has given each side a core. After a pause tmux, or the client that
+ * waits for our answer, is put on the core that we are on and expected to leave (a "sync" wake-up): staying awake would keep
+ * it from running. And it pays only with a core to spare: where others want it, that shows in less CPU time than time that
+ * has passed, or in no answer, and polling rests for a while.
  */
 import process from "node:process";
 import type { Clock } from "./clock.ts";
 
 /** tmux takes a tenth of it for a command, and a program on a machine gone cold half of it to echo its input. */
 export const BUSY_POLL_MS = 1;
+/** Commands that follow each other as closely as this are one conversation, from so many on. */
+const CONVERSATION_GAP_MS = 1;
+export const CONVERSATION_COMMANDS = 8;
 /** Polling is judged in sums of this length; a short spell says nothing. */
 const JUDGE_MS = 5;
 /** What the last sum counts in the running share: one alone may be a neighbour that looked in. */
@@ -40,6 +45,8 @@ export class BusyPoll {
   readonly #turn = (): void => this.#look();
   #answerByMs = 0;
   #echoByMs = 0;
+  #askedMs = Number.NEGATIVE_INFINITY;
+  #inARow = 0;
   #isPolling = false;
   #isClosed = false;
   #spellFromMs = 0;
@@ -58,15 +65,12 @@ export class BusyPoll {
 
   /** Something has been asked that answers soon: awake until `answered()`, or until it is late. */
   awaitAnswer(): void {
-    const nowMs = this.#clock.nowMs();
-    this.#answerByMs = nowMs + BUSY_POLL_MS;
-    this.#poll(nowMs);
+    this.#asked(false);
   }
 
   /** What has been asked has consequences that follow its answer, as input has its echo: awake for the whole time. */
   awaitEcho(): void {
-    this.#echoByMs = this.#clock.nowMs() + BUSY_POLL_MS;
-    this.awaitAnswer();
+    this.#asked(true);
   }
 
   /** Nothing is asked any more. */
@@ -79,8 +83,14 @@ export class BusyPoll {
     this.#isClosed = true;
   }
 
-  #poll(nowMs: number): void {
-    if (this.#isPolling || this.#isClosed || nowMs < this.#restUntilMs) return;
+  #asked(hasEcho: boolean): void {
+    const nowMs = this.#clock.nowMs();
+    this.#inARow = nowMs - this.#askedMs < CONVERSATION_GAP_MS ? this.#inARow + 1 : 1;
+    this.#askedMs = nowMs;
+    if (this.#inARow < CONVERSATION_COMMANDS || this.#isClosed) return;
+    this.#answerByMs = nowMs + BUSY_POLL_MS;
+    if (hasEcho) this.#echoByMs = this.#answerByMs;
+    if (this.#isPolling || nowMs < this.#restUntilMs) return;
     this.#isPolling = true;
     this.#beginSpell(nowMs);
   }
