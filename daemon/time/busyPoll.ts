@@ -15,7 +15,7 @@ import type { Clock } from "./clock.ts";
 /** tmux takes a tenth of it for a command, and a program on a machine gone cold half of it to echo its input. */
 export const BUSY_POLL_MS = 1;
 /** Commands that follow each other as closely as this are one conversation, from so many on. */
-const CONVERSATION_GAP_MS = 1;
+const CONVERSATION_GAP_MS = 3;
 export const CONVERSATION_COMMANDS = 8;
 /** Polling is judged in sums of this length; a short spell says nothing. */
 const JUDGE_MS = 5;

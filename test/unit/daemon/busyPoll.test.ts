@@ -143,7 +143,7 @@ test("closed, it never polls again", () => {
 test("a command after a pause is not polled for, nor are the first that follow it", () => {
   const { poll, turn, talk, clock } = loop();
   talk();
-  clock.advanceMs(1);
+  clock.advanceMs(3);
   for (let count = 1; count < CONVERSATION_COMMANDS; count += 1) {
     poll.awaitEcho();
     expect(turn()).toBe(false);
