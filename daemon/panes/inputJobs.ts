@@ -76,7 +76,6 @@ export class InputQueue {
         throw new AppError("RESOURCE_LIMIT", `pane ${this.#options.pane} has too many input jobs waiting; slow down`);
       }
       const plan = planInput(this.#options.pane, parts, this.#options.bufferName);
-      let listens = false;
       const onAbort = (): void => {
         this.#jobs = this.#jobs.filter((other) => other !== job);
         reject(options.signal?.reason as Error);
@@ -85,7 +84,7 @@ export class InputQueue {
         ...plan,
         beforeWrite: options.beforeWrite,
         settle: (error) => {
-          if (listens) options.signal?.removeEventListener("abort", onAbort);
+          options.signal?.removeEventListener("abort", onAbort);
           if (error === undefined) resolve();
           else reject(error);
         },
@@ -93,11 +92,9 @@ export class InputQueue {
         answered: 0,
         failed: undefined,
       };
+      options.signal?.addEventListener("abort", onAbort, { once: true });
       this.#jobs.push(job);
       this.#run();
-      // Most jobs have begun by now, and are nobody's to withdraw.
-      listens = this.#jobs.includes(job);
-      if (listens) options.signal?.addEventListener("abort", onAbort, { once: true });
     });
   }
 
