@@ -1,9 +1,9 @@
 /**
  * Text written in a pane → the waiter knows. The program that writes is the same for all, prints a numbered line with its
- * own monotonic time every few milliseconds, every twentieth or every fifth of a second, when everything on the way has gone
- * cold as it has when a command is waited for in earnest, and everyone is told by their own means: a bare reader of a pty without tmux,
- * a wait on the control connection, and what clients do today: a capture in a process of its own every 50, 120 or 200 ms
- * (docs/contracts: dashboard and freshell 200, add-in 120, python tools 50).
+ * own monotonic time every few milliseconds, every twentieth or every fifth of a second, when everything on the way has
+ * gone cold as it has when a command is waited for in earnest, and everyone is told by their own means: a bare reader of a
+ * pty without tmux, a wait on the control connection, and what clients do today: a capture in a process of its own every
+ * 50, 120 or 200 ms (docs/contracts: dashboard and freshell 200, add-in 120, python tools 50).
  * `node dist/bench/waitLatency.js`, or `npm run bench -- waitLatency`.
  */
 import { pathToFileURL } from "node:url";
@@ -76,7 +76,6 @@ function lastLine(source: OutputSource): Line {
   return line;
 }
 
-/** A wait for a line that is not written yet. */
 /** How the line is asked for. What is text is judged without RE2, see `plainRegex`. */
 const PATTERNS = {
   literal: (text: string) => ({ kind: "literal", text }),
@@ -85,6 +84,7 @@ const PATTERNS = {
 } as const satisfies Record<string, (text: string) => WaitPattern>;
 type Kind = keyof typeof PATTERNS;
 
+/** A wait for a line that is not written yet. */
 function waiting(waits: WaitManager, source: OutputSource, kind: Kind): Contender {
   return {
     name: `${kind} wait`,

@@ -7,6 +7,7 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { Clock } from "../time/clock.ts";
 import type { Scheduler } from "../time/scheduler.ts";
+import type { BudgetedTask, TurnBudget } from "../time/turnBudget.ts";
 import { type CompiledRegex, createRegex, type SharedRegex } from "./compiledRegex.ts";
 import { findPlain, type PlainRegex } from "./plainRegex.ts";
 import type { RegexAnalysis } from "./regexAnalysis.ts";
@@ -24,6 +25,8 @@ export type RegexOutcome =
 export interface RegexEngineOptions {
   readonly clock: Clock;
   readonly scheduler: Scheduler;
+  /** For what is judged on this thread. */
+  readonly budget: TurnBudget;
   readonly limits: WaitLimits;
   readonly metrics: WaitMetrics;
   /** RE2 is switched off: every regex is refused. */
@@ -58,6 +61,15 @@ export class RegexEngine {
   readonly #sent = new Map<number, Job>();
   #sentBytes = 0;
   #forget: number[] = [];
+  #plainJobs: (() => void)[] = [];
+  /** At least one in a turn, the others while there is time: a pane that prints near misses must not hold up the loop. */
+  readonly #plainTask: BudgetedTask = {
+    run: (hasTimeLeft) => {
+      do this.#plainJobs.shift()?.();
+      while (this.#plainJobs.length > 0 && hasTimeLeft());
+      return this.#plainJobs.length === 0;
+    },
+  };
   #nextId = 1;
   #nextSeq = 1;
   #flushing = false;
@@ -118,7 +130,10 @@ export class RegexEngine {
     this.#options.metrics.numbers.wait_regex_jobs_total++;
     const { plain } = compiled.analysis;
     if (plain === undefined) this.#submit(compiled as SharedRegex, text, skip, done);
-    else queueMicrotask(() => done(this.#judge(plain, text, skip)));
+    else {
+      this.#plainJobs.push(() => done(this.#judge(plain, text, skip)));
+      this.#options.budget.add(this.#plainTask);
+    }
   }
 
   close(): void {

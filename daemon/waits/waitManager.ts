@@ -73,6 +73,7 @@ export class WaitManager {
     this.#engine = new RegexEngine({
       clock,
       scheduler: this.#scheduler,
+      budget: this.#budget,
       limits,
       metrics,
       isDisabled: options.disableRegex,

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { Scheduler } from "../../daemon/time/scheduler.ts";
+import { TurnBudget } from "../../daemon/time/turnBudget.ts";
 import { findPlain, plainRegex } from "../../daemon/waits/plainRegex.ts";
 import { analyseRegex } from "../../daemon/waits/regexAnalysis.ts";
 import { RegexEngine, type RegexOutcome } from "../../daemon/waits/regexEngine.ts";
@@ -10,7 +11,8 @@ import { WaitMetrics } from "../../daemon/waits/waitMetrics.ts";
 
 const limits = DEFAULT_WAIT_LIMITS;
 const scheduler = new Scheduler({ clock: systemClock });
-const engine = new RegexEngine({ clock: systemClock, scheduler, limits, metrics: new WaitMetrics() });
+const budget = new TurnBudget({ clock: systemClock });
+const engine = new RegexEngine({ clock: systemClock, scheduler, budget, limits, metrics: new WaitMetrics() });
 afterAll(() => {
   engine.close();
   scheduler.close();
@@ -77,7 +79,7 @@ test("case and ends of the whole text are RE2's", () => {
 
 test("the engine answers in a later turn, without RE2, and not once it is closed", async () => {
   const metrics = new WaitMetrics();
-  const alone = new RegexEngine({ clock: systemClock, scheduler, limits, metrics });
+  const alone = new RegexEngine({ clock: systemClock, scheduler, budget, limits, metrics });
   const regex = alone.acquire(analyseRegex("^ready\\.$", MULTILINE, limits));
   await regex.ready;
   let outcome: RegexOutcome | undefined;
@@ -90,4 +92,18 @@ test("the engine answers in a later turn, without RE2, and not once it is closed
   alone.close();
   await Promise.resolve();
   expect(outcome).toMatchObject({ kind: "failed", error: { code: "CONNECTION_LOST" } });
+});
+
+test("what a turn has no time for waits for the next one", async () => {
+  const hurried = new TurnBudget({ clock: systemClock, budgetMs: 0 });
+  const alone = new RegexEngine({ clock: systemClock, scheduler, budget: hurried, limits, metrics: new WaitMetrics() });
+  const regex = alone.acquire(analyseRegex("ready$", MULTILINE, limits));
+  let done = 0;
+  for (let job = 0; job < 3; job += 1) alone.run(regex, Buffer.from("not ready yet\n"), 0, () => (done += 1));
+  for (let turn = 1; turn <= 3; turn += 1) {
+    await Promise.resolve();
+    expect(done).toBe(turn);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  alone.close();
 });

@@ -1,7 +1,8 @@
 /**
  * The race of `agentsRace.ts` as it is with the hooks installed: the agent tells by its hook that it is about to ask, and
- * opens the dialog as soon as the hook has ended, which is sooner than Claude Code was seen to (docs/agentFacts.md 10). An Enter before that is read by a program that has no dialog yet, and after it
- * none is pressed. The answer comes over the dashboard's HTTP, the hook is the installed script.
+ * opens the dialog as soon as the hook has ended, which is sooner than Claude Code was seen to (docs/agentFacts.md 10). An
+ * Enter before that is read by a program that has no dialog yet, and after it none is pressed. The answer comes over the
+ * dashboard's HTTP, the hook is the installed script.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

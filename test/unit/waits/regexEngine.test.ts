@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { Scheduler } from "../../../daemon/time/scheduler.ts";
+import { TurnBudget } from "../../../daemon/time/turnBudget.ts";
 import { analyseRegex } from "../../../daemon/waits/regexAnalysis.ts";
 import type { CompiledRegex } from "../../../daemon/waits/compiledRegex.ts";
 import { RegexEngine, type RegexOutcome } from "../../../daemon/waits/regexEngine.ts";
@@ -21,7 +22,13 @@ function engineWith(changes: Partial<WaitLimits> = {}): {
   const limits = { ...DEFAULT_WAIT_LIMITS, ...changes };
   const metrics = new WaitMetrics();
   const scheduler = new Scheduler({ clock: systemClock });
-  const engine = new RegexEngine({ clock: systemClock, scheduler, limits, metrics });
+  const engine = new RegexEngine({
+    clock: systemClock,
+    scheduler,
+    budget: new TurnBudget({ clock: systemClock }),
+    limits,
+    metrics,
+  });
   open.push(() => {
     engine.close();
     scheduler.close();
