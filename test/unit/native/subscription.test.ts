@@ -168,6 +168,27 @@ describe("a subscription", () => {
     expect(reader.at?.outputSeq).toBe(6 + 50 * 1_001);
   });
 
+  test("a flood that goes on is handed on once per window, and what comes after it at once again", async () => {
+    const { feeds, pane, print, clock } = await paneOf(1_000_000);
+    const reader = new Reader();
+    feeds.subscribe(pane, { kind: "now" }, () => reader);
+    const flood = async (windows: number): Promise<void> => {
+      for (let at = 0; at < windows * 20; at += 1) {
+        await print(4_000);
+        clock.advanceMs(0.4);
+      }
+    };
+    await flood(3);
+    const before = reader.chunks.length;
+    await flood(10);
+    // 80,000 bytes in each: two chunks of at most 65,536.
+    expect(reader.chunks.length - before).toBeLessThanOrEqual(2 * 10 + 2);
+    clock.advanceMs(4 * 8);
+    const after = reader.chunks.length;
+    await print(1);
+    expect(reader.chunks).toHaveLength(after + 1);
+  });
+
   test("a pane that ends during a gap has its hole declared all the same", async () => {
     const { server, session, feeds, pane, print, source } = await paneOf(100);
     for (let n = 0; n < 10; n += 1) await print(99);
