@@ -1,5 +1,5 @@
 /** `tmuxwire follow`: a pane's output as it comes, every byte once, across lost connections and restarts of the daemon. */
-import type { PaneEvent } from "../native/client.ts";
+import { type PaneEvent, TmuxwireError } from "../native/client.ts";
 import { CLIENT_OPTIONS, connect } from "./clientConnection.ts";
 import type { CommandCall, CommandSpec } from "./commandTypes.ts";
 import type { Io } from "./io.ts";
@@ -46,6 +46,9 @@ export const followCommand: CommandSpec = {
       signal: io.signal,
     });
     for await (const event of events) {
+      // The pane has not ended: whoever reads us must not take it for that.
+      if (event.kind === "closed" && event.code === "CONNECTION_LOST")
+        throw new TmuxwireError(event.code, event.message);
       if (json) await io.out(`${JSON.stringify(jsonEvent(event))}\n`);
       else await show(io, event);
     }

@@ -1,7 +1,7 @@
 /**
  * The daemon: joins the parts and keeps them until it is told to stop. Starting is in the order in which things can fail for
- * a reason a person can mend: tmux, certificate, port. Stopping is bounded: listeners and waits end together, so that a
- * request under way is answered and not waited for, then the servers; programs in panes go on.
+ * a reason a person can mend: tmux, certificate, port. Stopping is bounded and answers whatever is under way
+ * (`OpenParts`); programs in panes go on.
  */
 import { systemClock } from "../../daemon/time/clock.ts";
 import { createReadiness } from "../../daemon/readiness/engine.ts";
@@ -31,9 +31,10 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
       nowUnixMs: Date.now,
       onError: (error) => log.error("readiness.failed", { error }),
     });
-    open.servers.push(() => readiness.close());
+    open.rest.push(() => readiness.close());
     const delivery = openDelivery(options, readiness);
-    open.surfaces.push(() => delivery.close());
+    open.surfaces.push(() => delivery.stop());
+    open.rest.push(() => delivery.close());
     const guests = new Guests(options, open);
     const context = { ...options, waits, readiness, delivery, guests, open };
     const isLocal = only.has("native") || only.has("team");

@@ -25,7 +25,7 @@ export async function startDashboard(context: StartContext): Promise<void> {
     onMovedAside: (movedTo, error) => log.error("dashboard.database.damaged", { movedTo, error }),
   });
   // Last of all: until then nobody else may have the database.
-  open.servers.push(becomeSoleOwner(dashboard.databasePath));
+  open.rest.push(becomeSoleOwner(dashboard.databasePath));
   // Not waited for: after a crash tmux may be busy for seconds with the clients that it has lost.
   const { server, listed } = await guests.opened(dashboard.tmuxSocketPath, SERVER_NAME);
   const origins = new Set(dashboard.allowedOrigins);
@@ -50,7 +50,7 @@ export async function startDashboard(context: StartContext): Promise<void> {
     origins,
   });
   open.surfaces.push(end);
-  open.servers.push(close);
+  open.rest.push(close);
   const listener = await listen({
     fetch: app.fetch,
     host: dashboard.host,

@@ -11,7 +11,7 @@ import type { ReadinessEngine } from "../../daemon/readiness/engine.ts";
 import { type OpenedGuest, openGuestServer } from "../../daemon/server/guestStartup.ts";
 import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
-import { systemClock } from "../../daemon/time/clock.ts";
+import { systemClock, type Timer } from "../../daemon/time/clock.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 
 import type { AdapterName } from "./adapterNames.ts";
@@ -38,19 +38,30 @@ export interface StartContext extends ServeOptions {
 
 type Close = () => Promise<void> | void;
 
-/** What is open: `surfaces` take requests and end first, all at once; `servers` are what they work on. */
+/** A stop lets requests under way finish by themselves for this long: less than the listeners' own grace. */
+const FINISH_WITHIN_MS = 600;
+
+/**
+ * What is open, by the order in which it ends. `surfaces` take requests: all at once they take no more, end streams and
+ * waits, and close once everything under way is answered. What still waits for tmux then is answered by the end of
+ * `servers`, and the surfaces have the rest of their grace to write that. Nothing asks for `rest` any more.
+ */
 export class OpenParts {
   readonly #log: Log;
   readonly surfaces: Close[] = [];
   readonly servers: Close[] = [];
+  readonly rest: Close[] = [];
 
   constructor(log: Log) {
     this.#log = log;
   }
 
   async close(): Promise<void> {
-    await this.#all(this.surfaces);
+    const answered = this.#all(this.surfaces);
+    await within(FINISH_WITHIN_MS, answered);
     await this.#all(this.servers);
+    await answered;
+    await this.#all(this.rest);
   }
 
   async #all(closes: readonly Close[]): Promise<void> {
@@ -59,6 +70,16 @@ export class OpenParts {
       if (result.status === "rejected") this.#log.error("daemon.stop.failed", { error: result.reason as unknown });
     }
   }
+}
+
+/** Resolves with `work`, or when the time is over. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  let timer: Timer | undefined;
+  const isOver = new Promise<void>((resolve) => {
+    timer = systemClock.callAt(systemClock.nowMs() + ms, resolve);
+  });
+  await Promise.race([work, isOver]);
+  timer?.cancel();
 }
 
 /** A tmux server of ours on this socket, closed with the rest. */

@@ -5,11 +5,14 @@
 import type { Context, ErrorHandler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Log } from "../../daemon/ops/log.ts";
-import type { AppError } from "../../protocol/errors.ts";
-import { ERROR_SURFACES, toAppError } from "../../protocol/errors.ts";
+import { AppError, ERROR_SURFACES, toAppError } from "../../protocol/errors.ts";
 import type { GuardEnv } from "./guard.ts";
 
 export const INTERNAL_MESSAGE = "Internal server error.";
+
+/** What a stream ends with, and a request that comes too late is answered with. */
+export const daemonStopping = (): AppError =>
+  new AppError("CONNECTION_LOST", "the daemon is stopping; connect again once it is back");
 
 /** What a client may read of an error. */
 export interface VisibleError {

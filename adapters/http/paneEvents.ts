@@ -13,6 +13,7 @@ import type { NativeExit, NativeGap, NativeSnapshot } from "../../protocol/api/n
 import type { StreamEventData } from "../../protocol/api/nativeStream.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { formatPosition } from "../../protocol/position.ts";
+import { daemonStopping } from "./errors.ts";
 import { sseEvent, SseWriter } from "./sse.ts";
 
 export interface PaneEventsOptions {
@@ -25,7 +26,7 @@ export interface PaneEventsOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly bounds: { readonly stallMs?: number | undefined; readonly bufferBytes?: number | undefined };
-  /** Where the function that ends the stream stands while it is open. */
+  /** Where the function that ends the stream with its `closed` stands while it is open. */
   readonly open: Set<() => void>;
   /** Tells more on the same stream, after `open`: made before anything is written, ended with it. */
   readonly companion?: ((events: CompanionEvents) => Companion) | undefined;
@@ -58,8 +59,12 @@ export function openPaneEvents(options: PaneEventsOptions): void {
   let companion: Companion | undefined;
   let isOpen = false;
   let made: SseWriter | undefined;
+  const stop = (): void => {
+    subscription?.finish(daemonStopping());
+    end();
+  };
   const end = (): void => {
-    open.delete(end);
+    open.delete(stop);
     subscription?.close();
     companion?.[Symbol.dispose]();
     made?.end();
@@ -120,7 +125,7 @@ export function openPaneEvents(options: PaneEventsOptions): void {
     companion?.[Symbol.dispose]();
     throw error;
   }
-  open.add(end);
+  open.add(stop);
   subscription.pump();
   companion?.pump();
 }

@@ -130,17 +130,11 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     app,
     websocket,
     close: () => {
+      // The listener cuts off who does not take it, or answers no close, within its grace.
       for (const end of context.open) end();
-      // Who does not answer the close within the grace is cut off: the listener waits for every connection.
-      clock.callAt(clock.nowMs() + SOCKET_GRACE_MS, () => {
-        for (const socket of sockets) socket.terminate();
-      });
     },
   };
 }
-
-/** Less than the listener's own grace. */
-const SOCKET_GRACE_MS = 500;
 
 const METRICS_TYPE = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
 

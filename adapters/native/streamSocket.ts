@@ -11,7 +11,7 @@ import { STREAM_INITIAL_CREDIT_BYTES } from "../../protocol/api/nativeFrames.ts"
 import { type StreamMessage, type StreamRequest, streamRequestSchema } from "../../protocol/api/nativeStream.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { formatPosition } from "../../protocol/position.ts";
-import { visibleError } from "../http/errors.ts";
+import { daemonStopping, visibleError } from "../http/errors.ts";
 import { SocketWriter } from "../http/websocket.ts";
 import { exitAnswer, gapAnswer, snapshotAnswer } from "../http/paneEvents.ts";
 import { readinessAnswer } from "./answers.ts";
@@ -39,9 +39,13 @@ export class StreamSocket {
   readonly #socket: WebSocket;
   readonly #writer: SocketWriter;
   readonly #channels = new Map<number, OpenChannel>();
-  readonly #close = (): void => {
-    this.#socket.close(CLOSE_GOING_AWAY, "the daemon is stopping");
-    this.closed();
+  /** Requests whose answer is still to come. */
+  #underWay = 0;
+  #isStopping = false;
+  readonly #stop = (): void => {
+    this.#isStopping = true;
+    for (const { subscription } of this.#channels.values()) subscription?.finish(daemonStopping());
+    this.#leaveWhenAnswered();
   };
 
   constructor(context: NativeContext, socket: WebSocket) {
@@ -54,7 +58,7 @@ export class StreamSocket {
       onDrain: () => this.#pump(),
       onStall: () => context.metrics.streamsStalled.add(1, TRANSPORT),
     });
-    context.open.add(this.#close);
+    context.open.add(this.#stop);
   }
 
   /** A text message; nothing it holds can end the connection. */
@@ -71,13 +75,14 @@ export class StreamSocket {
 
   /** The connection is gone. Safe to call twice. */
   closed(): void {
-    this.#context.open.delete(this.#close);
+    this.#context.open.delete(this.#stop);
     this.#writer.close();
     for (const channel of this.#channels.values()) endChannel(channel);
     this.#channels.clear();
   }
 
   #request(request: StreamRequest): void {
+    if (this.#isStopping) throw daemonStopping();
     switch (request.type) {
       case "subscribe":
         this.#subscribe(request);
@@ -137,7 +142,7 @@ export class StreamSocket {
         throw new AppError("ALREADY_EXISTS", `this connection follows ${pane.id} already, on channel ${number}`);
       }
       this.#channels.set(number, channel);
-      const sink = this.#sink(feed, number, channel, request, pane.id);
+      const sink = this.#sink(feed, number, channel, request, pane.id, () => isOpen);
       return {
         ...sink,
         open: (...args) => {
@@ -165,7 +170,14 @@ export class StreamSocket {
     channel.readiness?.pump();
   }
 
-  #sink(feed: PaneFeed, number: number, channel: OpenChannel, request: Subscribe, pane: string): SubscriptionSink {
+  #sink(
+    feed: PaneFeed,
+    number: number,
+    channel: OpenChannel,
+    request: Subscribe,
+    pane: string,
+    isOpen: () => boolean,
+  ): SubscriptionSink {
     const { encode } = this.#context.channels.of(feed);
     const { metrics } = this.#context;
     return {
@@ -197,8 +209,10 @@ export class StreamSocket {
       },
       resized: (cols, rows) => this.#send({ type: "resize", channel: number, cols, rows }),
       exited: (status) => this.#send({ type: "exit", channel: number, ...exitAnswer(status) }),
-      closed: ({ code, message }) => {
-        this.#send({ type: "closed", channel: number, code, message });
+      closed: (error) => {
+        // A reader that was never told of its channel still waits for its answer.
+        if (isOpen()) this.#send({ type: "closed", channel: number, code: error.code, message: error.message });
+        else this.#fail(request.id, error);
         endChannel(channel);
         this.#channels.delete(number);
       },
@@ -213,10 +227,21 @@ export class StreamSocket {
   }
 
   #answer(id: number, work: Promise<string | undefined>): void {
-    work.then(
+    this.#underWay += 1;
+    const answered = work.then(
       (position) => this.#send({ type: "ack", id, ...(position === undefined ? {} : { position }) }),
       (error: unknown) => this.#fail(id, error),
     );
+    void answered.finally(() => {
+      this.#underWay -= 1;
+      this.#leaveWhenAnswered();
+    });
+  }
+
+  #leaveWhenAnswered(): void {
+    if (!this.#isStopping || this.#underWay > 0) return;
+    this.#socket.close(CLOSE_GOING_AWAY, "the daemon is stopping");
+    this.closed();
   }
 
   #fail(id: number | null, thrown: unknown): void {

@@ -2,6 +2,7 @@
  * The delivery engine: one delivery at a time per pane, each with a deadline, each once per idempotency key. What has begun
  * to be typed is brought to its end even when its caller leaves.
  */
+import { setMaxListeners } from "node:events";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { profileNamed } from "../readiness/profiles.ts";
@@ -32,7 +33,9 @@ export interface DeliveryOptions {
 }
 
 export interface DeliveryEngine extends Delivery {
-  /** Settles every caller; what is half typed stays so. Safe to call twice. */
+  /** Begins nothing any more: who has typed nothing leaves now, what is half typed may come to its end. */
+  stop(): void;
+  /** `stop`, and settles every caller; what is half typed stays so. Safe to call twice. */
   close(): void;
 }
 
@@ -53,9 +56,12 @@ class PaneDelivery implements DeliveryEngine {
   readonly #store: DeliveryStore;
   readonly #idempotency: Idempotency;
   readonly #turns = new PaneTurns();
+  readonly #stopping = new AbortController();
   readonly #closing = new AbortController();
 
   constructor({ readiness, clock, nowUnixMs, store, onError = () => undefined }: DeliveryOptions) {
+    // Every delivery listens for them.
+    setMaxListeners(0, this.#stopping.signal, this.#closing.signal);
     this.#readiness = readiness;
     this.#clock = clock;
     this.#store = store ?? openDeliveryStore({ path: ":memory:", nowUnixMs });
@@ -97,9 +103,14 @@ class PaneDelivery implements DeliveryEngine {
     await this.#orLeave(done, undefined);
   }
 
+  stop(): void {
+    if (!this.#stopping.signal.aborted) this.#stopping.abort(stops());
+  }
+
   close(): void {
     if (this.#closing.signal.aborted) return;
-    this.#closing.abort(new AppError("CONNECTION_LOST", "the daemon stops; look at the pane before typing again"));
+    this.stop();
+    this.#closing.abort(stops());
     this.#store.close();
   }
 
@@ -111,7 +122,7 @@ class PaneDelivery implements DeliveryEngine {
   ): Promise<SubmitResult> {
     const { server, pane, idempotencyKey, signal } = call;
     signal?.throwIfAborted();
-    this.#closing.signal.throwIfAborted();
+    this.#stopping.signal.throwIfAborted();
     if (idempotencyKey === undefined) return this.#orLeave(deliver(undefined, signal), signal);
     const { identity, socketPath, kind } = server.status();
     const key = { scope: identity ?? socketPath ?? kind, pane, key: idempotencyKey };
@@ -128,18 +139,20 @@ class PaneDelivery implements DeliveryEngine {
     const deadlineMs = startedMs + timeoutMs;
     const patience = new AbortController();
     const timer = this.#clock.callAt(deadlineMs, () => patience.abort(turnTimedOut(pane, timeoutMs)));
-    const leaving = AbortSignal.any([this.#closing.signal, patience.signal, ...(signal === undefined ? [] : [signal])]);
+    const stopping = this.#stopping.signal;
+    const leaving = AbortSignal.any([stopping, patience.signal, ...(signal === undefined ? [] : [signal])]);
+    const progress = new Progress();
     try {
-      return await this.#turns.run(server, pane, leaving, async () => {
+      const done = this.#turns.run(server, pane, leaving, async () => {
         timer.cancel();
         using watch = new PaneWatch({ server, pane, readiness: this.#readiness, clock: this.#clock, profile });
         const beforeFirstWrite = (): void => {
           leaving.throwIfAborted();
           attempt?.beforeFirstWrite();
         };
-        const progress = new Progress();
         return await outcomeOf({ watch, startedMs, deadlineMs, beforeFirstWrite, progress }, attempt, work);
       });
+      return await orLeave(done, stopping, () => progress.firstByteMs === undefined);
     } finally {
       timer.cancel();
     }
@@ -147,14 +160,22 @@ class PaneDelivery implements DeliveryEngine {
 
   /** The result, or the reason for which the caller leaves or is left; the work goes on without it. */
   #orLeave<Result>(done: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
-    const leaving = signal === undefined ? this.#closing.signal : AbortSignal.any([this.#closing.signal, signal]);
-    return new Promise((resolve, reject) => {
-      const leave = (): void => reject(leaving.reason as Error);
-      leaving.addEventListener("abort", leave, { once: true });
-      void done.then(resolve, reject).finally(() => leaving.removeEventListener("abort", leave));
-    });
+    return orLeave(done, signal === undefined ? this.#closing.signal : AbortSignal.any([this.#closing.signal, signal]));
   }
 }
+
+/** `done`, or the signal's reason if one may leave when it aborts. */
+function orLeave<Result>(done: Promise<Result>, signal: AbortSignal, mayLeave = (): boolean => true): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      if (mayLeave()) reject(signal.reason as Error);
+    };
+    signal.addEventListener("abort", leave, { once: true });
+    void done.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+  });
+}
+
+const stops = (): AppError => new AppError("CONNECTION_LOST", "the daemon stops; look at the pane before typing again");
 
 /** A connection that is lost after something was written leaves it undecided; nothing is sent again. */
 async function outcomeOf(

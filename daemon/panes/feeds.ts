@@ -1,4 +1,5 @@
 /** The feeds of one server's panes: made for the first subscriber of a pane, gone with its last. */
+import type { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { TmuxServer } from "../server/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
@@ -15,6 +16,8 @@ export interface OpenSubscription {
   readonly feed: PaneFeed;
   /** The sink has room again. */
   pump(): void;
+  /** Writes what there is room for, then `closed` with this error. Safe to call twice. */
+  finish(error: AppError): void;
   /** Safe to call twice. */
   close(): void;
 }
@@ -59,6 +62,14 @@ export class Feeds {
           } catch (error) {
             this.#options.onError(error);
           }
+        },
+        finish: (error) => {
+          try {
+            subscription.finish(error);
+          } catch (failure) {
+            this.#options.onError(failure);
+          }
+          release();
         },
         close: () => {
           subscription.close();

@@ -83,6 +83,14 @@ export class Subscription implements FeedMember {
     this.#feed.remove(this);
   }
 
+  /** The reader is sent away: what there is room for, a hole that was still to be declared, and why. Safe to call twice. */
+  finish(error: AppError): void {
+    this.#pumpSafely();
+    if (this.#done) return;
+    if (this.#want === undefined) this.#end(error);
+    else this.#abandon(this.#want, error);
+  }
+
   pump(): void {
     if (this.#pumping) return;
     this.#pumping = true;

@@ -160,3 +160,16 @@ test("an agent without hooks lives by its screen alone", async () => {
   clock.advanceMs(1_500);
   expect(await state()).toBe("COMPLETE");
 });
+
+test("a stop ends the pane's stream with `closed`, and the events' after the last one", async () => {
+  const agentId = await scene.register();
+  const events = await scene.dashboard.events();
+  const screen = await fetch(`${scene.dashboard.url}/api/agents/${agentId}/pane/stream`);
+  await scene.prompt("go");
+  scene.dashboard.end();
+  expect(await screen.text()).toMatch(
+    /event: open\n[^]*event: closed\ndata: \{"code":"CONNECTION_LOST","message":"[^"]+"\}\n\n$/,
+  );
+  await events.ended;
+  expect(events.names()).toContain("turn_created");
+});

@@ -119,6 +119,30 @@ describe.each(["sse", "websocket"] as const)("%s", (transport) => {
     expect(await reader.next()).toBeUndefined();
   });
 
+  test("a daemon that stops says so last, after what was printed", async () => {
+    await using api = await withPane();
+    await using reader = follow(api, { resume: false });
+    await reader.next();
+    await api.type("last words");
+    api.native.close();
+    expect(await reader.text(11)).toBe("last words\n");
+    expect(await reader.next()).toMatchObject({ kind: "closed", code: "CONNECTION_LOST" });
+    expect(await reader.next()).toBeUndefined();
+  });
+
+  test("a hole that is not declared yet when the daemon stops is declared before", async () => {
+    await using api = await withPane({ retainBytes: 1_000 });
+    const { epoch } = api.server.status();
+    for (let line = 0; line < 40; line += 1) await api.type("x".repeat(99));
+    // Its snapshot never comes.
+    api.server.snapshot = () => new Promise(() => undefined);
+    await using reader = follow(api, { from: `${epoch}:5`, resume: false });
+    await reader.next();
+    api.native.close();
+    expect(await reader.next()).toEqual({ kind: "gap", from: `${epoch}:5`, to: `${epoch}:4000`, reason: "evicted" });
+    expect(await reader.next()).toMatchObject({ kind: "closed", code: "CONNECTION_LOST" });
+  });
+
   test("a resize is told, with a snapshot", async () => {
     await using api = await withPane();
     await using reader = follow(api);

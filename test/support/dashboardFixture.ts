@@ -23,6 +23,8 @@ export interface DashboardFixture extends AsyncDisposable {
   hook(name: string, body: object, headers?: Record<string, string>): Promise<NativeAnswer>;
   respond(agentId: number, body: unknown, key?: string): Promise<NativeAnswer>;
   events(query?: string, headers?: Record<string, string>): Promise<EventReader>;
+  /** As a stop does: ends every stream. */
+  end(): void;
 }
 
 export interface DashboardFixtureOptions extends Partial<DashboardAppOptions> {
@@ -98,6 +100,7 @@ export async function dashboardFixture(
       readers.add(reader);
       return reader;
     },
+    end: dashboard.end,
     [Symbol.asyncDispose]: async () => {
       for (const reader of readers) reader.close();
       dashboard.end();

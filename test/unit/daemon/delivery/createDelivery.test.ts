@@ -218,4 +218,24 @@ describe("turns", () => {
     await pane.during(new Promise<void>((resolve) => void pane.clock.callAt(200, resolve)));
     expect(enters(pane)).toHaveLength(1);
   });
+
+  test("a stop lets what has begun come to its end, and begins nothing", async () => {
+    const pane = claude();
+    const { delivery, request, work } = deliver(pane);
+    const waiting = delivery.submit(request).catch((error: unknown) => error);
+    const stopped = pane.during(work, (nowMs) => nowMs === 20 && delivery.stop());
+    expect((await stopped).outcome).toBe("submitted");
+    expect(await waiting).toMatchObject({ code: "CONNECTION_LOST" });
+    await expect(delivery.submit(request)).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+    expect(pane.typed.map(({ paste, keys }) => paste ?? keys)).toEqual(["fix it", ["Enter"]]);
+  });
+
+  test("a stop before the first byte is told at once, and nothing is typed", async () => {
+    const pane = claude();
+    const { delivery, work } = deliver(pane);
+    delivery.stop();
+    await expect(work).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+    await pane.during(new Promise<void>((resolve) => void pane.clock.callAt(200, resolve)));
+    expect(pane.typed).toEqual([]);
+  });
 });
