@@ -24,6 +24,25 @@ export interface Gap {
   readonly reason: GapReason;
 }
 
+/** A hole whose ends may lie in two epochs. */
+export interface StreamGap {
+  readonly from: Position;
+  readonly to: Position;
+  readonly reason: GapReason;
+}
+
+export const gapWithin = (epoch: string, { from, to, reason }: Gap): StreamGap => ({
+  from: { epoch, outputSeq: from },
+  to: { epoch, outputSeq: to },
+  reason,
+});
+
+export const formatGap = ({ from, to, reason }: StreamGap) => ({
+  from: formatPosition(from),
+  to: formatPosition(to),
+  reason,
+});
+
 export const formatPosition = (position: Position): string => `${position.epoch}:${position.outputSeq}`;
 
 /** @throws AppError INVALID_ARGUMENT when the text is no position. */

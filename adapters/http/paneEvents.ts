@@ -6,13 +6,13 @@ import type { ServerResponse } from "node:http";
 import type { Feeds, OpenSubscription } from "../../daemon/panes/feeds.ts";
 import type { ExitStatus } from "../../daemon/panes/outputSource.ts";
 import type { FrameEncoder, OutputChunk, PaneFeed } from "../../daemon/panes/paneFeed.ts";
-import type { StreamGap, StreamStart, SubscriptionSink } from "../../daemon/panes/subscription.ts";
+import type { StreamStart, SubscriptionSink } from "../../daemon/panes/subscription.ts";
 import type { Capture, Snapshot } from "../../daemon/server/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
-import type { NativeExit, NativeGap, NativeSnapshot } from "../../protocol/api/nativeAnswers.ts";
+import type { NativeExit, NativeSnapshot } from "../../protocol/api/nativeAnswers.ts";
 import type { StreamEventData } from "../../protocol/api/nativeStream.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import { formatPosition } from "../../protocol/position.ts";
+import { formatGap, formatPosition, type StreamGap } from "../../protocol/position.ts";
 import { daemonStopping } from "./errors.ts";
 import { sseEvent, SseWriter } from "./sse.ts";
 
@@ -102,7 +102,7 @@ export function openPaneEvents(options: PaneEventsOptions): void {
     },
     gap: (gap) => {
       observe.gap?.(gap);
-      send("gap", gapAnswer(gap));
+      send("gap", formatGap(gap));
     },
     snapshot: (snapshot) => {
       observe.snapshot?.();
@@ -152,10 +152,4 @@ export const screenAnswer = ({ position, exact, cols, rows, alternateScreen }: C
   cols,
   rows,
   alternateScreen,
-});
-
-export const gapAnswer = ({ from, to, reason }: StreamGap): NativeGap => ({
-  from: formatPosition(from),
-  to: formatPosition(to),
-  reason,
 });

@@ -5,7 +5,6 @@ import type { Dialog, Readiness } from "../../daemon/readiness/readiness.ts";
 import type { WaitResult } from "../../daemon/waits/waitTypes.ts";
 import type {
   NativeCapture,
-  NativeGap,
   NativePane,
   NativePaneDetails,
   NativeReadiness,
@@ -14,7 +13,7 @@ import type {
   NativeWaitAnswer,
 } from "../../protocol/api/nativeAnswers.ts";
 import { exitAnswer, screenAnswer } from "../http/paneEvents.ts";
-import { formatPosition, type Gap } from "../../protocol/position.ts";
+import { formatGap, formatPosition } from "../../protocol/position.ts";
 
 export function serverAnswer(name: string, server: TmuxServer): NativeServer {
   const { kind, state, epoch, tmuxVersion, socketPath } = server.status();
@@ -104,13 +103,6 @@ export const captureAnswer = (capture: Capture): NativeCapture => ({
   cursor: capture.cursor,
 });
 
-/** A gap within one epoch. */
-export const gapWithin = (epoch: string, { from, to, reason }: Gap): NativeGap => ({
-  from: formatPosition({ epoch, outputSeq: from }),
-  to: formatPosition({ epoch, outputSeq: to }),
-  reason,
-});
-
 export const waitAnswer = ({ matched, position, exit, elapsedMs, gaps }: WaitResult): NativeWaitAnswer => ({
   matched: matched.map(({ predicate, text, from, to }) => ({
     predicate,
@@ -121,5 +113,5 @@ export const waitAnswer = ({ matched, position, exit, elapsedMs, gaps }: WaitRes
   position: formatPosition(position),
   ...(exit === undefined ? {} : { exit: exitAnswer(exit) }),
   elapsedMs: Math.round(elapsedMs * 1_000) / 1_000,
-  gaps: gaps.map((gap) => gapWithin(position.epoch, gap)),
+  gaps: gaps.map(formatGap),
 });

@@ -17,17 +17,9 @@ import {
 } from "../../protocol/api/nativeRequests.ts";
 import { runCommand } from "../../daemon/panes/runCommand.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { formatPosition } from "../../protocol/position.ts";
+import { formatGap, formatPosition, gapWithin } from "../../protocol/position.ts";
 import { AnsiStripper, stripRoom } from "../../protocol/text/ansi.ts";
-import {
-  captureAnswer,
-  gapWithin,
-  paneAnswer,
-  paneDetailsAnswer,
-  serverAnswer,
-  sessionAnswer,
-  waitAnswer,
-} from "./answers.ts";
+import { captureAnswer, paneAnswer, paneDetailsAnswer, serverAnswer, sessionAnswer, waitAnswer } from "./answers.ts";
 import { snapshotAnswer } from "../http/paneEvents.ts";
 import type { NativeContext, NativeHandlerContext } from "./context.ts";
 import type { EndpointId } from "./endpoints.ts";
@@ -138,7 +130,7 @@ export const HANDLERS: Readonly<Record<Exclude<EndpointId, "socket" | "openapi" 
           exitCode: result.exitCode ?? null,
           from: formatPosition(result.from),
           to: formatPosition(result.to),
-          gaps: result.gaps.map((gap) => gapWithin(result.from.epoch, gap)),
+          gaps: result.gaps.map((gap) => formatGap(gapWithin(result.from.epoch, gap))),
           method: result.method,
           elapsedMs: Math.round(result.elapsedMs * 1_000) / 1_000,
         } satisfies NativeRunAnswer;

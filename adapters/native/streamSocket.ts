@@ -10,10 +10,10 @@ import type { SubscriptionSink } from "../../daemon/panes/subscription.ts";
 import { STREAM_INITIAL_CREDIT_BYTES } from "../../protocol/api/nativeFrames.ts";
 import { type StreamMessage, type StreamRequest, streamRequestSchema } from "../../protocol/api/nativeStream.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { formatPosition } from "../../protocol/position.ts";
+import { formatGap, formatPosition } from "../../protocol/position.ts";
 import { daemonStopping, visibleError } from "../http/errors.ts";
 import { SocketWriter } from "../http/websocket.ts";
-import { exitAnswer, gapAnswer, snapshotAnswer } from "../http/paneEvents.ts";
+import { exitAnswer, snapshotAnswer } from "../http/paneEvents.ts";
 import { readinessAnswer } from "./answers.ts";
 import type { NativeContext } from "./context.ts";
 import { ReadinessStream } from "./readiness.ts";
@@ -201,7 +201,7 @@ export class StreamSocket {
       },
       gap: (gap) => {
         metrics.streamGaps.add(1, { reason: gap.reason });
-        this.#send({ type: "gap", channel: number, ...gapAnswer(gap) });
+        this.#send({ type: "gap", channel: number, ...formatGap(gap) });
       },
       snapshot: (snapshot) => {
         metrics.streamSnapshots.add();

@@ -4,7 +4,7 @@
  * then, what tmux dropped and what belonged to another epoch becomes a gap, followed by a snapshot to go on from.
  */
 import { AppError, toAppError } from "../../protocol/errors.ts";
-import type { GapReason, Position } from "../../protocol/position.ts";
+import type { GapReason, Position, StreamGap } from "../../protocol/position.ts";
 import type { Snapshot } from "../server/tmuxServer.ts";
 import type { ExitStatus, OutputSource } from "./outputSource.ts";
 import type { FeedMember, OutputChunk, PaneFeed } from "./paneFeed.ts";
@@ -20,13 +20,6 @@ export type StreamStart =
   | { readonly kind: "snapshot" }
   | { readonly kind: "tail"; readonly lines: number }
   | { readonly kind: "position"; readonly position: Position };
-
-/** A hole whose ends may lie in two epochs. */
-export interface StreamGap {
-  readonly from: Position;
-  readonly to: Position;
-  readonly reason: GapReason;
-}
 
 /** Where a subscription writes. What one of these throws ends this subscription and no other. */
 export interface SubscriptionSink {

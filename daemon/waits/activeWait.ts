@@ -4,7 +4,7 @@
  */
 import { setMaxListeners } from "node:events";
 import { AppError } from "../../protocol/errors.ts";
-import type { Gap, Position } from "../../protocol/position.ts";
+import { formatGap, type Position, type StreamGap } from "../../protocol/position.ts";
 import type { Timer } from "../time/clock.ts";
 import type { FoundText } from "./patternWatch.ts";
 import { PredicateSet, type TargetState } from "./predicateSet.ts";
@@ -33,7 +33,7 @@ export class ActiveWait {
   readonly #options: ActiveWaitOptions;
   readonly #all: PredicateSet | undefined;
   readonly #anyOf: readonly PredicateSet[];
-  readonly #gaps: Gap[] = [];
+  readonly #gaps: StreamGap[] = [];
   readonly #cleanUps: (() => void)[] = [];
   #timeout: Timer | undefined;
   #stable: Timer | undefined;
@@ -87,9 +87,11 @@ export class ActiveWait {
     this.check();
   }
 
-  onMissed(gap: Gap): void {
+  onMissed(gap: StreamGap): void {
     const last = this.#gaps.at(-1);
-    if (this.#gaps.length >= MAX_GAPS || (last?.from === gap.from && last.to === gap.to)) return;
+    if (this.#gaps.length >= MAX_GAPS) return;
+    // Each of its watches tells of the same hole.
+    if (last?.from.outputSeq === gap.from.outputSeq && last.to.outputSeq === gap.to.outputSeq) return;
     this.#gaps.push(gap);
     this.#options.metrics.numbers.wait_gaps_total++;
   }
@@ -150,7 +152,7 @@ export class ActiveWait {
     const anyOf = this.#anyOf.length === 0 ? {} : { anyOf: this.#anyOf.map((set) => set.progress(state)) };
     const predicates = { ...this.#all?.progress(state), ...anyOf };
     const elapsedMs = Math.round(state.nowMs - this.registeredMs);
-    const details = { predicates, elapsedMs, timeoutMs: request.timeoutMs, gaps: this.#gaps };
+    const details = { predicates, elapsedMs, timeoutMs: request.timeoutMs, gaps: this.#gaps.map(formatGap) };
     this.#reject(new AppError("TIMEOUT", `the wait was not satisfied within ${request.timeoutMs} ms`, { details }));
   }
 

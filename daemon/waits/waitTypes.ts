@@ -6,7 +6,7 @@
  * level and must hold when the wait ends.
  */
 import type { AppError } from "../../protocol/errors.ts";
-import type { Gap, Position } from "../../protocol/position.ts";
+import type { Position, StreamGap } from "../../protocol/position.ts";
 import type { ExitStatus } from "../panes/outputSource.ts";
 
 export type WaitPattern =
@@ -100,7 +100,7 @@ export interface WaitResult {
   readonly exit?: ExitStatus | undefined;
   readonly elapsedMs: number;
   /** Output this wait could not see. A pattern never matches across a gap. */
-  readonly gaps: readonly Gap[];
+  readonly gaps: readonly StreamGap[];
 }
 
 /** Progress of one set, as in `details.predicates` of a TIMEOUT. */

@@ -1,6 +1,6 @@
 /** Turns the text predicates of a wait into watches, and finds where they begin to look. */
 import { AppError } from "../../protocol/errors.ts";
-import type { Gap } from "../../protocol/position.ts";
+import { gapWithin, type StreamGap } from "../../protocol/position.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
 import type { ActiveWait } from "./activeWait.ts";
 import { EchoMask } from "./echoMask.ts";
@@ -18,7 +18,7 @@ import type { WaitFrom } from "./waitTypes.ts";
 
 export interface WaitStart {
   readonly start: number;
-  readonly missed: Gap | undefined;
+  readonly missed: StreamGap | undefined;
 }
 
 export interface ArmMoment {
@@ -53,16 +53,16 @@ export function watchText(
   for (const set of wait.sets) {
     const { pattern } = set.checked;
     if (pattern?.kind === "literal") {
-      const watch = new LiteralWatch(owner(wait, set, "pattern"), pattern.bytes, start, limits.maxMatchBytes);
+      const watch = new LiteralWatch(owner(wait, set, "pattern", source), pattern.bytes, start, limits.maxMatchBytes);
       wait.watches.add({ kind: "literal", watch });
     } else if (pattern?.kind === "regex") {
       const regex = regexes[nextRegex++];
       if (regex === undefined) throw new AppError("INTERNAL_ERROR", "a regex was not compiled");
-      wait.watches.add({ kind: "regex", watch: new RegexWatch(owner(wait, set, "pattern"), start), regex });
+      wait.watches.add({ kind: "regex", watch: new RegexWatch(owner(wait, set, "pattern", source), start), regex });
     }
     if (set.checked.prompt) {
       // The prompt that counts is the one at the end of the output: it never looks back.
-      const watch = new PromptWatch(owner(wait, set, "prompt"), moment.head, needsOutput, limits.maxMatchBytes);
+      const watch = new PromptWatch(owner(wait, set, "prompt", source), moment.head, needsOutput, limits.maxMatchBytes);
       wait.watches.add({ kind: "prompt", watch });
     }
   }
@@ -80,9 +80,14 @@ export function startOf(source: OutputSource, from: WaitFrom, head: number): Wai
       const { epoch, outputSeq } = from.position;
       if (epoch !== source.epoch) {
         // Everything of this epoch is later than that position; what lies between the two nobody has.
-        return { start: source.tailSeq, missed: { from: source.tailSeq, to: source.tailSeq, reason: "epoch" } };
+        const to = { epoch: source.epoch, outputSeq: source.tailSeq };
+        return { start: source.tailSeq, missed: { from: from.position, to, reason: "epoch" } };
       }
-      if (outputSeq <= source.outputSeq) return { start: outputSeq, missed: undefined };
+      if (outputSeq <= source.outputSeq) {
+        const slice = source.read(outputSeq, 1);
+        if (slice.kind !== "gap") return { start: outputSeq, missed: undefined };
+        return { start: slice.gap.to, missed: gapWithin(epoch, slice.gap) };
+      }
       throw new AppError(
         "INVALID_ARGUMENT",
         "the position is ahead of the output; use one that a capture or a wait gave",
@@ -94,9 +99,14 @@ export function startOf(source: OutputSource, from: WaitFrom, head: number): Wai
   }
 }
 
-const owner = (wait: ActiveWait, set: PredicateSet, kind: "pattern" | "prompt"): WatchOwner => ({
+const owner = (
+  wait: ActiveWait,
+  set: PredicateSet,
+  kind: "pattern" | "prompt",
+  { epoch }: OutputSource,
+): WatchOwner => ({
   found: (found) => wait.onFound(set, kind, found),
-  missed: (gap) => wait.onMissed(gap),
+  missed: (gap) => wait.onMissed(gapWithin(epoch, gap)),
   failed: (error) => wait.fail(error),
 });
 

@@ -155,6 +155,16 @@ describe("waits", () => {
     ]);
   });
 
+  test("tells what lies between a position of an earlier epoch and what it sees, also when its time is over", async () => {
+    await using api = await withSession();
+    await api.call("POST", `${PANE}/input`, { parts: [text("one")] });
+    const body = { pattern: { literal: "one" }, from: "0ther:77" };
+    const gaps = [{ from: "0ther:77", to: `${api.server.status().epoch}:0`, reason: "epoch" }];
+    expect((await api.call("POST", `${PANE}/wait`, body)).json).toMatchObject({ gaps });
+    const late = await api.call("POST", `${PANE}/wait`, { ...body, pattern: { literal: "two" }, timeoutMs: 5 });
+    expect(late.json["error"]).toMatchObject({ code: "TIMEOUT", details: { gaps } });
+  });
+
   test("looks back from a position, and at any of several sets", async () => {
     await using api = await withSession();
     const { json } = await api.call("POST", `${PANE}/input`, { parts: [text("older")] });

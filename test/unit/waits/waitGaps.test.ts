@@ -1,5 +1,6 @@
 /** What a wait has not seen is declared, and nothing matches across it. */
 import { expect, test } from "vitest";
+import { gapWithin } from "../../../protocol/position.ts";
 import { MemorySource } from "../../support/memorySource.ts";
 import { literal, outcomeOf, re2Done, regex, turns, waitBench } from "./waitFixture.ts";
 
@@ -13,7 +14,7 @@ test("nothing matches across a gap, and the gap is declared", async () => {
   expect(await outcomeOf(wait)).toBe("pending");
   source.write("DONE");
   const result = await wait;
-  expect(result.gaps).toEqual([{ from: 2, to: 12, reason: "paused" }]);
+  expect(result.gaps).toEqual([gapWithin("e1", { from: 2, to: 12, reason: "paused" })]);
   expect(result.matched[0]?.from?.outputSeq).toBe(14);
   waits.close();
 });
@@ -27,7 +28,7 @@ test("output that leaves the ring before it is evaluated is a declared gap, for 
   for (let index = 0; index < 4; index++) source.write(".".repeat(1_000));
   source.write("DONE");
   for (const result of await Promise.all(waiting)) {
-    expect(result.gaps).toEqual([{ from: 0, to: 2_984, reason: "evicted" }]);
+    expect(result.gaps).toEqual([gapWithin("e1", { from: 0, to: 2_984, reason: "evicted" })]);
     expect(result.matched[0]?.from?.outputSeq).toBe(4_004);
   }
   expect(waits.metrics().wait_gaps_total).toBe(2);
@@ -93,5 +94,16 @@ test("what RE2 has not judged yet when a hole comes still counts, and nothing re
   expect((await before).matched[0]?.text).toBe("123x");
   await re2Done(waits);
   expect(await outcomeOf(over)).toBe("pending");
+  waits.close();
+});
+
+test("what had left the ring before the wait began is declared as well", async () => {
+  const { waits } = waitBench();
+  const source = new MemorySource({ ringBytes: 1_024 });
+  source.write(".".repeat(2_000));
+  source.write("DONE");
+  const from = { kind: "position", position: { epoch: source.epoch, outputSeq: 5 } } as const;
+  const { gaps } = await waits.wait(source, { ...literal("DONE"), from });
+  expect(gaps).toEqual([gapWithin("e1", { from: 5, to: source.tailSeq, reason: "evicted" })]);
   waits.close();
 });

@@ -176,13 +176,19 @@ test("tail looks at the last lines kept and no further", async () => {
 });
 
 test("a position looks from there on, an impossible one is refused, one of another epoch is a gap", async () => {
-  const { source, waits } = waitBench();
+  const { source, waits, clock } = waitBench();
   source.write("aa bb aa");
   const from = (outputSeq: number, epoch = "e1") => ({ kind: "position", position: { epoch, outputSeq } }) as const;
   expect((await waits.wait(source, { ...literal("aa"), from: from(1) })).matched[0]?.from?.outputSeq).toBe(6);
   expect((await errorOf(waits.wait(source, { ...literal("aa"), from: from(9) }))).code).toBe("INVALID_ARGUMENT");
   const other = await waits.wait(source, { ...literal("aa"), from: from(3, "e0") });
-  expect(other.gaps).toEqual([{ from: 0, to: 0, reason: "epoch" }]);
+  expect(other.gaps).toEqual([
+    { from: { epoch: "e0", outputSeq: 3 }, to: { epoch: "e1", outputSeq: 0 }, reason: "epoch" },
+  ]);
+  const vain = waits.wait(source, { ...literal("cc"), from: from(3, "e0"), timeoutMs: 1 });
+  await turns();
+  clock.advanceMs(1);
+  expect((await errorOf(vain)).details?.["gaps"]).toEqual([{ from: "e0:3", to: "e1:0", reason: "epoch" }]);
   expect(waits.metrics().wait_active).toBe(0);
   waits.close();
 });
