@@ -1,4 +1,5 @@
 /** What the page asks of agents beyond the contract: all cards, the history, the live pane, and taking control of it. */
+import { parseJsonText } from "../http/jsonText.ts";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
 import { isKeyName } from "../../daemon/panes/keys.ts";
@@ -97,7 +98,7 @@ export async function paneInput(
 function inputPart(bytes: Uint8Array): InputPart | undefined {
   let body: Readonly<Record<string, unknown>> | undefined;
   try {
-    body = fieldsOf(JSON.parse(new TextDecoder().decode(bytes)));
+    body = fieldsOf(parseJsonText(new TextDecoder().decode(bytes)));
   } catch {
     return undefined;
   }

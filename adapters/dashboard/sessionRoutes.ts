@@ -1,4 +1,5 @@
 /** `/api/sessions`: agents that a launcher registers before their first hook (docs/contracts/dashboard.md §1). */
+import { parseJsonText } from "../http/jsonText.ts";
 import type { Context } from "hono";
 import { isPaneId } from "../../protocol/ids.ts";
 import type { GuardEnv } from "../http/guard.ts";
@@ -105,7 +106,7 @@ export function getSession(context: DashboardContext, c: Context<GuardEnv>, give
 
 function bodyOf(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   try {
-    return fieldsOf(JSON.parse(new TextDecoder().decode(bytes)));
+    return fieldsOf(parseJsonText(new TextDecoder().decode(bytes)));
   } catch {
     return undefined;
   }

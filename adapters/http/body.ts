@@ -7,6 +7,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { parseJsonText } from "./jsonText.ts";
 import { LINGER_MS, MAX_DRAIN_BYTES, MAX_DRAIN_MS } from "./limits.ts";
 
 /** The error of a body past its limit; `details.close` says whether the connection is given up. */
@@ -90,11 +91,7 @@ export function parseJson(bytes: Uint8Array): unknown {
     throw new AppError("INVALID_ARGUMENT", "Invalid JSON body.", { cause: error });
   }
   if (text === "") throw new AppError("INVALID_ARGUMENT", "Missing JSON request body.");
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    throw new AppError("INVALID_ARGUMENT", "Invalid JSON body.", { cause: error });
-  }
+  return parseJsonText(text);
 }
 
 /** A missing type is accepted; a wrong one also keeps cross-site forms and `text/plain` requests out. */

@@ -12,6 +12,7 @@ import { type StreamMessage, type StreamRequest, streamRequestSchema } from "../
 import { AppError } from "../../protocol/errors.ts";
 import { formatGap, formatPosition } from "../../protocol/position.ts";
 import { daemonStopping, visibleError } from "../http/errors.ts";
+import { parseJsonText } from "../http/jsonText.ts";
 import { SocketWriter } from "../http/websocket.ts";
 import { exitAnswer, snapshotAnswer } from "../http/paneEvents.ts";
 import { readinessAnswer } from "./answers.ts";
@@ -65,7 +66,7 @@ export class StreamSocket {
   message(data: unknown): void {
     let id: number | null = null;
     try {
-      const json = typeof data === "string" ? parseJson(data) : undefined;
+      const json = typeof data === "string" ? parseJsonText(data) : undefined;
       id = idOf(json);
       this.#request(parse(streamRequestSchema, json));
     } catch (error) {
@@ -258,14 +259,6 @@ export class StreamSocket {
 function endChannel(channel: OpenChannel | undefined): void {
   channel?.subscription?.close();
   channel?.readiness?.[Symbol.dispose]();
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    throw new AppError("INVALID_ARGUMENT", "a message is one JSON object", { cause: error });
-  }
 }
 
 function idOf(json: unknown): number | null {

@@ -2,6 +2,7 @@
  * From a hook's request to what it says (docs/contracts/dashboard.md §3). Agents' own field names are taken beside the
  * contract's; what is of another type than it should be counts as absent, and what nobody knows is dropped.
  */
+import { parseJsonText } from "../../http/jsonText.ts";
 import type { Context } from "hono";
 import { isPaneId, type PaneId } from "../../../protocol/ids.ts";
 import { fieldsOf } from "../agents/questions.ts";
@@ -48,7 +49,7 @@ export function parseHook(c: Context<GuardEnv>, bytes: Uint8Array): HookRequest 
   if (!isJson(c.req.header("content-type"))) return "Content-Type must be application/json";
   let payload: unknown;
   try {
-    payload = JSON.parse(new TextDecoder().decode(bytes));
+    payload = parseJsonText(new TextDecoder().decode(bytes));
   } catch {
     return "Invalid JSON payload";
   }

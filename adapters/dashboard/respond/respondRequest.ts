@@ -1,4 +1,5 @@
 /** From the body of `POST /api/respond/:id` to an answer, or the contract's refusal of it (docs/contracts/dashboard.md §2). */
+import { parseJsonText } from "../../http/jsonText.ts";
 import { isKeyName } from "../../../daemon/panes/keys.ts";
 import { MAX_INPUT_BYTES } from "../../../protocol/limits.ts";
 import { fieldsOf, textOf } from "../agents/questions.ts";
@@ -66,7 +67,7 @@ export function parseRespond(bytes: Uint8Array): RespondRequest | Refusal {
 
 function bodyOf(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   try {
-    return fieldsOf(JSON.parse(new TextDecoder().decode(bytes))) ?? {};
+    return fieldsOf(parseJsonText(new TextDecoder().decode(bytes))) ?? {};
   } catch {
     return {};
   }
