@@ -1,15 +1,15 @@
 /**
- * Which texts can be one prompt. Inside a prompt, line ends and tabs are text; every other control character is a key to
- * the program (ETX interrupts, ESC ends a bracketed paste early and leaves the rest to be typed), so it is refused.
+ * Which texts can be one prompt. A prompt is pasted, so it holds what a paste may (`pasteText.ts`).
  */
 import { AppError } from "../../protocol/errors.ts";
 import { MAX_INPUT_BYTES } from "../../protocol/limits.ts";
+import { holdsKeys } from "../panes/pasteText.ts";
 
 /** CR LF and CR become LF: outside of a paste a CR is Enter. @throws AppError INVALID_ARGUMENT */
 export function promptText(text: string): string {
   const prompt = text.replaceAll(/\r\n?/g, "\n");
   if (prompt.trim() === "") throw new AppError("INVALID_ARGUMENT", "text is blank: there is nothing to submit");
-  if (/[^\P{Cc}\n\t]/u.test(prompt)) {
+  if (holdsKeys(prompt)) {
     throw new AppError(
       "INVALID_ARGUMENT",
       "text holds control characters, which a program takes for keys; leave them out, or press keys with input",

@@ -29,6 +29,7 @@ import type { Settle } from "../connection/commandQueue.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { InputOptions, InputPart } from "../server/tmuxServer.ts";
 import { isKeyName } from "./keys.ts";
+import { requirePasteText } from "./pasteText.ts";
 
 /** No session's name, and what tmux says is missing when a cursor is not where keys want it. */
 const CURSOR_HAS_MOVED = "tmuxwire cursor has moved";
@@ -165,7 +166,7 @@ interface InputPlan {
   readonly buffers: readonly string[];
 }
 
-/** @throws AppError INVALID_ARGUMENT on an unknown key name or too much text: nothing is typed. */
+/** @throws AppError INVALID_ARGUMENT on an unknown key name, too much text or a paste that is none: nothing is typed. */
 export function planInput(pane: PaneId, parts: readonly InputPart[], bufferName: () => string): InputPlan {
   const groups: (readonly string[])[] = [];
   const buffers: string[] = [];
@@ -190,6 +191,7 @@ export function planInput(pane: PaneId, parts: readonly InputPart[], bufferName:
       throw new AppError("INVALID_ARGUMENT", `one input job holds at most ${MAX_INPUT_BYTES} bytes; split the text`);
     }
     if (part.bytes.length === 0) continue;
+    if (part.kind === "paste") requirePasteText(part.bytes);
     if (part.kind === "text" && part.bytes.length <= MAX_SEND_KEYS_BYTES) {
       line.push(isPrintable(part.bytes) ? sendLiteral(pane, part.bytes) : sendBytes(pane, part.bytes));
       continue;

@@ -7,6 +7,7 @@ import { randomBytes } from "node:crypto";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId, SessionId } from "../../protocol/ids.ts";
 import { DEFAULT_RING_BYTES, MAX_INPUT_BYTES } from "../../protocol/limits.ts";
+import { requirePasteText } from "../panes/pasteText.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
 import { headOf } from "../panes/outputSource.ts";
 import type { BoundedLines } from "./boundedLines.ts";
@@ -134,6 +135,7 @@ export class StubServer implements TmuxServer {
   async input(pane: PaneId, parts: readonly InputPart[], options: InputOptions = {}): Promise<InputReceipt> {
     const session = this.#requirePane(pane);
     options.signal?.throwIfAborted();
+    for (const part of parts) if (part.kind === "paste") requirePasteText(part.bytes);
     const line = lineOf(parts);
     if (line === "") return { position: headOf(session.stream) };
     const bytes = encoder.encode(`${line}\n`);

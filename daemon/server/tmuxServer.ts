@@ -75,7 +75,7 @@ export type InputPart =
        */
       readonly onlyAt?: { readonly col: number; readonly row: number } | undefined;
     }
-  /** Arrives byte for byte, bracketed when the program asked for that (`?2004h`). */
+  /** Text (`pasteText.ts`) that arrives byte for byte, bracketed when the program asked for that (`?2004h`). */
   | { readonly kind: "paste"; readonly bytes: Uint8Array };
 
 export interface InputOptions {

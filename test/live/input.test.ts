@@ -62,6 +62,14 @@ test("a paste is bracketed exactly when the program asked for it", async () => {
   const marked = Buffer.concat([open, paste.bytes, close, open, long.bytes, close]);
   expect(await bracketing.received(marked.length)).toEqual(marked);
 
+  // What would end it early is refused, and nothing of its job is typed.
+  const ending = { kind: "paste", bytes: Buffer.from("x\u001b[201~y") } as const;
+  await expect(server.input(bracketing.pane, [text("before"), ending])).rejects.toMatchObject({
+    code: "INVALID_ARGUMENT",
+  });
+  await server.input(bracketing.pane, [text("after")]);
+  expect((await bracketing.received(marked.length + 5)).subarray(marked.length).toString()).toBe("after");
+
   const left = await ByteSink.start(server, socket.directory, "left", "\u001b[?2004h\u001b[?2004l");
   await server.input(left.pane, [paste]);
   expect(await left.received(paste.bytes.length)).toEqual(paste.bytes);

@@ -51,12 +51,13 @@ describe("planInput", () => {
   });
 
   test("what a buffer cannot carry goes between the buffers", () => {
-    expect(plan(paste(Uint8Array.of(65, 0, 255, 66)))).toEqual([
+    const long = "A".repeat(1_025);
+    expect(plan(text(Buffer.concat([Buffer.from(long), Buffer.of(0, 255, 66)])))).toEqual([
       [
         [LEAVE],
-        ['set-buffer -b b1 -- "A"', "paste-buffer -d -r -p -b b1 -t %7"],
+        [`set-buffer -b b1 -- "${long}"`, "paste-buffer -d -r -b b1 -t %7"],
         ["send-keys -H -t %7 00 ff"],
-        ['set-buffer -b b2 -- "B"', "paste-buffer -d -r -p -b b2 -t %7"],
+        ['set-buffer -b b2 -- "B"', "paste-buffer -d -r -b b2 -t %7"],
       ].flat(),
     ]);
   });
