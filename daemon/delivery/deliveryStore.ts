@@ -4,7 +4,7 @@
  * kept, only a hash of the request.
  */
 import type { Database } from "../ops/database.ts";
-import { openDatabase } from "../ops/database.ts";
+import { explainDatabaseError, openDatabase } from "../ops/database.ts";
 import { AppError, type ErrorCode } from "../../protocol/errors.ts";
 import type { SubmitResult } from "./delivery.ts";
 import { DELIVERY_KEPT_MS, MAX_DELIVERIES_KEPT } from "./deliveryLimits.ts";
@@ -33,7 +33,7 @@ export interface StoredDelivery {
 
 export interface DeliveryStore {
   find(key: DeliveryKey): StoredDelivery | undefined;
-  /** Before the first byte. @throws AppError RESOURCE_LIMIT, CONFIGURATION_INVALID: then nothing may be typed. */
+  /** Before the first byte. @throws AppError RESOURCE_LIMIT: then nothing may be typed. */
   begin(key: DeliveryKey, requestHash: string): void;
   /** Nothing was typed after all. */
   forget(key: DeliveryKey): void;
@@ -116,15 +116,18 @@ class SqliteDeliveryStore implements DeliveryStore {
     this.#opened = undefined;
   }
 
-  /** A disk that is full or locked must not look like a program that refused. */
+  /** A place that cannot be used must not look like a program that refused, nor like a daemon that was started wrongly. */
   #with<Result>(use: (statements: Statements) => Result): Result {
     try {
       return use(this.#statements());
     } catch (error) {
-      if (error instanceof AppError) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
-      const message = `the record of deliveries cannot be used (${reason}); make room on the disk, then try again`;
-      throw new AppError("RESOURCE_LIMIT", message, { cause: error });
+      const { code, message, details } = explainDatabaseError(this.#options.path, error);
+      if (code === "CONNECTION_LOST") throw error;
+      const reason = details?.["reason"] ?? "record_failed";
+      throw new AppError("RESOURCE_LIMIT", `nothing was recorded, so nothing is typed: ${message}`, {
+        details: { reason },
+        cause: error,
+      });
     }
   }
 

@@ -2,7 +2,7 @@
  * A SQLite file of ours: WAL, a bounded wait for a lock, migrations by `user_version`. A file that is no database is moved
  * aside, never deleted, and the caller is told where.
  */
-import { chmodSync, mkdirSync, renameSync, existsSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, renameSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import Sqlite from "better-sqlite3";
 import { AppError } from "../../protocol/errors.ts";
@@ -23,18 +23,18 @@ export interface DatabaseOptions {
 const BUSY_TIMEOUT_MS = 2_000;
 const DAMAGED = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB"]);
 
-/** @throws AppError CONFIGURATION_INVALID when the place cannot be used, RESOURCE_LIMIT when another process holds it. */
+/** @throws AppError CONFIGURATION_INVALID when the place cannot be used, RESOURCE_LIMIT when it is locked or the disk is full. */
 export function openDatabase(options: DatabaseOptions): Database {
   try {
     return open(options);
   } catch (error) {
-    if (!DAMAGED.has(codeOf(error))) throw explain(options.path, error);
+    if (!DAMAGED.has(codeOf(error))) throw explainDatabaseError(options.path, error);
     const movedTo = moveAside(options.path, options.nowUnixMs());
     options.onMovedAside(movedTo, error);
     try {
       return open(options);
     } catch (again) {
-      throw explain(options.path, again);
+      throw explainDatabaseError(options.path, again);
     }
   }
 }
@@ -53,7 +53,7 @@ export function examineDatabase(path: string): "absent" | "damaged" | "usable" {
     }
   } catch (error) {
     if (DAMAGED.has(codeOf(error))) return "damaged";
-    throw explain(path, error);
+    throw explainDatabaseError(path, error);
   }
 }
 
@@ -94,13 +94,40 @@ function moveAside(path: string, nowUnixMs: number): string {
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 
-function explain(path: string, error: unknown): AppError {
+/** What a person can do about it. */
+export function explainDatabaseError(path: string, error: unknown): AppError {
+  if (error instanceof AppError) return error;
   const code = codeOf(error);
+  const options = { cause: error };
   if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
-    return new AppError("RESOURCE_LIMIT", `${path} is locked by another process; end it and start again`, {
-      cause: error,
+    return new AppError("RESOURCE_LIMIT", `${path} is locked by another process; end it and try again`, options);
+  }
+  if (isDiskFull(path, error)) {
+    return new AppError("RESOURCE_LIMIT", `the disk that holds ${path} is full; make room on it and try again`, {
+      ...options,
+      details: { reason: "disk_full" },
     });
   }
   const reason = error instanceof Error ? error.message : String(error);
-  return new AppError("CONFIGURATION_INVALID", `cannot use the database ${path}: ${reason}`, { cause: error });
+  return new AppError("CONFIGURATION_INVALID", `cannot use the database ${path}: ${reason}`, options);
+}
+
+/** Space, files or quota. SQLite says it in several ways, depending on which of its files could not grow. */
+export function isDiskFull(path: string, error: unknown): boolean {
+  const code = codeOf(error);
+  if (code === "SQLITE_FULL" || code === "ENOSPC" || code === "EDQUOT") return true;
+  return /^SQLITE_(?:IOERR|CANTOPEN)/.test(code) && path !== ":memory:" && hasNoRoom(dirname(path));
+}
+
+/** Less is too little for a page of its log. */
+const ROOM_BYTES = 65_536;
+
+function hasNoRoom(directory: string): boolean {
+  try {
+    const { bavail, bsize, files, ffree } = statfsSync(directory);
+    // Some file systems have no fixed number of files and say 0 of 0.
+    return bavail * bsize < ROOM_BYTES || (files > 0 && ffree === 0);
+  } catch {
+    return false;
+  }
 }

@@ -3,7 +3,7 @@
  * database, or its disk takes nothing, they stay in memory and are tried again: what was answered to a client is not lost
  * because somebody looks at the file, and the main thread never waits for a lock.
  */
-import type { Database } from "../../../daemon/ops/database.ts";
+import { type Database, isDiskFull } from "../../../daemon/ops/database.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -129,7 +129,9 @@ export class WriteBehind {
       "RESOURCE_LIMIT",
       isLock(this.#failure)
         ? "The dashboard's database is locked by another program; nothing was done. Close that program and try again."
-        : "The dashboard's database cannot be written; nothing was done. Look at the daemon's log, then try again.",
+        : isDiskFull(this.#options.database.name, this.#failure)
+          ? "The disk that holds the dashboard's database is full; nothing was done. Make room on it and try again."
+          : "The dashboard's database cannot be written; nothing was done. Look at the daemon's log, then try again.",
       { details: { reason: isLock(this.#failure) ? "database_locked" : "database_failed" }, cause: this.#failure },
     );
   }
