@@ -1,4 +1,5 @@
 /** What `/metrics` shows: operations of the API, streams, servers, waits under the names of seed 002 §16.17. */
+import { spawnsTotal } from "../../daemon/connection/spawnCount.ts";
 import type { Counter, DurationHistogram, Metrics } from "../../daemon/ops/metrics.ts";
 import type { ServerState, TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { WaitMetricsSnapshot } from "../../daemon/waits/waitMetrics.ts";
@@ -60,6 +61,9 @@ export function nativeMetrics(metrics: Metrics, sources: MetricSources): NativeM
   );
   metrics.collect("tmuxwire_stream_subscribers", "gauge", "Subscriptions open.", perServer(sources.subscribers));
   metrics.collect("tmuxwire_stream_sockets", "gauge", "WebSockets open.", () => [{ value: sources.sockets() }]);
+  metrics.collect("tmuxwire_spawns_total", "counter", "Processes that this one has started.", () => [
+    { value: spawnsTotal() },
+  ]);
   collectWaits(metrics, sources.waits);
   return {
     operation: metrics.histogram("tmuxwire_operation_seconds", "Time to answer a request, by operation and outcome."),
@@ -73,10 +77,6 @@ export function nativeMetrics(metrics: Metrics, sources: MetricSources): NativeM
     streamsStalled: metrics.counter("tmuxwire_stream_stalled_total", "Connections closed because nobody read them."),
   };
 }
-
-/** Counts processes that were started; every other operation starts none. */
-export const spawnCounter = (metrics: Metrics): Counter =>
-  metrics.counter("tmuxwire_spawns_total", "Processes started since the daemon was.");
 
 const WAIT_GAUGES = ["wait_active", "wait_active_regex", "wait_matchers", "wait_backlog_depth"] as const;
 const WAIT_COUNTERS = [

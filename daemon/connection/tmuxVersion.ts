@@ -4,6 +4,7 @@
  */
 import { execFile } from "node:child_process";
 import { AppError } from "../../protocol/errors.ts";
+import { countSpawn } from "./spawnCount.ts";
 
 const MIN_MAJOR = 3;
 const MIN_MINOR = 2;
@@ -15,7 +16,7 @@ const ANSWER_WITHIN_MS = 5_000;
  */
 export function probeTmuxVersion(tmux: string, env: Readonly<Record<string, string>>): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile(tmux, ["-V"], { env: { ...env }, timeout: ANSWER_WITHIN_MS }, (error, stdout) => {
+    const child = execFile(tmux, ["-V"], { env: { ...env }, timeout: ANSWER_WITHIN_MS }, (error, stdout) => {
       if (error !== null) {
         const missing = error.code === "ENOENT";
         reject(
@@ -41,6 +42,7 @@ export function probeTmuxVersion(tmux: string, env: Readonly<Record<string, stri
         );
       }
     });
+    countSpawn(child.pid);
   });
 }
 

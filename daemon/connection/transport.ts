@@ -9,6 +9,7 @@ import { type IPty, spawn as spawnPty } from "@homebridge/node-pty-prebuilt-mult
 import { BusyPoll } from "../time/busyPoll.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
 import { PtyWriter } from "./ptyWriter.ts";
+import { countSpawn } from "./spawnCount.ts";
 
 export interface TransportOptions {
   /** The tmux executable. */
@@ -78,6 +79,7 @@ export const ptyTransport =
       cols: 80,
       rows: 24,
     });
+    countSpawn(pty.pid);
     let closed = false;
     const writer = new PtyWriter({ clock, write: (bytes) => writeWhatFits(pty, bytes) });
     const busyPoll = new BusyPoll({ clock });
@@ -117,6 +119,7 @@ export const openPipeTransport: OpenTransport = (options) => {
     cwd: options.cwd,
     stdio: ["pipe", "pipe", "ignore"],
   });
+  countSpawn(child.pid);
   const busyPoll = new BusyPoll({ clock: systemClock });
   let closed = false;
   const close = (): void => {

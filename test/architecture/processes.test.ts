@@ -28,6 +28,14 @@ test("only the named places can start a process", () => {
   expect(new Set(starters)).toEqual(MAY_START_PROCESSES);
 });
 
+test("each of them that runs in the daemon counts what it starts", () => {
+  const calls = (file: string, pattern: RegExp): number =>
+    readFileSync(join(ROOT, file), "utf8").match(pattern)?.length ?? 0;
+  const inDaemon = [...MAY_START_PROCESSES].filter((file) => file.startsWith("daemon/"));
+  const counted = inDaemon.map((file) => [file, calls(file, /\bcountSpawn\(/g)]);
+  expect(counted).toEqual(inDaemon.map((file) => [file, calls(file, /\b(?:spawnPty|spawnChild|execFile)\(/g)]));
+});
+
 test("only one file knows the native pty module, and only one the regex engine", () => {
   const importers = (name: string): string[] =>
     ["protocol", "daemon", "adapters"]
