@@ -3,7 +3,7 @@
  * the server's environment and not ours, with the sizes and options of the user's configuration, and an option set only
  * on the window that was made.
  */
-import { killSession, newSession, setWindowOption } from "../../protocol/command/build.ts";
+import { killSession, newSession, setWindowOption, writeNothingAtExit } from "../../protocol/command/build.ts";
 import { lines } from "../../protocol/command/formats.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isSessionId, type SessionId } from "../../protocol/ids.ts";
@@ -29,10 +29,11 @@ export async function createGuestSession(
   requireSessionName(name);
   if (inventory.known.findSession(name) !== undefined) throw duplicate(name);
   const make = newSession({ name, cwd, command, cols, rows, format: "#{session_id}", updateEnvironment: false });
-  const keep = setWindowOption(`=${tmuxSessionName(name)}:`, "remain-on-exit", "on");
+  const kept = `=${tmuxSessionName(name)}:` as const;
+  const keep = [setWindowOption(kept, "remain-on-exit", "on"), writeNothingAtExit(kept)];
   let made: SessionId | undefined;
   try {
-    const [reply] = await server.connection().group(request.remainOnExit === true ? [make, keep] : [make]);
+    const [reply] = await server.connection().group(request.remainOnExit === true ? [make, ...keep] : [make]);
     made = lines(reply?.body ?? new Uint8Array(0)).find(isSessionId);
   } catch (error) {
     throw creationError(name, error);

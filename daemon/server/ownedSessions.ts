@@ -9,6 +9,7 @@ import {
   setPaneOption,
   setWindowOption,
   unlinkWindow,
+  writeNothingAtExit,
 } from "../../protocol/command/build.ts";
 import { lines } from "../../protocol/command/formats.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -87,6 +88,8 @@ async function makeSession(connection: ControlConnection, request: CreateSession
   // In one step with the making, so that the shortest program is kept too (docs/tmuxFacts.md 34).
   const made = `=${tmuxSessionName(name)}:` as const;
   const keepIt = keep ? [setWindowOption(made, "remain-on-exit", "on")] : [];
+  // Who asks for a program as it is reads tmux's own words at its end (docs/contracts/team.md).
+  if (linger) keepIt.push(writeNothingAtExit(made));
   const marks = Object.entries(request.marks ?? {}).map(([mark, value]) => {
     const { option, text = "" } = markOf(mark, value);
     return setPaneOption(made, option, text);

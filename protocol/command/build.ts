@@ -141,6 +141,13 @@ export const killSession = (session: SessionId): string => `kill-session -t ${qu
 export const setWindowOption = (target: `=${string}:`, option: string, value: string): string =>
   `set-option -w -t ${quote(target)} ${option} ${quote(value)}`;
 
+/**
+ * What tmux writes below the output of a program that has ended (`Pane is dead …`) scrolls the screen by a row, so that the
+ * first of a short output is gone. The quiet form, because tmux 3.2 has no such option and always writes.
+ */
+export const writeNothingAtExit = (target: `=${string}:`): string =>
+  `set-option -wq -t ${quote(target)} remain-on-exit-format ${quote("")}`;
+
 export const setGlobalOption = (option: string, value: string): string => `set-option -g ${option} ${quote(value)}`;
 
 /** A pane's own value of an option; a session that was just made on the same line stands for its pane. */

@@ -59,6 +59,7 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
     build.setWindowOption("=work:", "remain-on-exit", "on"),
     'set-option -w -t "=work:" remain-on-exit "on"',
   ],
+  writeNothingAtExit: [build.writeNothingAtExit("=work:"), 'set-option -wq -t "=work:" remain-on-exit-format ""'],
   setGlobalOption: [build.setGlobalOption("status", "off"), 'set-option -g status "off"'],
   setHook: [build.setHook("pane-died", "a ; b"), 'set-hook -g "pane-died" "a \\073 b"'],
   setSessionHook: [build.setSessionHook(session, "h", "c"), 'set-hook -t "\\0442" "h" "c"'],
