@@ -9,8 +9,7 @@ import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type { AddinFailure, AddinHealth } from "../../protocol/api/addin.ts";
 import { ADDIN_MAX_BODY_BYTES } from "../../protocol/api/addin.ts";
-import { AppError } from "../../protocol/errors.ts";
-import { errorHandler } from "../http/errors.ts";
+import { errorHandler, JSON_TYPE } from "../http/errors.ts";
 import type { GuardEnv, RouteRule } from "../http/guard.ts";
 import { createGuard } from "../http/guard.ts";
 import { requestAbort } from "../http/requestAbort.ts";
@@ -58,23 +57,24 @@ export function createAddinApp(options: AddinAppOptions): Hono<GuardEnv> {
       clock,
     }),
   );
-  app.get("/health", (c) => c.json(healthOf(server)));
+  app.get("/health", (c) => {
+    const health = healthOf(server);
+    return c.json(health, health.ok ? 200 : 503, JSON_TYPE);
+  });
   app.post("/v1/tmux", async (c) => {
     const request = await parseAddinRequest(c.get("json"), (pattern) => patternProblem(waits, pattern));
     const { status, body } = await runAction(context, request, requestAbort(c));
-    return c.json(body, status);
+    return c.json(body, status, JSON_TYPE);
   });
   return app;
 }
 
-/** @throws AppError CONNECTION_LOST while there is no tmux to talk to: the client then holds its call back. */
+/** Not ok while tmux cannot be talked to, when every action would fail: the client then holds its call back. */
 function healthOf(server: TmuxServer): AddinHealth {
   const { kind, state, tmuxVersion, socketPath } = server.status();
   const sessions = server.sessions().length;
   if (kind === "stub") return { ok: true, mode: "stub", backend: "stub", sessions };
-  if (state === "connecting" || state === "closed") {
-    throw new AppError("CONNECTION_LOST", "tmux is not connected; it is being reconnected, try again shortly");
-  }
+  if (state !== "ready") return { ok: false, error: UNHEALTHY[state], mode: "tmux", backend: "tmux", state };
   return {
     ok: true,
     mode: "tmux",
@@ -84,3 +84,9 @@ function healthOf(server: TmuxServer): AddinHealth {
     sessions,
   };
 }
+
+const UNHEALTHY = {
+  connecting: "tmux is not connected; it is being reconnected, try again shortly",
+  degraded: "tmux does not answer (degraded); if it does not come back by itself, look whether it is stopped or hangs",
+  closed: "the connection to tmux is closed; start the bridge again",
+} as const;

@@ -8,6 +8,9 @@ import type { Log } from "../../daemon/ops/log.ts";
 import { AppError, ERROR_SURFACES, toAppError } from "../../protocol/errors.ts";
 import type { GuardEnv } from "./guard.ts";
 
+/** What the bridge that the add-in knows calls its JSON; JSON has no other charset. */
+export const JSON_TYPE = { "Content-Type": "application/json; charset=utf-8" } as const;
+
 export const INTERNAL_MESSAGE = "Internal server error.";
 
 /** What a stream ends with, and a request that comes too late is answered with. */
@@ -37,6 +40,6 @@ export function errorHandler(log: Log, body: (visible: VisibleError) => object):
     if (visible.error.code === "BODY_TOO_LARGE" && visible.error.details?.["close"] === true) {
       c.header("Connection", "close");
     }
-    return c.json(body(visible), visible.status);
+    return c.json(body(visible), visible.status, JSON_TYPE);
   };
 }

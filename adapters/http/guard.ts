@@ -49,6 +49,8 @@ export interface GuardOptions {
   readonly clock: Clock;
 }
 
+/** In small letters, as the bridge that the add-in knows writes it. */
+const PLAIN_TEXT = { "Content-Type": "text/plain; charset=utf-8" } as const;
 const ALLOWED_METHODS = "GET,POST,OPTIONS";
 /** Methods whose body, if there is one, is never read. */
 const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE"]);
@@ -90,7 +92,7 @@ export function createGuard(options: GuardOptions): MiddlewareHandler<GuardEnv> 
   };
 }
 
-const forbidden = (c: Context<GuardEnv>): Response => c.text("forbidden", 403);
+const forbidden = (c: Context<GuardEnv>): Response => c.text("forbidden", 403, PLAIN_TEXT);
 
 function authorizationOf(c: Context<GuardEnv>, rule: RouteRule): string | undefined {
   const header = c.req.header("authorization");

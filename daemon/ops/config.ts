@@ -66,7 +66,12 @@ export interface Config {
   readonly settings: readonly SettingReport[];
 }
 
-export const DEFAULT_ALLOWED_ORIGINS = ["https://localhost:3000", "https://pi-for-excel.vercel.app"] as const;
+/** The add-in's development server, at its port of today and its former one, and its hosted page. */
+export const DEFAULT_ALLOWED_ORIGINS = [
+  "https://localhost:3141",
+  "https://localhost:3000",
+  "https://pi-for-excel.vercel.app",
+] as const;
 export const DEFAULT_ADDIN_PORT = 3_341;
 const DEFAULT_COMMAND_TIMEOUT_MS = 10_000;
 /** Below this the contract takes a value for a mistake and uses the default. */

@@ -241,4 +241,12 @@ export type AddinHealth =
       readonly socketPath: string;
       readonly sessions: number;
     }
-  | { readonly ok: true; readonly mode: "stub"; readonly backend: "stub"; readonly sessions: number };
+  | { readonly ok: true; readonly mode: "stub"; readonly backend: "stub"; readonly sessions: number }
+  /** With status 503: why no action can work now. */
+  | {
+      readonly ok: false;
+      readonly error: string;
+      readonly mode: "tmux";
+      readonly backend: "tmux";
+      readonly state: "connecting" | "degraded" | "closed";
+    };

@@ -32,7 +32,7 @@ describe("peer", () => {
   test.each(["192.168.1.4", "::ffff:192.168.1.4", "fe80::1", undefined])("%s → 403 forbidden", async (peer) => {
     const refused = await open.send({ method: "GET", path: "/health", peer });
     expect(refused).toMatchObject({ status: 403, text: "forbidden" });
-    expect(refused.headers["content-type"]).toMatch(/^text\/plain/);
+    expect(refused.headers["content-type"]).toBe("text/plain; charset=utf-8");
     expect(refused.headers).not.toHaveProperty("access-control-allow-origin");
   });
 });
@@ -51,9 +51,12 @@ describe("Host", () => {
 });
 
 describe("Origin", () => {
-  test.each(["https://localhost:3000", "https://pi-for-excel.vercel.app"])("%s is let in", async (origin) => {
-    expect((await open.health({ origin })).headers["access-control-allow-origin"]).toBe(origin);
-  });
+  test.each(["https://localhost:3141", "https://localhost:3000", "https://pi-for-excel.vercel.app"])(
+    "%s is let in",
+    async (origin) => {
+      expect((await open.health({ origin })).headers["access-control-allow-origin"]).toBe(origin);
+    },
+  );
   test.each([
     ["missing", undefined],
     ["null", "null"],
@@ -163,6 +166,18 @@ describe("auth", () => {
   });
 });
 
+describe("content type", () => {
+  const rows: [string, Call][] = [
+    ["health", { method: "GET", path: "/health" }],
+    ["an answer", { body: LIST, headers: { "content-type": "application/json" } }],
+    ["a 400", { body: "{" }],
+    ["a 404", { method: "GET", path: "/nowhere" }],
+  ];
+  test.each(rows)("%s is named as the present bridge names it", async (_name, call) => {
+    expect((await open.send(call)).headers["content-type"]).toBe("application/json; charset=utf-8");
+  });
+});
+
 describe("body", () => {
   const rows: [string, Call["body"], number, string][] = [
     ["absent", undefined, 400, "Missing JSON request body."],
@@ -232,8 +247,8 @@ describe("health", () => {
     });
     return inProcess(addinApp(server));
   };
-  test.each(["ready", "degraded"] as const)("tmux, %s", async (state) => {
-    expect((await tmux(state).health()).json).toEqual({
+  test("tmux, ready", async () => {
+    expect((await tmux("ready").health()).json).toEqual({
       ok: true,
       mode: "tmux",
       backend: "tmux",
@@ -242,7 +257,11 @@ describe("health", () => {
       sessions: 0,
     });
   });
-  test.each(["connecting", "closed"] as const)("tmux, %s → 503", async (state) => {
-    expect(await tmux(state).health()).toMatchObject({ status: 503, json: { ok: false } });
+  test.each(["connecting", "degraded", "closed"] as const)("tmux, %s → 503 that says so", async (state) => {
+    const { status, headers, json } = await tmux(state).health();
+    expect([status, headers["access-control-allow-origin"]]).toEqual([503, ADDIN_ORIGIN]);
+    const { error, ...rest } = json;
+    expect(error).toMatch(/tmux/);
+    expect(rest).toEqual({ ok: false, mode: "tmux", backend: "tmux", state });
   });
 });

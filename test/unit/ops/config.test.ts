@@ -49,7 +49,7 @@ describe("defaults", () => {
       token: undefined,
       socketPath: "/tmp/pi-for-excel-tmux-bridge/tmux.sock",
       commandTimeoutMs: 10_000,
-      allowedOrigins: ["https://localhost:3000", "https://pi-for-excel.vercel.app"],
+      allowedOrigins: ["https://localhost:3141", "https://localhost:3000", "https://pi-for-excel.vercel.app"],
       allowNoOrigin: false,
     });
   });
@@ -124,7 +124,11 @@ describe("values", () => {
     const origins = (ALLOWED_ORIGINS: string): readonly string[] =>
       load({ env: { ALLOWED_ORIGINS } }).addin.allowedOrigins;
     expect(origins("https://a.test , http://localhost:8080,")).toEqual(["https://a.test", "http://localhost:8080"]);
-    expect(origins(" , ")).toEqual(["https://localhost:3000", "https://pi-for-excel.vercel.app"]);
+    expect(origins(" , ")).toEqual([
+      "https://localhost:3141",
+      "https://localhost:3000",
+      "https://pi-for-excel.vercel.app",
+    ]);
   });
   test("certificates: a directory, or the two files, which win over it", () => {
     const PI_FOR_EXCEL_CERT_DIR = "certs";
