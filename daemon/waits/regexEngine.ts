@@ -11,6 +11,7 @@ import type { BudgetedTask, TurnBudget } from "../time/turnBudget.ts";
 import { type CompiledRegex, createRegex, type SharedRegex } from "./compiledRegex.ts";
 import { findPlain, type PlainRegex } from "./plainRegex.ts";
 import type { RegexAnalysis } from "./regexAnalysis.ts";
+import { refusalOf } from "./regexRefusal.ts";
 import { RegexThread } from "./regexThread.ts";
 import type { WorkerAnswer, WorkerJob } from "./regexWorker.ts";
 import type { WaitLimits } from "./waitLimits.ts";
@@ -222,7 +223,7 @@ export class RegexEngine {
       job.done(answer);
       return;
     }
-    const { reason } = answer;
+    const reason = refusalOf(job.regex.source.pattern, answer.reason);
     const error = new AppError("INVALID_ARGUMENT", `RE2 cannot use this regex: ${reason}`, {
       details: { engine: "re2", reason },
     });

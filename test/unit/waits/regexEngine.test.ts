@@ -130,20 +130,6 @@ test("more live regexes than the worker keeps: the oldest are compiled anew when
   }
 });
 
-test.each([
-  ["(?=a)", "invalid perl operator"],
-  ["(a)\\1", "invalid escape sequence"],
-  ["a**", "bad repetition operator"],
-  ["[", "missing ]"],
-  ["(", "missing )"],
-])("RE2 says why it cannot use %s", async (text, reason) => {
-  const { acquire } = engineWith();
-  const error = await errorOf(acquire(text).ready);
-  expect(error.code).toBe("INVALID_ARGUMENT");
-  expect(error.details?.["engine"]).toBe("re2");
-  expect(error.details?.["reason"]).toContain(reason);
-});
-
 test("closing fails what is under way", async () => {
   const { engine, acquire } = engineWith();
   const regex = acquire("a");
