@@ -3,7 +3,7 @@
  * typed or killed; every operation on the server has the contract's time limit; nothing outlives the client's request.
  */
 import { randomBytes } from "node:crypto";
-import type { Capture, InputPart, SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { Capture, CaptureOptions, InputPart, SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type {
   AddinCapture,
@@ -19,7 +19,7 @@ import { pause, withDeadline } from "./deadline.ts";
 import { firstOutput } from "./firstOutput.ts";
 import type { Target } from "./targets.ts";
 import { findSession, findTarget, onSession } from "./targets.ts";
-import type { AddinWaits } from "./waits.ts";
+import type { AddinWaits, MatchOutcome } from "./waits.ts";
 import { sendAndMatch } from "./waits.ts";
 
 export interface ActionContext {
@@ -87,7 +87,8 @@ type SendAndCapture = Extract<AddinRequest, { action: "send_and_capture" }>;
 /**
  * Send → `wait_ms` → `wait_for` or `timeout_ms` → capture. Without `wait_for` there is nothing to wait out: the capture
  * follows `wait_ms`, or the pane's first output when there is none. With it, the pattern is looked for in all output
- * after the send, what arrives during `wait_ms` included, and `timeout_ms` starts when `wait_ms` is over.
+ * after the send and on the screen that it leaves, what arrives during `wait_ms` included, and `timeout_ms` starts when
+ * `wait_ms` is over. When only the echo of the input matched until then, that is told and no error.
  */
 async function sendAndCapture(call: Call, request: SendAndCapture): Promise<ActionResult> {
   const target = findTarget(call.server, request.session);
@@ -96,9 +97,10 @@ async function sendAndCapture(call: Call, request: SendAndCapture): Promise<Acti
     await sendAndPause(call, request, target);
     return captured(call, action, target, await capture(call, target, request.capture));
   }
-  const matchedText = await sendAndWait(call, request, target, wait);
+  const outcome = await sendAndWait(call, request, target, wait);
   const screen = await capture(call, target, request.capture);
-  if (matchedText !== undefined) return captured(call, action, target, screen, matchedText);
+  if (outcome.kind === "matched") return captured(call, action, target, screen, { matchedText: outcome.text });
+  if (outcome.kind === "echo") return captured(call, action, target, screen, { matchedEcho: true });
   return {
     status: 408,
     body: {
@@ -117,22 +119,31 @@ async function sendAndPause(call: Call, request: SendAndCapture, target: Target)
   else await firstOutput(call.clock, source, sentSeq, call.abort.signal);
 }
 
-/** The matched text, or undefined when the time was over. */
 async function sendAndWait(
   call: Call,
   request: SendAndCapture,
   target: Target,
   wait: AddinWait,
-): Promise<string | undefined> {
+): Promise<MatchOutcome> {
   const { waitMs } = request.capture;
-  const excludeEcho = call.server.status().kind === "stub" ? undefined : echoOf(request.input);
+  const { server } = call;
+  const isReal = server.status().kind !== "stub";
+  const excludeEcho = isReal ? echoOf(request.input) : undefined;
+  // What the stub prints is what it shows.
+  const view = isReal ? { capture: (options: CaptureOptions) => server.capture(target.pane, options) } : undefined;
   // The match may come before the send has been confirmed: both must be over before the pause begins.
   let paused: Promise<void> = Promise.resolve();
-  const matchedText = await onSession(target.name, () =>
+  const outcome = await onSession(target.name, () =>
     sendAndMatch(
       call.waits,
-      call.server.output(target.pane),
-      { pattern: wait.pattern, timeoutMs: waitMs + wait.timeoutMs, excludeEcho, signal: call.abort.signal },
+      server.output(target.pane),
+      {
+        pattern: wait.pattern,
+        timeoutMs: waitMs + wait.timeoutMs,
+        excludeEcho,
+        screen: view,
+        signal: call.abort.signal,
+      },
       async (beforeWrite) => {
         const sent = send(call, target, request.input, beforeWrite);
         paused = sent.then(() => pause(call.clock, waitMs, call.abort.signal));
@@ -141,8 +152,8 @@ async function sendAndWait(
       },
     ),
   );
-  if (matchedText !== undefined) await paused;
-  return matchedText;
+  if (outcome.kind === "matched") await paused;
+  return outcome;
 }
 
 /**
@@ -199,15 +210,14 @@ function captured(
   action: "capture_pane" | "send_and_capture",
   target: Target,
   screen: Capture,
-  matchedText?: string,
+  matched: Pick<AddinMetadata, "matchedText" | "matchedEcho"> = {},
 ): ActionResult {
-  const metadata = metadataOf(call, screen);
   return success({
     ok: true,
     action,
     session: target.session.name,
     output: outputOf(screen),
-    metadata: matchedText === undefined ? metadata : { ...metadata, matchedText },
+    metadata: { ...metadataOf(call, screen), ...matched },
   });
 }
 

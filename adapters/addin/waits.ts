@@ -4,6 +4,7 @@
  * (`requests.ts`); a timeout is an answer here, not an error.
  */
 import type { OutputSource } from "../../daemon/panes/outputSource.ts";
+import type { ScreenView } from "../../daemon/waits/screenView.ts";
 import type { Send, WaitManager } from "../../daemon/waits/waitManager.ts";
 import type { WaitPattern } from "../../daemon/waits/waitTypes.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -17,9 +18,17 @@ export interface MatchRequest {
   readonly timeoutMs: number;
   /** What is typed, when its echo must not count. */
   readonly excludeEcho: Uint8Array | undefined;
+  /** The pane as people see it, when that counts as well: what users write for captures matches no stream. */
+  readonly screen: ScreenView | undefined;
   /** Frees the wait at once. */
   readonly signal: AbortSignal;
 }
+
+export type MatchOutcome =
+  | { readonly kind: "matched"; readonly text: string }
+  /** The time was over, and only what was typed matched. */
+  | { readonly kind: "echo" }
+  | { readonly kind: "timeout" };
 
 /** Without any of these a regex is its own text, which is found in the turn of its arrival and costs a hundredth. */
 const METACHARACTER = /[\\^$.|?*+()[\]{}]/;
@@ -44,21 +53,23 @@ export async function patternProblem(waits: AddinWaits, pattern: string): Promis
   }
 }
 
-/** The matched text, or undefined when the time was over. @throws AppError as `send` does, NOT_FOUND, CONNECTION_LOST */
+/** @throws AppError as `send` does, NOT_FOUND, CONNECTION_LOST */
 export async function sendAndMatch(
   waits: AddinWaits,
   source: OutputSource,
   request: MatchRequest,
   send: Send,
-): Promise<string | undefined> {
-  const { timeoutMs, excludeEcho, signal } = request;
+): Promise<MatchOutcome> {
+  const { timeoutMs, excludeEcho, screen, signal } = request;
   try {
     const pattern = waitPatternOf(request.pattern);
-    const { matched } = await waits.sendAndWait(source, { pattern, timeoutMs, excludeEcho }, send, { signal });
-    return matched[0]?.text ?? "";
+    const { matched } = await waits.sendAndWait(source, { pattern, timeoutMs, excludeEcho, screen }, send, { signal });
+    return { kind: "matched", text: matched[0]?.text ?? "" };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof AppError && error.code === "TIMEOUT") return undefined;
+    if (error instanceof AppError && error.code === "TIMEOUT") {
+      return { kind: error.details?.["matchedEcho"] === true ? "echo" : "timeout" };
+    }
     throw error;
   }
 }

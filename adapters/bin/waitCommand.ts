@@ -47,6 +47,14 @@ export const waitCommand: CommandSpec = {
       default: "now",
       complete: ["now"],
     },
+    {
+      name: "on",
+      type: "text",
+      value: "WHERE",
+      description: "stream: the output; screen: also what the screen shows of it, blanks trimmed",
+      default: "stream",
+      choices: ["stream", "screen"],
+    },
     { name: "send", short: "s", type: "text", value: "TEXT", description: "type this once the wait is armed" },
     ...INPUT_OPTIONS,
     TIMEOUT_OPTION,
@@ -56,6 +64,10 @@ export const waitCommand: CommandSpec = {
     {
       line: "tmuxwire wait work --send 'make test' --enter --regex '(passed|failed)$'",
       does: "type, and know the end",
+    },
+    {
+      line: "tmuxwire wait work --send python3 --enter --regex '>>>$' --on screen",
+      does: "a prompt as a capture shows it",
     },
     { line: "tmuxwire wait work --prompt --stable 0.5", does: "the shell is back and quiet" },
     { line: "tmuxwire wait agent --ready --timeout 600", does: "an agent that takes a prompt again" },
@@ -69,6 +81,7 @@ export const waitCommand: CommandSpec = {
     const request: NativeWaitRequest = {
       ...asked(call),
       ...(options.text("from") === undefined ? {} : { from: options.text("from") }),
+      ...(options.text("on") === "screen" ? { on: "screen" as const } : {}),
       ...timeoutOf(call),
       ...(parts === undefined ? {} : { send: { parts } }),
     };

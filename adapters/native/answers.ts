@@ -104,9 +104,10 @@ export const captureAnswer = (capture: Capture): NativeCapture => ({
 });
 
 export const waitAnswer = ({ matched, position, exit, elapsedMs, gaps }: WaitResult): NativeWaitAnswer => ({
-  matched: matched.map(({ predicate, text, from, to }) => ({
+  matched: matched.map(({ predicate, text, on, from, to }) => ({
     predicate,
     ...(text === undefined ? {} : { text }),
+    ...(on === undefined ? {} : { on }),
     ...(from === undefined ? {} : { from: formatPosition(from) }),
     ...(to === undefined ? {} : { to: formatPosition(to) }),
   })),

@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import type { ReadinessState } from "../../daemon/readiness/readiness.ts";
-import type { PaneInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { CaptureOptions, PaneInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { NativeOk, NativeRunAnswer } from "../../protocol/api/nativeAnswers.ts";
 import {
   captureQuerySchema,
@@ -85,7 +85,8 @@ export const HANDLERS: Readonly<Record<Exclude<EndpointId, "socket" | "openapi" 
     const echo = parts === undefined ? undefined : typedBytes(parts);
     const typed = new TypedGate(parts === undefined);
     const ready = (state: ReadinessState) => readyPredicate(requireReadiness(context), server, pane.id, state, typed);
-    const request = waitRequest(body, ready, echo);
+    const view = { capture: (options: CaptureOptions) => server.capture(pane.id, options) };
+    const request = waitRequest(body, ready, echo, view);
     const source = server.output(pane.id);
     const asksReady = [body, ...(body.anyOf ?? [])].some((set) => set.ready !== undefined);
     return longAnswer(c, context.clock, async (signal) => {

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import type { InputPart } from "../../daemon/server/tmuxServer.ts";
 import type { StreamStart } from "../../daemon/panes/subscription.ts";
 import type { ReadinessState } from "../../daemon/readiness/readiness.ts";
+import type { ScreenView } from "../../daemon/waits/screenView.ts";
 import type { ExternalPredicate, WaitPattern, WaitPredicates, WaitRequest } from "../../daemon/waits/waitTypes.ts";
 import type { NativeInputPart, NativePredicates, NativeWaitRequest } from "../../protocol/api/nativeRequests.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -58,8 +59,15 @@ export function streamStart(text: string): StreamStart {
 export type ExternalOf = (state: ReadinessState) => ExternalPredicate;
 
 /** @throws AppError INVALID_ARGUMENT */
-export function waitRequest(request: NativeWaitRequest, ready: ExternalOf, echo: Uint8Array | undefined): WaitRequest {
-  const { from, timeoutMs, anyOf } = request;
+export function waitRequest(
+  request: NativeWaitRequest,
+  ready: ExternalOf,
+  echo: Uint8Array | undefined,
+  view: ScreenView,
+): WaitRequest {
+  const { from, on, timeoutMs, anyOf } = request;
+  if (on === "screen" && ![request, ...(anyOf ?? [])].some(({ pattern }) => pattern !== undefined))
+    throw new AppError("INVALID_ARGUMENT", "on: the screen is looked at for a pattern; give one");
   const start = from === undefined ? undefined : streamStart(from);
   if (start?.kind === "snapshot")
     throw new AppError("INVALID_ARGUMENT", "from: a wait begins at now, tail:N or a position");
@@ -69,6 +77,7 @@ export function waitRequest(request: NativeWaitRequest, ready: ExternalOf, echo:
     from: start,
     timeoutMs,
     excludeEcho: echo,
+    screen: on === "screen" ? view : undefined,
   };
 }
 

@@ -62,6 +62,7 @@ export async function captureScreen(context: CaptureContext, options: CaptureOpt
       rows: raw.rows,
       cursor: raw.cursor,
       alternateScreen: raw.alternateScreen,
+      historyLines: raw.historyLines,
     };
   }
 }

@@ -162,6 +162,7 @@ export class StubServer implements TmuxServer {
       rows: pane.rows,
       cursor: { col: 0, row: Math.min(lines.count, pane.rows - 1) },
       alternateScreen: false,
+      historyLines: Math.max(0, lines.count - pane.rows),
     };
   }
 

@@ -99,7 +99,7 @@ export interface CaptureOptions {
   readonly ansi?: boolean | undefined;
   /**
    * As `capture-pane -p -S -LINES -E -` prints it: that much history before the whole screen, blank rows at its end
-   * included, in plain text without any control character. Needs `lines`; goes with neither of the other two.
+   * included, in plain text without any control character. Needs `lines`; does not go with `ansi`.
    */
   readonly whole?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -115,6 +115,8 @@ export interface Capture {
   readonly rows: number;
   readonly cursor: { readonly col: number; readonly row: number };
   readonly alternateScreen: boolean;
+  /** Rows above the screen that tmux keeps. */
+  readonly historyLines: number;
 }
 
 /** Bytes that rebuild a pane's screen in a terminal emulator of the same size, and where the output goes on. */

@@ -8,6 +8,7 @@ import { formatGap, type Position, type StreamGap } from "../../protocol/positio
 import type { Timer } from "../time/clock.ts";
 import type { FoundText } from "./patternWatch.ts";
 import { PredicateSet, type TargetState } from "./predicateSet.ts";
+import type { ScreenWatch } from "./screenWatch.ts";
 import type { TextWatch } from "./textStream.ts";
 import type { WaitMetrics } from "./waitMetrics.ts";
 import type { CheckedRequest } from "./waitRequest.ts";
@@ -16,6 +17,9 @@ import type { WaitMatch, WaitResult } from "./waitTypes.ts";
 
 /** Gaps kept for a result: a wait that lost output that often has been told enough. */
 const MAX_GAPS = 32;
+
+/** How long the last look at the screen may take, past the time of the wait. */
+const LAST_LOOK_MS = 250;
 
 export interface ActiveWaitOptions {
   readonly request: CheckedRequest;
@@ -30,6 +34,8 @@ export class ActiveWait {
   readonly sets: readonly PredicateSet[];
   /** What watches text for it; the target fills it in. */
   readonly watches = new Set<TextWatch>();
+  /** What watches the screen for it, when the screen counts. */
+  screen: ScreenWatch | undefined;
   readonly #options: ActiveWaitOptions;
   readonly #all: PredicateSet | undefined;
   readonly #anyOf: readonly PredicateSet[];
@@ -142,17 +148,30 @@ export class ActiveWait {
   }
 
   #onTimeout(): void {
-    const { target, metrics, request } = this.#options;
+    const { target } = this.#options;
     // Output that came in time counts even when its evaluation was put off.
     target.catchUp();
     this.check();
+    if (this.#isSettled) return;
+    if (this.screen === undefined) {
+      this.#expire();
+      return;
+    }
+    // So does what the screen shows now: a look takes a millisecond, a tmux that does not answer gets no more than this.
+    this.#timeout = target.scheduler.at(target.nowMs() + LAST_LOOK_MS, () => this.#expire());
+    target.screens.last(this.screen, () => this.#expire());
+  }
+
+  #expire(): void {
+    const { metrics, request } = this.#options;
     if (!this.#settle()) return;
     metrics.numbers.wait_timeouts_total++;
     const state = this.#state();
     const anyOf = this.#anyOf.length === 0 ? {} : { anyOf: this.#anyOf.map((set) => set.progress(state)) };
     const predicates = { ...this.#all?.progress(state), ...anyOf };
     const elapsedMs = Math.round(state.nowMs - this.registeredMs);
-    const details = { predicates, elapsedMs, timeoutMs: request.timeoutMs, gaps: this.#gaps.map(formatGap) };
+    const matchedEcho = this.screen?.hasEchoMatched === true ? { matchedEcho: true } : {};
+    const details = { predicates, elapsedMs, timeoutMs: request.timeoutMs, gaps: this.#gaps.map(formatGap), ...matchedEcho };
     this.#reject(new AppError("TIMEOUT", `the wait was not satisfied within ${request.timeoutMs} ms`, { details }));
   }
 
@@ -178,6 +197,7 @@ export class ActiveWait {
 
   #matchOf(predicate: string, found: FoundText | undefined): WaitMatch {
     if (found === undefined) return { predicate };
+    if (found.on === "screen") return { predicate, text: found.text, on: found.on };
     const at = (outputSeq: number): Position => ({ epoch: this.#options.target.source.epoch, outputSeq });
     return { predicate, text: found.text, from: at(found.from), to: at(found.to) };
   }

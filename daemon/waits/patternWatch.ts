@@ -7,12 +7,16 @@ import type { AppError } from "../../protocol/errors.ts";
 import type { Gap } from "../../protocol/position.ts";
 import type { PlacedText } from "./textPiece.ts";
 
-export interface FoundText {
+export interface FoundInStream {
   readonly text: string;
   /** Source positions, see `WaitMatch`. */
   readonly from: number;
   readonly to: number;
+  readonly on?: undefined;
 }
+
+/** What the screen shows has no place in the stream. */
+export type FoundText = FoundInStream | { readonly text: string; readonly on: "screen" };
 
 export interface WatchOwner {
   /** Once. */
@@ -29,7 +33,7 @@ export interface PatternWatch {
 }
 
 /** What was found, in the words of a result. */
-export function foundText(text: PlacedText, from: number, to: number, maxBytes: number): FoundText {
+export function foundText(text: PlacedText, from: number, to: number, maxBytes: number): FoundInStream {
   // A cut inside a character would end in U+FFFD: go back to where it begins.
   let end = Math.min(to, from + maxBytes);
   while (end > from && end < to && (text.byteAt(end) & 0xc0) === 0x80) end--;

@@ -224,9 +224,8 @@ export class RegexEngine {
       return;
     }
     const reason = refusalOf(job.regex.source.pattern, answer.reason);
-    const error = new AppError("INVALID_ARGUMENT", `RE2 cannot use this regex: ${reason}`, {
-      details: { engine: "re2", reason },
-    });
+    const details = { engine: "re2", reason };
+    const error = new AppError("INVALID_ARGUMENT", `RE2 cannot use this regex: ${reason}`, { details });
     this.#condemn(job.regex, error, false);
     job.done({ kind: "failed", error });
   }

@@ -233,7 +233,7 @@ export class WaitManager {
     this.#metrics.numbers.wait_started_total++;
     if (from.missed !== undefined) wait.onMissed(from.missed);
     // The watches own the regexes from here on: they go when the wait does.
-    const echo = watchText(wait, source, request, regexes, this.limits, { isForSend, head, start });
+    const echo = watchText(wait, source, request, regexes, this.#engine, this.limits, { isForSend, head, start });
     target.add(wait, start, echo);
     for (const regex of regexes) regex.ready.catch((error: unknown) => wait.fail(error as AppError));
     wait.start(options.signal);

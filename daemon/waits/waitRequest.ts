@@ -2,6 +2,7 @@
 import { AppError } from "../../protocol/errors.ts";
 import { encodeUtf8 } from "../../protocol/text/utf8.ts";
 import { analyseRegex, type RegexAnalysis } from "./regexAnalysis.ts";
+import type { ScreenView } from "./screenView.ts";
 import type { WaitLimits } from "./waitLimits.ts";
 import type { ExternalPredicate, WaitFrom, WaitPattern, WaitPredicates, WaitRequest } from "./waitTypes.ts";
 
@@ -29,11 +30,12 @@ export interface CheckedRequest {
   readonly from: WaitFrom;
   readonly timeoutMs: number;
   readonly excludeEcho: Uint8Array | undefined;
+  readonly screen: ScreenView | undefined;
   readonly regexes: readonly RegexAnalysis[];
 }
 
 const PREDICATES = new Set(["pattern", "stableSec", "exit", "prompt", "gone", "external"]);
-const REQUEST = new Set([...PREDICATES, "anyOf", "from", "timeoutMs", "excludeEcho"]);
+const REQUEST = new Set([...PREDICATES, "anyOf", "from", "timeoutMs", "excludeEcho", "screen"]);
 const PATTERN = new Set(["kind", "text", "ignoreCase", "multiline", "dotAll"]);
 /** More lines than any ring holds. */
 const MAX_TAIL_LINES = 1_000_000;
@@ -62,6 +64,7 @@ export function checkRequest(request: WaitRequest, limits: WaitLimits): CheckedR
     from: checkFrom(request.from),
     timeoutMs: checkTimeout(request.timeoutMs, limits),
     excludeEcho: request.excludeEcho,
+    screen: request.screen,
     regexes: sets.flatMap((set) => (set.pattern?.kind === "regex" ? [set.pattern.analysis] : [])),
   };
 }

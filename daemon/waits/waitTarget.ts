@@ -12,6 +12,7 @@ import type { BudgetedTask, TurnBudget } from "../time/turnBudget.ts";
 import type { ActiveWait } from "./activeWait.ts";
 import type { EchoWatch } from "./echoWatch.ts";
 import type { RegexEngine } from "./regexEngine.ts";
+import { ScreenLooks } from "./screenLooks.ts";
 import { TextStream, type TextStreamHost, type TextWatch } from "./textStream.ts";
 import type { WaitLimits } from "./waitLimits.ts";
 import type { WaitMetrics } from "./waitMetrics.ts";
@@ -34,6 +35,7 @@ export interface WaitTargetOptions {
 export class WaitTarget implements BudgetedTask, OutputListener {
   readonly source: OutputSource;
   readonly scheduler: Scheduler;
+  readonly screens: ScreenLooks;
   lastOutputMs = -Infinity;
   exitedMs: number | undefined;
   isGone = false;
@@ -59,7 +61,8 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     this.source = options.source;
     this.scheduler = options.scheduler;
     if (this.source.exit !== undefined) this.exitedMs = this.nowMs();
-    const { source, engine, limits } = options;
+    const { source, scheduler, engine, limits } = options;
+    this.screens = new ScreenLooks({ source, scheduler, nowMs: () => this.nowMs() });
     this.#streamHost = {
       source,
       engine,
@@ -88,6 +91,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
       stream.add(watch);
     }
     if (echo !== undefined) stream.addEcho(echo);
+    if (wait.screen !== undefined) this.screens.add(wait.screen, () => this.#watchScreen());
     this.#quietFromMs = this.nowMs();
     this.#countMatchers();
     this.#options.budget.add(this);
@@ -97,6 +101,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     if (!this.#waits.delete(wait)) return;
     for (const watch of wait.watches) this.#drop(watch);
     wait.watches.clear();
+    if (wait.screen !== undefined) this.screens.remove(wait.screen);
     this.#dropUnusedStreams();
     this.#countMatchers();
     if (this.#waits.size === 0) this.#close();
@@ -125,6 +130,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     this.#latestArrivalMs = nowMs;
     this.#arrivedMs ??= nowMs;
     this.#options.budget.add(this);
+    this.#watchScreen();
   }
 
   gap(gap: Gap): void {
@@ -223,6 +229,10 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     this.#shared = next;
   }
 
+  #watchScreen(): void {
+    if (this.screens.isWanted) this.#watchQuiet(this.#options.limits.settleMs);
+  }
+
   /** One timer per target while somebody wants to know that output has stopped for so long; the shortest wish counts. */
   #watchQuiet(wantedMs: number): void {
     if (this.#quiet !== undefined && this.#quietWantedMs <= wantedMs) return;
@@ -250,6 +260,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     let nextMs: number | undefined;
     const quietMs = this.#quietForMs();
     for (const stream of this.#streams()) nextMs = stream.settle(quietMs) ?? nextMs;
+    this.screens.pause();
     if (nextMs !== undefined) this.#watchQuiet(nextMs);
   }
 

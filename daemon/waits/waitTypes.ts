@@ -8,6 +8,7 @@
 import type { AppError } from "../../protocol/errors.ts";
 import type { Position, StreamGap } from "../../protocol/position.ts";
 import type { ExitStatus } from "../panes/outputSource.ts";
+import type { ScreenView } from "./screenView.ts";
 
 export type WaitPattern =
   /** The text itself, case-sensitive. A line end is `\n`. */
@@ -76,6 +77,12 @@ export interface WaitRequest extends WaitPredicates {
   readonly timeoutMs?: number | undefined;
   /** What is typed after the wait is armed: its echo never satisfies a pattern or a prompt (`echoMask.ts` says how). */
   readonly excludeEcho?: Uint8Array | undefined;
+  /**
+   * Patterns are also tried on the pane's screen, as people see it: when output pauses and once before the time is over, on
+   * the rows that have changed since the wait was armed, blanks at their ends gone, wrapped rows joined. The stream is
+   * matched as ever. A TIMEOUT says in `details.matchedEcho` whether the echo on the screen matched a pattern.
+   */
+  readonly screen?: ScreenView | undefined;
 }
 
 export interface WaitMatch {
@@ -83,6 +90,8 @@ export interface WaitMatch {
   readonly predicate: string;
   /** The matched text, cut to `maxMatchBytes`. For patterns and prompts. */
   readonly text?: string | undefined;
+  /** The screen showed it and the stream did not; it then has no positions. */
+  readonly on?: "screen" | undefined;
   /**
    * The first byte of the match's first character, and one past the last byte of its last. Escape sequences inside count
    * in, those around do not; the LF of a CR LF is both bytes.

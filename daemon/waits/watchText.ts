@@ -1,4 +1,4 @@
-/** Turns the text predicates of a wait into watches, and finds where they begin to look. */
+/** Turns the text predicates of a wait into watches of the stream and the screen, and finds where they begin to look. */
 import { AppError } from "../../protocol/errors.ts";
 import { gapWithin, type StreamGap } from "../../protocol/position.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
@@ -10,7 +10,9 @@ import type { WatchOwner } from "./patternWatch.ts";
 import type { PredicateSet } from "./predicateSet.ts";
 import { PromptWatch } from "./promptWatch.ts";
 import type { CompiledRegex } from "./compiledRegex.ts";
+import type { RegexEngine } from "./regexEngine.ts";
 import { RegexWatch } from "./regexMatcher.ts";
+import { type ScreenPattern, ScreenWatch } from "./screenWatch.ts";
 import { tailStart } from "./tailStart.ts";
 import type { WaitLimits } from "./waitLimits.ts";
 import type { CheckedRequest } from "./waitRequest.ts";
@@ -38,33 +40,45 @@ const EDITOR_ON = "\x1b[?2004h";
 const EDITOR_OFF = "\x1b[?2004l";
 const LF = 0x0a;
 
-/** Fills `wait.watches`; returns what hides the echo from them, when something is typed. */
+/** Fills `wait.watches` and `wait.screen`; returns what hides the echo from them, when something is typed. */
 export function watchText(
   wait: ActiveWait,
   source: OutputSource,
   request: CheckedRequest,
   regexes: readonly CompiledRegex[],
+  engine: RegexEngine,
   limits: WaitLimits,
   moment: ArmMoment,
 ): EchoWatch | undefined {
   const { start } = moment;
   const needsOutput = moment.isForSend || request.excludeEcho !== undefined;
   let nextRegex = 0;
+  const onScreen: ScreenPattern[] = [];
+  const alsoOnScreen = (set: PredicateSet, literal: Buffer | undefined, regex: CompiledRegex | undefined): void => {
+    const isFound = (): boolean => set.pattern !== undefined;
+    onScreen.push({ literal, regex, isFound, found: (match) => wait.onFound(set, "pattern", match) });
+  };
   for (const set of wait.sets) {
     const { pattern } = set.checked;
     if (pattern?.kind === "literal") {
       const watch = new LiteralWatch(owner(wait, set, "pattern", source), pattern.bytes, start, limits.maxMatchBytes);
       wait.watches.add({ kind: "literal", watch });
+      alsoOnScreen(set, pattern.bytes, undefined);
     } else if (pattern?.kind === "regex") {
       const regex = regexes[nextRegex++];
       if (regex === undefined) throw new AppError("INTERNAL_ERROR", "a regex was not compiled");
       wait.watches.add({ kind: "regex", watch: new RegexWatch(owner(wait, set, "pattern", source), start), regex });
+      alsoOnScreen(set, undefined, regex);
     }
     if (set.checked.prompt) {
       // The prompt that counts is the one at the end of the output: it never looks back.
       const watch = new PromptWatch(owner(wait, set, "prompt", source), moment.head, needsOutput, limits.maxMatchBytes);
       wait.watches.add({ kind: "prompt", watch });
     }
+  }
+  if (request.screen !== undefined && onScreen.length > 0) {
+    const { screen: view, excludeEcho: typed } = request;
+    wait.screen = new ScreenWatch({ view, patterns: onScreen, typed, engine, maxMatchBytes: limits.maxMatchBytes });
   }
   return echoOf(wait, source, request.excludeEcho, limits, moment.head);
 }

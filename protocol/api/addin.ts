@@ -213,6 +213,8 @@ export interface AddinMetadata {
   readonly epoch: string;
   readonly elapsedMs: number;
   readonly matchedText?: string;
+  /** `wait_for` matched the echo of what was typed, and until its time was over nothing else. */
+  readonly matchedEcho?: true;
   /** The last capture, on a 408. */
   readonly output?: string;
 }

@@ -106,6 +106,8 @@ export const waitAnswerSchema = v.object({
     v.object({
       predicate: v.string(),
       text: v.optional(v.string()),
+      /** The screen showed it and the output did not: it has no positions. */
+      on: v.optional(v.literal("screen")),
       from: v.optional(position),
       to: v.optional(position),
     }),

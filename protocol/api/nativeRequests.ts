@@ -93,6 +93,8 @@ export const waitRequestSchema = v.strictObject({
   ...predicates,
   anyOf: v.optional(v.pipe(v.array(predicatesSchema), v.minLength(1), v.maxLength(16))),
   from: v.optional(fromSchema),
+  /** Where patterns look: in the output, or also at the rows of the screen that have changed since the wait began. */
+  on: v.optional(v.picklist(["stream", "screen"])),
   timeoutMs,
   /** Typed once the wait is armed; its echo satisfies nothing. */
   send: v.optional(inputRequestSchema),

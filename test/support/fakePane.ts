@@ -68,7 +68,7 @@ export class FakePane {
       this.captures += 1;
       await Promise.resolve();
       this.afterCapture(this.captures);
-      return { lines, cursor, position, exact: true, cols: 80, rows: 24, alternateScreen: false };
+      return { lines, cursor, position, exact: true, cols: 80, rows: 24, alternateScreen: false, historyLines: 0 };
     },
     input: async (_pane: PaneId, parts: readonly InputPart[], options: InputOptions = {}): Promise<InputReceipt> => {
       options.beforeWrite?.();

@@ -61,7 +61,7 @@ export class ReadinessServer {
     await this.held;
     if (this.failure !== undefined) throw this.failure;
     const cursor = this.cursor ?? { col: (lines.at(-1) ?? "").length, row: Math.max(0, lines.length - 1) };
-    return { lines, position, exact: true, cols: 80, rows: 24, cursor, alternateScreen: false };
+    return { lines, position, exact: true, cols: 80, rows: 24, cursor, alternateScreen: false, historyLines: 0 };
   }
 
   async describePane(): Promise<PaneDetails> {

@@ -48,6 +48,7 @@ describe("sendAndMatch", () => {
     pattern,
     timeoutMs: 5_000,
     excludeEcho: undefined,
+    screen: undefined,
     signal,
   });
 
@@ -62,14 +63,14 @@ describe("sendAndMatch", () => {
         setImmediate(() => write(source, "and now dine\n"));
         setImmediate(() => write(source, pattern === "done" ? "really done\n" : ""));
       });
-      expect(await matched).toBe(pattern === "done" ? "done" : "dine");
+      expect(await matched).toEqual({ kind: "matched", text: pattern === "done" ? "done" : "dine" });
     },
   );
 
   test("the time over is no match", async () => {
     const source = stream();
     const soon = { ...request("never"), timeoutMs: 20 };
-    expect(await sendAndMatch(waits, source, soon, async (beforeWrite) => beforeWrite())).toBeUndefined();
+    expect(await sendAndMatch(waits, source, soon, async (beforeWrite) => beforeWrite())).toEqual({ kind: "timeout" });
   });
 
   test("a client that goes frees the wait", async () => {

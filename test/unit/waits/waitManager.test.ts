@@ -38,7 +38,7 @@ test("a regex that RE2 refuses is INVALID_ARGUMENT and says why; nothing stays r
   const { source, waits } = waitBench();
   const error = await errorOf(waits.wait(source, regex("(?=x)")));
   expect(error.code).toBe("INVALID_ARGUMENT");
-  expect(error.details).toEqual({ engine: "re2", reason: "invalid perl operator: (?=" });
+  expect(error.details).toMatchObject({ engine: "re2", reason: expect.stringMatching(/^look-ahead/) as string });
   expect(waits.metrics().wait_active).toBe(0);
   expect(source.listeners).toBe(0);
   waits.close();

@@ -45,6 +45,7 @@ function choose(pane: FakePane, answer: DialogAnswer) {
     cols: 80,
     rows: 24,
     alternateScreen: false,
+    historyLines: 0,
   };
   const { dialog } = judge(capture, profileNamed("claude"));
   if (dialog === undefined) throw new Error("no dialog");
