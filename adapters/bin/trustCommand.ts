@@ -1,4 +1,5 @@
 /** `tmuxwire trust`: which certificate the add-in is shown, and how this system is told to trust it. */
+import { nssFolders } from "../http/nssFolders.ts";
 import { trustInstructions } from "../http/trust.ts";
 import type { CommandCall, CommandSpec } from "./commandTypes.ts";
 import { JSON_OPTION } from "./configCommand.ts";
@@ -19,7 +20,8 @@ export const trustCommand: CommandSpec = {
     const { resolveCertificate } = await import("../http/certificates.ts");
     const certificate = await resolveCertificate(config.certificates, Date.now());
     const { source, authorityPath, notAfterUnixMs } = certificate;
-    const instructions = trustInstructions(io.platform, certificate);
+    const folders = nssFolders(io.env["XDG_DATA_HOME"], io.homeDir);
+    const instructions = trustInstructions(io.platform, certificate, folders);
     const answer = {
       source,
       authorityPath: authorityPath ?? null,

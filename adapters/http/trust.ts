@@ -3,9 +3,14 @@
  * store takes an administrator's word and a program of the system's, so the commands are shown, never run.
  */
 import type { Certificate } from "./certificates.ts";
+import type { NssFolder } from "./nssFolders.ts";
 
-/** What to do about `certificate` on `platform`, as text for a terminal. */
-export function trustInstructions(platform: NodeJS.Platform, certificate: Certificate): string {
+/** What to do about `certificate` on `platform`, as text for a terminal. `folders`: Chromium's, on Linux. */
+export function trustInstructions(
+  platform: NodeJS.Platform,
+  certificate: Certificate,
+  folders: readonly NssFolder[],
+): string {
   const path = certificate.authorityPath;
   switch (certificate.source) {
     case "configured":
@@ -26,7 +31,7 @@ export function trustInstructions(platform: NodeJS.Platform, certificate: Certif
         `The certificate in use is signed by an authority made on this machine: ${path ?? "rootCA.pem"}`,
         "It can vouch for localhost, 127.* and ::1 only. To trust it:",
         "",
-        ...commandsFor(platform, path ?? "rootCA.pem").map((line) => `  ${line}`),
+        ...commandsFor(platform, path ?? "rootCA.pem", folders).map((line) => `  ${line}`),
         "",
         "Then restart the browser or Office.",
         "",
@@ -34,7 +39,7 @@ export function trustInstructions(platform: NodeJS.Platform, certificate: Certif
   }
 }
 
-function commandsFor(platform: NodeJS.Platform, path: string): string[] {
+function commandsFor(platform: NodeJS.Platform, path: string, folders: readonly NssFolder[]): string[] {
   if (platform === "win32") {
     return [
       `certutil -user -addstore Root "${path}"`,
@@ -42,7 +47,7 @@ function commandsFor(platform: NodeJS.Platform, path: string): string[] {
       "With the daemon inside WSL, copy the file to Windows first and run this in a Windows terminal.",
     ];
   }
-  const quoted = `'${path.replaceAll("'", "'\\''")}'`;
+  const quoted = shellQuoted(path);
   if (platform === "darwin") {
     return [
       `security add-trusted-cert -r trustRoot -p ssl -k ~/Library/Keychains/login.keychain-db ${quoted}`,
@@ -53,7 +58,7 @@ function commandsFor(platform: NodeJS.Platform, path: string): string[] {
   }
   return [
     "Chrome, Edge (needs certutil, from the package libnss3-tools or nss-tools):",
-    `  certutil -d sql:"$HOME/.pki/nssdb" -A -t C,, -n tmuxwire -i ${quoted}`,
+    ...folders.flatMap((folder) => nssCommands(folder, quoted)),
     "The system, for curl and others, on Debian and Ubuntu:",
     `  sudo cp ${quoted} /usr/local/share/ca-certificates/tmuxwire.crt && sudo update-ca-certificates`,
     "On Fedora and Red Hat:",
@@ -61,3 +66,15 @@ function commandsFor(platform: NodeJS.Platform, path: string): string[] {
     "Firefox: Settings → Certificates → Authorities → Import.",
   ];
 }
+
+/** Each a command of its own, without anything that shells write differently. */
+function nssCommands({ path, hasDatabase }: NssFolder, authority: string): string[] {
+  const folder = shellQuoted(path);
+  const database = shellQuoted(`sql:${path}`);
+  return [
+    ...(hasDatabase ? [] : [`  mkdir -p ${folder}`, `  certutil -d ${database} -N --empty-password`]),
+    `  certutil -d ${database} -A -t C,, -n tmuxwire -i ${authority}`,
+  ];
+}
+
+const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -28,8 +28,9 @@ beforeEach(async () => {
   session = `screen-${++made}`;
   await client.tmux({ action: "create_session", session });
   // A shell without anybody's start-up files, whose prompt is one dollar.
-  expect(await soon("exec bash --norc --noprofile", "[$#] ?$")).toMatch(/^matched/);
-  expect(await soon("PS1='$ '; printf '%s-%s\\n' shell ready", "^shell-ready$")).toMatch(/^matched/);
+  const ready = await soon("exec bash --norc --noprofile", "[$#] ?$");
+  const named = await soon("PS1='$ '; printf '%s-%s\\n' shell ready", "^shell-ready$");
+  if (!ready.startsWith("matched") || !named.startsWith("matched")) throw new Error(`no shell: ${ready}, ${named}`);
 });
 
 const ask = (text: string, pattern: string, timeoutMs: number, rest: object = {}): Promise<Answer> =>

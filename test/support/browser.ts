@@ -34,8 +34,10 @@ export interface TestBrowser extends AsyncDisposable {
   open(url: string, options?: OpenOptions): Promise<BrowserPage>;
 }
 
-export async function startBrowser(): Promise<TestBrowser> {
+/** @param env the browser's environment, when it is not this process's own */
+export async function startBrowser(env?: NodeJS.ProcessEnv): Promise<TestBrowser> {
   const browser = await chromium.launch({
+    ...(env === undefined ? {} : { env: definedOf(env) }),
     ...(CHROMIUM === undefined ? {} : { executablePath: CHROMIUM }),
     headless: true,
     args: [
@@ -53,6 +55,9 @@ export async function startBrowser(): Promise<TestBrowser> {
     [Symbol.asyncDispose]: () => browser.close(),
   };
 }
+
+const definedOf = (env: NodeJS.ProcessEnv): Record<string, string> =>
+  Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
 
 async function openPage(browser: Browser, url: string, options: OpenOptions = {}): Promise<BrowserPage> {
   const { before, ...rest } = options;

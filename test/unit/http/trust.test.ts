@@ -10,20 +10,32 @@ const certificate = (source: CertificateSource, authorityPath?: string): Certifi
   authorityPath,
 });
 
+const FOLDERS = [{ path: "/home/u/pki", hasDatabase: true }];
+
 test.each([
   ["darwin", /security add-trusted-cert .* '\/state\/rootCA\.pem'/],
   ["win32", /certutil -user -addstore Root "\/state\/rootCA\.pem"/],
-  ["linux", /certutil -d sql:"\$HOME\/\.pki\/nssdb" -A .* -i '\/state\/rootCA\.pem'/],
+  ["linux", /certutil -d 'sql:\/home\/u\/pki' -A .* -i '\/state\/rootCA\.pem'/],
 ] as const)("on %s it shows the command for our authority's file", (platform, command) => {
-  expect(trustInstructions(platform, certificate("own", "/state/rootCA.pem"))).toMatch(command);
+  expect(trustInstructions(platform, certificate("own", "/state/rootCA.pem"), FOLDERS)).toMatch(command);
 });
 
 test("a path is quoted for the shell that reads it", () => {
-  const text = trustInstructions("linux", certificate("own", "/it's here/rootCA.pem"));
+  const text = trustInstructions("linux", certificate("own", "/it's here/rootCA.pem"), FOLDERS);
   expect(text).toContain(`-i '/it'\\''s here/rootCA.pem'`);
 });
 
 test("mkcert's authority is trusted by mkcert, a given certificate by whoever gave it", () => {
-  expect(trustInstructions("linux", certificate("mkcert", "/m/rootCA.pem"))).toContain("mkcert -install");
-  expect(trustInstructions("linux", certificate("configured"))).toContain("was given");
+  expect(trustInstructions("linux", certificate("mkcert", "/m/rootCA.pem"), [])).toContain("mkcert -install");
+  expect(trustInstructions("linux", certificate("configured"), [])).toContain("was given");
+});
+
+test("a folder that has no database yet gets one first", () => {
+  const text = trustInstructions("linux", certificate("own", "/ca.pem"), [{ path: "/new", hasDatabase: false }]);
+  const [made, based, added] = ["mkdir -p '/new'", "certutil -d 'sql:/new' -N", "certutil -d 'sql:/new' -A"].map(
+    (words) => text.indexOf(words),
+  );
+  expect(made).toBeGreaterThan(0);
+  expect(based).toBeGreaterThan(made ?? Infinity);
+  expect(added).toBeGreaterThan(based ?? Infinity);
 });

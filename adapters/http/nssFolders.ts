@@ -1,0 +1,22 @@
+/**
+ * Where Chromium and its kin keep what they trust on Linux. Those of today use `pki/nssdb` under `$XDG_DATA_HOME`, but
+ * `~/.pki/nssdb` alone where that exists already; older ones know only the latter and make it at their first start.
+ */
+import { existsSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+
+export interface NssFolder {
+  readonly path: string;
+  /** certutil can add to it; otherwise the folder and its database must be made. */
+  readonly hasDatabase: boolean;
+}
+
+/** Always the folder of today, and each of the others that is there. */
+export function nssFolders(xdgDataHome: string | undefined, homeDir: string): NssFolder[] {
+  const data = xdgDataHome !== undefined && isAbsolute(xdgDataHome) ? xdgDataHome : join(homeDir, ".local", "share");
+  const others = [join(homeDir, ".pki", "nssdb"), join(homeDir, "snap", "chromium", "current", ".pki", "nssdb")];
+  return [join(data, "pki", "nssdb"), ...others.filter((path) => existsSync(path))].map((path) => ({
+    path,
+    hasDatabase: existsSync(join(path, "cert9.db")),
+  }));
+}
