@@ -5,6 +5,7 @@
 import { openSync, closeSync, writeSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Answer, Connections, type DaemonProcess, startDaemon } from "./addinDaemon.ts";
+import { againstOneProcess } from "./addinOperations.ts";
 import { captureLines, pollUntilSeen, sendText, startBridge } from "./baseline.ts";
 import {
   check,
@@ -32,8 +33,10 @@ const MAX_LOOKS = 1_000;
 const WARM_UP_WAITS = 1_000;
 const HOLD_DETECTION_P99_MS = 10;
 const READY = "ready!";
+/** As much as the add-in may ask for, and a screen. */
+const HISTORY_LINES = 5_100;
 /** History to capture, then a program that sends back every byte as it is. */
-const PROGRAM = `seq -f 'line %.0f of the output of a program' 300; stty raw -echo; printf ${READY}; exec cat`;
+const PROGRAM = `seq -f 'line %.0f of the output of a program' ${HISTORY_LINES}; stty raw -echo; printf ${READY}; exec cat`;
 
 export async function run(emit: Emit): Promise<void> {
   await using bridged = detachedPane(["sh", "-c", PROGRAM]);
@@ -48,6 +51,7 @@ export async function run(emit: Emit): Promise<void> {
   const ours: Endpoint = { name: "ours", post: (body) => daemonConnections.post(body) };
   const theirs: Endpoint = { name: "subprocess bridge, poll 120 ms", post: (body) => bridgeConnections.post(body) };
   await operations(ours, theirs, emit);
+  await againstOneProcess(ours.post, bridged.socketPath, nextToken, emit);
   // Last: its lines push those out of the history that the others capture.
   await detection(watched(ours, daemon.socket), watched(theirs, bridged), emit);
 }
@@ -108,7 +112,7 @@ async function operations(ours: Endpoint, theirs: Endpoint, emit: Emit): Promise
   ];
   const capture = async (endpoint: Endpoint): Promise<void> => {
     const { output } = await endpoint.post({ action: "capture_pane", session: SESSION, lines: CAPTURED_LINES });
-    check(output?.includes("line 300") === true, "not the screen");
+    check(output?.includes(`line ${HISTORY_LINES}`) === true, "not the screen");
   };
   const turns = { rounds: 10, perRound: 10, warmUp: 200 };
   await compare(

@@ -22,7 +22,7 @@ test.skipIf(missing !== undefined).each([
   ["where no browser has ever run", undefined, []],
   ["with the folder that older ones made", undefined, [".pki/nssdb"]],
   ["with a data folder of another place", "own data", []],
-] as const)("Chromium accepts the certificate afterwards, %s", async (_name, data, folders) => {
+] as const)("Chromium accepts the certificate afterwards, %s", { timeout: 60_000 }, async (_name, data, folders) => {
   const home = mkdtempSync(join(tmpdir(), "tmuxwire trust-"));
   const env: NodeJS.ProcessEnv = { ...process.env, HOME: home };
   delete env["XDG_DATA_HOME"];
