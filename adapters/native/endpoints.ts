@@ -159,7 +159,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     auth: true,
     body: requests.runRequestSchema,
     answer: answers.runAnswerSchema,
-    errors: ["INVALID_ARGUMENT", "INCONSISTENT_STATE", "TIMEOUT", "RESOURCE_LIMIT", ...onTmux],
+    errors: ["INVALID_ARGUMENT", "INCONSISTENT_STATE", "WRONG_STATE", "TIMEOUT", "RESOURCE_LIMIT", ...onTmux],
   },
   {
     id: "submit",

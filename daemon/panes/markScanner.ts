@@ -20,6 +20,7 @@ export interface MarkedOutput {
 export class MarkScanner {
   readonly #marks: ShellMarks;
   readonly #maxBytes: number;
+  #end: RegExp | undefined;
   readonly #gaps: Gap[] = [];
   /** Not yet searched to its end, as latin1: one character per byte. */
   #tail = "";
@@ -34,6 +35,11 @@ export class MarkScanner {
     this.#marks = marks;
     this.#tailSeq = fromSeq;
     this.#maxBytes = maxBytes;
+    if (marks.isStartOptional) this.#end = marks.end(undefined);
+  }
+
+  get hasStarted(): boolean {
+    return this.#startSeq !== undefined;
   }
 
   /** Takes in the next bytes of the stream. Returns the output once the end mark has come. */
@@ -41,9 +47,12 @@ export class MarkScanner {
     this.#tail += Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
     if (this.#startSeq === undefined) {
       const start = this.#marks.start.exec(this.#tail);
-      if (start !== null) this.#begin(start.index + start[0].length);
+      if (start !== null) {
+        this.#begin(start.index + start[0].length);
+        this.#end = this.#marks.end(start[1]);
+      }
     }
-    const end = this.#marks.end.exec(this.#tail);
+    const end = this.#end?.exec(this.#tail) ?? null;
     if (end !== null) return this.#finish(end);
     const done = this.#tail.length - MAX_MARK_BYTES;
     if (done > 0) this.#take(done);
@@ -53,8 +62,10 @@ export class MarkScanner {
   /** Bytes of the stream are missing here; a mark that was among them is not waited for. */
   gap(gap: Gap): void {
     this.#gaps.push(gap);
-    if (this.#startSeq === undefined) this.#startSeq = gap.to;
-    else this.#take(this.#tail.length);
+    if (this.#startSeq === undefined) {
+      this.#startSeq = gap.to;
+      this.#end = this.#marks.end(undefined);
+    } else this.#take(this.#tail.length);
     this.#tail = "";
     this.#tailSeq = gap.to;
   }

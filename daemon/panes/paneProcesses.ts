@@ -52,6 +52,10 @@ export async function paneRunsProgram(
   return isAllTold ? false : undefined;
 }
 
+/** What the kernel calls a process; undefined where the system does not tell. */
+export const processName = async (pid: number, procDirectory = "/proc"): Promise<string | undefined> =>
+  (await readStart(`${procDirectory}/${pid}/comm`, COMM_BYTES + 1))?.trimEnd();
+
 interface Found {
   readonly isNamed: boolean;
   /** Undefined when the system does not tell. */

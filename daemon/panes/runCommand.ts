@@ -7,14 +7,16 @@ import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Gap, Position } from "../../protocol/position.ts";
 import { createNonce } from "../connection/framing.ts";
+import { UNPROBE, reachEmptyLine } from "./emptyLine.ts";
 import type { InputPart, TmuxServer } from "../server/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
 import { MarkScanner, type MarkedOutput } from "./markScanner.ts";
 import type { OutputSource } from "./outputSource.ts";
 import {
+  isPlainText,
   marksOf,
+  requireTypable,
   SHELL_INTEGRATION_MARKS,
-  shellKind,
   type ShellKind,
   shellLine,
   type ShellMarks,
@@ -22,8 +24,6 @@ import {
 
 /** Guessed by nobody in the time a command takes, short enough to read over: 58^10. */
 const NONCE_CHARS = 10;
-/** A shell on a busy machine prompts well within this. */
-const SHELL_START_MS = 1_000;
 
 export interface RunRequest {
   readonly command: string;
@@ -50,24 +50,27 @@ export interface RunContext {
 }
 
 /**
- * The command is typed once and goes on when its caller leaves.
- * @throws AppError INCONSISTENT_STATE when no shell is in the foreground; INVALID_ARGUMENT, NOT_FOUND, TIMEOUT, CONNECTION_LOST
+ * The command is typed once, on an empty line of a shell, and goes on when its caller leaves.
+ * @throws AppError INCONSISTENT_STATE, WRONG_STATE (`emptyLine.ts`), INVALID_ARGUMENT, NOT_FOUND, TIMEOUT, CONNECTION_LOST
  */
 export async function runCommand(context: RunContext, request: RunRequest): Promise<RunResult> {
   const { server, pane, clock } = context;
+  requireTypable(request.command);
   const startedMs = clock.nowMs();
+  const deadlineMs = startedMs + request.timeoutMs;
   const source = server.output(pane);
-  const kind = await shellIn(context, source);
-  const isMarked = marksItsCommands(source) && !request.command.includes("\n");
+  const { kind, signs, isProbed } = await reachEmptyLine({ ...context, source, signal: request.signal }, deadlineMs);
+  const isMarked = signs.isAtMarkedPrompt && isPlainText(request.command);
   const nonce = createNonce().slice(0, NONCE_CHARS);
-  const parts = isMarked ? plainParts(request.command) : markedParts(kind, request.command, nonce);
+  const line = isMarked ? plainParts(request.command) : markedParts(kind, request.command, nonce);
   const marks = isMarked ? SHELL_INTEGRATION_MARKS : marksOf(nonce);
   const output = await typeAndRead(context, source, {
     request,
-    parts,
+    parts: isProbed ? [UNPROBE, ...line] : line,
     marks,
-    deadlineMs: startedMs + request.timeoutMs,
+    deadlineMs,
   });
+  signs.ownEndSeq = output.to;
   const { epoch } = source;
   return {
     bytes: output.bytes,
@@ -80,34 +83,6 @@ export async function runCommand(context: RunContext, request: RunRequest): Prom
   };
 }
 
-/** A pane that has shown nothing may not have come to start its shell: its first output says that it has. */
-async function shellIn({ server, pane, clock }: RunContext, source: OutputSource): Promise<ShellKind> {
-  const isNew = source.outputSeq === 0;
-  let kind = shellKind((await server.describePane(pane)).command);
-  if (kind === undefined && isNew) {
-    await firstOutput(source, clock);
-    kind = shellKind((await server.describePane(pane)).command);
-  }
-  if (kind !== undefined) return kind;
-  throw new AppError(
-    "INCONSISTENT_STATE",
-    `run needs a shell at its prompt; in pane ${pane} another program is in the foreground`,
-  );
-}
-
-function firstOutput(source: OutputSource, clock: Clock): Promise<void> {
-  if (source.outputSeq > 0) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = (): void => {
-      timer.cancel();
-      unsubscribe();
-      resolve();
-    };
-    const unsubscribe = source.subscribe({ advanced: done, gap: done, exited: done, closed: done });
-    const timer = clock.callAt(clock.nowMs() + SHELL_START_MS, done);
-  });
-}
-
 const encoder = new TextEncoder();
 const ENTER: InputPart = { kind: "keys", keys: ["Enter"] };
 
@@ -118,20 +93,6 @@ const markedParts = (kind: ShellKind, command: string, nonce: string): InputPart
   { kind: kind === "fish" ? "paste" : "text", bytes: encoder.encode(shellLine(kind, command, nonce)) },
   ENTER,
 ];
-
-/** The newest OSC 133 in the retained output is a prompt's: the shell marks, and it is waiting for a command. */
-function marksItsCommands(source: OutputSource): boolean {
-  let last: string | undefined;
-  let at = source.tailSeq;
-  for (let slice = source.read(at); slice.kind !== "end"; slice = source.read(at)) {
-    at = slice.kind === "bytes" ? slice.to : slice.gap.to;
-    if (slice.kind === "gap") continue;
-    const bytes = Buffer.from(slice.bytes.buffer, slice.bytes.byteOffset, slice.bytes.byteLength);
-    const found = bytes.lastIndexOf("\u001b]133;", undefined, "latin1");
-    if (found >= 0) last = String.fromCharCode(bytes[found + 6] ?? 0);
-  }
-  return last === "A" || last === "B";
-}
 
 interface Reading {
   readonly request: RunRequest;
@@ -176,7 +137,7 @@ function typeAndRead(context: RunContext, source: OutputSource, reading: Reading
       exited: () => fail(shellEnded(pane)),
       closed: (error) => fail(error.code === "NOT_FOUND" ? shellEnded(pane) : error),
     });
-    const timer = clock.callAt(reading.deadlineMs, () => fail(timedOut(timeoutMs)));
+    const timer = clock.callAt(reading.deadlineMs, () => fail(timedOut(timeoutMs, scanner?.hasStarted === true)));
     signal?.addEventListener("abort", onAbort, { once: true });
     const beforeWrite = (): void => {
       at = source.outputSeq;
@@ -189,8 +150,10 @@ function typeAndRead(context: RunContext, source: OutputSource, reading: Reading
 const shellEnded = (pane: PaneId): AppError =>
   new AppError("NOT_FOUND", `the shell in pane ${pane} ended with the command`);
 
-const timedOut = (timeoutMs: number): AppError =>
+const timedOut = (timeoutMs: number, hasStarted: boolean): AppError =>
   new AppError(
     "TIMEOUT",
-    `the command has not ended within ${timeoutMs} ms; it goes on: read the pane, or send C-c to stop it`,
+    hasStarted
+      ? `the command has not ended within ${timeoutMs} ms; it goes on: read the pane, or send C-c to stop it`
+      : `the shell has not begun the command within ${timeoutMs} ms of being asked; read the pane before you type again`,
   );

@@ -3,6 +3,10 @@
  * a start mark, evaluates the command as one quoted word, and prints an end mark with the status. The marks are OSC
  * sequences with a nonce: a terminal shows nothing of them, and their typed form (`\033]…`) is not their bytes, so no echo
  * can be taken for one. Quoting the command keeps a syntax error, a comment or a trailing `&` from eating the end mark.
+ *
+ * The nonce stands on the screen, where the command itself can read it. So the shell makes a secret of its own, which it
+ * keeps in a variable that it does not export and says in the start mark, where only the stream shows it; an end mark
+ * without it is nobody's.
  */
 import { AppError } from "../../protocol/errors.ts";
 
@@ -28,22 +32,38 @@ const MAX_COOKED_LINE_BYTES = 4_000;
 /** The private OSC number of the marks; terminals ignore it. */
 const OSC = 5_151;
 
+/** `#{pane_current_command}` without its path and a login shell's dash. */
+export const shellName = (command: string): string => command.slice(command.lastIndexOf("/") + 1).replace(/^-/, "");
+
 /** The kind of the shell behind `#{pane_current_command}`; undefined when it is no shell we know. */
-export const shellKind = (command: string): ShellKind | undefined =>
-  SHELLS.get(command.slice(command.lastIndexOf("/") + 1).replace(/^-/, ""));
+export const shellKind = (command: string): ShellKind | undefined => SHELLS.get(shellName(command));
+
+/** zsh's `%_` in its PS2: what the parser is in the middle of. */
+const ZSH_PARSER =
+  /^(?:(?:quote|dquote|bquote|math|mathsubst|braceparam|cmdsubst|cmdor|cmdand|pipe|errpipe|foreach|for|while|repeat|select|until|if|then|else|elif|elif-then|cond|case|function|subsh|cursh|array|heredoc|heredocd|always) ?)+> $/;
+
+/** A row that is the prompt for the rest of a command (PS2) as shells come; one's own cannot be told from a prompt. */
+export const isContinuation = (shell: string, beforeCursor: string): boolean =>
+  shell === "zsh" ? ZSH_PARSER.test(beforeCursor) : shell !== "fish" && /^> ?$/.test(beforeCursor);
 
 export interface ShellMarks {
+  /** Its first group is the secret of the end mark, where there is one. */
   readonly start: RegExp;
   /** Its first group is the status. */
-  readonly end: RegExp;
+  readonly end: (secret: string | undefined) => RegExp;
+  /** An end without a start counts. */
+  readonly isStartOptional: boolean;
 }
+
+const SECRET = "[0-9a-f-]{0,40}";
 
 /** The marks' bytes, as latin1 text. */
 export const marksOf = (nonce: string): ShellMarks => ({
   // oxlint-disable-next-line no-control-regex -- an escape sequence
-  start: new RegExp(`\u001b\\]${OSC};${nonce};C\u0007`),
+  start: new RegExp(`\u001b\\]${OSC};${nonce};C;(${SECRET})\u0007`),
   // oxlint-disable-next-line no-control-regex -- an escape sequence
-  end: new RegExp(`\u001b\\]${OSC};${nonce};D;(\\d{1,5})\u0007`),
+  end: (secret = SECRET) => new RegExp(`\u001b\\]${OSC};${nonce};D;(\\d{1,5});${secret}\u0007`),
+  isStartOptional: false,
 });
 
 /** OSC 133 as shells with integration send it: C before a command's output, D with its status after. */
@@ -51,33 +71,71 @@ export const SHELL_INTEGRATION_MARKS: ShellMarks = {
   // oxlint-disable-next-line no-control-regex -- an escape sequence
   start: /\u001b\]133;C[^\u0007\u001b]*(?:\u0007|\u001b\\)/,
   // oxlint-disable-next-line no-control-regex -- an escape sequence
-  end: /\u001b\]133;D(?:;(\d{1,5}))?[^\u0007\u001b]*(?:\u0007|\u001b\\)/,
+  end: () => /\u001b\]133;D(?:;(\d{1,5}))?[^\u0007\u001b]*(?:\u0007|\u001b\\)/,
+  isStartOptional: true,
 };
+
+/** Where a shell gets a secret from without starting a program: 30 bits of its own, or the kernel's. */
+const SECRETS: Readonly<Record<ShellKind, string>> = {
+  ansi: "_tw=$RANDOM$RANDOM",
+  // dash has no $RANDOM. Where there is no /proc the shell's own must do.
+  plain: "{ read -r _tw </proc/sys/kernel/random/uuid; } 2>/dev/null || _tw=$RANDOM$RANDOM",
+  fish: "set -g _tw (random)(random)",
+};
+
+/**
+ * What no line of any shell carries: NUL ends a string there, and half a surrogate pair is no character.
+ * @throws AppError INVALID_ARGUMENT
+ */
+export function requireTypable(command: string): void {
+  if (command.includes("\0")) {
+    throw new AppError("INVALID_ARGUMENT", "a command cannot hold NUL: a shell would run what stands before it");
+  }
+  if (/\p{Cs}/u.test(command)) {
+    throw new AppError("INVALID_ARGUMENT", "the command holds half a surrogate pair; send whole characters");
+  }
+}
+
+/**
+ * A command that does nothing. When an editor is in vi's command mode, nobody sees it: there `i` begins to insert and the
+ * line becomes a comment, and zsh's `:` swallows it.
+ */
+const COMMENT_IN_COMMAND_MODE = " : i#;";
 
 /** The line, without its Enter; a blank in front keeps it out of the history of shells that are set so. @throws AppError */
 export function shellLine(kind: ShellKind, command: string, nonce: string): string {
+  requireTypable(command);
   const status = kind === "fish" ? "$status" : "$?";
-  const mark = (rest: string): string => `printf '\\033]${OSC};${nonce};${rest}\\007'`;
-  const line = ` ${mark("C")}; eval ${quoteFor(kind, command)}; ${mark("D;%s")} ${status}`;
+  const mark = (rest: string, values: string): string => `printf '\\033]${OSC};${nonce};${rest};%s\\a' ${values}`;
+  const parts = [SECRETS[kind], mark("C", "$_tw"), `eval ${quoteFor(kind, command)}`, mark("D;%s", `${status} $_tw`)];
+  const line = `${COMMENT_IN_COMMAND_MODE} ${parts.join("; ")}`;
   if (kind === "plain" && line.split("\n").some((part) => Buffer.byteLength(part) > MAX_COOKED_LINE_BYTES)) {
     throw new AppError("INVALID_ARGUMENT", "this shell reads lines of about 4,000 bytes; put the command into a file");
   }
   return line;
 }
 
+/** Whether a shell's editor takes the command as it is typed, without a key among its characters. */
+export const isPlainText = (command: string): boolean => !/\p{Cc}/u.test(command);
+
 function quoteFor(kind: ShellKind, command: string): string {
-  const hasControls = /\p{Cc}/u.test(command);
-  if (kind === "ansi" && hasControls) {
+  if (kind === "ansi" && !isPlainText(command)) {
     return `$'${command.replaceAll(/['\\!\p{Cc}]/gu, (character) => (character === "'" ? "\\'" : octal(character)))}'`;
+  }
+  if (kind === "fish") {
+    const quoted = command.replaceAll(/['\\]/g, (character) => `\\${character}`);
+    return `'${quoted.replaceAll(/\p{Cc}/gu, (character) => `'${bytesOf(character, "\\x", 16)}'`)}'`;
   }
   // Line ends are typed as they are: inside quotes the shell reads on.
   if (/[^\P{Cc}\n]/u.test(command)) {
     throw new AppError("INVALID_ARGUMENT", "for this shell a command cannot hold control characters but line ends");
   }
-  if (kind === "fish") return `'${command.replaceAll(/['\\]/g, (character) => `\\${character}`)}'`;
   return `'${command.replaceAll("'", "'\\''")}'`;
 }
 
-/** Control characters of one byte, `!` and `\`. */
-const octal = (character: string): string =>
-  character === "\\" ? "\\\\" : `\\${character.codePointAt(0)!.toString(8).padStart(3, "0")}`;
+/** Control characters, `!` and `\`. */
+const octal = (character: string): string => (character === "\\" ? "\\\\" : bytesOf(character, "\\", 8));
+
+/** Each byte as an escape; C1 controls have two. */
+const bytesOf = (character: string, escape: string, radix: 8 | 16): string =>
+  [...Buffer.from(character)].map((byte) => escape + byte.toString(radix).padStart(radix === 8 ? 3 : 2, "0")).join("");

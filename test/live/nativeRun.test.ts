@@ -70,7 +70,7 @@ describe.each(SHELLS)("$name", ({ command }) => {
     await shell.pane.run("cd /tmp; WORD=kept");
     const { output, from, to } = await shell.pane.run("pwd; echo $WORD");
     expect(output).toBe("/tmp\nkept\n");
-    const { lines } = await shell.pane.capture({ lines: 100 });
+    const { lines } = await shell.pane.capture({ lines: 100, joined: true });
     // Each mark is typed once and shown as typed; no line holds anything else of it.
     expect(lines.filter((line) => line.includes("5151") && !line.includes("printf '\\033]5151;"))).toEqual([]);
     expect(lines).toContain("kept");

@@ -5,8 +5,9 @@ import { type MarkedOutput, MarkScanner } from "../../../daemon/panes/markScanne
 import { marksOf, SHELL_INTEGRATION_MARKS, shellKind, shellLine } from "../../../daemon/panes/shellLine.ts";
 
 const NONCE = "aBcDeFgHiJ";
-const START = `\u001b]5151;${NONCE};C\u0007`;
-const end = (status: number): string => `\u001b]5151;${NONCE};D;${status}\u0007`;
+const SECRET = "1234567890";
+const START = `\u001b]5151;${NONCE};C;${SECRET}\u0007`;
+const end = (status: number, secret = SECRET): string => `\u001b]5151;${NONCE};D;${status};${secret}\u0007`;
 
 describe("the typed line", () => {
   test.each([
@@ -27,23 +28,31 @@ describe("the typed line", () => {
     expect(middle(shellLine("ansi", "a\tb\n'\\!", NONCE))).toBe("$'a\\011b\\012\\'\\\\\\041'");
     expect(middle(shellLine("plain", "a\nb", NONCE))).toBe("'a\nb'");
     expect(middle(shellLine("fish", "it's \\n", NONCE))).toBe("'it\\'s \\\\n'");
-    expect(shellLine("fish", "x", NONCE)).toMatch(/ \$status$/);
-    expect(shellLine("plain", "x", NONCE)).toMatch(/ \$\?$/);
+    expect(middle(shellLine("fish", "a\tb\u0003", NONCE))).toBe("'a'\\x09'b'\\x03''");
+    // A C1 control is two bytes in UTF-8.
+    expect(middle(shellLine("ansi", "\u0085", NONCE))).toBe("$'\\302\\205'");
+    expect(shellLine("fish", "x", NONCE)).toMatch(/ \$status \$_tw$/);
+    expect(shellLine("plain", "x", NONCE)).toMatch(/ \$\? \$_tw$/);
   });
 
   test("never holds the marks' own bytes", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary-ascii" }), (command) => {
+        fc.pre(!command.includes("\0"));
         const line = shellLine("ansi", command, NONCE);
         expect(line).not.toMatch(marksOf(NONCE).start);
-        expect(line).not.toMatch(marksOf(NONCE).end);
+        expect(line).not.toMatch(marksOf(NONCE).end(undefined));
         expect(line).not.toMatch(/\p{Cc}/u);
       }),
     );
   });
 
   test.each(["a\u0003b", "a\tb"])("refuses %j where it cannot be quoted", (command) => {
-    for (const kind of ["plain", "fish"] as const) {
+    expect(() => shellLine("plain", command, NONCE)).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
+  });
+
+  test.each(["touch a\0b", "\ud800"])("refuses %j everywhere", (command) => {
+    for (const kind of ["ansi", "plain", "fish"] as const) {
       expect(() => shellLine(kind, command, NONCE)).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
     }
   });
@@ -130,6 +139,14 @@ describe("the scanner", () => {
     const echo = shellLine("ansi", "x", NONCE);
     const stream = Buffer.from(`${echo}\r\n${START}${other}${echo}${end(4)}`);
     expect(scan(stream, [])).toMatchObject({ status: 4, bytes: Buffer.from(other + echo) });
+  });
+
+  test("takes no end without the start's secret", () => {
+    const forged = end(0, "987654321") + end(0, "") + `\u001b]5151;${NONCE};D;0\u0007`;
+    expect(scan(Buffer.from(forged + START + forged + end(7)), [])).toMatchObject({
+      status: 7,
+      bytes: Buffer.from(forged),
+    });
   });
 
   test("a hole before the start mark stands for it, one after it is declared", () => {

@@ -1,0 +1,241 @@
+/**
+ * Makes sure that a shell waits at its prompt and that nothing is typed there, before a command is. No shell tells where
+ * its prompt ends, so two things are believed: a row that looks exactly as it did when the line was known to be empty,
+ * and a probe. The probe is a blank, C-u and two blanks, which no shell executes in any mode: on an empty line it moves
+ * the cursor by two columns and changes nothing else, and no part of it does. Anything else means that the line was not
+ * empty, and what C-u took away is typed again. (A blank first: readline rings the bell when there is nothing to take.)
+ *
+ * What cannot be known: what somebody types in the same moment (`docs/contracts/native.md` §5).
+ */
+import { AppError } from "../../protocol/errors.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import type { Capture, InputPart, TmuxServer } from "../server/tmuxServer.ts";
+import type { Clock } from "../time/clock.ts";
+import { columnsOf, splitAtColumn } from "./columns.ts";
+import type { OutputSource } from "./outputSource.ts";
+import { PromptSigns } from "./promptSigns.ts";
+import { SHELL_PROFILE } from "../readiness/profiles.ts";
+import { processName } from "./paneProcesses.ts";
+import { isContinuation, shellKind, type ShellKind, shellName } from "./shellLine.ts";
+
+/** A shell whose start-up files ask the network, on a busy machine. */
+const PROMPT_MS = 10_000;
+/** A pane that has shown nothing starts its program well within this. */
+const START_MS = 1_000;
+/** A prompt is drawn in one go; one that asks git in the background goes on later. */
+const SETTLED_MS = 30;
+/** Nobody says that an editor reads: what looks like a prompt and stands still this long is one. */
+const SILENT_MS = 150;
+/** What does not look like one may be a word of the start-up files, which go on; or somebody's own prompt. */
+const ODD_PROMPT_MS = 4_000;
+/** The foreground changes without any output. */
+const LOOK_MS = 200;
+/** A shell on a machine at its knees answers a key within this. */
+const PROBE_MS = 2_000;
+
+const encoder = new TextEncoder();
+const BLANKS = "  ";
+const PROBE: InputPart = { kind: "text", bytes: encoder.encode(` \u0015${BLANKS}`) };
+/** Takes back the probe's blanks. */
+export const UNPROBE: InputPart = { kind: "keys", keys: Array.from(BLANKS, () => "BSpace") };
+
+/** readline's search: its row is not the command's. */
+const SEARCH = /^\((?:failed )?(?:reverse-)?i-search\)/;
+
+export interface LineContext {
+  readonly server: TmuxServer;
+  readonly pane: PaneId;
+  readonly clock: Clock;
+  readonly source: OutputSource;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface EmptyLine {
+  readonly kind: ShellKind;
+  readonly signs: PromptSigns;
+  /** The probe's blanks stand on it: `UNPROBE` takes them back. */
+  readonly isProbed: boolean;
+}
+
+interface Row {
+  /** Up to the cursor, blanks included. */
+  readonly before: string;
+  readonly after: string;
+}
+
+const SIGNS = new WeakMap<OutputSource, PromptSigns>();
+
+/**
+ * Waits for the prompt until `deadlineMs`, at most `PROMPT_MS`.
+ * @throws AppError INCONSISTENT_STATE when a program runs or the line is not empty (`details.line`, or `details.row` as
+ * it looks); WRONG_STATE when no prompt comes; NOT_FOUND, CONNECTION_LOST. Nothing was executed.
+ */
+export async function reachEmptyLine(context: LineContext, deadlineMs: number): Promise<EmptyLine> {
+  const { clock, source } = context;
+  const startedMs = clock.nowMs();
+  const untilMs = Math.min(deadlineMs, startedMs + PROMPT_MS);
+  const signs = SIGNS.get(source) ?? new PromptSigns(source);
+  SIGNS.set(source, signs);
+  for (;;) {
+    const { capture, command, seq } = await look(context);
+    signs.readOn(source);
+    const kind = shellKind(command);
+    const row = rowOf(capture);
+    if (kind === undefined) {
+      const startMs = signs.isFresh ? await startTime(context) : 0;
+      if (clock.nowMs() >= Math.min(startedMs + startMs, untilMs)) throw notAShell(context.pane);
+      if (source.outputSeq === seq)
+        await outputWithin(context, Math.min(startedMs + startMs, untilMs, clock.nowMs() + LOOK_MS));
+      continue;
+    }
+    if (capture.alternateScreen) throw notAShell(context.pane);
+    const isInk = row.before.trim() !== "";
+    if (signs.isEditing !== false && isInk) {
+      refuseSight(context.pane, shellName(command), capture, row, signs);
+      const isKnown = signs.emptyRow === textOf(row);
+      // A command that is typed as it is would be keys in an editor's command mode: a line of ours is not.
+      if (isKnown && !signs.isAtMarkedPrompt) return { kind, signs, isProbed: false };
+      const stillUntilMs = isKnown ? 0 : clock.nowMs() + stillMs(row, signs);
+      if (stillUntilMs > untilMs) await outputWithin(context, untilMs);
+      else if (source.outputSeq === seq && (isKnown || !(await outputWithin(context, stillUntilMs)))) {
+        await probe(context, kind, capture, row);
+        signs.emptyRow = textOf(row);
+        return { kind, signs, isProbed: true };
+      }
+    } else if (source.outputSeq === seq) {
+      await outputWithin(context, untilMs);
+    }
+    if (clock.nowMs() >= untilMs) throw noPrompt(context.pane, Math.round(clock.nowMs() - startedMs));
+  }
+}
+
+/** For how long a prompt must stand still before it is believed. */
+function stillMs(row: Row, signs: PromptSigns): number {
+  if (!signs.isFresh) return SETTLED_MS;
+  return SHELL_PROFILE.screen.cursor?.prompt.test(row.before) === true ? SILENT_MS : ODD_PROMPT_MS;
+}
+
+/** How long another program may be in the foreground of a pane that has not prompted yet: a shell's start-up runs some. */
+async function startTime({ server, pane, source }: LineContext): Promise<number> {
+  const pid = server.findPane(pane)?.pid;
+  const name = pid === undefined ? undefined : await processName(pid);
+  if (name !== undefined && shellKind(name) !== undefined) return PROMPT_MS;
+  return source.outputSeq === 0 ? START_MS : 0;
+}
+
+async function look({ server, pane, source, signal }: LineContext) {
+  signal?.throwIfAborted();
+  const seq = source.outputSeq;
+  const [capture, { command }] = await Promise.all([server.capture(pane, { signal }), server.describePane(pane)]);
+  return { capture, command, seq };
+}
+
+const rowOf = ({ lines, cursor }: Capture): Row => {
+  const { before, after } = splitAtColumn(lines[cursor.row] ?? "", cursor.col);
+  return { before, after: after.trimEnd() };
+};
+
+const textOf = ({ before, after }: Row): string => `${before}\n${after}`;
+
+/** What a look alone tells. */
+function refuseSight(pane: PaneId, shell: string, { cols }: Capture, row: Row, signs: PromptSigns): void {
+  if (SEARCH.test(row.before)) throw notEmpty(pane, { row: row.before + row.after });
+  // A prompt on the right ends at the screen's edge, away from the cursor.
+  const isRightPrompt = row.after.startsWith(" ") && columnsOf(row.before + row.after) >= cols - 2;
+  if (row.after !== "" && !isRightPrompt) throw notEmpty(pane, { row: row.before + row.after });
+  if (!isContinuation(shell, row.before) || signs.isFirstRow) return;
+  throw new AppError(
+    "INCONSISTENT_STATE",
+    `the shell in pane ${pane} waits for the rest of a command that was begun; end it, or press C-c, and run again`,
+  );
+}
+
+/** @throws AppError INCONSISTENT_STATE */
+async function probe(context: LineContext, kind: ShellKind, before: Capture, row: Row): Promise<void> {
+  const { server, pane, clock, source, signal } = context;
+  const untilMs = clock.nowMs() + PROBE_MS;
+  const from = source.outputSeq;
+  await server.input(pane, [PROBE], { signal });
+  for (;;) {
+    const { capture, seq } = await look({ ...context, signal: undefined });
+    const now = rowOf(capture);
+    const isSameRow = capture.cursor.row === before.cursor.row;
+    if (isSameRow && now.before === row.before + BLANKS && now.after === row.after.slice(BLANKS.length)) return;
+    if (source.outputSeq !== seq) continue;
+    // As long as nothing has come the shell has not answered; then its answer is waited for to its end.
+    const quietMs = source.outputSeq === from ? untilMs : clock.nowMs() + SILENT_MS;
+    if (
+      (await outputWithin({ ...context, signal: undefined }, Math.min(quietMs, untilMs))) &&
+      clock.nowMs() < untilMs
+    ) {
+      continue;
+    }
+    const killed = killedText(before, capture);
+    if (killed === undefined) throw takesNothing(pane);
+    const bytes = encoder.encode(killed);
+    await server.input(pane, [UNPROBE, { kind: kind === "fish" ? "paste" : "text", bytes }]);
+    throw notEmpty(pane, { line: killed.trimEnd() });
+  }
+}
+
+/** What stood between the end of the prompt and the cursor; undefined when the screen does not say. */
+function killedText(before: Capture, after: Capture): string | undefined {
+  const { row, col } = after.cursor;
+  const now = rowOf(after).before;
+  if (!now.endsWith(BLANKS) || row > before.cursor.row || col < BLANKS.length) return undefined;
+  const rows = before.lines
+    .slice(row, before.cursor.row)
+    .map((line) => splitAtColumn(line, before.cols).before)
+    .concat(rowOf(before).before);
+  const text = rows.join("");
+  const prompt = now.slice(0, -BLANKS.length);
+  return text.startsWith(prompt) && text.length > prompt.length ? text.slice(prompt.length) : undefined;
+}
+
+/** True: something came, or the stream ended. */
+function outputWithin({ clock, source, signal }: LineContext, untilMs: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const settle = (act: () => void): void => {
+      timer.cancel();
+      unsubscribe();
+      signal?.removeEventListener("abort", onAbort);
+      act();
+    };
+    const came = (): void => settle(() => resolve(true));
+    const onAbort = (): void => settle(() => reject(signal?.reason as Error));
+    const unsubscribe = source.subscribe({
+      advanced: came,
+      gap: came,
+      exited: came,
+      closed: (error) => settle(() => reject(error)),
+    });
+    const timer = clock.callAt(untilMs, () => settle(() => resolve(false)));
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}
+
+const notAShell = (pane: PaneId): AppError =>
+  new AppError(
+    "INCONSISTENT_STATE",
+    `run needs a shell at its prompt; in pane ${pane} another program is in the foreground`,
+  );
+
+const notEmpty = (pane: PaneId, details: { line: string } | { row: string }): AppError =>
+  new AppError(
+    "INCONSISTENT_STATE",
+    `the line in pane ${pane} is not empty, so nothing was run; send it or clear it (C-c), and run again`,
+    { details },
+  );
+
+const takesNothing = (pane: PaneId): AppError =>
+  new AppError(
+    "INCONSISTENT_STATE",
+    `what is typed in pane ${pane} does not appear behind the prompt (an editor's command mode, or a program that reads); leave it and run again`,
+  );
+
+const noPrompt = (pane: PaneId, waitedMs: number): AppError =>
+  new AppError(
+    "WRONG_STATE",
+    `the shell in pane ${pane} has shown no prompt within ${waitedMs} ms, so nothing was typed; wait for it and run again`,
+    { details: { state: "busy" } },
+  );

@@ -1,0 +1,287 @@
+/** `run` types on the empty line of a shell's prompt and nowhere else: half-typed lines, slow starts, modes, programs. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { createClient } from "../../adapters/native/client.ts";
+import { ownedFixture } from "../support/ownedFixture.ts";
+import { nativeFixture } from "../support/nativeServer.ts";
+import { SHELLS, shellsNamed } from "../support/shells.ts";
+
+const COLS = 100;
+
+async function withShell(command: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const directory = mkdtempSync(join(tmpdir(), "tmuxwire-line-"));
+  const owned = await ownedFixture();
+  await owned.server.createSession({ name: "sh", command, cols: COLS, rows: 30, cwd: directory, environment });
+  const api = await nativeFixture(owned.server);
+  const pane = createClient({ url: api.url }).server("main").pane("sh");
+  const screen = async (): Promise<readonly string[]> => (await pane.capture()).lines;
+  return {
+    pane,
+    directory,
+    socket: owned.socket,
+    screen,
+    there: (name: string): boolean => existsSync(join(directory, name)),
+    /** Types and waits until the screen holds it. */
+    type: async (text: string, shown = text): Promise<void> => {
+      await pane.input([{ kind: "text", text }]);
+      await expect.poll(async () => (await screen()).join("")).toContain(shown);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await api[Symbol.asyncDispose]();
+      await owned[Symbol.asyncDispose]();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+const refusal = async (run: Promise<unknown>): Promise<object> => {
+  const outcome = await run.catch((error: unknown) => error);
+  if (outcome instanceof Error) return outcome;
+  throw new Error(`it ran: ${JSON.stringify(outcome)}`);
+};
+
+const NOT_EMPTY = { code: "INCONSISTENT_STATE", status: 409 };
+
+describe.each(SHELLS)("$name: a half-typed line", ({ name, command }) => {
+  test.each([
+    ["a command", "touch half", ["half"]],
+    ["what looks like a prompt", "touch odd; cat </dev/null > ", ["odd"]],
+    ["more than a row", `touch ${"a".repeat(60)} ${"b".repeat(60)}`, ["a".repeat(60)]],
+  ])("%s is refused, told and left as it was", async (_case, line, files) => {
+    await using shell = await withShell(command);
+    expect((await shell.pane.run("echo warm")).output).toBe("warm\n");
+    await shell.type(line, line.trimEnd().slice(-8));
+    const error = await refusal(shell.pane.run("touch ours"));
+    expect(error).toMatchObject(NOT_EMPTY);
+    // fish shows more than was typed, in grey.
+    if (name !== "fish") expect(error).toMatchObject({ details: { line: line.trimEnd() } });
+    await expect
+      .poll(async () => (await shell.screen()).join("").replaceAll(" ", ""))
+      .toContain(line.replaceAll(" ", ""));
+    for (const file of [...files, "ours", "printf"]) expect(shell.there(file)).toBe(false);
+    // It is the person's to send.
+    await shell.pane.input([{ kind: "text", text: line.endsWith("> ") ? "rest\r" : "\r" }]);
+    for (const file of files) await expect.poll(() => shell.there(file)).toBe(true);
+    await expect.poll(async () => (await shell.pane.info()).command).toBe(name);
+    expect(await shell.pane.run("echo after", { timeoutMs: 15_000 })).toMatchObject({ output: "after\n", exitCode: 0 });
+  });
+
+  test("without a command of ours before it", async () => {
+    await using shell = await withShell(command);
+    await expect.poll(async () => (await shell.screen()).length).toBeGreaterThan(0);
+    await shell.type("touch half");
+    expect(await refusal(shell.pane.run("touch ours"))).toMatchObject(NOT_EMPTY);
+    await shell.pane.input([{ kind: "text", text: "\r" }]);
+    await expect.poll(() => shell.there("half")).toBe(true);
+    expect(shell.there("ours")).toBe(false);
+  });
+
+  test("the rest of a command that was begun is not mixed with ours", async () => {
+    await using shell = await withShell(command);
+    expect((await shell.pane.run("echo warm")).output).toBe("warm\n");
+    await shell.type("echo 'open\r", "open");
+    expect(await refusal(shell.pane.run("touch ours; echo x'y", { timeoutMs: 2_000 }))).toMatchObject({
+      code: expect.stringMatching(/INCONSISTENT_STATE|WRONG_STATE/) as string,
+    });
+    expect(shell.there("ours")).toBe(false);
+    await shell.pane.keys(["C-c"]);
+    await expect
+      .poll(async () => (await shell.pane.run("echo free").catch(() => ({ output: "" }))).output)
+      .toBe("free\n");
+  });
+});
+
+describe.each(shellsNamed("bash", "zsh", "fish"))("$name: the editor's states", ({ name, command }) => {
+  test("text behind the cursor is part of the line", async () => {
+    await using shell = await withShell(command);
+    await shell.pane.run("true");
+    await shell.type("touch half");
+    await shell.pane.keys(["C-a"]);
+    expect(await refusal(shell.pane.run("touch ours"))).toMatchObject(NOT_EMPTY);
+    expect(shell.there("ours") || shell.there("half")).toBe(false);
+    await shell.pane.input([{ kind: "text", text: "\r" }]);
+    await expect.poll(() => shell.there("half")).toBe(true);
+  });
+
+  test("a search through the history is not typed into", async () => {
+    await using shell = await withShell(command);
+    await shell.pane.run("true");
+    await shell.pane.input([{ kind: "text", text: "touch found_it\r" }]);
+    await expect.poll(() => shell.there("found_it")).toBe(true);
+    rmSync(join(shell.directory, "found_it"));
+    await shell.pane.input([{ kind: "text", text: "\u0012found" }]);
+    await expect.poll(async () => (await shell.screen()).join("\n")).toMatch(/search[^]*found|found[^]*search/);
+    expect(await refusal(shell.pane.run("touch ours"))).toMatchObject({ code: "INCONSISTENT_STATE" });
+    expect(shell.there("ours") || shell.there("found_it")).toBe(false);
+  });
+
+  // fish has bindings of its own in each of its vi modes.
+  if (name === "fish") return;
+  test("vi: insert mode runs, command mode is told", async () => {
+    await using shell = await withShell(command);
+    await shell.pane.run(name === "zsh" ? "bindkey -v" : "set -o vi");
+    expect((await shell.pane.run("echo insert")).output).toBe("insert\n");
+    await shell.type("touch half");
+    expect(await refusal(shell.pane.run("touch ours"))).toMatchObject(NOT_EMPTY);
+    await shell.pane.keys(["C-u", "Escape"]);
+    // An escape is one when nothing has followed it for a while; no output tells of it.
+    await delay(600);
+    expect(await refusal(shell.pane.run("touch ours; echo v:q#i", { timeoutMs: 1_000 }))).toBeInstanceOf(Error);
+    expect(shell.there("ours")).toBe(false);
+    // zsh is left in a little editor of its own; bash has begun a new line.
+    if (name === "zsh") return;
+    expect((await shell.pane.run("echo again", { timeoutMs: 10_000 })).output).toBe("again\n");
+    expect(shell.there("ours")).toBe(false);
+  });
+});
+
+const SLOW = [
+  { name: "bash", file: "rc", command: (rc: string) => ["bash", "--noprofile", "--rcfile", rc], variable: "" },
+  { name: "zsh", file: ".zshrc", command: () => ["zsh", "-d"], variable: "ZDOTDIR" },
+  { name: "dash", file: "rc", command: () => ["dash", "-i"], variable: "ENV" },
+  { name: "fish", file: "rc", command: (rc: string) => ["fish", "--no-config", "-C", `source ${rc}`], variable: "" },
+].filter(({ name }) => SHELLS.some((shell) => shell.name === name));
+
+describe.each(SLOW)("$name: a slow start", ({ file, command, variable }) => {
+  async function starting(lines: string) {
+    const directory = mkdtempSync(join(tmpdir(), "tmuxwire-rc-"));
+    const rc = join(directory, file);
+    writeFileSync(rc, lines);
+    const value = variable === "ZDOTDIR" ? directory : rc;
+    return { directory, started: await withShell(command(rc), variable === "" ? {} : { [variable]: value }) };
+  }
+
+  test.each([
+    ["in silence", "sleep 3\n"],
+    ["with a word", "printf 'Loading... '\nsleep 3\nprintf '\\n'\n"],
+  ])("%s is waited for", async (_case, lines) => {
+    const { directory, started } = await starting(`${lines}touch started\n`);
+    await using shell = started;
+    const answer = await shell.pane.run("ls started; echo $0", { timeoutMs: 20_000 });
+    expect(answer.output).toMatch(/^started\n/);
+    // Its start-up had ended before anything was typed: the whole of what was typed stands behind a prompt.
+    expect((await shell.screen()).join("").split(" : i#;")).toHaveLength(2);
+    rmSync(directory, { recursive: true });
+  });
+
+  test("that does not end is an error of its own, and nothing is typed", async () => {
+    const { directory, started } = await starting("sleep 30\n");
+    await using shell = started;
+    expect(await refusal(shell.pane.run("echo blind", { timeoutMs: 1_500 }))).toMatchObject({
+      code: expect.stringMatching(/WRONG_STATE|INCONSISTENT_STATE/) as string,
+    });
+    expect(await shell.screen()).toEqual([]);
+    rmSync(directory, { recursive: true });
+  });
+});
+
+describe("prompts of many kinds", () => {
+  test.each([
+    ["two lines and a clock", "PS1='[\\t \\w]\\n\\$ '"],
+    ["no sign at its end", "PS1='\\W git:(main) x '"],
+    ["the sign of a continuation", "PS1='> '"],
+    ["wide characters", "PS1='日本 ❯ '"],
+  ])("bash: %s", async (_case, prompt) => {
+    await using shell = await withShell(["bash", "--norc", "--noprofile"]);
+    await shell.pane.run(prompt);
+    for (let round = 0; round < 3; round += 1) expect((await shell.pane.run("echo here")).output).toBe("here\n");
+    await shell.type("touch half");
+    expect(await refusal(shell.pane.run("touch ours"))).toMatchObject(NOT_EMPTY);
+    expect(shell.there("ours") || shell.there("half")).toBe(false);
+    await shell.pane.input([{ kind: "text", text: "\r" }]);
+    await expect.poll(() => shell.there("half")).toBe(true);
+  });
+
+  test.runIf(shellsNamed("zsh").length > 0)(
+    "zsh: a prompt on the right, and a suggestion behind the cursor",
+    async () => {
+      await using shell = await withShell(["zsh", "-f"]);
+      await shell.pane.run("PROMPT='%1~ x '; RPROMPT='%T right'");
+      for (let round = 0; round < 3; round += 1) expect((await shell.pane.run("echo here")).output).toBe("here\n");
+      // As zsh-autosuggestions does it: POSTDISPLAY behind what was typed.
+      await shell.pane.run(
+        "suggest() { [[ -n $BUFFER ]] && POSTDISPLAY='ggested'; }; zle -N zle-line-pre-redraw suggest",
+      );
+      expect((await shell.pane.run("echo here")).output).toBe("here\n");
+      await shell.type("touch su", "suggested");
+      expect(await refusal(shell.pane.run("touch ours"))).toMatchObject(NOT_EMPTY);
+      await shell.pane.input([{ kind: "text", text: "\r" }]);
+      await expect.poll(() => shell.there("su")).toBe(true);
+      expect(shell.there("ours")).toBe(false);
+    },
+  );
+});
+
+describe("who else reads", () => {
+  test("bash: a read and a script", async () => {
+    await using shell = await withShell(["bash", "--norc", "--noprofile"]);
+    await shell.pane.run("true");
+    await shell.type("read -p 'Name: ' word; echo got=$word.\r", "\nName:".trim());
+    expect(await refusal(shell.pane.run("touch ours", { timeoutMs: 700 }))).toMatchObject({ code: "WRONG_STATE" });
+    await shell.type("me\r", "got=me.");
+    writeFileSync(join(shell.directory, "script"), 'echo up; read line; echo "got=$line."\n');
+    await shell.type("bash ./script\r", "up");
+    expect(await refusal(shell.pane.run("touch ours", { timeoutMs: 700 }))).toMatchObject({ code: "WRONG_STATE" });
+    await shell.type("you\r", "got=you.");
+    expect(shell.there("ours")).toBe(false);
+    expect((await shell.pane.run("echo free")).output).toBe("free\n");
+  });
+});
+
+describe("what a line carries", () => {
+  test.each(SHELLS)("$name: NUL is refused and nothing is typed", async ({ command }) => {
+    await using shell = await withShell(command);
+    await shell.pane.run("true");
+    expect(await refusal(shell.pane.run("touch cut\0-not"))).toMatchObject({ code: "INVALID_ARGUMENT", status: 400 });
+    expect((await shell.screen()).join("")).not.toContain("cut");
+    expect(shell.there("cut")).toBe(false);
+  });
+
+  test.each(shellsNamed("bash", "zsh", "fish"))(
+    "$name: tabs, escapes and C1 arrive as they are",
+    async ({ command }) => {
+      await using shell = await withShell(command);
+      const odd = "a\tb\u001b[c\u0003d\u007fe\u0085f";
+      expect((await shell.pane.run(`printf %s '${odd}' > odd`)).exitCode).toBe(0);
+      expect(readFileSync(join(shell.directory, "odd"), "utf8")).toBe(odd);
+    },
+  );
+
+  test("a shell with marks gets no keys among the characters", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "tmuxwire-rc-"));
+    const rc = join(directory, "rc");
+    const marks = `PROMPT_COMMAND='printf "\\033]133;D;%s\\007\\033]133;A\\007" $?'\nPS1='\\$ \\[\\033]133;B\\007\\]'\nPS0='\\033]133;C\\007'\n`;
+    writeFileSync(rc, marks);
+    await using shell = await withShell(["bash", "--noprofile", "--rcfile", rc]);
+    expect(await shell.pane.run("echo plain")).toMatchObject({ method: "osc133", output: "plain\n" });
+    expect(await shell.pane.run("printf %s 'a\tb' > tab; echo tab")).toMatchObject({
+      method: "marker",
+      output: "tab\n",
+    });
+    expect(readFileSync(join(shell.directory, "tab"), "utf8")).toBe("a\tb");
+    rmSync(directory, { recursive: true });
+  });
+});
+
+/** Reads the screen as any program can, and prints every end mark that it can make of it. */
+const FORGER = `
+const { execFileSync } = require("node:child_process");
+const text = execFileSync("tmux", ["capture-pane", "-pJS", "-", "-t", process.env.TMUX_PANE], { encoding: "utf8" });
+const ps = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" });
+const nonces = [...(text + ps).matchAll(/5151;([0-9A-Za-z]+);D/g)].map((found) => found[1]);
+for (const nonce of new Set(nonces))
+  for (const tail of ["0", "0;", "0;0", "0;" + nonce]) process.stdout.write("\\x1b]5151;" + nonce + ";D;" + tail + "\\x07");
+process.stdout.write(nonces.length > 0 ? "forged\\n" : "blind\\n");
+process.exit(9);
+`;
+
+test.each(SHELLS)("$name: a program that reads the screen cannot end the command for us", async ({ command }) => {
+  await using shell = await withShell(command);
+  writeFileSync(join(shell.directory, "forger.cjs"), FORGER);
+  const answer = await shell.pane.run(`${process.execPath} ./forger.cjs`, { timeoutMs: 20_000 });
+  expect(answer.output).toContain("forged");
+  expect(answer).toMatchObject({ exitCode: 9, method: "marker" });
+});
