@@ -10,6 +10,9 @@
  * later by the shell's editor: when the first came without a line editor (`?2004h`), one more behind the next
  * `?2004h` is hidden too.
  *
+ * A last line without Enter stays in the editor and is hidden each time it is drawn anew (C-l, completions, another size),
+ * until the editor (`?2004h`) ends.
+ *
  * What is not hidden: anything after the last typed line was found, so `cat`'s own copy or a program that prints the
  * command is output; the line with more text behind it on its row; text that only begins like it; an echo that the shell
  * has changed (completion, history expansion, tabs); text more than `windowBytes` behind the last line found.
@@ -124,8 +127,8 @@ export class EchoMask {
     this.#position = end;
     if (this.#attention !== "looking") return;
     this.#updateHold(end);
-    if (this.#hold === undefined && end - this.#lastFound > this.#windowBytes && !this.#typed.needsEditor)
-      this.#attention = "over";
+    const isLongAgo = this.#typed.isBounded && end - this.#lastFound > this.#windowBytes;
+    if (this.#hold === undefined && isLongAgo) this.#attention = "over";
   }
 
   /** Stretches to search that no shared search has shown: before an echo, or held back until now. */
@@ -238,6 +241,12 @@ export class EchoMask {
 
   #editor(isOn: boolean, end: number): void {
     if (this.#attention === "over" || this.#isPriming) return;
+    // The line was sent, or given up: what comes now is no redraw of it.
+    if (!isOn && this.#typed.isRedrawn) {
+      this.#show();
+      this.#attention = "over";
+      return;
+    }
     if (isOn) this.#attention = "looking";
     this.#typed.editor(isOn);
     if (this.#hold === undefined) this.#newRow(end);

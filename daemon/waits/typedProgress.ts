@@ -21,6 +21,7 @@ export class TypedProgress {
   /** The second echo, by the editor, is what is looked for. */
   #isRepeat = false;
   #redraws = 0;
+  #wasFound = false;
 
   constructor(typed: Uint8Array, isLineEditor: boolean) {
     this.#lines = typedLines(typed);
@@ -39,7 +40,22 @@ export class TypedProgress {
 
   /** The present row may hold it. */
   get isAllowed(): boolean {
-    return this.#isExpected || !this.#needsEditor || (this.#at === 0 && !this.#isRepeat);
+    return this.#wasFound || this.#isExpected || !this.#needsEditor || (this.#at === 0 && !this.#isRepeat);
+  }
+
+  /** What was typed last was found, and may come again any time. */
+  get isRedrawn(): boolean {
+    return this.#wasFound;
+  }
+
+  /** It does not matter how long ago the last line was found only while an editor's next prompt is waited for. */
+  get isBounded(): boolean {
+    return this.#wasFound || !this.#needsEditor;
+  }
+
+  /** The line has no Enter, is the last, and an editor has it. */
+  get #isLeftOpen(): boolean {
+    return this.#needsEditor && this.#at === this.#lines.length - 1 && this.#lines[this.#at]?.hasEnter === false;
   }
 
   editor(isOn: boolean): void {
@@ -52,9 +68,16 @@ export class TypedProgress {
     this.#isExpected = false;
   }
 
-  /** It was found. */
+  /**
+   * It was found. The last one has no Enter: it stays in the editor, which draws it anew whenever it likes (C-l, a list of
+   * completions, another size), until the editor ends.
+   */
   advance(): Attention {
     this.#isExpected = true;
+    if (this.#isLeftOpen) {
+      this.#wasFound = true;
+      return "looking";
+    }
     if (++this.#at < this.#lines.length) return "looking";
     this.#at = 0;
     const isLast = this.#isRepeat || !this.#mayRepeat;
