@@ -156,7 +156,10 @@ test("the oldest go when there are too many", async () => {
 test("a store that cannot be used lets nothing be typed", async () => {
   writeFileSync(join(directory, "state"), "a file where the directory should be");
   const { run, types, count, opened } = setup();
-  await expect(run(KEY, 1, types(RESULT))).rejects.toMatchObject({ code: "RESOURCE_LIMIT", details: { reason: "record_failed" } });
+  await expect(run(KEY, 1, types(RESULT))).rejects.toMatchObject({
+    code: "RESOURCE_LIMIT",
+    details: { reason: "record_failed" },
+  });
   expect(count()).toBe(0);
   opened.close();
 });
