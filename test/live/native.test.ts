@@ -112,3 +112,22 @@ test("20 panes chattering: every byte of each", async () => {
   });
   for (const text of await Promise.all(texts)) expect(text).toBe(wanted);
 });
+
+test("a wait on the screen sees what the stream does not say, never what stood there, and tells of an echo", async () => {
+  await using tmux = await withTmux();
+  const { server } = tmux;
+  await server.createSession({ name: "screen", command: ["sh", "-c", "PS1='$ ' exec bash --norc --noprofile"] });
+  const pane = server.pane("screen");
+  await pane.wait({ pattern: { literal: "$ " }, from: "tail:5" });
+  const send = (text: string) => ({ parts: [{ kind: "text" as const, text }, { kind: "enter" as const }] });
+  const pattern = { regex: "^\\$$" };
+  const short = { pattern, timeoutMs: 500 };
+  await expect(pane.wait({ ...short, send: send("echo hello") })).rejects.toMatchObject({ code: "TIMEOUT" });
+  const found = await pane.wait({ pattern, on: "screen", send: send("echo hello") });
+  expect(found.matched).toEqual([{ predicate: "pattern", text: "$", on: "screen" }]);
+  // Nothing is printed: the prompt that stands there is no answer, and nobody looks.
+  await expect(pane.wait({ ...short, on: "screen" })).rejects.toMatchObject({ code: "TIMEOUT" });
+  const echoed = { pattern: { literal: "needle" }, on: "screen" as const, timeoutMs: 500, send: send(": needle") };
+  await expect(pane.wait(echoed)).rejects.toMatchObject({ code: "TIMEOUT", details: { matchedEcho: true } });
+  await expect(pane.wait({ stableSec: 0.1, on: "screen" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+});
