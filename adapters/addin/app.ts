@@ -9,8 +9,9 @@ import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type { AddinFailure, AddinHealth } from "../../protocol/api/addin.ts";
 import { ADDIN_MAX_BODY_BYTES } from "../../protocol/api/addin.ts";
+import { AppError } from "../../protocol/errors.ts";
 import { errorHandler, JSON_TYPE } from "../http/errors.ts";
-import type { GuardEnv, RouteRule } from "../http/guard.ts";
+import type { GuardEnv, GuardOptions, RouteRule } from "../http/guard.ts";
 import { createGuard } from "../http/guard.ts";
 import { requestAbort } from "../http/requestAbort.ts";
 import { runAction } from "./actions.ts";
@@ -34,6 +35,8 @@ export interface AddinAppOptions {
   readonly clock: Clock;
   readonly config: AddinAppConfig;
   readonly log: Log;
+  /** Which users of this machine are let in; absent: all of them, or those who have the token. */
+  readonly users?: GuardOptions["users"];
 }
 
 const RULES: ReadonlyMap<string, RouteRule> = new Map([
@@ -49,6 +52,7 @@ export function createAddinApp(options: AddinAppOptions): Hono<GuardEnv> {
   app.use(
     createGuard({
       peers: "loopback",
+      users: options.users,
       hosts: new Set([config.host.toLowerCase()]),
       origins: new Set(config.allowedOrigins),
       missingOrigin: config.allowNoOrigin ? "token" : "refuse",

@@ -47,6 +47,14 @@ export const ADDIN_OPTIONS: readonly OptionSpec[] = [
     default: "$TMPDIR/pi-for-excel-tmux-bridge/tmux.sock",
     complete: "file",
   },
+  {
+    name: "allow-uids",
+    type: "text",
+    value: "UIDS",
+    description: "users besides you and root whom listeners without a token obey, by number with commas, or `any`",
+    default: "TMUXWIRE_ALLOW_UIDS, else none",
+    complete: ["any"],
+  },
   ...LOG_OPTIONS,
 ];
 

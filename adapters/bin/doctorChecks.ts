@@ -3,7 +3,7 @@ import type { Config } from "../../daemon/ops/config.ts";
 import { toAppError } from "../../protocol/errors.ts";
 import { databaseCheck } from "./doctorDatabase.ts";
 import { certificateCheck, tokenCheck } from "./doctorFiles.ts";
-import { addinPortCheck, dashboardPortCheck, nativePortCheck, unixSocketCheck } from "./doctorListeners.ts";
+import { addinPortCheck, dashboardPortCheck, nativePortCheck, unixSocketCheck, usersCheck } from "./doctorListeners.ts";
 import type { Finding } from "./doctorReport.ts";
 import { fail, finding, ok } from "./doctorReport.ts";
 import { descriptorCheck, nodeCheck, sessionCheck } from "./doctorSystem.ts";
@@ -23,7 +23,7 @@ export async function examine(io: Io, readConfig: () => Config): Promise<Finding
   } catch (error) {
     return [...system, fail("configuration", toAppError(error).message)];
   }
-  const { native, addin, dashboard, certificates } = config;
+  const { native, addin, dashboard, certificates, allowUids } = config;
   const sockets = [
     { check: "tmux socket", path: native.tmuxSocketPath },
     ...(addin.mode === "tmux" ? [{ check: "add-in tmux", path: addin.socketPath }] : []),
@@ -39,8 +39,12 @@ export async function examine(io: Io, readConfig: () => Config): Promise<Finding
     await finding("native port", () => nativePortCheck(native)),
     await finding("token", () => tokenCheck(native.tokenPath)),
     await finding("add-in port", () => addinPortCheck(addin)),
+    await finding("add-in users", () => usersCheck("add-in users", allowUids, addin.token, "TMUX_BRIDGE_TOKEN")),
     await finding("certificate", () => certificateCheck(addin.https, certificates)),
     await finding("dashboard port", () => dashboardPortCheck(dashboard)),
+    await finding("dashboard users", () =>
+      usersCheck("dashboard users", allowUids, dashboard.token, "TMUXWIRE_DASHBOARD_TOKEN"),
+    ),
     await finding("dashboard data", () => databaseCheck("dashboard data", dashboard.databasePath)),
   );
   return findings;

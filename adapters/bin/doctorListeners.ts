@@ -7,10 +7,12 @@ import { dirname } from "node:path";
 import type { AddinConfig } from "../../daemon/ops/config.ts";
 import type { DashboardConfig } from "../../daemon/ops/dashboardConfig.ts";
 import type { NativeConfig } from "../../daemon/ops/nativeConfig.ts";
+import type { AllowedUids } from "../../daemon/ops/peerConfig.ts";
 import { prepareSocketPath } from "../../daemon/server/socketPath.ts";
 import { urlHost } from "../http/addresses.ts";
+import { peersUnknowable } from "../http/peerUsers.ts";
 import type { Finding } from "./doctorReport.ts";
-import { fail, ok } from "./doctorReport.ts";
+import { fail, ok, warn } from "./doctorReport.ts";
 import { isAnswering } from "./socketProbe.ts";
 
 /** Health is answered from memory; what needs longer is not ours. */
@@ -48,6 +50,26 @@ export function dashboardPortCheck({ host, port }: DashboardConfig): Promise<Fin
     remedy,
     isOurs: async () => isDashboard(await ask(url, {})),
   });
+}
+
+/** Whom a listener obeys. */
+export function usersCheck(
+  check: string,
+  allowUids: AllowedUids,
+  token: string | undefined,
+  tokenSetting: string,
+): Finding {
+  const problem = peersUnknowable({ allowUids, token, tokenSetting });
+  if (problem !== undefined) return fail(check, problem);
+  if (token !== undefined) return ok(check, "whoever has its token");
+  if (allowUids === "any") {
+    return warn(
+      check,
+      "every user of this machine, without a token",
+      `set ${tokenSetting}, or leave out --allow-uids any`,
+    );
+  }
+  return ok(check, `${["you", "root", ...[...allowUids].map((uid) => `user ${uid}`)].join(", ")}: it has no token`);
 }
 
 interface PortCheck {

@@ -6,15 +6,16 @@ import { createAddinApp } from "../addin/app.ts";
 import { keepCertificateFresh, resolveCertificate } from "../http/certificates.ts";
 import { listen } from "../http/listen.ts";
 import type { StartContext } from "./serveParts.ts";
-import { openOwnedServer } from "./serveParts.ts";
+import { openOwnedServer, peerUsers } from "./serveParts.ts";
 
 /** @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE */
 export async function startAddin(context: StartContext): Promise<void> {
   const { config, waits, open, log, print } = context;
   const { addin } = config;
+  const users = peerUsers(context, addin.token, "TMUX_BRIDGE_TOKEN");
   const server = addin.mode === "stub" ? stub(context) : await openOwnedServer(context, "addin", addin.socketPath);
   const certificate = addin.https ? await resolveCertificate(config.certificates, Date.now()) : undefined;
-  const app = createAddinApp({ server, waits, clock: systemClock, config: addin, log });
+  const app = createAddinApp({ server, waits, clock: systemClock, config: addin, log, users });
   const listener = await listen({
     fetch: app.fetch,
     host: addin.host,

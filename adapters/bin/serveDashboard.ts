@@ -10,6 +10,7 @@ import { becomeSoleOwner } from "../dashboard/store/soleOwner.ts";
 import { urlHost } from "../http/addresses.ts";
 import { listen } from "../http/listen.ts";
 import type { StartContext } from "./serveParts.ts";
+import { peerUsers } from "./serveParts.ts";
 
 /** In the log and in events; not the name of a guest of the native API. */
 const SERVER_NAME = "user";
@@ -46,6 +47,7 @@ export async function startDashboard(context: StartContext): Promise<void> {
     nowUnixMs: Date.now,
     log,
     token: dashboard.token,
+    users: peerUsers(context, dashboard.token, "TMUXWIRE_DASHBOARD_TOKEN"),
     hosts: new Set([dashboard.host]),
     origins,
   });

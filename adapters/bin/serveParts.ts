@@ -13,7 +13,8 @@ import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { systemClock, type Timer } from "../../daemon/time/clock.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
-
+import { AppError } from "../../protocol/errors.ts";
+import { PeerUsers, peersUnknowable } from "../http/peerUsers.ts";
 import type { AdapterName } from "./adapterNames.ts";
 
 export interface ServeOptions {
@@ -152,4 +153,15 @@ export class Guests {
 export function serverLog(log: Log, server: string): (event: string, fields: object) => void {
   const named = log.with({ server });
   return (event, fields) => named.info(event as LogEvent, { ...fields });
+}
+
+/** The listener's rule about users: none when it has a token. @throws AppError CONFIGURATION_INVALID when it would refuse everybody. */
+export function peerUsers(
+  { config: { allowUids }, log }: StartContext,
+  token: string | undefined,
+  tokenSetting: string,
+): PeerUsers | undefined {
+  const problem = peersUnknowable({ allowUids, token, tokenSetting });
+  if (problem !== undefined) throw new AppError("CONFIGURATION_INVALID", problem);
+  return token === undefined ? new PeerUsers({ allowUids, tokenSetting, log }) : undefined;
 }

@@ -14,7 +14,7 @@ import type { Clock } from "../../daemon/time/clock.ts";
 import { type AppError, toAppError } from "../../protocol/errors.ts";
 import { readIncoming, readStream } from "../http/body.ts";
 import { errorHandler, type VisibleError } from "../http/errors.ts";
-import { createGuard, type GuardEnv, type RouteRule } from "../http/guard.ts";
+import { createGuard, type GuardEnv, type GuardOptions, type RouteRule } from "../http/guard.ts";
 import { requireToken, TOKEN_PATH } from "./access.ts";
 import { availability, listAgents, listTurns, paneInput, paneStream, answer } from "./agentRoutes.ts";
 import { AgentBook } from "./agents/agentBook.ts";
@@ -50,8 +50,10 @@ export interface DashboardAppOptions {
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
   readonly log: Log;
-  /** Absent: whoever is on this machine may do everything. */
+  /** Absent: whoever `users` lets in may do everything. */
   readonly token?: string | undefined;
+  /** Which users of this machine are let in; absent: all of them, or those who have the token. */
+  readonly users?: GuardOptions["users"];
   readonly hosts?: ReadonlySet<string> | undefined;
   /** Those of the page itself among them, which are known once there is a port. */
   readonly origins: ReadonlySet<string>;
@@ -80,6 +82,7 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
   app.use(
     createGuard({
       peers: "loopback",
+      users: options.users,
       hosts: options.hosts ?? new Set(),
       origins: options.origins,
       missingOrigin: "allow",
@@ -159,7 +162,7 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
 
 const errorBody = ({ message, error }: Pick<VisibleError, "message" | "error">) => ({
   status: "error",
-  error_type: databaseReason(error) ?? error.code.toLowerCase(),
+  error_type: databaseReason(error) ?? peerReason(error) ?? error.code.toLowerCase(),
   message,
 });
 
@@ -167,6 +170,10 @@ function databaseReason({ details }: AppError): string | undefined {
   const reason = details?.["reason"];
   return typeof reason === "string" && reason.startsWith("database_") ? reason : undefined;
 }
+
+/** Which of the two ways of not being let in. */
+const peerReason = ({ code, details }: AppError): string | undefined =>
+  code === "FORBIDDEN" && typeof details?.["reason"] === "string" ? details["reason"] : undefined;
 
 function contextOf(options: DashboardAppOptions): DashboardContext {
   const { server, listed, readiness, delivery, database, settings, clock, nowUnixMs, log } = options;

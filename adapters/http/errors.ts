@@ -37,9 +37,7 @@ export function errorHandler(log: Log, body: (visible: VisibleError) => object):
     const fields = { code: visible.error.code, status: visible.status, method: c.req.method, path: c.req.path };
     if (visible.status === 500) log.error("http.request.failed", { ...fields, error: visible.error });
     else log.debug("http.request.refused", fields);
-    if (visible.error.code === "BODY_TOO_LARGE" && visible.error.details?.["close"] === true) {
-      c.header("Connection", "close");
-    }
+    if (visible.error.details?.["close"] === true) c.header("Connection", "close");
     return c.json(body(visible), visible.status, JSON_TYPE);
   };
 }

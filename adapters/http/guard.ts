@@ -1,6 +1,6 @@
 /**
- * The one function in front of every listener's routes. It refuses in a fixed order: peer → Host → Origin → (CORS headers,
- * OPTIONS) → path → method → token → content type → body limit → JSON; nothing behind it sees a request that failed an
+ * The one function in front of every listener's routes. It refuses in a fixed order: peer → its user → Host → Origin →
+ * (CORS headers, OPTIONS) → path → method → page of another site → token → content type → body limit → JSON; nothing behind it sees a request that failed an
  * earlier step. One function because each further middleware costs a quarter of the throughput, and because an order that
  * is written down once cannot be got wrong per route.
  */
@@ -11,6 +11,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { isAllowedHost, isLoopbackAddress } from "./addresses.ts";
 import { bearerFromProtocols, bearerVerifier } from "./bearer.ts";
 import { isJsonContentType, parseJson, readIncoming, readStream } from "./body.ts";
+import type { PeerUsers } from "./peerUsers.ts";
 
 export interface GuardEnv {
   /** Present when a socket is behind the request. */
@@ -35,6 +36,8 @@ export interface RouteRule {
 export interface GuardOptions {
   /** `any` for a unix socket, whose directory is its guard. */
   readonly peers: "loopback" | "any";
+  /** Which users of this machine are let in; for a listener without a token. */
+  readonly users?: Pick<PeerUsers, "require"> | undefined;
   /** Hosts besides the loopback names and addresses that a request may name. */
   readonly hosts: ReadonlySet<string>;
   /** Compared exactly, as a browser sends them. */
@@ -74,6 +77,8 @@ export function createGuard(options: GuardOptions): MiddlewareHandler<GuardEnv> 
 
   return async (c, next) => {
     if (options.peers === "loopback" && !isLoopbackAddress(c.env?.incoming?.socket.remoteAddress)) return forbidden(c);
+    const lookingUp = options.users?.require(c.env?.incoming?.socket);
+    if (lookingUp !== undefined) await lookingUp;
     if (!isAllowedHost(c.req.header("host"), options.hosts)) return forbidden(c);
     const origin = c.req.header("origin");
     if (!admitsOrigin(c, origin)) return forbidden(c);

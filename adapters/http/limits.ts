@@ -25,3 +25,8 @@ export const KEEP_ALIVE_MS = 65_000;
 export const CLOSE_GRACE_MS = 1_000;
 /** How often a closing listener looks for connections that have become idle. */
 export const CLOSE_SWEEP_MS = 20;
+
+/** Most read of the kernel's table of TCP sockets, some 100,000 rows: past it the peer's user is unknown. */
+export const PEER_TABLE_MAX_BYTES = 16_777_216;
+/** A row is looked for this often before it is taken for missing: it can be passed over while others come and go. */
+export const PEER_TABLE_READS = 3;

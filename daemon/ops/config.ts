@@ -12,6 +12,8 @@ import type { LogLevel } from "./log.ts";
 import { LOG_LEVELS } from "./log.ts";
 import type { NativeConfig } from "./nativeConfig.ts";
 import { readNative } from "./nativeConfig.ts";
+import type { AllowedUids } from "./peerConfig.ts";
+import { readAllowedUids } from "./peerConfig.ts";
 import type { PathSchema } from "./settingSchemas.ts";
 import { hostName, isOrigin, lowerCase, pathSchema, portNumber, textList } from "./settingSchemas.ts";
 import type { SettingInputs, SettingReport } from "./settings.ts";
@@ -61,6 +63,8 @@ export interface Config {
   readonly dashboard: DashboardConfig;
   readonly team: TeamConfig;
   readonly certificates: CertificateConfig;
+  /** For the listeners that have no token. */
+  readonly allowUids: AllowedUids;
   readonly logLevel: LogLevel;
   /** What `tmuxwire config` shows. */
   readonly settings: readonly SettingReport[];
@@ -92,6 +96,7 @@ export function loadConfig(inputs: ConfigInputs): Config {
   const addin = readAddin(settings, inputs, path);
   const dashboard = readDashboard(settings, inputs, native.guests);
   const team = readTeam(settings, inputs);
+  const allowUids = readAllowedUids(settings);
   const logLevel = settings.read<LogLevel>({
     key: "log.level",
     flag: "log-level",
@@ -101,7 +106,7 @@ export function loadConfig(inputs: ConfigInputs): Config {
     fallback: "info",
   });
   settings.requireFileUnderstood();
-  return { native, addin, dashboard, team, certificates, logLevel, settings: settings.reports };
+  return { native, addin, dashboard, team, certificates, allowUids, logLevel, settings: settings.reports };
 }
 
 function readAddin(settings: SettingReader, inputs: ConfigInputs, path: PathSchema): AddinConfig {

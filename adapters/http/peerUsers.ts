@@ -1,0 +1,109 @@
+/**
+ * Which users of this machine a listener without a token obeys: the daemon's own, root, and those it was told to. A
+ * connection is looked up once; whoever cannot be told apart is refused, with the setting that changes it.
+ */
+import type { Socket } from "node:net";
+import type { AllowedUids } from "../../daemon/ops/peerConfig.ts";
+import type { Log } from "../../daemon/ops/log.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { PeerTable } from "./peerTable.ts";
+
+export interface PeerUsersOptions {
+  readonly allowUids: AllowedUids;
+  /** The setting that holds the listener's token: the other way in. */
+  readonly tokenSetting: string;
+  readonly log: Log;
+  readonly table?: PeerTable | undefined;
+}
+
+type Verdict = AppError | "admitted";
+
+export class PeerUsers {
+  readonly #options: PeerUsersOptions;
+  readonly #table: PeerTable;
+  readonly #verdicts = new WeakMap<object, Verdict | Promise<Verdict>>();
+  readonly #told = new Set<number | undefined>();
+
+  constructor(options: PeerUsersOptions) {
+    this.#options = options;
+    this.#table = options.table ?? machineTable;
+  }
+
+  /** Only to wait for when it is a promise: on a connection that has been looked up it is not. @throws AppError FORBIDDEN */
+  require(socket: Socket | undefined): Promise<void> | undefined {
+    if (this.#options.allowUids === "any") return undefined;
+    if (socket === undefined) throw this.#unknown();
+    const known = this.#verdicts.get(socket);
+    if (known === "admitted") return undefined;
+    if (known instanceof AppError) throw known;
+    return this.#await(known ?? this.#lookUp(socket));
+  }
+
+  async #await(pending: Promise<Verdict>): Promise<void> {
+    const verdict = await pending;
+    if (verdict !== "admitted") throw verdict;
+  }
+
+  #lookUp(socket: Socket): Promise<Verdict> {
+    const pending = this.#judged(socket);
+    this.#verdicts.set(socket, pending);
+    return pending;
+  }
+
+  async #judged(socket: Socket): Promise<Verdict> {
+    const verdict = this.#judge(await this.#table.uidOf(socket));
+    this.#verdicts.set(socket, verdict);
+    return verdict;
+  }
+
+  #judge(uid: number | undefined): Verdict {
+    const { allowUids, log, tokenSetting } = this.#options;
+    if (uid !== undefined && (isOwnOrRoot(uid) || allowUids === "any" || allowUids.has(uid))) return "admitted";
+    if (!this.#told.has(uid)) {
+      // Of thousands of users the first few say it all.
+      if (this.#told.size < 16) this.#told.add(uid);
+      log.warn("http.peer.refused", { uid: uid ?? "unknown" });
+    }
+    if (uid === undefined) return this.#unknown();
+    return new AppError(
+      "FORBIDDEN",
+      `user ${uid} is not let in here: allow that user with ${ALLOW_SETTING}, or set a token with ${tokenSetting}`,
+      { details: { reason: "peer_not_allowed", uid, setting: ALLOW_SETTING, close: true } },
+    );
+  }
+
+  #unknown(): AppError {
+    return new AppError(
+      "FORBIDDEN",
+      `it cannot be told which user asks, so the token is needed: set one with ${this.#options.tokenSetting}`,
+      { details: { reason: "peer_unknown", setting: this.#options.tokenSetting, close: true } },
+    );
+  }
+}
+
+/** As it is named to people: the flag, and the variable. */
+export const ALLOW_SETTING = "--allow-uids or TMUXWIRE_ALLOW_UIDS";
+
+/** One for all listeners of this process: a reading serves them all. */
+export const machineTable = new PeerTable();
+
+export const isOwnOrRoot = (uid: number): boolean => uid === 0 || uid === process.getuid?.();
+
+/**
+ * Why a listener without a token would refuse everybody here, and what to do; undefined when it would not.
+ * @param table of the machine
+ */
+export function peersUnknowable(
+  {
+    allowUids,
+    token,
+    tokenSetting,
+  }: Pick<PeerUsersOptions, "allowUids" | "tokenSetting"> & { token: string | undefined },
+  table: Pick<PeerTable, "isReadable"> = machineTable,
+): string | undefined {
+  if (token !== undefined || allowUids === "any" || table.isReadable) return undefined;
+  return (
+    "this system does not tell which user a connection comes from: " +
+    `set a token with ${tokenSetting}, or obey every user of this machine with --allow-uids any`
+  );
+}
