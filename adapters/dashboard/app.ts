@@ -207,7 +207,7 @@ function contextOf(options: DashboardAppOptions): DashboardContext {
 /** No `maxJsonBytes` anywhere: see above. The token is `requireToken`'s. */
 function routeRule(path: string): RouteRule | undefined {
   const found = RULES.find(([pattern]) => pattern.test(path));
-  return found === undefined ? undefined : { methods: found[1], auth: false };
+  return found === undefined ? undefined : { methods: found[1], auth: false, linkable: path === "/" };
 }
 
 const READ = ["GET", "HEAD"];

@@ -25,6 +25,8 @@ export interface GuardEnv {
 export interface RouteRule {
   /** Methods besides OPTIONS; HEAD counts as itself, not as GET. */
   readonly methods: readonly string[];
+  /** It holds nothing of anybody's, so a link on another site may lead there. */
+  readonly linkable?: boolean | undefined;
   /** Whether the route wants the token, when the listener has one. */
   readonly auth: boolean;
   /** The most bytes of a JSON body; absent for a route that takes none. GET, HEAD and DELETE never do. */
@@ -88,6 +90,7 @@ export function createGuard(options: GuardOptions): MiddlewareHandler<GuardEnv> 
     const rule = options.route(c.req.path);
     if (rule === undefined) throw new AppError("NOT_FOUND", "Not found.");
     if (!rule.methods.includes(c.req.method)) throw new AppError("METHOD_NOT_ALLOWED", "Method not allowed.");
+    if (origin === undefined && comesFromElsewhere(c, rule)) return forbidden(c);
     if (rule.auth && authorized?.(authorizationOf(c, rule)) === false) {
       throw new AppError("UNAUTHORIZED", "Unauthorized.");
     }
@@ -98,6 +101,17 @@ export function createGuard(options: GuardOptions): MiddlewareHandler<GuardEnv> 
 }
 
 const forbidden = (c: Context<GuardEnv>): Response => c.text("forbidden", 403, PLAIN_TEXT);
+
+/**
+ * A browser sends no Origin with the GETs that a page of another site causes (images, frames, links), but says whose they
+ * are. Another port of this machine is another's as well. Who sends no such header is no browser, or one too old to tell.
+ */
+function comesFromElsewhere(c: Context<GuardEnv>, { linkable }: RouteRule): boolean {
+  const site = c.req.header("sec-fetch-site");
+  if (site === undefined || site === "same-origin" || site === "none") return false;
+  const isLink = c.req.header("sec-fetch-mode") === "navigate" && c.req.header("sec-fetch-dest") === "document";
+  return !(linkable === true && isLink);
+}
 
 function authorizationOf(c: Context<GuardEnv>, rule: RouteRule): string | undefined {
   const header = c.req.header("authorization");

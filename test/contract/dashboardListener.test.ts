@@ -82,6 +82,29 @@ describe("who is let in", () => {
     expect((await ask(headers, "GET", "/api/events/stream?types=none")).status).toBe(status);
   });
 
+  const elsewhere = (site: string, mode = "no-cors", dest = "image") => ({
+    host: "127.0.0.1",
+    "sec-fetch-site": site,
+    "sec-fetch-mode": mode,
+    "sec-fetch-dest": dest,
+  });
+  test.each([
+    [elsewhere("none", "navigate", "document"), 200, 200],
+    [elsewhere("same-origin", "cors", "empty"), 200, 200],
+    [elsewhere("cross-site"), 403, 403],
+    // Another port of this machine is another program's page.
+    [elsewhere("same-site"), 403, 403],
+    [elsewhere("cross-site", "cors", "empty"), 403, 403],
+    [elsewhere("cross-site", "navigate", "iframe"), 403, 403],
+    // A link may lead to the page, which holds nothing itself.
+    [elsewhere("cross-site", "navigate", "document"), 403, 200],
+  ])("a GET that a page of elsewhere causes reaches no data: %j", async (headers, data, page) => {
+    for (const path of ["/api/agents", "/api/events/stream?types=none", "/hook/status"])
+      expect([path, (await ask(headers, "GET", path)).status]).toEqual([path, data]);
+    // The page is not built here.
+    expect((await ask(headers, "GET", "/")).status).toBe(page === 200 ? 503 : page);
+  });
+
   test("the page's own origin, and no other gets CORS headers", async () => {
     const own = await scene.dashboard.call("GET", "/api/agents", undefined, { origin: scene.dashboard.url });
     expect([own.status, own.headers.get("access-control-allow-origin")]).toEqual([200, scene.dashboard.url]);
