@@ -75,6 +75,7 @@ function open(address: Address, options: LocalListenOptions): Promise<LocalListe
   const server = boundedServer({
     fetch: (request, env) => handle(request, env),
     websocket: options.websocket,
+    clock: options.clock,
   }) as Server;
   return new Promise((resolve, reject) => {
     const refused = (error: NodeJS.ErrnoException): void => reject(listenError(address, error));

@@ -6,6 +6,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { bearerVerifier } from "../http/bearer.ts";
+import { markKnown } from "../http/connections.ts";
 import type { GuardEnv } from "../http/guard.ts";
 
 export const TOKEN_PATH = "/api/token";
@@ -27,7 +28,9 @@ export function requireToken(token: string): MiddlewareHandler<GuardEnv> {
       return c.body(null, 204);
     }
     const isPage = c.req.path === "/" || c.req.path.startsWith("/page/");
-    if (isPage || isBearer || cookiesOf(c).some((cookie) => isSame(cookie, pass))) return next();
+    const isKnown = isBearer || cookiesOf(c).some((cookie) => isSame(cookie, pass));
+    if (isKnown) markKnown(c.env?.incoming?.socket);
+    if (isKnown || isPage) return next();
     return unauthorized(c, "This dashboard wants its token: its page asks for it, and scripts send it as a bearer.");
   };
 }

@@ -87,6 +87,7 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
       origins: options.origins,
       missingOrigin: "allow",
       token: undefined,
+      tokenLater: options.token !== undefined,
       route: routeRule,
       corsMethods: "GET,POST,DELETE,OPTIONS",
       clock,

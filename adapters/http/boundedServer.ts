@@ -13,6 +13,7 @@ import type { Log } from "../../daemon/ops/log.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { connectionLimit } from "./connectionLimit.ts";
+import { Connections } from "./connections.ts";
 import * as limits from "./limits.ts";
 
 /** A private key and its certificate chain, both PEM. */
@@ -28,6 +29,7 @@ export interface BoundedServerOptions {
   readonly tls?: KeyPair | undefined;
   /** For listeners with WebSocket routes. */
   readonly websocket?: WebSocketServerLike | undefined;
+  readonly clock: Clock;
 }
 
 export type AnyServer = Server | SecureServer;
@@ -60,22 +62,19 @@ export function boundedServer(options: BoundedServerOptions): AnyServer {
       );
     }
   }
-  server.maxConnections = connectionLimit();
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
+  const limit = connectionLimit();
+  server.maxConnections = limit;
+  const connections = new Connections({
+    clock: options.clock,
+    crowded: Math.min(limits.CROWDED_CONNECTIONS, limit / 2),
   });
-  openSockets.set(server, sockets);
+  server.on("connection", (socket: Socket) => connections.add(socket));
+  server.on("secureConnection", (socket: Socket) => connections.secured(socket));
+  connectionsOf.set(server, connections);
   return server;
 }
 
-/** Every connection, those included that Node does not count: before their TLS handshake, or upgraded. */
-const openSockets = new WeakMap<AnyServer, Set<Socket>>();
-
-function destroyAll(server: AnyServer): void {
-  for (const socket of openSockets.get(server) ?? []) socket.destroy();
-}
+const connectionsOf = new WeakMap<AnyServer, Connections>();
 
 /** TLS 1.2 stays enabled: some Office web views have nothing newer. */
 export const secureOptions = (tls: KeyPair) => ({ key: tls.key, cert: tls.cert, minVersion: "TLSv1.2" as const });
@@ -95,7 +94,7 @@ export async function closeServers(servers: readonly AnyServer[], clock: Clock):
   const sweep = (): void => {
     const isOver = clock.nowMs() >= graceEndMs;
     for (const server of servers) {
-      if (isOver) destroyAll(server);
+      if (isOver) connectionsOf.get(server)?.destroyAll();
       else server.closeIdleConnections();
     }
     timer = clock.callAt(clock.nowMs() + limits.CLOSE_SWEEP_MS, sweep);

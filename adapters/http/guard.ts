@@ -11,6 +11,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { isAllowedHost, isLoopbackAddress } from "./addresses.ts";
 import { bearerFromProtocols, bearerVerifier } from "./bearer.ts";
 import { isJsonContentType, parseJson, readIncoming, readStream } from "./body.ts";
+import { markKnown } from "./connections.ts";
 import type { PeerUsers } from "./peerUsers.ts";
 
 export interface GuardEnv {
@@ -47,6 +48,8 @@ export interface GuardOptions {
   /** What a request without an Origin (never a browser's cross-site request) needs to be let in. */
   readonly missingOrigin: "refuse" | "token" | "allow";
   readonly token: string | undefined;
+  /** The application asks for a token of its own: until then nobody has proved anything. */
+  readonly tokenLater?: boolean | undefined;
   readonly route: (path: string) => RouteRule | undefined;
   /** What a preflight is told; default `GET,POST,OPTIONS`. */
   readonly corsMethods?: string | undefined;
@@ -77,6 +80,9 @@ export function createGuard(options: GuardOptions): MiddlewareHandler<GuardEnv> 
     }
   };
 
+  const provesItself = ({ auth }: RouteRule): boolean =>
+    options.tokenLater !== true && (auth || authorized === undefined);
+
   return async (c, next) => {
     if (options.peers === "loopback" && !isLoopbackAddress(c.env?.incoming?.socket.remoteAddress)) return forbidden(c);
     const lookingUp = options.users?.require(c.env?.incoming?.socket);
@@ -94,6 +100,7 @@ export function createGuard(options: GuardOptions): MiddlewareHandler<GuardEnv> 
     if (rule.auth && authorized?.(authorizationOf(c, rule)) === false) {
       throw new AppError("UNAUTHORIZED", "Unauthorized.");
     }
+    if (provesItself(rule)) markKnown(c.env?.incoming?.socket);
     if (rule.maxJsonBytes !== undefined && !BODILESS.has(c.req.method))
       c.set("json", await readJson(c, rule.maxJsonBytes, options.clock));
     return next();

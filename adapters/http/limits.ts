@@ -7,8 +7,17 @@ export const MAX_DRAIN_MS = 2_000;
 /** From such an answer to the end of the connection: a client on this machine reads it at once. */
 export const LINGER_MS = 500;
 
-/** Connections at once on one listener. A browser opens six per host; forty of them is no longer one person's machine. */
-export const MAX_CONNECTIONS = 256;
+/**
+ * Connections at once on one listener: those that stay, and as many as the kernel holds ready for us (listen(2): 511), so
+ * that a burst of silent ones takes no place from the one that speaks among them.
+ */
+export const MAX_CONNECTIONS = 768;
+/** Past this, newcomers have to leave. A browser opens six per host; forty of them is no longer one person's machine. */
+export const CROWDED_CONNECTIONS = 256;
+/** Of these, what one user may have who is neither ours nor root, before anything has been proved. */
+export const OTHER_USERS_CONNECTIONS = 32;
+/** Whoever connects has something to say: a browser's connection in reserve is made again when it is needed. */
+export const FIRST_BYTE_WITHIN_MS = 2_000;
 /** Request line and headers. Node's own default, stated because the guard echoes one header. */
 export const MAX_HEADER_BYTES = 16_384;
 /** Time to receive the headers. Loopback needs microseconds; a client that holds a connection open needs a bound. */

@@ -4,7 +4,6 @@
  */
 import type { AddressInfo } from "node:net";
 import type { Log } from "../../daemon/ops/log.ts";
-import type { Clock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { urlHost } from "./addresses.ts";
 import {
@@ -22,7 +21,6 @@ export interface ListenOptions extends BoundedServerOptions {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  readonly clock: Clock;
   /** What the port and host settings are called where the user sets them, for error messages. */
   readonly settings?: { readonly host: string; readonly port: string } | undefined;
   /** Hears of connections that could not be accepted, for instance for want of file descriptors. */

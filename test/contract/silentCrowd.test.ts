@@ -1,0 +1,150 @@
+/** Connections that say nothing take no place from those that do: a listener answers whatever sits on it. */
+import { once } from "node:events";
+import { Agent, request as httpRequest } from "node:http";
+import { Agent as SecureAgent, request as httpsRequest } from "node:https";
+import { connect } from "node:net";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { KeyPair } from "../../adapters/http/boundedServer.ts";
+import { FIRST_BYTE_WITHIN_MS, MAX_CONNECTIONS } from "../../adapters/http/limits.ts";
+import type { Listener } from "../../adapters/http/listen.ts";
+import { listen } from "../../adapters/http/listen.ts";
+import { makeAuthority } from "../../adapters/http/localAuthority.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
+import { ADDIN_ORIGIN } from "../support/addinClient.ts";
+import type { RunningBackend } from "../support/backends.ts";
+import { addinApp, stubBackend } from "../support/backends.ts";
+import { isRoot, OTHER_UID, tellSkip } from "../support/otherUser.ts";
+import { silentCrowd } from "../support/silentCrowd.ts";
+
+let backend: RunningBackend;
+let listener: Listener | undefined;
+let tls: KeyPair;
+beforeAll(async () => {
+  backend = await stubBackend.start();
+  const { key, cert } = await makeAuthority(Date.now(), "tmuxwire test");
+  tls = { key, cert };
+});
+afterEach(async () => {
+  await listener?.close();
+  listener = undefined;
+});
+afterAll(() => backend.close());
+
+async function start(secure: boolean): Promise<number> {
+  listener = await listen({
+    fetch: addinApp(backend.server, { token: "t0ken" }).fetch,
+    host: "127.0.0.1",
+    port: 0,
+    tls: secure ? tls : undefined,
+    clock: systemClock,
+  });
+  return listener.port;
+}
+
+interface Client {
+  /** Health, on a connection that has never been used. */
+  health(): Promise<number>;
+  /** With the token, on one kept connection; which one it was. */
+  list(): Promise<string>;
+  close(): void;
+}
+
+const BODY = '{"action":"list_sessions"}';
+
+function client(port: number, secure: boolean): Client {
+  const kept = secure
+    ? new SecureAgent({ keepAlive: true, maxSockets: 1 })
+    : new Agent({ keepAlive: true, maxSockets: 1 });
+  const send = (
+    path: string,
+    body: string | undefined,
+    agent: Agent | SecureAgent | false,
+  ): Promise<[number, string]> =>
+    new Promise((resolve, reject) => {
+      const headers = {
+        origin: ADDIN_ORIGIN,
+        authorization: "Bearer t0ken",
+        ...(body === undefined ? {} : { "content-type": "application/json", "content-length": body.length }),
+      };
+      const method = body === undefined ? "GET" : "POST";
+      const call = (secure ? httpsRequest : httpRequest)(
+        { host: "127.0.0.1", port, path, method, headers, agent, rejectUnauthorized: false },
+        (response) => {
+          response.resume();
+          const localPort = String(response.socket.localPort);
+          response.once("end", () => resolve([response.statusCode ?? 0, localPort]));
+        },
+      );
+      call.once("error", reject);
+      call.end(body);
+    });
+  return {
+    health: async () => (await send("/health", undefined, false))[0],
+    list: async () => {
+      const [status, localPort] = await send("/v1/tmux", BODY, kept);
+      expect(status).toBe(200);
+      return localPort;
+    },
+    close: () => kept.destroy(),
+  };
+}
+
+/** A machine with other work on it may take its time. Locked out was for as long as the others stayed: 10 to 15 s. */
+const PROMPT_MS = 5_000;
+
+tellSkip("a crowd of another user's connections");
+test.each<[what: string, scheme: string, text: string, uid: number | undefined]>([
+  ["silent", "http", "", undefined],
+  ["silent", "https", "", undefined],
+  ["begun and left", "http", "POST /v1/tmux HTTP/1.1\r\nHost:", undefined],
+  ["refused", "http", `GET /v1/tmux HTTP/1.1\r\nHost: localhost\r\nOrigin: ${ADDIN_ORIGIN}\r\n\r\n`, undefined],
+  ...(isRoot ? [["silent and another user's", "http", "", OTHER_UID] satisfies [string, string, string, number]] : []),
+])("300 %s connections over %s, opened again and again", { timeout: 40_000 }, async (_what, scheme, text, uid) => {
+  const secure = scheme === "https";
+  const port = await start(secure);
+  const mine = client(port, secure);
+  try {
+    const connection = await mine.list();
+    await using crowd = silentCrowd(port, 300, text, uid);
+    await crowd.until(300);
+    let [answers, slowestMs] = [0, 0];
+    // They were sent away and came again, as many once more: else this would show nothing.
+    while (answers < 20 || crowd.opened() < 900) {
+      const startMs = performance.now();
+      const [health, list] = await Promise.all([mine.health(), mine.list()]);
+      slowestMs = Math.max(slowestMs, performance.now() - startMs);
+      // The connection that was there is the one that is still there.
+      expect([health, list]).toEqual([200, connection]);
+      answers += 1;
+    }
+    expect(slowestMs).toBeLessThan(PROMPT_MS);
+  } finally {
+    mine.close();
+  }
+});
+
+test("a burst larger than all places leaves one that speaks its answer", { timeout: 30_000 }, async () => {
+  const port = await start(false);
+  const mine = client(port, false);
+  try {
+    await using crowd = silentCrowd(port, MAX_CONNECTIONS + 200);
+    await crowd.until(MAX_CONNECTIONS + 200);
+    const startMs = performance.now();
+    // One that found every place taken tries again, as clients do.
+    await expect.poll(() => mine.health().catch(() => 0), { timeout: 10_000 }).toBe(200);
+    expect(performance.now() - startMs).toBeLessThan(FIRST_BYTE_WITHIN_MS + PROMPT_MS);
+  } finally {
+    mine.close();
+  }
+});
+
+test.each(["http", "https"])("whoever says nothing over %s is not waited for", async (scheme) => {
+  const port = await start(scheme === "https");
+  const startMs = performance.now();
+  const silent = connect(port, "127.0.0.1");
+  silent.on("error", () => undefined);
+  await once(silent, "close");
+  const waitedMs = performance.now() - startMs;
+  expect(waitedMs).toBeGreaterThan(FIRST_BYTE_WITHIN_MS - 100);
+  expect(waitedMs).toBeLessThan(FIRST_BYTE_WITHIN_MS + PROMPT_MS);
+});
