@@ -2,6 +2,10 @@
 import { LOG_LEVELS } from "../../daemon/ops/log.ts";
 import type { OptionSpec } from "./commandTypes.ts";
 
+/** As messages name them. */
+export const ADDIN_SOCKET_SETTING = "--addin-socket or TMUX_BRIDGE_SOCKET_PATH";
+export const TMUX_SOCKET_SETTING = "--tmux-socket or TMUXWIRE_TMUX_SOCKET";
+
 const LOG_OPTIONS: readonly OptionSpec[] = [
   {
     name: "log-level",

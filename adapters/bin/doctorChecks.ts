@@ -6,6 +6,7 @@ import { certificateCheck, tokenCheck } from "./doctorFiles.ts";
 import { addinPortCheck, dashboardPortCheck, nativePortCheck, unixSocketCheck, usersCheck } from "./doctorListeners.ts";
 import type { Finding } from "./doctorReport.ts";
 import { fail, finding, ok } from "./doctorReport.ts";
+import { ADDIN_SOCKET_SETTING, TMUX_SOCKET_SETTING } from "./configOptions.ts";
 import { descriptorCheck, nodeCheck, sessionCheck } from "./doctorSystem.ts";
 import { guestCheck, hubCheck, tmuxCheck, tmuxSocketCheck } from "./doctorTmux.ts";
 import type { Io } from "./io.ts";
@@ -25,12 +26,12 @@ export async function examine(io: Io, readConfig: () => Config): Promise<Finding
   }
   const { native, addin, dashboard, certificates, allowUids } = config;
   const sockets = [
-    { check: "tmux socket", path: native.tmuxSocketPath },
-    ...(addin.mode === "tmux" ? [{ check: "add-in tmux", path: addin.socketPath }] : []),
+    { check: "tmux socket", path: native.tmuxSocketPath, setting: TMUX_SOCKET_SETTING },
+    ...(addin.mode === "tmux" ? [{ check: "add-in tmux", path: addin.socketPath, setting: ADDIN_SOCKET_SETTING }] : []),
   ];
   const findings = [...system, ok("configuration", "every setting is usable; `tmuxwire config` shows them")];
-  for (const { check, path } of sockets) {
-    findings.push(await finding(check, () => tmuxSocketCheck(check, path)));
+  for (const { check, path, setting } of sockets) {
+    findings.push(await finding(check, () => tmuxSocketCheck(check, path, setting)));
     findings.push(await finding(`${check} hubs`, () => hubCheck(`${check} hubs`, path, io)));
   }
   for (const guest of native.guests) findings.push(await finding(`server ${guest.name}`, () => guestCheck(guest)));

@@ -8,7 +8,7 @@ import { reportText } from "./doctorReport.ts";
 export const doctorCommand: CommandSpec = {
   name: "doctor",
   summary: "check what the daemon needs, and say what to do",
-  details: ["Changes nothing. Exits with 1 when something would keep the daemon from starting, else with 0."],
+  details: ["Changes nothing. Exits with 1 when something would keep a part of the daemon from starting, else with 0."],
   positionals: [],
   options: [...CONFIG_OPTIONS, JSON_OPTION],
   examples: [{ line: "tmuxwire doctor", does: "look at everything" }],

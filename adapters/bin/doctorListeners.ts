@@ -21,7 +21,7 @@ const MAX_ANSWER_BYTES = 65_536;
 
 export async function unixSocketCheck(path: string): Promise<Finding> {
   if (!existsSync(dirname(path))) return ok("unix socket", `${path} will be made`);
-  prepareSocketPath(path);
+  prepareSocketPath(path, { setting: "--socket or TMUXWIRE_SOCKET" });
   if (!existsSync(path)) return ok("unix socket", `${path} is free`);
   if (await isAnswering(path)) return ok("unix socket", `a daemon listens on ${path}`);
   return ok("unix socket", `${path} was left by a daemon that is gone; the next start replaces it`);

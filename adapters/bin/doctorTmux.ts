@@ -20,10 +20,10 @@ export async function tmuxCheck({ env }: Io): Promise<Finding> {
   return ok("tmux", await probeTmuxVersion("tmux", paneEnvironment(env)));
 }
 
-export async function tmuxSocketCheck(check: string, path: string): Promise<Finding> {
+export async function tmuxSocketCheck(check: string, path: string, setting: string): Promise<Finding> {
   // Its own check makes the directory: what is not there is looked at as far as it can be.
   if (!existsSync(dirname(path))) return ok(check, `${path}; its directory will be made`);
-  prepareSocketPath(path);
+  prepareSocketPath(path, { setting, isStickyWell: true });
   if (!existsSync(path)) return ok(check, `${path}, no server yet`);
   return ok(
     check,

@@ -45,7 +45,7 @@ export function inheritedDescriptors(env: Readonly<Record<string, string | undef
 
 /** @throws AppError CONFIGURATION_INVALID when its place is not ours, or somebody listens there. */
 export async function requireFreeSocket(socketPath: string): Promise<void> {
-  prepareSocketPath(socketPath);
+  prepareSocketPath(socketPath, { setting: "--socket or TMUXWIRE_SOCKET" });
   if (!isThere(socketPath) || !(await isAnswering(socketPath))) return;
   throw new AppError(
     "CONFIGURATION_INVALID",

@@ -5,6 +5,7 @@ import { systemClock } from "../../daemon/time/clock.ts";
 import { createAddinApp } from "../addin/app.ts";
 import { keepCertificateFresh, resolveCertificate } from "../http/certificates.ts";
 import { listen } from "../http/listen.ts";
+import { ADDIN_SOCKET_SETTING } from "./configOptions.ts";
 import type { StartContext } from "./serveParts.ts";
 import { openOwnedServer, peerUsers } from "./serveParts.ts";
 
@@ -13,7 +14,8 @@ export async function startAddin(context: StartContext): Promise<void> {
   const { config, waits, open, log, print } = context;
   const { addin } = config;
   const users = peerUsers(context, addin.token, "TMUX_BRIDGE_TOKEN");
-  const server = addin.mode === "stub" ? stub(context) : await openOwnedServer(context, "addin", addin.socketPath);
+  const own = { name: "addin", socketPath: addin.socketPath, setting: ADDIN_SOCKET_SETTING };
+  const server = addin.mode === "stub" ? stub(context) : await openOwnedServer(context, own);
   const certificate = addin.https ? await resolveCertificate(config.certificates, Date.now()) : undefined;
   const app = createAddinApp({ server, waits, clock: systemClock, config: addin, log, users });
   const listener = await listen({

@@ -10,6 +10,7 @@ import { isLoopbackAddress } from "../http/addresses.ts";
 import { listen } from "../http/listen.ts";
 import type { NativeApp } from "../native/app.ts";
 import { createNativeApp } from "../native/app.ts";
+import { TMUX_SOCKET_SETTING } from "./configOptions.ts";
 import type { LocalListener, LocalListenOptions } from "./localListener.ts";
 import { inheritedDescriptors, listenOnDescriptor, listenOnSocket, requireFreeSocket } from "./localListener.ts";
 import type { ServeOptions, StartContext } from "./serveParts.ts";
@@ -69,7 +70,8 @@ export async function startNative(context: StartContext): Promise<void> {
 /** By the names that stand in paths. */
 async function openServers(context: StartContext): Promise<Map<string, TmuxServer>> {
   const { tmuxSocketPath, guests } = context.config.native;
-  const servers = new Map([[OWN_SERVER_NAME, await openOwnedServer(context, OWN_SERVER_NAME, tmuxSocketPath)]]);
+  const own = { name: OWN_SERVER_NAME, socketPath: tmuxSocketPath, setting: TMUX_SOCKET_SETTING };
+  const servers = new Map([[OWN_SERVER_NAME, await openOwnedServer(context, own)]]);
   for (const { name, socketPath } of guests) {
     servers.set(name, await context.guests.at(socketPath, name));
   }

@@ -84,9 +84,13 @@ async function within(ms: number, work: Promise<void>): Promise<void> {
 }
 
 /** A tmux server of ours on this socket, closed with the rest. */
-export async function openOwnedServer(context: StartContext, name: string, socketPath: string): Promise<TmuxServer> {
+export async function openOwnedServer(
+  context: StartContext,
+  { name, socketPath, setting }: { readonly name: string; readonly socketPath: string; readonly setting: string },
+): Promise<TmuxServer> {
   const server = await startOwnedServer({
     socketPath,
+    setting,
     env: paneEnvironment(context.env),
     clock: systemClock,
     log: serverLog(context.log, name),

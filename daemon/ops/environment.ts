@@ -28,3 +28,14 @@ export function paneEnvironment(
   }
   return allowed;
 }
+
+/**
+ * Tokens of ours and of the programs whose servers we take over. Such a server (the bridge before ours made one) may hand
+ * them to every new pane, where any program can read them.
+ */
+export const SECRET_VARIABLES = [
+  "TMUX_BRIDGE_TOKEN",
+  "TMUXWIRE_DASHBOARD_TOKEN",
+  "TMUXWIRE_TOKEN",
+  "PI_TEAMD_TOKEN",
+] as const;

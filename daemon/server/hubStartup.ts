@@ -2,7 +2,14 @@
  * Makes a fresh connection's hub complete: who and where we are, one daemon per server, hooks, every existing window
  * linked, the event pane listening. Everything here is done again for each connection.
  */
-import { killSession, linkWindow, listAllWindows, listSessions, displayMessage } from "../../protocol/command/build.ts";
+import {
+  killSession,
+  linkWindow,
+  listAllWindows,
+  listSessions,
+  displayMessage,
+  unsetEnvironment,
+} from "../../protocol/command/build.ts";
 import {
   decodeServerIdentity,
   decodeSessionRows,
@@ -18,6 +25,7 @@ import type { PaneId, SessionId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
 import type { Clock } from "../time/clock.ts";
+import { withSetting } from "./socketPath.ts";
 import { EventPaneReader, hubHooks, isHubName, type PaneEvent, titleHook } from "./hub.ts";
 
 /** A daemon that was killed takes this long to leave at most: its client is told by the kernel (docs/tmuxFacts.md 3). */
@@ -47,6 +55,12 @@ export interface HubStartupOptions {
   /** The stream of a pane of this connection. */
   readonly output: (pane: PaneId) => OutputSource;
   readonly onPaneEvent: (event: PaneEvent) => void;
+  /** Looks at who answers before anything else is asked. @throws AppError */
+  readonly requireOwn: (identity: ServerIdentity) => void;
+  /** Variables that new panes must not get. */
+  readonly unset: readonly string[];
+  /** What the socket's path is called where the user sets it. */
+  readonly setting?: string | undefined;
 }
 
 /** @throws AppError INCONSISTENT_STATE when another daemon holds the server, TMUX_UNAVAILABLE, CONNECTION_LOST */
@@ -55,10 +69,12 @@ export async function prepareHub(options: HubStartupOptions): Promise<AttachedHu
   const { body } = await connection.command(displayMessage(SERVER_IDENTITY_FORMAT));
   const identity = decodeServerIdentity(body);
   if (identity === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not say who it is");
+  options.requireOwn(identity);
   const eventPaneReady = listenToEventPane(options, identity.pane);
   // Whoever fails first is told; the other must not become an unhandled rejection.
   eventPaneReady.catch(() => undefined);
   await removeOldHubs(options, identity.session);
+  await unsetVariables(options);
   const hookIndex = 1_000 + Math.floor(Math.random() * 1_000_000);
   await connection.group(hubHooks(hubName, identity.session, identity.pane, hookIndex));
   await connection.command(titleHook(identity.pane, hookIndex), "none").catch(ignoreCommandFailure);
@@ -110,7 +126,10 @@ function listenToEventPane(options: HubStartupOptions, pane: PaneId): Promise<vo
  * Hubs of daemons that are gone are taken away; one that is held, and is older than ours, tells that another daemon is at
  * work here. Of two that start together the later one yields.
  */
-async function removeOldHubs({ connection, clock, hubName }: HubStartupOptions, own: SessionId): Promise<void> {
+async function removeOldHubs(
+  { connection, clock, hubName, setting }: HubStartupOptions,
+  own: SessionId,
+): Promise<void> {
   const deadlineMs = clock.nowMs() + OTHER_HUB_LEAVES_WITHIN_MS;
   for (;;) {
     const others = (await listHubs(connection)).filter((row) => row.name !== hubName);
@@ -122,11 +141,21 @@ async function removeOldHubs({ connection, clock, hubName }: HubStartupOptions, 
     if (clock.nowMs() >= deadlineMs) {
       throw new AppError(
         "INCONSISTENT_STATE",
-        "another tmuxwire daemon holds this tmux server: stop it, or choose another socket path",
+        `another tmuxwire daemon holds this tmux server: stop it, or choose another socket path${withSetting(setting)}`,
       );
     }
     await new Promise<void>((resolve) => clock.callAt(clock.nowMs() + LOOK_AGAIN_MS, resolve));
   }
+}
+
+/** A server that somebody else made gives its maker's environment to every pane (docs/tmuxFacts.md 35). */
+async function unsetVariables({ connection, unset }: HubStartupOptions): Promise<void> {
+  if (unset.length === 0) return;
+  const { body, nonce } = await connection.foreign((text) => listSessions(sessionRowsFormat(text)));
+  const sessions = [undefined, ...decodeSessionRows(body, nonce).map((row) => row.session)];
+  const commands = sessions.flatMap((session) => unset.map((name) => unsetEnvironment(name, session)));
+  // A session may be going at this moment.
+  await Promise.all(commands.map((command) => connection.command(command, "none").catch(ignoreCommandFailure)));
 }
 
 /** tmux numbers sessions in the order in which they are made. */

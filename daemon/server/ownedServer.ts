@@ -12,6 +12,7 @@ import { createNonce } from "../connection/framing.ts";
 import { Supervisor } from "../connection/supervisor.ts";
 import { probeTmuxVersion } from "../connection/tmuxVersion.ts";
 import { openPtyTransport, type OpenTransport } from "../connection/transport.ts";
+import { SECRET_VARIABLES } from "../ops/environment.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
 import type { PaneStream } from "../panes/paneStream.ts";
 import type { Clock } from "../time/clock.ts";
@@ -24,7 +25,7 @@ import { PaneRegistry } from "./paneRegistry.ts";
 import { type PaneInUse, RealServer, type ServerKind } from "./realServer.ts";
 import { listenerFailure, ServerListeners } from "./serverListeners.ts";
 import { requireSize } from "./sessionRules.ts";
-import { prepareSocketPath } from "./socketPath.ts";
+import { prepareSocketPath, requireOwnServer } from "./socketPath.ts";
 import type {
   CreateSession,
   PaneInfo,
@@ -38,6 +39,8 @@ import type {
 export interface OwnedServerOptions {
   /** Absolute; its directory is made with mode 0700 when missing. */
   readonly socketPath: string;
+  /** What that is called where the user sets it, for messages. */
+  readonly setting?: string | undefined;
   /** The whole environment of the server and so of its panes: see `paneEnvironment`. */
   readonly env: Readonly<Record<string, string>>;
   readonly clock: Clock;
@@ -60,7 +63,7 @@ const randomName = (chars: number): string => createNonce().slice(0, chars);
  * @throws AppError TMUX_UNAVAILABLE, CONFIGURATION_INVALID, INCONSISTENT_STATE
  */
 export async function startOwnedServer(options: OwnedServerOptions): Promise<TmuxServer> {
-  prepareSocketPath(options.socketPath);
+  prepareSocketPath(options.socketPath, { setting: options.setting, isStickyWell: true });
   const tmuxVersion = await probeTmuxVersion(options.tmux ?? "tmux", options.env);
   const server = new OwnedServer(options, tmuxVersion);
   await server.start();
@@ -224,6 +227,9 @@ class OwnedServer implements ServerKind {
       hubName: this.#hubName,
       output: (pane) => this.#panes.stream(pane),
       onPaneEvent: (event) => this.#keeper.paneEvent(event),
+      requireOwn: ({ uid }) => requireOwnServer(this.#options.socketPath, uid, this.#options.setting),
+      unset: SECRET_VARIABLES.filter((name) => !(name in this.#options.env)),
+      setting: this.#options.setting,
     });
     await this.#keeper.attached(hub);
   }

@@ -128,6 +128,12 @@ export function newSession(options: NewSession): string {
 const argvOf = (command: readonly string[]): readonly string[] =>
   command.length === 1 ? ["sh", "-c", 'exec "$0"', ...command] : command;
 
+/** From the environment that new panes get: the server's, or one session's. No error when it is not there. */
+export const unsetEnvironment = (name: string, session?: SessionId): string =>
+  session === undefined
+    ? `set-environment -gu ${quote(name)}`
+    : `set-environment -t ${quote(session)} -u ${quote(name)}`;
+
 export const linkWindow = (window: WindowId, session: SessionId): string =>
   `link-window -d -s ${quote(window)} -t ${quote(`${session}:`)}`;
 

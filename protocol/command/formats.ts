@@ -155,15 +155,18 @@ export interface ServerIdentity {
   readonly session: SessionId;
   readonly window: WindowId;
   readonly pane: PaneId;
+  /** Whose it is; tmux tells since 3.3. */
+  readonly uid?: number | undefined;
 }
 
 /** For `display-message -p`: who this server is (docs/tmuxFacts.md 8), and where this client is. */
-export const SERVER_IDENTITY_FORMAT = "#{pid} #{start_time} #{version} #{session_id} #{window_id} #{pane_id}";
+export const SERVER_IDENTITY_FORMAT = "#{pid} #{start_time} #{version} #{session_id} #{window_id} #{pane_id} #{uid}";
 
 export function decodeServerIdentity(body: Uint8Array): ServerIdentity | undefined {
-  const [pid, start, version = "", session = "", window = "", pane = ""] = lines(body)[0]?.split(" ") ?? [];
+  const [pid, start, version = "", session = "", window = "", pane = "", uid = ""] = lines(body)[0]?.split(" ") ?? [];
   if (!isSessionId(session) || !isWindowId(window) || !isPaneId(pane)) return undefined;
-  return { pid: Number(pid), startSec: Number(start), version, session, window, pane };
+  const owner = uid === "" ? {} : { uid: Number(uid) };
+  return { pid: Number(pid), startSec: Number(start), version, session, window, pane, ...owner };
 }
 
 /** One word for which server it is. */

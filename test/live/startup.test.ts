@@ -1,8 +1,13 @@
 /** What is wrong before anything runs is told in one line that says what to do (issue 2, "Bad input"). */
-import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
+import { openPtyTransport } from "../../daemon/connection/transport.ts";
+import { requireOwnServer } from "../../daemon/server/socketPath.ts";
 import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { privateSocket, type PrivateSocket } from "../support/ownedFixture.ts";
@@ -63,6 +68,26 @@ test.each(Object.entries(refusals))("%s", async (_what, make) => {
   await expect(start(path)).rejects.toMatchObject({ code: "CONFIGURATION_INVALID", message: oneLine(message) });
 });
 
+test("a directory that holds other things is not to be closed to others", async () => {
+  const path = directory("home", 0o755);
+  writeFileSync(join(path, "notes"), "");
+  await expect(start(join(path, "s"))).rejects.toMatchObject({
+    code: "CONFIGURATION_INVALID",
+    message: oneLine(/^(?!.*chmod).*choose a directory for the socket alone/),
+  });
+});
+
+test("a directory that everybody shares, when the socket is not there or ours", async () => {
+  await using fresh = privateSocket();
+  chmodSync(fresh.directory, 0o1777);
+  for (const isThere of [false, true]) {
+    expect(existsSync(fresh.socketPath)).toBe(isThere);
+    await using server = await start(fresh.socketPath);
+    expect(server.status()).toMatchObject({ state: "ready", socketPath: fresh.socketPath });
+    if (server.sessions().length === 0) await server.createSession({ name: "stays" });
+  }
+});
+
 const isRoot = process.getuid?.() === 0;
 if (!isRoot) process.stderr.write("not root: a directory of another user cannot be made, its test is skipped\n");
 
@@ -73,6 +98,46 @@ test.runIf(isRoot)("a directory of another user", async () => {
     code: "CONFIGURATION_INVALID",
     message: oneLine(/belongs to user 12345/),
   });
+});
+
+test.runIf(isRoot)("a directory that everybody shares, with a socket of another user", async () => {
+  const path = join(directory("sticky", 0o1777), "s");
+  const theirs = createServer().listen(path);
+  await once(theirs, "listening");
+  chownSync(path, 12_345, 12_345);
+  try {
+    const refused = {
+      code: "CONFIGURATION_INVALID",
+      message: oneLine(/^(?!.*chmod).*belongs to user 12345, not to you/),
+    };
+    await expect(start(path)).rejects.toMatchObject(refused);
+    expect(() => requireOwnServer(path, undefined)).toThrow(/belongs to user 12345/);
+    expect(lstatSync(path).uid).toBe(12_345);
+  } finally {
+    theirs.close();
+  }
+});
+
+test.runIf(isRoot)("a directory that everybody shares, where another user is quicker than we are", async () => {
+  await using fresh = privateSocket();
+  chmodSync(fresh.directory, 0o1777);
+  const opened: string[] = [];
+  const starting = startOwnedServer({
+    socketPath: fresh.socketPath,
+    env: paneEnvironment(process.env),
+    clock: systemClock,
+    transport: (spawn) => {
+      // After the look at the path, before the connection.
+      const args = ["-f", "/dev/null", "-S", fresh.socketPath, "new-session", "-d", "-s", "theirs", "sleep 600"];
+      const made = spawnSync("tmux", args, { uid: 65_534, gid: 65_534, cwd: "/", encoding: "utf8" });
+      opened.push(made.stderr);
+      return openPtyTransport(spawn);
+    },
+  });
+  await expect(starting).rejects.toMatchObject({ message: oneLine(/belongs to user 65534, not to you/) });
+  expect(opened).toEqual([""]);
+  // Nothing of ours is left there.
+  expect(fresh.tmux("list-sessions", "-F", "#{session_name}").trim()).toBe("theirs");
 });
 
 const unusable: Record<string, () => readonly [tmux: string, message: RegExp]> = {

@@ -76,6 +76,9 @@ test("server identity", () => {
     window: "@0",
     pane: "%0",
   });
+  expect(formats.decodeServerIdentity(body("4711 1700000000 3.3a $0 @0 %0 1000\n"))?.uid).toBe(1_000);
+  // tmux 3.2 does not tell.
+  expect(formats.decodeServerIdentity(body("4711 1700000000 3.2a $0 @0 %0 \n"))).not.toHaveProperty("uid");
   expect(formats.decodeServerIdentity(body("4711 1700000000 3.3a   \n"))).toBeUndefined();
   expect(formats.decodeServerIdentity(body(""))).toBeUndefined();
 });
