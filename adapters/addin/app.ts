@@ -9,7 +9,6 @@ import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type { AddinFailure, AddinHealth } from "../../protocol/api/addin.ts";
 import { ADDIN_MAX_BODY_BYTES } from "../../protocol/api/addin.ts";
-import { AppError } from "../../protocol/errors.ts";
 import { errorHandler, JSON_TYPE } from "../http/errors.ts";
 import type { GuardEnv, GuardOptions, RouteRule } from "../http/guard.ts";
 import { createGuard } from "../http/guard.ts";

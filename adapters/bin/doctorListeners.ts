@@ -10,6 +10,7 @@ import type { NativeConfig } from "../../daemon/ops/nativeConfig.ts";
 import type { AllowedUids } from "../../daemon/ops/peerConfig.ts";
 import { prepareSocketPath } from "../../daemon/server/socketPath.ts";
 import { urlHost } from "../http/addresses.ts";
+import { requireLoopback } from "../http/listen.ts";
 import { peersUnknowable } from "../http/peerUsers.ts";
 import type { Finding } from "./doctorReport.ts";
 import { fail, ok, warn } from "./doctorReport.ts";
@@ -30,24 +31,42 @@ export async function unixSocketCheck(path: string): Promise<Finding> {
 export function nativePortCheck({ host, port }: NativeConfig): Promise<Finding> {
   const url = `http://${urlHost(host)}:${port}/livez`;
   const remedy = "stop what listens there, or choose another port with --port or TMUXWIRE_PORT";
-  return portCheck({ check: "native port", host, port, remedy, isOurs: async () => isHealth(await ask(url, {})) });
+  const hostSetting = "--host or TMUXWIRE_HOST";
+  return portCheck({
+    check: "native port",
+    host,
+    port,
+    remedy,
+    hostSetting,
+    isOurs: async () => isHealth(await ask(url, {})),
+  });
 }
 
 export function addinPortCheck({ host, port, https, allowedOrigins }: AddinConfig): Promise<Finding> {
   const url = `${https ? "https" : "http"}://${urlHost(host)}:${port}/health`;
   const headers = { origin: allowedOrigins[0] ?? "" };
   const remedy = "stop what listens there, or choose another port with --addin-port or PORT";
-  return portCheck({ check: "add-in port", host, port, remedy, isOurs: async () => isHealth(await ask(url, headers)) });
+  const hostSetting = "HOST or --addin-host";
+  return portCheck({
+    check: "add-in port",
+    host,
+    port,
+    remedy,
+    hostSetting,
+    isOurs: async () => isHealth(await ask(url, headers)),
+  });
 }
 
 export function dashboardPortCheck({ host, port }: DashboardConfig): Promise<Finding> {
   const url = `http://${urlHost(host)}:${port}/hook/status`;
   const remedy = "stop what listens there, or choose another port with --dashboard-port or TMUXWIRE_DASHBOARD_PORT";
+  const hostSetting = "--dashboard-host";
   return portCheck({
     check: "dashboard port",
     host,
     port,
     remedy,
+    hostSetting,
     isOurs: async () => isDashboard(await ask(url, {})),
   });
 }
@@ -77,10 +96,12 @@ interface PortCheck {
   readonly host: string;
   readonly port: number;
   readonly remedy: string;
+  readonly hostSetting: string;
   readonly isOurs: () => Promise<boolean>;
 }
 
-async function portCheck({ check, host, port, remedy, isOurs }: PortCheck): Promise<Finding> {
+async function portCheck({ check, host, port, remedy, hostSetting, isOurs }: PortCheck): Promise<Finding> {
+  await requireLoopback({ host, port, settings: { host: hostSetting, port: "" } });
   if (port === 0) return ok(check, "any free port");
   const at = `${urlHost(host)}:${port}`;
   const problem = await bindProblem(host, port);

@@ -1,15 +1,13 @@
 /** Checks of the machine: Node, descriptors, the user session that a service needs. */
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { descriptorLimit, ENOUGH_DESCRIPTORS, requireDescriptors } from "./descriptors.ts";
 import type { Finding } from "./doctorReport.ts";
 import { fail, ok, warn } from "./doctorReport.ts";
 import type { Io } from "./io.ts";
 
 /** As package.json's `engines` says. */
 const MIN_NODE: readonly [number, number] = [20, 19];
-/** Each pane, connection and subscriber takes some; a thousand is what systems give at least. */
-const MIN_DESCRIPTORS = 1_024;
-
 export function nodeCheck(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   const [needMajor, needMinor] = MIN_NODE;
@@ -19,11 +17,11 @@ export function nodeCheck(): Finding {
 }
 
 export function descriptorCheck(): Finding {
-  const limits = existsSync("/proc/self/limits") ? readFileSync("/proc/self/limits", "utf8") : "";
-  const soft = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
-  if (soft === undefined) return ok("descriptors", "as many open files as the system gives");
-  if (Number(soft) >= MIN_DESCRIPTORS) return ok("descriptors", `up to ${soft} open files`);
-  return warn("descriptors", `at most ${soft} open files`, `raise the limit: ulimit -n ${MIN_DESCRIPTORS}`);
+  const limit = descriptorLimit();
+  if (limit === undefined) return ok("descriptors", "as many open files as the system gives");
+  requireDescriptors(limit);
+  if (limit >= ENOUGH_DESCRIPTORS) return ok("descriptors", `up to ${limit} open files`);
+  return warn("descriptors", `at most ${limit} open files`, `raise the limit: ulimit -n ${ENOUGH_DESCRIPTORS}`);
 }
 
 /** A user's systemd answers on a socket in the runtime directory. */

@@ -7,6 +7,7 @@ import type { AdapterName } from "./adapterNames.ts";
 import { ADAPTERS, parseOnly } from "./adapterNames.ts";
 import type { CommandCall, CommandSpec } from "./commandTypes.ts";
 import { configurationOf } from "./configuration.ts";
+import { requireDescriptors } from "./descriptors.ts";
 import { ADDIN_OPTIONS, CONFIG_OPTIONS } from "./configOptions.ts";
 
 export const serveCommand: CommandSpec = {
@@ -14,7 +15,8 @@ export const serveCommand: CommandSpec = {
   summary: "run the daemon in the foreground",
   details: [
     "Prints a line per listener on stdout and logs JSON lines on stderr. SIGTERM or SIGINT stops it within two seconds; " +
-      "programs in panes go on. A start that fails says why in one line and exits with 1.",
+      "programs in panes go on. A part that cannot start is told in one line, with what to change, and the others run; " +
+      "with --only, or when none can start, that ends with 1.",
   ],
   positionals: [],
   options: [
@@ -31,7 +33,12 @@ export const serveCommand: CommandSpec = {
     { line: "tmuxwire serve", does: "everything, with the defaults" },
     { line: "tmuxwire serve --only addin --http", does: "the add-in's bridge over plain http" },
   ],
-  run: (call) => serve(call, { only: parseOnly(call.options.text("only")), defaults: "service" }),
+  run: (call) =>
+    serve(call, {
+      only: parseOnly(call.options.text("only")),
+      isEverything: call.options.text("only") === undefined,
+      defaults: "service",
+    }),
 };
 
 export const addinCommand: CommandSpec = {
@@ -43,23 +50,35 @@ export const addinCommand: CommandSpec = {
     { line: "tmuxwire addin", does: "on https://localhost:3341, with real shells" },
     { line: "TMUX_BRIDGE_MODE=stub tmuxwire addin", does: "in memory, nothing is ever run" },
   ],
-  run: (call) => serve(call, { only: new Set(["addin"]), defaults: "service" }),
+  run: (call) => serve(call, { only: new Set(["addin"]), isEverything: false, defaults: "service" }),
 };
 
 interface ServeChoice {
   readonly only: ReadonlySet<AdapterName>;
+  readonly isEverything: boolean;
   readonly defaults: ConfigInputs["defaults"];
 }
 
 /** Until it is told to stop. @throws AppError when it cannot start. */
-export async function serve({ io, options }: CommandCall, { only, defaults }: ServeChoice): Promise<number> {
+export async function serve(
+  { io, options }: CommandCall,
+  { only, isEverything, defaults }: ServeChoice,
+): Promise<number> {
   const config = configurationOf(io, options, defaults);
   const log = createLog({ level: config.logLevel, write: (line) => io.err(line), nowUnixMs: Date.now });
   // Node tells the rest on stderr and ends the process; the log is where such a thing is looked for.
   process.on("uncaughtExceptionMonitor", (error) => log.error("daemon.crashed", { error }));
+  requireDescriptors();
   // Loaded here: no other command needs the servers, and half of their start would be spent on that.
   const { startDaemon } = await import("./serve.ts");
-  const daemon = startDaemon({ config, only, env: io.env, log, print: (line) => void io.out(`${line}\n`) });
+  const daemon = startDaemon({
+    config,
+    only,
+    isEverything,
+    env: io.env,
+    log,
+    print: (line) => void io.out(`${line}\n`),
+  });
   // Listened for from the start: one that comes while we start is obeyed as well.
   const told = untilTold({
     clock: systemClock,

@@ -20,6 +20,8 @@ import type { AdapterName } from "./adapterNames.ts";
 export interface ServeOptions {
   readonly config: Config;
   readonly only: ReadonlySet<AdapterName>;
+  /** Nobody named parts: what cannot start is told, and the rest runs. */
+  readonly isEverything: boolean;
   /** The daemon's own environment; what of it reaches a pane is `paneEnvironment`'s choice. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;

@@ -2,10 +2,11 @@
  * An HTTP(S) server on a port of this machine. What stops it from listening (port, host, certificate) is one line that
  * says what to do, because it is read at start-up.
  */
+import { lookup } from "node:dns/promises";
 import type { AddressInfo } from "node:net";
 import type { Log } from "../../daemon/ops/log.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { urlHost } from "./addresses.ts";
+import { isLoopbackAddress, urlHost } from "./addresses.ts";
 import {
   type AnyServer,
   boundedServer,
@@ -39,6 +40,7 @@ export interface Listener {
 
 /** @throws AppError CONFIGURATION_INVALID */
 export async function listen(options: ListenOptions): Promise<Listener> {
+  await requireLoopback(options);
   const servers = await openServers(options);
   const { port } = servers[0].address() as AddressInfo;
   let closing: Promise<void> | undefined;
@@ -50,6 +52,24 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     },
     close: () => (closing ??= closeServers(servers, options.clock)),
   };
+}
+
+/**
+ * Other machines' requests are refused one by one; a listener that would refuse everybody is refused at the start.
+ * @throws AppError CONFIGURATION_INVALID
+ */
+export async function requireLoopback(options: Pick<ListenOptions, "host" | "port" | "settings">): Promise<void> {
+  const { host, settings } = options;
+  if (host === "localhost") return;
+  const { address } = await lookup(host).catch((error: unknown) => {
+    throw listenError(options, error as NodeJS.ErrnoException);
+  });
+  if (isLoopbackAddress(address)) return;
+  throw new AppError(
+    "CONFIGURATION_INVALID",
+    `${host} is not of this machine alone, and only programs on this machine are let in: ` +
+      `set ${settings?.host ?? "the host setting"} to localhost or 127.0.0.1, and reach it from elsewhere through ssh -L`,
+  );
 }
 
 type Servers = [AnyServer, ...AnyServer[]];
@@ -88,7 +108,10 @@ function openServer(options: ListenOptions, host: string, port: number): Promise
   });
 }
 
-function listenError(options: ListenOptions, error: NodeJS.ErrnoException): AppError {
+function listenError(
+  options: Pick<ListenOptions, "host" | "port" | "settings">,
+  error: NodeJS.ErrnoException,
+): AppError {
   const hostSetting = options.settings?.host ?? "the host setting";
   const portSetting = options.settings?.port ?? "the port setting";
   const details = { reason: error.code ?? "unknown" };

@@ -1,9 +1,11 @@
 /** What keeps the daemon from starting: one clear line on stderr, exit code 1, and nothing left running. */
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
+import { builtCli } from "../support/cliBuild.ts";
 import type { CliSandbox, RunOptions } from "../support/cliSandbox.ts";
 import { behind, cliSandbox } from "../support/cliSandbox.ts";
 
@@ -88,11 +90,32 @@ describe("ports", () => {
     }
   });
 
-  test("the host is no address of this machine", async () => {
+  test.each([
+    ["--host or TMUXWIRE_HOST", NATIVE, "--host"],
+    ["HOST or --addin-host", ADDIN, "--addin-host"],
+    ["--dashboard-host", ["--only", "dashboard"], "--dashboard-host"],
+  ])("a host that others could reach, where they would all be refused: %s", async (setting, args, flag) => {
     await using sandbox = cliSandbox();
-    const args = [...NATIVE, "--host", "192.0.2.1"];
-    expect(await refusal(sandbox, args)).toMatch(
-      /192\.0\.2\.1 is no address of this machine: set --host or TMUXWIRE_HOST/,
+    for (const host of ["0.0.0.0", "::", "192.0.2.1"]) {
+      const finished = await sandbox.run(["serve", ...args, flag, host]);
+      const told = finished.stderr;
+      expect(finished).toMatchObject({ code: 1, stdout: "" });
+      expect(told).toContain(`${host} is not of this machine alone`);
+      expect(told).toContain(`set ${setting} to localhost or 127.0.0.1`);
+    }
+  });
+
+  test("too few open files for anything", async () => {
+    await using sandbox = cliSandbox();
+    const limited = spawn("/bin/sh", ["-c", `ulimit -n 64; exec "$0" "$@"`, process.execPath, builtCli(), "serve"], {
+      env: { ...sandbox.env },
+      cwd: sandbox.root,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const { code, stdout, stderr } = await sandbox.adopt(limited).finished;
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(
+      /^tmuxwire: this process may have 64 files open, and needs \d+ .*: raise the limit with ulimit -n \d+.*\n$/,
     );
   });
 });
