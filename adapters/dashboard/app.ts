@@ -4,9 +4,9 @@
  */
 import { Hono } from "hono";
 import type { Context } from "hono";
-import type { Database } from "../../daemon/ops/database.ts";
 import type { Delivery } from "../../daemon/delivery/delivery.ts";
 import type { Log } from "../../daemon/ops/log.ts";
+import type { Database } from "../../daemon/ops/sqlite.ts";
 import { Feeds } from "../../daemon/panes/feeds.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";

@@ -3,8 +3,8 @@
  * byte and completed after the last, in SQLite: what a killed daemon had begun is known to be undecided. Texts are not
  * kept, only a hash of the request.
  */
-import type { Database } from "../ops/database.ts";
 import { explainDatabaseError, openDatabase } from "../ops/database.ts";
+import type { Database } from "../ops/sqlite.ts";
 import { AppError, type ErrorCode } from "../../protocol/errors.ts";
 import type { SubmitResult } from "./delivery.ts";
 import { DELIVERY_KEPT_MS, MAX_DELIVERIES_KEPT } from "./deliveryLimits.ts";

@@ -4,10 +4,19 @@
  */
 import { chmodSync, existsSync, mkdirSync, renameSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import Sqlite from "better-sqlite3";
+import { pathToFileURL } from "node:url";
 import { AppError } from "../../protocol/errors.ts";
-
-export type Database = Sqlite.Database;
+import {
+  cannotWrite,
+  type Database,
+  damageError,
+  DatabaseSync,
+  inTransaction,
+  isDamaged,
+  isFull,
+  isLocked,
+  pragma,
+} from "./sqlite.ts";
 
 export interface DatabaseOptions {
   /** Absolute; `:memory:` for none. Its directory is made 0700. */
@@ -21,14 +30,13 @@ export interface DatabaseOptions {
 
 /** A statement that meets another process's lock waits this long before it fails. */
 const BUSY_TIMEOUT_MS = 2_000;
-const DAMAGED = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB"]);
 
 /** @throws AppError CONFIGURATION_INVALID when the place cannot be used, RESOURCE_LIMIT when it is locked or the disk is full. */
 export function openDatabase(options: DatabaseOptions): Database {
   try {
     return open(options);
   } catch (error) {
-    if (!DAMAGED.has(codeOf(error))) throw explainDatabaseError(options.path, error);
+    if (!isDamaged(error)) throw explainDatabaseError(options.path, error);
     const movedTo = moveAside(options.path, options.nowUnixMs());
     options.onMovedAside(movedTo, error);
     try {
@@ -43,32 +51,30 @@ export function openDatabase(options: DatabaseOptions): Database {
 export function examineDatabase(path: string): "absent" | "damaged" | "usable" {
   if (!existsSync(path)) return "absent";
   try {
-    const database = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist: true });
+    const existing = pathToFileURL(path);
+    existing.searchParams.set("mode", "rw");
+    const database = new DatabaseSync(existing, { timeout: BUSY_TIMEOUT_MS });
     try {
-      if (database.pragma("quick_check(1)", { simple: true }) !== "ok") return "damaged";
+      if (pragma(database, "quick_check(1)") !== "ok") return "damaged";
       database.exec("BEGIN IMMEDIATE; ROLLBACK");
       return "usable";
     } finally {
       database.close();
     }
   } catch (error) {
-    if (DAMAGED.has(codeOf(error))) return "damaged";
+    if (isDamaged(error)) return "damaged";
     throw explainDatabaseError(path, error);
   }
 }
 
 function open({ path, migrations }: DatabaseOptions): Database {
   if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const database = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS });
+  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     if (path !== ":memory:") chmodSync(path, 0o600);
-    database.pragma("journal_mode = WAL");
-    database.pragma("synchronous = NORMAL");
-    database.pragma("foreign_keys = ON");
-    if (database.pragma("quick_check(1)", { simple: true }) !== "ok") {
-      throw new Sqlite.SqliteError("quick_check failed", "SQLITE_CORRUPT");
-    }
-    database.transaction(() => migrate(database, migrations)).immediate();
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
+    if (pragma(database, "quick_check(1)") !== "ok") throw damageError("quick_check failed");
+    inTransaction(database, () => migrate(database, migrations));
     return database;
   } catch (error) {
     database.close();
@@ -77,9 +83,9 @@ function open({ path, migrations }: DatabaseOptions): Database {
 }
 
 function migrate(database: Database, migrations: readonly string[]): void {
-  const applied = Number(database.pragma("user_version", { simple: true }));
+  const applied = Number(pragma(database, "user_version"));
   for (const sql of migrations.slice(applied)) database.exec(sql);
-  if (applied < migrations.length) database.pragma(`user_version = ${migrations.length}`);
+  if (applied < migrations.length) database.exec(`PRAGMA user_version = ${migrations.length}`);
 }
 
 /** With its log and index, which belong to the old file and would be applied to the new one. */
@@ -91,15 +97,11 @@ function moveAside(path: string, nowUnixMs: number): string {
   return movedTo;
 }
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-
 /** What a person can do about it. */
 export function explainDatabaseError(path: string, error: unknown): AppError {
   if (error instanceof AppError) return error;
-  const code = codeOf(error);
   const options = { cause: error };
-  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
+  if (isLocked(error)) {
     return new AppError("RESOURCE_LIMIT", `${path} is locked by another process; end it and try again`, options);
   }
   if (isDiskFull(path, error)) {
@@ -114,9 +116,10 @@ export function explainDatabaseError(path: string, error: unknown): AppError {
 
 /** Space, files or quota. SQLite says it in several ways, depending on which of its files could not grow. */
 export function isDiskFull(path: string, error: unknown): boolean {
-  const code = codeOf(error);
-  if (code === "SQLITE_FULL" || code === "ENOSPC" || code === "EDQUOT") return true;
-  return /^SQLITE_(?:IOERR|CANTOPEN)/.test(code) && path !== ":memory:" && hasNoRoom(dirname(path));
+  if (isFull(error)) return true;
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ENOSPC" || code === "EDQUOT") return true;
+  return cannotWrite(error) && path !== ":memory:" && hasNoRoom(dirname(path));
 }
 
 /** Less is too little for a page of its log. */

@@ -1,9 +1,9 @@
 /** Who is let in, sessions, the page's files, and a database that somebody else holds (docs/contracts/dashboard.md §1). */
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import Sqlite from "better-sqlite3";
 import { becomeSoleOwner } from "../../adapters/dashboard/store/soleOwner.ts";
 import { openDatabase } from "../../daemon/ops/database.ts";
+import { DatabaseSync } from "../../daemon/ops/sqlite.ts";
 import { MIGRATIONS } from "../../adapters/dashboard/store/schema.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { databaseDirectory, UUID } from "../support/dashboardFixture.ts";
@@ -195,7 +195,7 @@ describe("a database that another program holds", () => {
       await using dashboard = await scene.another({ databasePath });
       await dashboard.call("POST", "/api/sessions", names);
       await dashboard.hook("session-start", { session_id: "s1", headspace_session_id: UUID });
-      const other = new Sqlite(databasePath);
+      const other = new DatabaseSync(databasePath);
       other.exec("BEGIN IMMEDIATE");
       // Hooks are not refused: nobody would send them again.
       expect((await dashboard.hook("user-prompt-submit", { session_id: "s1", prompt: "kept" })).status).toBe(200);

@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
-import Sqlite from "better-sqlite3";
 import { describe, expect, test } from "vitest";
+import { DatabaseSync } from "../../daemon/ops/sqlite.ts";
 import type { CliSandbox, RunOptions } from "../support/cliSandbox.ts";
 import { cliSandbox } from "../support/cliSandbox.ts";
 
@@ -164,7 +164,7 @@ describe("doctor", () => {
     expect(await look()).toMatchObject({ verdict: "warn", message: `${database} is damaged` });
     expect(readFileSync(database, "utf8")).toBe(rubbish);
     rmSync(database);
-    const other = new Sqlite(database);
+    const other = new DatabaseSync(database);
     other.exec("CREATE TABLE t (x); BEGIN IMMEDIATE");
     expect(await look()).toMatchObject({
       verdict: "fail",

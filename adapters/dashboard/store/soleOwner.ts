@@ -3,7 +3,7 @@
  * releases however the process ends.
  */
 import { existsSync } from "node:fs";
-import Sqlite from "better-sqlite3";
+import { DatabaseSync } from "../../../daemon/ops/sqlite.ts";
 import { AppError } from "../../../protocol/errors.ts";
 
 /** A predecessor that is ending gets this long. */
@@ -13,7 +13,7 @@ const WAIT_MS = 2_000;
 export function becomeSoleOwner(databasePath: string): () => void {
   if (databasePath === ":memory:") return () => undefined;
   const path = lockPath(databasePath);
-  const lock = new Sqlite(path, { timeout: WAIT_MS });
+  const lock = new DatabaseSync(path, { timeout: WAIT_MS });
   try {
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
@@ -24,14 +24,14 @@ export function becomeSoleOwner(databasePath: string): () => void {
       { cause: error },
     );
   }
-  return () => void lock.close();
+  return () => lock.close();
 }
 
 /** Whether a daemon has this database now; changes nothing. */
 export function hasOwner(databasePath: string): boolean {
   const path = lockPath(databasePath);
   if (!existsSync(path)) return false;
-  const lock = new Sqlite(path, { readonly: true, timeout: 0 });
+  const lock = new DatabaseSync(path, { readOnly: true, timeout: 0 });
   try {
     lock.prepare("SELECT count(*) FROM sqlite_schema").get();
     return false;

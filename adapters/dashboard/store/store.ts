@@ -2,9 +2,8 @@
  * Projects, agents, tasks, turns and answers on disk. Reads are prepared statements; writes go through `WriteBehind`, and
  * ids are given out here, so that a record is whole before the database has it.
  */
-import type { Statement } from "better-sqlite3";
-import type { Database } from "../../../daemon/ops/database.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
+import type { Database, Statement } from "../../../daemon/ops/sqlite.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { AgentRecord, ProjectRecord, TaskRecord, TurnRecord } from "../agents/records.ts";
 import { EVENT_ID_BLOCK, KEEP_ANSWERS_MS, KEEP_HISTORY_MS, MAX_KEPT_ANSWERS } from "../limits.ts";
@@ -34,12 +33,12 @@ type Table = "projects" | "agents" | "tasks" | "turns";
 export class DashboardStore {
   readonly #database: Database;
   readonly #writes: WriteBehind;
-  readonly #statements = new Map<string, Statement<unknown[], Row>>();
+  readonly #statements = new Map<string, Statement>();
   readonly #lastIds: Record<Table, number>;
   #nextEventId: number;
   #reservedEventId: number;
 
-  /** @throws SqliteError when the database cannot be read */
+  /** @throws Error of SQLite when the database cannot be read */
   constructor({ database, clock, nowUnixMs, log }: StoreOptions) {
     this.#database = database;
     this.#writes = new WriteBehind({ database, clock, log });
@@ -150,7 +149,7 @@ export class DashboardStore {
 
   /** Safe to call twice. */
   close(): void {
-    if (!this.#database.open) return;
+    if (!this.#database.isOpen) return;
     // Ids that were reserved and not used are used next time.
     if (this.#reservedEventId > this.#nextEventId) this.#keepMeta("next_event_id", String(this.#nextEventId));
     this.#writes.close();
@@ -199,13 +198,13 @@ export class DashboardStore {
   }
 
   #all(sql: string, ...parameters: (string | number)[]): Row[] {
-    return this.#prepare(sql).all(...parameters);
+    return this.#prepare(sql).all(...parameters) as Row[];
   }
 
-  #prepare(sql: string): Statement<unknown[], Row> {
+  #prepare(sql: string): Statement {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
-      statement = this.#database.prepare<unknown[], Row>(sql);
+      statement = this.#database.prepare(sql);
       this.#statements.set(sql, statement);
     }
     return statement;

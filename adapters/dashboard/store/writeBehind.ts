@@ -3,8 +3,9 @@
  * database, or its disk takes nothing, they stay in memory and are tried again: what was answered to a client is not lost
  * because somebody looks at the file, and the main thread never waits for a lock.
  */
-import { type Database, isDiskFull } from "../../../daemon/ops/database.ts";
+import { isDiskFull } from "../../../daemon/ops/database.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
+import { type Database, inTransaction, isLocked } from "../../../daemon/ops/sqlite.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import {
@@ -34,9 +35,9 @@ export class WriteBehind {
 
   constructor(options: WriteBehindOptions) {
     this.#options = options;
-    options.database.pragma(`busy_timeout = ${BUSY_WAIT_MS}`);
+    options.database.exec(`PRAGMA busy_timeout = ${BUSY_WAIT_MS}`);
     // A checkpoint waits for the disk: not in the turn in which an agent waits for us.
-    options.database.pragma("wal_autocheckpoint = 0");
+    options.database.exec("PRAGMA wal_autocheckpoint = 0");
   }
 
   /** Runs with the other writes of this turn. @throws AppError RESOURCE_LIMIT past the bound, before anything is kept */
@@ -68,11 +69,9 @@ export class WriteBehind {
   flush(): void {
     const writes = this.#pending;
     try {
-      this.#options.database
-        .transaction(() => {
-          for (const write of writes) write();
-        })
-        .immediate();
+      inTransaction(this.#options.database, () => {
+        for (const write of writes) write();
+      });
     } catch (error) {
       this.#failed(error);
       return;
@@ -105,7 +104,7 @@ export class WriteBehind {
       this.#checkpoint = undefined;
       this.#unchecked = 0;
       try {
-        database.pragma("wal_checkpoint(PASSIVE)");
+        database.exec("PRAGMA wal_checkpoint(PASSIVE)");
       } catch (error) {
         log.debug("dashboard.database.unchecked", { error });
       }
@@ -127,15 +126,12 @@ export class WriteBehind {
   #refusal(): AppError {
     return new AppError(
       "RESOURCE_LIMIT",
-      isLock(this.#failure)
+      isLocked(this.#failure)
         ? "The dashboard's database is locked by another program; nothing was done. Close that program and try again."
-        : isDiskFull(this.#options.database.name, this.#failure)
+        : isDiskFull(this.#options.database.location() ?? ":memory:", this.#failure)
           ? "The disk that holds the dashboard's database is full; nothing was done. Make room on it and try again."
           : "The dashboard's database cannot be written; nothing was done. Look at the daemon's log, then try again.",
-      { details: { reason: isLock(this.#failure) ? "database_locked" : "database_failed" }, cause: this.#failure },
+      { details: { reason: isLocked(this.#failure) ? "database_locked" : "database_failed" }, cause: this.#failure },
     );
   }
 }
-
-const isLock = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && /^SQLITE_(?:BUSY|LOCKED)/.test(String(error.code));
