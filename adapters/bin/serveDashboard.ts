@@ -30,7 +30,7 @@ export async function startDashboard(context: StartContext): Promise<void> {
   // Not waited for: after a crash tmux may be busy for seconds with the clients that it has lost.
   const { server, listed } = await guests.opened(dashboard.tmuxSocketPath, SERVER_NAME);
   const origins = new Set(dashboard.allowedOrigins);
-  const { app, end, close } = createDashboardApp({
+  const { app, end, leave, close } = createDashboardApp({
     server,
     listed,
     readiness,
@@ -52,6 +52,7 @@ export async function startDashboard(context: StartContext): Promise<void> {
     origins,
   });
   open.surfaces.push(end);
+  open.servers.push(leave);
   open.rest.push(close);
   const listener = await listen({
     fetch: app.fetch,

@@ -47,7 +47,8 @@ const FINISH_WITHIN_MS = 600;
 /**
  * What is open, by the order in which it ends. `surfaces` take requests: all at once they take no more, end streams and
  * waits, and close once everything under way is answered. What still waits for tmux then is answered by the end of
- * `servers`, and the surfaces have the rest of their grace to write that. Nothing asks for `rest` any more.
+ * `servers`, and the surfaces have the rest of their grace to write that. `rest` is what all of them write to until then
+ * (stores): one after the other, the first one opened last.
  */
 export class OpenParts {
   readonly #log: Log;
@@ -64,7 +65,7 @@ export class OpenParts {
     await within(FINISH_WITHIN_MS, answered);
     await this.#all(this.servers);
     await answered;
-    await this.#all(this.rest);
+    for (const close of this.rest.toReversed()) await this.#all([close]);
   }
 
   async #all(closes: readonly Close[]): Promise<void> {

@@ -64,7 +64,9 @@ export interface DashboardApp {
   readonly app: Hono<GuardEnv>;
   /** Ends every stream; call it before the listener's `close`. */
   readonly end: () => void;
-  /** Lets go of panes and database, once nothing is asked any more. Safe to call twice. */
+  /** Lets go of the panes: that our connection to their server ends is no news of them. */
+  readonly leave: () => void;
+  /** Lets go of panes and database, once nothing writes any more. Safe to call twice. */
   readonly close: () => void;
 }
 
@@ -152,6 +154,7 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
     end: () => {
       for (const end of context.open) end();
     },
+    leave: () => context.panes.close(),
     close: () => {
       if (isClosed) return;
       isClosed = true;

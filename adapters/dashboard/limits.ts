@@ -32,6 +32,8 @@ export const EVENT_ID_BLOCK = 1_000;
 export const MAX_PENDING_WRITES = 10_000;
 /** A statement that meets a lock waits this long on the main thread, then again later. */
 export const BUSY_WAIT_MS = 5;
+/** The last try, when nothing else is left to be done; a stop as a whole has less than two seconds. */
+export const LAST_BUSY_WAIT_MS = 500;
 export const RETRY_WRITE_MIN_MS = 50;
 export const RETRY_WRITE_MAX_MS = 1_000;
 /** Writes after which the log is folded into the database, and how long after: a few hundred kilobytes of log. */

@@ -4,7 +4,7 @@
  * kept, only a hash of the request.
  */
 import { explainDatabaseError, openDatabase } from "../ops/database.ts";
-import type { Database } from "../ops/sqlite.ts";
+import { closeDatabase, type Database } from "../ops/sqlite.ts";
 import { AppError, type ErrorCode } from "../../protocol/errors.ts";
 import type { SubmitResult } from "./delivery.ts";
 import { DELIVERY_KEPT_MS, MAX_DELIVERIES_KEPT } from "./deliveryLimits.ts";
@@ -112,7 +112,7 @@ class SqliteDeliveryStore implements DeliveryStore {
 
   close(): void {
     this.#isClosed = true;
-    this.#opened?.database.close();
+    if (this.#opened !== undefined) closeDatabase(this.#opened.database);
     this.#opened = undefined;
   }
 

@@ -55,7 +55,7 @@ export function examineDatabase(path: string): "absent" | "damaged" | "usable" {
     existing.searchParams.set("mode", "rw");
     const database = new DatabaseSync(existing, { timeout: BUSY_TIMEOUT_MS });
     try {
-      if (pragma(database, "quick_check(1)") !== "ok") return "damaged";
+      if (pragma(database, "quick_check") !== "ok") return "damaged";
       database.exec("BEGIN IMMEDIATE; ROLLBACK");
       return "usable";
     } finally {
@@ -73,7 +73,7 @@ function open({ path, migrations }: DatabaseOptions): Database {
   try {
     if (path !== ":memory:") chmodSync(path, 0o600);
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
-    if (pragma(database, "quick_check(1)") !== "ok") throw damageError("quick_check failed");
+    if (pragma(database, "quick_check") !== "ok") throw damageError("quick_check failed");
     inTransaction(database, () => migrate(database, migrations));
     return database;
   } catch (error) {

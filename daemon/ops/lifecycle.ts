@@ -1,5 +1,5 @@
 /**
- * From "stop" to gone: the first signal stops the daemon in order and within a bound, the second one at once. The process's
+ * From "stop" to gone: the first signal stops the daemon in order and within a bound, a second one at once. The process's
  * own exit and signals are parameters, so that the rules can be tried without a process.
  */
 import type { Clock } from "../time/clock.ts";
@@ -10,6 +10,12 @@ export type StopSignal = (typeof STOP_SIGNALS)[number];
 
 /** Whoever sent SIGTERM was promised that we are gone within 2 s; leaving itself takes a moment. */
 export const STOP_WITHIN_MS = 1_700;
+
+/**
+ * One Ctrl-C may come twice: from the terminal, and from the program that started us and hands its signals on, as npm does.
+ * A person who presses again takes longer than this.
+ */
+export const SAME_SIGNAL_MS = 300;
 
 /** 128 + the signal's number, as shells report it. */
 const SIGNAL_EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
@@ -27,26 +33,26 @@ export interface LifecycleOptions {
 export function untilTold(options: LifecycleOptions): Promise<number> {
   const { clock, log, stop, onSignal } = options;
   return new Promise((resolve) => {
-    let stopping = false;
+    let startedMs: number | undefined;
     const finish = (exitCode: number): void => {
       off();
       resolve(exitCode);
     };
     const off = onSignal((signal) => {
-      if (stopping) {
-        finish(SIGNAL_EXIT_CODES[signal]);
+      if (startedMs !== undefined) {
+        if (clock.nowMs() - startedMs >= SAME_SIGNAL_MS) finish(SIGNAL_EXIT_CODES[signal]);
         return;
       }
-      stopping = true;
-      const startedMs = clock.nowMs();
+      const stopMs = clock.nowMs();
+      startedMs = stopMs;
       log.info("daemon.stopping", { signal });
-      const timer = clock.callAt(startedMs + STOP_WITHIN_MS, () => {
+      const timer = clock.callAt(stopMs + STOP_WITHIN_MS, () => {
         log.warn("daemon.stop.late", { afterMs: STOP_WITHIN_MS });
         finish(0);
       });
       const stopped = (error?: unknown): void => {
         timer.cancel();
-        if (error === undefined) log.info("daemon.stopped", { elapsedMs: Math.round(clock.nowMs() - startedMs) });
+        if (error === undefined) log.info("daemon.stopped", { elapsedMs: Math.round(clock.nowMs() - stopMs) });
         else log.error("daemon.stop.failed", { error });
         finish(error === undefined ? 0 : 1);
       };

@@ -31,10 +31,21 @@ export function inTransaction(database: Database, work: () => void): void {
   }
 }
 
-/** The one value of a pragma that answers one. */
+/**
+ * The first value that a pragma answers. Not by a prepared statement: one that is still known to the collector keeps the
+ * files open after `close`, and a log beside the database that nobody would have left there.
+ */
 export function pragma(database: Database, name: string): unknown {
-  const row = database.prepare(`PRAGMA ${name}`).get() as Readonly<Record<string, unknown>> | undefined;
-  return row === undefined ? undefined : Object.values(row)[0];
+  const values: unknown[] = [];
+  database.function("told", (value: unknown) => values.push(value));
+  database.exec(`SELECT told(${name}) FROM pragma_${name}`);
+  return values[0];
+}
+
+/** Everything that was written is in the one file then, unless another process is reading: then it stays in the log. */
+export function closeDatabase(database: Database): void {
+  database.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)");
+  database.close();
 }
 
 /** Another connection holds what is asked for. */

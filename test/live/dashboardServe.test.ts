@@ -1,5 +1,7 @@
 /** `tmuxwire serve --only dashboard` as a process: what it says, what it leaves on the user's server, and what a crash costs. */
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { DatabaseSync } from "../../daemon/ops/sqlite.ts";
 import { eventually } from "../support/eventually.ts";
 import { AgentChannel } from "../support/agentPrograms.ts";
 import { type CliSandbox, cliSandbox, type Running } from "../support/cliSandbox.ts";
@@ -145,5 +147,40 @@ describe("serve --only dashboard", () => {
       1,
       expect.stringMatching(/another tmuxwire uses .*dashboard\.db: stop it/) as string,
     ]);
+  }, 30_000);
+
+  test("stopped by Ctrl-C, which may come twice, writes what has waited and ends in order", async () => {
+    await using socket = privateSocket();
+    await using sandbox = cliSandbox();
+    const { daemon, url } = await serve(sandbox, socket.socketPath);
+    const [name = ""] = readdirSync(sandbox.path("state/tmuxwire"), { encoding: "utf8" }).filter((file) =>
+      file.endsWith(".db"),
+    );
+    const path = sandbox.path("state/tmuxwire", name);
+    await post(url, "/api/sessions", { session_uuid: UUID, project_path: "/p" });
+    await post(url, "/hook/session-start", { session_id: "s1", headspace_session_id: UUID });
+    const other = new DatabaseSync(path);
+    other.exec("BEGIN IMMEDIATE");
+    expect((await post(url, "/hook/user-prompt-submit", { session_id: "s1", prompt: "kept" })).status).toBe(200);
+    daemon.child.kill("SIGINT");
+    daemon.child.kill("SIGINT");
+    // Whoever looked at the database leaves it while the daemon ends.
+    await eventually(() => daemon.stderr().includes("daemon.stopping"));
+    other.exec("ROLLBACK");
+    other.close();
+    const { code, stderr } = await daemon.finished;
+    // A lock that kept a write waiting is told once, without a stack that looks like a crash.
+    expect(stderr).toContain("daemon.stopped");
+    expect([code, stderr.match(/stack|lost|failed/)]).toEqual([0, null]);
+    // A copy of the one file is a whole copy.
+    if (existsSync(`${path}-wal`)) expect(statSync(`${path}-wal`).size).toBe(0);
+    const after = new DatabaseSync(path);
+    expect(
+      after
+        .prepare("SELECT text FROM turns")
+        .all()
+        .map((row) => Object.values(row as object)),
+    ).toEqual([["kept"]]);
+    after.close();
   }, 30_000);
 });

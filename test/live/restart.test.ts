@@ -1,16 +1,13 @@
 /** The daemon dies and comes back; two daemons on one socket (issue 2, "daemon killed with -9 mid-stream"). */
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import { ensureBuilt } from "../support/daemonProcess.ts";
 import { eventually } from "../support/eventually.ts";
 import { seen } from "../support/output.ts";
 import { ownedFixture, privateSocket, type PrivateSocket } from "../support/ownedFixture.ts";
 import { startProgram, text } from "../support/panePrograms.ts";
 import { restarts } from "../support/restartScenario.ts";
-
-beforeAll(ensureBuilt);
 
 const echo = ["sh", "-c", "stty raw -echo; printf 'ready;'; exec cat"] as const;
 

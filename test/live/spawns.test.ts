@@ -1,9 +1,6 @@
 /** After start-up no operation starts a process. */
-import { beforeAll, expect, test } from "vitest";
-import { ensureBuilt } from "../support/daemonProcess.ts";
+import { expect, test } from "vitest";
 import { countSpawns, hasStrace } from "../support/spawnScenario.ts";
-
-beforeAll(ensureBuilt);
 
 const traced = hasStrace();
 if (!traced) process.stderr.write("strace is not installed: the count of started processes is skipped\n");

@@ -1,11 +1,8 @@
 /** 100 times killed with -9 in a flood. */
-import { beforeAll, expect, test } from "vitest";
-import { ensureBuilt } from "../support/daemonProcess.ts";
+import { expect, test } from "vitest";
 import { privateSocket } from "../support/ownedFixture.ts";
 import { report } from "../support/report.ts";
 import { restarts } from "../support/restartScenario.ts";
-
-beforeAll(ensureBuilt);
 
 test("100 restarts", async () => {
   await using socket = privateSocket();

@@ -1,10 +1,7 @@
 /** 1,000 mixed add-in operations under strace. */
-import { beforeAll, expect, test } from "vitest";
-import { ensureBuilt } from "../support/daemonProcess.ts";
+import { expect, test } from "vitest";
 import { report } from "../support/report.ts";
 import { countSpawns } from "../support/spawnScenario.ts";
-
-beforeAll(ensureBuilt);
 
 test("1,000 mixed add-in operations start nothing", async () => {
   const count = await countSpawns(1_000);

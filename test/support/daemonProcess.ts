@@ -1,28 +1,11 @@
 /** The compiled engine in a process of its own, to be killed. */
-import { type ChildProcess, fork, spawnSync } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, statSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Capture, PaneInfo, ServerStatus, SessionInfo } from "../../daemon/server/tmuxServer.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const entry = `${root}dist/daemon/server/ownedServer.js`;
-
-/** Compiles the engine when a source is newer than what was compiled. */
-export function ensureBuilt(): void {
-  const newest = Math.max(
-    ...["protocol", "daemon"].flatMap((folder) =>
-      (readdirSync(`${root}${folder}`, { recursive: true }) as string[])
-        .filter((name) => name.endsWith(".ts"))
-        .map((name) => statSync(`${root}${folder}/${name}`).mtimeMs),
-    ),
-  );
-  const stamp = `${root}dist/.tsbuildinfo`;
-  if (existsSync(entry) && existsSync(stamp) && statSync(stamp).mtimeMs > newest) return;
-  const { stdout, stderr } = spawnSync("npm", ["run", "--silent", "build"], { cwd: root, encoding: "utf8" });
-  if (!existsSync(entry)) throw new Error(`npm run build: ${stdout}${stderr}`);
-}
 
 export interface DaemonState extends ServerStatus {
   readonly sessions: readonly SessionInfo[];

@@ -33,7 +33,7 @@ export function hasOwner(databasePath: string): boolean {
   if (!existsSync(path)) return false;
   const lock = new DatabaseSync(path, { readOnly: true, timeout: 0 });
   try {
-    lock.prepare("SELECT count(*) FROM sqlite_schema").get();
+    lock.exec("SELECT count(*) FROM sqlite_schema");
     return false;
   } catch {
     return true;

@@ -3,7 +3,7 @@
  * ids are given out here, so that a record is whole before the database has it.
  */
 import type { Log } from "../../../daemon/ops/log.ts";
-import type { Database, Statement } from "../../../daemon/ops/sqlite.ts";
+import { closeDatabase, type Database, type Statement } from "../../../daemon/ops/sqlite.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { AgentRecord, ProjectRecord, TaskRecord, TurnRecord } from "../agents/records.ts";
 import { EVENT_ID_BLOCK, KEEP_ANSWERS_MS, KEEP_HISTORY_MS, MAX_KEPT_ANSWERS } from "../limits.ts";
@@ -153,7 +153,7 @@ export class DashboardStore {
     // Ids that were reserved and not used are used next time.
     if (this.#reservedEventId > this.#nextEventId) this.#keepMeta("next_event_id", String(this.#nextEventId));
     this.#writes.close();
-    this.#database.close();
+    closeDatabase(this.#database);
   }
 
   #save(table: Table, row: Row): void {

@@ -12,6 +12,7 @@ import {
   BUSY_WAIT_MS,
   CHECKPOINT_DELAY_MS,
   CHECKPOINT_WRITES,
+  LAST_BUSY_WAIT_MS,
   MAX_PENDING_WRITES,
   RETRY_WRITE_MAX_MS,
   RETRY_WRITE_MIN_MS,
@@ -32,6 +33,7 @@ export class WriteBehind {
   #timer: Timer | undefined;
   #unchecked = 0;
   #checkpoint: Timer | undefined;
+  #isClosed = false;
 
   constructor(options: WriteBehindOptions) {
     this.#options = options;
@@ -42,13 +44,17 @@ export class WriteBehind {
 
   /** Runs with the other writes of this turn. @throws AppError RESOURCE_LIMIT past the bound, before anything is kept */
   add(write: () => void): void {
+    if (this.#isClosed) {
+      this.#options.log.error("dashboard.database.lost", { writes: 1, error: new Error("made after the end") });
+      return;
+    }
     if (this.#pending.length >= MAX_PENDING_WRITES) throw this.#refusal();
     this.#pending.push(write);
     if (this.#isQueued || this.#timer !== undefined) return;
     this.#isQueued = true;
     queueMicrotask(() => {
       this.#isQueued = false;
-      this.flush();
+      if (this.#pending.length > 0) this.flush();
     });
   }
 
@@ -86,9 +92,12 @@ export class WriteBehind {
     if (this.#unchecked >= CHECKPOINT_WRITES) this.#checkpointLater();
   }
 
-  /** Tries once more. Safe to call twice. */
+  /** Tries once more, with more patience; what comes after is told of as lost. Safe to call twice. */
   close(): void {
+    if (this.#isClosed) return;
+    this.#options.database.exec(`PRAGMA busy_timeout = ${LAST_BUSY_WAIT_MS}`);
     this.flush();
+    this.#isClosed = true;
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#checkpoint?.cancel();
@@ -112,7 +121,11 @@ export class WriteBehind {
   }
 
   #failed(error: unknown): void {
-    if (this.#failure === undefined) this.#options.log.warn("dashboard.database.behind", { error });
+    if (this.#failure === undefined) {
+      // Expected now and then, and made good: without a stack, which would look like a crash.
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#options.log.warn("dashboard.database.behind", { reason });
+    }
     this.#failure = error;
     this.#retryMs = Math.min(Math.max(this.#retryMs * 2, RETRY_WRITE_MIN_MS), RETRY_WRITE_MAX_MS);
     const { clock } = this.#options;

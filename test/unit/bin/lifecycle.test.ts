@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { StopSignal } from "../../../daemon/ops/lifecycle.ts";
-import { STOP_WITHIN_MS, untilTold } from "../../../daemon/ops/lifecycle.ts";
+import { SAME_SIGNAL_MS, STOP_WITHIN_MS, untilTold } from "../../../daemon/ops/lifecycle.ts";
 import { createLog } from "../../../daemon/ops/log.ts";
 import { FakeClock } from "../../support/fakeClock.ts";
 
@@ -45,10 +45,22 @@ describe("told to stop", () => {
     ["SIGINT", 130],
     ["SIGHUP", 129],
   ] as const)("a second signal, %s, is obeyed at once with exit code %i", async (name, code) => {
-    const { told, signal } = setUp(() => new Promise(() => undefined));
+    const { told, signal, clock } = setUp(() => new Promise(() => undefined));
     signal("SIGTERM");
+    clock.advanceMs(SAME_SIGNAL_MS);
     signal(name);
     expect(await told).toBe(code);
+  });
+
+  test("one that comes twice, from the terminal and from npm, is one", async () => {
+    let stopped = (): void => undefined;
+    const { told, signal, clock, events } = setUp(() => new Promise((resolve) => (stopped = resolve)));
+    signal("SIGINT");
+    clock.advanceMs(SAME_SIGNAL_MS - 1);
+    signal("SIGINT");
+    stopped();
+    expect(await told).toBe(0);
+    expect(events).toEqual(["daemon.stopping", "daemon.stopped"]);
   });
 
   test("a stop that fails says so", async () => {

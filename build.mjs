@@ -1,0 +1,51 @@
+/**
+ * Builds `dist` unless it is what these sources make: `npm run build`, and by itself before `npm start` and after `npm ci`.
+ * Compared is what the files hold, not when they were written: a checkout writes old files with new times, and unpacking
+ * new ones with old times. The mark is written last, so that a build that fails, or is ended, is done again.
+ */
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+
+const ROOT = import.meta.dirname;
+const MARK = join(ROOT, "dist/.built");
+const EXECUTABLE = join(ROOT, "dist/adapters/bin/tmuxwire.js");
+const FOLDERS = ["protocol", "daemon", "adapters", "bench"];
+/** The lock file stands for the packages that are bundled into the page. */
+const FILES = ["build.mjs", "package-lock.json", "tsconfig.json", "tsconfig.build.json"];
+
+const sources = digest();
+if (!existsSync(EXECUTABLE) || !existsSync(MARK) || readFileSync(MARK, "utf8") !== sources) {
+  rmSync(MARK, { force: true });
+  run(["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"]);
+  run(["adapters/dashboard/page/bundle.mjs"]);
+  writeFileSync(`${MARK}.new`, sources);
+  renameSync(`${MARK}.new`, MARK);
+}
+
+function digest() {
+  const found = FOLDERS.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name)),
+  );
+  const hash = createHash("sha256");
+  for (const path of [...found, ...FILES.map((name) => join(ROOT, name))].sort(byName)) {
+    const bytes = readFileSync(path);
+    // Its length keeps one file's end from being read as the next one's beginning.
+    hash.update(`${path.slice(ROOT.length)}\0${bytes.length}\0`).update(bytes);
+  }
+  return hash.digest("hex");
+}
+
+function byName(one, other) {
+  return one < other ? -1 : 1;
+}
+
+/** What it says goes to stderr, so that the build says nothing on the stdout of whoever asked for something else. */
+function run(args) {
+  const { status } = spawnSync(process.execPath, args, { cwd: ROOT, stdio: [0, 2, 2] });
+  if (status !== 0) process.exit(status ?? 1);
+}
