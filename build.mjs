@@ -10,6 +10,10 @@ import { join } from "node:path";
 import process from "node:process";
 
 const ROOT = import.meta.dirname;
+if (ROOT === undefined) {
+  process.stderr.write(`tmuxwire: needs Node 20.19 or newer, this is ${process.versions.node}: install a newer one\n`);
+  process.exit(1);
+}
 const MARK = join(ROOT, "dist/.built");
 const EXECUTABLE = join(ROOT, "dist/adapters/bin/tmuxwire.js");
 const FOLDERS = ["protocol", "daemon", "adapters", "bench"];

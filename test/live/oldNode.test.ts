@@ -1,0 +1,39 @@
+/** A Node that is too old gets one line, before anything is loaded that it cannot load. */
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { expect, test } from "vitest";
+import { builtCli } from "../support/cliBuild.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const { engines } = JSON.parse(readFileSync(resolve(ROOT, "package.json"), "utf8")) as { engines: { node: string } };
+const oldest = engines.node.replace(">=", "");
+
+/** Ours, which says that it is another. */
+function runAs(version: string, args: readonly string[]) {
+  const pretend = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } });`;
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ["--import", `data:text/javascript,${encodeURIComponent(pretend)}`, builtCli(), ...args],
+    { encoding: "utf8" },
+  );
+  return { status, stdout, stderr };
+}
+
+test.each(["18.20.8", "20.18.3", "16.20.2"])("%s", (version) => {
+  expect(runAs(version, ["--version"])).toEqual({
+    status: 1,
+    stdout: "",
+    stderr: `tmuxwire: needs Node ${oldest} or newer, this is ${version}: install a newer one\n`,
+  });
+});
+
+test.each([oldest, "22.0.0", "24.1.0"])("%s is new enough", (version) => {
+  const { status, stderr } = runAs(version, ["--version"]);
+  expect([status, stderr]).toEqual([0, ""]);
+});
+
+test("the executable itself loads nothing else of ours before that", () => {
+  const text = readFileSync(builtCli(), "utf8");
+  expect([...text.matchAll(/^import .* from "(.*)";$/gm)].map(([, from]) => from)).toEqual(["node:process"]);
+});

@@ -1,0 +1,18 @@
+/**
+ * A home of its own for each test file, before anything of ours is loaded: the start-up files of whoever runs the tests
+ * would be read by every shell in a pane, and what a test writes into a home would be theirs. Gone at the end.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { afterAll } from "vitest";
+
+const home = mkdtempSync(join(tmpdir(), "tw-home-"));
+process.env["HOME"] = home;
+// Each of these leads a shell, tmux or us to other files of the user's, or to a tmux that the tests run in.
+const LEADS = /^(?:XDG_.*|ENV|BASH_ENV|ZDOTDIR|PROMPT_COMMAND|INPUTRC|TMUX|TMUX_PANE|TMUX_TMPDIR)$/;
+for (const name of Object.keys(process.env)) if (LEADS.test(name)) delete process.env[name];
+
+// Registered first, called last. What a test has left running may still write there for a moment.
+afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
