@@ -114,5 +114,5 @@ describe("hostile requests", () => {
       )
       .toBe(200);
     expect(performance.now() - startedMs).toBeLessThan(8_000);
-  }, 20_000);
+  });
 });

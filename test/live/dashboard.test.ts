@@ -119,7 +119,7 @@ describe("text in a prompt box", () => {
       expect([name, agent.channel.submits(from)]).toEqual([name, [text]]);
       await agent.channel.next((entry) => entry.event === "state" && entry.state === "idle", from);
     }
-  }, 60_000);
+  });
 
   test("two at once: one arrives, the other is refused, and they never mix", async () => {
     await using agent = await guestAgent("inkPrompt", { options: { busyMs: 0 } });

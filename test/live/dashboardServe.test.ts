@@ -76,7 +76,7 @@ describe("serve --only dashboard", () => {
     expect((await second.daemon.finished).code).toBe(0);
     expect(socket.tmux("show-options", "-p", "-t", pane)).toBe("");
     expect(userState(socket)).toBe(untouched);
-  }, 60_000);
+  });
 
   test("listens while tmux is busy, and says what it knows", async () => {
     await using socket = privateSocket();
@@ -114,7 +114,7 @@ describe("serve --only dashboard", () => {
     } finally {
       process.kill(tmuxPid, "SIGCONT");
     }
-  }, 60_000);
+  });
 
   test("starts without a tmux server and notices one", async () => {
     await using socket = privateSocket();
@@ -127,7 +127,7 @@ describe("serve --only dashboard", () => {
     const told = await events.next("commander_availability");
     expect(told.data).toMatchObject({ agent_id: 1, available: true });
     events.close();
-  }, 30_000);
+  });
 
   test("refuses a port and a database that are taken, in one line", async () => {
     await using socket = privateSocket();
@@ -147,7 +147,7 @@ describe("serve --only dashboard", () => {
       1,
       expect.stringMatching(/another tmuxwire uses .*dashboard\.db: stop it/) as string,
     ]);
-  }, 30_000);
+  });
 
   test("stopped by Ctrl-C, which may come twice, writes what has waited and ends in order", async () => {
     await using socket = privateSocket();
@@ -182,5 +182,5 @@ describe("serve --only dashboard", () => {
         .map((row) => Object.values(row as object)),
     ).toEqual([["kept"]]);
     after.close();
-  }, 30_000);
+  });
 });

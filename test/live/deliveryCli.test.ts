@@ -46,4 +46,4 @@ test("exit codes tell what became of a prompt; a key holds across kill -9 of the
   const other = await sandbox.run([...again, "another text"]);
   expect(other).toMatchObject({ code: 7, stdout: expect.stringMatching(/"ALREADY_EXISTS"/) as string });
   expect((await sandbox.run(["submit", "work"])).code).toBe(2);
-}, 60_000);
+});

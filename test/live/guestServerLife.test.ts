@@ -124,7 +124,7 @@ test.each(["kill-server", "kill -9"])("%s and a new server: everything is new, n
   await seen(source, position.outputSeq, "<hello>");
 });
 
-test("a server that is stopped: callers are told, and it goes on", { timeout: 40_000 }, async () => {
+test("a server that is stopped: callers are told, and it goes on", async () => {
   await using fixture = await guestFixture((socket) => void userSession(socket, "main", ANSWERING));
   const { server, socket } = fixture;
   const pane = paneOf(server, "main");

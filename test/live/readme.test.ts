@@ -51,7 +51,7 @@ async function user(sandbox: CliSandbox): Promise<User> {
   };
 }
 
-test("the five minutes", { timeout: 60_000 }, async () => {
+test("the five minutes", async () => {
   await using sandbox = cliSandbox();
   const { start } = await user(sandbox);
   const examples = dialogue(blockWith("tmuxwire new work"));
@@ -90,7 +90,7 @@ test("one curl per client", async () => {
   expect(JSON.parse((await start(`${team} -sS`).finished).stdout)).toEqual({ sessions: [] });
 });
 
-test("the program: its types hold, and it prints what is shown", { timeout: 60_000 }, async () => {
+test("the program: its types hold, and it prints what is shown", async () => {
   await using sandbox = cliSandbox();
   const { start } = await user(sandbox);
   const index = README.findIndex(({ language }) => language === "ts");
