@@ -33,26 +33,27 @@ export interface LifecycleOptions {
 export function untilTold(options: LifecycleOptions): Promise<number> {
   const { clock, log, stop, onSignal } = options;
   return new Promise((resolve) => {
-    let startedMs: number | undefined;
+    let first: { readonly signal: StopSignal; readonly atMs: number } | undefined;
     const finish = (exitCode: number): void => {
       off();
       resolve(exitCode);
     };
     const off = onSignal((signal) => {
-      if (startedMs !== undefined) {
-        if (clock.nowMs() - startedMs >= SAME_SIGNAL_MS) finish(SIGNAL_EXIT_CODES[signal]);
+      const startedMs = clock.nowMs();
+      if (first !== undefined) {
+        const isSame = signal === first.signal && startedMs - first.atMs < SAME_SIGNAL_MS;
+        if (!isSame) finish(SIGNAL_EXIT_CODES[signal]);
         return;
       }
-      const stopMs = clock.nowMs();
-      startedMs = stopMs;
+      first = { signal, atMs: startedMs };
       log.info("daemon.stopping", { signal });
-      const timer = clock.callAt(stopMs + STOP_WITHIN_MS, () => {
+      const timer = clock.callAt(startedMs + STOP_WITHIN_MS, () => {
         log.warn("daemon.stop.late", { afterMs: STOP_WITHIN_MS });
         finish(0);
       });
       const stopped = (error?: unknown): void => {
         timer.cancel();
-        if (error === undefined) log.info("daemon.stopped", { elapsedMs: Math.round(clock.nowMs() - stopMs) });
+        if (error === undefined) log.info("daemon.stopped", { elapsedMs: Math.round(clock.nowMs() - startedMs) });
         else log.error("daemon.stop.failed", { error });
         finish(error === undefined ? 0 : 1);
       };

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AddinAppConfig } from "../../adapters/addin/app.ts";
 import type { KeyPair } from "../../adapters/http/boundedServer.ts";
 import type { Listener } from "../../adapters/http/listen.ts";
+import { CLOSE_GRACE_MS } from "../../adapters/http/limits.ts";
 import { listen } from "../../adapters/http/listen.ts";
 import { makeAuthority } from "../../adapters/http/localAuthority.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
@@ -158,7 +159,7 @@ describe("closing", () => {
     await backend.server.input(pane, [{ kind: "text", bytes: new TextEncoder().encode("later") }]);
     expect((await answered).status).toBe(200);
     await closed;
-    expect(performance.now() - startedMs).toBeLessThan(500);
+    expect(performance.now() - startedMs).toBeLessThan(CLOSE_GRACE_MS);
   });
 
   test("idle connections do not hold it up", async () => {
@@ -166,7 +167,7 @@ describe("closing", () => {
     await client.health();
     const startedMs = performance.now();
     await listener?.close();
-    expect(performance.now() - startedMs).toBeLessThan(500);
+    expect(performance.now() - startedMs).toBeLessThan(CLOSE_GRACE_MS);
   });
 });
 

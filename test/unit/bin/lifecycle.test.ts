@@ -52,6 +52,13 @@ describe("told to stop", () => {
     expect(await told).toBe(code);
   });
 
+  test("another signal is a second one however soon it comes", async () => {
+    const { told, signal } = setUp(() => new Promise(() => undefined));
+    signal("SIGTERM");
+    signal("SIGINT");
+    expect(await told).toBe(130);
+  });
+
   test("one that comes twice, from the terminal and from npm, is one", async () => {
     let stopped = (): void => undefined;
     const { told, signal, clock, events } = setUp(() => new Promise((resolve) => (stopped = resolve)));
