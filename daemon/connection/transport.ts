@@ -8,6 +8,7 @@ import { writeSync } from "node:fs";
 import { type IPty, spawn as spawnPty } from "@homebridge/node-pty-prebuilt-multiarch";
 import { BusyPoll } from "../time/busyPoll.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
+import { launcher } from "./launcher.ts";
 import { PtyWriter } from "./ptyWriter.ts";
 import { countSpawn } from "./spawnCount.ts";
 
@@ -16,8 +17,8 @@ export interface TransportOptions {
   readonly tmux: string;
   /** Arguments after `-CC`/`-C`: socket, configuration, and the command to attach with. */
   readonly args: readonly string[];
-  /** A command that becomes what it is given as its last arguments: here tmux with all of its own. */
-  readonly launcher?: readonly string[] | undefined;
+  /** What `tmux -V` says, where that is known. */
+  readonly tmuxVersion?: string | undefined;
   /** The whole environment of the process; nothing else is inherited. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
@@ -61,7 +62,8 @@ function writeWhatFits(pty: IPty, bytes: Uint8Array): number {
 }
 
 function commandLine(options: TransportOptions, mode: string): { readonly file: string; readonly args: string[] } {
-  const [file = options.tmux, ...args] = [...(options.launcher ?? []), options.tmux, mode, ...options.args];
+  const { tmux, tmuxVersion, env } = options;
+  const [file = tmux, ...args] = [...launcher(env, tmuxVersion), tmux, mode, ...options.args];
   return { file, args };
 }
 
@@ -101,8 +103,7 @@ export const ptyTransport =
         writer.close();
         busyPoll.close();
         // Not by a signal alone: a client that leaves makes its terminal blocking while the server still reads from it
-        // (client.c), and the server then hangs in that read until our end is closed. The pty module's descriptors are
-        // inherited by whatever is started next, so ours is closed before anything can be.
+        // (client.c), and the server then hangs in that read until our end is closed.
         if (!closed) (pty as unknown as PtyInternals).destroy();
         closed = true;
       },

@@ -14,7 +14,6 @@ export interface GuestSpawn {
   readonly open: OpenTransport;
   /** For a client that does not stay. */
   readonly openLook: OpenTransport;
-  readonly launcher: readonly string[] | undefined;
   readonly tmux: string;
   /** What of `tmux` is known. */
   readonly program: GuestTmux;
@@ -27,8 +26,8 @@ export const guestSpawn = (
   spawn: GuestSpawn,
   command: readonly string[],
 ): Omit<TransportOptions, "onData" | "onClose"> => ({
-  launcher: spawn.launcher,
   tmux: spawn.tmux,
+  tmuxVersion: spawn.program.version,
   args: ["-u", "-N", "-S", spawn.socketPath, ...command],
   env: spawn.env,
   cwd: "/",

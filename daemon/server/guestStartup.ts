@@ -1,7 +1,6 @@
 /** How a guest begins: which tmux, which socket, how its control clients start, and that it waits for a server. */
 import { openPipeTransport, openPtyTransport } from "../connection/transport.ts";
 import { paneEnvironment } from "../ops/environment.ts";
-import { guestLauncher } from "./guestLauncher.ts";
 import { GuestServer, type GuestServerOptions } from "./guestServer.ts";
 import { guestSocketPath } from "./guestSocket.ts";
 import { GuestTmux } from "./guestTmux.ts";
@@ -36,7 +35,7 @@ export async function openGuestServer(options: GuestServerOptions): Promise<Open
     options.socketPath === "default" ? guestSocketPath(options.env, process.getuid?.() ?? 0) : options.socketPath;
   const { transport } = options;
   const [open, openLook] = [transport ?? openPtyTransport, transport ?? openPipeTransport];
-  const spawn = { open, openLook, launcher: guestLauncher(env), tmux, program, env, socketPath };
+  const spawn = { open, openLook, tmux, program, env, socketPath };
   const server = new GuestServer(options, spawn);
   return { server: new RealServer(server), listed: server.start() };
 }

@@ -194,6 +194,7 @@ class OwnedServer implements ServerKind {
       open: transport ?? openPtyTransport,
       spawn: {
         tmux: tmux ?? "tmux",
+        tmuxVersion: this.#tmuxVersion,
         args: [
           "-u",
           "-f",

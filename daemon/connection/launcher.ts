@@ -1,0 +1,39 @@
+/**
+ * What every control client is started through. The pty module leaves the terminals it has opened to whatever is started
+ * next, and the first client of an owned server becomes that server: while anyone holds a terminal of ours the kernel
+ * does not hang it up, so a client of a killed daemon stays attached, and its server refuses the next daemon
+ * (docs/tmuxFacts.md 40). Node cannot mark a descriptor close-on-exec, so a shell closes all but the first three and
+ * becomes tmux. bash and busybox can close descriptors above 9; where `sh` cannot, perl does it, and without perl the next
+ * start has to find what stayed (`orphanedClients.ts`).
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+const PERL = 'opendir D,"/dev/fd";for(grep{/^\\d+$/&&$_>2}readdir D){open F,"<&=$_" and close F}exec{$ARGV[0]}@ARGV';
+
+/** A shell without descriptors of several digits takes `10` for an argument. */
+const SCRIPT = [
+  "count() { digits=$#; }; count 10>&-",
+  `if [ "$digits" -eq 0 ]; then for f in /dev/fd/*; do n=\${f##*/}; case $n in [012]|*[!0-9]*) ;; *) eval "exec $n>&-" ;; esac; done`,
+  `elif command -v perl >/dev/null; then set -- perl -e '${PERL}' "$@"; fi`,
+].join("\n");
+
+/** Without what a shell adds to the environment: an owned server's panes inherit it. */
+const RUN = '/usr/bin/env -u SHLVL -u _ "$@"';
+
+/** A control client of tmux 3.2 ignores that its terminal has gone (client.c `client_signal`), so somebody ends it. */
+const ignoresHangup = (tmuxVersion: string): boolean => /^tmux (?:next-)?3\.2/.test(tmuxVersion);
+
+const GUARD = `trap 'kill -KILL "$!"' HUP\n${RUN} <&0 &\nwait "$!"`;
+
+/** A command that becomes the one it is given as its last arguments. */
+export function launcher(env: Readonly<Record<string, string>>, tmuxVersion = ""): readonly string[] {
+  const bash = (env["PATH"] ?? "")
+    .split(":")
+    .filter((directory) => directory.startsWith("/"))
+    .map((directory) => join(directory, "bash"))
+    .find((path) => existsSync(path));
+  const shell = bash === undefined ? ["/bin/sh"] : [bash, "--norc", "--noprofile"];
+  const start = ignoresHangup(tmuxVersion) ? GUARD : `exec ${RUN}`;
+  return [...shell, "-c", `${SCRIPT}\n${start}`, "tmuxwire"];
+}

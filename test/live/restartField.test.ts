@@ -1,0 +1,22 @@
+/** The daemon with everything on, ended in every way and started again (issue 13, "can always be started again"). */
+import { describe, expect, test } from "vitest";
+import { restartField } from "../support/restartField.ts";
+
+describe.skipIf(process.platform !== "linux")("with /proc", () => {
+  test(
+    "ended and started again it is ready within 3 s, and nobody holds what was its own",
+    { timeout: 60_000 },
+    async () => {
+      await using field = await restartField();
+      expect(await field.leftovers()).toEqual([]);
+      for (const signal of ["SIGKILL", "SIGTERM", "SIGKILL"] as const) {
+        const daemon = await field.start();
+        expect(daemon.readyMs).toBeLessThan(3_000);
+        await field.watch(daemon);
+        expect(await field.leftovers(daemon.process.pid)).toEqual([]);
+        await field.end(daemon.process, signal);
+        expect(await field.leftovers()).toEqual([]);
+      }
+    },
+  );
+});
