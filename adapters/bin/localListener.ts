@@ -7,6 +7,7 @@ import type { Server } from "node:http";
 import type { ListenOptions as Address } from "node:net";
 import type { HttpBindings, WebSocketServerLike } from "@hono/node-server";
 import type { Log } from "../../daemon/ops/log.ts";
+import { listenerOf } from "../../daemon/ops/processTable.ts";
 import { prepareSocketPath } from "../../daemon/server/socketPath.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -47,9 +48,11 @@ export function inheritedDescriptors(env: Readonly<Record<string, string | undef
 export async function requireFreeSocket(socketPath: string): Promise<void> {
   prepareSocketPath(socketPath, { setting: "--socket or TMUXWIRE_SOCKET" });
   if (!isThere(socketPath) || !(await isAnswering(socketPath))) return;
+  const pid = listenerOf(socketPath);
+  const who = pid === undefined ? "" : ` (process ${pid})`;
   throw new AppError(
     "CONFIGURATION_INVALID",
-    `another daemon listens on ${socketPath}: stop it, or choose another socket with --socket or TMUXWIRE_SOCKET`,
+    `another daemon${who} listens on ${socketPath}: stop it, or choose another socket with --socket or TMUXWIRE_SOCKET`,
   );
 }
 

@@ -19,6 +19,7 @@ import { GuestDoor } from "./guestDoor.ts";
 import { type GuestSpawn, guestSpawn } from "./guestLook.ts";
 import { removeAbandonedBuffers } from "./guestBuffers.ts";
 import type { LinkChannel } from "./guestLink.ts";
+import { endOrphans } from "./orphanedClients.ts";
 import { chooseSession, decodePresence, mayAttach, type Presence, PRESENCE_COMMANDS } from "./guestPresence.ts";
 import type { ServerState } from "./tmuxServer.ts";
 
@@ -214,7 +215,7 @@ export class GuestBase {
       this.#epoch = createNonce().slice(0, 10);
       await this.#askPresence(connection);
       this.#hadCompany = this.#presence.some((row) => row.session === identity.session && row.others > 0);
-      await removeAbandonedBuffers(connection);
+      await Promise.all([removeAbandonedBuffers(connection), endOrphans(connection)]);
       await this.#options.prepare(connection, isSame);
     } finally {
       timer.cancel();

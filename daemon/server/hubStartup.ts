@@ -25,6 +25,7 @@ import type { PaneId, SessionId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
 import type { Clock } from "../time/clock.ts";
+import { endClient, isOrphan, type OurClient, ourClients } from "./orphanedClients.ts";
 import { withSetting } from "./socketPath.ts";
 import { EventPaneReader, hubHooks, isHubName, type PaneEvent, titleHook } from "./hub.ts";
 
@@ -137,13 +138,12 @@ async function removeOldHubs(
       // It may be going by itself at this moment.
       await connection.command(killSession(row.session), "none").catch(ignoreCommandFailure);
     }
-    if (others.every((row) => row.attached === 0 || ageOf(row.session) > ageOf(own))) return;
-    if (clock.nowMs() >= deadlineMs) {
-      throw new AppError(
-        "INCONSISTENT_STATE",
-        `another tmuxwire daemon holds this tmux server: stop it, or choose another socket path${withSetting(setting)}`,
-      );
-    }
+    const older = others.filter((row) => row.attached > 0 && ageOf(row.session) < ageOf(own)).map((row) => row.session);
+    if (older.length === 0) return;
+    const holders = (await ourClients(connection)).filter(({ session }) => older.includes(session));
+    // The hub goes with its client.
+    for (const client of holders) if (isOrphan(client)) endClient(client);
+    if (clock.nowMs() >= deadlineMs) throw heldBy(holders, setting);
     await new Promise<void>((resolve) => clock.callAt(clock.nowMs() + LOOK_AGAIN_MS, resolve));
   }
 }
@@ -156,6 +156,21 @@ async function unsetVariables({ connection, unset }: HubStartupOptions): Promise
   const commands = sessions.flatMap((session) => unset.map((name) => unsetEnvironment(name, session)));
   // A session may be going at this moment.
   await Promise.all(commands.map((command) => connection.command(command, "none").catch(ignoreCommandFailure)));
+}
+
+function heldBy(holders: readonly OurClient[], setting: string | undefined): AppError {
+  const daemon = holders.find((client) => typeof client.daemon === "number")?.daemon;
+  const client = holders[0];
+  const who =
+    daemon !== undefined
+      ? ` (process ${daemon})`
+      : client !== undefined
+        ? ` (its tmux client is process ${client.pid})`
+        : "";
+  return new AppError(
+    "INCONSISTENT_STATE",
+    `another tmuxwire daemon${who} holds this tmux server: stop it, or choose another socket path${withSetting(setting)}`,
+  );
 }
 
 /** tmux numbers sessions in the order in which they are made. */

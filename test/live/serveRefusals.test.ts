@@ -64,10 +64,15 @@ describe("tmux", () => {
 
   test("is held by another daemon, whose socket it is", async () => {
     await using sandbox = cliSandbox();
-    await sandbox.serve();
-    expect(await refusal(sandbox, NATIVE)).toMatch(/another daemon listens on .*tmuxwire\.sock: stop it/);
+    const { pid } = await sandbox.serve();
+    const who = process.platform === "linux" ? ` \\(process ${pid}\\)` : "";
+    expect(await refusal(sandbox, NATIVE)).toMatch(
+      new RegExp(`another daemon${who} listens on .*tmuxwire\\.sock: stop it`),
+    );
     const elsewhere = ["--socket", sandbox.path("run/other/s.sock")];
-    expect(await refusal(sandbox, [...NATIVE, ...elsewhere])).toMatch(/another tmuxwire daemon holds this tmux server/);
+    expect(await refusal(sandbox, [...NATIVE, ...elsewhere])).toMatch(
+      new RegExp(`another tmuxwire daemon${who} holds this tmux server`),
+    );
     // The one that was there goes on as if nothing had been.
     expect((await sandbox.run(["panes"])).code).toBe(0);
   });
