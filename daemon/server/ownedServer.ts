@@ -25,6 +25,7 @@ import { PaneRegistry } from "./paneRegistry.ts";
 import { type PaneInUse, RealServer, type ServerKind } from "./realServer.ts";
 import { listenerFailure, ServerListeners } from "./serverListeners.ts";
 import { requireSize } from "./sessionRules.ts";
+import { SocketKeeper } from "./socketKeeper.ts";
 import { prepareSocketPath, requireOwnServer } from "./socketPath.ts";
 import type {
   CreateSession,
@@ -77,20 +78,24 @@ class OwnedServer implements ServerKind {
   readonly #panes: PaneRegistry;
   readonly #listeners: ServerListeners;
   readonly #keeper: InventoryKeeper;
+  readonly #socket: SocketKeeper;
   #hubName = "";
   #buffers = 0;
 
   constructor(options: OwnedServerOptions, tmuxVersion: string) {
     this.#options = options;
     this.#tmuxVersion = tmuxVersion;
-    const { clock, log, ttyDirectory } = options;
+    const { clock, log, socketPath, ttyDirectory } = options;
     const connection = (): ControlConnection => this.connection();
     const onListenerError = listenerFailure(log);
     this.#supervisor = new Supervisor({
       clock,
       open: () => this.#open(),
       prepare: (fresh) => this.#prepare(fresh),
-      onBeat: () => this.#keeper.beat(),
+      onBeat: () => {
+        this.#keeper.beat();
+        this.#socket.look();
+      },
       onState: (state) => {
         if (state === "ready") this.#keeper.resume();
         this.#keeper.emit([{ kind: "state", state }]);
@@ -104,6 +109,7 @@ class OwnedServer implements ServerKind {
       onListenerError,
       onRevived: (pane) => this.#keeper.paneChanged(pane),
     });
+    this.#socket = new SocketKeeper({ socketPath, clock, log });
     this.#listeners = new ServerListeners(onListenerError);
     const [panes, listeners] = [this.#panes, this.#listeners];
     this.#keeper = new InventoryKeeper({ clock, panes, connection, listeners, log, ttyDirectory });
@@ -183,10 +189,16 @@ class OwnedServer implements ServerKind {
     this.#supervisor.close();
     this.#panes.beginEpoch("", new AppError("CONNECTION_LOST", "the daemon is stopping"));
     this.#keeper.close();
+    this.#socket.detached();
     this.#listeners.clear();
   }
 
-  #open(): ControlConnection {
+  async #open(): Promise<ControlConnection> {
+    await this.#socket.restore();
+    return this.#attach();
+  }
+
+  #attach(): ControlConnection {
     const { tmux, env, transport, socketPath, historyLines } = this.#options;
     this.#hubName = `${HUB_PREFIX}${randomName(12)}`;
     this.#panes.beginEpoch(randomName(10), new AppError("CONNECTION_LOST", "the connection to tmux was made anew"));
@@ -214,6 +226,7 @@ class OwnedServer implements ServerKind {
       },
       onClosed: (error) => {
         this.#panes.beginEpoch("", error);
+        this.#socket.detached();
         this.#keeper.detached(error, socketPath);
         this.#supervisor.lost(connection, error);
       },
@@ -232,6 +245,7 @@ class OwnedServer implements ServerKind {
       unset: SECRET_VARIABLES.filter((name) => !(name in this.#options.env)),
       setting: this.#options.setting,
     });
+    this.#socket.attached(hub.pid);
     await this.#keeper.attached(hub);
   }
 }

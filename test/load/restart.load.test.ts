@@ -1,12 +1,24 @@
-/** 100 times killed with -9 in a flood. */
+/**
+ * A daemon that can always be started again. `RESTART_CYCLES` (200) and `RESTART_SEED` (1) say how often and which moments;
+ * a long hold may be split into several runs by them.
+ */
 import { expect, test } from "vitest";
 import { privateSocket } from "../support/ownedFixture.ts";
 import { report } from "../support/report.ts";
+import { holdRestarts } from "../support/restartHold.ts";
 import { restarts } from "../support/restartScenario.ts";
 
-test("100 restarts", async () => {
+test("100 restarts in a flood", async () => {
   await using socket = privateSocket();
   const result = await restarts(socket, 100);
   report("restarts", { ...result });
   expect(result).toMatchObject({ programsLost: 0, operationsFailed: 0, mostHubs: 1, mostHooks: 3 });
+});
+
+test.runIf(process.platform === "linux")("ended at any moment, with every adapter on", async () => {
+  const cycles = Number(process.env["RESTART_CYCLES"] ?? 200);
+  const seed = Number(process.env["RESTART_SEED"] ?? 1);
+  const result = await holdRestarts(cycles, seed);
+  report("restart hold", { ...result });
+  expect(result).toMatchObject({ cycles, slow: [], left: [] });
 });

@@ -1,0 +1,68 @@
+/** The socket file of a server of ours is deleted: it comes back, and nothing fresh and empty takes the place of what lives. */
+import { existsSync, rmSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { paneEnvironment } from "../../daemon/ops/environment.ts";
+import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
+import { eventually } from "../support/eventually.ts";
+import { seen } from "../support/output.ts";
+import { ownedFixture } from "../support/ownedFixture.ts";
+import { startProgram, text } from "../support/panePrograms.ts";
+
+const ECHO = ["sh", "-c", "stty raw -echo; printf 'ready;'; exec cat"] as const;
+
+const again = (socketPath: string) =>
+  startOwnedServer({ socketPath, env: paneEnvironment(process.env), clock: systemClock });
+
+describe("while a connection stands", () => {
+  test.each([
+    ["its file", (path: string) => rmSync(path)],
+    ["its directory", (_path: string, directory: string) => rmSync(directory, { recursive: true })],
+  ])("%s is deleted and comes back, again and again; the connection does not notice", async (_what, remove) => {
+    await using fixture = await ownedFixture();
+    const { server, socket } = fixture;
+    const program = await startProgram(server, "work", ECHO);
+    const { identity, epoch } = server.status();
+    for (let time = 0; time < 3; time += 1) {
+      remove(socket.socketPath, socket.directory);
+      await eventually(() => existsSync(socket.socketPath));
+      expect(socket.tmux("list-sessions", "-F", "#{session_name}")).toContain("work");
+    }
+    await server.input(program.pane, [text("still here")]);
+    await seen(program.source, program.startSeq, "still here");
+    expect(server.status()).toMatchObject({ state: "ready", identity, epoch });
+  });
+
+  test("and the connection is lost in the same moment: it comes back to the same server", async () => {
+    await using fixture = await ownedFixture();
+    const { server, socket } = fixture;
+    const { pane } = await startProgram(server, "work", ECHO);
+    const { identity, epoch } = server.status();
+    const client = Number(socket.tmux("list-clients", "-F", "#{client_pid}"));
+    rmSync(socket.socketPath);
+    process.kill(client, "SIGKILL");
+    await eventually(() => server.status().state === "ready" && server.status().epoch !== epoch);
+    expect(server.status().identity).toBe(identity);
+    expect(server.panes().map(({ id }) => id)).toEqual([pane]);
+  });
+});
+
+// Only Linux tells who listens at a path without its file.
+test.runIf(process.platform === "linux")(
+  "while no daemon runs: the next one finds the programs that live",
+  async () => {
+    await using fixture = await ownedFixture();
+    const { server, socket } = fixture;
+    const { pane } = await startProgram(server, "work", ECHO);
+    const { identity } = server.status();
+    await server.close();
+    rmSync(socket.socketPath);
+    const next = await again(socket.socketPath);
+    try {
+      expect(next.status()).toMatchObject({ state: "ready", identity });
+      expect(next.panes().map(({ id }) => id)).toEqual([pane]);
+    } finally {
+      await next.close();
+    }
+  },
+);
