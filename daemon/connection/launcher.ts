@@ -2,7 +2,7 @@
  * What every control client is started through. The pty module leaves the terminals it has opened to whatever is started
  * next, and the first client of an owned server becomes that server: while anyone holds a terminal of ours the kernel
  * does not hang it up, so a client of a killed daemon stays attached, and its server refuses the next daemon
- * (docs/tmuxFacts.md 40). Node cannot mark a descriptor close-on-exec, so a shell closes all but the first three and
+ * (docs/tmuxFacts.md 38). Node cannot mark a descriptor close-on-exec, so a shell closes all but the first three and
  * becomes tmux. bash and busybox can close descriptors above 9; where `sh` cannot, perl does it, and without perl the next
  * start has to find what stayed (`orphanedClients.ts`).
  */
@@ -21,7 +21,7 @@ const SCRIPT = [
 /** Without what a shell adds to the environment: an owned server's panes inherit it. */
 const RUN = '/usr/bin/env -u SHLVL -u _ "$@"';
 
-/** A control client of tmux 3.2 ignores that its terminal has gone (client.c `client_signal`), so somebody ends it. */
+/** A control client of tmux 3.2 ignores that its terminal has gone (docs/tmuxFacts.md 3a), so somebody ends it. */
 const ignoresHangup = (tmuxVersion: string): boolean => /^tmux (?:next-)?3\.2/.test(tmuxVersion);
 
 const GUARD = `trap 'kill -KILL "$!"' HUP\n${RUN} <&0 &\nwait "$!"`;

@@ -1,6 +1,6 @@
 /**
  * Control clients of ours whose daemon has gone. The kernel ends them, unless somebody else has their terminal as well
- * (docs/tmuxFacts.md 40) or they ignore it (44), and a daemon that starts must not take them for another daemon. A client
+ * (docs/tmuxFacts.md 38) or they ignore it (3a), and a daemon that starts must not take them for another daemon. A client
  * is ours by how it was started, and an orphan when nobody who may have started it reads its terminal: what cannot be seen
  * is left alone. It is ended by its process, and by SIGKILL: one that leaves in an orderly way makes a terminal blocking
  * that the server reads from (client.c), and one that tmux has told to leave may never do so.

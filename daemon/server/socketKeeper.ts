@@ -1,6 +1,6 @@
 /**
  * Keeps the socket of a server of ours where it belongs. When its file is deleted the programs go on and nobody new can
- * reach them; tmux makes it again when its server gets SIGUSR1 (docs/tmuxFacts.md 48). Whoever attached without it would
+ * reach them; tmux makes it again when its server gets SIGUSR1 (docs/tmuxFacts.md 5a). Whoever attached without it would
  * start a fresh, empty server beside the old one, so nothing is attached before the old one has its socket back.
  */
 import { existsSync, type FSWatcher, watch } from "node:fs";
