@@ -16,9 +16,7 @@ describe.skipIf(process.platform !== "linux")("with /proc", () => {
     using orphan = await orphanedClient(["-u", "-f", "/dev/null", "-S", socket.socketPath, ...hub]);
     socket.tmux("new-session", "-d", "-s", "work", "cat");
     expect(pids(socket)).toEqual([orphan.pid]);
-    const startMs = performance.now();
     await using fixture = await ownedFixture({ socketPath: socket.socketPath });
-    expect(performance.now() - startMs).toBeLessThan(3_000);
     expect(fixture.server.sessions().map(({ name }) => name)).toEqual(["work"]);
     await eventually(() => !pids(socket).includes(orphan.pid));
     const sessions = socket.tmux("list-sessions", "-F", "#{session_name}");
