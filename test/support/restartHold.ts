@@ -12,6 +12,7 @@ const SERVING_MS = 400;
 export interface RestartHold {
   readonly tmux: string;
   readonly seed: number;
+  /** Fewer than were wanted when the time was over. */
   readonly cycles: number;
   /** Of these ended before the start was done. */
   readonly endedStarting: number;
@@ -28,10 +29,11 @@ export interface RestartHold {
 }
 
 /** @throws Error when a start fails, with what the daemon wrote */
-export async function holdRestarts(cycles: number, seed: number): Promise<RestartHold> {
+export async function holdRestarts(wanted: number, seed: number, withinSec: number): Promise<RestartHold> {
+  const endMs = performance.now() + withinSec * 1_000;
   const random = randomOf(seed);
   const [readyMs, stoppedMs, slow, left]: [number[], number[], string[], string[]] = [[], [], [], []];
-  let [endedStarting, killed, slowed] = [0, 0, 0];
+  let [cycles, endedStarting, killed, slowed] = [0, 0, 0, 0];
   await using field = await restartField();
   const end = async (running: Parameters<typeof field.end>[0]): Promise<void> => {
     const signal = random() < 0.5 ? "SIGKILL" : "SIGTERM";
@@ -40,7 +42,8 @@ export async function holdRestarts(cycles: number, seed: number): Promise<Restar
     if (signal === "SIGKILL") killed += 1;
     else stoppedMs.push(sinceMs(startMs));
   };
-  for (let cycle = 1; cycle <= cycles; cycle += 1) {
+  for (let cycle = 1; cycle <= wanted && performance.now() < endMs; cycle += 1) {
+    cycles = cycle;
     if (random() < 0.3) {
       const starting = field.launch();
       await delay(random() * STARTING_MS);
