@@ -19,7 +19,7 @@ const BARE_NODE_MS = 100;
 /** A client is told by the kernel that its daemon has gone, and the server by the client. */
 const GONE_WITHIN_MS = 3_000;
 /** Enough for tmux to have output under way whenever a client goes, and little enough for 200 restarts. */
-const CHATTY = "while :; do seq 1 300; sleep 0.02; done";
+const CHATTY = "while :; do seq 1 1500; sleep 0.2; done";
 
 export interface FieldDaemon {
   readonly process: Running;
