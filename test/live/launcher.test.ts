@@ -46,8 +46,8 @@ describe.skipIf(!existsSync("/proc/self/fd"))("with /proc", () => {
       expect(code).toBe(7);
     });
 
-    test.each(PROGRAMS)(`${version}: arguments and environment as they are, by %s`, async (program) => {
-      using directory = onlyWith(program);
+    test.each([...PROGRAMS, "sh"])(`${version}: arguments and environment as they are, by %s`, async (program) => {
+      using directory = onlyWith(...PROGRAMS.filter((name) => name === program));
       const env = { PATH: directory.path, A: "a b", PWD: process.cwd() };
       const start = launcher(env, version);
       const printed = await launched(start, env, ["/usr/bin/printf", "<%s>", "a b", "$(id)", "", "'\"\n*"]);
