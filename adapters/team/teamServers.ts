@@ -3,6 +3,7 @@
  * sessions live in tmux, so leaving costs nothing but the connection. Asking about a team that has no server starts none.
  */
 import { isAbsolute, join } from "node:path";
+import { listenerOf } from "../../daemon/ops/processTable.ts";
 import { saysGone, trySocket } from "../../daemon/server/guestSocket.ts";
 import { type OwnedServerOptions, startOwnedServer } from "../../daemon/server/ownedServer.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
@@ -58,7 +59,9 @@ export class TeamServers {
   async useIfThere<T>(teamId: string, run: (server: TmuxServer | undefined) => Promise<T>): Promise<T> {
     if (!this.#open.has(teamId)) {
       const refusal = await trySocket(this.socketPath(teamId));
-      if (refusal !== undefined && saysGone(refusal)) return run(undefined);
+      // A server whose socket's file was deleted lives, and gets it back when it is reached.
+      const isGone = refusal !== undefined && saysGone(refusal) && listenerOf(this.socketPath(teamId)) === undefined;
+      if (isGone) return run(undefined);
     }
     return this.#withEntry(teamId, run);
   }

@@ -1,12 +1,14 @@
 /** The socket file of a server of ours is deleted: it comes back, and nothing fresh and empty takes the place of what lives. */
 import { existsSync, rmSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { describe, expect, test } from "vitest";
+import { TeamServers } from "../../adapters/team/teamServers.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { eventually } from "../support/eventually.ts";
 import { seen } from "../support/output.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
+import { ownedFixture, privateSocket } from "../support/ownedFixture.ts";
 import { startProgram, text } from "../support/panePrograms.ts";
 
 const ECHO = ["sh", "-c", "stty raw -echo; printf 'ready;'; exec cat"] as const;
@@ -48,21 +50,39 @@ describe("while a connection stands", () => {
 });
 
 // Only Linux tells who listens at a path without its file.
-test.runIf(process.platform === "linux")(
-  "while no daemon runs: the next one finds the programs that live",
-  async () => {
-    await using fixture = await ownedFixture();
-    const { server, socket } = fixture;
-    const { pane } = await startProgram(server, "work", ECHO);
-    const { identity } = server.status();
-    await server.close();
-    rmSync(socket.socketPath);
-    const next = await again(socket.socketPath);
-    try {
-      expect(next.status()).toMatchObject({ state: "ready", identity });
-      expect(next.panes().map(({ id }) => id)).toEqual([pane]);
-    } finally {
-      await next.close();
-    }
-  },
-);
+const onLinux = test.runIf(process.platform === "linux");
+
+onLinux("while no daemon runs: the next one finds the programs that live", async () => {
+  await using fixture = await ownedFixture();
+  const { server, socket } = fixture;
+  const { pane } = await startProgram(server, "work", ECHO);
+  const { identity } = server.status();
+  await server.close();
+  rmSync(socket.socketPath);
+  const next = await again(socket.socketPath);
+  try {
+    expect(next.status()).toMatchObject({ state: "ready", identity });
+    expect(next.panes().map(({ id }) => id)).toEqual([pane]);
+  } finally {
+    await next.close();
+  }
+});
+
+onLinux("while nobody is connected to a team's server: the team still has its sessions", async () => {
+  await using socket = privateSocket();
+  const team = (): TeamServers =>
+    new TeamServers({ rootDir: dirname(socket.directory), env: paneEnvironment(process.env), clock: systemClock });
+  const name = basename(socket.directory);
+  const first = team();
+  expect(first.socketPath(name)).toBe(socket.socketPath);
+  await first.use(name, (server) => server.createSession({ name: "work", command: ["cat"] }));
+  await first.close();
+  rmSync(socket.socketPath);
+  const next = team();
+  try {
+    const names = await next.useIfThere(name, async (server) => server?.sessions().map((session) => session.name));
+    expect(names).toEqual(["work"]);
+  } finally {
+    await next.close();
+  }
+});
