@@ -1,10 +1,10 @@
 /**
- * Keeps one control connection alive: heartbeat, states, reconnect with back-off. Nothing is ever sent
- * twice: a lost connection settles its callers, and the next one begins empty.
+ * Keeps one control connection alive and in order: heartbeat, states, reconnect with back-off. Nothing is ever sent
+ * twice: a lost connection settles its callers, and the next one begins empty. What a beat finds wrong with our client is
+ * healed in the same way: that connection is left (`checkup.ts`).
  *
  *   connecting → ready ⇄ degraded (tmux silent for 12 s, the connection kept) → connecting … → closed
  */
-import { displayMessage } from "../../protocol/command/build.ts";
 import { AppError, toAppError } from "../../protocol/errors.ts";
 import {
   HEARTBEAT_DEGRADED_MS,
@@ -15,20 +15,31 @@ import {
 } from "../../protocol/limits.ts";
 import type { ServerState } from "../server/tmuxServer.ts";
 import type { Clock, Timer } from "../time/clock.ts";
+import { type Checkup, ConnectionChecker } from "./checkup.ts";
 import type { ControlConnection } from "./controlConnection.ts";
 
+/** Between two looks at a tmux that is silent. */
+const LOOK_AGAIN_MS = 250;
+/** Connections in a row that were lost soon and are made anew at once; somebody may be throwing us out again and again. */
+const MAX_QUICK_LOSSES = 5;
 const SILENT = "tmux does not answer; is its process stopped? (pgrep tmux)";
 
 export interface SupervisorOptions {
   readonly clock: Clock;
+  /** Between two beats; tests have less. */
+  readonly heartbeatMs?: number | undefined;
   /** Opens a connection whose `onClosed` calls `lost` and whose `onChunkEnd` calls `heard`; a promise of one when
    * something must be looked at first. A failure is treated as one of `prepare`. */
   readonly open: () => ControlConnection | Promise<ControlConnection>;
   /** Makes a fresh connection usable. A failure closes it; the first one fails `start`, later ones are tried again. */
   readonly prepare: (connection: ControlConnection) => Promise<void>;
   readonly onState: (state: ServerState) => void;
+  /** What the next beat asks. */
+  readonly checkup: () => Checkup;
   /** Every few seconds while tmux answers. */
   readonly onBeat?: (() => void) | undefined;
+  /** Whether tmux waits for something to do; undefined where nothing can tell. */
+  readonly isServerIdle?: (() => boolean) | undefined;
   /** For the log: fixed names, no pane text. */
   readonly onEvent: (event: "connection.lost" | "connection.retry" | "heartbeat.late", details: object) => void;
 }
@@ -41,6 +52,10 @@ export class Supervisor {
   #state: ServerState = "connecting";
   #heardMs = 0;
   #warned = false;
+  #checker: ConnectionChecker | undefined;
+  #beatDueMs = 0;
+  #readyMs = 0;
+  #quickLosses = 0;
   #retryMs = RECONNECT_MIN_MS;
   #timer: Timer | undefined;
   /** The timer is that of the next try. */
@@ -94,6 +109,7 @@ export class Supervisor {
   heard(): void {
     this.#heardMs = this.#options.clock.nowMs();
     this.#warned = false;
+    this.#checker?.heard();
     if (this.#state === "degraded") this.#setState("ready");
   }
 
@@ -105,7 +121,10 @@ export class Supervisor {
     if (this.#state === "closed") return;
     this.#options.onEvent("connection.lost", { reason: error.details?.["reason"] ?? error.code });
     this.#setState("connecting");
-    this.#retryAt(this.#options.clock.nowMs());
+    const nowMs = this.#options.clock.nowMs();
+    this.#quickLosses = nowMs - this.#readyMs < HEARTBEAT_INTERVAL_MS ? this.#quickLosses + 1 : 0;
+    const excess = this.#quickLosses - MAX_QUICK_LOSSES;
+    this.#retryAt(nowMs + (excess > 0 ? Math.min(RECONNECT_MAX_MS, RECONNECT_MIN_MS * 2 ** excess) : 0));
   }
 
   /** Safe to call twice. */
@@ -137,9 +156,12 @@ export class Supervisor {
     this.#preparing = undefined;
     this.#connection = connection;
     this.#retryMs = RECONNECT_MIN_MS;
+    this.#checker = new ConnectionChecker(connection);
     this.heard();
+    this.#readyMs = this.#heardMs;
     this.#setState("ready");
-    this.#beatAt(this.#heardMs + HEARTBEAT_INTERVAL_MS);
+    this.#beatDueMs = this.#heardMs + this.#beatMs;
+    this.#beatAt(this.#beatDueMs);
   }
 
   /** Whoever starts us waits: a stopped tmux must not keep them for ever. Later connections wait until it goes on. */
@@ -176,30 +198,39 @@ export class Supervisor {
     });
   }
 
-  /** Sends a heartbeat while tmux answers; while it is silent, wakes at the next moment that means something. */
+  /** Asks at each beat; while tmux is silent, wakes at the next moment that means something. */
   #beat(): void {
-    const connection = this.#connection;
-    if (connection === undefined) return;
+    const [connection, checker] = [this.#connection, this.#checker];
+    if (connection === undefined || checker === undefined) return;
     const nowMs = this.#options.clock.nowMs();
     const silentMs = nowMs - this.#heardMs;
-    if (silentMs >= HEARTBEAT_DEGRADED_MS) {
-      if (this.#state === "ready") {
-        this.#setState("degraded");
-        connection.abandonPending(this.#unavailable());
-      }
-      this.#beatAt(nowMs + HEARTBEAT_INTERVAL_MS);
-      return;
+    if (silentMs >= HEARTBEAT_WARN_MS) this.#silent(checker, silentMs);
+    else if (nowMs >= this.#beatDueMs) {
+      this.#beatDueMs = nowMs + this.#beatMs;
+      if (!checker.isWaiting) this.#options.onBeat?.();
+      checker.beat(nowMs, this.#options.checkup());
     }
-    if (silentMs >= HEARTBEAT_WARN_MS && !this.#warned) {
+    if (connection !== this.#connection) return;
+    const next = [HEARTBEAT_WARN_MS, HEARTBEAT_DEGRADED_MS].map((ms) => this.#heardMs + ms);
+    if (this.#beatDueMs > nowMs) next.push(this.#beatDueMs);
+    if (checker.wasIdle) next.push(nowMs + LOOK_AGAIN_MS);
+    this.#beatAt(Math.min(nowMs + HEARTBEAT_INTERVAL_MS, ...next.filter((ms) => ms > nowMs)));
+  }
+
+  #silent(checker: ConnectionChecker, silentMs: number): void {
+    if (silentMs >= HEARTBEAT_DEGRADED_MS && this.#state === "ready") {
+      this.#setState("degraded");
+      this.#connection?.abandonPending(this.#unavailable());
+    }
+    if (!this.#warned) {
       this.#warned = true;
       this.#options.onEvent("heartbeat.late", { silentMs: Math.round(silentMs) });
     }
-    const isSilent = silentMs >= HEARTBEAT_INTERVAL_MS;
-    if (connection.pendingCommands === 0) this.#options.onBeat?.();
-    if (isSilent && connection.pendingCommands === 0) connection.send(displayMessage("beat"), "ours", () => undefined);
-    const deadlines = [HEARTBEAT_INTERVAL_MS, HEARTBEAT_WARN_MS, HEARTBEAT_DEGRADED_MS];
-    const nextMs = deadlines.find((ms) => ms > silentMs) ?? HEARTBEAT_INTERVAL_MS;
-    this.#beatAt(this.#heardMs + nextMs);
+    checker.silent(this.#options.isServerIdle?.() === true);
+  }
+
+  get #beatMs(): number {
+    return this.#options.heartbeatMs ?? HEARTBEAT_INTERVAL_MS;
   }
 
   #setState(state: ServerState): void {

@@ -11,9 +11,8 @@ import { GUEST_ATTACH_WITHIN_MS } from "../../protocol/limits.ts";
 import { ControlConnection } from "../connection/controlConnection.ts";
 import type { Clock } from "../time/clock.ts";
 import type { AttachGate } from "./attachGate.ts";
-import { attachCommand } from "./guestBase.ts";
 import { type GuestLink, type LinkChannel, orAborted } from "./guestLink.ts";
-import { type GuestSpawn, guestSpawn } from "./guestLook.ts";
+import { attachCommand, type GuestSpawn, guestSpawn } from "./guestLook.ts";
 
 export interface AttachOptions {
   readonly spawn: GuestSpawn;

@@ -9,25 +9,21 @@ import { decodeServerIdentity, SERVER_IDENTITY_FORMAT, type ServerIdentity } fro
 import type { Notification } from "../../protocol/control/notifications.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { SessionId } from "../../protocol/ids.ts";
-import { GUEST_ATTACH_WITHIN_MS, GUEST_CALM_WITH_STAND_IN_MS, PAUSE_AFTER_SEC } from "../../protocol/limits.ts";
+import { GUEST_ATTACH_WITHIN_MS, GUEST_CALM_WITH_STAND_IN_MS } from "../../protocol/limits.ts";
 import { ControlConnection, type ControlConnectionOptions } from "../connection/controlConnection.ts";
 import { createNonce } from "../connection/framing.ts";
 import { Supervisor } from "../connection/supervisor.ts";
 import type { Clock } from "../time/clock.ts";
 import type { AttachGate } from "./attachGate.ts";
+import { clientCheckup } from "./clientCheck.ts";
 import { GuestDoor } from "./guestDoor.ts";
-import { type GuestSpawn, guestSpawn } from "./guestLook.ts";
+import { attachCommand, type GuestSpawn, guestSpawn } from "./guestLook.ts";
 import { removeAbandonedBuffers } from "./guestBuffers.ts";
 import type { LinkChannel } from "./guestLink.ts";
 import { endOrphans } from "./orphanedClients.ts";
 import { chooseSession, decodePresence, mayAttach, type Presence, PRESENCE_COMMANDS } from "./guestPresence.ts";
+import { isWaiting } from "./processState.ts";
 import type { ServerState } from "./tmuxServer.ts";
-
-/** `-E`: nothing of our environment reaches the user's session. `ignore-size`: no window is resized (docs/tmuxFacts.md 31). */
-export const attachCommand = (session: SessionId, ...flags: string[]): readonly string[] => {
-  const all = ["ignore-size", `pause-after=${PAUSE_AFTER_SEC}`, ...flags].join(",");
-  return ["attach-session", "-E", "-t", session, "-f", all];
-};
 
 export interface GuestBaseOptions extends Pick<ControlConnectionOptions, "onOutput" | "onChunkEnd"> {
   readonly onNotification: (notification: Notification, connection: ControlConnection) => void;
@@ -35,6 +31,7 @@ export interface GuestBaseOptions extends Pick<ControlConnectionOptions, "onOutp
   readonly gate: AttachGate;
   readonly clock: Clock;
   readonly log: (event: string, fields: object) => void;
+  readonly heartbeatMs?: number | undefined;
   readonly onState: (state: ServerState) => void;
   /** Somebody else can be asked meanwhile. */
   readonly hasStandIn: () => boolean;
@@ -85,7 +82,10 @@ export class GuestBase {
       open: () => this.#open(),
       prepare: (fresh) => this.#prepare(fresh),
       onState: (state) => options.onState(state),
+      heartbeatMs: options.heartbeatMs,
+      checkup: () => clientCheckup(() => [this.#session, this.#destination], this.#loans.size > 0),
       onBeat: () => options.onBeat(),
+      isServerIdle: () => isWaiting(this.#identity?.pid),
       onEvent: (event, details) => this.#log(event, details),
     });
   }

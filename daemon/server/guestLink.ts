@@ -4,13 +4,17 @@
  * do its streams: whatever ends the link ends them, and the next one begins new epochs.
  */
 import { AppError, toAppError } from "../../protocol/errors.ts";
-import { type PaneId, paneNumberOf, type SessionId } from "../../protocol/ids.ts";
+import type { Notification } from "../../protocol/control/notifications.ts";
+import { type PaneId, paneNumberOf, type SessionId, type WindowId } from "../../protocol/ids.ts";
+import { ConnectionChecker } from "../connection/checkup.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { CaptureContext } from "../panes/capture.ts";
 import type { ExitStatus } from "../panes/outputSource.ts";
 import type { Clock } from "../time/clock.ts";
+import { clientCheckup } from "./clientCheck.ts";
 import { guestBufferName } from "./guestBuffers.ts";
 import { GuestSource } from "./guestSource.ts";
+import { OutputWatch } from "./outputWatch.ts";
 import { PaneRegistry } from "./paneRegistry.ts";
 import type { ServerCounters } from "./tmuxServer.ts";
 
@@ -29,6 +33,9 @@ export interface GuestLinkOptions {
   readonly open: (link: GuestLink, signal: AbortSignal) => Promise<LinkChannel>;
   readonly onListenerError: (error: unknown) => void;
   readonly onRevived: (pane: PaneId) => void;
+  /** The session's windows, as far as is known. */
+  readonly windows: () => readonly WindowId[];
+  readonly panesOf: (window: WindowId) => readonly PaneId[];
   /** A pane is not in use any more; it may be again. */
   readonly onIdle: () => void;
   /** Once. `wasUsed` tells that somebody had a stream of it open, `wasReady` that it ever carried one. */
@@ -43,6 +50,8 @@ export class GuestLink {
   readonly #sources = new Map<PaneId, GuestSource>();
   /** The numbers of the panes above, for the path of output. */
   readonly #watched = new Set<number>();
+  readonly #outputs: OutputWatch;
+  #checker: ConnectionChecker | undefined;
   readonly #abort = new AbortController();
   readonly #ready: Promise<void>;
   #channel: LinkChannel | undefined;
@@ -61,6 +70,11 @@ export class GuestLink {
       onListenerError: options.onListenerError,
       onRevived: options.onRevived,
     });
+    const { windows, panesOf } = options;
+    const onHole = (panes: readonly PaneId[]): void => {
+      for (const pane of panes) this.declarePaused(pane);
+    };
+    this.#outputs = new OutputWatch({ windows, panesOf, onHole });
     this.#registry.beginEpoch(options.epoch, new AppError("INTERNAL_ERROR", "nothing was open"));
     this.#ready = this.#open();
     // Whoever waits for it is told; nobody else has to be.
@@ -134,12 +148,29 @@ export class GuestLink {
   }
 
   takeEscaped(paneNumber: number, line: Uint8Array, from: number, to: number): void {
+    this.#outputs.heard(paneNumber);
     if (this.#watched.has(paneNumber)) this.#registry.takeEscaped(paneNumber, line, from, to);
     else this.#otherBytes += to - from;
   }
 
   announce(): void {
     this.#registry.announce();
+  }
+
+  noticed(notification: Notification): void {
+    this.#outputs.noticed(notification);
+  }
+
+  /** Asks what has become of its connection, if nobody else does, and whether all panes are heard. */
+  beat(isOwn: boolean): void {
+    const connection = this.attached;
+    if (connection === undefined) return;
+    this.#outputs.look(connection, this.session);
+    if (isOwn)
+      this.#checker?.beat(
+        this.#options.clock.nowMs(),
+        clientCheckup(() => [this.session], true),
+      );
   }
 
   declarePaused(pane: PaneId): void {
@@ -193,6 +224,8 @@ export class GuestLink {
         throw this.#closed;
       }
       this.#channel = channel;
+      this.#checker = new ConnectionChecker(channel.connection);
+      this.#outputs.begin();
     } catch (error) {
       this.close(toAppError(error));
       throw this.#closed ?? error;

@@ -4,7 +4,8 @@
  * client that ends at once a pty can lose the last output (a hang-up after a short read is taken for the end).
  */
 import { ControlParser, type GuardBlock } from "../../protocol/control/parser.ts";
-import { GUEST_ATTACH_WITHIN_MS } from "../../protocol/limits.ts";
+import type { SessionId } from "../../protocol/ids.ts";
+import { GUEST_ATTACH_WITHIN_MS, PAUSE_AFTER_SEC } from "../../protocol/limits.ts";
 import type { OpenTransport, TransportOptions } from "../connection/transport.ts";
 import type { Clock } from "../time/clock.ts";
 import type { GuestTmux } from "./guestTmux.ts";
@@ -32,6 +33,12 @@ export const guestSpawn = (
   env: spawn.env,
   cwd: "/",
 });
+
+/** `-E`: nothing of our environment reaches the user's session. `ignore-size`: no window is resized (docs/tmuxFacts.md 31). */
+export const attachCommand = (session: SessionId, ...flags: string[]): readonly string[] => {
+  const all = ["ignore-size", `pause-after=${PAUSE_AFTER_SEC}`, ...flags].join(",");
+  return ["attach-session", "-E", "-t", session, "-f", all];
+};
 
 /** Undefined when there is no server, or it does not answer. */
 export function lookAtServer(spawn: GuestSpawn, clock: Clock, signal: AbortSignal): Promise<Presence | undefined> {

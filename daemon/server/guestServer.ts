@@ -53,6 +53,8 @@ export interface GuestServerOptions {
   readonly ringBytes?: number | undefined;
   /** A session that nobody has used for this long is left. */
   readonly idleMs?: number | undefined;
+  /** Between two looks at each connection; tests have less. */
+  readonly heartbeatMs?: number | undefined;
   /** Where terminals come and go; tests have another. */
   readonly ttyDirectory?: string | undefined;
 }
@@ -108,7 +110,11 @@ export class GuestServer implements ServerKind {
       onLeft: (error) => this.#streams.baseLeft(error),
       onGone: () => this.#forget(new AppError("CONNECTION_LOST", "the tmux server has ended")),
       onPresence: () => this.#streams.checkPresence(),
-      onBeat: () => this.#inventory.beat(),
+      heartbeatMs: options.heartbeatMs,
+      onBeat: () => {
+        this.#inventory.beat();
+        this.#streams.beat();
+      },
       onState: (state) => {
         if (state === "ready") this.#inventory.resume();
         if (state === "degraded") this.#streams.abandonPending();

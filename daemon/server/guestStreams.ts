@@ -69,6 +69,7 @@ export class GuestStreams {
 
   notifiedByBase(notification: Notification, connection: ControlConnection): void {
     if (notification.kind === "pause") resume(connection, this.#borrower, notification.pane);
+    this.#borrower?.noticed(notification);
     if (this.#borrower !== undefined) this.#noteLeft(this.#borrower, notification);
   }
 
@@ -115,6 +116,11 @@ export class GuestStreams {
   /** A link would be asked if the base were lost now. */
   get hasAttached(): boolean {
     return this.#links.all().some(({ attached }) => attached !== undefined);
+  }
+
+  /** Looks whether every link is as it was made; what the base connection is like, is its own concern. */
+  beat(): void {
+    for (const link of this.#links.all()) link.beat(link !== this.#borrower);
   }
 
   declareExit(pane: PaneId, status: ExitStatus): void {
@@ -173,6 +179,8 @@ export class GuestStreams {
       open: (link, signal) => this.#open(link, signal),
       onListenerError: this.#options.onListenerError,
       onRevived: (pane) => this.#options.inventory.paneChanged(pane),
+      windows: () => this.#options.inventory.known.session(session)?.windows ?? [],
+      panesOf: (window) => this.#options.inventory.known.panesOf(window),
       onIdle: hooks.onIdle,
       onClosed: (link, ended) => {
         if (this.#borrower === link) this.#borrower = undefined;
@@ -190,6 +198,7 @@ export class GuestStreams {
       return base.borrow();
     }
     const onNotification = (notification: Notification): void => {
+      link.noticed(notification);
       this.#noteLeft(link, notification);
       // The base connection hears of everything but what happens inside this session's windows.
       if (notification.kind === "layout-change" || base.state === "connecting") inventory.notified(notification);

@@ -55,8 +55,7 @@ export const TITLE_OPTION = "@tmuxwire_title";
  * takes another daemon's hooks along. A hook must never fail: its error would be shown to the next person who attaches.
  */
 export function hubHooks(hubName: string, hub: SessionId, eventPane: PaneId, hookIndex: number): readonly string[] {
-  const linked = `window-linked[${hookIndex}]`;
-  const died = `pane-died[${hookIndex}]`;
+  const [linked, died] = hookNames(hookIndex);
   const inHub = `#{m:*${hubName}*,#{window_linked_sessions_list}}`;
   // What another daemon keeps in its own hub is none of ours.
   const ofHub = `#{m:${HUB_PREFIX}*,#{hook_session_name}}`;
@@ -68,6 +67,25 @@ export function hubHooks(hubName: string, hub: SessionId, eventPane: PaneId, hoo
     setSessionHook(hub, "client-detached", `${taken}${leaveCommand(hub)}`),
   ];
 }
+
+/**
+ * For `display-message -p` after the client's state: whether the hub still has its name, and its hooks are there. A person
+ * can take both away, and without them new windows do not reach us.
+ */
+export const hubStateFormat = (hubName: string, hookIndex: number): string =>
+  [`#{==:#{session_name},${hubName}}`, ...hookNames(hookIndex).map((hook) => `#{?#{${hook}},1,0}`)].join(" ");
+
+/** @param words what `hubStateFormat` has become */
+export function hubFault(words: readonly string[]): string | undefined {
+  const [isNamed, ...hooks] = words;
+  if (isNamed !== "1") return "its session was renamed";
+  return hooks.every((hook) => hook === "1") ? undefined : "its hooks were taken away";
+}
+
+const hookNames = (hookIndex: number): readonly [string, string] => [
+  `window-linked[${hookIndex}]`,
+  `pane-died[${hookIndex}]`,
+];
 
 /**
  * Tells of a pane's title change, once until `TITLE_OPTION` is taken back: a program may change its title a hundred

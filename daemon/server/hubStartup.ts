@@ -45,6 +45,7 @@ const LINKS_AT_ONCE = 200;
 
 export interface AttachedHub extends ServerIdentity {
   readonly connection: ControlConnection;
+  readonly name: string;
   /** This hub's place in the hook arrays. */
   readonly hookIndex: number;
 }
@@ -82,7 +83,7 @@ export async function prepareHub(options: HubStartupOptions): Promise<AttachedHu
   await linkExistingWindows(connection, identity);
   await connection.command(RAW_TERMINAL, "none").catch(ignoreCommandFailure);
   await eventPaneReady;
-  return { ...identity, connection, hookIndex };
+  return { ...identity, connection, name: hubName, hookIndex };
 }
 
 function listenToEventPane(options: HubStartupOptions, pane: PaneId): Promise<void> {

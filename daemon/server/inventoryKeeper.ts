@@ -17,11 +17,13 @@ import {
   type WindowLink,
 } from "../../protocol/command/formats.ts";
 import type { PaneId, WindowId } from "../../protocol/ids.ts";
+import type { Checkup } from "../connection/checkup.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { Clock } from "../time/clock.ts";
 import { ExitSettler } from "./exitSettler.ts";
 import { TTY_DIRECTORY, TtyWatch } from "./guestTtys.ts";
 import { isHubName, type PaneEvent, TITLE_OPTION, titleTold } from "./hub.ts";
+import { HubGuard } from "./hubGuard.ts";
 import type { AttachedHub } from "./hubStartup.ts";
 import { sweepHub } from "./hubSweep.ts";
 import { Inventory } from "./inventory.ts";
@@ -52,6 +54,7 @@ export class InventoryKeeper {
   readonly #dead: PaneLook<DeadPane>;
   readonly #settler: ExitSettler;
   readonly #ttys: TtyWatch;
+  readonly #guard: HubGuard;
   #hub: AttachedHub | undefined;
   #identity: ServerIdentity | undefined;
 
@@ -90,6 +93,8 @@ export class InventoryKeeper {
       serverPid: () => (this.#hub === undefined ? undefined : this.#identity?.pid),
       look: () => this.#dead.look(),
     });
+    const { panes, log } = options;
+    this.#guard = new HubGuard({ inventory: this.inventory, panes, log, hub: () => this.#hub });
     // The hook that tells of a death comes with the signal that tmux can miss, and can get lost itself; a terminal goes.
     this.#ttys = new TtyWatch({
       clock: options.clock,
@@ -106,6 +111,11 @@ export class InventoryKeeper {
     return this.#identity === undefined ? undefined : identityText(this.#identity);
   }
 
+  /** The server's process, as far as is known. */
+  get serverPid(): number | undefined {
+    return this.#identity?.pid;
+  }
+
   /** A connection is ready to be asked: lists everything on it. */
   async attached(hub: AttachedHub): Promise<void> {
     const known = this.#identity;
@@ -114,6 +124,7 @@ export class InventoryKeeper {
     this.#identity = hub;
     this.#hub = hub;
     await this.#refresher.refreshAll();
+    this.#guard.begin();
   }
 
   /**
@@ -163,6 +174,17 @@ export class InventoryKeeper {
   /** A hook can be missed (see `PaneEvent`): dead panes are looked for now and then, on a connection that is alive. */
   beat(): void {
     this.#dead.look();
+    if (this.#hub !== undefined) this.#guard.beat(this.#hub);
+  }
+
+  /** What a beat asks of our client. @throws AppError CONNECTION_LOST */
+  checkup(): Checkup {
+    return this.#guard.checkup(this.requireHub());
+  }
+
+  /** A pane's output came. On the path of output. */
+  heard(paneNumber: number): void {
+    this.#guard.heard(paneNumber);
   }
 
   paneEvent(event: PaneEvent): void {
@@ -177,6 +199,7 @@ export class InventoryKeeper {
   }
 
   notified(notification: Notification): void {
+    this.#guard.noticed(notification);
     switch (notification.kind) {
       case "sessions-changed":
       case "session-renamed":
@@ -222,6 +245,7 @@ export class InventoryKeeper {
       return [];
     }
     const hubs = new Set(rows.filter((row) => isHubName(row.name)).map((row) => row.session));
+    this.#guard.listed(links);
     // Before the listing is applied: the panes of windows that are no longer in a session are still known.
     sweepHub({ hub, hubs, links, panesOf: (window) => this.inventory.panesOf(window) });
     const { events, unknownWindows } = this.inventory.applyTopology(

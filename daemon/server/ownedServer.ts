@@ -22,6 +22,7 @@ import type { Inventory } from "./inventory.ts";
 import { InventoryKeeper } from "./inventoryKeeper.ts";
 import { createOwnedSession, killOwnedSession } from "./ownedSessions.ts";
 import { PaneRegistry } from "./paneRegistry.ts";
+import { isWaiting } from "./processState.ts";
 import { type PaneInUse, RealServer, type ServerKind } from "./realServer.ts";
 import { listenerFailure, ServerListeners } from "./serverListeners.ts";
 import { requireSize } from "./sessionRules.ts";
@@ -52,6 +53,8 @@ export interface OwnedServerOptions {
   /** Output kept per pane. */
   readonly ringBytes?: number | undefined;
   readonly historyLines?: number | undefined;
+  /** Between two looks at the connection; tests have less. */
+  readonly heartbeatMs?: number | undefined;
   /** Where terminals come and go; tests have another. */
   readonly ttyDirectory?: string | undefined;
 }
@@ -92,10 +95,13 @@ class OwnedServer implements ServerKind {
       clock,
       open: () => this.#open(),
       prepare: (fresh) => this.#prepare(fresh),
+      heartbeatMs: options.heartbeatMs,
+      checkup: () => this.#keeper.checkup(),
       onBeat: () => {
         this.#keeper.beat();
         this.#socket.look();
       },
+      isServerIdle: () => isWaiting(this.#keeper.serverPid),
       onState: (state) => {
         if (state === "ready") this.#keeper.resume();
         this.#keeper.emit([{ kind: "state", state }]);
@@ -218,7 +224,10 @@ class OwnedServer implements ServerKind {
         env,
         cwd: "/",
       },
-      onOutput: (paneNumber, line, from, to) => this.#panes.takeEscaped(paneNumber, line, from, to),
+      onOutput: (paneNumber, line, from, to) => {
+        this.#keeper.heard(paneNumber);
+        this.#panes.takeEscaped(paneNumber, line, from, to);
+      },
       onNotification: (notification) => this.#keeper.notified(notification),
       onChunkEnd: () => {
         this.#supervisor.heard();

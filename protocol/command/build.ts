@@ -175,12 +175,18 @@ export const controlPaneOutput = (pane: PaneId, state: "off" | "on" | "continue"
 /** Sets flags of this client, `!` before one takes it back (tmux(1) attach-session `-f`). */
 export const setClientFlags = (flags: string): string => `refresh-client -f ${quote(flags)}`;
 
+export const renameSession = (session: SessionId, name: string): string =>
+  `rename-session -t ${quote(session)} ${quoteLiteralFormat(name)}`;
+
 /** Moves this client to another session; nothing of its environment goes there. */
 export const switchClient = (session: SessionId): string => `switch-client -E -t ${quote(session)}`;
 
 export const listClients = (format: string): string => `list-clients -F ${quote(format)}`;
 export const listSessions = (format: string): string => `list-sessions -F ${quote(format)}`;
 export const listAllWindows = (format: string): string => `list-windows -a -F ${quote(format)}`;
+/** The windows of a session in which something was written after a second of Unix time. */
+export const listWindowsWrittenTo = (session: SessionId, afterSec: number, format: string): string =>
+  `list-windows -t ${quote(session)} -f ${quote(`#{>:#{window_activity},${afterSec}}`)} -F ${quote(format)}`;
 export const listAllPanes = (format: string): string => `list-panes -a -F ${quote(format)}`;
 /** The panes for which `filter`, a format, is true; their ids, if nothing else is asked. */
 export const listPanesWhere = (filter: string, format = "#{pane_id}"): string =>

@@ -169,6 +169,35 @@ export function decodeServerIdentity(body: Uint8Array): ServerIdentity | undefin
   return { pid: Number(pid), startSec: Number(start), version, session, window, pane, ...owner };
 }
 
+export interface ClientState {
+  /** The session this client is attached to. */
+  readonly session: SessionId;
+  readonly flags: ReadonlySet<string>;
+}
+
+/** For `display-message -p`: where this client is and how it is; what follows them in a line is the caller's. */
+export const CLIENT_STATE_FORMAT = "#{session_id} #{client_flags}";
+
+export function decodeClientState(body: Uint8Array): ClientState | undefined {
+  const [session = "", flags = ""] = lines(body)[0]?.split(" ") ?? [];
+  return isSessionId(session) ? { session, flags: new Set(flags.split(",")) } : undefined;
+}
+
+export interface WindowTime {
+  readonly window: WindowId;
+  /** Unix time of the second in which something was last written in it. */
+  readonly writtenSec: number;
+}
+
+/** For `list-windows`. Ids and numbers only. */
+export const WINDOW_TIMES_FORMAT = "#{window_id} #{window_activity}";
+
+export const decodeWindowTimes = (body: Uint8Array): WindowTime[] =>
+  lines(body).flatMap((line) => {
+    const [window = "", written] = line.split(" ");
+    return isWindowId(window) ? [{ window, writtenSec: Number(written) }] : [];
+  });
+
 /** One word for which server it is. */
 export const identityText = ({ pid, startSec }: Pick<ServerIdentity, "pid" | "startSec">): string =>
   `${pid}.${startSec}`;

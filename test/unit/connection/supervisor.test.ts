@@ -52,6 +52,7 @@ function bench(): Bench {
       onState: (state) => states.push(state),
       onEvent: (event) => events.push(event),
       onBeat: () => (all.beats += 1),
+      checkup: () => ({ command: "how are you", fault: (answer) => (answer.length > 6 ? "moved" : undefined) }),
     }),
   };
   const { supervisor } = all;
@@ -92,6 +93,7 @@ test("silence: late after 6 s, degraded after 12 s, callers told, ready at the f
   expect(await pending).toMatchObject({ code: "CONNECTION_LOST" });
   expect(() => supervisor.connection()).toThrow(expect.objectContaining({ code: "CONNECTION_LOST" }));
   last().reply("late\n");
+  last().reply("well\n");
   expect(supervisor.state).toBe("ready");
   // The late answer had its slot: the next command gets its own.
   const next = supervisor.connection().command("y");
@@ -164,4 +166,69 @@ test("closing is final and settles what waits", async () => {
   await turn();
   expect(transports).toHaveLength(1);
   expect(states).toEqual(["ready", "closed"]);
+});
+
+test("a client that is not as it was made is left, also while tmux speaks, and the next one is taken", async () => {
+  const { clock, supervisor, last, states, transports } = bench();
+  await supervisor.start();
+  for (let second = 0; second < 5; second += 1) {
+    clock.advanceMs(1_000);
+    last().push("%output %1 x\n");
+  }
+  await turn();
+  expect(last().lines).toEqual(["how are you"]);
+  last().reply("elsewhere\n");
+  expect(transports[0]?.closed).toBe(true);
+  clock.advanceMs(0);
+  await turn();
+  expect(states).toEqual(["ready", "connecting", "ready"]);
+  expect(transports).toHaveLength(2);
+});
+
+test("a client that takes no commands any more is left", async () => {
+  const { clock, supervisor, last, states } = bench();
+  await supervisor.start();
+  clock.advanceMs(5_000);
+  await turn();
+  last().reply("client is read-only\n", false);
+  clock.advanceMs(0);
+  await turn();
+  expect(states).toEqual(["ready", "connecting", "ready"]);
+});
+
+test("tmux that speaks and answers nothing for 12 s is left, one that answers slowly is not", async () => {
+  const slow = bench();
+  await slow.supervisor.start();
+  const stuck = bench();
+  await stuck.supervisor.start();
+  const ignore = (): void => undefined;
+  for (let second = 0; second < 20; second += 1) {
+    slow.supervisor.connection().send("x", "ours", ignore);
+    for (const { clock, last } of [slow, stuck]) {
+      clock.advanceMs(1_000);
+      last().push("%output %1 x\n");
+      await turn();
+    }
+    if (second % 5 === 0) slow.last().reply("x\n");
+  }
+  expect(slow.states).toEqual(["ready"]);
+  expect(stuck.states.slice(0, 2)).toEqual(["ready", "connecting"]);
+  expect(stuck.transports[0]?.closed).toBe(true);
+});
+
+test("a connection that is taken again and again is made anew more and more slowly", async () => {
+  const { clock, supervisor, last, transports } = bench();
+  await supervisor.start();
+  const until = async (ms: number): Promise<number> => {
+    for (let at = 0; at < ms; at += 10) {
+      clock.advanceMs(10);
+      await turn();
+      if (supervisor.state === "ready") last().drop();
+    }
+    return transports.length;
+  };
+  last().drop();
+  const first = await until(1_000);
+  expect(first).toBeLessThan(15);
+  expect((await until(1_000)) - first).toBeLessThanOrEqual(1);
 });

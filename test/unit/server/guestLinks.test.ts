@@ -37,6 +37,8 @@ function makeLinks(): GuestLinks {
         },
         onListenerError: () => undefined,
         onRevived: () => undefined,
+        windows: () => [],
+        panesOf: () => [],
         ...hooks,
       }),
   });

@@ -1,0 +1,34 @@
+/**
+ * What is wrong with a control client of ours, as tmux itself describes it: where it is and which flags it has. It must
+ * get output, count for no window's size, be told when it is late, and be allowed to send commands.
+ */
+import { displayMessage } from "../../protocol/command/build.ts";
+import { CLIENT_STATE_FORMAT, decodeClientState } from "../../protocol/command/formats.ts";
+import type { SessionId } from "../../protocol/ids.ts";
+import { PAUSE_AFTER_SEC } from "../../protocol/limits.ts";
+import type { Checkup } from "../connection/checkup.ts";
+
+/** Needed, or the client is another than the one we started. */
+const NEEDED = ["control-mode", "ignore-size", `pause-after=${PAUSE_AFTER_SEC}`];
+/** Each of them ends output or input without a word. */
+const HARMFUL = ["suspended", "read-only"];
+
+/** @param withOutput output is expected over it; otherwise it is nobody's concern */
+export function clientFault(answer: Uint8Array, session: SessionId, withOutput: boolean): string | undefined {
+  const state = decodeClientState(answer);
+  if (state?.session !== session) return "it is attached to another session";
+  const missing = NEEDED.find((flag) => !state.flags.has(flag));
+  if (missing !== undefined) return `it has lost its flag ${missing}`;
+  const harmful = [...HARMFUL, ...(withOutput ? ["no-output"] : [])].find((flag) => state.flags.has(flag));
+  return harmful === undefined ? undefined : `somebody made it ${harmful}`;
+}
+
+/** @param places where it may be when tmux answers; more than one while it moves */
+export const clientCheckup = (places: () => readonly (SessionId | undefined)[], withOutput: boolean): Checkup => ({
+  command: displayMessage(CLIENT_STATE_FORMAT),
+  fault: (answer) => {
+    const faults = places().map((place) => place !== undefined && clientFault(answer, place, withOutput));
+    const isWell = faults.includes(undefined);
+    return isWell ? undefined : faults.find((fault) => typeof fault === "string");
+  },
+});

@@ -1,0 +1,115 @@
+/**
+ * Finds panes whose output somebody has turned off for our client (`refresh-client -A %N:off`): tmux tells nobody and has
+ * no format for it. What it has is the second in which each window was last written to; a window that was written to
+ * later than we last heard of any of its panes is one we do not hear. It is turned on again, and the hole is declared in
+ * the turn of tmux's answer: what it sent before that is before the hole. A pane that writes nothing after the second of
+ * its last byte is noticed with its next output.
+ */
+import { controlPaneOutput, listWindowsWrittenTo } from "../../protocol/command/build.ts";
+import { decodeWindowTimes, WINDOW_TIMES_FORMAT } from "../../protocol/command/formats.ts";
+import type { Notification } from "../../protocol/control/notifications.ts";
+import { type PaneId, paneNumberOf, type SessionId, type WindowId } from "../../protocol/ids.ts";
+import type { ControlConnection } from "../connection/controlConnection.ts";
+
+export interface OutputWatchOptions {
+  /** tmux's clock is the machine's. */
+  readonly nowUnixMs?: (() => number) | undefined;
+  readonly windows: () => readonly WindowId[];
+  readonly panesOf: (window: WindowId) => readonly PaneId[];
+  /** What these panes have written for some time has not come, and what follows does. */
+  readonly onHole: (panes: readonly PaneId[]) => void;
+}
+
+export class OutputWatch {
+  readonly #options: OutputWatchOptions;
+  readonly #nowUnixMs: () => number;
+  /** By pane number; what is older than `#sinceSec` is dropped. */
+  readonly #heardSec = new Map<number, number>();
+  /** Windows that tmux counts as written to for another reason. */
+  readonly #excusedSec = new Map<WindowId, number>();
+  #sinceSec: number;
+  /** Known at the last look: one that is new counts as written to since it was made. */
+  #known: ReadonlySet<WindowId> = new Set();
+  #isLooking = false;
+
+  constructor(options: OutputWatchOptions) {
+    this.#options = options;
+    this.#nowUnixMs = options.nowUnixMs ?? Date.now;
+    this.#sinceSec = this.#nowSec();
+  }
+
+  /** Another connection begins: what was written before it is none of its concern. */
+  begin(): void {
+    this.#heardSec.clear();
+    this.#excusedSec.clear();
+    this.#known = new Set(this.#options.windows());
+    this.#sinceSec = this.#nowSec();
+  }
+
+  /** A pane's output came. On the path of output. */
+  heard(paneNumber: number): void {
+    this.#heardSec.set(paneNumber, this.#nowSec());
+  }
+
+  /** tmux counts the choice of a window as activity in it. */
+  noticed(notification: Notification): void {
+    if (notification.kind === "session-window-changed") this.#excusedSec.set(notification.window, this.#nowSec());
+  }
+
+  /** Asks over the connection that carries the output. */
+  look(connection: ControlConnection, session: SessionId): void {
+    if (this.#isLooking || connection.closed) return;
+    this.#isLooking = true;
+    this.#turnOnSilent(connection, session)
+      // The connection is lost, or the session: that has its own consequences.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isLooking = false;
+      });
+  }
+
+  async #turnOnSilent(connection: ControlConnection, session: SessionId): Promise<void> {
+    const [sinceSec, nowSec] = [this.#sinceSec, this.#nowSec()];
+    let silent = await this.#find(connection, session, sinceSec);
+    // What made a window seem silent may have been said in the meantime.
+    if (silent.length > 0) silent = await this.#find(connection, session, sinceSec);
+    if (silent.length > 0) this.#turnOn(connection, silent);
+    this.#looked(nowSec);
+  }
+
+  async #find(connection: ControlConnection, session: SessionId, sinceSec: number): Promise<readonly WindowId[]> {
+    const { body } = await connection.command(listWindowsWrittenTo(session, sinceSec, WINDOW_TIMES_FORMAT));
+    return decodeWindowTimes(body)
+      .filter(({ window, writtenSec }) => this.#known.has(window) && this.#lastSec(window) < writtenSec)
+      .map(({ window }) => window);
+  }
+
+  #turnOn(connection: ControlConnection, windows: readonly WindowId[]): void {
+    const panes = windows.flatMap((window) => this.#options.panesOf(window));
+    if (panes.length === 0) return;
+    const commands = panes.map((pane) => controlPaneOutput(pane, "on"));
+    connection.sendGroup(commands, (outcome) => {
+      if (!("replies" in outcome)) return;
+      for (const window of windows) this.#excusedSec.set(window, this.#nowSec());
+      this.#options.onHole(panes);
+    });
+  }
+
+  #looked(nowSec: number): void {
+    // A second that has not passed is looked at again.
+    this.#sinceSec = nowSec - 1;
+    this.#known = new Set(this.#options.windows());
+    for (const times of [this.#heardSec, this.#excusedSec] as Map<unknown, number>[]) {
+      for (const [key, sec] of times) if (sec < this.#sinceSec) times.delete(key);
+    }
+  }
+
+  #lastSec(window: WindowId): number {
+    const heard = this.#options.panesOf(window).map((pane) => this.#heardSec.get(paneNumberOf(pane)) ?? 0);
+    return Math.max(this.#excusedSec.get(window) ?? 0, ...heard);
+  }
+
+  #nowSec(): number {
+    return Math.floor(this.#nowUnixMs() / 1_000);
+  }
+}
