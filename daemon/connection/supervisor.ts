@@ -122,7 +122,7 @@ export class Supervisor {
     this.#options.onEvent("connection.lost", { reason: error.details?.["reason"] ?? error.code });
     this.#setState("connecting");
     const nowMs = this.#options.clock.nowMs();
-    this.#quickLosses = nowMs - this.#readyMs < HEARTBEAT_INTERVAL_MS ? this.#quickLosses + 1 : 0;
+    this.#quickLosses = nowMs - this.#readyMs < this.#beatMs ? this.#quickLosses + 1 : 0;
     const excess = this.#quickLosses - MAX_QUICK_LOSSES;
     this.#retryAt(nowMs + (excess > 0 ? Math.min(RECONNECT_MAX_MS, RECONNECT_MIN_MS * 2 ** excess) : 0));
   }
