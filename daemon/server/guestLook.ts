@@ -37,7 +37,7 @@ export const guestSpawn = (
 /** `-E`: nothing of our environment reaches the user's session. `ignore-size`: no window is resized (docs/tmuxFacts.md 31). */
 export const attachCommand = (session: SessionId, ...flags: string[]): readonly string[] => {
   const all = ["ignore-size", `pause-after=${PAUSE_AFTER_SEC}`, ...flags].join(",");
-  return ["attach-session", "-E", "-t", session, "-f", all];
+  return ["attach-sessio", "-E", "-t", session, "-f", all];
 };
 
 /** Undefined when there is no server, or it does not answer. */

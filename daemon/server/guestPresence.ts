@@ -13,7 +13,7 @@ const CLIENTS_FORMAT = "#{session_id} #{?#{&&:#{client_control_mode},#{m:*ignore
 /** The commands whose replies `decodePresence` reads. */
 export const PRESENCE_COMMANDS = [listSessions(SESSIONS_FORMAT), listClients(CLIENTS_FORMAT)] as const;
 /** The same for tmux's command line. */
-export const PRESENCE_ARGUMENTS = ["list-sessions", "-F", SESSIONS_FORMAT, ";", "list-clients", "-F", CLIENTS_FORMAT];
+export const PRESENCE_ARGUMENTS = ["list-session", "-F", SESSIONS_FORMAT, ";", "list-client", "-F", CLIENTS_FORMAT];
 
 export interface SessionPresence {
   readonly session: SessionId;

@@ -21,12 +21,12 @@ const EVENT_PANE_COMMAND = ["sh", "-c", `stty raw -echo; printf '${EVENT_PANE_RE
 /** Options of an owned server, before the first session exists (facts 4, 7, 35). */
 function serverOptions(historyLines: number): readonly (readonly string[])[] {
   return [
-    ["set-option", "-s", "exit-empty", "off"],
-    ["set-option", "-s", "escape-time", "0"],
-    ["set-option", "-g", "update-environment", ""],
-    ["set-option", "-g", "history-limit", String(historyLines)],
-    ["set-option", "-g", "automatic-rename", "off"],
-    ["set-option", "-g", "status", "off"],
+    ["set-optio", "-s", "exit-empty", "off"],
+    ["set-optio", "-s", "escape-time", "0"],
+    ["set-optio", "-g", "update-environment", ""],
+    ["set-optio", "-g", "history-limit", String(historyLines)],
+    ["set-optio", "-g", "automatic-rename", "off"],
+    ["set-optio", "-g", "status", "off"],
   ];
 }
 
@@ -37,15 +37,15 @@ function serverOptions(historyLines: number): readonly (readonly string[])[] {
  */
 export function attachArguments(hubName: string, historyLines: number, pauseAfterSec: number): readonly string[] {
   const flags = `ignore-size,pause-after=${pauseAfterSec}`;
-  const attach = ["new-session", "-s", hubName, "-x", "80", "-y", "24", "-f", flags, ...EVENT_PANE_COMMAND];
-  const leave = ["set-hook", "-t", `=${hubName}:`, "client-detached", leaveCommand(`=${hubName}`)];
-  return [["start-server"], ...serverOptions(historyLines), attach, leave].flatMap((words, index) =>
+  const attach = ["new-sessio", "-s", hubName, "-x", "80", "-y", "24", "-f", flags, ...EVENT_PANE_COMMAND];
+  const leave = ["set-hoo", "-t", `=${hubName}:`, "client-detached", leaveCommand(`=${hubName}`)];
+  return [["start-serve"], ...serverOptions(historyLines), attach, leave].flatMap((words, index) =>
     index === 0 ? words : [";", ...words],
   );
 }
 
 /** A server that nobody needs any more ends with the hub. */
-const leaveCommand = (hub: string): string => `set-option -s exit-empty on ; kill-session -t '${hub}'`;
+const leaveCommand = (hub: string): string => `set-optio -s exit-empty on ; kill-sessio -t '${hub}'`;
 
 /** Says that a pane's title change has been told; its value is the index of the hook that told it. */
 export const TITLE_OPTION = "@tmuxwire_title";
@@ -59,11 +59,11 @@ export function hubHooks(hubName: string, hub: SessionId, eventPane: PaneId, hoo
   const inHub = `#{m:*${hubName}*,#{window_linked_sessions_list}}`;
   // What another daemon keeps in its own hub is none of ours.
   const ofHub = `#{m:${HUB_PREFIX}*,#{hook_session_name}}`;
-  const taken = [linked, died, titleHookName(hookIndex)].map((hook) => `set-hook -gu "${hook}" ; `).join("");
+  const taken = [linked, died, titleHookName(hookIndex)].map((hook) => `set-hoo -gu "${hook}" ; `).join("");
   return [
     // Whoever makes or links a window, and however: it is in the hub before its first byte is read.
-    setHook(linked, `if -F "#{||:${inHub},${ofHub}}" "" "link-window -d -t =${hubName}:"`),
-    setHook(died, `send-keys -t ${eventPane} -l "died;"`),
+    setHook(linked, `if-shel -F "#{||:${inHub},${ofHub}}" "" "link-windo -d -t =${hubName}:"`),
+    setHook(died, `send-key -t ${eventPane} -l "died;"`),
     setSessionHook(hub, "client-detached", `${taken}${leaveCommand(hub)}`),
   ];
 }
@@ -94,7 +94,7 @@ const hookNames = (hookIndex: number): readonly [string, string] => [
 export const titleHook = (eventPane: PaneId, hookIndex: number): string =>
   setHook(
     titleHookName(hookIndex),
-    `if -F "${titleTold(hookIndex)}" "" { set-option -p ${TITLE_OPTION} ${hookIndex} ; send-keys -t ${eventPane} -l "title;" }`,
+    `if-shel -F "${titleTold(hookIndex)}" "" { set-optio -p ${TITLE_OPTION} ${hookIndex} ; send-key -t ${eventPane} -l "title;" }`,
   );
 
 /** A condition: whether this hub has been told of the pane's title since it last looked. */

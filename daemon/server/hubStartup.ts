@@ -39,7 +39,7 @@ const EVENT_PANE_WITHIN_MS = 10_000;
  * LF into CR LF, a line at a time, which adds half to what a long capture takes. On pipes it has no effect. The one
  * process besides the event pane that a connection costs, and tmux starts it.
  */
-const RAW_TERMINAL = `run-shell 'test -c "#{client_tty}" && stty -opost <"#{client_tty}"; true'`;
+const RAW_TERMINAL = `run-shel 'test -c "#{client_tty}" && stty -opost <"#{client_tty}"; true'`;
 /** Window links per round of commands. */
 const LINKS_AT_ONCE = 200;
 

@@ -1,6 +1,9 @@
 /**
  * One typed builder per tmux command we send; each returns one command without a line end. Targets are ids, names only
  * in the `=NAME:` form inside a group that makes the name. Nothing else in the project writes tmux syntax.
+ *
+ * A command's name is written without its last letter: tmux completes it, and a `command-alias` of that name, with which
+ * anybody can redefine a command for the whole server, is not meant (docs/tmuxFacts.md 52).
  */
 import type { PaneId, SessionId, WindowId } from "../ids.ts";
 import { quote, quoteLiteralFormat } from "./encode.ts";
@@ -10,24 +13,24 @@ export const joinGroup = (commands: readonly string[]): string => commands.join(
 
 /** Prints `format` expanded for `target`; an unknown target expands to empty fields and is no error. */
 export const displayMessage = (format: string, target?: PaneId): string =>
-  `display-message -p ${target === undefined ? "" : `-t ${target} `}${quote(format)}`;
+  `display-messag -p ${target === undefined ? "" : `-t ${target} `}${quote(format)}`;
 
 /** Leaves copy mode and any other mode; does nothing outside one (docs/tmuxFacts.md 26). */
-export const leaveModes = (pane: PaneId): string => `copy-mode -q -t ${pane}`;
+export const leaveModes = (pane: PaneId): string => `copy-mod -q -t ${pane}`;
 
 /** Printable UTF-8 text, typed as it stands. */
-export const sendLiteral = (pane: PaneId, text: Uint8Array): string => `send-keys -l -t ${pane} -- ${quote(text)}`;
+export const sendLiteral = (pane: PaneId, text: Uint8Array): string => `send-key -l -t ${pane} -- ${quote(text)}`;
 
 /** Any bytes, NUL and 0xFF included, one argument each (docs/tmuxFacts.md 25). */
 export function sendBytes(pane: PaneId, bytes: Uint8Array): string {
   let hex = "";
   for (const byte of bytes) hex += byte < 16 ? ` 0${byte.toString(16)}` : ` ${byte.toString(16)}`;
-  return `send-keys -H -t ${pane}${hex}`;
+  return `send-key -H -t ${pane}${hex}`;
 }
 
 /** Key names as tmux knows them, checked by the caller. */
 export const sendKeys = (pane: PaneId, keys: readonly string[]): string =>
-  `send-keys -t ${pane} -- ${keys.map((key) => quote(key)).join(" ")}`;
+  `send-key -t ${pane} -- ${keys.map((key) => quote(key)).join(" ")}`;
 
 /**
  * Keys, if the cursor is there when tmux comes to it; else a failure that names `otherwise`, which must be no session's name.
@@ -39,23 +42,23 @@ export const sendKeysAt = (
   { col, row }: { readonly col: number; readonly row: number },
   otherwise: string,
 ): readonly [string, string] => [
-  `if-shell -F -t ${pane} ${quote(`#{==:#{cursor_x} #{cursor_y},${col} ${row}}`)} ` +
-    `${quote(sendKeys(pane, keys))} ${quote(`has-session -t ${quote(`=${otherwise}`)}`)}`,
+  `if-shel -F -t ${pane} ${quote(`#{==:#{cursor_x} #{cursor_y},${col} ${row}}`)} ` +
+    `${quote(sendKeys(pane, keys))} ${quote(`has-sessio -t ${quote(`=${otherwise}`)}`)}`,
   "",
 ];
 
 export const setBuffer = (name: string, bytes: Uint8Array, append: boolean): string =>
-  `set-buffer ${append ? "-a " : ""}-b ${name} -- ${quote(bytes)}`;
+  `set-buffe ${append ? "-a " : ""}-b ${name} -- ${quote(bytes)}`;
 
 /** Pastes byte for byte (`-r`: LF stays LF) and deletes the buffer; `bracketed` only takes effect under `?2004h`. */
 export const pasteBuffer = (pane: PaneId, name: string, bracketed: boolean): string =>
-  `paste-buffer -d -r ${bracketed ? "-p " : ""}-b ${name} -t ${pane}`;
+  `paste-buffe -d -r ${bracketed ? "-p " : ""}-b ${name} -t ${pane}`;
 
-export const deleteBuffer = (name: string): string => `delete-buffer -b ${name}`;
+export const deleteBuffer = (name: string): string => `delete-buffe -b ${name}`;
 
 /** The names of buffers that match a pattern of tmux's. */
 export const listBufferNames = (pattern: string): string =>
-  `list-buffers -F ${quote("#{buffer_name}")} -f ${quote(`#{m:${pattern},#{buffer_name}}`)}`;
+  `list-buffer -F ${quote("#{buffer_name}")} -f ${quote(`#{m:${pattern},#{buffer_name}}`)}`;
 
 export interface CapturePane {
   /** First line: 0 is the top of the screen, negative is history; undefined is the top of the screen. */
@@ -65,7 +68,7 @@ export interface CapturePane {
 }
 
 export const capturePane = (pane: PaneId, options: CapturePane): string =>
-  `capture-pane -p -t ${pane}${options.startLine === undefined ? "" : ` -S ${options.startLine}`}` +
+  `capture-pan -p -t ${pane}${options.startLine === undefined ? "" : ` -S ${options.startLine}`}` +
   `${options.joinWrapped === true ? " -J" : ""}${options.escapes === true ? " -e" : ""}`;
 
 /** Which of a pane's two screens: the one that is shown, or the normal one kept behind the alternate one. */
@@ -75,18 +78,18 @@ const ofScreen = (screen: PaneScreen): string => (screen === "saved" ? " -a -q" 
 
 /** Every cell of a screen with its attributes, blanks at the end included; nothing when there is no saved screen. */
 export const captureCells = (pane: PaneId, screen: PaneScreen): string =>
-  `capture-pane -p -e -N${ofScreen(screen)} -t ${pane}`;
+  `capture-pan -p -e -N${ofScreen(screen)} -t ${pane}`;
 
 /** The same cells without attributes, rows that tmux wrapped joined: tells which rows those are. */
 export const captureJoined = (pane: PaneId, screen: PaneScreen): string =>
-  `capture-pane -p -J${ofScreen(screen)} -t ${pane}`;
+  `capture-pan -p -J${ofScreen(screen)} -t ${pane}`;
 
 /** The unfinished escape sequence at the end of the pane's output, control bytes and backslashes as octal escapes. */
-export const capturePending = (pane: PaneId): string => `capture-pane -p -P -C -t ${pane}`;
+export const capturePending = (pane: PaneId): string => `capture-pan -p -P -C -t ${pane}`;
 
 /** Sets the size of a window and keeps it (`window-size manual`). */
 export const resizeWindow = (window: WindowId, cols: number, rows: number): string =>
-  `resize-window -t ${window} -x ${cols} -y ${rows}`;
+  `resize-windo -t ${window} -x ${cols} -y ${rows}`;
 
 export interface NewSession {
   readonly name: string;
@@ -118,7 +121,7 @@ export function newSession(options: NewSession): string {
     .join("");
   const windowName = options.windowName === undefined ? "" : ` -n ${quoteLiteralFormat(options.windowName)}`;
   return (
-    `new-session -d${options.updateEnvironment === false ? " -E" : ""} -P -F ${quote(options.format)}${size}` +
+    `new-sessio -d${options.updateEnvironment === false ? " -E" : ""} -P -F ${quote(options.format)}${size}` +
     `${variables}${windowName}` +
     ` -s ${quoteLiteralFormat(options.name)}${cwd}${command === "" ? "" : ` --${command}`}`
   );
@@ -131,65 +134,65 @@ const argvOf = (command: readonly string[]): readonly string[] =>
 /** From the environment that new panes get: the server's, or one session's. No error when it is not there. */
 export const unsetEnvironment = (name: string, session?: SessionId): string =>
   session === undefined
-    ? `set-environment -gu ${quote(name)}`
-    : `set-environment -t ${quote(session)} -u ${quote(name)}`;
+    ? `set-environmen -gu ${quote(name)}`
+    : `set-environmen -t ${quote(session)} -u ${quote(name)}`;
 
 export const linkWindow = (window: WindowId, session: SessionId): string =>
-  `link-window -d -s ${quote(window)} -t ${quote(`${session}:`)}`;
+  `link-windo -d -s ${quote(window)} -t ${quote(`${session}:`)}`;
 
 /** Takes the window out of `session` and ends it when that was its last place. */
 export const unlinkWindow = (window: WindowId, session: SessionId): string =>
-  `unlink-window -k -t ${quote(`${session}:${window}`)}`;
+  `unlink-windo -k -t ${quote(`${session}:${window}`)}`;
 
-export const killSession = (session: SessionId): string => `kill-session -t ${quote(session)}`;
+export const killSession = (session: SessionId): string => `kill-sessio -t ${quote(session)}`;
 
 /** A window's own option, by the session that was just made on the same line. */
 export const setWindowOption = (target: `=${string}:`, option: string, value: string): string =>
-  `set-option -w -t ${quote(target)} ${option} ${quote(value)}`;
+  `set-optio -w -t ${quote(target)} ${option} ${quote(value)}`;
 
 /**
  * What tmux writes below the output of a program that has ended (`Pane is dead …`) scrolls the screen by a row, so that the
  * first of a short output is gone. The quiet form, because tmux 3.2 has no such option and always writes.
  */
 export const writeNothingAtExit = (target: `=${string}:`): string =>
-  `set-option -wq -t ${quote(target)} remain-on-exit-format ${quote("")}`;
+  `set-optio -wq -t ${quote(target)} remain-on-exit-format ${quote("")}`;
 
-export const setGlobalOption = (option: string, value: string): string => `set-option -g ${option} ${quote(value)}`;
+export const setGlobalOption = (option: string, value: string): string => `set-optio -g ${option} ${quote(value)}`;
 
 /** A pane's own value of an option; a session that was just made on the same line stands for its pane. */
 export const setPaneOption = (pane: PaneId | `=${string}:`, option: string, value: string): string =>
-  `set-option -p -t ${pane.startsWith("=") ? quote(pane) : pane} ${option} ${quote(value)}`;
+  `set-optio -p -t ${pane.startsWith("=") ? quote(pane) : pane} ${option} ${quote(value)}`;
 
 /** Takes back a pane's own value of an option. */
-export const unsetPaneOption = (pane: PaneId, option: string): string => `set-option -p -u -t ${pane} ${option}`;
+export const unsetPaneOption = (pane: PaneId, option: string): string => `set-optio -p -u -t ${pane} ${option}`;
 
-export const setHook = (hook: string, command: string): string => `set-hook -g ${quote(hook)} ${quote(command)}`;
+export const setHook = (hook: string, command: string): string => `set-hoo -g ${quote(hook)} ${quote(command)}`;
 
 export const setSessionHook = (session: SessionId, hook: string, command: string): string =>
-  `set-hook -t ${quote(session)} ${quote(hook)} ${quote(command)}`;
+  `set-hoo -t ${quote(session)} ${quote(hook)} ${quote(command)}`;
 
 /** `off` stops the pane's output to this client until `on`, `continue` resumes it after `%pause`. */
 export const controlPaneOutput = (pane: PaneId, state: "off" | "on" | "continue"): string =>
-  `refresh-client -A ${quote(`${pane}:${state}`)}`;
+  `refresh-clien -A ${quote(`${pane}:${state}`)}`;
 
 /** Sets flags of this client, `!` before one takes it back (tmux(1) attach-session `-f`). */
-export const setClientFlags = (flags: string): string => `refresh-client -f ${quote(flags)}`;
+export const setClientFlags = (flags: string): string => `refresh-clien -f ${quote(flags)}`;
 
 export const renameSession = (session: SessionId, name: string): string =>
-  `rename-session -t ${quote(session)} ${quoteLiteralFormat(name)}`;
+  `rename-sessio -t ${quote(session)} ${quoteLiteralFormat(name)}`;
 
 /** Moves this client to another session; nothing of its environment goes there. */
-export const switchClient = (session: SessionId): string => `switch-client -E -t ${quote(session)}`;
+export const switchClient = (session: SessionId): string => `switch-clien -E -t ${quote(session)}`;
 
-export const listClients = (format: string): string => `list-clients -F ${quote(format)}`;
-export const listSessions = (format: string): string => `list-sessions -F ${quote(format)}`;
-export const listAllWindows = (format: string): string => `list-windows -a -F ${quote(format)}`;
+export const listClients = (format: string): string => `list-client -F ${quote(format)}`;
+export const listSessions = (format: string): string => `list-session -F ${quote(format)}`;
+export const listAllWindows = (format: string): string => `list-window -a -F ${quote(format)}`;
 /** The windows of a session in which something was written after a second of Unix time. */
 export const listWindowsWrittenTo = (session: SessionId, afterSec: number, format: string): string =>
-  `list-windows -t ${quote(session)} -f ${quote(`#{>:#{window_activity},${afterSec}}`)} -F ${quote(format)}`;
-export const listAllPanes = (format: string): string => `list-panes -a -F ${quote(format)}`;
+  `list-window -t ${quote(session)} -f ${quote(`#{>:#{window_activity},${afterSec}}`)} -F ${quote(format)}`;
+export const listAllPanes = (format: string): string => `list-pane -a -F ${quote(format)}`;
 /** The panes for which `filter`, a format, is true; their ids, if nothing else is asked. */
 export const listPanesWhere = (filter: string, format = "#{pane_id}"): string =>
-  `list-panes -a -f ${quote(filter)} -F ${quote(format)}`;
+  `list-pane -a -f ${quote(filter)} -F ${quote(format)}`;
 export const listWindowPanes = (window: WindowId, format: string): string =>
-  `list-panes -t ${window} -F ${quote(format)}`;
+  `list-pane -t ${window} -F ${quote(format)}`;

@@ -1,6 +1,7 @@
 /** What a person or a script may type in a pane, and what comes of it (docs/tmuxFacts.md 51). */
-import type { FieldScene } from "./fieldScene.ts";
 import { ownHub } from "./failureScenarios.ts";
+import type { FieldScene } from "./fieldScene.ts";
+import type { PrivateSocket } from "./ownedFixture.ts";
 
 export interface FieldRow {
   readonly command: string | ((scene: FieldScene) => string);
@@ -10,9 +11,15 @@ export interface FieldRow {
   readonly after?: string;
   /** The connection that carries the lines is made anew or the pane's hole is declared; otherwise nothing is lost. */
   readonly costs?: boolean;
+  /** What it is called where the command is made for the scene. */
+  readonly name?: string;
 }
 
 const hub = (scene: FieldScene): string => ownHub(scene.socket).hub;
+
+export const nameOf = ({ name, command }: FieldRow): string =>
+  name ??
+  (typeof command === "string" ? command : (/[`"]([^`]*)[`"]\)?$/.exec(command.toString())?.[1] ?? command.toString()));
 
 export const FIELD_ROWS: readonly FieldRow[] = [
   { command: "tmux switch-client -t other", costs: true },
@@ -22,19 +29,40 @@ export const FIELD_ROWS: readonly FieldRow[] = [
   { command: "tmux switch-client -r", costs: true },
   { command: "tmux switch-client -T prefix" },
   { command: "tmux suspend-client", costs: true },
-  { command: ({ socket }) => clients(socket.tmux("list-clients", "-F", "#{client_name}"), "suspend-client -t"), costs: true },
+  {
+    command: ({ socket }) => everyClient(socket, "suspend-client -t"),
+    costs: true,
+  },
   { command: "tmux detach-client", costs: true },
   { command: "tmux detach-client -a" },
   { command: "tmux detach-client -P" },
   { command: "tmux detach-client -s ticking" },
   { command: "tmux detach-client -E true" },
-  { command: ({ socket }) => clients(socket.tmux("list-clients", "-F", "#{client_name}"), "refresh-client -f no-output -t"), costs: true },
-  { command: ({ socket }) => clients(socket.tmux("list-clients", "-F", "#{client_name}"), "refresh-client -f read-only -t"), costs: true },
-  { command: ({ socket }) => clients(socket.tmux("list-clients", "-F", "#{client_name}"), "refresh-client -f '!ignore-size' -t"), costs: true },
-  { command: ({ socket }) => clients(socket.tmux("list-clients", "-F", "#{client_name}"), "refresh-client -f '!pause-after' -t"), costs: true },
+  {
+    command: ({ socket }) => everyClient(socket, "refresh-client -f no-output -t"),
+    costs: true,
+  },
+  {
+    command: ({ socket }) => everyClient(socket, "refresh-client -f read-only -t"),
+    costs: true,
+  },
+  {
+    command: ({ socket }) => everyClient(socket, "refresh-client -f '!ignore-size' -t"),
+    costs: true,
+  },
+  {
+    command: ({ socket }) => everyClient(socket, "refresh-client -f '!pause-after' -t"),
+    costs: true,
+  },
   { command: "tmux refresh-client -f active-pane,wait-exit" },
-  { command: ({ socket, ticking }) => clients(socket.tmux("list-clients", "-F", "#{client_name}"), `refresh-client -A ${ticking}:off -t`), costs: true },
-  { command: ({ socket, ticking }) => clients(socket.tmux("list-clients", "-F", "#{client_name}"), `refresh-client -A ${ticking}:pause -t`), costs: true },
+  {
+    command: ({ socket, ticking }) => everyClient(socket, `refresh-client -A ${ticking}:off -t`),
+    costs: true,
+  },
+  {
+    command: ({ socket, ticking }) => everyClient(socket, `refresh-client -A ${ticking}:pause -t`),
+    costs: true,
+  },
   { command: ({ ticking }) => `tmux refresh-client -A ${ticking}:on` },
   { command: "tmux refresh-client -B 'x:%*:#{pane_title}'" },
   { command: "tmux refresh-client -C 20x10" },
@@ -49,17 +77,30 @@ export const FIELD_ROWS: readonly FieldRow[] = [
   { command: (scene) => `tmux kill-session -t '=${hub(scene)}'`, only: "owned", costs: true },
   { command: (scene) => `tmux rename-session -t '=${hub(scene)}' mine`, only: "owned" },
   { command: (scene) => `tmux kill-window -t '=${hub(scene)}:0'`, only: "owned", costs: true },
-  { command: ({ ticking, ...scene }) => `tmux unlink-window -t '=${hub(scene as FieldScene)}:'$(tmux display -p -t ${ticking} '#{window_id}')`, only: "owned", costs: true },
+  {
+    command: ({ ticking, ...scene }) =>
+      `tmux unlink-window -t '=${hub(scene as FieldScene)}:'$(tmux display -p -t ${ticking} '#{window_id}')`,
+    only: "owned",
+    costs: true,
+  },
   { command: "tmux set-hook -gu window-linked", only: "owned", costs: true },
   { command: "tmux set-hook -gu pane-died", only: "owned", costs: true },
   { command: (scene) => `tmux set-hook -u -t '=${hub(scene)}:' client-detached`, only: "owned" },
-  { command: "tmux set-hook -g after-send-keys 'send-keys -t typing: -l x'", after: "tmux set-hook -gu after-send-keys" },
+  {
+    command: "tmux set-hook -g after-send-keys 'send-keys -t other: -l x'",
+    after: "tmux set-hook -gu after-send-keys",
+  },
   { command: "tmux set-hook -g after-send-keys 'run-shell true'", after: "tmux set-hook -gu after-send-keys" },
-  { command: "tmux set-hook -g after-display-message 'display-message -p x'", after: "tmux set-hook -gu after-display-message" },
-  ...["send-keys", "display-message", "list-windows", "list-panes", "copy-mode", "refresh-client", "capture-pane"].map((name) => ({
-    command: `tmux set-option -s 'command-alias[100]' '${name}=list-keys -N'`,
-    after: "tmux set-option -su 'command-alias[100]'",
-  })),
+  {
+    command: "tmux set-hook -g after-display-message 'display-message -p x'",
+    after: "tmux set-hook -gu after-display-message",
+  },
+  ...["send-keys", "display-message", "list-windows", "list-panes", "copy-mode", "refresh-client", "capture-pane"].map(
+    (name) => ({
+      command: `tmux set-option -s 'command-alias[100]' '${name}=list-keys -N'`,
+      after: "tmux set-option -su 'command-alias[100]'",
+    }),
+  ),
   { command: "tmux set-option -g detach-on-destroy off", after: "tmux set-option -gu detach-on-destroy" },
   { command: "tmux set-option -g status on" },
   { command: "tmux set-option -g message-limit 1", after: "tmux set-option -gu message-limit" },
@@ -67,7 +108,7 @@ export const FIELD_ROWS: readonly FieldRow[] = [
   { command: "tmux set-option -g remain-on-exit on", after: "tmux set-option -gu remain-on-exit" },
   { command: "tmux set-option -s exit-empty on" },
   { command: "tmux set-option -g update-environment FOO" },
-  { command: "tmux set-environment -g PATH /nonexistent", after: "/usr/bin/env true" },
+  { command: "tmux set-environment -g PATH /nonexistent", after: "tmux set-environment -gu PATH" },
   { command: ({ ticking }) => `tmux copy-mode -t ${ticking}` },
   { command: ({ ticking }) => `tmux choose-tree -t ${ticking}` },
   { command: ({ ticking }) => `tmux clear-history -t ${ticking}` },
@@ -77,7 +118,10 @@ export const FIELD_ROWS: readonly FieldRow[] = [
   { command: "tmux move-window -s ticking: -t ticking:7" },
   { command: "tmux link-window -s ticking: -t other:9 && tmux unlink-window -t other:9" },
   { command: "tmux swap-window -d -s ticking: -t other:", after: "tmux swap-window -d -s ticking: -t other:" },
-  { command: ({ ticking }) => `tmux split-window -d -t ${ticking} cat && tmux swap-pane -d -s ${ticking} -t '{last}'; true` },
+  {
+    command: ({ ticking }) =>
+      `tmux split-window -d -t ${ticking} cat && tmux swap-pane -d -s ${ticking} -t '{last}'; true`,
+  },
   { command: ({ ticking }) => `tmux break-pane -d -s ${ticking} && tmux join-pane -d -s ${ticking} -t ticking:; true` },
   { command: "tmux display-panes -b" },
   { command: "tmux display-message hello" },
@@ -96,8 +140,10 @@ export const FIELD_ROWS: readonly FieldRow[] = [
   { command: ({ typing }) => `tmux select-pane -d -t ${typing}; sleep 0.5; tmux select-pane -e -t ${typing}` },
 ];
 
-const clients = (names: string, command: string): string =>
-  names
+/** Ours are all there are. */
+const everyClient = (socket: PrivateSocket, command: string): string =>
+  socket
+    .tmux("list-clients", "-F", "#{client_name}")
     .trim()
     .split("\n")
     .map((name) => `tmux ${command} ${name}`)

