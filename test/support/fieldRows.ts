@@ -35,7 +35,7 @@ export const FIELD_ROWS: readonly FieldRow[] = [
   },
   { command: "tmux detach-client", costs: true },
   { command: "tmux detach-client -a" },
-  { command: "tmux detach-client -P" },
+  { command: "tmux detach-client -P", costs: true },
   { command: "tmux detach-client -s ticking" },
   { command: "tmux detach-client -E true" },
   {

@@ -1,0 +1,42 @@
+/**
+ * Random sequences of what a person may type in a pane, one after another and without waiting for what the last one broke,
+ * while numbered lines are printed: each line is seen once or is missing inside a declared hole, and output always flows
+ * again.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { FIELD_ROWS } from "../support/fieldRows.ts";
+import { fieldScene } from "../support/fieldScene.ts";
+import { report, spread } from "../support/report.ts";
+
+const ROUNDS = 20;
+const COMMANDS_PER_ROUND = 5;
+
+test.each(["owned", "guest"] as const)("%s: random sequences", async (kind) => {
+  await using scene = await fieldScene(kind);
+  const { ledger, heartbeatMs, type, flows } = scene;
+  const rows = FIELD_ROWS.filter(({ only, command }) => {
+    const isQuick = typeof command !== "string" || !command.startsWith("timeout");
+    return isQuick && (only === undefined || only === kind);
+  });
+  const flowsMs: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const undo: string[] = [];
+    for (let at = 0; at < COMMANDS_PER_ROUND; at += 1) {
+      const row = rows[Math.floor(Math.random() * rows.length)]!;
+      // While the connection is made anew nothing can be typed, and a hub has no name.
+      await flows();
+      await type(typeof row.command === "string" ? row.command : row.command(scene));
+      if (row.after !== undefined) undo.push(row.after);
+      await delay(Math.random() * heartbeatMs);
+    }
+    await delay(heartbeatMs);
+    flowsMs.push(await flows());
+    for (const command of undo) await type(command);
+  }
+  const { lines, missing, holes, faults } = ledger;
+  const commands = ROUNDS * COMMANDS_PER_ROUND;
+  report("fieldCommands", { kind, commands, lines, missing, holes, faults, flows: spread(flowsMs) });
+  expect(faults).toEqual([]);
+  expect(lines).toBeGreaterThan(commands);
+});
