@@ -21,17 +21,17 @@ describe.each(["owned", "guest"] as const)("%s", (kind) => {
 
   const rows = FIELD_ROWS.filter(({ only }) => only === undefined || only === kind);
   test.each(rows.map((row) => [nameOf(row), row] as const))("%s", async (name, row) => {
-    const { ledger, heartbeatMs, type, flows } = scene!;
+    const { ledger, heartbeatMs } = scene!;
     isWhole = false;
     const command = typeof row.command === "string" ? row.command : row.command(scene!);
     const holes = ledger.holes;
-    const said = await type(command);
+    const said = await scene!.type(command);
     await delay(heartbeatMs);
-    const flowsMs = await flows();
+    const flowsMs = await scene!.flows();
     // What only a later heartbeat finds is found now.
     await delay(2 * heartbeatMs);
-    await flows();
-    if (row.after !== undefined) await type(row.after);
+    await scene!.flows();
+    if (row.after !== undefined) await scene!.type(row.after);
     const found = { flowsMs: Math.round(flowsMs), holes: ledger.holes - holes, missing: ledger.missing };
     report("fieldCommand", { kind, command: name, said: said.slice(0, 60), ...found });
     expect(ledger.faults.splice(0)).toEqual([]);

@@ -14,7 +14,7 @@ const COMMANDS_PER_ROUND = 5;
 
 test.each(["owned", "guest"] as const)("%s: random sequences", async (kind) => {
   await using scene = await fieldScene(kind);
-  const { ledger, heartbeatMs, type, flows } = scene;
+  const { ledger, heartbeatMs } = scene;
   const rows = FIELD_ROWS.filter(({ only, command }) => {
     const isQuick = typeof command !== "string" || !command.startsWith("timeout");
     return isQuick && (only === undefined || only === kind);
@@ -25,14 +25,14 @@ test.each(["owned", "guest"] as const)("%s: random sequences", async (kind) => {
     for (let at = 0; at < COMMANDS_PER_ROUND; at += 1) {
       const row = rows[Math.floor(Math.random() * rows.length)]!;
       // While the connection is made anew nothing can be typed, and a hub has no name.
-      await flows();
-      await type(typeof row.command === "string" ? row.command : row.command(scene));
+      await scene.flows();
+      await scene.type(typeof row.command === "string" ? row.command : row.command(scene));
       if (row.after !== undefined) undo.push(row.after);
       await delay(Math.random() * heartbeatMs);
     }
     await delay(heartbeatMs);
-    flowsMs.push(await flows());
-    for (const command of undo) await type(command);
+    flowsMs.push(await scene.flows());
+    for (const command of undo) await scene.type(command);
   }
   const { lines, missing, holes, faults } = ledger;
   const commands = ROUNDS * COMMANDS_PER_ROUND;
