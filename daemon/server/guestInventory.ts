@@ -92,6 +92,11 @@ export class GuestInventory {
     this.#options.onEvents(this.known.clear());
   }
 
+  /** Windows are elsewhere, and nothing told. */
+  topologyChanged(): void {
+    this.#refresher.topologyChanged();
+  }
+
   windowChanged(window: WindowId): void {
     this.#refresher.windowChanged(window);
   }

@@ -36,6 +36,9 @@ export interface GuestLinkOptions {
   /** The session's windows, as far as is known. */
   readonly windows: () => readonly WindowId[];
   readonly panesOf: (window: WindowId) => readonly PaneId[];
+  /** See `OutputWatch`. */
+  readonly isThere: (session: SessionId, window: WindowId) => boolean;
+  readonly onMoved: () => void;
   /** A pane is not in use any more; it may be again. */
   readonly onIdle: () => void;
   /** Once. `wasUsed` tells that somebody had a stream of it open, `wasReady` that it ever carried one. */
@@ -70,11 +73,11 @@ export class GuestLink {
       onListenerError: options.onListenerError,
       onRevived: options.onRevived,
     });
-    const { windows, panesOf } = options;
+    const { windows, panesOf, isThere, onMoved } = options;
     const onHole = (panes: readonly PaneId[]): void => {
       for (const pane of panes) this.declarePaused(pane);
     };
-    this.#outputs = new OutputWatch({ windows, panesOf, onHole });
+    this.#outputs = new OutputWatch({ windows, panesOf, isThere, onMoved, onHole });
     this.#registry.beginEpoch(options.epoch, new AppError("INTERNAL_ERROR", "nothing was open"));
     this.#ready = this.#open();
     // Whoever waits for it is told; nobody else has to be.

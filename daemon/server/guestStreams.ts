@@ -180,6 +180,8 @@ export class GuestStreams {
       onListenerError: this.#options.onListenerError,
       onRevived: (pane) => this.#options.inventory.paneChanged(pane),
       windows: () => this.#options.inventory.known.session(session)?.windows ?? [],
+      isThere: (id, window) => this.#options.inventory.known.session(id)?.windows.includes(window) !== false,
+      onMoved: () => this.#options.inventory.topologyChanged(),
       panesOf: (window) => this.#options.inventory.known.panesOf(window),
       onIdle: hooks.onIdle,
       onClosed: (link, ended) => {

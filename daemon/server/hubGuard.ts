@@ -18,6 +18,8 @@ import type { PaneRegistry } from "./paneRegistry.ts";
 export interface HubGuardOptions {
   readonly inventory: Inventory;
   readonly panes: PaneRegistry;
+  /** The inventory is not true any more, and nothing told. */
+  readonly onMoved: () => void;
   readonly hub: () => AttachedHub | undefined;
   readonly log: ((event: string, fields: object) => void) | undefined;
 }
@@ -34,6 +36,8 @@ export class HubGuard {
     this.#outputs = new OutputWatch({
       windows: () => this.#windows(),
       panesOf: (window) => this.#panesOf(window),
+      isThere: (session, window) => options.inventory.session(session)?.windows.includes(window) !== false,
+      onMoved: options.onMoved,
       onHole: (panes) => {
         this.#declareHoles(panes);
         log?.("output.resumed", { panes: panes.length });

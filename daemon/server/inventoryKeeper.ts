@@ -94,7 +94,8 @@ export class InventoryKeeper {
       look: () => this.#dead.look(),
     });
     const { panes, log } = options;
-    this.#guard = new HubGuard({ inventory: this.inventory, panes, log, hub: () => this.#hub });
+    const onMoved = (): void => this.#refresher.topologyChanged();
+    this.#guard = new HubGuard({ inventory: this.inventory, panes, log, hub: () => this.#hub, onMoved });
     // The hook that tells of a death comes with the signal that tmux can miss, and can get lost itself; a terminal goes.
     this.#ttys = new TtyWatch({
       clock: options.clock,

@@ -16,6 +16,10 @@ export interface OutputWatchOptions {
   readonly nowUnixMs?: (() => number) | undefined;
   readonly windows: () => readonly WindowId[];
   readonly panesOf: (window: WindowId) => readonly PaneId[];
+  /** Whether it is known that the window is in this session; true for sessions that are nobody's. */
+  readonly isThere: (session: SessionId, window: WindowId) => boolean;
+  /** A window is elsewhere than known: `swap-window` tells nobody. */
+  readonly onMoved: () => void;
   /** What these panes have written for some time has not come, and what follows does. */
   readonly onHole: (panes: readonly PaneId[]) => void;
 }
@@ -78,10 +82,13 @@ export class OutputWatch {
   }
 
   async #find(connection: ControlConnection, session: SessionId, sinceSec: number): Promise<readonly WindowId[]> {
-    const { body } = await connection.command(listWindowsWrittenTo(session, sinceSec, WINDOW_TIMES_FORMAT));
-    return decodeWindowTimes(body)
-      .filter(({ window, writtenSec }) => this.#known.has(window) && this.#lastSec(window) < writtenSec)
-      .map(({ window }) => window);
+    const { body } = await connection.command(listWindowsWrittenTo(sinceSec, WINDOW_TIMES_FORMAT));
+    const times = decodeWindowTimes(body);
+    const { isThere, onMoved } = this.#options;
+    if (times.some((row) => row.session !== session && !isThere(row.session, row.window))) onMoved();
+    const here = times.filter((row) => row.session === session);
+    for (const { window, writtenSec } of here) if (!this.#known.has(window)) this.#excusedSec.set(window, writtenSec);
+    return here.filter(({ window, writtenSec }) => this.#lastSec(window) < writtenSec).map(({ window }) => window);
   }
 
   #turnOn(connection: ControlConnection, windows: readonly WindowId[]): void {
@@ -97,7 +104,7 @@ export class OutputWatch {
 
   #looked(nowSec: number): void {
     // A second that has not passed is looked at again.
-    this.#sinceSec = nowSec - 1;
+    this.#sinceSec = Math.max(this.#sinceSec, nowSec - 1);
     this.#known = new Set(this.#options.windows());
     for (const times of [this.#heardSec, this.#excusedSec] as Map<unknown, number>[]) {
       for (const [key, sec] of times) if (sec < this.#sinceSec) times.delete(key);

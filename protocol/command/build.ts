@@ -187,9 +187,9 @@ export const switchClient = (session: SessionId): string => `switch-clien -E -t 
 export const listClients = (format: string): string => `list-client -F ${quote(format)}`;
 export const listSessions = (format: string): string => `list-session -F ${quote(format)}`;
 export const listAllWindows = (format: string): string => `list-window -a -F ${quote(format)}`;
-/** The windows of a session in which something was written after a second of Unix time. */
-export const listWindowsWrittenTo = (session: SessionId, afterSec: number, format: string): string =>
-  `list-window -t ${quote(session)} -f ${quote(`#{>:#{window_activity},${afterSec}}`)} -F ${quote(format)}`;
+/** The windows in which something was written after a second of Unix time, once for each session that has them. */
+export const listWindowsWrittenTo = (afterSec: number, format: string): string =>
+  `list-window -a -f ${quote(`#{>:#{window_activity},${afterSec}}`)} -F ${quote(format)}`;
 export const listAllPanes = (format: string): string => `list-pane -a -F ${quote(format)}`;
 /** The panes for which `filter`, a format, is true; their ids, if nothing else is asked. */
 export const listPanesWhere = (filter: string, format = "#{pane_id}"): string =>

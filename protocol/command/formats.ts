@@ -184,18 +184,19 @@ export function decodeClientState(body: Uint8Array): ClientState | undefined {
 }
 
 export interface WindowTime {
+  readonly session: SessionId;
   readonly window: WindowId;
   /** Unix time of the second in which something was last written in it. */
   readonly writtenSec: number;
 }
 
 /** For `list-windows`. Ids and numbers only. */
-export const WINDOW_TIMES_FORMAT = "#{window_id} #{window_activity}";
+export const WINDOW_TIMES_FORMAT = "#{session_id} #{window_id} #{window_activity}";
 
 export const decodeWindowTimes = (body: Uint8Array): WindowTime[] =>
   lines(body).flatMap((line) => {
-    const [window = "", written] = line.split(" ");
-    return isWindowId(window) ? [{ window, writtenSec: Number(written) }] : [];
+    const [session = "", window = "", written] = line.split(" ");
+    return isSessionId(session) && isWindowId(window) ? [{ session, window, writtenSec: Number(written) }] : [];
   });
 
 /** One word for which server it is. */

@@ -120,7 +120,7 @@ export const FIELD_ROWS: readonly FieldRow[] = [
   { command: "tmux swap-window -d -s ticking: -t other:", after: "tmux swap-window -d -s ticking: -t other:" },
   {
     command: ({ ticking }) =>
-      `tmux split-window -d -t ${ticking} cat && tmux swap-pane -d -s ${ticking} -t '{last}'; true`,
+      `tmux split-window -d -t ${ticking} cat && tmux swap-pane -d -s ${ticking} -t ticking:.1`,
   },
   { command: ({ ticking }) => `tmux break-pane -d -s ${ticking} && tmux join-pane -d -s ${ticking} -t ticking:; true` },
   { command: "tmux display-panes -b" },

@@ -118,6 +118,8 @@ export interface FieldScene extends AsyncDisposable {
   readonly typing: PaneId;
   readonly ledger: LineLedger;
   readonly heartbeatMs: number;
+  /** What the server logged. */
+  readonly log: readonly { readonly event: string; readonly fields: object }[];
   /** Types one line in the pane and resolves with what the shell printed when it has executed it. */
   type(line: string): Promise<string>;
   /** Resolves with the milliseconds until output flows and input arrives again. */
@@ -171,6 +173,7 @@ export async function fieldScene(kind: FieldKind, heartbeatMs = 300): Promise<Fi
     typing,
     ledger,
     heartbeatMs,
+    log: fixture.log,
     type,
     flows,
     [Symbol.asyncDispose]: async () => {

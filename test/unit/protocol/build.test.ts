@@ -88,8 +88,8 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
   listPanesWhere: [build.listPanesWhere("#{pane_dead}"), 'list-pane -a -f "\\043{pane_dead}" -F "\\043{pane_id}"'],
   "listPanesWhere, more than ids": [build.listPanesWhere("a", "b"), 'list-pane -a -f "a" -F "b"'],
   listWindowsWrittenTo: [
-    build.listWindowsWrittenTo(session, 17, "f"),
-    'list-window -t "\\0442" -f "\\043{>:\\043{window_activity},17}" -F "f"',
+    build.listWindowsWrittenTo(17, "f"),
+    'list-window -a -f "\\043{>:\\043{window_activity},17}" -F "f"',
   ],
   renameSession: [build.renameSession(session, "a#b"), 'rename-sessio -t "\\0442" "a\\043\\043b"'],
   listWindowPanes: [build.listWindowPanes(window, "f"), 'list-pane -t @3 -F "f"'],

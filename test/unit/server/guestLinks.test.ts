@@ -39,6 +39,8 @@ function makeLinks(): GuestLinks {
         onRevived: () => undefined,
         windows: () => [],
         panesOf: () => [],
+      isThere: () => true,
+      onMoved: () => undefined,
         ...hooks,
       }),
   });
