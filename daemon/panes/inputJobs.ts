@@ -76,7 +76,8 @@ export class InputQueue {
       if (this.#jobs.length >= MAX_INPUT_JOBS_PER_PANE) {
         throw new AppError("RESOURCE_LIMIT", `pane ${this.#options.pane} has too many input jobs waiting; slow down`);
       }
-      const plan = planInput(this.#options.pane, parts, this.#options.bufferName);
+      const { pane, bufferName, connection } = this.#options;
+      const plan = planInput(pane, parts, bufferName, () => connection().features.pasteNeedsRaw);
       const onAbort = (): void => {
         this.#jobs = this.#jobs.filter((other) => other !== job);
         reject(options.signal?.reason as Error);
@@ -166,8 +167,16 @@ interface InputPlan {
   readonly buffers: readonly string[];
 }
 
-/** @throws AppError INVALID_ARGUMENT on an unknown key name, too much text or a paste that is none: nothing is typed. */
-export function planInput(pane: PaneId, parts: readonly InputPart[], bufferName: () => string): InputPlan {
+/**
+ * @param pasteNeedsRaw of the server that gets the plan; asked when there is something to paste
+ * @throws AppError INVALID_ARGUMENT on an unknown key name too much text or a paste that is none: nothing is typed.
+ */
+export function planInput(
+  pane: PaneId,
+  parts: readonly InputPart[],
+  bufferName: () => string,
+  pasteNeedsRaw: () => boolean,
+): InputPlan {
   const groups: (readonly string[])[] = [];
   const buffers: string[] = [];
   let line = [leaveModes(pane)];
@@ -207,7 +216,7 @@ export function planInput(pane: PaneId, parts: readonly InputPart[], bufferName:
             line = [];
           }
         }
-        line.push(pasteBuffer(pane, name, part.kind === "paste"));
+        line.push(pasteBuffer(pane, name, { bracketed: part.kind === "paste", raw: pasteNeedsRaw() }));
       } else {
         line.push(sendBytes(pane, run));
       }

@@ -2,13 +2,14 @@
  * A control client of a link's own, attached to one session and nowhere else: it is verified to be where it was sent, on
  * the server that the base connection knows, and it leaves when tmux moves it (docs/tmuxFacts.md 32b).
  */
-import { controlPaneOutput, displayMessage } from "../../protocol/command/build.ts";
-import { decodeServerIdentity, SERVER_IDENTITY_FORMAT, type ServerIdentity } from "../../protocol/command/formats.ts";
+import { controlPaneOutput } from "../../protocol/command/build.ts";
+import type { ServerIdentity } from "../../protocol/command/formats.ts";
 import type { Notification } from "../../protocol/control/notifications.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { GUEST_ATTACH_WITHIN_MS } from "../../protocol/limits.ts";
 import { ControlConnection } from "../connection/controlConnection.ts";
+import { introduce } from "../connection/tmuxFeatures.ts";
 import type { Clock } from "../time/clock.ts";
 import type { AttachGate } from "./attachGate.ts";
 import { type GuestLink, type LinkChannel, orAborted } from "./guestLink.ts";
@@ -45,7 +46,7 @@ export async function attachLink(options: AttachOptions): Promise<LinkChannel> {
       link.close(error);
     },
   });
-  const answer = connection.command(displayMessage(SERVER_IDENTITY_FORMAT));
+  const answer = introduce(connection);
   const timer = clock.callAt(clock.nowMs() + GUEST_ATTACH_WITHIN_MS, () => connection.close(silent()));
   const settled = (): void => {
     timer.cancel();
@@ -55,7 +56,7 @@ export async function attachLink(options: AttachOptions): Promise<LinkChannel> {
   // Also one that is not wanted any more stays until tmux has answered it.
   const close = (): void => gate.leave(() => connection.close());
   try {
-    const here = decodeServerIdentity((await orAborted(answer, signal)).body);
+    const here = await orAborted(answer, signal);
     const isMeant = here?.pid === identity?.pid && here?.startSec === identity?.startSec;
     if (here?.session !== link.session || !isMeant) throw elsewhere();
   } catch (error) {

@@ -4,8 +4,8 @@
  * never stays where it was not going: moved by tmux (docs/tmuxFacts.md 32b) it leaves, and it does not outstay the last
  * person where the user's options end things then.
  */
-import { displayMessage, setClientFlags, switchClient } from "../../protocol/command/build.ts";
-import { decodeServerIdentity, SERVER_IDENTITY_FORMAT, type ServerIdentity } from "../../protocol/command/formats.ts";
+import { setClientFlags, switchClient } from "../../protocol/command/build.ts";
+import type { ServerIdentity } from "../../protocol/command/formats.ts";
 import type { Notification } from "../../protocol/control/notifications.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { SessionId } from "../../protocol/ids.ts";
@@ -13,6 +13,7 @@ import { GUEST_ATTACH_WITHIN_MS, GUEST_CALM_WITH_STAND_IN_MS } from "../../proto
 import { ControlConnection, type ControlConnectionOptions } from "../connection/controlConnection.ts";
 import { createNonce } from "../connection/framing.ts";
 import { Supervisor } from "../connection/supervisor.ts";
+import { introduce } from "../connection/tmuxFeatures.ts";
 import type { Clock } from "../time/clock.ts";
 import type { AttachGate } from "./attachGate.ts";
 import { clientCheckup } from "./clientCheck.ts";
@@ -206,9 +207,8 @@ export class GuestBase {
     const { clock } = this.#options;
     const timer = clock.callAt(clock.nowMs() + GUEST_ATTACH_WITHIN_MS, () => connection.close(silent()));
     try {
-      const { body } = await connection.command(displayMessage(SERVER_IDENTITY_FORMAT));
+      const identity = await introduce(connection);
       this.#arrived();
-      const identity = decodeServerIdentity(body);
       if (identity === undefined || identity.session !== this.#session) throw elsewhere();
       const isSame = this.#identity?.pid === identity.pid && this.#identity.startSec === identity.startSec;
       this.#identity = identity;

@@ -7,14 +7,11 @@ import {
   linkWindow,
   listAllWindows,
   listSessions,
-  displayMessage,
   unsetEnvironment,
 } from "../../protocol/command/build.ts";
 import {
-  decodeServerIdentity,
   decodeSessionRows,
   decodeWindowLinks,
-  SERVER_IDENTITY_FORMAT,
   type ServerIdentity,
   type SessionRow,
   sessionRowsFormat,
@@ -23,6 +20,7 @@ import {
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId, SessionId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
+import { introduce } from "../connection/tmuxFeatures.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
 import type { Clock } from "../time/clock.ts";
 import { endClient, isOrphan, type OurClient, ourClients } from "./orphanedClients.ts";
@@ -68,8 +66,7 @@ export interface HubStartupOptions {
 /** @throws AppError INCONSISTENT_STATE when another daemon holds the server, TMUX_UNAVAILABLE, CONNECTION_LOST */
 export async function prepareHub(options: HubStartupOptions): Promise<AttachedHub> {
   const { connection, hubName } = options;
-  const { body } = await connection.command(displayMessage(SERVER_IDENTITY_FORMAT));
-  const identity = decodeServerIdentity(body);
+  const identity = await introduce(connection);
   if (identity === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not say who it is");
   options.requireOwn(identity);
   const eventPaneReady = listenToEventPane(options, identity.pane);

@@ -50,9 +50,20 @@ export const sendKeysAt = (
 export const setBuffer = (name: string, bytes: Uint8Array, append: boolean): string =>
   `set-buffe ${append ? "-a " : ""}-b ${name} -- ${quote(bytes)}`;
 
-/** Pastes byte for byte (`-r`: LF stays LF) and deletes the buffer; `bracketed` only takes effect under `?2004h`. */
-export const pasteBuffer = (pane: PaneId, name: string, bracketed: boolean): string =>
-  `paste-buffe -d -r ${bracketed ? "-p " : ""}-b ${name} -t ${pane}`;
+export interface PasteBuffer {
+  /** Only takes effect under `?2004h`. */
+  readonly bracketed: boolean;
+  /** `-S`: control bytes stay as they are. A tmux that lacks the flag leaves them alone (`TmuxFeatures`). */
+  readonly raw: boolean;
+}
+
+/** Pastes byte for byte (`-r`: LF stays LF) and deletes the buffer. */
+export const pasteBuffer = (pane: PaneId, name: string, { bracketed, raw }: PasteBuffer): string =>
+  `paste-buffe -d -r ${raw ? "-S " : ""}${bracketed ? "-p " : ""}-b ${name} -t ${pane}`;
+
+/** The flags and arguments that this server's own tmux has for a command. */
+export const listCommandUsage = (command: string): string =>
+  `list-command -F ${quote("#{command_list_usage}")} ${command}`;
 
 export const deleteBuffer = (name: string): string => `delete-buffe -b ${name}`;
 

@@ -16,7 +16,12 @@ const LEAVE = "copy-mod -q -t %7";
 describe("planInput", () => {
   const plan = (...parts: InputPart[]): readonly (readonly string[])[] => {
     let buffers = 0;
-    return planInput(pane, parts, () => `b${(buffers += 1)}`).groups;
+    return planInput(
+      pane,
+      parts,
+      () => `b${(buffers += 1)}`,
+      () => false,
+    ).groups;
   };
 
   test("nothing to type still leaves copy mode", () => {
@@ -266,7 +271,19 @@ describe("InputQueue", () => {
 test("keys for a place of the cursor come last: a condition, and the empty command for its second answer", () => {
   const at: InputPart = { kind: "keys", keys: ["Enter"], onlyAt: { col: 3, row: 7 } };
   const guarded = expect.stringMatching(/^if-shel -F -t %7 .* 7\}" "send-key .* "has-sessio /) as string;
-  const { groups } = planInput(pane, [text("a"), at], () => "b1");
+  const { groups } = planInput(
+    pane,
+    [text("a"), at],
+    () => "b1",
+    () => false,
+  );
   expect(groups).toEqual([[LEAVE, 'send-key -l -t %7 -- "a"', guarded, ""]]);
-  expect(() => planInput(pane, [at, text("b")], () => "b1")).toThrow("come last");
+  expect(() =>
+    planInput(
+      pane,
+      [at, text("b")],
+      () => "b1",
+      () => false,
+    ),
+  ).toThrow("come last");
 });

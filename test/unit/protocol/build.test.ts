@@ -23,8 +23,19 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
   ],
   setBuffer: [build.setBuffer("b1", text, false), 'set-buffe -b b1 -- "a\\073b\\012"'],
   "setBuffer, the next piece": [build.setBuffer("b1", text, true), 'set-buffe -a -b b1 -- "a\\073b\\012"'],
-  pasteBuffer: [build.pasteBuffer(pane, "b1", false), "paste-buffe -d -r -b b1 -t %7"],
-  "pasteBuffer, bracketed": [build.pasteBuffer(pane, "b1", true), "paste-buffe -d -r -p -b b1 -t %7"],
+  pasteBuffer: [build.pasteBuffer(pane, "b1", { bracketed: false, raw: false }), "paste-buffe -d -r -b b1 -t %7"],
+  "pasteBuffer, bracketed": [
+    build.pasteBuffer(pane, "b1", { bracketed: true, raw: false }),
+    "paste-buffe -d -r -p -b b1 -t %7",
+  ],
+  "pasteBuffer, raw": [
+    build.pasteBuffer(pane, "b1", { bracketed: true, raw: true }),
+    "paste-buffe -d -r -S -p -b b1 -t %7",
+  ],
+  listCommandUsage: [
+    build.listCommandUsage("paste-buffer"),
+    'list-command -F "\\043{command_list_usage}" paste-buffer',
+  ],
   deleteBuffer: [build.deleteBuffer("b1"), "delete-buffe -b b1"],
   capturePane: [build.capturePane(pane, {}), "capture-pan -p -t %7"],
   "capturePane, all of it": [
