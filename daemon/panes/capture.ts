@@ -11,9 +11,10 @@ import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { Capture, CaptureOptions } from "../server/tmuxServer.ts";
 import type { PaneStream } from "./paneStream.ts";
 import { applySgr, DEFAULT_PEN, sgrOf } from "./pen.ts";
+import { decodeTabs, expandTabs } from "./tabCells.ts";
 
 const TRAILER =
-  "#{pane_id} #{cursor_x} #{cursor_y} #{pane_width} #{pane_height} #{alternate_on} #{history_size} #{pane_dead}";
+  "#{pane_id} #{cursor_x} #{cursor_y} #{pane_width} #{pane_height} #{alternate_on} #{history_size} #{pane_tabs}";
 
 export interface CaptureContext {
   readonly pane: PaneId;
@@ -32,6 +33,7 @@ interface RawCapture {
   readonly rows: number;
   readonly alternateScreen: boolean;
   readonly historyLines: number;
+  readonly tabs: readonly number[] | undefined;
 }
 
 /** @throws AppError INVALID_ARGUMENT, NOT_FOUND, RESOURCE_LIMIT, CONNECTION_LOST */
@@ -45,7 +47,7 @@ export async function captureScreen(context: CaptureContext, options: CaptureOpt
   for (let tries = 1; ; tries += 1) {
     options.signal?.throwIfAborted();
     const raw = await captureOnce(context, options, historyLines);
-    const rows = whole ? printedRows(raw.body) : decodeRows(raw.body, options.ansi === true);
+    const rows = whole ? printedRows(raw) : decodeRows(raw, options.ansi === true);
     const enough = whole || lines === undefined || rows.length >= lines || (historyLines ?? 0) >= raw.historyLines;
     if (!enough) {
       // Joined rows are fewer than the rows asked for: reach further back, as far as there is history.
@@ -91,7 +93,7 @@ function captureOnce(
         }
         const { body, trailer } = outcome.replies[0]!;
         const [id, ...numbers] = trailer.split(" ");
-        const [col, row, cols, rows, alternate, history] = numbers.map(Number);
+        const [col, row, cols = 0, rows, alternate, history] = numbers.slice(0, 6).map(Number);
         if (id !== pane) {
           reject(paneGone(pane));
           return;
@@ -102,10 +104,11 @@ function captureOnce(
           outputSeq: stream.outputSeq,
           exact: ownBytes === 0 || totalOutputBytes() - total === ownBytes,
           cursor: { col: col ?? 0, row: row ?? 0 },
-          cols: cols ?? 0,
+          cols,
           rows: rows ?? 0,
           alternateScreen: alternate === 1,
           historyLines: history ?? 0,
+          tabs: decodeTabs(numbers[6] ?? "", cols),
         });
       },
     );
@@ -114,16 +117,22 @@ function captureOnce(
 
 const utf8 = new TextDecoder();
 
+type RawRows = Pick<RawCapture, "body" | "cols" | "tabs">;
+
 /** Rows of a reply, blank rows at the end dropped; plain rows lose trailing blanks and any control character. */
-function decodeRows(body: Uint8Array, ansi: boolean): string[] {
-  const rows = ansi ? rowsOf(utf8.decode(body)) : printedRows(body).map((row) => row.trimEnd());
+function decodeRows(raw: RawRows, ansi: boolean): string[] {
+  const rows = ansi
+    ? rowsOf(utf8.decode(raw.body)).map((row) => expandTabs(row, raw))
+    : printedRows(raw).map((row) => row.trimEnd());
   while (rows.length > 0 && rows.at(-1)!.trim() === "") rows.pop();
   return rows;
 }
 
 /** Plain rows as tmux prints them, which has taken the blanks at their ends. */
-function printedRows(body: Uint8Array): string[] {
-  return rowsOf(utf8.decode(body).replace(CONTROL_CHARACTERS, ""));
+function printedRows(raw: RawRows): string[] {
+  const rows = rowsOf(utf8.decode(raw.body).replace(CONTROL_CHARACTERS, ""));
+  // Behind blanks a TAB at the end of a row is what tmux stopped at when it took blanks away.
+  return rows.map((row) => (row.includes("\t") ? expandTabs(row, raw).replace(/ +$/, "") : row));
 }
 
 function rowsOf(text: string): string[] {
@@ -146,9 +155,9 @@ function lastRows(rows: readonly string[], count: number, ansi: boolean): string
 // oxlint-disable-next-line no-control-regex -- an escape sequence begins with one
 const SGR = /\u001b\[([\d;:]*)m/g;
 
-/** All but the line feed, which ends a row. */
+/** All but the line feed, which ends a row, and the TAB, which stands for blanks. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it removes
-const CONTROL_CHARACTERS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g;
+const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 const paneGone = (pane: PaneId): AppError => new AppError("NOT_FOUND", `pane ${pane} is gone; list the panes again`);
 

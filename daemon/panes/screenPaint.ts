@@ -4,6 +4,7 @@
  */
 import { applySgr, DEFAULT_PEN, type Pen, sgrOf } from "./pen.ts";
 import type { StreamModes } from "./streamModes.ts";
+import { expandTabs, type TabLayout } from "./tabCells.ts";
 
 /** Rows of one screen. Attributes carry over from a row to the next. */
 export interface CapturedScreen {
@@ -60,10 +61,10 @@ export function paintScreen(input: PaintInput): Uint8Array {
   let out = `${ESC}c${ESC})0`;
   if (flags.alternateScreen) {
     const home = flags.savedCursor;
-    out += paintRows(saved) + sgrOf(stream.savedPen ?? DEFAULT_PEN);
+    out += paintRows(saved, flags) + sgrOf(stream.savedPen ?? DEFAULT_PEN);
     out += home === undefined ? `${CSI}?47h` : `${cursorTo(home.row, home.col)}${CSI}?1049h`;
   }
-  out += sgrOf(DEFAULT_PEN) + paintRows(shown) + paintTabs(flags);
+  out += sgrOf(DEFAULT_PEN) + paintRows(shown, flags) + paintTabs(flags);
   const isFullRegion = flags.regionTop === 0 && flags.regionBottom === flags.rows - 1;
   if (!isFullRegion) out += `${CSI}${flags.regionTop + 1};${flags.regionBottom + 1}r`;
   if (flags.originMode) out += `${CSI}?6h`;
@@ -86,14 +87,15 @@ export function paintScreen(input: PaintInput): Uint8Array {
 const cursorTo = (row: number, col: number): string => `${CSI}${row + 1};${col + 1}H`;
 
 /** A row that tmux wrapped is followed by the next without moving, so that the emulator wraps it too. */
-function paintRows(screen: CapturedScreen): string {
+function paintRows(screen: CapturedScreen, layout: TabLayout): string {
   const wrapped = wrappedRows(screen);
   let out = "";
   screen.rows.forEach((row, index) => {
     if (row === "") return;
     // A row that was emptied after it had wrapped wraps no more.
     const goesOn = index > 0 && wrapped[index - 1] === true && screen.rows[index - 1] !== "";
-    out += goesOn ? row : `${cursorTo(index, 0)}${row}`;
+    const cells = expandTabs(row, layout);
+    out += goesOn ? cells : `${cursorTo(index, 0)}${cells}`;
   });
   return out === "" ? "" : `${sgrOf(DEFAULT_PEN)}${out}\u000f`;
 }
@@ -123,7 +125,7 @@ function paintCursor({ rows }: CapturedScreen, flags: ScreenFlags): string {
   // The last column is written and the wrap is still to come: only writing the row again brings that about.
   const before = rows.slice(0, flags.cursorRow).join("");
   const shift = before.lastIndexOf("\u000e") > before.lastIndexOf("\u000f") ? "\u000e" : "";
-  return `${cursorTo(row, 0)}${sgrOf(penAfter(before))}${shift}${rows[flags.cursorRow] ?? ""}\u000f`;
+  return `${cursorTo(row, 0)}${sgrOf(penAfter(before))}${shift}${expandTabs(rows[flags.cursorRow] ?? "", flags)}\u000f`;
 }
 
 function penAfter(text: string): Pen {

@@ -17,6 +17,7 @@ import type { CaptureContext } from "./capture.ts";
 import type { OutputSource } from "./outputSource.ts";
 import { paintScreen, type CapturedScreen, type ScreenFlags } from "./screenPaint.ts";
 import { readStreamModes } from "./streamModes.ts";
+import { decodeTabs } from "./tabCells.ts";
 
 /** While two panes flood, one try in ten is exact; a stream that goes on from a snapshot needs an exact one. */
 const MAX_SNAPSHOT_TRIES = 20;
@@ -118,7 +119,6 @@ function snapshotOnce(context: CaptureContext): Promise<RawSnapshot> {
 function decodeFlags(pane: PaneId, trailer: string): ScreenFlags | undefined {
   const [id, ...fields] = trailer.split(" ");
   if (id !== pane) return undefined;
-  const tabs = (fields[20] ?? "").split(",").flatMap((col) => (col === "" ? [] : [Number(col)]));
   const numbers = fields.slice(0, 20).map(Number);
   const at = (index: number): number => numbers[index] ?? 0;
   const isOn = (index: number): boolean => at(index) === 1;
@@ -147,13 +147,9 @@ function decodeFlags(pane: PaneId, trailer: string): ScreenFlags | undefined {
     applicationKeypad: isOn(12),
     wraps: isOn(13),
     originMode: isOn(14),
-    tabs: isUsual(tabs, cols) ? undefined : tabs,
+    tabs: decodeTabs(fields[20] ?? "", cols),
   };
 }
-
-/** Every eighth column. */
-const isUsual = (tabs: readonly number[], cols: number): boolean =>
-  tabs.length === Math.floor((cols - 1) / 8) && tabs.every((col, index) => col === (index + 1) * 8);
 
 const utf8 = new TextDecoder();
 
