@@ -1,12 +1,12 @@
 /**
- * Names of sessions and what a person types to reach one. tmux turns `.` in a session's name into `_`, so prefixes are
- * compared as tmux would write them; a number is one more than the highest there is, dead sessions among them.
+ * Names of sessions and what a person types to reach one. Up to 3.6 tmux turns `.` in a session's name into `_`, and a
+ * worker has the same name on every version: here it is turned before tmux sees it, in prefixes too. A number is one more
+ * than the highest there is, dead sessions among them.
  */
-import { tmuxSessionName } from "../../daemon/server/inventory.ts";
 import { TEAM_DEFAULT_CAPTURE_LINES } from "../../protocol/api/team.ts";
 
-/** As tmux reports a session of this name. */
-export const asTmuxNames = (name: string): string => tmuxSessionName(name);
+/** As every tmux reports a session of this name. */
+export const asTmuxNames = (name: string): string => name.replaceAll(/[.:]/g, "_").replaceAll("\\", "\\\\");
 
 /** The next `PREFIX-N`. @param taken names tmux reports, and those promised to starts under way. */
 export function nextSessionName(prefix: string, taken: Iterable<string>): string {

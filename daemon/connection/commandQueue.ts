@@ -13,8 +13,13 @@ export interface Reply {
   readonly trailer: string;
 }
 
+/** A group that failed has the replies of the commands before the one that did. */
+export type Outcome =
+  | { readonly replies: readonly Reply[] }
+  | { readonly error: AppError; readonly replies?: readonly Reply[] };
+
 /** Called exactly once for each command that was added. */
-export type Settle = (outcome: { readonly replies: readonly Reply[] } | { readonly error: AppError }) => void;
+export type Settle = (outcome: Outcome) => void;
 
 interface Slot {
   readonly shapes: readonly ReplyShape[];
@@ -63,7 +68,8 @@ export class CommandQueue {
     if (!block.ok) {
       this.#retire(slot);
       const text = utf8.decode(block.body.subarray(0, MAX_ERROR_CHARS)).trim();
-      settleOnce(slot, { error: new AppError("TMUX_COMMAND_FAILED", `tmux: ${text}`, { details: { tmux: text } }) });
+      const error = new AppError("TMUX_COMMAND_FAILED", `tmux: ${text}`, { details: { tmux: text } });
+      settleOnce(slot, { error, replies: slot.replies });
       return;
     }
     if (block.overflowed) {

@@ -9,7 +9,7 @@ import type { Notification } from "../../protocol/control/notifications.ts";
 import { ControlParser, type ReplyShape } from "../../protocol/control/parser.ts";
 import { CommandQueue, type Reply, type Settle } from "./commandQueue.ts";
 import { createNonce, nonceCommand } from "./framing.ts";
-import { PLAIN_TMUX, type TmuxFeatures } from "./tmuxFeatures.ts";
+import { USUAL_TMUX, type TmuxFeatures } from "./tmuxFeatures.ts";
 import type { OpenTransport, Transport, TransportOptions } from "./transport.ts";
 
 /** What a command is followed by that somebody waits for: nothing, its answer, or also what the pane says to it. */
@@ -36,7 +36,7 @@ export interface ControlConnectionOptions {
 
 export class ControlConnection {
   /** Of the server; known from `introduce` on. */
-  features: TmuxFeatures = PLAIN_TMUX;
+  features: TmuxFeatures = USUAL_TMUX;
   readonly #options: ControlConnectionOptions;
   readonly #queue = new CommandQueue();
   readonly #parser: ControlParser;

@@ -11,6 +11,7 @@ import {
   type ServerIdentity,
 } from "../../protocol/command/formats.ts";
 import type { ControlConnection } from "./controlConnection.ts";
+import { releaseOf } from "./tmuxVersion.ts";
 
 export interface TmuxFeatures {
   /**
@@ -18,21 +19,37 @@ export interface TmuxFeatures {
    * flag and pastes every byte as it is (docs/tmuxFacts.md, Versions).
    */
   readonly pasteNeedsRaw: boolean;
+  /** Of a pane whose program was ended by a signal it says which (from 3.3). Earlier it says nothing of its end. */
+  readonly tellsSignals: boolean;
+  /** As it writes the name that a session was given; not every character of it is kept (docs/tmuxFacts.md, Versions). */
+  readonly sessionName: (name: string) => string;
 }
-
-/** Before anything was asked: every tmux up to 3.6. */
-export const PLAIN_TMUX: TmuxFeatures = { pasteNeedsRaw: false };
 
 const INTRODUCTION = [displayMessage(SERVER_IDENTITY_FORMAT), listCommandUsage("paste-buffer")];
 
 /** The first words on a connection: who the server is and where this client is; undefined when it does not say so. */
 export async function introduce(connection: ControlConnection): Promise<ServerIdentity | undefined> {
   const [identity, usage] = await connection.group(INTRODUCTION);
-  connection.features = featuresOf(usage?.body ?? new Uint8Array(0));
-  return decodeServerIdentity(identity?.body ?? new Uint8Array(0));
+  const here = decodeServerIdentity(identity?.body ?? new Uint8Array(0));
+  connection.features = featuresOf(here?.version ?? "", usage?.body);
+  return here;
 }
 
-/** From the flags that tmux says `paste-buffer` has, such as `[-dprS]`. */
-export const featuresOf = (pasteUsage: Uint8Array): TmuxFeatures => ({
-  pasteNeedsRaw: /^\[-\w*S/.test(lines(pasteUsage)[0] ?? ""),
-});
+/**
+ * A version that names no release counts as the newest.
+ * @param pasteUsage the flags that tmux says `paste-buffer` has, such as `[-dprS]`
+ */
+export function featuresOf(version: string, pasteUsage: Uint8Array = new Uint8Array(0)): TmuxFeatures {
+  const release = releaseOf(version) ?? Infinity;
+  return {
+    pasteNeedsRaw: /^\[-\w*S/.test(lines(pasteUsage)[0] ?? ""),
+    tellsSignals: release >= 303,
+    sessionName: (name) => {
+      const escaped = (release < 307 ? name.replaceAll(/[.:]/g, "_") : name).replaceAll("\\", "\\\\");
+      return release < 305 ? escaped.replaceAll(/\$(?=[A-Za-z_{])/g, "\\$") : escaped;
+    },
+  };
+}
+
+/** Before anything was asked: a tmux as most people have it. */
+export const USUAL_TMUX: TmuxFeatures = featuresOf("3.4");

@@ -6,9 +6,15 @@ import { execFile } from "node:child_process";
 import { AppError } from "../../protocol/errors.ts";
 import { countSpawn } from "./spawnCount.ts";
 
-const MIN_MAJOR = 3;
-const MIN_MINOR = 2;
+const numbered = (major: number, minor: number): number => major * 100 + minor;
+
+const MIN_NAME = "3.2";
+const MIN_RELEASE = numbered(3, 2);
+/** OpenBSD names its own tmux after the system; 6.9 came with 3.2, a month after it. */
+const MIN_OPENBSD = numbered(6, 9);
 const ANSWER_WITHIN_MS = 5_000;
+/** Most of a foreign program's answer kept in a message. */
+const MAX_ANSWER_CHARS = 100;
 
 /**
  * The whole answer, for instance `tmux 3.3a`.
@@ -23,7 +29,7 @@ export function probeTmuxVersion(tmux: string, env: Readonly<Record<string, stri
           new AppError(
             "TMUX_UNAVAILABLE",
             missing
-              ? `${tmux} was not found: install tmux ${MIN_MAJOR}.${MIN_MINOR} or newer (Debian: apt-get install tmux, macOS: brew install tmux)`
+              ? `${tmux} was not found: install tmux ${MIN_NAME} or newer (Debian: apt-get install tmux, macOS: brew install tmux)`
               : `${tmux} -V failed: ${error.message.split("\n")[0]}`,
             { cause: error, details: { reason: missing ? "tmux_not_installed" : "tmux_fails" } },
           ),
@@ -31,25 +37,46 @@ export function probeTmuxVersion(tmux: string, env: Readonly<Record<string, stri
         return;
       }
       const version = stdout.trim();
-      if (isSupportedVersion(version)) resolve(version);
-      else {
-        reject(
-          new AppError(
-            "TMUX_UNAVAILABLE",
-            `${version} is too old: tmuxwire needs tmux ${MIN_MAJOR}.${MIN_MINOR} or newer; upgrade it, or put a newer one first on PATH`,
-            { details: { reason: "tmux_too_old" } },
-          ),
-        );
-      }
+      const verdict = judgeVersion(version);
+      if (verdict === "supported") resolve(version);
+      else reject(verdict === "too_old" ? tooOld(version) : unknown(tmux, version));
     });
     countSpawn(child.pid);
   });
 }
 
-/** `tmux 3.3a`, `tmux next-3.6`, `tmux openbsd-7.4`, `tmux master`: development builds count as new. */
-export function isSupportedVersion(version: string): boolean {
-  const match = /^tmux (?:next-)?(\d+)\.(\d+)/.exec(version);
-  if (match === null) return /^tmux (master|openbsd-)/.test(version);
-  const major = Number(match[1]);
-  return major > MIN_MAJOR || (major === MIN_MAJOR && Number(match[2]) >= MIN_MINOR);
+const tooOld = (version: string): AppError =>
+  new AppError(
+    "TMUX_UNAVAILABLE",
+    `${version} is too old: tmuxwire needs tmux ${MIN_NAME} or newer; upgrade it, or put a newer one first on PATH`,
+    { details: { reason: "tmux_too_old" } },
+  );
+
+const unknown = (tmux: string, answer: string): AppError =>
+  new AppError(
+    "TMUX_UNAVAILABLE",
+    `${tmux} -V answered ${JSON.stringify(answer.slice(0, MAX_ANSWER_CHARS))}, which is no version of tmux: is it tmux that is first on PATH?`,
+    { details: { reason: "tmux_unknown" } },
+  );
+
+/** What `tmux -V` says, or `#{version}` with `tmux ` before it. */
+export type VersionVerdict = "supported" | "too_old" | "unknown";
+
+/**
+ * `tmux 3.3a`, `tmux next-3.6`, `tmux openbsd-7.4`, `tmux master`: development builds count as new. What does not say
+ * that it is tmux, and in which version, is unknown.
+ */
+export function judgeVersion(answer: string): VersionVerdict {
+  if (answer === "tmux master") return "supported";
+  const openbsd = releaseOf(/^tmux openbsd-(.*)$/.exec(answer)?.[1] ?? "");
+  if (openbsd !== undefined) return openbsd >= MIN_OPENBSD ? "supported" : "too_old";
+  const release = releaseOf(/^tmux (.*)$/.exec(answer)?.[1] ?? "");
+  if (release === undefined) return "unknown";
+  return release >= MIN_RELEASE ? "supported" : "too_old";
+}
+
+/** `3.3a` and `next-3.3` as 303; undefined for what names no release, such as `master`. */
+export function releaseOf(version: string): number | undefined {
+  const match = /^(?:next-)?(\d+)\.(\d+)(?:[a-z]|-rc\d*)?$/.exec(version);
+  return match === null ? undefined : numbered(Number(match[1]), Number(match[2]));
 }

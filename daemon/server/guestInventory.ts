@@ -11,7 +11,7 @@ import { isPaneId, isWindowId, type PaneId, type WindowId } from "../../protocol
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { Clock } from "../time/clock.ts";
 import { ExitSettler } from "./exitSettler.ts";
-import { exitStatus, Inventory } from "./inventory.ts";
+import { Inventory } from "./inventory.ts";
 import { InventoryRefresher } from "./inventoryRefresher.ts";
 import type { ServerEvent } from "./tmuxServer.ts";
 
@@ -69,6 +69,7 @@ export class GuestInventory {
   /** Lists everything over a connection that is not the base's yet. @throws AppError CONNECTION_LOST */
   async listOver(connection: ControlConnection): Promise<void> {
     this.#fresh = connection;
+    this.known.features = connection.features;
     try {
       await this.#refresher.refreshAll();
     } finally {
@@ -157,11 +158,14 @@ export class GuestInventory {
       const [window = "", pane = "", pid, dead, status, signal] = line.split(" ");
       if (!isWindowId(window) || !isPaneId(pane)) continue;
       listed.add(pane);
-      const exit = exitStatus(optionalNumber(status), optionalNumber(signal));
-      if (dead === "1" && exit === undefined) unsettled.add(pane);
       const known = this.known.findPane(pane);
-      const isSame = known?.window === window && known.pid === Number(pid);
-      if (isSame && dead === "1" && exit !== undefined) this.#options.onEvents(this.known.declareExit(pane, exit));
+      // From 3.8 on tmux forgets the process of a dead pane.
+      const process = pid === "" ? known?.pid : Number(pid);
+      const end = { pid: process ?? 0, deadStatus: optionalNumber(status), deadSignal: optionalNumber(signal) };
+      const exit = dead === "1" ? this.known.exitOf(end) : undefined;
+      if (dead === "1" && exit === undefined) unsettled.add(pane);
+      const isSame = known?.window === window && known.pid === process;
+      if (isSame && exit !== undefined) this.#options.onEvents(this.known.declareExit(pane, exit));
       else if (isSame && known.exit === undefined) continue;
       else if (this.known.panesOf(window).length === 0) this.#refresher.topologyChanged();
       else this.#refresher.windowChanged(window);

@@ -3,15 +3,14 @@
  * the server's environment and not ours, with the sizes and options of the user's configuration, and an option set only
  * on the window that was made.
  */
-import { killSession, newSession, setWindowOption, writeNothingAtExit } from "../../protocol/command/build.ts";
-import { lines } from "../../protocol/command/formats.ts";
+import { type JustMade, killSession, setWindowOption, writeNothingAtExit } from "../../protocol/command/build.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { isSessionId, type SessionId } from "../../protocol/ids.ts";
+import type { SessionId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { Clock } from "../time/clock.ts";
 import type { GuestInventory } from "./guestInventory.ts";
-import { tmuxSessionName } from "./inventory.ts";
-import { creationError, duplicate, requireSessionName } from "./sessionRules.ts";
+import { makeSession } from "./sessionMaking.ts";
+import { duplicate, requireSessionName } from "./sessionRules.ts";
 import type { CreateSession, SessionInfo, TmuxServer } from "./tmuxServer.ts";
 
 interface Answering {
@@ -28,16 +27,16 @@ export async function createGuestSession(
   const { name, cwd, command, cols, rows } = request;
   requireSessionName(name);
   if (inventory.known.findSession(name) !== undefined) throw duplicate(name);
-  const make = newSession({ name, cwd, command, cols, rows, format: "#{session_id}", updateEnvironment: false });
-  const kept = `=${tmuxSessionName(name)}:` as const;
-  const keep = [setWindowOption(kept, "remain-on-exit", "on"), writeNothingAtExit(kept)];
-  let made: SessionId | undefined;
-  try {
-    const [reply] = await server.connection().group(request.remainOnExit === true ? [make, ...keep] : [make]);
-    made = lines(reply?.body ?? new Uint8Array(0)).find(isSessionId);
-  } catch (error) {
-    throw creationError(name, error);
-  }
+  const keep = (made: JustMade): string => setWindowOption(made, "remain-on-exit", "on");
+  const made = await makeSession(server.connection(), {
+    name,
+    cwd,
+    command,
+    cols,
+    rows,
+    updateEnvironment: false,
+    setUp: request.remainOnExit === true ? [keep, writeNothingAtExit] : [],
+  });
   await inventory.refresh();
   const session = made === undefined ? undefined : inventory.known.session(made);
   if (session !== undefined) return session;

@@ -5,9 +5,11 @@
  * and not gone until tmux has said where it is. The hub and its placeholder are left out before anything gets here.
  * Fields a program can set are only ever shown.
  */
-import type { PaneRow, SessionRow, WindowLink } from "../../protocol/command/formats.ts";
+import type { PaneEnd, PaneRow, SessionRow, WindowLink } from "../../protocol/command/formats.ts";
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
+import { type TmuxFeatures, USUAL_TMUX } from "../connection/tmuxFeatures.ts";
 import type { ExitStatus } from "../panes/outputSource.ts";
+import { isRunning } from "./serverEnd.ts";
 import type { PaneInfo, ServerEvent, SessionInfo, WindowInfo } from "./tmuxServer.ts";
 
 interface Session {
@@ -26,6 +28,8 @@ interface Window {
 }
 
 export class Inventory {
+  /** Of the server that is listed; whoever lists another one says so. */
+  features: TmuxFeatures = USUAL_TMUX;
   readonly #sessions = new Map<SessionId, Session>();
   readonly #windows = new Map<WindowId, Window>();
   readonly #panes = new Map<PaneId, PaneInfo>();
@@ -40,8 +44,8 @@ export class Inventory {
 
   findSession(name: string): SessionInfo | undefined {
     const sessions = [...this.#sessions.values()];
-    // tmux cannot hold `.` or `:` in a name; whoever asked for `a.b` finds what tmux made of it.
-    const tmuxName = tmuxSessionName(name);
+    // tmux does not keep every name as it is; whoever asked for `a.b` finds what tmux made of it.
+    const tmuxName = this.features.sessionName(name);
     const found = sessions.find((other) => other.name === name) ?? sessions.find((other) => other.name === tmuxName);
     return found === undefined ? undefined : this.#info(found);
   }
@@ -141,11 +145,10 @@ export class Inventory {
       this.#windows.set(id, { id, name: panes[0]?.windowName ?? "", panes: panes.map((row) => row.pane) });
       for (const pane of before) if (!listed.has(pane)) this.#strays.add(pane);
       for (const row of panes) {
-        const exit = row.dead
-          ? (this.#panes.get(row.pane)?.exit ?? exitStatus(row.deadStatus, row.deadSignal))
-          : undefined;
-        const hadExited = this.#panes.get(row.pane)?.exit !== undefined;
-        const { cols = row.cols, rows: oldRows = row.rows } = this.#panes.get(row.pane) ?? {};
+        const known = this.#panes.get(row.pane);
+        const exit = row.dead ? (known?.exit ?? this.exitOf(row)) : undefined;
+        const hadExited = known?.exit !== undefined;
+        const { cols = row.cols, rows: oldRows = row.rows } = known ?? {};
         const isResized = cols !== row.cols || oldRows !== row.rows;
         this.#strays.delete(row.pane);
         this.#panes.set(row.pane, {
@@ -154,7 +157,8 @@ export class Inventory {
           cols: row.cols,
           rows: row.rows,
           active: row.active,
-          pid: row.pid,
+          // From 3.8 on tmux forgets it with the program.
+          pid: row.dead && row.pid === 0 ? (known?.pid ?? 0) : row.pid,
           title: row.title,
           exit,
         });
@@ -200,6 +204,17 @@ export class Inventory {
     });
   }
 
+  /**
+   * How the program of a dead pane ended; undefined while tmux does not know. A pane is dead when its terminal is closed,
+   * and what became of the program tmux learns a moment later.
+   */
+  exitOf({ pid, deadStatus, deadSignal }: PaneEnd): ExitStatus | undefined {
+    if (deadStatus !== undefined || deadSignal !== undefined) return { exitCode: deadStatus, signal: deadSignal };
+    // tmux has seen its end, or it would still be there as a zombie, and would say an exit code: a signal, who knows which.
+    const isUntold = !this.features.tellsSignals && !isRunning(pid);
+    return isUntold ? { exitCode: undefined, signal: undefined } : undefined;
+  }
+
   /** tmux has said how the pane's program ended. */
   declareExit(pane: PaneId, status: ExitStatus): readonly ServerEvent[] {
     const info = this.#panes.get(pane);
@@ -230,12 +245,5 @@ export class Inventory {
     };
   }
 }
-
-/** What tmux makes of a session name (session.c `session_check_name`); control characters are refused before. */
-export const tmuxSessionName = (name: string): string => name.replaceAll(/[.:]/g, "_").replaceAll("\\", "\\\\");
-
-/** A pane is dead when its terminal is closed; how its program ended may be known a moment later, and the hook says when. */
-export const exitStatus = (exitCode: number | undefined, signal: number | undefined): ExitStatus | undefined =>
-  exitCode === undefined && signal === undefined ? undefined : { exitCode, signal };
 
 const byName = (a: SessionInfo, b: SessionInfo): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);

@@ -124,6 +124,7 @@ export class InventoryKeeper {
     if (known?.pid !== hub.pid || known.startSec !== hub.startSec) this.emit(this.inventory.clear());
     this.#identity = hub;
     this.#hub = hub;
+    this.inventory.features = hub.connection.features;
     await this.#refresher.refreshAll();
     this.#guard.begin();
   }
@@ -260,7 +261,7 @@ export class InventoryKeeper {
   #applyPanes(rows: readonly PaneRow[]): void {
     this.emit(this.inventory.applyPanes(rows));
     for (const row of rows) if (!row.dead) this.#options.panes.declareAlive(row.pane);
-    const unsettled = rows.filter((row) => row.dead && row.deadStatus === undefined && row.deadSignal === undefined);
+    const unsettled = rows.filter((row) => row.dead && this.inventory.exitOf(row) === undefined);
     if (unsettled.length > 0) this.#settler.found(unsettled.length);
   }
 
@@ -271,10 +272,9 @@ export class InventoryKeeper {
   }
 
   #foundDead(panes: readonly DeadPane[]): void {
-    for (const { pane, isSettled } of panes) {
-      if (isSettled && this.inventory.findPane(pane)?.exit === undefined) this.paneChanged(pane);
-    }
-    this.#settler.found(panes.filter(({ isSettled }) => !isSettled).length);
+    const settled = panes.filter((pane) => this.inventory.exitOf(pane) !== undefined);
+    for (const { pane } of settled) if (this.inventory.findPane(pane)?.exit === undefined) this.paneChanged(pane);
+    this.#settler.found(panes.length - settled.length);
   }
 
   async #panesWhere(filter: string): Promise<readonly PaneId[]> {

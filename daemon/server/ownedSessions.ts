@@ -4,22 +4,21 @@
  */
 import {
   controlPaneOutput,
+  type JustMade,
   killSession,
-  newSession,
   setPaneOption,
   setWindowOption,
   unlinkWindow,
   writeNothingAtExit,
 } from "../../protocol/command/build.ts";
-import { lines } from "../../protocol/command/formats.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { isSessionId, type SessionId } from "../../protocol/ids.ts";
+import type { SessionId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
-import { tmuxSessionName } from "./inventory.ts";
 import type { InventoryKeeper } from "./inventoryKeeper.ts";
 import { lingering } from "./linger.ts";
 import { markOf } from "./paneMarks.ts";
-import { creationError, duplicate, requireSessionName, sessionGone } from "./sessionRules.ts";
+import { makeSession, type SessionToMake } from "./sessionMaking.ts";
+import { duplicate, requireSessionName, sessionGone } from "./sessionRules.ts";
 import type { CreateSession, SessionInfo } from "./tmuxServer.ts";
 
 const DEFAULT_COLS = 80;
@@ -38,7 +37,7 @@ export async function createOwnedSession(
 ): Promise<SessionInfo> {
   requireSessionName(request.name);
   if (keeper.inventory.findSession(request.name) !== undefined) throw duplicate(request.name);
-  const made = await makeSession(server.connection(), request);
+  const made = await makeSession(server.connection(), sessionToMake(request));
   await keeper.refresh();
   const session = made === undefined ? undefined : keeper.inventory.session(made);
   if (session !== undefined) return session;
@@ -70,34 +69,25 @@ export async function killOwnedSession(server: Answering, keeper: InventoryKeepe
   await keeper.refresh();
 }
 
-/** Its id, unless it has ended at once. */
-async function makeSession(connection: ControlConnection, request: CreateSession): Promise<SessionId | undefined> {
-  const { name } = request;
+function sessionToMake(request: CreateSession): SessionToMake {
+  const { name, cwd, environment, windowName } = request;
   const keep = request.remainOnExit === true;
   const linger = keep && request.direct !== true;
-  const make = newSession({
-    name,
-    cwd: request.cwd,
-    command: linger && request.command !== undefined ? lingering(request.command) : request.command,
-    environment: request.environment,
-    windowName: request.windowName,
-    cols: request.cols ?? DEFAULT_COLS,
-    rows: request.rows ?? DEFAULT_ROWS,
-    format: "#{session_id}",
-  });
-  // In one step with the making, so that the shortest program is kept too (docs/tmuxFacts.md 34).
-  const made = `=${tmuxSessionName(name)}:` as const;
-  const keepIt = keep ? [setWindowOption(made, "remain-on-exit", "on")] : [];
+  const keepIt = keep ? [(made: JustMade) => setWindowOption(made, "remain-on-exit", "on")] : [];
   // Who asks for a program as it is reads tmux's own words at its end (docs/contracts/team.md).
-  if (linger) keepIt.push(writeNothingAtExit(made));
+  if (linger) keepIt.push(writeNothingAtExit);
   const marks = Object.entries(request.marks ?? {}).map(([mark, value]) => {
     const { option, text = "" } = markOf(mark, value);
-    return setPaneOption(made, option, text);
+    return (made: JustMade) => setPaneOption(made, option, text);
   });
-  try {
-    const [reply] = await connection.group([make, ...keepIt, ...marks]);
-    return lines(reply?.body ?? new Uint8Array(0)).find(isSessionId);
-  } catch (error) {
-    throw creationError(name, error);
-  }
+  return {
+    name,
+    cwd,
+    command: linger && request.command !== undefined ? lingering(request.command) : request.command,
+    environment,
+    windowName,
+    cols: request.cols ?? DEFAULT_COLS,
+    rows: request.rows ?? DEFAULT_ROWS,
+    setUp: [...keepIt, ...marks],
+  };
 }

@@ -98,9 +98,14 @@ export const captureJoined = (pane: PaneId, screen: PaneScreen): string =>
 /** The unfinished escape sequence at the end of the pane's output, control bytes and backslashes as octal escapes. */
 export const capturePending = (pane: PaneId): string => `capture-pan -p -P -C -t ${pane}`;
 
+/** A session by the exact name that it was just given on the same line, and for a window or a pane its only one. */
+export type JustMade = `=${string}:`;
+
 /** Sets the size of a window and keeps it (`window-size manual`). */
-export const resizeWindow = (window: WindowId, cols: number, rows: number): string =>
-  `resize-windo -t ${window} -x ${cols} -y ${rows}`;
+export const resizeWindow = (window: WindowId | JustMade, cols: number | undefined, rows: number | undefined): string =>
+  `resize-windo -t ${targetOf(window)}${cols === undefined ? "" : ` -x ${cols}`}${rows === undefined ? "" : ` -y ${rows}`}`;
+
+const targetOf = (target: WindowId | PaneId | JustMade): string => (target.startsWith("=") ? quote(target) : target);
 
 export interface NewSession {
   readonly name: string;
@@ -144,9 +149,7 @@ const argvOf = (command: readonly string[]): readonly string[] =>
 
 /** From the environment that new panes get: the server's, or one session's. No error when it is not there. */
 export const unsetEnvironment = (name: string, session?: SessionId): string =>
-  session === undefined
-    ? `set-environmen -gu ${quote(name)}`
-    : `set-environmen -t ${quote(session)} -u ${quote(name)}`;
+  session === undefined ? `set-environmen -gu ${quote(name)}` : `set-environmen -t ${quote(session)} -u ${quote(name)}`;
 
 export const linkWindow = (window: WindowId, session: SessionId): string =>
   `link-windo -d -s ${quote(window)} -t ${quote(`${session}:`)}`;
@@ -157,22 +160,30 @@ export const unlinkWindow = (window: WindowId, session: SessionId): string =>
 
 export const killSession = (session: SessionId): string => `kill-sessio -t ${quote(session)}`;
 
-/** A window's own option, by the session that was just made on the same line. */
-export const setWindowOption = (target: `=${string}:`, option: string, value: string): string =>
+/** The name is taken literally; tmux may write it in its own way. */
+export const renameSession = (session: SessionId | JustMade, name: string): string =>
+  `rename-sessio -t ${quote(session)} -- ${quoteLiteralFormat(name)}`;
+
+/** A window's own option. */
+export const setWindowOption = (target: JustMade, option: string, value: string): string =>
   `set-optio -w -t ${quote(target)} ${option} ${quote(value)}`;
+
+/** Takes back a window's own value of an option. */
+export const unsetWindowOption = (target: JustMade, option: string): string =>
+  `set-optio -w -u -t ${quote(target)} ${option}`;
 
 /**
  * What tmux writes below the output of a program that has ended (`Pane is dead …`) scrolls the screen by a row, so that the
  * first of a short output is gone. The quiet form, because tmux 3.2 has no such option and always writes.
  */
-export const writeNothingAtExit = (target: `=${string}:`): string =>
+export const writeNothingAtExit = (target: JustMade): string =>
   `set-optio -wq -t ${quote(target)} remain-on-exit-format ${quote("")}`;
 
 export const setGlobalOption = (option: string, value: string): string => `set-optio -g ${option} ${quote(value)}`;
 
-/** A pane's own value of an option; a session that was just made on the same line stands for its pane. */
-export const setPaneOption = (pane: PaneId | `=${string}:`, option: string, value: string): string =>
-  `set-optio -p -t ${pane.startsWith("=") ? quote(pane) : pane} ${option} ${quote(value)}`;
+/** A pane's own value of an option. */
+export const setPaneOption = (pane: PaneId | JustMade, option: string, value: string): string =>
+  `set-optio -p -t ${targetOf(pane)} ${option} ${quote(value)}`;
 
 /** Takes back a pane's own value of an option. */
 export const unsetPaneOption = (pane: PaneId, option: string): string => `set-optio -p -u -t ${pane} ${option}`;
@@ -188,9 +199,6 @@ export const controlPaneOutput = (pane: PaneId, state: "off" | "on" | "continue"
 
 /** Sets flags of this client, `!` before one takes it back (tmux(1) attach-session `-f`). */
 export const setClientFlags = (flags: string): string => `refresh-clien -f ${quote(flags)}`;
-
-export const renameSession = (session: SessionId, name: string): string =>
-  `rename-sessio -t ${quote(session)} ${quoteLiteralFormat(name)}`;
 
 /** Moves this client to another session; nothing of its environment goes there. */
 export const switchClient = (session: SessionId): string => `switch-clien -E -t ${quote(session)}`;

@@ -41,16 +41,21 @@ export function decodeSessionRows(body: Uint8Array, nonce: string): SessionRow[]
   });
 }
 
-export interface PaneRow {
+/** What tmux says of a program that has ended, and of the process that it was. */
+export interface PaneEnd {
+  /** 0 when tmux does not say. */
+  readonly pid: number;
+  readonly deadStatus: number | undefined;
+  readonly deadSignal: number | undefined;
+}
+
+export interface PaneRow extends PaneEnd {
   readonly window: WindowId;
   readonly pane: PaneId;
   readonly active: boolean;
   readonly cols: number;
   readonly rows: number;
-  readonly pid: number;
   readonly dead: boolean;
-  readonly deadStatus: number | undefined;
-  readonly deadSignal: number | undefined;
   readonly windowName: string;
   readonly title: string;
 }
@@ -121,19 +126,18 @@ export function decodePanePlaces(body: Uint8Array): (readonly [PaneId, WindowId]
 /** For `list-panes -F #{pane_id}`; a window in several sessions is listed as often. */
 export const decodePaneIds = (body: Uint8Array): PaneId[] => [...new Set(lines(body).filter(isPaneId))];
 
-export interface DeadPane {
+export interface DeadPane extends PaneEnd {
   readonly pane: PaneId;
-  /** tmux knows how its program ended. */
-  readonly isSettled: boolean;
 }
 
 /** For `list-panes` of those whose terminal is closed. Ids and numbers only. */
-export const DEAD_PANES_FORMAT = "#{pane_id} #{pane_dead_status} #{pane_dead_signal}";
+export const DEAD_PANES_FORMAT = "#{pane_id} #{pane_pid} #{pane_dead_status} #{pane_dead_signal}";
 
 export const decodeDeadPanes = (body: Uint8Array): DeadPane[] =>
   lines(body).flatMap((line) => {
-    const [pane = "", status, signal] = line.split(" ");
-    return isPaneId(pane) ? [{ pane, isSettled: (status ?? "") + (signal ?? "") !== "" }] : [];
+    const [pane = "", pid, status, signal] = line.split(" ");
+    if (!isPaneId(pane)) return [];
+    return [{ pane, pid: Number(pid), deadStatus: optionalNumber(status), deadSignal: optionalNumber(signal) }];
   });
 
 export interface PaneMarkRow {

@@ -14,7 +14,37 @@ const usages: readonly (readonly [versions: string, usage: string, pasteNeedsRaw
 ];
 
 test.each(usages)("whether paste-buffer must be told to leave bytes alone: %s", (_versions, usage, pasteNeedsRaw) => {
-  expect(featuresOf(Buffer.from(usage))).toEqual({ pasteNeedsRaw });
+  expect(featuresOf("3.4", Buffer.from(usage)).pasteNeedsRaw).toBe(pasteNeedsRaw);
+});
+
+// As `new-session -s` and `#{session_name}` had it on each of these.
+test.each([
+  ["3.2a", "a_b_c", "p\\$HOME"],
+  ["3.3a", "a_b_c", "p\\$HOME"],
+  ["3.4", "a_b_c", "p\\$HOME"],
+  ["3.5a", "a_b_c", "p$HOME"],
+  ["3.6b", "a_b_c", "p$HOME"],
+  ["3.7c", "a.b:c", "p$HOME"],
+  ["next-3.8", "a.b:c", "p$HOME"],
+  ["openbsd-7.9", "a.b:c", "p$HOME"],
+])("how tmux %s writes names", (version, dotted, dollar) => {
+  const { sessionName } = featuresOf(version);
+  expect([sessionName("a.b:c"), sessionName("p$HOME"), sessionName("5$"), sessionName("a\\b")]).toEqual([
+    dotted,
+    dollar,
+    "5$",
+    "a\\\\b",
+  ]);
+});
+
+test.each([
+  ["3.2a", false],
+  ["3.3a", true],
+  ["3.7c", true],
+  ["next-3.8", true],
+  ["master", true],
+])("whether tmux %s tells signals", (version, tellsSignals) => {
+  expect(featuresOf(version).tellsSignals).toBe(tellsSignals);
 });
 
 test.each([

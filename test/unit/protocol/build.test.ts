@@ -51,6 +51,9 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
   captureJoined: [build.captureJoined(pane, "shown"), "capture-pan -p -J -t %7"],
   capturePending: [build.capturePending(pane), "capture-pan -p -P -C -t %7"],
   resizeWindow: [build.resizeWindow(window, 80, 24), "resize-windo -t @3 -x 80 -y 24"],
+  "resizeWindow, in one direction": [build.resizeWindow("=a:", 80, undefined), 'resize-windo -t "=a:" -x 80'],
+  renameSession: [build.renameSession("=a:", "-#b"), 'rename-sessio -t "=a:" -- "-\\043\\043b"'],
+  unsetWindowOption: [build.unsetWindowOption("=a:", "window-size"), 'set-optio -w -u -t "=a:" window-size'],
   newSession: [
     build.newSession({ name: "work", cols: 80, rows: 24, format: "#{pane_id}" }),
     'new-sessio -d -P -F "\\043{pane_id}" -x 80 -y 24 -s "work"',
@@ -102,7 +105,7 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
     build.listWindowsWrittenTo(17, "f"),
     'list-window -a -f "\\043{>:\\043{window_activity},17}" -F "f"',
   ],
-  renameSession: [build.renameSession(session, "a#b"), 'rename-sessio -t "\\0442" "a\\043\\043b"'],
+  "renameSession by id": [build.renameSession(session, "a#b"), 'rename-sessio -t "\\0442" -- "a\\043\\043b"'],
   listWindowPanes: [build.listWindowPanes(window, "f"), 'list-pane -t @3 -F "f"'],
 };
 
