@@ -218,10 +218,14 @@ export class GuestStreams {
   }
 
   #noteLeft(link: GuestLink, notification: Notification): void {
-    if (notification.kind !== "window-close" || notification.linked) return;
-    const { window } = notification;
-    const isOurs = this.#options.inventory.known.session(link.session)?.windows.includes(window) === true;
-    if (isOurs) this.#left.set(link, (this.#left.get(link) ?? new Set()).add(window));
+    if (notification.kind !== "window-close") return;
+    const { window, linked } = notification;
+    const { known } = this.#options.inventory;
+    const isOurs = known.session(link.session)?.windows.includes(window) === true;
+    const isOnlyOurs = known.windowsOnlyIn(link.session).includes(window);
+    // Where tmux does not say whose it was: ours, if it was in no other session.
+    const hasLeft = !linked || (!known.features.tellsOwnUnlink && isOnlyOurs);
+    if (isOurs && hasLeft) this.#left.set(link, (this.#left.get(link) ?? new Set()).add(window));
   }
 }
 

@@ -45,6 +45,7 @@ test.each([
   ["master", true],
 ])("whether tmux %s tells signals", (version, tellsSignals) => {
   expect(featuresOf(version).tellsSignals).toBe(tellsSignals);
+  expect(featuresOf(version).tellsOwnUnlink).toBe(!["next-3.8", "master"].includes(version));
 });
 
 test.each([
