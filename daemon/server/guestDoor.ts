@@ -2,7 +2,8 @@
  * Whether there is a server of the user's to connect to, why not, and the moment from which there may be one. Nothing is
  * started to find out, but one client that looks who is there (`guestLook.ts`), and only once somebody listens.
  */
-import type { AppError } from "../../protocol/errors.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { ServerProgram } from "../connection/serverProgram.ts";
 import type { Clock } from "../time/clock.ts";
 import { type GuestSpawn, lookAtServer } from "./guestLook.ts";
 import type { Presence } from "./guestPresence.ts";
@@ -21,6 +22,7 @@ export interface GuestDoorOptions {
 export class GuestDoor {
   readonly #options: GuestDoorOptions;
   readonly #stop = new AbortController();
+  readonly #server = new ServerProgram();
   #watch: SocketWatch | undefined;
   #absence: AppError | undefined;
 
@@ -42,6 +44,10 @@ export class GuestDoor {
     await this.#requireListener();
     await program.find();
     if (program.missing !== undefined) throw this.refuse(program.missing);
+    const { version: ours = "" } = program;
+    const clash = await this.#server.clash({ socketPath, ours, env: spawn.env });
+    if (clash !== undefined)
+      throw this.refuse(new AppError("CONNECTION_LOST", clash.message, { details: clash.details }));
     const presence = await lookAtServer(spawn, clock, this.#stop.signal);
     if (presence?.length === 0) onGone();
     // One that is about to end accepts, and answers no more.

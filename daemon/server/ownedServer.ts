@@ -9,6 +9,7 @@ import type { SessionId } from "../../protocol/ids.ts";
 import { DEFAULT_RING_BYTES, HISTORY_LIMIT_LINES, PAUSE_AFTER_SEC } from "../../protocol/limits.ts";
 import { ControlConnection } from "../connection/controlConnection.ts";
 import { createNonce } from "../connection/framing.ts";
+import { ServerProgram } from "../connection/serverProgram.ts";
 import { Supervisor } from "../connection/supervisor.ts";
 import { probeTmuxVersion } from "../connection/tmuxVersion.ts";
 import { openPtyTransport, type OpenTransport } from "../connection/transport.ts";
@@ -69,6 +70,9 @@ const randomName = (chars: number): string => createNonce().slice(0, chars);
 export async function startOwnedServer(options: OwnedServerOptions): Promise<TmuxServer> {
   prepareSocketPath(options.socketPath, { setting: options.setting, isStickyWell: true });
   const tmuxVersion = await probeTmuxVersion(options.tmux ?? "tmux", options.env);
+  const { socketPath, env } = options;
+  const clash = await new ServerProgram().clash({ socketPath, ours: tmuxVersion, env });
+  if (clash !== undefined) throw clash;
   const server = new OwnedServer(options, tmuxVersion);
   await server.start();
   return new RealServer(server);

@@ -9,7 +9,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const MAY_START_PROCESSES = new Set([
   // the control client itself, and with it an owned server
   "daemon/connection/transport.ts",
-  // `tmux -V`, once at start-up
+  // `tmux -V`, once at start-up; the same of a server's own program before the first client goes to it
   "daemon/connection/tmuxVersion.ts",
   // runs inside pi, not inside the daemon: the daemon itself, when the user has allowed that
   "adapters/team/startDaemon.ts",
