@@ -10,8 +10,9 @@ import type { PaneId } from "../../protocol/ids.ts";
 import { eventually } from "../support/eventually.ts";
 import { guestFixture, userClients, userSession } from "../support/guestFixture.ts";
 import { collectUntil, seen } from "../support/output.ts";
-import { ownedFixture, type OwnedFixture, privateSocket } from "../support/ownedFixture.ts";
+import { ownedFixture, type OwnedFixture } from "../support/ownedFixture.ts";
 import { startProgram, text } from "../support/panePrograms.ts";
+import { asTmuxWrites } from "../support/tmuxWords.ts";
 
 const SECRET = "s3cret-of-the-daemon";
 let fixture: OwnedFixture;
@@ -87,13 +88,6 @@ test.each(["", "a\nb", "a\tb", "\u0007", "$5", "__tmuxwire-x", "x".repeat(257), 
     await expect(fixture.server.createSession({ name })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   },
 );
-
-/** As this tmux writes a session's name, asked of a server that tmuxwire has not touched. */
-async function asTmuxWrites(name: string): Promise<string> {
-  await using socket = privateSocket();
-  const args = ["new-session", "-d", "-P", "-F", "#{session_name}", "-s", name, "cat"];
-  return socket.tmux("-f", "/dev/null", ...args).trim();
-}
 
 test.each(["a.b:c", "p$HOME", "x$", "${y}z", "back\\slash.dot"].map((name) => name.replace(/^\$/, "S$")))(
   "%s is kept, found and refused a second time under the name that tmux gave it",

@@ -5,6 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { ANSWERING, ECHOING, guestFixture, ours, paneOf, userSession, userState } from "../support/guestFixture.ts";
 import { collectUntil, seen } from "../support/output.ts";
 import { keys, text } from "../support/panePrograms.ts";
+import { asTmuxWrites } from "../support/tmuxWords.ts";
 
 test("what exists is listed, and names are resolved exactly", async () => {
   await using fixture = await guestFixture((socket) => {
@@ -74,7 +75,7 @@ test("sessions are made and ended only when asked, as tmux itself would", async 
   const { server, socket, events } = fixture;
   const before = userState(socket);
   const made = await server.createSession({ name: "made.here", cwd: "/tmp", command: ["cat"] });
-  expect(made.name).toBe("made_here");
+  expect(made.name).toBe(await asTmuxWrites("made.here"));
   expect(server.findSession("made.here")?.id).toBe(made.id);
   expect(server.findPane(made.activePane!)).toMatchObject({ cols: 123, rows: 45 });
   expect(socket.tmux("show-environment", "-t", made.id)).toBe("");

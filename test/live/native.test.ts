@@ -6,6 +6,7 @@ import { createClient } from "../../adapters/native/client.ts";
 import { nativeFixture } from "../support/nativeServer.ts";
 import { ownedFixture } from "../support/ownedFixture.ts";
 import { Reader } from "../support/nativeReader.ts";
+import { asTmuxWrites } from "../support/tmuxWords.ts";
 
 async function withTmux() {
   const owned = await ownedFixture();
@@ -25,12 +26,13 @@ async function withTmux() {
 test("a session from its making to its end", async () => {
   await using tmux = await withTmux();
   const { server } = tmux;
+  const named = await asTmuxWrites("a.b");
   const session = await server.createSession({ name: "a.b", command: ["cat"], cols: 100, rows: 20 });
-  expect(session).toMatchObject({ name: "a_b", windows: [expect.stringMatching(/^@/)] });
-  expect((await server.sessions()).map((each) => each.name)).toEqual(["a_b"]);
+  expect(session).toMatchObject({ name: named, windows: [expect.stringMatching(/^@/)] });
+  expect((await server.sessions()).map((each) => each.name)).toEqual([named]);
   const [pane] = await server.panes();
-  expect(pane).toMatchObject({ id: session.activePane, sessions: ["a_b"], cols: 100, rows: 20, dead: false });
-  const reader = new Reader(server.pane("a_b").follow());
+  expect(pane).toMatchObject({ id: session.activePane, sessions: [named], cols: 100, rows: 20, dead: false });
+  const reader = new Reader(server.pane(named).follow());
   await reader.next();
   const { position } = await server.pane("a.b").type("hello", { enter: true });
   expect(await reader.text(14)).toBe("hello\r\nhello\r\n");

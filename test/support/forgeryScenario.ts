@@ -80,8 +80,8 @@ export async function forgery(
     ),
     { cwd, cols: 100 },
   );
-  socket.tmux("rename-window", "-t", attacker.pane, `%exit\n%end ${sec()} ${lastNumber() + 9} 1`);
-  socket.tmux("rename-session", "-t", attacker.session.id, `%exit %end ${sec()} 1 1\n%exit`);
+  renameIfTaken(socket, ["rename-window", "-t", attacker.pane], `%exit\n%end ${sec()} ${lastNumber() + 9} 1`);
+  renameIfTaken(socket, ["rename-session", "-t", attacker.session.id], `%exit %end ${sec()} 1 1\n%exit`);
 
   const events: string[] = [];
   const epochs = new Set([server.status().epoch]);
@@ -115,4 +115,14 @@ export async function forgery(
   unfollow();
   unsubscribe();
   return { captures, inexactCaptures, forgedBytes, descriptionsWrong, events, epochs: epochs.size };
+}
+
+/** From 3.8 on tmux refuses such names; without the line end it takes them. */
+function renameIfTaken(socket: PrivateSocket, command: readonly string[], name: string): void {
+  try {
+    socket.tmux(...command, name);
+  } catch (error) {
+    if (!/invalid (window|session) name/.test(String(error))) throw error;
+    socket.tmux(...command, name.replaceAll("\n", " "));
+  }
 }

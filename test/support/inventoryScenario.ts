@@ -9,9 +9,11 @@ export function believed(server: TmuxServer): readonly string[] {
   const windowsOf = server.sessions().map((session) => `${session.id} ${session.name} ${session.windows.join(",")}`);
   const active = server.sessions().map((session) => `${session.id} active ${session.activePane ?? ""}`);
   const panes = server.panes().map((pane) => {
+    // tmux 3.8 forgets the process of a dead pane.
+    const pid = pane.exit === undefined ? pane.pid : "";
     const exit = pane.exit === undefined ? "" : `${pane.exit.exitCode ?? ""}/${pane.exit.signal ?? ""}`;
     return (
-      `${pane.id} ${pane.window} ${pane.cols}x${pane.rows} ${pane.active ? 1 : 0} ${pane.pid}` +
+      `${pane.id} ${pane.window} ${pane.cols}x${pane.rows} ${pane.active ? 1 : 0} ${pid}` +
       ` ${pane.exit === undefined ? 0 : 1} ${exit} ${names.get(pane.window) ?? ""} ${pane.title}`
     );
   });
@@ -33,7 +35,7 @@ export function listed(socket: PrivateSocket): readonly string[] {
   });
   const format =
     "#{session_name}\t#{session_id}\t#{window_active}\t#{pane_active}\t#{pane_id}\t#{pane_id} #{window_id} #{pane_width}x" +
-    "#{pane_height} #{pane_active} #{pane_pid} #{pane_dead} #{?pane_dead,#{pane_dead_status}/#{pane_dead_signal},}" +
+    "#{pane_height} #{pane_active} #{?pane_dead,,#{pane_pid}} #{pane_dead} #{?pane_dead,#{pane_dead_status}/#{pane_dead_signal},}" +
     " #{window_name} #{pane_title}";
   const panes = rows("list-panes", "-a", "-F", format);
   const active = panes.filter((row) => row[2] === "1" && row[3] === "1").map((row) => `${row[1]} active ${row[4]}`);

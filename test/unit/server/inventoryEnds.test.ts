@@ -1,5 +1,6 @@
 /** What tmux says of single panes between two listings. */
 import { expect, test } from "vitest";
+import { featuresOf } from "../../../daemon/connection/tmuxFeatures.ts";
 import { Inventory } from "../../../daemon/server/inventory.ts";
 import type { PaneRow } from "../../../protocol/command/formats.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
@@ -59,4 +60,22 @@ test("how a program ended is told once, and forgotten when another one runs", ()
   inventory.applyPanes([row("%1", { pid: 101 }), row("%2")]);
   expect(inventory.findPane(pane)?.exit).toBeUndefined();
   expect(inventory.declareExit(pane, status)).toHaveLength(1);
+});
+
+test("a dead pane of which tmux has forgotten the process keeps its pid", () => {
+  const inventory = known();
+  inventory.applyPanes([row("%1", { dead: true, deadStatus: 0, pid: 0 }), row("%2")]);
+  expect(inventory.findPane("%1" as PaneId)).toMatchObject({ pid: 100, exit: { exitCode: 0 } });
+});
+
+test("tmux 3.2 says nothing of a program that a signal ended: its process is gone, and that is all", () => {
+  const inventory = known();
+  const died = (pid: number): PaneRow => row("%1", { dead: true, pid });
+  // Every other version will say more in a moment.
+  expect(inventory.exitOf(died(2 ** 22 + 1))).toBeUndefined();
+  inventory.features = featuresOf("3.2a");
+  expect(inventory.exitOf(died(process.pid))).toBeUndefined();
+  expect(inventory.applyPanes([died(2 ** 22 + 1), row("%2")])).toEqual([
+    { kind: "pane-exited", pane: "%1", status: { exitCode: undefined, signal: undefined } },
+  ]);
 });
