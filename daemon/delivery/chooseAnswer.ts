@@ -20,9 +20,10 @@ import { noteEnter, noteWrite, resultOf, type Work } from "./work.ts";
 type Shown = Pick<Dialog, "text" | "options" | "otherIndex" | "marked" | "multi">;
 
 /** @throws AppError WRONG_STATE, INVALID_ARGUMENT, TIMEOUT, NOT_FOUND, CONNECTION_LOST */
-export async function chooseAnswer(work: Work, { answer, dialogId }: ChooseRequest): Promise<SubmitResult> {
+export async function chooseAnswer(work: Work, { answer, dialogId, addressee }: ChooseRequest): Promise<SubmitResult> {
   const { watch } = work;
   watch.requireThere();
+  await watch.address(profileNamed(watch.state.profile), addressee);
   const { state, dialog } = await watch.readiness.look();
   const profile = profileNamed(watch.state.profile);
   if (state !== "asking") throw wrongState(watch, state, "no question is open in the pane; submit a prompt instead");

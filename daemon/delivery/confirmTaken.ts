@@ -33,7 +33,7 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
   let last: Verdict = "unclear";
   for (;;) {
     const { version } = watch;
-    if (watch.hasEnded) return resultOf(work, "submitted", "readiness");
+    if (watch.hasEnded) return ended(work, entered);
     if (watch.isLost) return resultOf(work, "indeterminate");
     // A program that was at work says nothing new when it queues.
     if (!wasBusy && hasWorked(entered.atEnter, watch.state)) return resultOf(work, "submitted", "readiness");
@@ -42,7 +42,7 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
     const nowMs = watch.clock.nowMs();
     if (watch.source.outputSeq !== lookedAt || nowMs >= retryMs) {
       const look = await lookIfThere(watch, profile);
-      if (look === undefined) return resultOf(work, "submitted", "readiness");
+      if (look === undefined || watch.isAddresseeGone) return ended(work, entered);
       lookedAt = look.capture.exact ? look.capture.position.outputSeq : -1;
       last = verdict(entered, look);
       if (last === "screen" || last === "output") return resultOf(work, taken, last);
@@ -61,6 +61,10 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
     await watch.next(version, Math.min(last === "missed" ? retryMs : Infinity, giveUpMs));
   }
 }
+
+/** A shell's command may end the shell; an agent that ends right after Enter has told nobody whether it took the prompt. */
+const ended = (work: Work, { profile }: Entered): SubmitResult =>
+  profile.kind === "agent" ? resultOf(work, "echoed_unconfirmed") : resultOf(work, "submitted", "readiness");
 
 /** It works, or it is idle again: a short turn may be over before anybody looks. */
 const hasWorked = (atEnter: Readiness, now: Readiness): boolean =>

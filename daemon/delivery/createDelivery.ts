@@ -88,6 +88,7 @@ class PaneDelivery implements DeliveryEngine {
   async interrupt(server: TmuxServer, pane: PaneId): Promise<void> {
     const done = this.#deliver({ server, pane }, undefined, async (work) => {
       await settleState(work.watch);
+      await work.watch.address(profileNamed(work.watch.state.profile));
       await pressInterrupt(work.watch);
       return resultOf(work, "submitted");
     });
@@ -97,6 +98,7 @@ class PaneDelivery implements DeliveryEngine {
   async clear(server: TmuxServer, pane: PaneId): Promise<void> {
     const done = this.#deliver({ server, pane }, undefined, async (work) => {
       await settleState(work.watch);
+      await work.watch.address(profileNamed(work.watch.state.profile));
       await clearOnce(work);
       return resultOf(work, "submitted");
     });

@@ -1,6 +1,7 @@
 /** What it means to submit a prompt to a program, and what became of it: the vocabulary of the delivery engine. */
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Position } from "../../protocol/position.ts";
+import type { AddresseeRequest } from "./addressee.ts";
 import type { TmuxServer } from "../server/tmuxServer.ts";
 
 export const DELIVERY_OUTCOMES = ["submitted", "queued", "echoed_unconfirmed", "not_echoed", "indeterminate"] as const;
@@ -20,6 +21,8 @@ export interface SubmitRequest {
   readonly profile?: string | undefined;
   /** While the program is busy: `queue` types anyhow where the profile says that the program queues; default `refuse`. */
   readonly whileBusy?: "refuse" | "queue" | undefined;
+  /** What else must hold of the process that takes it; an agent's profile alone demands that it is no shell. */
+  readonly addressee?: AddresseeRequest | undefined;
   /** Empties the box first (the profile's keys, usually `C-u`). Never done while a dialog is open. */
   readonly clearFirst?: boolean | undefined;
   /** A text that the program would take for a command (`/`, `!`) is made plain text, where the profile knows how. */
@@ -64,6 +67,8 @@ export interface ChooseRequest {
   readonly answer: DialogAnswer;
   /** The dialog meant; another one on the screen refuses with WRONG_STATE. Default: the one that is open. */
   readonly dialogId?: string | undefined;
+  /** What else must hold of the process that asks. */
+  readonly addressee?: AddresseeRequest | undefined;
   readonly timeoutMs?: number | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -6,8 +6,11 @@ import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
 import type { Dialog, PaneReadiness, Readiness, ReadinessWatcher } from "../readiness/readiness.ts";
-import type { Capture, InputPart, InputReceipt, TmuxServer } from "../server/tmuxServer.ts";
+import type { Capture, InputPart, InputReceipt, PaneCondition, TmuxServer } from "../server/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
+import type { ProcessMark } from "../panes/foreground.ts";
+import type { Profile } from "../readiness/profile.ts";
+import { type Addressee, type AddresseeRequest, findAddressee } from "./addressee.ts";
 import { LOOK_INTERVAL_MS } from "./deliveryLimits.ts";
 
 export interface PaneWatchOptions {
@@ -33,6 +36,9 @@ export class PaneWatch implements Disposable {
   #gone: AppError | undefined;
   #hasExited: boolean;
   #wake: (() => void) | undefined;
+  #addressee: Addressee | undefined;
+  #readdress: ((process: ProcessMark | undefined) => Promise<Addressee>) | undefined;
+  #hasTyped = false;
 
   /** @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST */
   constructor({ server, pane, readiness, clock, profile }: PaneWatchOptions) {
@@ -126,29 +132,93 @@ export class PaneWatch implements Disposable {
     return exact && position.epoch === this.source.epoch && position.outputSeq === this.source.outputSeq;
   }
 
+  /** From here on everything typed is for who reads from the pane now. @throws AppError WRONG_STATE, NOT_FOUND */
+  async address(profile: Profile, request: AddresseeRequest = {}): Promise<void> {
+    this.#readdress = (process) => findAddressee(this.server, this.pane, profile, { ...request, process });
+    this.#addressee = await this.#readdress(request.process);
+  }
+
+  /** @throws AppError WRONG_STATE: whom this is for reads no more */
+  requireAddressee(): void {
+    this.#addressee?.requireSame(this.pane, this.#typedDetails());
+  }
+
+  /** Whom this is for reads no more. */
+  get isAddresseeGone(): boolean {
+    return this.#addressee?.isGone === true;
+  }
+
+  /** Types for the addressee. @throws AppError WRONG_STATE: it reads no more, and nothing was typed */
   async type(parts: readonly InputPart[], beforeWrite?: () => void): Promise<InputReceipt> {
-    return this.server.input(this.pane, parts, { beforeWrite });
+    for (;;) {
+      const receipt = await this.#typeIf(parts, {}, beforeWrite);
+      if (receipt !== undefined) return receipt;
+    }
   }
 
   /** Presses keys if the screen still is the one that was judged, checked in the turn of the write. False when not. */
   async press(keys: readonly string[], judged: Capture, beforeWrite?: () => void): Promise<boolean> {
     // What tmux has drawn, but not told us yet, it looks at itself.
-    return this.typeOn(judged, [{ kind: "keys", keys, onlyAt: judged.cursor }], beforeWrite);
+    return this.#typeOn(judged, [{ kind: "keys", keys }], { cursor: judged.cursor }, beforeWrite);
   }
 
   async typeOn(judged: Capture, parts: readonly InputPart[], beforeWrite?: () => void): Promise<boolean> {
-    let hasChanged = false;
+    return this.#typeOn(judged, parts, {}, beforeWrite);
+  }
+
+  async #typeOn(
+    judged: Capture,
+    parts: readonly InputPart[],
+    condition: PaneCondition,
+    beforeWrite?: () => void,
+  ): Promise<boolean> {
+    const receipt = await this.#typeIf(parts, condition, () => {
+      if (!this.isCurrent(judged)) throw screenChanged();
+      beforeWrite?.();
+    });
+    return receipt !== undefined;
+  }
+
+  /**
+   * Undefined when the screen, or tmux's word for who reads, has changed and nothing was typed.
+   * @throws AppError WRONG_STATE when another process reads
+   */
+  async #typeIf(
+    parts: readonly InputPart[],
+    condition: PaneCondition,
+    beforeWrite?: () => void,
+  ): Promise<InputReceipt | undefined> {
+    const onlyIf = { ...this.#addressee?.condition, ...condition };
+    const last = parts.at(-1);
+    const typed = last === undefined || last.kind === "text" ? parts : [...parts.slice(0, -1), { ...last, onlyIf }];
     try {
-      await this.type(parts, () => {
-        hasChanged = !this.isCurrent(judged);
-        if (hasChanged) throw new AppError("INCONSISTENT_STATE", "the screen has changed since it was looked at");
-        beforeWrite?.();
+      const receipt = await this.server.input(this.pane, typed, {
+        beforeWrite: () => {
+          this.requireAddressee();
+          beforeWrite?.();
+        },
       });
-      return true;
+      this.#hasTyped = true;
+      return receipt;
     } catch (error) {
-      if (hasChanged || (error instanceof AppError && error.code === "INCONSISTENT_STATE")) return false;
-      throw error;
+      if (!(error instanceof AppError) || error.code !== "INCONSISTENT_STATE") throw error;
+      await this.#addressAgain();
+      return undefined;
     }
+  }
+
+  /** A program may call itself something else from time to time; another process is another matter. */
+  async #addressAgain(): Promise<void> {
+    const before = this.#addressee;
+    if (before === undefined || this.#readdress === undefined) return;
+    const now = await this.#readdress(before.process).catch((thrown: unknown) => {
+      throw withDetails(thrown, this.#typedDetails());
+    });
+    this.#addressee = now.condition.command === before.condition.command ? now : now.whateverItsName();
+  }
+
+  #typedDetails(): Readonly<Record<string, unknown>> {
+    return this.#hasTyped ? { textWritten: true } : {};
   }
 
   [Symbol.dispose](): void {
@@ -160,6 +230,14 @@ export class PaneWatch implements Disposable {
     this.#version += 1;
     this.#wake?.();
   }
+}
+
+const screenChanged = (): AppError =>
+  new AppError("INCONSISTENT_STATE", "the screen has changed since it was looked at");
+
+function withDetails(thrown: unknown, details: Readonly<Record<string, unknown>>): unknown {
+  if (!(thrown instanceof AppError)) return thrown;
+  return new AppError(thrown.code, thrown.message, { details: { ...thrown.details, ...details }, cause: thrown });
 }
 
 export interface RefusedState {

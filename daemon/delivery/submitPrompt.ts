@@ -20,13 +20,14 @@ import { type PaneWatch, wrongState } from "./paneWatch.ts";
 import { needsBrackets, promptText } from "./promptText.ts";
 import { noteEnter, noteWrite, resultOf, type Work } from "./work.ts";
 
-type PromptRequest = Pick<SubmitRequest, "text" | "whileBusy" | "clearFirst" | "gapMs" | "literal">;
+type PromptRequest = Pick<SubmitRequest, "text" | "whileBusy" | "clearFirst" | "gapMs" | "literal" | "addressee">;
 
 /** @throws AppError WRONG_STATE, INVALID_ARGUMENT, TIMEOUT, NOT_FOUND, RESOURCE_LIMIT, CONNECTION_LOST */
 export async function submitPrompt(work: Work, request: PromptRequest): Promise<SubmitResult> {
   const { watch } = work;
   await settleState(watch);
   const profile = profileNamed(watch.state.profile);
+  await watch.address(profile, request.addressee);
   requireAccepting(watch, profile, request);
   const text = literalText(profile, promptText(request.text), request.literal === true);
   requirePasteable(watch, profile, text);
@@ -245,6 +246,7 @@ async function untilQuiet(watch: PaneWatch, pastedMs: number, gapMs: number, qui
 /** @throws AppError WRONG_STATE: Enter would answer what has opened. What was pasted stays where it is: nothing is safe to press. */
 function requireNoDialog(watch: PaneWatch, look: Look | undefined, { within }: Pasted): void {
   watch.requireThere();
+  watch.requireAddressee();
   const message =
     "a question has opened before Enter was pressed; answer it, then look whether the text is in the prompt";
   if (look?.dialog !== undefined && look.dialog.text !== within) throw openDialog(look, message, { textWritten: true });

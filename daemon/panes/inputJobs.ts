@@ -6,13 +6,14 @@
  * `indeterminate`.
  */
 import {
+  type CommandCondition,
   deleteBuffer,
   joinGroup,
   leaveModes,
+  onlyIf,
   pasteBuffer,
   sendBytes,
   sendKeys,
-  sendKeysAt,
   sendLiteral,
   setBuffer,
 } from "../../protocol/command/build.ts";
@@ -31,8 +32,8 @@ import type { InputOptions, InputPart } from "../server/tmuxServer.ts";
 import { isKeyName } from "./keys.ts";
 import { requirePasteText } from "./pasteText.ts";
 
-/** No session's name, and what tmux says is missing when a cursor is not where keys want it. */
-const CURSOR_HAS_MOVED = "tmuxwire cursor has moved";
+/** No session's name, and what tmux says is missing when a part's condition does not hold. */
+const PANE_HAS_CHANGED = "tmuxwire pane has changed";
 /** Groups of a long job that may wait for their answer at once. */
 const GROUPS_UNDER_WAY = 4;
 
@@ -181,20 +182,21 @@ export function planInput(
   const buffers: string[] = [];
   let line = [leaveModes(pane)];
   let totalBytes = 0;
+  const typing = (command: string, condition: CommandCondition | undefined): readonly string[] =>
+    condition === undefined ? [command] : onlyIf(pane, condition, command, PANE_HAS_CHANGED);
   for (const part of parts) {
+    // The second block of a condition is the last of its group, and what came after it would not know that it failed.
+    if (part.kind !== "text" && part.onlyIf !== undefined && part !== parts.at(-1)) {
+      throw new AppError("INVALID_ARGUMENT", "a part with a condition comes last");
+    }
     if (part.kind === "keys") {
       const unknown = part.keys.find((key) => !isKeyName(key));
       if (unknown !== undefined) throw new AppError("INVALID_ARGUMENT", `Invalid key token: ${unknown}`);
       if (part.keys.length === 0) continue;
-      if (part.onlyAt === undefined) {
-        line.push(sendKeys(pane, part.keys));
-        continue;
-      }
-      // Its second block is the last of its group, and what came after it would not know that it failed.
-      if (part !== parts.at(-1)) throw new AppError("INVALID_ARGUMENT", "keys for a place of the cursor come last");
-      line.push(...sendKeysAt(pane, part.keys, part.onlyAt, CURSOR_HAS_MOVED));
+      line.push(...typing(sendKeys(pane, part.keys), part.onlyIf));
       continue;
     }
+    const condition = part.kind === "paste" ? part.onlyIf : undefined;
     totalBytes += part.bytes.length;
     if (totalBytes > MAX_INPUT_BYTES) {
       throw new AppError("INVALID_ARGUMENT", `one input job holds at most ${MAX_INPUT_BYTES} bytes; split the text`);
@@ -216,11 +218,13 @@ export function planInput(
             line = [];
           }
         }
-        line.push(pasteBuffer(pane, name, { bracketed: part.kind === "paste", raw: pasteNeedsRaw() }));
+        line.push(
+          ...typing(pasteBuffer(pane, name, { bracketed: part.kind === "paste", raw: pasteNeedsRaw() }), condition),
+        );
       } else {
-        line.push(sendBytes(pane, run));
+        line.push(...typing(sendBytes(pane, run), condition));
       }
-      if (joinedLength(line) > PASTE_PIECE_BYTES) {
+      if (condition !== undefined || joinedLength(line) > PASTE_PIECE_BYTES) {
         groups.push(line);
         line = [];
       }
@@ -275,8 +279,8 @@ function inputError(pane: PaneId, error: AppError): AppError {
   if (error.code === "TMUX_COMMAND_FAILED" && /can't find pane/.test(error.message)) {
     return new AppError("NOT_FOUND", `pane ${pane} is gone; list the panes again`, { cause: error });
   }
-  if (error.code === "TMUX_COMMAND_FAILED" && error.message.includes(CURSOR_HAS_MOVED)) {
-    return new AppError("INCONSISTENT_STATE", `pane ${pane} has been drawn to since it was looked at; look again`, {
+  if (error.code === "TMUX_COMMAND_FAILED" && error.message.includes(PANE_HAS_CHANGED)) {
+    return new AppError("INCONSISTENT_STATE", `pane ${pane} has changed since it was looked at; look again`, {
       cause: error,
     });
   }

@@ -1,17 +1,28 @@
 /** What only tmux knows of a pane at the moment it is asked: program, directory, title, history. */
 import { displayMessage } from "../../protocol/command/build.ts";
-import { decodePaneDetails, paneDetailsFormat } from "../../protocol/command/formats.ts";
+import { decodePaneDetails, paneDetailsFormat, type PaneDetailsRow } from "../../protocol/command/formats.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { PaneDetails } from "../server/tmuxServer.ts";
+import { type PaneForeground, readForeground } from "./foreground.ts";
 
 /** @throws AppError NOT_FOUND, CONNECTION_LOST */
 export async function askPaneDetails(connection: ControlConnection, pane: PaneId): Promise<PaneDetails> {
+  const { command, path, title, tty, historyLines, alternateScreen, inMode } = await askRow(connection, pane);
+  return { command, cwd: path, title, tty, historyLines, alternateScreen, inMode };
+}
+
+/** @throws AppError NOT_FOUND, CONNECTION_LOST */
+export async function askForeground(connection: ControlConnection, pane: PaneId): Promise<PaneForeground> {
+  const { pid, command } = await askRow(connection, pane);
+  return { pid, command, processes: pid === undefined ? undefined : await readForeground(pid) };
+}
+
+async function askRow(connection: ControlConnection, pane: PaneId): Promise<PaneDetailsRow> {
   const { body, nonce } = await connection.foreign((fresh) => displayMessage(paneDetailsFormat(fresh), pane));
   const row = decodePaneDetails(body, nonce);
   // An unknown target is no error to tmux: its fields are empty, or another pane's.
   if (row?.pane !== pane) throw new AppError("NOT_FOUND", `pane ${pane} is gone; list the panes again`);
-  const { command, path, title, tty, historyLines, alternateScreen, inMode } = row;
-  return { command, cwd: path, title, tty, historyLines, alternateScreen, inMode };
+  return row;
 }

@@ -9,7 +9,8 @@ import type { ControlConnection } from "../connection/controlConnection.ts";
 import { captureScreen, type CaptureContext } from "../panes/capture.ts";
 import type { InputQueue } from "../panes/inputJobs.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
-import { askPaneDetails } from "../panes/paneDetails.ts";
+import type { PaneForeground } from "../panes/foreground.ts";
+import { askForeground, askPaneDetails } from "../panes/paneDetails.ts";
 import type { PaneStream } from "../panes/paneStream.ts";
 import { takeSnapshot } from "../panes/snapshot.ts";
 import type { Inventory } from "./inventory.ts";
@@ -126,6 +127,11 @@ export class RealServer implements TmuxServer {
   async describePane(pane: PaneId): Promise<PaneDetails> {
     this.#requirePane(pane);
     return askPaneDetails(this.#kind.connection(), pane);
+  }
+
+  async foreground(pane: PaneId): Promise<PaneForeground> {
+    this.#requirePane(pane);
+    return askForeground(this.#kind.connection(), pane);
   }
 
   async resize(pane: PaneId, cols: number, rows: number): Promise<void> {

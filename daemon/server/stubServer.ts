@@ -7,6 +7,7 @@ import { randomBytes } from "node:crypto";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId, SessionId } from "../../protocol/ids.ts";
 import { DEFAULT_RING_BYTES, MAX_INPUT_BYTES } from "../../protocol/limits.ts";
+import type { PaneForeground } from "../panes/foreground.ts";
 import { requirePasteText } from "../panes/pasteText.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
 import { headOf } from "../panes/outputSource.ts";
@@ -186,7 +187,20 @@ export class StubServer implements TmuxServer {
   async describePane(id: PaneId): Promise<PaneDetails> {
     const { cwd, lines, pane } = this.#requirePane(id);
     const historyLines = Math.max(0, lines.count - pane.rows);
-    return { command: "", cwd, title: pane.title, tty: "", historyLines, alternateScreen: false, inMode: false };
+    return {
+      command: "",
+      cwd,
+      title: pane.title,
+      tty: "",
+      historyLines,
+      alternateScreen: false,
+      inMode: false,
+    };
+  }
+
+  async foreground(id: PaneId): Promise<PaneForeground> {
+    this.#requirePane(id);
+    return { pid: undefined, command: "", processes: undefined };
   }
 
   async resize(id: PaneId, cols: number, rows: number): Promise<void> {

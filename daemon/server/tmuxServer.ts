@@ -5,6 +5,7 @@
  */
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import type { Position } from "../../protocol/position.ts";
+import type { PaneForeground } from "../panes/foreground.ts";
 import type { ExitStatus, OutputSource } from "../panes/outputSource.ts";
 
 export interface PaneInfo {
@@ -66,17 +67,22 @@ export type InputPart =
   /** Arrives byte for byte, any of the 256 values. */
   | { readonly kind: "text"; readonly bytes: Uint8Array }
   /** Key names as tmux knows them (`Enter`, `C-c`, `Up`): `isKeyName` of `daemon/panes/keys.ts`. */
-  | {
-      readonly kind: "keys";
-      readonly keys: readonly string[];
-      /**
-       * Where the cursor must be in the moment in which tmux executes this: what the program has drawn since a capture
-       * has moved it. Elsewhere the keys and what follows them are not typed: INCONSISTENT_STATE.
-       */
-      readonly onlyAt?: { readonly col: number; readonly row: number } | undefined;
-    }
+  | { readonly kind: "keys"; readonly keys: readonly string[]; readonly onlyIf?: PaneCondition | undefined }
   /** Text (`pasteText.ts`) that arrives byte for byte, bracketed when the program asked for that (`?2004h`). */
-  | { readonly kind: "paste"; readonly bytes: Uint8Array };
+  | { readonly kind: "paste"; readonly bytes: Uint8Array; readonly onlyIf?: PaneCondition | undefined };
+
+/**
+ * What must hold in the moment in which tmux executes a part, by tmux's own judgement; else it is not typed:
+ * INCONSISTENT_STATE. Only on the last part of a job.
+ */
+export interface PaneCondition {
+  /** What the program has drawn since a capture has moved it. */
+  readonly cursor?: { readonly col: number; readonly row: number } | undefined;
+  /** The pane's own process: another one since a respawn. */
+  readonly pid?: number | undefined;
+  /** The program in the foreground, as tmux calls it (`pane_current_command`). A name that a format cannot hold is not compared. */
+  readonly command?: string | undefined;
+}
 
 export interface InputOptions {
   /** Called in the turn in which the job's first byte is written, before any of its output can arrive. */
@@ -191,7 +197,7 @@ export interface TmuxServer extends AsyncDisposable {
   killSession(session: SessionId): Promise<void>;
   /**
    * One atomic job in the pane's FIFO.
-   * @throws AppError NOT_FOUND, INVALID_ARGUMENT, INCONSISTENT_STATE (`onlyAt`), RESOURCE_LIMIT, CONNECTION_LOST
+   * @throws AppError NOT_FOUND, INVALID_ARGUMENT, INCONSISTENT_STATE (`onlyIf`), RESOURCE_LIMIT, CONNECTION_LOST
    */
   input(pane: PaneId, parts: readonly InputPart[], options?: InputOptions): Promise<InputReceipt>;
   capture(pane: PaneId, options?: CaptureOptions): Promise<Capture>;
@@ -199,6 +205,8 @@ export interface TmuxServer extends AsyncDisposable {
   snapshot(pane: PaneId): Promise<Snapshot>;
   /** @throws AppError NOT_FOUND, CONNECTION_LOST */
   describePane(pane: PaneId): Promise<PaneDetails>;
+  /** Who reads what is typed, asked of tmux and the system now. @throws AppError NOT_FOUND, CONNECTION_LOST */
+  foreground(pane: PaneId): Promise<PaneForeground>;
   /** Sets the size of the pane's window. @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST; INVALID_ARGUMENT on a guest */
   resize(pane: PaneId, cols: number, rows: number): Promise<void>;
   /**

@@ -171,7 +171,13 @@ export class ActiveWait {
     const predicates = { ...this.#all?.progress(state), ...anyOf };
     const elapsedMs = Math.round(state.nowMs - this.registeredMs);
     const matchedEcho = this.screen?.hasEchoMatched === true ? { matchedEcho: true } : {};
-    const details = { predicates, elapsedMs, timeoutMs: request.timeoutMs, gaps: this.#gaps.map(formatGap), ...matchedEcho };
+    const details = {
+      predicates,
+      elapsedMs,
+      timeoutMs: request.timeoutMs,
+      gaps: this.#gaps.map(formatGap),
+      ...matchedEcho,
+    };
     this.#reject(new AppError("TIMEOUT", `the wait was not satisfied within ${request.timeoutMs} ms`, { details }));
   }
 

@@ -32,20 +32,39 @@ export function sendBytes(pane: PaneId, bytes: Uint8Array): string {
 export const sendKeys = (pane: PaneId, keys: readonly string[]): string =>
   `send-key -t ${pane} -- ${keys.map((key) => quote(key)).join(" ")}`;
 
+/** What must hold of a pane when tmux comes to a command (`PaneCondition`). */
+export interface CommandCondition {
+  readonly cursor?: { readonly col: number; readonly row: number } | undefined;
+  readonly pid?: number | undefined;
+  readonly command?: string | undefined;
+}
+
 /**
- * Keys, if the cursor is there when tmux comes to it; else a failure that names `otherwise`, which must be no session's name.
- * Two guard blocks: the empty command, last in its group, stands for the second (docs/tmuxFacts.md 45).
+ * A command, if tmux finds that the condition holds when it comes to it; else a failure that names `otherwise`, which must be
+ * no session's name. Two guard blocks: the empty command, last in its group, stands for the second (docs/tmuxFacts.md 45).
  */
-export const sendKeysAt = (
+export const onlyIf = (
   pane: PaneId,
-  keys: readonly string[],
-  { col, row }: { readonly col: number; readonly row: number },
+  condition: CommandCondition,
+  command: string,
   otherwise: string,
 ): readonly [string, string] => [
-  `if-shel -F -t ${pane} ${quote(`#{==:#{cursor_x} #{cursor_y},${col} ${row}}`)} ` +
-    `${quote(sendKeys(pane, keys))} ${quote(`has-sessio -t ${quote(`=${otherwise}`)}`)}`,
+  `if-shel -F -t ${pane} ${quote(conditionFormat(condition))} ` +
+    `${quote(command)} ${quote(`has-sessio -t ${quote(`=${otherwise}`)}`)}`,
   "",
 ];
+
+/** Characters that mean nothing inside `#{==:…}`. */
+const PLAIN_NAME = /^[A-Za-z0-9._+-]{1,64}$/;
+
+function conditionFormat({ cursor, pid, command }: CommandCondition): string {
+  const terms = [
+    ...(cursor === undefined ? [] : [`#{==:#{cursor_x} #{cursor_y},${cursor.col} ${cursor.row}}`]),
+    ...(pid === undefined ? [] : [`#{==:#{pane_pid},${pid}}`]),
+    ...(command === undefined || !PLAIN_NAME.test(command) ? [] : [`#{==:#{pane_current_command},${command}}`]),
+  ];
+  return terms.length === 0 ? "1" : terms.reduceRight((rest, term) => `#{&&:${term},${rest}}`);
+}
 
 export const setBuffer = (name: string, bytes: Uint8Array, append: boolean): string =>
   `set-buffe ${append ? "-a " : ""}-b ${name} -- ${quote(bytes)}`;

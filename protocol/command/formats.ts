@@ -95,6 +95,8 @@ export interface PaneDetailsRow {
   /** A mode of tmux's own covers the screen (copy mode and the like). */
   readonly inMode: boolean;
   readonly tty: string;
+  /** Of the pane's own process; undefined where tmux does not tell (a dead pane). */
+  readonly pid: number | undefined;
   readonly command: string;
   readonly path: string;
   readonly title: string;
@@ -102,15 +104,16 @@ export interface PaneDetailsRow {
 
 /** For `display-message -p`; the last three fields are foreign text. */
 export const paneDetailsFormat = (nonce: string): string =>
-  `${nonce}#{pane_id} #{history_size} #{alternate_on} #{pane_in_mode} #{pane_tty}` +
+  `${nonce}#{pane_id} #{history_size} #{alternate_on} #{pane_in_mode} #{pane_tty} #{pane_pid}` +
   `${nonce}#{pane_current_command}${nonce}#{pane_current_path}${nonce}#{pane_title}`;
 
 export function decodePaneDetails(body: Uint8Array, nonce: string): PaneDetailsRow | undefined {
   const [ids = "", command = "", path = "", title = ""] = foreignRows(body, nonce, 4)[0] ?? [];
-  const [pane = "", history, alternate, modes, tty = ""] = ids.split(" ");
+  const [pane = "", history, alternate, modes, tty = "", pid] = ids.split(" ");
   if (!isPaneId(pane)) return undefined;
   const [historyLines, inMode] = [Number(history), Number(modes) > 0];
-  return { pane, historyLines, alternateScreen: alternate === "1", inMode, tty, command, path, title };
+  const own = optionalNumber(pid);
+  return { pane, historyLines, alternateScreen: alternate === "1", inMode, tty, pid: own, command, path, title };
 }
 
 /** For `display-message -p -t PANE`: where a pane is; of a pane that is gone every field is empty. Ids only. */

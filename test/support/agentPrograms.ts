@@ -203,6 +203,30 @@ export async function guestAgent(program: AgentName, start: AgentStart = {}): Pr
   };
 }
 
+const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
+
+/** The program as the job of an interactive shell, as people start it; once it takes prompts. */
+export async function agentUnderShell(program: AgentName, shell: readonly string[]): Promise<AgentProgram> {
+  const fixture = await ownedFixture();
+  const { server, socket } = fixture;
+  const channel = await AgentChannel.open(socket.directory);
+  const session = await server.createSession({ name: "agent", command: shell, cols: 100, rows: 30 });
+  const pane = session.activePane!;
+  const line = `${channel.argv(program).map(quoted).join(" ")}\n`;
+  await server.input(pane, [{ kind: "text", bytes: Buffer.from(line) }]);
+  await channel.next("ready");
+  return {
+    server,
+    socket,
+    pane,
+    channel,
+    [Symbol.asyncDispose]: async () => {
+      await fixture[Symbol.asyncDispose]();
+      await channel[Symbol.asyncDispose]();
+    },
+  };
+}
+
 /** The program in a session of a server of ours, once it takes prompts. */
 export async function ownedAgent(program: AgentName, start: AgentStart = {}): Promise<AgentProgram> {
   const { cols = 100, rows = 30 } = start;

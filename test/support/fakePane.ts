@@ -2,6 +2,7 @@
  * A pane below delivery, moved by hand: a screen, a stream, and a program that answers what is typed. Time is a fake clock;
  * `during` lets it pass until a promise is settled.
  */
+import type { PaneForeground } from "../../daemon/panes/foreground.ts";
 import { PaneStream } from "../../daemon/panes/paneStream.ts";
 import type { PaneReadiness, Readiness, ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { Capture, InputOptions, InputPart, InputReceipt, TmuxServer } from "../../daemon/server/tmuxServer.ts";
@@ -30,6 +31,8 @@ export class FakePane {
   cursor = { col: 2, row: 0 };
   readonly typed: Typed[] = [];
   captures = 0;
+  /** Nobody knows of processes. */
+  foreground: PaneForeground = { pid: undefined, command: "", processes: undefined };
   /** What the program does with what it is given. */
   answer: (typed: Typed) => void = () => undefined;
   /** After each capture, before whoever asked for it goes on. */
@@ -62,6 +65,7 @@ export class FakePane {
     output: () => this.stream,
     findPane: () => ({ exit: undefined }),
     status: () => ({ kind: "owned", identity: "1.2", socketPath: "/s" }),
+    foreground: async () => this.foreground,
     capture: async (): Promise<Capture> => {
       const { lines, cursor } = this;
       const position = { epoch: "e", outputSeq: this.stream.outputSeq };
@@ -74,7 +78,7 @@ export class FakePane {
       options.beforeWrite?.();
       const position = { epoch: "e", outputSeq: this.stream.outputSeq };
       for (const part of parts) {
-        const at = part.kind === "keys" ? part.onlyAt : undefined;
+        const at = part.kind === "keys" ? part.onlyIf?.cursor : undefined;
         if (at !== undefined && (at.col !== this.cursor.col || at.row !== this.cursor.row)) {
           throw new AppError("INCONSISTENT_STATE", "the cursor has moved");
         }

@@ -268,8 +268,8 @@ describe("InputQueue", () => {
   });
 });
 
-test("keys for a place of the cursor come last: a condition, and the empty command for its second answer", () => {
-  const at: InputPart = { kind: "keys", keys: ["Enter"], onlyAt: { col: 3, row: 7 } };
+test("a part with a condition comes last: the condition, and the empty command for its second answer", () => {
+  const at: InputPart = { kind: "keys", keys: ["Enter"], onlyIf: { cursor: { col: 3, row: 7 } } };
   const guarded = expect.stringMatching(/^if-shel -F -t %7 .* 7\}" "send-key .* "has-sessio /) as string;
   const { groups } = planInput(
     pane,
@@ -285,5 +285,5 @@ test("keys for a place of the cursor come last: a condition, and the empty comma
       () => "b1",
       () => false,
     ),
-  ).toThrow("come last");
+  ).toThrow("comes last");
 });

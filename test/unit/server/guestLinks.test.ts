@@ -39,8 +39,8 @@ function makeLinks(): GuestLinks {
         onRevived: () => undefined,
         windows: () => [],
         panesOf: () => [],
-      isThere: () => true,
-      onMoved: () => undefined,
+        isThere: () => true,
+        onMoved: () => undefined,
         ...hooks,
       }),
   });

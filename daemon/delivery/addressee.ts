@@ -1,0 +1,101 @@
+/**
+ * Which process a delivery is for. A pane outlives its programs: one that dies, is stopped or is respawned leaves whoever
+ * comes next to read what was meant for it. So a delivery notes who reads from the pane when it begins, and that is asked
+ * again in the turn of every write and by tmux itself when it executes the write. A shell takes no agent's prompt.
+ */
+import { AppError } from "../../protocol/errors.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import {
+  addresseeOf,
+  type ForegroundMark,
+  type ForegroundProcess,
+  isSameProcess,
+  isStillForeground,
+  markOf,
+  type ProcessMark,
+} from "../panes/foreground.ts";
+import type { Profile } from "../readiness/profile.ts";
+import type { PaneCondition, TmuxServer } from "../server/tmuxServer.ts";
+
+/** What a caller demands of the process beyond what its profile does. */
+export interface AddresseeRequest {
+  /** Nobody else: the process that asked the question, or that the caller looked at. */
+  readonly process?: ProcessMark | undefined;
+  /** Whatever the profile says, a shell is not meant. */
+  readonly isAgent?: boolean | undefined;
+  /** Names of the program besides the profile's. */
+  readonly programs?: ReadonlySet<string> | undefined;
+}
+
+export class Addressee {
+  readonly #mark: ForegroundMark | undefined;
+  /** For tmux, at the moment of the write. */
+  readonly condition: PaneCondition;
+
+  constructor(mark: ForegroundMark | undefined, condition: PaneCondition) {
+    this.#mark = mark;
+    this.condition = condition;
+  }
+
+  /** For a program that changes its name: the process alone counts. */
+  whateverItsName(): Addressee {
+    return new Addressee(this.#mark, { pid: this.condition.pid });
+  }
+
+  /** The process that reads; undefined where the system does not tell. */
+  get process(): ProcessMark | undefined {
+    return this.#mark?.program;
+  }
+
+  /** It reads no more, as far as the system tells. */
+  get isGone(): boolean {
+    return this.#mark !== undefined && !isStillForeground(this.#mark);
+  }
+
+  /** @throws AppError WRONG_STATE */
+  requireSame(pane: PaneId, details: Readonly<Record<string, unknown>>): void {
+    if (!this.isGone) return;
+    throw programChanged(
+      pane,
+      "the program that was looked at no longer reads from the pane; nothing more was typed",
+      details,
+    );
+  }
+}
+
+/** @throws AppError WRONG_STATE (`details.reason: "program_changed"`), NOT_FOUND, CONNECTION_LOST */
+export async function findAddressee(
+  server: TmuxServer,
+  pane: PaneId,
+  profile: Profile,
+  request: AddresseeRequest = {},
+): Promise<Addressee> {
+  const isAgent = profile.kind === "agent" || request.isAgent === true;
+  const names = new Set([...(isAgent ? profile.programs : []), ...(request.programs ?? [])]);
+  const { pid, command, processes } = await server.foreground(pane);
+  const condition: PaneCondition = { pid, command: command === "" ? undefined : command };
+  if (pid === undefined || processes === undefined) {
+    if (isAgent && SHELL_NAME.test(command)) throw shellInFront(pane);
+    return new Addressee(undefined, condition);
+  }
+  const program = addresseeOf(processes, names);
+  if (program === undefined)
+    throw programChanged(pane, "no program reads from the pane at the moment; look at it again");
+  if (isAgent && program.isShell) throw shellInFront(pane);
+  if (request.process !== undefined && !isAmong(processes, request.process)) {
+    throw programChanged(pane, "another program reads from the pane than the one that was meant; look at the pane");
+  }
+  return new Addressee(markOf(pid, processes, program), condition);
+}
+
+/** Where the system does not tell of processes, tmux's name for the foreground is all there is. */
+const SHELL_NAME = /^-?(?:ash|bash|csh|dash|elvish|fish|ksh|ksh93|mksh|nu|pwsh|sh|tcsh|xonsh|yash|zsh)$/;
+
+const isAmong = (processes: readonly ForegroundProcess[], wanted: ProcessMark): boolean =>
+  processes.some((process) => isSameProcess(process, wanted));
+
+const shellInFront = (pane: PaneId): AppError =>
+  programChanged(pane, "a shell reads from the pane, so the text would be a command; start the agent, then try again");
+
+const programChanged = (pane: PaneId, message: string, details: Readonly<Record<string, unknown>> = {}): AppError =>
+  new AppError("WRONG_STATE", message, { details: { reason: "program_changed", pane, ...details } });

@@ -1,0 +1,144 @@
+/**
+ * What `/proc` says of a process (proc(5)): its name, start, process group and the foreground group of its terminal, its
+ * command line, its children. Reads at the moment of asking and starts no process. Everything is `undefined` where the
+ * system does not tell: no `/proc`, another user's process, a process that has just ended.
+ */
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { access, open, readdir } from "node:fs/promises";
+
+/** Threads of one process whose children are asked for; a process that has more is a server, not a shell. */
+const MAX_THREADS = 256;
+/** Of a command line: enough for an interpreter's options and its script. */
+const MAX_COMMAND_LINE_BYTES = 4_096;
+/** The pids that one thread can list. */
+const MAX_CHILDREN_BYTES = 8_192;
+/** `stat` is one line of some fifty numbers and a name of at most 64 bytes. */
+const MAX_STAT_BYTES = 1_024;
+
+export interface ProcessStat {
+  readonly pid: number;
+  /** The name the kernel keeps (TASK_COMM_LEN), which the program may change. */
+  readonly name: string;
+  /** One letter: `Z` and `X` have ended, `T` and `t` are stopped. */
+  readonly state: string;
+  readonly group: number;
+  /** The terminal it belongs to; 0 for none. */
+  readonly terminal: number;
+  /** The foreground process group of that terminal; -1 for none. */
+  readonly foregroundGroup: number;
+  /** Clock ticks since boot, as text: with the pid it names one process for as long as the machine runs. */
+  readonly start: string;
+}
+
+export interface Procfs {
+  /** Whether this system has it at all. */
+  isThere(): Promise<boolean>;
+  stat(pid: number): Promise<ProcessStat | undefined>;
+  /** The same without waiting, for the turn in which something is written. */
+  statNow(pid: number): ProcessStat | undefined;
+  /** Which file it runs, by device and inode: an update that replaces the file changes nothing, execve(2) does. */
+  executableNow(pid: number): string | undefined;
+  /** Its arguments, the program's name first; empty for a process that has none. */
+  words(pid: number): Promise<readonly string[] | undefined>;
+  /** Undefined when the kernel does not list children (CONFIG_PROC_CHILDREN), or lists too many. */
+  children(pid: number): Promise<readonly number[] | undefined>;
+}
+
+export function procfs(directory = "/proc"): Procfs {
+  const at = (pid: number, file: string): string => `${directory}/${pid}/${file}`;
+  return {
+    isThere: () => isThere(`${directory}/self/task`),
+    stat: async (pid) => parseStat(await readStart(at(pid, "stat"), MAX_STAT_BYTES)),
+    statNow: (pid) => parseStat(readStartNow(at(pid, "stat"), MAX_STAT_BYTES)),
+    executableNow: (pid) => {
+      try {
+        const { dev, ino } = statSync(at(pid, "exe"), { bigint: true });
+        return `${dev}:${ino}`;
+      } catch {
+        return undefined;
+      }
+    },
+    words: async (pid) => {
+      const line = await readStart(at(pid, "cmdline"), MAX_COMMAND_LINE_BYTES);
+      return line?.replace(/\0$/, "").split("\0");
+    },
+    children: (pid) => childrenOf(`${directory}/${pid}`),
+  };
+}
+
+/** Ended, though its parent has not asked how. */
+export const hasEnded = ({ state }: ProcessStat): boolean => state === "Z" || state === "X";
+
+/** `pid (name) state ppid pgrp session tty_nr tpgid …`, and the name may hold anything. */
+function parseStat(text: string | undefined): ProcessStat | undefined {
+  const [, pid, name, rest] = /^(\d+) \((.*)\) (.*)/s.exec(text ?? "") ?? [];
+  if (pid === undefined || name === undefined || rest === undefined) return undefined;
+  const fields = rest.split(" ");
+  const [state = "", , group, , terminal, foregroundGroup] = fields;
+  return {
+    pid: Number(pid),
+    name,
+    state,
+    group: Number(group),
+    terminal: Number(terminal),
+    foregroundGroup: Number(foregroundGroup),
+    start: fields[19] ?? "",
+  };
+}
+
+/** A thread's children are listed with the thread, so every thread is asked. None of a process that is gone. */
+async function childrenOf(directory: string): Promise<readonly number[] | undefined> {
+  const threads = await readdir(`${directory}/task`).catch(() => []);
+  if (threads.length > MAX_THREADS) return undefined;
+  const lists = await Promise.all(
+    threads.map(async (thread) => {
+      const list = await readStart(`${directory}/task/${thread}/children`, MAX_CHILDREN_BYTES);
+      // The thread has just ended, or this kernel does not list children (CONFIG_PROC_CHILDREN).
+      return list ?? ((await isThere(`${directory}/task/${thread}/stat`)) ? undefined : "");
+    }),
+  );
+  if (lists.some((list) => list === undefined || list.length === MAX_CHILDREN_BYTES)) return undefined;
+  return lists.flatMap((list) => (list ?? "").split(" ").filter((pid) => /^\d+$/.test(pid))).map(Number);
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+/** At most so many bytes of a file that has no size; undefined when it cannot be read. */
+async function readStart(path: string, maxBytes: number): Promise<string | undefined> {
+  const file = await open(path).catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const buffer = Buffer.allocUnsafe(maxBytes);
+    let length = 0;
+    // The kernel hands such files out in pieces.
+    while (length < maxBytes) {
+      const { bytesRead } = await file.read(buffer, length, maxBytes - length);
+      if (bytesRead === 0) break;
+      length += bytesRead;
+    }
+    return buffer.toString("utf8", 0, length);
+  } catch {
+    // It ended while it was read (ESRCH).
+    return undefined;
+  } finally {
+    await file.close();
+  }
+}
+
+/** One read: `stat` comes whole. */
+function readStartNow(path: string, maxBytes: number): string | undefined {
+  let file: number | undefined;
+  try {
+    file = openSync(path, "r");
+    const buffer = Buffer.allocUnsafe(maxBytes);
+    return buffer.toString("utf8", 0, readSync(file, buffer, 0, maxBytes, 0));
+  } catch {
+    return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Which process reads what is typed into a pane: the foreground process group of its terminal, and within it the program that
+ * was meant rather than what started it (`sh -c 'agent; exec bash'`, `npx agent`, `script`). A process is named by pid, start
+ * and executable, so that neither a reused pid nor an `exec` passes for the one that was seen. Undefined where the system
+ * does not tell (`Procfs`).
+ */
+import { hasEnded, procfs, type Procfs, type ProcessStat } from "../host/procfs.ts";
+import { isCalled, namesOf } from "../host/programNames.ts";
+
+/** Processes looked at below the foreground's leader; an agent stands within the first few. */
+const MAX_PROCESSES = 128;
+
+/** One process, for as long as it runs the same program. */
+export interface ProcessMark {
+  readonly pid: number;
+  readonly start: string;
+  /** Undefined for another user's process. */
+  readonly executable: string | undefined;
+}
+
+export interface ForegroundProcess extends ProcessMark {
+  /** What it calls itself. */
+  readonly names: readonly string[];
+  /** A shell that reads commands from its terminal, as far as its arguments tell. */
+  readonly isInteractiveShell: boolean;
+  readonly isShell: boolean;
+  /** How many processes lie between it and the leader. */
+  readonly depth: number;
+}
+
+/** The leader first, then what it has started, nearest first: only what can read from its terminal now. */
+export type Foreground = readonly ForegroundProcess[];
+
+const SHELLS: ReadonlySet<string> = new Set(
+  "ash bash busybox csh dash elvish fish ksh ksh93 mksh nu pwsh sh tcsh xonsh yash zsh".split(" "),
+);
+/** Programs that stay in front of what they start. */
+const LAUNCHERS: ReadonlySet<string> = new Set(
+  "asdf bunx direnv doas env make mise nice npm npx pipx pnpm pnpx script sudo timeout uv uvx volta yarn".split(" "),
+);
+
+/**
+ * @param panePid the pane's own process
+ * @returns undefined when the system does not tell; empty when nobody reads (the foreground group has ended)
+ */
+export async function readForeground(panePid: number, processes: Procfs = procfs()): Promise<Foreground | undefined> {
+  const pane = await processes.stat(panePid);
+  if (pane === undefined) return (await processes.isThere()) ? [] : undefined;
+  if (pane.foregroundGroup <= 0) return [];
+  const leader = await leaderOf(processes, pane);
+  if (leader === undefined) return [];
+  const found: ForegroundProcess[] = [];
+  const seen = new Set([leader.pid]);
+  let generation: readonly ProcessStat[] = [leader];
+  for (let depth = 0; generation.length > 0; depth += 1) {
+    const next: ProcessStat[] = [];
+    for (const stat of generation) {
+      const [words, children] = await Promise.all([processes.words(stat.pid), processes.children(stat.pid)]);
+      if (isReading(stat)) found.push(processOf(processes, stat, words ?? [], depth));
+      for (const child of children ?? []) {
+        if (seen.has(child) || seen.size >= MAX_PROCESSES) continue;
+        seen.add(child);
+        const childStat = await processes.stat(child);
+        if (childStat !== undefined && !hasEnded(childStat)) next.push(childStat);
+      }
+    }
+    generation = next;
+  }
+  return found;
+}
+
+/** What tmux and the system say of a pane's foreground at one moment. */
+export interface PaneForeground {
+  /** The pane's own process; undefined when it has none, or nobody knows. */
+  readonly pid: number | undefined;
+  /** `pane_current_command`: foreign text. */
+  readonly command: string;
+  /** Undefined where the system does not tell. */
+  readonly processes: Foreground | undefined;
+}
+
+/** The program that was meant, else what runs behind shells and launchers; undefined when nobody reads. */
+export function addresseeOf(foreground: Foreground, names: ReadonlySet<string>): ForegroundProcess | undefined {
+  const named = foreground.find((process) => isCalled(process.names, names));
+  if (named !== undefined) return named;
+  return foreground.find((process) => !process.isShell && !isCalled(process.names, LAUNCHERS)) ?? foreground[0];
+}
+
+/** What the pane's processes were when they were looked at; asked again in the turn of a write. */
+export interface ForegroundMark {
+  readonly panePid: number;
+  readonly leader: ProcessMark;
+  readonly program: ProcessMark;
+}
+
+export const markOf = (panePid: number, foreground: Foreground, program: ForegroundProcess): ForegroundMark => ({
+  panePid,
+  leader: foreground[0] ?? program,
+  program,
+});
+
+/** The same processes still read from the pane's terminal. */
+export function isStillForeground({ panePid, leader, program }: ForegroundMark, processes = procfs()): boolean {
+  const pane = processes.statNow(panePid);
+  const [first, last] = [leader, program].map((mark) => sameProcess(processes, mark));
+  if (pane === undefined || first === undefined || last === undefined) return false;
+  return first.group === pane.foregroundGroup && isReading(last);
+}
+
+export const isSameProcess = (a: ProcessMark, b: ProcessMark): boolean =>
+  a.pid === b.pid && a.start === b.start && a.executable === b.executable;
+
+function sameProcess(processes: Procfs, { pid, start, executable }: ProcessMark): ProcessStat | undefined {
+  const stat = processes.statNow(pid);
+  if (stat === undefined || stat.start !== start || hasEnded(stat)) return undefined;
+  return processes.executableNow(pid) === executable ? stat : undefined;
+}
+
+/** In the foreground of its own terminal, which is another one than the pane's below `script`, and not stopped. */
+const isReading = (stat: ProcessStat): boolean =>
+  !hasEnded(stat) &&
+  stat.state !== "T" &&
+  stat.state !== "t" &&
+  stat.terminal !== 0 &&
+  stat.group === stat.foregroundGroup;
+
+/** The group's leader, or whoever is left of the group in the pane. */
+async function leaderOf(processes: Procfs, pane: ProcessStat): Promise<ProcessStat | undefined> {
+  const leader = await processes.stat(pane.foregroundGroup);
+  if (leader !== undefined && !hasEnded(leader)) return leader;
+  let generation: readonly number[] = [pane.pid];
+  for (let looked = 0; generation.length > 0 && looked < MAX_PROCESSES; looked += generation.length) {
+    const stats = await Promise.all(generation.map((pid) => processes.stat(pid)));
+    const member = stats.find((stat) => stat !== undefined && stat.group === pane.foregroundGroup && !hasEnded(stat));
+    if (member !== undefined) return member;
+    generation = (await Promise.all(generation.map((pid) => processes.children(pid)))).flatMap((pids) => pids ?? []);
+  }
+  return undefined;
+}
+
+function processOf(
+  processes: Procfs,
+  { pid, start, name }: ProcessStat,
+  words: readonly string[],
+  depth: number,
+): ForegroundProcess {
+  const names = namesOf(name, words);
+  const isShell = SHELLS.has(names[1] ?? name);
+  return {
+    pid,
+    start,
+    executable: processes.executableNow(pid),
+    names,
+    isShell,
+    isInteractiveShell: isShell && words.slice(1).every((word) => /^[-+]/.test(word) && !/^-[a-z]*c$/.test(word)),
+    depth,
+  };
+}

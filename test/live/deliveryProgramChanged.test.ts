@@ -1,0 +1,130 @@
+/**
+ * A delivery is for a process: when another one reads from the pane before the text or a key is typed, nothing is typed,
+ * whatever profile was given and whatever the screen still shows. Every row's text is a command that would leave a file.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { InputPart, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import { type AgentProgram, agentUnderShell } from "../support/agentPrograms.ts";
+import { drawn, engines, to, untilState } from "../support/deliveryEngine.ts";
+import { eventually } from "../support/eventually.ts";
+
+const BASH = ["bash", "--norc", "-i"] as const;
+const CHANGED = { code: "WRONG_STATE", details: expect.objectContaining({ reason: "program_changed" }) as object };
+
+const agentPid = async ({ server, pane }: AgentProgram): Promise<number> =>
+  (await server.foreground(pane)).processes!.find(({ isShell }) => !isShell)!.pid;
+
+const shellReads = ({ server, pane }: AgentProgram): Promise<void> =>
+  eventually(async () => (await server.foreground(pane)).processes?.[0]?.isShell === true);
+
+/** A server at which something happens right before or after a part is typed. */
+function around(server: TmuxServer, when: "before" | "after", kind: InputPart["kind"], act: () => Promise<void>) {
+  const input: TmuxServer["input"] = async (pane, parts, options) => {
+    const isMeant = parts.at(-1)?.kind === kind;
+    if (isMeant && when === "before") await act();
+    const receipt = await server.input(pane, parts, options);
+    if (isMeant && when === "after") await act();
+    return receipt;
+  };
+  return new Proxy(server, {
+    get: (target, name) => {
+      if (name === "input") return input;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+/** Runs a command in the pane's shell, with whatever stands on its line thrown away first: what was typed ran by then. */
+async function shellHasRun({ server, pane }: AgentProgram, path: string): Promise<void> {
+  await server.input(pane, [{ kind: "keys", keys: ["C-c"] }]);
+  await server.input(pane, [{ kind: "text", bytes: Buffer.from(`: > '${path}'\n`) }]);
+  await eventually(() => existsSync(path));
+}
+
+const ENDS: Readonly<Record<string, (agent: AgentProgram) => Promise<void>>> = {
+  "killed with -9": async (agent) => {
+    process.kill(await agentPid(agent), "SIGKILL");
+    await shellReads(agent);
+  },
+  "stopped, then killed": async (agent) => {
+    const pid = await agentPid(agent);
+    process.kill(pid, "SIGSTOP");
+    await shellReads(agent);
+    process.kill(pid, "SIGKILL");
+  },
+  exits: async (agent) => {
+    await agent.channel.tell("exit");
+    await shellReads(agent);
+  },
+};
+
+describe.each(Object.entries(ENDS))("an agent that is %s", (_how, end) => {
+  test.each([
+    ["before the text", "before", "paste"],
+    ["between the text and Enter", "after", "paste"],
+    ["while Enter is on its way", "before", "keys"],
+  ] as const)("%s: its shell runs nothing", async (_moment, when, kind) => {
+    await using agent = await agentUnderShell("inkPrompt", BASH);
+    using on = engines();
+    const { directory } = agent.socket;
+    const canary = join(directory, "canary");
+    let hasEnded = false;
+    const server = around(agent.server, when, kind, async () => {
+      if (hasEnded) return;
+      hasEnded = true;
+      await end(agent);
+    });
+    const target = await drawn(agent, on, "inkPrompt");
+    using _watched = on.readiness.watch(server, agent.pane, { profile: "claude" });
+    await expect(on.delivery.submit({ ...target, server, text: `touch ${canary}` })).rejects.toMatchObject(CHANGED);
+    expect(hasEnded).toBe(true);
+    await shellHasRun(agent, join(directory, "done"));
+    expect(existsSync(canary)).toBe(false);
+  });
+
+  test("while its question is open: no key reaches the shell", async () => {
+    await using agent = await agentUnderShell("dialog", BASH);
+    using on = engines();
+    using watched = on.readiness.watch(agent.server, agent.pane, { profile: "claude" });
+    await agent.channel.tell("ask", { kind: "select" });
+    const { dialog } = await untilState(watched, "asking");
+    const server = around(agent.server, "before", "keys", () => end(agent));
+    const answer = { kind: "option", index: 1 } as const;
+    await expect(on.delivery.choose({ ...to(agent, "dialog"), answer, dialogId: dialog!.id })).resolves.toMatchObject({
+      outcome: "submitted",
+    });
+    await agent.channel.tell("ask", { kind: "select" });
+    const next = await untilState(watched, "asking");
+    using _other = on.readiness.watch(server, agent.pane, { profile: "claude" });
+    await expect(
+      on.delivery.choose({ ...to(agent, "dialog"), server, answer, dialogId: next.dialog?.id }),
+    ).rejects.toMatchObject({ code: "WRONG_STATE" });
+    expect(agent.channel.count("answer")).toBe(1);
+  });
+});
+
+test("a shell takes no agent's prompt, whatever profile is given", async () => {
+  await using agent = await agentUnderShell("inkPrompt", BASH);
+  using on = engines();
+  await ENDS["killed with -9"]!(agent);
+  const canary = join(agent.socket.directory, "canary");
+  for (const profile of ["claude", "codex", "pi"]) {
+    const request = { server: agent.server, pane: agent.pane, profile, text: `touch ${canary}` };
+    await expect(on.delivery.submit(request)).rejects.toMatchObject(CHANGED);
+  }
+  await shellHasRun(agent, join(agent.socket.directory, "done"));
+  expect(existsSync(canary)).toBe(false);
+});
+
+test("a shell that was meant takes its command", async () => {
+  await using agent = await agentUnderShell("inkPrompt", BASH);
+  using on = engines();
+  await ENDS["killed with -9"]!(agent);
+  const path = join(agent.socket.directory, "made");
+  const request = { server: agent.server, pane: agent.pane, profile: "shell", text: `: > ${path}` };
+  expect(await on.delivery.submit(request)).toMatchObject({ outcome: "submitted" });
+  await eventually(() => existsSync(path));
+});
