@@ -187,7 +187,8 @@ function contextOf(options: DashboardAppOptions): DashboardContext {
   const events = new EventLog({ nextId: () => store.nextEventId(), onError });
   const desk = new AgentDesk({ store, book, events, clock, nowUnixMs });
   const measure = measureAvailability({ ...options.availability, server });
-  const panes = new PaneLinks({ server, listed, readiness, book, desk, clock, log, measure });
+  const { programs } = options.availability;
+  const panes = new PaneLinks({ server, listed, readiness, book, desk, clock, log, measure, programs });
   return {
     server,
     delivery,

@@ -11,13 +11,14 @@ import type { TmuxServer } from "../server/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
 import { chooseAnswer } from "./chooseAnswer.ts";
 import { requireNoQuestion } from "./clearBox.ts";
-import type { ChooseRequest, Delivery, SubmitRequest, SubmitResult } from "./delivery.ts";
+import type { ChooseRequest, Delivery, PressRequest, SubmitRequest, SubmitResult } from "./delivery.ts";
 import { DEFAULT_DELIVERY_TIMEOUT_MS, MAX_EXACT_LOOKS } from "./deliveryLimits.ts";
 import { type DeliveryStore, openDeliveryStore } from "./deliveryStore.ts";
 import { type Attempt, Idempotency } from "./idempotency.ts";
 import { takeLook } from "./look.ts";
 import { PaneTurns } from "./paneTurns.ts";
 import { PaneWatch } from "./paneWatch.ts";
+import { pressSteps } from "./pressSteps.ts";
 import { promptText } from "./promptText.ts";
 import { settleState, submitPrompt } from "./submitPrompt.ts";
 import { Progress, resultOf, type Work } from "./work.ts";
@@ -82,6 +83,15 @@ class PaneDelivery implements DeliveryEngine {
     const { answer, dialogId } = request;
     return this.#once(request, { kind: "choose", answer, dialogId }, (attempt, signal) =>
       this.#deliver({ ...request, signal }, attempt, (work) => chooseAnswer(work, request)),
+    );
+  }
+
+  async press(request: PressRequest): Promise<SubmitResult> {
+    const { signal } = request;
+    signal?.throwIfAborted();
+    return this.#orLeave(
+      this.#deliver(request, undefined, (work) => pressSteps(work, request)),
+      signal,
     );
   }
 

@@ -74,12 +74,35 @@ export interface ChooseRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** One step of `press`: a key (tmux's name), or text that is pasted. */
+export type PressStep =
+  | { readonly kind: "key"; readonly key: string }
+  | { readonly kind: "paste"; readonly text: string };
+
+/** Keys and text in an order that the caller knows, for a program whose screen nobody can read. */
+export interface PressRequest {
+  readonly server: TmuxServer;
+  readonly pane: PaneId;
+  readonly steps: readonly PressStep[];
+  /** Between two steps, in milliseconds: what comes in one read is one key, or a paste, to some programs. */
+  readonly gapMs: number;
+  readonly addressee?: AddresseeRequest | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Every call holds the pane: ours never interleave, and a person who types in it is not disturbed. */
 export interface Delivery {
   /** @throws AppError WRONG_STATE (asking, busy, dead, starting), NOT_FOUND, INVALID_ARGUMENT, RESOURCE_LIMIT, CONNECTION_LOST */
   submit(request: SubmitRequest): Promise<SubmitResult>;
   /** @throws AppError WRONG_STATE (no dialog, another dialog, no such option, no way for free text), NOT_FOUND, CONNECTION_LOST */
   choose(request: ChooseRequest): Promise<SubmitResult>;
+  /**
+   * Types each step for itself, for the addressee alone; nothing is looked at in between, so the outcome is never more than
+   * `echoed_unconfirmed`. All steps are checked before the first is typed.
+   * @throws AppError WRONG_STATE (dead, another program; `details.textWritten` when some steps were typed), INVALID_ARGUMENT
+   */
+  press(request: PressRequest): Promise<SubmitResult>;
   /** The profile's keys that stop a turn (usually Escape). */
   interrupt(server: TmuxServer, pane: PaneId): Promise<void>;
   /** The profile's keys that empty the box; WRONG_STATE while a dialog is open. */

@@ -4,7 +4,7 @@
  * and executable, so that neither a reused pid nor an `exec` passes for the one that was seen. Undefined where the system
  * does not tell (`Procfs`).
  */
-import { hasEnded, procfs, type Procfs, type ProcessStat } from "../host/procfs.ts";
+import { hasEnded as isOver, procfs, type Procfs, type ProcessStat } from "../host/procfs.ts";
 import { isCalled, namesOf } from "../host/programNames.ts";
 
 /** Processes looked at below the foreground's leader; an agent stands within the first few. */
@@ -61,7 +61,7 @@ export async function readForeground(panePid: number, processes: Procfs = procfs
         if (seen.has(child) || seen.size >= MAX_PROCESSES) continue;
         seen.add(child);
         const childStat = await processes.stat(child);
-        if (childStat !== undefined && !hasEnded(childStat)) next.push(childStat);
+        if (childStat !== undefined && !isOver(childStat)) next.push(childStat);
       }
     }
     generation = next;
@@ -107,18 +107,21 @@ export function isStillForeground({ panePid, leader, program }: ForegroundMark, 
   return first.group === pane.foregroundGroup && isReading(last);
 }
 
+/** It runs no more, or has become another program. */
+export const hasEnded = (mark: ProcessMark): boolean => sameProcess(procfs(), mark) === undefined;
+
 export const isSameProcess = (a: ProcessMark, b: ProcessMark): boolean =>
   a.pid === b.pid && a.start === b.start && a.executable === b.executable;
 
 function sameProcess(processes: Procfs, { pid, start, executable }: ProcessMark): ProcessStat | undefined {
   const stat = processes.statNow(pid);
-  if (stat === undefined || stat.start !== start || hasEnded(stat)) return undefined;
+  if (stat === undefined || stat.start !== start || isOver(stat)) return undefined;
   return processes.executableNow(pid) === executable ? stat : undefined;
 }
 
 /** In the foreground of its own terminal, which is another one than the pane's below `script`, and not stopped. */
 const isReading = (stat: ProcessStat): boolean =>
-  !hasEnded(stat) &&
+  !isOver(stat) &&
   stat.state !== "T" &&
   stat.state !== "t" &&
   stat.terminal !== 0 &&
@@ -127,11 +130,11 @@ const isReading = (stat: ProcessStat): boolean =>
 /** The group's leader, or whoever is left of the group in the pane. */
 async function leaderOf(processes: Procfs, pane: ProcessStat): Promise<ProcessStat | undefined> {
   const leader = await processes.stat(pane.foregroundGroup);
-  if (leader !== undefined && !hasEnded(leader)) return leader;
+  if (leader !== undefined && !isOver(leader)) return leader;
   let generation: readonly number[] = [pane.pid];
   for (let looked = 0; generation.length > 0 && looked < MAX_PROCESSES; looked += generation.length) {
     const stats = await Promise.all(generation.map((pid) => processes.stat(pid)));
-    const member = stats.find((stat) => stat !== undefined && stat.group === pane.foregroundGroup && !hasEnded(stat));
+    const member = stats.find((stat) => stat !== undefined && stat.group === pane.foregroundGroup && !isOver(stat));
     if (member !== undefined) return member;
     generation = (await Promise.all(generation.map((pid) => processes.children(pid)))).flatMap((pids) => pids ?? []);
   }

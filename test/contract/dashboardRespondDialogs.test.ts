@@ -119,9 +119,17 @@ describe("a program that no profile knows gets the contract's keys", () => {
     ],
     [{ text: "Green" }, "Down Enter"],
     [{ text: "2" }, "Down Enter"],
-    [{ mode: "other", text: "Blue" }, "Down Down Enter"],
-    [{ text: "Blue" }, "Down Down Enter"],
+    [{ mode: "other", text: "Blue" }, "Down Down Enter Enter"],
+    [{ text: "Blue" }, "Down Down Enter Enter"],
   ])("%j: %s", async (body, keys) => {
+    await answersByKeys(body, keys);
+  });
+
+  test("and so does one that is known to ask, when its question cannot be read", async () => {
+    await answersByKeys({ mode: "select", option_index: 1 }, "Down Enter", () => scene.shows("asking", undefined));
+  });
+
+  async function answersByKeys(body: object, keys: string, meanwhile = (): void => undefined): Promise<void> {
     const agentId = await scene.register();
     await scene.prompt("go");
     await scene.dashboard.hook("pre-tool-use", {
@@ -129,10 +137,12 @@ describe("a program that no profile knows gets the contract's keys", () => {
       tool_name: "AskUserQuestion",
       tool_input: { questions: [{ question: "Which?", options: [{ label: "Red" }, { label: "Green" }] }] },
     });
+    meanwhile();
     const { status, json } = await scene.dashboard.respond(agentId, body);
-    expect([status, json["status"]]).toEqual([200, "ok"]);
+    expect([status, json["status"], json["delivery"]]).toEqual([200, "ok", "echoed_unconfirmed"]);
     expect(scene.keys().join(" ")).toBe(keys);
     const isOther = JSON.stringify(body).includes("Blue");
-    expect(scene.submitted.map(({ text }) => text)).toEqual(isOther ? ["Blue"] : []);
-  });
+    expect(scene.texts()).toEqual(isOther ? ["Blue"] : []);
+    expect(scene.submitted).toEqual([]);
+  }
 });

@@ -78,7 +78,8 @@ describe.each(Object.entries(ENDS))("an agent that is %s", (_how, end) => {
       await end(agent);
     });
     const target = await drawn(agent, on, "inkPrompt");
-    using _watched = on.readiness.watch(server, agent.pane, { profile: "claude" });
+    using watched = on.readiness.watch(server, agent.pane, { profile: "claude" });
+    expect(watched.current.profile).toBe("claude");
     await expect(on.delivery.submit({ ...target, server, text: `touch ${canary}` })).rejects.toMatchObject(CHANGED);
     expect(hasEnded).toBe(true);
     await shellHasRun(agent, join(directory, "done"));
@@ -98,7 +99,8 @@ describe.each(Object.entries(ENDS))("an agent that is %s", (_how, end) => {
     });
     await agent.channel.tell("ask", { kind: "select" });
     const next = await untilState(watched, "asking");
-    using _other = on.readiness.watch(server, agent.pane, { profile: "claude" });
+    using other = on.readiness.watch(server, agent.pane, { profile: "claude" });
+    expect(other.current.profile).toBe("claude");
     await expect(
       on.delivery.choose({ ...to(agent, "dialog"), server, answer, dialogId: next.dialog?.id }),
     ).rejects.toMatchObject({ code: "WRONG_STATE" });

@@ -197,6 +197,16 @@ export class DashboardScene implements AsyncDisposable {
         this.chosen.push(request);
         return result();
       },
+      press: async ({ pane, steps }) => {
+        for (const step of steps) {
+          const part =
+            step.kind === "key"
+              ? ({ kind: "keys", keys: [step.key] } as const)
+              : ({ kind: "paste", bytes: new TextEncoder().encode(step.text) } as const);
+          await this.server.input(pane, [part]);
+        }
+        return { ...(await result()), outcome: "echoed_unconfirmed" };
+      },
       interrupt: () => Promise.resolve(),
       clear: () => Promise.resolve(),
     };

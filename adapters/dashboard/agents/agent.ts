@@ -1,5 +1,6 @@
 /** An agent that has not ended, as it is in memory: its record, its task, what it asks, and what is known of its pane. */
 import type { DeliveryOutcome } from "../../../daemon/delivery/delivery.ts";
+import type { ProcessMark } from "../../../daemon/panes/foreground.ts";
 import type { Readiness } from "../../../daemon/readiness/readiness.ts";
 import type { AgentRecord, ProjectRecord, TaskRecord } from "./records.ts";
 import type { OpenQuestion } from "./questions.ts";
@@ -29,6 +30,8 @@ export interface Agent {
   /** The pane is there and an agent program runs in it. */
   isAvailable: boolean;
   readiness: Readiness | undefined;
+  /** The process that it is, once it has been told by a hook of its own; the last one, alive or not. */
+  process: ProcessMark | undefined;
   lastDelivery: LastDelivery | undefined;
   /** What we typed and no hook has reported yet, oldest first. */
   readonly expectedPrompts: string[];
@@ -44,6 +47,7 @@ export const newAgent = (record: AgentRecord, project: ProjectRecord, task: Task
   question: undefined,
   isAvailable: false,
   readiness: undefined,
+  process: undefined,
   lastDelivery: undefined,
   expectedPrompts: [],
   answer: undefined,

@@ -4,15 +4,17 @@
  * pane anew. Nothing is asked by the clock; an availability is measured again when something has happened.
  */
 import type { Log } from "../../../daemon/ops/log.ts";
+import type { AddresseeRequest } from "../../../daemon/delivery/addressee.ts";
 import type { HookEvidence, PaneReadiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
 import type { ServerEvent, TmuxServer } from "../../../daemon/server/tmuxServer.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import { isPaneId, type PaneId } from "../../../protocol/ids.ts";
-import type { Agent } from "../agents/agent.ts";
+import { type Agent, openTask } from "../agents/agent.ts";
 import { type AgentBook, isSameServer } from "../agents/agentBook.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
 import { PANE_RETRY_MS } from "../limits.ts";
+import { AgentProcesses } from "./agentProcess.ts";
 import type { MeasureAvailability } from "./availability.ts";
 import { FirstListing } from "./firstListing.ts";
 import { adoptMarkedPanes, markPane } from "./paneMarks.ts";
@@ -30,6 +32,8 @@ export interface PaneLinksOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly measure: MeasureAvailability;
+  /** Names of agents' programs. */
+  readonly programs: ReadonlySet<string>;
 }
 
 interface Link {
@@ -49,13 +53,15 @@ export class PaneLinks {
   readonly #links = new Map<number, Link>();
   readonly #screens: ScreenStates;
   readonly #gone: GoneWatch;
+  readonly #processes: AgentProcesses;
   readonly #unsubscribe: () => void;
   #closed = false;
 
   constructor(options: PaneLinksOptions) {
     this.#options = options;
-    const { desk, clock, listed, log } = options;
+    const { desk, clock, listed, log, server, programs } = options;
     const onError = (error: unknown): void => log.error("dashboard.pane.untold", { error });
+    this.#processes = new AgentProcesses({ server, programs, log });
     this.first = new FirstListing({ listed, clock, onError });
     this.#screens = new ScreenStates({ desk, clock, isActive: (agent) => this.#links.has(agent.record.id) });
     this.#gone = new GoneWatch(options.server, clock, () => this.#serverGone());
@@ -78,7 +84,9 @@ export class PaneLinks {
     if (pane === undefined) return;
     this.first.after(agent, () => {
       const isActive = this.#options.book.active(agent.record.id) === agent;
-      if (isActive && this.placeOf(told) !== "elsewhere") this.moved(agent, pane, tmuxSession);
+      if (!isActive || this.placeOf(told) === "elsewhere") return;
+      this.moved(agent, pane, tmuxSession);
+      void this.#processes.identify(agent, pane);
     });
   }
 
@@ -103,6 +111,11 @@ export class PaneLinks {
     if (tmuxPaneId === undefined || !isPaneId(tmuxPaneId) || !isSameServer(paneServer, this.identity)) return undefined;
     const info = this.#options.server.findPane(tmuxPaneId);
     return info === undefined || info.exit !== undefined ? undefined : tmuxPaneId;
+  }
+
+  /** Who an answer to the agent is for. */
+  addresseeOf(agent: Agent): AddresseeRequest {
+    return { isAgent: true, programs: this.#options.programs, process: agent.process };
   }
 
   watchOf(agent: Agent): PaneReadiness | undefined {
@@ -230,7 +243,7 @@ export class PaneLinks {
   }
 
   async #measureUntilSettled(link: Link): Promise<void> {
-    const { measure, log } = this.#options;
+    const { measure, log, desk } = this.#options;
     const { agent, pane } = link;
     while (link.measureAgain) {
       link.measureAgain = false;
@@ -241,6 +254,7 @@ export class PaneLinks {
         // It may have gone while we looked.
         if (this.#links.get(agent.record.id) !== link || this.#options.server.status().state === "connecting") return;
         this.#setAvailable(agent, isAvailable && this.livePane(agent) === pane);
+        if (this.#processes.isGone(agent) && openTask(agent) !== undefined) desk.completed(agent, "process_ended");
       } catch (error) {
         log.debug("dashboard.pane.unmeasured", { agent: agent.record.id, pane, error });
       }

@@ -1,11 +1,14 @@
 /** The keys that the contract names for an answer (docs/contracts/dashboard.md §2), pressed as a person presses them. */
+import { type AddresseeRequest, findAddressee } from "../../../daemon/delivery/addressee.ts";
+import type { PressStep } from "../../../daemon/delivery/delivery.ts";
+import { GENERIC_PROFILE } from "../../../daemon/readiness/profiles.ts";
 import type { TmuxServer } from "../../../daemon/server/tmuxServer.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { MultiAnswer } from "./respondRequest.ts";
 
 /** Two keys in one read count as a paste to some programs (docs/agentFacts.md). */
-const KEY_GAP_MS = 60;
+export const KEY_GAP_MS = 60;
 
 /** `Down` to each option, `Space` where several may be chosen, `Enter` after each question. */
 export function selectKeys(answers: readonly MultiAnswer[]): string[] {
@@ -24,19 +27,37 @@ export function selectKeys(answers: readonly MultiAnswer[]): string[] {
 /** The free text of such a list comes after its options. */
 export const otherKeys = (options: number): string[] => [...Array.from({ length: options }, () => "Down"), "Enter"];
 
+/** As steps of a delivery: keys, then text that is pasted and entered. */
+export const stepsOf = (keys: readonly string[], text?: string): PressStep[] => [
+  ...keys.map((key) => ({ kind: "key", key }) as const),
+  ...(text === undefined
+    ? []
+    : ([
+        { kind: "paste", text },
+        { kind: "key", key: "Enter" },
+      ] as const)),
+];
+
 interface PressContext {
   readonly server: TmuxServer;
   readonly clock: Clock;
 }
 
-/** @throws AppError NOT_FOUND, CONNECTION_LOST */
+/**
+ * Keys that a person presses from afar: at once, whatever is being delivered, and for the agent alone.
+ * @throws AppError WRONG_STATE, NOT_FOUND, CONNECTION_LOST
+ */
 export async function pressSlowly(
   { server, clock }: PressContext,
   pane: PaneId,
   keys: readonly string[],
+  request: AddresseeRequest,
 ): Promise<void> {
-  for (const key of keys) {
-    await server.input(pane, [{ kind: "keys", keys: [key] }]);
-    await new Promise<void>((resolve) => void clock.callAt(clock.nowMs() + KEY_GAP_MS, resolve));
+  const addressee = await findAddressee(server, pane, GENERIC_PROFILE, request);
+  for (const [at, key] of keys.entries()) {
+    if (at > 0) await new Promise<void>((resolve) => void clock.callAt(clock.nowMs() + KEY_GAP_MS, resolve));
+    await server.input(pane, [{ kind: "keys", keys: [key], onlyIf: addressee.condition }], {
+      beforeWrite: () => addressee.requireSame(pane, at > 0 ? { textWritten: true } : {}),
+    });
   }
 }

@@ -1,16 +1,17 @@
 /**
  * How an answer reaches the program: by its dialog when one is open, by its prompt box when none is. Where nobody can tell,
- * because no profile knows the program, the keys that the contract names are pressed. Text is never pressed into a dialog
- * with Enter: that would accept its default.
+ * because no profile knows the program or its question, the keys that the contract names are pressed. Text is never pressed
+ * into a dialog with Enter: that would accept its default.
  */
-import type { Delivery, DeliveryOutcome } from "../../../daemon/delivery/delivery.ts";
+import type { AddresseeRequest } from "../../../daemon/delivery/addressee.ts";
+import type { Delivery, DeliveryOutcome, PressStep } from "../../../daemon/delivery/delivery.ts";
 import type { Dialog, PaneReadiness, Readiness } from "../../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../../daemon/server/tmuxServer.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { OpenQuestion } from "../agents/questions.ts";
-import { otherKeys, pressSlowly, selectKeys } from "./contractKeys.ts";
+import { KEY_GAP_MS, otherKeys, selectKeys, stepsOf } from "./contractKeys.ts";
 import type { RespondRequest } from "./respondRequest.ts";
 
 export interface DeliverContext {
@@ -24,6 +25,7 @@ export interface DeliverTarget {
   readonly pane: PaneId;
   readonly watch: PaneReadiness | undefined;
   readonly question: OpenQuestion | undefined;
+  readonly addressee: AddresseeRequest;
 }
 
 /** `false`: the program tells of a prompt that it has taken, through its hook. */
@@ -44,12 +46,17 @@ export async function deliverAnswer(
   const isAsking = readiness?.state === "asking";
   if (isAsking && readiness.dialog !== undefined) return toDialog(context, target, readiness.dialog, answer);
   if (isAsking) {
-    throw new AppError("WRONG_STATE", "The agent asks something that could not be read; answer it in its pane.");
+    // Nobody knows how many options there are, and Enter on one of them would choose it.
+    const needsOptions = answer.mode === "text" || answer.mode === "other";
+    if (needsOptions && (target.question?.options.length ?? 0) === 0) {
+      throw new AppError("WRONG_STATE", "The agent asks something that could not be read; answer it in its pane.");
+    }
+    return pressKeys(context, target, answer);
   }
   if (answer.dialogId !== undefined) throw dialogGone();
   const isKnown = readiness !== undefined && !VAGUE_PROFILES.has(readiness.profile);
   if (answer.mode === "text" && (isKnown || (target.question?.options.length ?? 0) === 0)) {
-    return submit(context, target.pane, answer.text);
+    return submit(context, target, answer.text);
   }
   if (isKnown) throw dialogGone();
   return pressKeys(context, target, answer);
@@ -71,7 +78,7 @@ async function lookFor({ watch, question }: DeliverTarget, { mode }: Answer): Pr
 
 async function toDialog(
   context: DeliverContext,
-  { pane }: DeliverTarget,
+  { pane, addressee }: DeliverTarget,
   dialog: Dialog,
   answer: Answer,
 ): Promise<Delivered> {
@@ -80,7 +87,7 @@ async function toDialog(
     throw new AppError("WRONG_STATE", "Another question has taken the place of this one; read it before you answer.");
   }
   const choose = async (how: Parameters<Delivery["choose"]>[0]["answer"]): Promise<Delivered> => {
-    const { outcome } = await delivery.choose({ server, pane, answer: how, dialogId: dialog.id });
+    const { outcome } = await delivery.choose({ server, pane, answer: how, dialogId: dialog.id, addressee });
     return { outcome, isPrompt: how.kind === "other" };
   };
   const chooseOption = (index: number): Promise<Delivered> =>
@@ -142,40 +149,49 @@ const normal = (text: string): string =>
 const optionList = ({ options }: Dialog): string =>
   options.map(({ index, number, label }) => `${number ?? index + 1}. ${label}`).join(" / ");
 
-async function submit({ server, delivery, settings }: DeliverContext, pane: PaneId, text: string): Promise<Delivered> {
+async function submit(
+  { server, delivery, settings }: DeliverContext,
+  { pane, addressee }: DeliverTarget,
+  text: string,
+): Promise<Delivered> {
   const { clearFirst, gapMs } = settings;
-  const { outcome } = await delivery.submit({ server, pane, text, whileBusy: "queue", clearFirst, gapMs });
+  const { outcome } = await delivery.submit({ server, pane, text, whileBusy: "queue", clearFirst, gapMs, addressee });
   return { outcome, isPrompt: true };
 }
 
-/** For a program that no profile knows: the keys of the contract, one after the other. */
+/**
+ * For a program whose question nobody can read: the keys of the contract, one after the other, and text behind the last
+ * option. Nothing shows whether they were right.
+ */
 async function pressKeys(
-  context: DeliverContext,
-  { pane, question }: DeliverTarget,
+  { server, delivery }: DeliverContext,
+  { pane, question, addressee }: DeliverTarget,
   answer: Answer,
 ): Promise<Delivered> {
   const options = question?.options ?? [];
-  const press = (keys: readonly string[]): Promise<void> => pressSlowly(context, pane, keys);
-  const other = async (text: string): Promise<Delivered> => {
-    await press(otherKeys(options.length));
-    return submit({ ...context, settings: { ...context.settings, clearFirst: false } }, pane, text);
-  };
+  const { outcome } = await delivery.press({
+    server,
+    pane,
+    steps: contractSteps(options, answer),
+    gapMs: KEY_GAP_MS,
+    addressee,
+  });
+  return { outcome, isPrompt: false };
+}
+
+function contractSteps(options: OpenQuestion["options"], answer: Answer): readonly PressStep[] {
   switch (answer.mode) {
     case "text": {
       const typed = normal(answer.text);
       const meant = options.find(({ index, label }) => String(index + 1) === typed || normal(label) === typed);
-      if (meant === undefined) return other(answer.text);
-      await press(selectKeys([{ indices: [meant.index], isMulti: false }]));
-      break;
+      if (meant !== undefined) return stepsOf(selectKeys([{ indices: [meant.index], isMulti: false }]));
+      return stepsOf(otherKeys(options.length), answer.text);
     }
     case "other":
-      return other(answer.text);
+      return stepsOf(otherKeys(options.length), answer.text);
     case "select":
-      await press(selectKeys([{ indices: [answer.index], isMulti: false }]));
-      break;
+      return stepsOf(selectKeys([{ indices: [answer.index], isMulti: false }]));
     case "multi_select":
-      await press([...selectKeys(answer.answers), "Enter"]);
-      break;
+      return stepsOf([...selectKeys(answer.answers), "Enter"]);
   }
-  return { outcome: "echoed_unconfirmed", isPrompt: false };
 }

@@ -80,8 +80,7 @@ async function pressed(
 ): Promise<RespondAnswer> {
   const { server, clock } = context;
   try {
-    if (keys.length === 1) await server.input(pane, [{ kind: "keys", keys }]);
-    else await pressSlowly({ server, clock }, pane, keys);
+    await pressSlowly({ server, clock }, pane, keys, context.panes.addresseeOf(agent));
   } catch (error) {
     return failureAnswer(await explained(context, pane, error), latencyOf(context, startedMs));
   }
@@ -102,7 +101,11 @@ async function delivered(
   agent.answer = underWay;
   let result: Delivered | failures.Failure;
   try {
-    result = await deliverAnswer(context, { pane, watch: panes.watchOf(agent), question }, request);
+    result = await deliverAnswer(
+      context,
+      { pane, watch: panes.watchOf(agent), question, addressee: panes.addresseeOf(agent) },
+      request,
+    );
   } catch (error) {
     result = await explained(context, pane, error);
     if (result.errorType === "unknown") log.error("dashboard.respond.failed", { agent: agent.record.id, error });

@@ -24,7 +24,7 @@ const env = { PATH: process.env["PATH"] ?? "", HOME: directory, PS1: "$ ", TERM:
 
 const open: { kill(): void }[] = [];
 afterEach(() => {
-  for (const terminal of open.splice(0)) terminal.kill();
+  for (const one of open.splice(0)) one.kill();
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 

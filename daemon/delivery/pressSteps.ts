@@ -1,0 +1,35 @@
+/** Steps that a caller knows, typed one by one for one process: nothing is begun that cannot be finished. */
+import { AppError } from "../../protocol/errors.ts";
+import { isKeyName } from "../panes/keys.ts";
+import { profileNamed } from "../readiness/profiles.ts";
+import type { InputPart } from "../server/tmuxServer.ts";
+import type { PressRequest, PressStep, SubmitResult } from "./delivery.ts";
+import { promptText } from "./promptText.ts";
+import { requirePasteable } from "./submitPrompt.ts";
+import { noteEnter, noteWrite, resultOf, type Work } from "./work.ts";
+
+/** @throws AppError WRONG_STATE, INVALID_ARGUMENT, NOT_FOUND, CONNECTION_LOST */
+export async function pressSteps(work: Work, { steps, gapMs, addressee }: PressRequest): Promise<SubmitResult> {
+  const { watch } = work;
+  watch.requireThere();
+  const profile = profileNamed(watch.state.profile);
+  await watch.address(profile, addressee);
+  const parts = steps.map(partOf);
+  for (const step of steps) if (step.kind === "paste") requirePasteable(watch, profile, step.text);
+  for (const [at, part] of parts.entries()) {
+    if (at > 0) await watch.until(watch.clock.nowMs() + gapMs);
+    const isEnter = part.kind === "keys" && part.keys[0] === "Enter";
+    await watch.type([part], () => (isEnter ? noteEnter(work) : noteWrite(work)));
+    work.progress.hasWritten = true;
+    if (isEnter) work.progress.enterPresses += 1;
+  }
+  return resultOf(work, "echoed_unconfirmed");
+}
+
+const encoder = new TextEncoder();
+
+function partOf(step: PressStep): InputPart {
+  if (step.kind === "paste") return { kind: "paste", bytes: encoder.encode(promptText(step.text)) };
+  if (isKeyName(step.key)) return { kind: "keys", keys: [step.key] };
+  throw new AppError("INVALID_ARGUMENT", `Invalid key token: ${step.key}`);
+}
