@@ -1,26 +1,10 @@
 /** The dashboard on a user's own tmux server with programs that behave as agents do (docs/contracts/dashboard.md §6). */
 import { describe, expect, test } from "vitest";
-import type { PaneId } from "../../protocol/ids.ts";
 import { type GuestAgent, guestAgent } from "../support/agentPrograms.ts";
 import { type DashboardFixture, dashboardFixture, type EventReader, UUID } from "../support/dashboardFixture.ts";
+import { AGENT, ask, atWork } from "../support/dashboardTurns.ts";
 import { eventually } from "../support/eventually.ts";
 import { guestFixture, userSession } from "../support/guestFixture.ts";
-
-const AGENT = 1;
-
-/** Registered, available, and in the middle of a turn. */
-async function atWork(dashboard: DashboardFixture, pane: PaneId): Promise<EventReader> {
-  const events = await dashboard.events();
-  const body = { session_uuid: UUID, project_path: "/work/project", tmux_pane_id: pane };
-  await dashboard.call("POST", "/api/sessions", body);
-  await events.next(({ event, data }) => event === "commander_availability" && data["available"] === true);
-  await dashboard.hook("session-start", { session_id: "s1", headspace_session_id: UUID });
-  await dashboard.hook("user-prompt-submit", { session_id: "s1", prompt: "go" });
-  return events;
-}
-
-const ask = (dashboard: DashboardFixture) =>
-  dashboard.hook("notification", { session_id: "s1", message: "Claude is waiting for your input" });
 
 /** The card, once the options of a dialog are in it. */
 const withOptions = (events: EventReader, from = 0) =>

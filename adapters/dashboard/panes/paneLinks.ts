@@ -78,10 +78,14 @@ export class PaneLinks {
     return placeOf(this.#options.server, told);
   }
 
-  /** A hook has named the agent's pane, which counts once it is known not to be another server's. */
+  /** A hook of the agent has come. The pane it names counts once it is known not to be another server's. */
   told(agent: Agent, told: ToldPane): void {
     const { pane, tmuxSession } = told;
-    if (pane === undefined) return;
+    if (pane === undefined) {
+      const known = this.livePane(agent);
+      if (known !== undefined) void this.#processes.identify(agent, known);
+      return;
+    }
     this.first.after(agent, () => {
       const isActive = this.#options.book.active(agent.record.id) === agent;
       if (!isActive || this.placeOf(told) === "elsewhere") return;
