@@ -49,7 +49,7 @@ export class ConnectionChecker {
     try {
       connection.send(command, "ours", (outcome) => {
         this.#asked = undefined;
-        if ("replies" in outcome) this.#giveUp(fault(outcome.replies[0]?.body ?? new Uint8Array(0)));
+        if (!("error" in outcome)) this.#giveUp(fault(outcome.replies[0]?.body ?? new Uint8Array(0)));
         else if (outcome.error.code === "TMUX_COMMAND_FAILED") this.#giveUp("it takes no commands any more");
       });
     } catch {

@@ -48,11 +48,12 @@ export function probeTmuxVersion(tmux: string, env: Readonly<Record<string, stri
 /** The version of a program that is known to be tmux; undefined when it does not say one. */
 export function askVersion(program: string, env: Readonly<Record<string, string>>): Promise<string | undefined> {
   return new Promise((resolve) => {
-    execFile(program, ["-V"], { env: { ...env }, timeout: ANSWER_WITHIN_MS }, (error, stdout) => {
+    const child = execFile(program, ["-V"], { env: { ...env }, timeout: ANSWER_WITHIN_MS }, (error, stdout) => {
       // Up to 3.3a it begins with the name that it was started by: `exe 3.3a` for `/proc/PID/exe`.
       const version = stdout.trim().replace(/^\S+ /, "tmux ");
       resolve(error === null && judgeVersion(version) !== "unknown" ? version : undefined);
     });
+    countSpawn(child.pid);
   });
 }
 

@@ -49,10 +49,10 @@ test.each([
 });
 
 test.each([
-  ["3.3a", PLAIN, "paste-buffer -d -r -p -b b1 -t %7"],
-  ["3.7c", ESCAPES, "paste-buffer -d -r -S -p -b b1 -t %7"],
+  ["3.3a", PLAIN, "paste-buffe -d -r -p -b b1 -t %7"],
+  ["3.7c", ESCAPES, "paste-buffe -d -r -S -p -b b1 -t %7"],
   // A development build's version says nothing of what it can do.
-  ["next-3.7", PLAIN, "paste-buffer -d -r -p -b b1 -t %7"],
+  ["next-3.7", PLAIN, "paste-buffe -d -r -p -b b1 -t %7"],
 ])("a paste to tmux %s", async (version, usage, expected) => {
   const { connection, transport } = fakeConnection();
   const introduced = introduce(connection);
@@ -61,7 +61,7 @@ test.each([
   expect(await introduced).toMatchObject({ version, session: "$0" });
   const pane = "%7" as PaneId;
   const queue = new InputQueue({ pane, connection: () => connection, bufferName: () => "b1" });
-  queue.submit([{ kind: "paste", bytes: Buffer.from("a\u001bb") }]).catch(() => undefined);
+  queue.submit([{ kind: "paste", bytes: Buffer.from("a\tb") }]).catch(() => undefined);
   await turn();
   expect(transport.lines.at(-1)).toContain(expected);
 });
