@@ -96,7 +96,7 @@ export class OutputWatch {
     if (panes.length === 0) return;
     const commands = panes.map((pane) => controlPaneOutput(pane, "on"));
     connection.sendGroup(commands, (outcome) => {
-      if (!("replies" in outcome)) return;
+      if ("error" in outcome) return;
       for (const window of windows) this.#excusedSec.set(window, this.#nowSec());
       this.#options.onHole(panes);
     });
