@@ -27,8 +27,11 @@ export interface RegexThreadOptions {
   onUnavailable(reason: string): void;
 }
 
-/** A fresh worker that says nothing for this long cannot run here. */
-const START_TIMEOUT_MS = 10_000;
+/**
+ * A fresh worker that says nothing for this long cannot run here. It takes a quarter of a second on an idle machine, and was
+ * seen to take more than 10 s on one with twelve times as much to do as it has cores.
+ */
+const START_TIMEOUT_MS = 60_000;
 /** A job that gets a core for less than this share of the time is given up like one that works too long. */
 const MAX_STARVATION = 20;
 /** Ordinary runs take well under 1 ms; see `WorkerSetup.refreshMs`. */
