@@ -79,8 +79,8 @@ export function endSession(context: DashboardContext, c: Context<GuardEnv>, give
   const agent = book.byUuid(uuid);
   if (agent === undefined) return c.json({ error: `Session ${uuid} not found` }, 404);
   if (agent.record.endedUnixMs === undefined) {
-    desk.ended(agent, "session_end");
     panes.ended(agent);
+    desk.ended(agent, "session_end");
   }
   return c.json({ status: "ended", session_uuid: uuid, agent_id: agent.record.id });
 }

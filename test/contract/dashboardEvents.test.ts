@@ -73,8 +73,8 @@ describe("shapes and order", () => {
     for (const reason of ["availability", "session_start"]) await events.next(({ data }) => data["reason"] === reason);
     const from = events.events.length;
     await scene.dashboard.hook("session-end", { session_id: "s1" });
-    await events.next("commander_availability", from);
-    expect(events.names(from)).toEqual(["card_refresh", "state_changed", "session_ended", "commander_availability"]);
+    await events.next("session_ended", from);
+    expect(events.names(from)).toEqual(["card_refresh", "state_changed", "session_ended"]);
     const state = await events.next("state_changed", from);
     expect(state.data).toMatchObject({ event_type: "session_end", new_state: "COMPLETE", message: "Session ended" });
   });

@@ -54,12 +54,14 @@ export class EventLog {
   readonly #kept: KeptEvent[] = [];
   #keptBytes = 0;
   #lastId: number;
+  readonly #firstId: number;
   readonly #readers = new Set<EventReader>();
 
   constructor(options: EventLogOptions) {
     this.#options = options;
     // A place to begin from: readers of the daemon before this one are behind it.
-    this.#lastId = options.nextId();
+    this.#firstId = options.nextId();
+    this.#lastId = this.#firstId;
   }
 
   get lastId(): number {
@@ -81,9 +83,9 @@ export class EventLog {
     for (const reader of this.#readers) reader.pump();
   }
 
-  /** Begins after this id, or now. Nothing is written before the first `pump`. */
+  /** Begins after this id, or now; 0, which no event has, asks for all since the start. Nothing is written before the first `pump`. */
   read(filter: EventFilter, afterId: number | undefined, sink: EventSink): EventReader {
-    let at = afterId ?? this.#lastId;
+    let at = afterId === 0 ? this.#firstId : (afterId ?? this.#lastId);
     const reader: EventReader = {
       pump: () => {
         try {

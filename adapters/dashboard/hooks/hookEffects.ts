@@ -26,27 +26,25 @@ export function applyHook(context: HookContext, name: HookName, hook: HookReques
   context.desk.seen(agent);
   if (name === "session-start") {
     const reply = sessionStart(context, agent, hook);
-    if (found.isNew) context.desk.tellCreated(agent);
     return { is_new_agent: found.isNew, correlation_method: found.method, ...reply };
   }
-  if (found.isNew) context.desk.tellCreated(agent);
   return EFFECTS[name](context, agent, hook);
 }
 
 const sessionStart: Effect = ({ book, desk, panes }, agent, hook) => {
   if (hook.transcriptPath !== undefined) book.update(agent, { transcriptPath: hook.transcriptPath });
+  if (hook.source === "startup") panes.report(agent, "starting");
   // A session that compacts goes on with its turn; any other start means that the turn before is over.
   const isFresh = hook.source !== undefined && hook.source !== "compact";
   if (isFresh && openTask(agent) !== undefined) desk.completed(agent, "session_start");
   else desk.refreshCard(agent, "session_start");
-  if (hook.source === "startup") panes.report(agent, "starting");
   panes.evaluate(agent);
   return { state: openTask(agent)?.state ?? "idle" };
 };
 
 const sessionEnd: Effect = ({ desk, panes }, agent) => {
-  desk.ended(agent, "session_end");
   panes.ended(agent);
+  desk.ended(agent, "session_end");
   return { state: "complete" };
 };
 
@@ -96,9 +94,10 @@ const notification: Effect = ({ desk, panes }, agent, { message, title, notifica
 const IDLE_TYPE = "idle_prompt";
 const IDLE_MESSAGE = /waiting for your input/i;
 
-const preToolUse: Effect = ({ desk, panes }, agent, { toolName, toolInput }) => {
+const preToolUse: Effect = (context, agent, { toolName, toolInput }) => {
+  const { desk, panes } = context;
   if (toolName === undefined || !ASKING_TOOLS.has(toolName)) {
-    if (openTask(agent)?.state !== "awaiting_input") panes.report(agent, "busy");
+    if (openTask(agent)?.state !== "awaiting_input") works(context, agent, "pre_tool_use");
     return UNCHANGED;
   }
   return asks(panes, agent, () => desk.asked(agent, questionOfTool(toolName, toolInput), "pre_tool_use"));
@@ -121,11 +120,17 @@ function asks(panes: PaneLinks, agent: Agent, ask: () => void): HookReply {
   return wasAsking ? UNCHANGED : ENTERED;
 }
 
-const postToolUse: Effect = ({ desk, panes }, agent, { toolName }) => {
+/** It goes on with what it does: told only when that is news. */
+function works({ desk, panes }: HookContext, agent: Agent, reason: string): void {
+  if (panes.report(agent, "busy")) desk.refreshCard(agent, reason);
+}
+
+const postToolUse: Effect = (context, agent, { toolName }) => {
+  const { desk, panes } = context;
   const task = openTask(agent);
   if (task === undefined) return UNCHANGED;
   if (task.state !== "awaiting_input") {
-    panes.report(agent, "busy");
+    works(context, agent, "post_tool_use");
     return { state_changed: false, new_state: task.state };
   }
   const asking = agent.question?.tool;

@@ -44,6 +44,7 @@ export async function hookRoute(
   );
   if (found === undefined) return c.json({ status: "dropped", message: "Session correlation failed" }, 404);
   hookStats.heard(name);
+  if (found.isNew) context.desk.tellCreated(found.agent);
   panes.told(found.agent, hook);
   const reply = applyHook(context, name, hook, found);
   return c.json({ status: "ok", agent_id: found.agent.record.id, ...reply });

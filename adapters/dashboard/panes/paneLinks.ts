@@ -126,8 +126,9 @@ export class PaneLinks {
     return this.#links.get(agent.record.id)?.watch;
   }
 
-  report(agent: Agent, state: HookEvidence["state"]): void {
-    this.watchOf(agent)?.report({ state });
+  /** A hook says what the agent does. Returns whether its pane's readiness is another one by it. */
+  report(agent: Agent, state: HookEvidence["state"]): boolean {
+    return this.#screens.duringHook(agent, () => this.watchOf(agent)?.report({ state }));
   }
 
   /**
@@ -156,14 +157,12 @@ export class PaneLinks {
     if (link !== undefined) this.#measure(link);
   }
 
-  /** After everything else has been told of its end. */
+  /** Before its end is told, which says of itself that nobody can be answered there any more. */
   ended(agent: Agent): void {
     const pane = this.livePane(agent);
     if (pane !== undefined) markPane(this.#options, pane, undefined);
     this.#detach(agent);
-    if (!agent.isAvailable) return;
     agent.isAvailable = false;
-    this.#options.desk.tellAvailability(agent);
   }
 
   /** Safe to call twice. */

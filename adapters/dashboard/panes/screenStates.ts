@@ -24,6 +24,8 @@ export interface ScreenStatesOptions {
 export class ScreenStates {
   readonly #options: ScreenStatesOptions;
   readonly #settling = new Map<Agent, Timer>();
+  /** The agent whose hook is being carried out, and whether its pane's readiness has become another one by it. */
+  #told: { readonly agent: Agent; isNews: boolean } | undefined;
 
   constructor(options: ScreenStatesOptions) {
     this.#options = options;
@@ -32,15 +34,30 @@ export class ScreenStates {
   /** The pane's readiness is another one now. */
   changed(agent: Agent, readiness: Readiness): void {
     const before = agent.readiness;
-    agent.readiness = readiness;
     const { task, question } = agent;
-    this.apply(agent, readiness);
-    const isTold = agent.task !== task || agent.question !== question;
-    const isNews = before?.state !== readiness.state || before.dialog?.id !== readiness.dialog?.id;
+    const isNews = isOther(before, readiness);
+    if (this.#told?.agent === agent) this.#told.isNews ||= isNews;
+    this.#apply(agent, readiness);
+    const isTold = agent.task !== task || agent.question !== question || this.#told?.agent === agent;
     if (isNews && !isTold) this.#options.desk.refreshCard(agent, EVENT_TYPE);
   }
 
-  apply(agent: Agent, readiness: Readiness): void {
+  /**
+   * While a hook reports what its agent does: what follows from that is the hook's to tell, in its own order. Returns whether
+   * the readiness is another one by it, for a hook that tells nothing else.
+   */
+  duringHook(agent: Agent, report: () => void): boolean {
+    const told = { agent, isNews: false };
+    this.#told = told;
+    try {
+      report();
+    } finally {
+      this.#told = undefined;
+    }
+    return told.isNews;
+  }
+
+  #apply(agent: Agent, readiness: Readiness): void {
     agent.readiness = readiness;
     this.forget(agent);
     switch (readiness.state) {
@@ -80,6 +97,8 @@ export class ScreenStates {
       }
       return;
     }
+    // The hook has its own words for it; the dialog is looked at once they are told.
+    if (this.#told?.agent === agent) return;
     if (question === undefined) {
       desk.asked(agent, questionOfDialog(dialog), EVENT_TYPE);
       return;
@@ -105,6 +124,7 @@ export class ScreenStates {
       else desk.started(agent, EVENT_TYPE);
       return;
     }
+    if (this.#told?.agent === agent) return;
     // Seen on the screen and now gone from it: somebody has answered.
     if (question?.dialogId !== undefined) desk.resumed(agent, EVENT_TYPE, null);
     else if (isTelling(agent, readiness)) this.#whenSettled(agent, () => desk.resumed(agent, EVENT_TYPE, null));
@@ -130,6 +150,10 @@ export class ScreenStates {
     this.#settling.set(agent, timer);
   }
 }
+
+/** Nothing known is no news of a pane that has not been looked at before. */
+const isOther = (before: Readiness | undefined, now: Readiness): boolean =>
+  (before?.state ?? "unknown") !== now.state || before?.dialog?.id !== now.dialog?.id;
 
 const isTelling = (agent: Agent, { profile }: Readiness): boolean => !agent.hasHooks || !VAGUE_PROFILES.has(profile);
 
