@@ -59,6 +59,8 @@ export const MAX_KEYS = 64;
 export const PANE_RETRY_MS = [100, 500, 2_000] as const;
 /** What the screen says overrules a hook only when it has held this long: programs repaint around a dialog. */
 export const SCREEN_SETTLE_MS = 1_500;
+/** Between two looks at an agent's status line, at least. */
+export const CONTEXT_LOOK_MS = 15_000;
 /** Not heard of for this long and without a pane, an agent counts as inactive. */
 export const ACTIVE_MS = 300_000;
 

@@ -55,6 +55,7 @@ export function createSession(context: DashboardContext, c: Context<GuardEnv>, b
       startedUnixMs: now,
       lastSeenUnixMs: now,
       endedUnixMs: undefined,
+      process: undefined,
     },
     project,
   );

@@ -107,6 +107,19 @@ export function isStillForeground({ panePid, leader, program }: ForegroundMark, 
   return first.group === pane.foregroundGroup && isReading(last);
 }
 
+/** It could read what is typed into its terminal now: it has not ended, is not stopped, and is in the foreground. */
+export function isAtTerminal(mark: ProcessMark): boolean {
+  const stat = sameProcess(procfs(), mark);
+  return stat !== undefined && isReading(stat);
+}
+
+/** Clock ticks of `start` in a second: the kernel's USER_HZ, the same on every Linux. */
+const TICKS_PER_SEC = 100;
+
+/** Whether it was started after this moment, in seconds since boot. Two ticks are rounding. */
+export const isStartedAfter = ({ start }: ProcessMark, uptimeSec: number): boolean =>
+  Number(start) / TICKS_PER_SEC > uptimeSec + 2 / TICKS_PER_SEC;
+
 /** It runs no more, or has become another program. */
 export const hasEnded = (mark: ProcessMark): boolean => sameProcess(procfs(), mark) === undefined;
 

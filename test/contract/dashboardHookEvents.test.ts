@@ -29,13 +29,13 @@ async function told(): Promise<readonly string[]> {
   await dashboard.call("POST", "/api/sessions", { session_uuid: uuid, project_path: "/behind" });
   const end = await events.next(({ data }) => data["session_uuid"] === uuid);
   const at = events.events.indexOf(end);
-  const told = events.events.slice(heard, at).filter(({ data }) => data["agent_id"] === 1);
+  const news = events.events.slice(heard, at).filter(({ data }) => data["agent_id"] === 1);
   await dashboard.call("DELETE", `/api/sessions/${uuid}`);
   await events.next(({ event, data }) => event === "session_ended" && data["session_uuid"] === uuid);
   heard = events.events.length;
-  return told.map(({ event, data }) => {
+  return news.map(({ event, data }) => {
     const what = data["reason"] ?? data["event_type"] ?? data["intent"] ?? data["available"];
-    return what === undefined ? event : `${event} ${String(what)}`;
+    return what === undefined ? event : `${event} ${what as string | boolean}`;
   });
 }
 

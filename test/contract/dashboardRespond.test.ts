@@ -104,7 +104,7 @@ describe("whom it is for", () => {
 });
 
 describe("text in the prompt box", () => {
-  test.each<[DeliveryOutcome]>([["submitted"], ["queued"], ["echoed_unconfirmed"]])("%s", async (outcome) => {
+  test.each<[DeliveryOutcome]>([["submitted"], ["queued"]])("%s", async (outcome) => {
     const agentId = await scene.asking();
     scene.submits(outcome);
     const { status, json } = await scene.dashboard.respond(agentId, { text: "go on" });

@@ -1,9 +1,9 @@
 /** An agent that has not ended, as it is in memory: its record, its task, what it asks, and what is known of its pane. */
 import type { DeliveryOutcome } from "../../../daemon/delivery/delivery.ts";
-import type { ProcessMark } from "../../../daemon/panes/foreground.ts";
 import type { Readiness } from "../../../daemon/readiness/readiness.ts";
 import type { AgentRecord, ProjectRecord, TaskRecord } from "./records.ts";
 import type { OpenQuestion } from "./questions.ts";
+import { EMPTY_DIGEST, type TaskDigest } from "./taskDigest.ts";
 
 export interface LastDelivery {
   readonly delivery: DeliveryOutcome;
@@ -16,8 +16,17 @@ export interface LastDelivery {
 export interface AnswerUnderWay {
   readonly text: string;
   readonly isRecorded: boolean;
-  /** @param isReported the hook that reports the prompt has come, and is not expected any more. */
-  record(isReported: boolean): void;
+  /**
+   * `isReported`: the hook that reports the prompt has come, or none will; `isTaken`: the program is known to have it.
+   */
+  record(how: { readonly isReported: boolean; readonly isTaken: boolean }): void;
+}
+
+/** As its status line says it. */
+export interface ContextUse {
+  readonly percentUsed: number;
+  /** `155k`. */
+  readonly remaining: string;
 }
 
 export interface Agent {
@@ -25,13 +34,13 @@ export interface Agent {
   project: ProjectRecord;
   /** The last one, complete or not. */
   task: TaskRecord | undefined;
+  digest: TaskDigest;
   /** Set while the task awaits input. */
   question: OpenQuestion | undefined;
   /** The pane is there and an agent program runs in it. */
   isAvailable: boolean;
   readiness: Readiness | undefined;
-  /** The process that it is, once it has been told by a hook of its own; the last one, alive or not. */
-  process: ProcessMark | undefined;
+  context: ContextUse | undefined;
   lastDelivery: LastDelivery | undefined;
   /** What we typed and no hook has reported yet, oldest first. */
   readonly expectedPrompts: string[];
@@ -44,10 +53,11 @@ export const newAgent = (record: AgentRecord, project: ProjectRecord, task: Task
   record,
   project,
   task,
+  digest: EMPTY_DIGEST,
   question: undefined,
   isAvailable: false,
   readiness: undefined,
-  process: undefined,
+  context: undefined,
   lastDelivery: undefined,
   expectedPrompts: [],
   answer: undefined,

@@ -7,6 +7,7 @@ import { MAX_AGENTS, MAX_EXPECTED_PROMPTS } from "../limits.ts";
 import type { DashboardStore } from "../store/store.ts";
 import { type Agent, newAgent } from "./agent.ts";
 import { type OpenQuestion, questionOfTool } from "./questions.ts";
+import { EMPTY_DIGEST, withTurn } from "./taskDigest.ts";
 import type { AgentRecord, ProjectRecord, TurnRecord } from "./records.ts";
 
 /** Turns looked through for the open question and for answers whose hook is still to come. */
@@ -121,8 +122,11 @@ export class AgentBook {
     const agent = this.#agentOf(record);
     this.#agents.set(record.id, agent);
     const { task } = agent;
-    if (task === undefined || task.state === "complete") return;
+    if (task === undefined) return;
     const turns = this.#store.turns(record.id, RESTORED_TURNS).filter((turn) => turn.taskId === task.id);
+    const digest = turns.toReversed().reduce(withTurn, EMPTY_DIGEST);
+    agent.digest = { ...digest, turnCount: this.#store.turnCount(task.id) };
+    if (task.state === "complete") return;
     const echoes = turns.filter((turn) => turn.isEchoPending).map((turn) => turn.text);
     agent.expectedPrompts.push(...echoes.reverse().slice(-MAX_EXPECTED_PROMPTS));
     const asked = turns.find((turn) => turn.intent === "question");

@@ -11,6 +11,7 @@ import { type Agent, openTask } from "./agent.ts";
 import type { AgentBook } from "./agentBook.ts";
 import { cardOf } from "./card.ts";
 import { type AskedQuestion, clip, type OpenQuestion } from "./questions.ts";
+import { EMPTY_DIGEST, withTurn } from "./taskDigest.ts";
 import type { TaskRecord, TaskState, TurnIntent, TurnRecord } from "./records.ts";
 
 const MAX_INSTRUCTION_CHARS = 80;
@@ -111,6 +112,16 @@ export class AgentDesk {
     this.#tellTurn(agent, turn);
   }
 
+  /** It has been typed, and nobody knows whether the program took it: the question stays open. */
+  tried(agent: Agent, text: string, isEchoPending: boolean): void {
+    const task = this.#ensureTask(agent, undefined);
+    const answersTurnId = agent.question?.turnId;
+    const turn = this.#addTurn(agent, task, { actor: "user", intent: "answer", text, answersTurnId, isEchoPending });
+    this.seen(agent);
+    this.refreshCard(agent, "respond_unconfirmed");
+    this.#tellTurn(agent, turn);
+  }
+
   /** It has reached the program, whose hooks have already told of what followed. */
   noted(agent: Agent, text: string): void {
     const { task } = agent;
@@ -118,8 +129,13 @@ export class AgentDesk {
     this.#tellTurn(agent, this.#addTurn(agent, task, { actor: "user", intent: "answer", text }));
   }
 
-  completed(agent: Agent, eventType: string): void {
+  /** @param said the agent's last words, where its hook brings them */
+  completed(agent: Agent, eventType: string, said?: string): void {
     this.#closeQuestion(agent);
+    const task = openTask(agent);
+    if (task !== undefined && said !== undefined && said.trim() !== "") {
+      this.#tellTurn(agent, this.#addTurn(agent, task, { actor: "agent", intent: "completion", text: said }));
+    }
     this.#setState(agent, "complete");
     agent.expectedPrompts.length = 0;
     this.refreshCard(agent, eventType);
@@ -147,11 +163,12 @@ export class AgentDesk {
     });
   }
 
-  /** The hook that reports a prompt of ours has come. */
-  echoArrived(agent: Agent, text: string): void {
+  /** The hook that reports a prompt of ours has come. Returns the turn of the question that it answers. */
+  echoArrived(agent: Agent, text: string): number | undefined {
     const { store } = this.#options;
     const turn = store.turns(agent.record.id, 8).find((one) => one.isEchoPending && one.text.trim() === text.trim());
     if (turn !== undefined) store.saveTurn({ ...turn, isEchoPending: false });
+    return turn?.answersTurnId;
   }
 
   #ensureTask(agent: Agent, prompt: string | undefined): TaskRecord {
@@ -169,6 +186,7 @@ export class AgentDesk {
       completedUnixMs: undefined,
     };
     agent.task = task;
+    agent.digest = EMPTY_DIGEST;
     this.#options.store.saveTask(task);
     return task;
   }
@@ -204,6 +222,7 @@ export class AgentDesk {
       createdUnixMs: this.#options.nowUnixMs(),
     };
     this.#options.store.saveTurn(made);
+    agent.digest = withTurn(agent.digest, made);
     return made;
   }
 

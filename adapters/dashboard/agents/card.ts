@@ -2,36 +2,49 @@
 import type { Position } from "../../../protocol/position.ts";
 import { formatPosition } from "../../../protocol/position.ts";
 import { ACTIVE_MS } from "../limits.ts";
-import { type Agent, openTask, stateName } from "./agent.ts";
+import { type Agent, type ContextUse, openTask, stateName } from "./agent.ts";
 import type { OpenQuestion } from "./questions.ts";
+import { summaryOf, type TaskDigest } from "./taskDigest.ts";
 
 export type Card = Readonly<Record<string, unknown>> & { readonly agent_id: number; readonly project_id: number };
 
 const PRIORITIES: Readonly<Record<string, number>> = { AWAITING_INPUT: 100, PROCESSING: 50, COMMANDED: 50 };
 
 export function cardOf(agent: Agent, reason: string, nowUnixMs: number): Card {
-  const { record, project, task, question, readiness, lastDelivery } = agent;
+  const { record, project, task, question, readiness, lastDelivery, digest, context } = agent;
   const state = stateName(agent);
+  const session = record.sessionUuid.slice(0, 8);
   return {
     id: record.id,
     agent_id: record.id,
     project_id: project.id,
     project_name: project.name,
     project_path: project.path,
-    session: record.sessionUuid.slice(0, 8),
+    project_slug: slugOf(project.name),
+    session,
+    hero_chars: session.slice(0, 2),
+    hero_trail: session.slice(2),
     session_uuid: record.sessionUuid,
     state,
-    state_info: { label: LABELS[state] ?? state },
+    state_info: stateInfo(state, digest),
     is_bridge_connected: agent.isAvailable,
     is_active: record.endedUnixMs === undefined && (agent.isAvailable || nowUnixMs - record.lastSeenUnixMs < ACTIVE_MS),
+    uptime: `up ${upText(nowUnixMs - record.startedUnixMs)}`,
     elapsed: task === undefined ? null : spanText((task.completedUnixMs ?? nowUnixMs) - task.startedUnixMs),
     last_seen: `${spanText(nowUnixMs - record.lastSeenUnixMs)} ago`,
     last_seen_unix_ms: record.lastSeenUnixMs,
     state_since_unix_ms: task?.stateUnixMs ?? record.startedUnixMs,
     priority: PRIORITIES[state] ?? 0,
+    priority_reason: null,
     reason,
     current_task_id: task?.id ?? null,
     task_instruction: task?.instruction ?? null,
+    task_summary: summary(agent),
+    task_completion_summary: digest.completion ?? null,
+    turn_count: digest.turnCount,
+    has_plan: digest.plan !== undefined,
+    ...(digest.plan === undefined ? {} : { plan_content: digest.plan }),
+    context: context === undefined ? null : { ...CONTEXT_LEVELS, ...contextAnswer(context) },
     tmux_pane_id: record.tmuxPaneId ?? null,
     tmux_session: record.tmuxSession ?? null,
     iterm_pane_id: record.itermPaneId ?? null,
@@ -60,13 +73,49 @@ export function cardOf(agent: Agent, reason: string, nowUnixMs: number): Card {
   };
 }
 
-const LABELS: Readonly<Record<string, string>> = {
-  IDLE: "Idle - ready for task",
-  COMMANDED: "Command received",
-  PROCESSING: "Processing...",
-  AWAITING_INPUT: "Input needed",
-  COMPLETE: "Task complete",
+interface StateInfo {
+  readonly color: string;
+  readonly bg_class: string;
+  readonly label: string;
+}
+
+/** With the names of the contract's colours. */
+const STATES: Readonly<Record<string, StateInfo>> = {
+  IDLE: { color: "green", bg_class: "bg-green", label: "Idle - ready for task" },
+  COMMANDED: { color: "yellow", bg_class: "bg-amber", label: "Command received" },
+  PROCESSING: { color: "blue", bg_class: "bg-blue", label: "Processing..." },
+  AWAITING_INPUT: { color: "orange", bg_class: "bg-amber", label: "Input needed" },
+  COMPLETE: { color: "green", bg_class: "bg-green", label: "Task complete" },
 };
+const UNKNOWN_STATE: StateInfo = { color: "gray", bg_class: "bg-muted", label: "Unknown" };
+
+function stateInfo(state: string, { plan }: TaskDigest): StateInfo {
+  const info = STATES[state] ?? UNKNOWN_STATE;
+  return plan !== undefined && state === "PROCESSING" ? { ...info, label: "Executing plan..." } : info;
+}
+
+/** What it asks, or the last words of its task. */
+function summary({ task, question, digest }: Agent): string {
+  if (task === undefined) return "No active task";
+  return task.state === "awaiting_input" && question !== undefined ? summaryOf(question.text) : digest.lastText;
+}
+
+/** Percent from which the contract's page colours it. */
+const CONTEXT_LEVELS = { warning_threshold: 65, high_threshold: 75 };
+
+const contextAnswer = ({ percentUsed, remaining }: ContextUse) => ({
+  percent_used: percentUsed,
+  remaining_tokens: remaining,
+});
+
+const slugOf = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, "-")
+    .replaceAll(/^-|-$/g, "");
+
+/** `13h`, `45m`, `<1m`. */
+const upText = (ms: number): string => spanText(ms).replace(/ \d+m$/, "");
 
 const positionText = (position: Position | undefined): string | null =>
   position === undefined ? null : formatPosition(position);

@@ -3,6 +3,7 @@
  * been read. All of it is foreign text.
  */
 import type { Dialog } from "../../../daemon/readiness/readiness.ts";
+import { MAX_EVENT_TEXT_CHARS } from "../limits.ts";
 import type { QuestionKind, ToolInput } from "./records.ts";
 
 export interface QuestionOption {
@@ -64,7 +65,7 @@ export function questionOfTool(tool: string | undefined, input: unknown): AskedQ
       // What the dialog really offers is read from the screen.
       kind: "select",
       options: [],
-      toolInput: { questions: [{ question: text, options }], source, status: "pending" },
+      toolInput: { questions: [{ question: text, options }], ...planOf(input), source, status: "pending" },
     };
   }
   const text = permissionText(tool, input);
@@ -104,7 +105,18 @@ export function questionOfDialog(dialog: Dialog, base?: AskedQuestion): AskedQue
 function toolInputWith(text: string, options: readonly QuestionOption[], own: ToolInput | undefined): ToolInput {
   if (own !== undefined && own["source"] === undefined) return own;
   const shown = options.map(({ label, number }) => ({ label, description: "", number: number ?? null }));
-  return { questions: [{ question: text, options: shown }], source: "permission_pane_capture", status: "pending" };
+  const questions = [{ question: text, options: shown }];
+  return {
+    questions,
+    ...planOf({ plan: own?.["plan_content"] }),
+    source: "permission_pane_capture",
+    status: "pending",
+  };
+}
+
+function planOf(input: unknown): { readonly plan_content?: string } {
+  const plan = textOf(fieldsOf(input)?.["plan"]);
+  return plan === undefined || plan === "" ? {} : { plan_content: clip(plan, MAX_EVENT_TEXT_CHARS) };
 }
 
 interface ToolQuestion {

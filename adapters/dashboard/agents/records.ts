@@ -1,5 +1,7 @@
 /** What is kept of projects, agents, tasks and turns: the rows of the database, as the rest of the dashboard knows them. */
 
+import type { ProcessMark } from "../../../daemon/panes/foreground.ts";
+
 /** Of a task; an agent without an open one is `IDLE`, or `COMPLETE` after its last. */
 export type TaskState = "commanded" | "processing" | "awaiting_input" | "complete";
 
@@ -25,6 +27,11 @@ export interface AgentRecord {
   readonly startedUnixMs: number;
   readonly lastSeenUnixMs: number;
   readonly endedUnixMs: number | undefined;
+  /**
+   * Once a hook of its own has told that it is in its pane: the process that it is, or was. It outlives the daemon, so that
+   * an answer to a question from before goes to nobody else.
+   */
+  readonly process: ProcessMark | undefined;
 }
 
 export interface TaskRecord {
@@ -41,7 +48,7 @@ export interface TaskRecord {
 
 export type QuestionKind = "text" | "select" | "multi_select";
 
-export type TurnIntent = "command" | "answer" | "question";
+export type TurnIntent = "command" | "answer" | "question" | "completion";
 
 /** What a question offers, in the shape that agents' own questions have. */
 export type ToolInput = Readonly<Record<string, unknown>>;

@@ -1,9 +1,10 @@
 /** Which agent a hook is of (docs/contracts/dashboard.md §3): the first of these that knows it. */
 import { randomUUID } from "node:crypto";
 import { basename, dirname, normalize } from "node:path";
-import type { Agent } from "../agents/agent.ts";
+import { type Agent, openTask } from "../agents/agent.ts";
 import type { AgentBook } from "../agents/agentBook.ts";
 import type { ProjectRecord } from "../agents/records.ts";
+import { isReachable } from "../panes/agentProcess.ts";
 import type { PanePlace } from "../panes/panePlace.ts";
 import type { HookRequest } from "./hookRequest.ts";
 
@@ -51,7 +52,7 @@ export function correlate(hook: HookRequest, options: CorrelateOptions): Correla
     hook.pane === undefined || options.place === "elsewhere"
       ? undefined
       : book.inPane(hook.pane, options.serverIdentity);
-  if (inPane !== undefined) return claim(options, hook, inPane, "tmux_pane_id");
+  if (inPane !== undefined && !isStartedBy(inPane, hook)) return claim(options, hook, inPane, "tmux_pane_id");
   const project = projectOf(hook, options);
   if (project === undefined) return undefined;
   const unclaimed = book.unclaimedIn(project);
@@ -70,11 +71,16 @@ export function correlate(hook: HookRequest, options: CorrelateOptions): Correla
       startedUnixMs: nowUnixMs,
       lastSeenUnixMs: nowUnixMs,
       endedUnixMs: undefined,
+      process: undefined,
     },
     project,
   );
   return { agent, isNew: true, method: "created" };
 }
+
+/** A session that begins in the middle of an agent's turn, while that agent has its pane, is one that it has started. */
+const isStartedBy = (agent: Agent, { source }: HookRequest): boolean =>
+  source === "startup" && openTask(agent) !== undefined && isReachable(agent);
 
 function claim(
   { book }: CorrelateOptions,

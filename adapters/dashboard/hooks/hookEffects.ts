@@ -50,17 +50,21 @@ const sessionEnd: Effect = ({ desk, panes }, agent) => {
 
 const userPromptSubmit: Effect = ({ desk, panes }, agent, { prompt }) => {
   if (prompt !== undefined && isSystemPrompt(prompt)) return { state: null, state_changed: false };
-  if (prompt !== undefined && isOurs(desk, agent, prompt)) {
-    panes.report(agent, "busy");
+  panes.report(agent, "busy");
+  const ours = prompt === undefined ? undefined : ownPrompt(desk, agent, prompt);
+  if (ours === "known") {
     desk.refreshCard(agent, "user_prompt_submit_respond_pending");
     return { state: null, state_changed: false };
   }
-  panes.report(agent, "busy");
+  if (ours === "taken") {
+    desk.resumed(agent, "user_prompt_submit", null);
+    return { state: "processing", state_changed: true };
+  }
   desk.prompted(agent, prompt);
   return { state: "processing", state_changed: true };
 };
 
-const stop: Effect = ({ desk, panes }, agent) => {
+const stop: Effect = ({ desk, panes }, agent, { lastMessage }) => {
   const task = openTask(agent);
   if (task === undefined) {
     panes.report(agent, "idle");
@@ -72,7 +76,7 @@ const stop: Effect = ({ desk, panes }, agent) => {
     return { state: "AWAITING_INPUT", state_changed: false };
   }
   panes.report(agent, "idle");
-  desk.completed(agent, "stop");
+  desk.completed(agent, "stop", lastMessage);
   return { state: "complete", state_changed: true };
 };
 
@@ -161,17 +165,20 @@ const isSystemPrompt = (text: string): boolean =>
     text.includes(mark),
   );
 
-/** A prompt that we typed is recognised by its text, whenever it comes; each is expected once. */
-function isOurs(desk: AgentDesk, agent: Agent, prompt: string): boolean {
+/**
+ * A prompt that we typed is recognised by its text, whenever it comes; each is expected once. `taken`: nobody knew until now
+ * whether the program had taken it, and its question is open still.
+ */
+function ownPrompt(desk: AgentDesk, agent: Agent, prompt: string): "known" | "taken" | undefined {
   const text = prompt.trim();
   if (agent.answer !== undefined && !agent.answer.isRecorded && agent.answer.text.trim() === text) {
-    agent.answer.record(true);
-    return true;
+    agent.answer.record({ isReported: true, isTaken: true });
+    return "known";
   }
   const at = agent.expectedPrompts.findIndex((expected) => expected.trim() === text);
-  if (at === -1) return false;
+  if (at === -1) return undefined;
   // What should have come before it has been taken without a hook.
   agent.expectedPrompts.splice(0, at + 1);
-  desk.echoArrived(agent, text);
-  return true;
+  const answered = desk.echoArrived(agent, text);
+  return answered !== undefined && answered === agent.question?.turnId ? "taken" : "known";
 }

@@ -40,6 +40,8 @@ export interface HookRequest {
   readonly notificationType: string | undefined;
   readonly toolName: string | undefined;
   readonly toolInput: unknown;
+  /** What the agent said last, when it stops. */
+  readonly lastMessage: string | undefined;
   /** Why a session starts: `startup`, `resume`, `clear`, `compact`. */
   readonly source: string | undefined;
 }
@@ -83,6 +85,7 @@ export function parseHook(c: Context<GuardEnv>, bytes: Uint8Array): HookRequest 
     notificationType: short("notification_type"),
     toolName: short("tool_name"),
     toolInput: fields["tool_input"],
+    lastMessage: text("last_assistant_message"),
     source: short("source"),
   };
 }

@@ -16,7 +16,7 @@ import { ApiError } from "./net/apiError.ts";
 import { sendAnswer } from "./net/respond.ts";
 import type { LinkState } from "./net/sseLink.ts";
 import { SseLink } from "./net/sseLink.ts";
-import { deliveredText, failureText } from "./words/deliveryWords.ts";
+import { deliveredText, failureText, isUnconfirmed } from "./words/deliveryWords.ts";
 import { nameOf } from "./words/stateWords.ts";
 
 export interface PageOptions {
@@ -123,7 +123,8 @@ export class Page {
     const typed = answer.kind === "text" || answer.kind === "other";
     if (typed && this.#state.drafts.get(agentId) === draft) this.draft(agentId, "");
     const delivery = answer.kind === "keys" && result.delivery === "submitted" ? "key sent" : result.delivery;
-    this.#progress(agentId, { kind: "delivered", words: deliveredText(delivery, result.latencyMs) });
+    const words = deliveredText(delivery, result.latencyMs);
+    this.#progress(agentId, { kind: "delivered", words, isSure: !isUnconfirmed(delivery) });
   }
 
   #progress(agentId: number, progress: AnswerProgress): void {

@@ -1,49 +1,88 @@
 /**
- * Which process an agent is. A hook proves that the agent runs in its pane; whoever reads from the pane then is noted, and
- * answers are for that process alone (`AddresseeRequest`). Unknown where the system does not tell of processes.
+ * Which process an agent is. A hook proves that the agent runs in its pane; whoever reads from the pane then is noted with
+ * the agent's record, and answers are for that process alone (`AddresseeRequest`), after a restart of the daemon too.
+ * Unknown where the system does not tell of processes.
  */
-import { addresseeOf, hasEnded, type ProcessMark } from "../../../daemon/panes/foreground.ts";
+import { uptime } from "node:os";
+import {
+  addresseeOf,
+  hasEnded,
+  isAtTerminal,
+  isStartedAfter,
+  type ProcessMark,
+} from "../../../daemon/panes/foreground.ts";
 import type { TmuxServer } from "../../../daemon/server/tmuxServer.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { Agent } from "../agents/agent.ts";
+import type { AgentBook } from "../agents/agentBook.ts";
 
 export interface AgentProcessesOptions {
   readonly server: TmuxServer;
+  readonly book: AgentBook;
   /** Names of agents' programs. */
   readonly programs: ReadonlySet<string>;
   readonly log: Log;
+  /** It has told, and another program has taken its pane since. */
+  readonly onGone: (agent: Agent) => void;
 }
+
+/** A pane whose program has just ended, or is being replaced, is asked again at once: another one is there by then. */
+const MAX_TRIES = 3;
 
 export class AgentProcesses {
   readonly #options: AgentProcessesOptions;
+  readonly #underWay = new Map<Agent, Promise<void>>();
 
   constructor(options: AgentProcessesOptions) {
     this.#options = options;
   }
 
-  /** The agent has just shown that it lives in this pane. One that is known and lives stays the same. */
-  async identify(agent: Agent, pane: PaneId): Promise<void> {
-    const known = agent.process;
-    if (known !== undefined && !hasEnded(known)) return;
-    const { server, programs, log } = this.#options;
-    try {
+  /** The agent has just shown that it lives in this pane. One that is known and can be typed to stays the same. */
+  identify(agent: Agent, pane: PaneId): void {
+    if (isReachable(agent) || this.#underWay.has(agent)) return;
+    const done = this.#find(agent, pane, uptime())
+      .catch((error: unknown) => {
+        const { log } = this.#options;
+        log.debug("dashboard.agent.unidentified", { agent: agent.record.id, code: toAppError(error).code });
+      })
+      .finally(() => this.#underWay.delete(agent));
+    this.#underWay.set(agent, done);
+  }
+
+  /** Once it is known, or known not to be. */
+  async identified(agent: Agent): Promise<void> {
+    await this.#underWay.get(agent);
+  }
+
+  async #find(agent: Agent, pane: PaneId, toldSec: number): Promise<void> {
+    const { server, book, programs, onGone } = this.#options;
+    const known = agent.record.process;
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const { processes } = await server.foreground(pane);
-      const program = processes === undefined ? undefined : addresseeOf(processes, programs);
-      const isSame = agent.process === known;
-      if (isSame && program !== undefined && !program.isShell && agent.record.tmuxPaneId === pane) {
-        agent.process = markOnly(program);
+      const isSame = agent.record.process === known && agent.record.tmuxPaneId === pane;
+      if (!isSame || book.active(agent.record.id) !== agent || processes === undefined) return;
+      const program = addresseeOf(processes, programs);
+      if (program !== undefined && isStartedAfter(program, toldSec)) {
+        // Whoever has told was there before: the pane is another's by now.
+        onGone(agent);
+        return;
       }
-    } catch (error) {
-      log.debug("dashboard.agent.unidentified", { agent: agent.record.id, code: toAppError(error).code });
+      if (program !== undefined && !program.isShell) {
+        book.update(agent, { process: markOnly(program) });
+        return;
+      }
     }
   }
 
   /** Was known, and is no more. */
-  isGone({ process }: Agent): boolean {
+  isGone({ record: { process } }: Agent): boolean {
     return process !== undefined && hasEnded(process);
   }
 }
+
+/** Its process is known and has its terminal now. */
+export const isReachable = ({ record: { process } }: Agent): boolean => process !== undefined && isAtTerminal(process);
 
 const markOnly = ({ pid, start, executable }: ProcessMark): ProcessMark => ({ pid, start, executable });

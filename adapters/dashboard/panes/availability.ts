@@ -27,7 +27,12 @@ export function measureAvailability(options: AvailabilityOptions): MeasureAvaila
     if (level === "exists") return true;
     if (level === "process_tree") {
       const runs = await runsProgram(info.pid, programs);
-      if (runs !== undefined) return runs;
+      if (runs === true) return true;
+      // tmux does not tell of a pane that has been respawned.
+      const { pid } = await server.foreground(pane);
+      const isOther = pid !== undefined && pid !== info.pid;
+      const found = isOther ? await runsProgram(pid, programs) : runs;
+      if (found !== undefined) return found;
     }
     const { command } = await server.describePane(pane);
     return programs.has(command);

@@ -14,8 +14,9 @@ import { type Agent, openTask } from "../agents/agent.ts";
 import { type AgentBook, isSameServer } from "../agents/agentBook.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
 import { PANE_RETRY_MS } from "../limits.ts";
-import { AgentProcesses } from "./agentProcess.ts";
+import { AgentProcesses, isReachable } from "./agentProcess.ts";
 import type { MeasureAvailability } from "./availability.ts";
+import { ContextGauge } from "./contextGauge.ts";
 import { FirstListing } from "./firstListing.ts";
 import { adoptMarkedPanes, markPane } from "./paneMarks.ts";
 import { type PanePlace, placeOf, sessionOf, type ToldPane } from "./panePlace.ts";
@@ -54,6 +55,7 @@ export class PaneLinks {
   readonly #screens: ScreenStates;
   readonly #gone: GoneWatch;
   readonly #processes: AgentProcesses;
+  readonly #context: ContextGauge;
   readonly #unsubscribe: () => void;
   #closed = false;
 
@@ -61,7 +63,19 @@ export class PaneLinks {
     this.#options = options;
     const { desk, clock, listed, log, server, programs } = options;
     const onError = (error: unknown): void => log.error("dashboard.pane.untold", { error });
-    this.#processes = new AgentProcesses({ server, programs, log });
+    this.#processes = new AgentProcesses({
+      server,
+      programs,
+      book: options.book,
+      log,
+      onGone: (agent) => this.#processEnded(agent),
+    });
+    this.#context = new ContextGauge({
+      server,
+      clock,
+      onChange: (agent) => desk.refreshCard(agent, "context"),
+      onError: (error) => log.debug("dashboard.context.unseen", { code: toAppError(error).code }),
+    });
     this.first = new FirstListing({ listed, clock, onError });
     this.#screens = new ScreenStates({ desk, clock, isActive: (agent) => this.#links.has(agent.record.id) });
     this.#gone = new GoneWatch(options.server, clock, () => this.#serverGone());
@@ -83,15 +97,26 @@ export class PaneLinks {
     const { pane, tmuxSession } = told;
     if (pane === undefined) {
       const known = this.livePane(agent);
-      if (known !== undefined) void this.#processes.identify(agent, known);
+      if (known !== undefined) this.#isIn(agent, known);
       return;
     }
     this.first.after(agent, () => {
       const isActive = this.#options.book.active(agent.record.id) === agent;
-      if (!isActive || this.placeOf(told) === "elsewhere") return;
+      if (!isActive || this.placeOf(told) === "elsewhere" || this.#isBehindAnother(agent, pane)) return;
       this.moved(agent, pane, tmuxSession);
-      void this.#processes.identify(agent, pane);
+      this.#isIn(agent, pane);
     });
+  }
+
+  #isIn(agent: Agent, pane: PaneId): void {
+    this.#processes.identify(agent, pane);
+    this.#context.told(agent, pane);
+  }
+
+  /** An agent that another one has started inherits its pane, and reads nothing of what is typed there. */
+  #isBehindAnother(agent: Agent, pane: PaneId): boolean {
+    const holder = this.#options.book.inPane(pane, this.identity);
+    return holder !== undefined && holder !== agent && isReachable(holder);
   }
 
   /** The pane that was named, or another one: it has moved. */
@@ -105,7 +130,10 @@ export class PaneLinks {
       const isThere = other.record.tmuxPaneId === pane && isSameServer(other.record.paneServer, this.identity);
       if (other !== agent && isThere) this.#leave(other);
     }
-    book.update(agent, { tmuxPaneId: pane, paneServer: this.identity, tmuxSession: session });
+    // No process goes from one pane to another.
+    const isOther = record.tmuxPaneId !== pane || !isSameServer(record.paneServer, this.identity);
+    const process = isOther ? undefined : record.process;
+    book.update(agent, { tmuxPaneId: pane, paneServer: this.identity, tmuxSession: session, process });
     if (!isSame) this.#attach(agent);
   }
 
@@ -117,9 +145,14 @@ export class PaneLinks {
     return info === undefined || info.exit !== undefined ? undefined : tmuxPaneId;
   }
 
+  /** Once it is known which process the agent is that has just told of itself, or that nobody knows. */
+  identified(agent: Agent): Promise<void> {
+    return this.#processes.identified(agent);
+  }
+
   /** Who an answer to the agent is for. */
   addresseeOf(agent: Agent): AddresseeRequest {
-    return { isAgent: true, programs: this.#options.programs, process: agent.process };
+    return { isAgent: true, programs: this.#options.programs, process: agent.record.process };
   }
 
   watchOf(agent: Agent): PaneReadiness | undefined {
@@ -246,7 +279,7 @@ export class PaneLinks {
   }
 
   async #measureUntilSettled(link: Link): Promise<void> {
-    const { measure, log, desk } = this.#options;
+    const { measure, log } = this.#options;
     const { agent, pane } = link;
     while (link.measureAgain) {
       link.measureAgain = false;
@@ -257,11 +290,15 @@ export class PaneLinks {
         // It may have gone while we looked.
         if (this.#links.get(agent.record.id) !== link || this.#options.server.status().state === "connecting") return;
         this.#setAvailable(agent, isAvailable && this.livePane(agent) === pane);
-        if (this.#processes.isGone(agent) && openTask(agent) !== undefined) desk.completed(agent, "process_ended");
+        if (this.#processes.isGone(agent)) this.#processEnded(agent);
       } catch (error) {
         log.debug("dashboard.pane.unmeasured", { agent: agent.record.id, pane, error });
       }
     }
+  }
+
+  #processEnded(agent: Agent): void {
+    if (openTask(agent) !== undefined) this.#options.desk.completed(agent, "process_ended");
   }
 
   /** Whether that was a change. */

@@ -7,6 +7,8 @@ export interface Failure {
   readonly message: string;
   /** Something may have been typed: the same request is not carried out a second time. */
   readonly isUncertain: boolean;
+  /** What the state is wrong by, for a client that has words of its own for it. */
+  readonly reason?: string | undefined;
 }
 
 const failure = (
@@ -73,6 +75,9 @@ export function failureOf(thrown: unknown): Failure {
   return BY_CODE[error.code]?.(error, wasWritten) ?? failure(502, "unknown", BROKEN, UNCERTAIN);
 }
 
+/** Whoever reads from the pane is not who the answer was for; as `details.reason` of the daemon. */
+export const PROGRAM_CHANGED = "program_changed";
+
 const UNCERTAIN = { isUncertain: true };
 const BROKEN = "The answer could not be sent; the daemon's log says why.";
 
@@ -90,7 +95,10 @@ const refused: MakeFailure = () =>
   failure(502, "send_failed", "tmux refused the input. Look at the agent's pane.", UNCERTAIN);
 
 const BY_CODE: Readonly<Partial<Record<ErrorCode, MakeFailure>>> = {
-  WRONG_STATE: told(409, "wrong_state"),
+  WRONG_STATE: (error, wasWritten) => {
+    const made = told(409, "wrong_state")(error, wasWritten);
+    return error.details?.["reason"] === PROGRAM_CHANGED ? { ...made, reason: PROGRAM_CHANGED } : made;
+  },
   INCONSISTENT_STATE: told(409, "wrong_state"),
   NOT_FOUND: told(503, "pane_not_found", GONE),
   INVALID_ARGUMENT: (error) =>

@@ -62,6 +62,7 @@ async function targetOf(
   if (tmuxPaneId === undefined || !isPaneId(tmuxPaneId)) {
     return refusalAnswer(400, "no_pane_id", "Agent has no tmux pane ID — cannot send input.");
   }
+  await context.panes.identified(agent);
   const state = openTask(agent)?.state ?? "no_task";
   if (mode !== "keys") {
     if (state !== "awaiting_input") return notWaiting(state);
@@ -121,13 +122,18 @@ async function delivered(
       agent.lastDelivery = { delivery, mode: request.mode, latencyMs, atUnixMs: nowUnixMs() };
       desk.refreshCard(agent, "respond_failed");
     }
+    // Its state follows at once.
+    if (failure.reason === failures.PROGRAM_CHANGED) panes.evaluate(agent);
     return failureAnswer(failure, latencyMs);
   }
-  const outcome = "outcome" in result && failure === undefined ? result.outcome : "submitted";
+  // A hook that has reported the prompt is the program's own word for it.
+  const outcome = underWay.isRecorded || !("outcome" in result) || failure !== undefined ? "submitted" : result.outcome;
   agent.lastDelivery = { delivery: outcome, mode: request.mode, latencyMs, atUnixMs: nowUnixMs() };
   if (underWay.isRecorded) desk.refreshCard(agent, "respond");
-  underWay.record(!("isPrompt" in result && result.isPrompt && agent.hasHooks));
-  return successAnswer(agent, request.mode, "processing", outcome, latencyMs);
+  const isTaken = outcome !== "echoed_unconfirmed";
+  underWay.record({ isReported: !("isPrompt" in result && result.isPrompt && agent.hasHooks), isTaken });
+  const newState = isTaken ? "processing" : (openTask(agent)?.state ?? "idle");
+  return successAnswer(agent, request.mode, newState, outcome, latencyMs);
 }
 
 /** A pane that ends takes its connection with it, which is not the reason that helps. */
@@ -152,7 +158,7 @@ function answerUnderWay({ desk }: DashboardContext, agent: Agent, text: string):
     get isRecorded() {
       return isRecorded;
     },
-    record: (isReported) => {
+    record: ({ isReported, isTaken }) => {
       if (isRecorded) return;
       isRecorded = true;
       // Answered meanwhile at the program itself, or its hooks have told of what followed.
@@ -164,7 +170,8 @@ function answerUnderWay({ desk }: DashboardContext, agent: Agent, text: string):
         agent.expectedPrompts.push(text);
         if (agent.expectedPrompts.length > MAX_EXPECTED_PROMPTS) agent.expectedPrompts.shift();
       }
-      desk.answered(agent, text, !isReported);
+      if (isTaken) desk.answered(agent, text, !isReported);
+      else desk.tried(agent, text, !isReported);
     },
   };
 }

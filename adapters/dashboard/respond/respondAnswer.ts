@@ -20,6 +20,7 @@ export const failureAnswer = (failure: Failure, latencyMs: number | undefined): 
     status: "error",
     error_type: failure.errorType,
     message: failure.message,
+    ...(failure.reason === undefined ? {} : { reason: failure.reason }),
     ...(latencyMs === undefined ? {} : { latency_ms: latencyMs }),
   },
   isKept: failure.isUncertain,

@@ -1,4 +1,5 @@
 /** Between the database's rows and the records. */
+import type { ProcessMark } from "../../../daemon/panes/foreground.ts";
 import type {
   AgentRecord,
   ProjectRecord,
@@ -45,6 +46,7 @@ export const agentOf = (row: Row): AgentRecord => ({
   startedUnixMs: number(row["started_unix_ms"]),
   lastSeenUnixMs: number(row["last_seen_unix_ms"]),
   endedUnixMs: optionalNumber(row["ended_unix_ms"]),
+  process: processOf(row["process"]),
 });
 
 export const agentRow = (agent: AgentRecord): Row => ({
@@ -60,6 +62,7 @@ export const agentRow = (agent: AgentRecord): Row => ({
   started_unix_ms: agent.startedUnixMs,
   last_seen_unix_ms: agent.lastSeenUnixMs,
   ended_unix_ms: agent.endedUnixMs ?? null,
+  process: agent.process === undefined ? null : JSON.stringify(agent.process),
 });
 
 export const taskOf = (row: Row): TaskRecord => ({
@@ -112,10 +115,18 @@ export const turnRow = (turn: TurnRecord): Row => ({
   created_unix_ms: turn.createdUnixMs,
 });
 
-function toolInputOf(value: Value | undefined): ToolInput | undefined {
+const toolInputOf = (value: Value | undefined): ToolInput | undefined => objectOf(value);
+
+function processOf(value: Value | undefined): ProcessMark | undefined {
+  const { pid, start, executable } = objectOf(value) ?? {};
+  if (typeof pid !== "number" || typeof start !== "string") return undefined;
+  return { pid, start, executable: typeof executable === "string" ? executable : undefined };
+}
+
+function objectOf(value: Value | undefined): Readonly<Record<string, unknown>> | undefined {
   if (typeof value !== "string") return undefined;
   try {
-    return JSON.parse(value) as ToolInput;
+    return JSON.parse(value) as Readonly<Record<string, unknown>>;
   } catch {
     return undefined;
   }

@@ -31,4 +31,6 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX answers_by_age ON answers (at_unix_ms);
   `,
+  // {pid, start, executable?}: who an agent is among the processes of this machine.
+  `ALTER TABLE agents ADD COLUMN process TEXT;`,
 ];

@@ -102,6 +102,11 @@ export class DashboardStore {
     return this.#all(sql, agentId, limit).map((row) => turnOf(row));
   }
 
+  turnCount(taskId: number): number {
+    const [row] = this.#all("SELECT count(*) AS count FROM turns WHERE task_id = ?", taskId);
+    return Number(row?.["count"] ?? 0);
+  }
+
   answer(agentId: number, key: string): KeptAnswer | undefined {
     const [row] = this.#all("SELECT * FROM answers WHERE agent_id = ? AND key = ?", agentId, key);
     if (row === undefined) return undefined;

@@ -8,7 +8,8 @@ import { inOrder, needOf } from "./order.ts";
 /** How the last answer to an agent is doing. */
 export type AnswerProgress =
   | { readonly kind: "sending"; readonly tries: number }
-  | { readonly kind: "delivered"; readonly words: string }
+  /** `isSure`: the agent is known to have it. */
+  | { readonly kind: "delivered"; readonly words: string; readonly isSure: boolean }
   | { readonly kind: "failed"; readonly words: string };
 
 export interface PageState {

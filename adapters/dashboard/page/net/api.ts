@@ -76,7 +76,8 @@ async function errorFrom(response: Response): Promise<ApiError> {
   const words = text(body?.["message"]) ?? text(body?.["error"]);
   return new ApiError(words ?? plainWords(response.status), {
     status: response.status,
-    errorType: text(body?.["error_type"]) ?? `http_${response.status}`,
+    // The reason says more than the type, where there is one.
+    errorType: text(body?.["reason"]) ?? text(body?.["error_type"]) ?? `http_${response.status}`,
     retryAfterMs: retryAfterSec > 0 ? retryAfterSec * 1_000 : undefined,
   });
 }

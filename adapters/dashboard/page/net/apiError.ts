@@ -3,7 +3,7 @@
 export class ApiError extends Error {
   /** 0 when there was no answer. */
   readonly status: number;
-  /** `error_type` of the contract, `unreachable` without an answer. */
+  /** `error_type` of the contract, or the `reason` beside it; `unreachable` without an answer. */
   readonly errorType: string;
   readonly retryAfterMs: number | undefined;
 

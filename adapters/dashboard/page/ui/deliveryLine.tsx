@@ -3,7 +3,7 @@ import type { LastDelivery } from "../model/agentCard.ts";
 import type { AnswerProgress } from "../model/pageState.ts";
 import { MAX_ANSWER_TRIES } from "../net/respond.ts";
 import { ageText } from "../words/age.ts";
-import { deliveredText } from "../words/deliveryWords.ts";
+import { deliveredText, isUnconfirmed } from "../words/deliveryWords.ts";
 
 export interface DeliveryLineProps {
   readonly progress: AnswerProgress | undefined;
@@ -24,7 +24,7 @@ export function DeliveryLine({ progress, last, nowUnixMs }: DeliveryLineProps) {
         </p>
       );
     case "delivered":
-      return <p class="delivery delivered">{progress.words}</p>;
+      return <p class={`delivery ${progress.isSure ? "delivered" : "unsure"}`}>{progress.words}</p>;
     case "failed":
       return (
         <p class="delivery failed" role="alert">
@@ -38,7 +38,7 @@ function RememberedLine({ last, nowUnixMs }: Omit<DeliveryLineProps, "progress">
   if (last === undefined) return null;
   const when = last.atUnixMs === undefined ? "" : `, ${whenText(last.atUnixMs, nowUnixMs)}`;
   return (
-    <p class="delivery">
+    <p class={`delivery${isUnconfirmed(last.delivery) ? " unsure" : ""}`}>
       last answer: {deliveredText(last.delivery, last.latencyMs)}
       {when}
     </p>

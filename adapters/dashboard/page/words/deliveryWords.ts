@@ -3,13 +3,21 @@
 const DELIVERED: ReadonlyMap<string, string> = new Map([
   ["submitted", "submitted"],
   ["queued", "queued: the agent is busy and takes it next"],
-  ["echoed_unconfirmed", "typed and entered, not confirmed: look at the pane"],
+  ["echoed_unconfirmed", "typed and entered, but the agent has not shown that it took it: look at the pane"],
+  ["not_echoed", "not seen on the screen, not entered"],
+  ["indeterminate", "may have been sent: look at the pane"],
 ]);
+
+/** Deliveries of which nobody knows whether the agent has taken them. */
+const UNCONFIRMED: ReadonlySet<string> = new Set(["echoed_unconfirmed", "indeterminate"]);
+
+export const isUnconfirmed = (delivery: string): boolean => UNCONFIRMED.has(delivery);
 
 /** Errors after which the text is known not to have been entered. */
 const NOTHING_SENT: ReadonlyMap<string, string> = new Map([
   ["not_echoed", "not echoed, nothing was sent"],
   ["wrong_state", "nothing was sent"],
+  ["program_changed", "not delivered, another program reads from the pane now"],
   ["no_pane_id", "nothing was sent"],
   ["agent_not_found", "nothing was sent"],
   ["pane_not_found", "nothing was sent"],

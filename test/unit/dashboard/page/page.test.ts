@@ -181,7 +181,7 @@ describe("an answer", () => {
     await page.answer(1, { kind: "text", text: "yes" });
     await first;
     expect(scene.responds).toEqual([{ body: { mode: "text", text: "yes" }, key: "key-1" }]);
-    expect(page.state.answers.get(1)).toEqual({ kind: "delivered", words: "submitted · 5 ms" });
+    expect(page.state.answers.get(1)).toEqual({ kind: "delivered", words: "submitted · 5 ms", isSure: true });
     expect(page.state.drafts.has(1)).toBe(false);
     page.close();
   });

@@ -34,7 +34,7 @@ describe("what became of an answer", () => {
   test("delivered", () => {
     expect(deliveredText("submitted", 84.4)).toBe("submitted · 84 ms");
     expect(deliveredText("queued", 90)).toContain("the agent is busy");
-    expect(deliveredText("echoed_unconfirmed", undefined)).toContain("not confirmed");
+    expect(deliveredText("echoed_unconfirmed", undefined)).toContain("look at the pane");
     expect(deliveredText("something_new", 12_300)).toBe("something new · 12 s");
   });
 

@@ -1,0 +1,27 @@
+/** What a card tells of an agent's last task beyond its state: how many turns it has had, its last words, its plan. */
+import { clip, fieldsOf, textOf } from "./questions.ts";
+import type { TurnRecord } from "./records.ts";
+
+/** As long as the contract's cards have it. */
+const MAX_SUMMARY_CHARS = 103;
+
+export interface TaskDigest {
+  readonly turnCount: number;
+  /** Of the last turn that is no question; one that is stands in the card itself while it is open. */
+  readonly lastText: string;
+  /** What the agent said when it ended. */
+  readonly completion: string | undefined;
+  readonly plan: string | undefined;
+}
+
+export const EMPTY_DIGEST: TaskDigest = { turnCount: 0, lastText: "", completion: undefined, plan: undefined };
+
+export function withTurn(digest: TaskDigest, { intent, text, toolInput }: TurnRecord): TaskDigest {
+  const plan = textOf(fieldsOf(toolInput)?.["plan_content"]) ?? digest.plan;
+  const counted = { ...digest, turnCount: digest.turnCount + 1, plan };
+  if (intent === "question") return counted;
+  const lastText = summaryOf(text);
+  return { ...counted, lastText, completion: intent === "completion" ? lastText : undefined };
+}
+
+export const summaryOf = (text: string): string => clip(text.trim(), MAX_SUMMARY_CHARS);

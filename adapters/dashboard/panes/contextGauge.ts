@@ -1,0 +1,63 @@
+/**
+ * How full an agent's context is, where its status line says so: `[ctx: 22% used, 155k remaining]`, as the contract's users
+ * have it. Looked for behind a hook, once in a while: a hook waits for no capture, and nothing is asked by the clock.
+ */
+import type { TmuxServer } from "../../../daemon/server/tmuxServer.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
+import type { Agent, ContextUse } from "../agents/agent.ts";
+import { CONTEXT_LOOK_MS } from "../limits.ts";
+
+/** A status line is one of the last. */
+const LINES = 8;
+const STATUS = /\[ctx:\s*(\d{1,3})%\s*used,\s*(\d{1,9}(?:\.\d{1,3})?[kKmM]?)\s*remaining\]/;
+
+export interface ContextGaugeOptions {
+  readonly server: TmuxServer;
+  readonly clock: Clock;
+  readonly onChange: (agent: Agent) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+export class ContextGauge {
+  readonly #options: ContextGaugeOptions;
+  readonly #lookedMs = new WeakMap<Agent, number>();
+
+  constructor(options: ContextGaugeOptions) {
+    this.#options = options;
+  }
+
+  /** A hook of it has come. */
+  told(agent: Agent, pane: PaneId): void {
+    const { clock } = this.#options;
+    const nowMs = clock.nowMs();
+    if (nowMs - (this.#lookedMs.get(agent) ?? -Infinity) < CONTEXT_LOOK_MS) return;
+    this.#lookedMs.set(agent, nowMs);
+    clock.callAt(nowMs, () => void this.#look(agent, pane));
+  }
+
+  async #look(agent: Agent, pane: PaneId): Promise<void> {
+    const { server, onChange, onError } = this.#options;
+    try {
+      const { lines } = await server.capture(pane);
+      const found = contextIn(lines);
+      const isSame = found?.percentUsed === agent.context?.percentUsed && found?.remaining === agent.context?.remaining;
+      // A dialog may hide the line for a while.
+      if (found === undefined || isSame || agent.record.tmuxPaneId !== pane) return;
+      agent.context = found;
+      onChange(agent);
+    } catch (error) {
+      onError(error);
+    }
+  }
+}
+
+/** The last one on the screen, which a program can write as it likes: numbers and nothing else. */
+export function contextIn(lines: readonly string[]): ContextUse | undefined {
+  const last = lines.findLastIndex((line) => line.trim() !== "");
+  for (let at = last; at >= 0 && at > last - LINES; at -= 1) {
+    const [, percent, remaining] = STATUS.exec(lines[at] ?? "") ?? [];
+    if (percent !== undefined && remaining !== undefined) return { percentUsed: Number(percent), remaining };
+  }
+  return undefined;
+}

@@ -1,0 +1,123 @@
+/**
+ * Answers of which nobody knows whether the program took them (`echoed_unconfirmed`): never called processing, kept in the
+ * history, and settled by whatever tells of them later. And those that were stopped, because another program took the pane.
+ */
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { AppError } from "../../protocol/errors.ts";
+import { databaseDirectory, type EventReader } from "../support/dashboardFixture.ts";
+import { DashboardScene, failed } from "../support/dashboardScene.ts";
+
+let scene: DashboardScene;
+beforeEach(async () => {
+  scene = await DashboardScene.start();
+});
+afterEach(() => scene[Symbol.asyncDispose]());
+
+const told = (events: EventReader) =>
+  events.events.map(({ event, data }) => `${event} ${String(data["reason"] ?? data["event_type"] ?? data["intent"])}`);
+
+/** As the contract's page sends it. */
+async function unconfirmed(text = "go on"): Promise<number> {
+  const agentId = await scene.asking();
+  scene.submits("echoed_unconfirmed");
+  const { status, json } = await scene.dashboard.respond(agentId, { text });
+  expect([status, json]).toMatchObject([
+    200,
+    { status: "ok", mode: "text", new_state: "awaiting_input", delivery: "echoed_unconfirmed" },
+  ]);
+  return agentId;
+}
+
+test("the question stays open, and the history has the answer", async () => {
+  const asking = scene.asking();
+  const events = await scene.dashboard.events();
+  const agentId = await asking;
+  await events.next(({ data }) => data["intent"] === "question");
+  events.events.length = 0;
+  scene.submits("echoed_unconfirmed");
+  await scene.dashboard.respond(agentId, { text: "go on" });
+  await events.next("turn_created");
+  expect(told(events)).toEqual(["card_refresh respond_unconfirmed", "turn_created answer"]);
+  expect(await scene.card(agentId)).toMatchObject({
+    state: "AWAITING_INPUT",
+    question: { kind: "text" },
+    last_delivery: { delivery: "echoed_unconfirmed", mode: "text" },
+  });
+  const { json } = await scene.dashboard.call("GET", `/api/agents/${agentId}/turns?limit=1`);
+  expect(json["turns"]).toMatchObject([{ intent: "answer", text: "go on", answers_turn_id: 2 }]);
+});
+
+test("the hook of that prompt says that it was taken", async () => {
+  const agentId = await unconfirmed();
+  const { json } = await scene.hook("user-prompt-submit", { prompt: "go on" });
+  expect(json).toMatchObject({ state: "processing", state_changed: true });
+  expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING", question: null });
+  const turns = await scene.dashboard.call("GET", `/api/agents/${agentId}/turns`);
+  expect((turns.json["turns"] as unknown[]).length).toBe(3);
+});
+
+test("and closes no other question", async () => {
+  const agentId = await unconfirmed();
+  await scene.hook("permission-request", { tool_name: "Bash", tool_input: { command: "ls" } });
+  const { json } = await scene.hook("user-prompt-submit", { prompt: "go on" });
+  expect(json).toMatchObject({ state: null, state_changed: false });
+  expect(await scene.card(agentId)).toMatchObject({ state: "AWAITING_INPUT", question: { text: "Bash: ls" } });
+});
+
+test("it may be answered again", async () => {
+  const agentId = await unconfirmed();
+  scene.submits("submitted");
+  const { json } = await scene.dashboard.respond(agentId, { text: "go on" });
+  expect(json).toMatchObject({ status: "ok", new_state: "processing", delivery: "submitted" });
+  expect(scene.submitted.length).toBe(2);
+});
+
+test("the hook that comes while it is under way counts more", async () => {
+  const agentId = await scene.asking();
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  scene.submitsWith(() => held.then(() => "echoed_unconfirmed"));
+  const answer = scene.dashboard.respond(agentId, { text: "go on" });
+  await scene.untilSubmitted(1);
+  await scene.hook("user-prompt-submit", { prompt: "go on" });
+  release();
+  expect((await answer).json).toMatchObject({ new_state: "processing", delivery: "submitted" });
+  expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING" });
+});
+
+test("after a restart its hook still settles it", async () => {
+  using directory = databaseDirectory();
+  await scene.dashboard[Symbol.asyncDispose]();
+  const databasePath = `${directory.path}/d.db`;
+  scene.dashboard = await scene.another({ databasePath });
+  const agentId = await unconfirmed();
+  await scene.dashboard[Symbol.asyncDispose]();
+  scene.dashboard = await scene.another({ databasePath });
+  expect(await scene.card(agentId)).toMatchObject({ state: "AWAITING_INPUT" });
+  await scene.hook("user-prompt-submit", { prompt: "go on" });
+  expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING" });
+});
+
+test.each([
+  ["before anything was typed", {}, 2],
+  ["after the text and before Enter", { textWritten: true }, 1],
+])("another program took the pane %s: 409 with its reason", async (_when, details, submits) => {
+  const agentId = await scene.asking();
+  scene.submitsWith(() =>
+    Promise.reject(
+      new AppError("WRONG_STATE", "a shell reads from the pane", {
+        details: { reason: "program_changed", ...details },
+      }),
+    ),
+  );
+  const body = { text: "touch x" };
+  const { status, json } = await scene.dashboard.respond(agentId, body);
+  expect([status, json]).toMatchObject([409, failed("wrong_state", "A shell reads from the pane.")]);
+  expect(json["reason"]).toBe("program_changed");
+  expect(await scene.card(agentId)).toMatchObject({ state: "AWAITING_INPUT" });
+  // The page's second try types nothing behind what stands there.
+  expect((await scene.dashboard.respond(agentId, body)).status).toBe(409);
+  expect(scene.submitted.length).toBe(submits);
+});
