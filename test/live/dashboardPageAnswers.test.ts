@@ -38,6 +38,41 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     expect(await text.inputValue()).toBe("");
   });
 
+  test("one that nobody saw taken is not called delivered, and its question stays", async () => {
+    await using at = await scene(textCard(1));
+    const ok = { status: "ok", agent_id: 1, mode: "text", new_state: "awaiting_input", latency_ms: 2100 };
+    at.fake.answers.push({ status: 200, body: { ...ok, delivery: "echoed_unconfirmed" } });
+    await cardOf(at.page, 1).getByLabel("Your answer").click();
+    await at.page.keyboard.type("go on");
+    await sentBy(at.fake, () => at.page.keyboard.press("Enter"));
+    const line = cardOf(at.page, 1).locator(".delivery.unsure");
+    await line.waitFor();
+    expect(await line.textContent()).toBe(
+      "typed and entered, but the agent has not shown that it took it: look at the pane · 2100 ms",
+    );
+    expect(await cardOf(at.page, 1).getByLabel("Your answer").count()).toBe(1);
+    const last_delivery = { delivery: "echoed_unconfirmed", mode: "text", latency_ms: 2100, at_unix_ms: Date.now() };
+    await using later = await scene({ ...textCard(1), last_delivery });
+    const remembered = await later.page.locator(".delivery.unsure").textContent();
+    expect(remembered).toMatch(/^last answer: typed and entered, but the agent has not shown/);
+  });
+
+  test("one for a program that is not there any more says so, and that nothing runs by it", async () => {
+    await using at = await scene(textCard(1));
+    const message = "A shell reads from the pane, so the text would be a command; start the agent, then try again.";
+    const failure = { status: "error", error_type: "wrong_state", reason: "program_changed", message };
+    at.fake.answers.push({ status: 409, body: failure });
+    await cardOf(at.page, 1).getByLabel("Your answer").click();
+    await at.page.keyboard.type("touch x");
+    await sentBy(at.fake, () => at.page.keyboard.press("Enter"));
+    const alert = cardOf(at.page, 1).getByRole("alert");
+    await alert.waitFor();
+    expect(await alert.textContent()).toBe(`not delivered, another program reads from the pane now — ${message}`);
+    // What was written is not lost.
+    expect(await cardOf(at.page, 1).getByLabel("Your answer").inputValue()).toBe("touch x");
+    expect(at.fake.responds.length).toBe(1);
+  });
+
   test("the option behind which text is taken leads to the text", async () => {
     await using at = await scene(permissionCard(1));
     await at.page.getByRole("button", { name: /tell Claude/ }).click();
