@@ -15,6 +15,7 @@ import type { SubmitRequest, SubmitResult } from "./delivery.ts";
 import { ECHO_BYTES_PER_MS, ECHO_WITHIN_MS, MAX_EXACT_LOOKS, QUIET_WITHIN_MS } from "./deliveryLimits.ts";
 import { drawnSince } from "./drawnText.ts";
 import { type EchoPlace, type EchoProbe, echoProbe, findEcho, findShown, relocate } from "./echo.ts";
+import { literalText } from "./literalText.ts";
 import { type Look, takeLook } from "./look.ts";
 import { type PaneWatch, wrongState } from "./paneWatch.ts";
 import { needsBrackets, promptText } from "./promptText.ts";
@@ -29,7 +30,8 @@ export async function submitPrompt(work: Work, request: PromptRequest): Promise<
   const profile = profileNamed(watch.state.profile);
   await watch.address(profile, request.addressee);
   requireAccepting(watch, profile, request);
-  const text = literalText(profile, promptText(request.text), request.literal === true);
+  const asked = promptText(request.text);
+  const text = request.literal === true ? literalText(profile, asked) : asked;
   requirePasteable(watch, profile, text);
   if (request.clearFirst === true) await clearBox(work, profile);
   const before = await pasteAtPrompt(work, profile, request, text);
@@ -71,12 +73,6 @@ function requireAccepting(watch: PaneWatch, { name, submit }: Profile, { whileBu
     case "idle":
     case "unknown":
   }
-}
-
-function literalText({ submit }: Profile, text: string, isLiteral: boolean): string {
-  const { literalPrefix } = submit;
-  const isCommand = isLiteral && literalPrefix !== undefined && literalPrefix.starts.includes(text[0] ?? "");
-  return isCommand ? literalPrefix.with + text : text;
 }
 
 /**

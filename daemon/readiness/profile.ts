@@ -74,8 +74,18 @@ export const profileSchema = v.strictObject({
     queues: v.boolean(),
     /** What stands in the box for a long paste. */
     placeholders: patterns,
-    /** A text that starts with one of `starts` is a command of the program unless `with` stands before it. */
-    literalPrefix: v.optional(v.strictObject({ starts: v.string(), with: v.string() })),
+    /** What keeps a text a text whose first character is one of `!/#@`; a character that no field names cannot be kept so. */
+    literal: v.optional(
+      v.strictObject({
+        /** They mean nothing in a paste. */
+        plain: v.string(),
+        /** They do, unless `with` stands before them. */
+        starts: v.optional(v.string(), ""),
+        with: v.optional(v.string(), ""),
+        /** Files that `@` names are read, wherever it begins a word. */
+        attaches: v.optional(v.boolean(), false),
+      }),
+    ),
   }),
   /** tmux's key names. `clear` empties a line of the box, `interrupt` stops a turn. */
   keys: v.strictObject({ clear: keys, interrupt: keys }),
