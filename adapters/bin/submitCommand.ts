@@ -23,6 +23,10 @@ const WHAT_IT_MEANS: Readonly<Record<NativeDelivery["outcome"], string>> = {
   indeterminate: "the connection was lost meanwhile, nobody knows: look at the pane before trying again",
 };
 
+/** One line already. */
+const noteOf = ({ details }: NativeDelivery): string =>
+  details?.screenNote === undefined ? "" : ` (it shows: ${details.screenNote})`;
+
 export const submitCommand: CommandSpec = {
   name: "submit",
   summary: "give a prompt to the program in a pane",
@@ -36,6 +40,12 @@ export const submitCommand: CommandSpec = {
   positionals: [PANE, { name: "TEXT", description: "the prompt; line ends stay inside it", many: true }],
   options: [
     { name: "queue", short: "q", type: "flag", description: "while it is busy, give it to a program that queues" },
+    {
+      name: "wait",
+      short: "w",
+      type: "flag",
+      description: "while somebody's text is in the prompt box, wait until it is empty",
+    },
     { name: "clear", type: "flag", description: "empty the prompt box first" },
     { name: "literal", type: "flag", description: "keep the program from taking the text for a command of its own" },
     {
@@ -79,6 +89,7 @@ export const submitCommand: CommandSpec = {
     const answer = await (await connect(call)).pane(pane).submit(text, {
       ...timeoutOf(call),
       ...(options.flag("queue") ? { whileBusy: "queue" as const } : {}),
+      ...(options.flag("wait") ? { whileTyping: "wait" as const } : {}),
       ...(options.flag("clear") ? { clearFirst: true } : {}),
       ...(options.flag("literal") ? { literal: true } : {}),
       ...(profile === undefined ? {} : { profile }),
@@ -86,7 +97,7 @@ export const submitCommand: CommandSpec = {
       signal: io.signal,
     });
     if (options.flag("json")) await io.out(`${JSON.stringify(answer)}\n`);
-    else if (answer.outcome !== "submitted") io.err(`tmuxwire: ${WHAT_IT_MEANS[answer.outcome]}\n`);
+    else if (answer.outcome !== "submitted") io.err(`tmuxwire: ${WHAT_IT_MEANS[answer.outcome]}${noteOf(answer)}\n`);
     return SUBMIT_EXIT_CODES[answer.outcome];
   },
 };

@@ -64,7 +64,7 @@ function requireDelivery(delivery: Delivery | undefined): Delivery {
 const keyOf = (c: NativeHandlerContext): string | undefined => c.req.header(IDEMPOTENCY_KEY_HEADER);
 
 export function deliveryAnswer(result: SubmitResult): NativeDelivery {
-  const { outcome, position, latencyMs, firstByteMs, enterMs, enterPresses, confirmedBy, repeated } = result;
+  const { outcome, position, latencyMs, firstByteMs, enterMs, enterPresses, confirmedBy, details, repeated } = result;
   return {
     outcome,
     position: position === undefined ? null : formatPosition(position),
@@ -73,6 +73,7 @@ export function deliveryAnswer(result: SubmitResult): NativeDelivery {
     enterMs: rounded(enterMs),
     enterPresses,
     ...(confirmedBy === undefined ? {} : { confirmedBy }),
+    ...(details === undefined ? {} : { details }),
     ...(repeated === undefined ? {} : { repeated }),
   };
 }

@@ -11,6 +11,7 @@ import type { Dialog } from "../readiness/readiness.ts";
 import type { ChooseRequest, SubmitResult } from "./delivery.ts";
 import { DIALOG_STEP_MS, MAX_DIALOG_STEPS } from "./deliveryLimits.ts";
 import { redrawn } from "./clearBox.ts";
+import { DROPPED } from "./confirmTaken.ts";
 import { type Look, lookIfThere, takeLook } from "./look.ts";
 import { type PaneWatch, wrongState } from "./paneWatch.ts";
 import { promptText } from "./promptText.ts";
@@ -226,8 +227,10 @@ async function answerFreely(asking: Asking, dialog: Shown, text: string): Promis
     watch.requireThere();
     within = look.dialog?.text;
     if (within !== undefined && within !== dialog.text) throw anotherOpened(watch);
+    return true;
   });
-  return enterPrompt(work, { profile, text, before, gapMs: profile.submit.gapMs, within });
+  const result = await enterPrompt(work, { profile, text, before, gapMs: profile.submit.gapMs, within });
+  return result === DROPPED ? resultOf(work, "echoed_unconfirmed") : result;
 }
 
 const anotherOpened = (watch: PaneWatch): AppError =>

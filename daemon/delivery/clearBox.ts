@@ -1,7 +1,7 @@
 /**
  * Empties the prompt box with the profile's keys. They empty one line, so that BSpace then joins it to the line before,
- * until neither changes anything any more: what still stands in the box then is the program's own hint. Like every key
- * they are pressed only on a look that shows no dialog.
+ * until nothing is left or neither changes anything any more. Like every key they are pressed only on a look that shows no
+ * dialog.
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { Profile } from "../readiness/profile.ts";
@@ -20,7 +20,7 @@ export async function clearBox(work: Work, profile: Profile): Promise<void> {
   for (let presses = 0; presses < MAX_CLEAR_PRESSES && watch.clock.nowMs() < deadlineMs;) {
     const look = await takeLook(watch, profile);
     requireNoQuestion(watch, look);
-    if (presses > 0 && isEmpty(look)) return;
+    if (look.box?.typed === "") return;
     const from = watch.source.outputSeq;
     if (!(await watch.press(isJoining ? ["BSpace"] : clear, look.capture, () => noteWrite(work)))) continue;
     work.progress.hasWritten = true;
@@ -32,8 +32,6 @@ export async function clearBox(work: Work, profile: Profile): Promise<void> {
   }
   if (watch.clock.nowMs() >= deadlineMs) throw new AppError("TIMEOUT", "the prompt box could not be emptied in time");
 }
-
-const isEmpty = ({ box }: Look): boolean => box !== undefined && box.every((row) => row.trim() === "");
 
 export function requireNoQuestion(watch: PaneWatch, { dialog, profile }: Look): void {
   watch.requireThere();

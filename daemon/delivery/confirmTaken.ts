@@ -1,28 +1,44 @@
 /**
- * After Enter: whether the prompt was taken. The program's own word counts first, then the box without our text, then, for
- * programs without a box, that it wrote. A text that still stands where it stood was missed: Enter again, at most twice,
- * and only on an exact look that shows it there and no dialog.
+ * After Enter: whether the prompt was taken. A shell has taken what it wrote an answer to. An agent has when it is seen to
+ * work because of it, or when the text stands in what has been said above the box: a box that is empty again proves nothing,
+ * because a program that is not ready empties it and drops the text (docs/agentFacts.md). A text that still stands where it
+ * stood was missed: Enter again, at most twice, and only on an exact look that shows it there and no dialog.
  */
 import type { Profile } from "../readiness/profile.ts";
 import type { Readiness } from "../readiness/readiness.ts";
 import type { SubmitResult } from "./delivery.ts";
-import { CONFIRM_WITHIN_MS, ENTER_RETRY_MS, MAX_ENTER_PRESSES } from "./deliveryLimits.ts";
-import { type EchoPlace, type EchoProbe, isShown, isStillAt, significant } from "./echo.ts";
+import {
+  CONFIRM_WITHIN_MS,
+  DROPPED_AFTER_MS,
+  EMPTIED_WITHIN_MS,
+  ENTER_RETRY_MS,
+  MAX_ENTER_PRESSES,
+} from "./deliveryLimits.ts";
+import { comparable, type EchoPlace, type EchoProbe, isInHistory, isShown, isStillAt, significant } from "./echo.ts";
 import { type Look, lookIfThere } from "./look.ts";
+import { hasStartedSince } from "./startedTitle.ts";
+import { failureOn, noteOn } from "./screenNote.ts";
 import { resultOf, type Work } from "./work.ts";
 
 export interface Entered {
   readonly profile: Profile;
   readonly probe: EchoProbe;
+  /** The screen before the text was pasted. */
+  readonly before: Look;
   /** Where the text stood when Enter was pressed. */
   readonly place: EchoPlace;
   /** What the program was doing then. */
   readonly atEnter: Readiness;
+  /** The pane's output when it was pressed. */
+  readonly enterSeq: number;
   /** Text of the dialog whose field took it: it is open while it is being answered. */
   readonly within?: string | undefined;
 }
 
-export async function confirmTaken(work: Work, entered: Entered): Promise<SubmitResult> {
+/** The program says itself that it has only now begun to read: what it was given is gone, and it has nothing. */
+export const DROPPED = Symbol("dropped");
+
+export async function confirmTaken(work: Work, entered: Entered): Promise<SubmitResult | typeof DROPPED> {
   const { watch } = work;
   const { profile, atEnter } = entered;
   const wasBusy = atEnter.state === "busy";
@@ -31,20 +47,29 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
   let pressedMs = watch.clock.nowMs();
   let lookedAt = -1;
   let last: Verdict = "unclear";
+  let shown: Look | undefined;
   for (;;) {
     const { version } = watch;
     if (watch.hasEnded) return ended(work, entered);
     if (watch.isLost) return resultOf(work, "indeterminate");
-    // A program that was at work says nothing new when it queues.
-    if (!wasBusy && hasWorked(entered.atEnter, watch.state)) return resultOf(work, "submitted", "readiness");
     const retryMs = presses < MAX_ENTER_PRESSES ? pressedMs + ENTER_RETRY_MS : Infinity;
-    const giveUpMs = Math.min(pressedMs + CONFIRM_WITHIN_MS, Math.max(work.deadlineMs, pressedMs + ENTER_RETRY_MS));
+    const patienceMs = last === "emptied" ? EMPTIED_WITHIN_MS : CONFIRM_WITHIN_MS;
+    const giveUpMs = Math.min(pressedMs + patienceMs, Math.max(work.deadlineMs, pressedMs + ENTER_RETRY_MS));
     const nowMs = watch.clock.nowMs();
-    if (watch.source.outputSeq !== lookedAt || nowMs >= retryMs) {
+    // A program that was at work says nothing new when it queues.
+    const isWorking = !wasBusy && hasWorked(profile, atEnter, watch.state);
+    if (isWorking && profile.kind !== "agent") return resultOf(work, "submitted", "readiness");
+    if (isWorking || watch.source.outputSeq !== lookedAt || nowMs >= retryMs) {
       const look = await lookIfThere(watch, profile);
       if (look === undefined || watch.isAddresseeGone) return ended(work, entered);
       lookedAt = look.capture.exact ? look.capture.position.outputSeq : -1;
+      shown = look;
       last = verdict(entered, look);
+      const failure = failureOn(profile, entered.before, look);
+      if (failure !== undefined && last !== "missed") {
+        return resultOf(work, "echoed_unconfirmed", undefined, { screenNote: failure });
+      }
+      if (isWorking && last !== "missed" && last !== "boxed") return resultOf(work, "submitted", "readiness");
       if (last === "screen" || last === "output") return resultOf(work, taken, last);
       if (last === "missed" && nowMs >= retryMs && watch.state.state !== "asking") {
         if (await watch.press(["Enter"], look.capture)) {
@@ -54,11 +79,15 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
         }
         continue;
       }
+      if (last === "emptied" && nowMs >= pressedMs + DROPPED_AFTER_MS && isDropped(work, entered)) return DROPPED;
     }
     if (nowMs >= giveUpMs) {
-      return resultOf(work, "echoed_unconfirmed");
+      return resultOf(work, "echoed_unconfirmed", undefined, detailsOf(entered, shown));
     }
-    await watch.next(version, Math.min(last === "missed" ? retryMs : Infinity, giveUpMs));
+    const isWaitingForStart = last === "emptied" && nowMs < pressedMs + DROPPED_AFTER_MS;
+    const wakeMs = last === "missed" ? retryMs : isWaitingForStart ? pressedMs + DROPPED_AFTER_MS : Infinity;
+    if (isWaitingForStart) lookedAt = -1;
+    await watch.next(version, Math.min(wakeMs, giveUpMs));
   }
 }
 
@@ -66,24 +95,53 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
 const ended = (work: Work, { profile }: Entered): SubmitResult =>
   profile.kind === "agent" ? resultOf(work, "echoed_unconfirmed") : resultOf(work, "submitted", "readiness");
 
-/** It works, or it is idle again: a short turn may be over before anybody looks. */
-const hasWorked = (atEnter: Readiness, now: Readiness): boolean =>
-  now.state === "busy" || (now.state === "idle" && atEnter.state === "idle" && now.position !== atEnter.position);
+const isDropped = ({ watch }: Work, { profile, enterSeq }: Entered): boolean =>
+  watch.state.state === "idle" && hasStartedSince(watch.source, profile, enterSeq);
 
-/** `missed`: it still stands there. `unclear`: it may. */
-type Verdict = "screen" | "output" | "missed" | "unclear";
+function detailsOf({ before, probe }: Entered, shown: Look | undefined): SubmitResult["details"] {
+  const screenNote = shown === undefined ? undefined : noteOn(before, shown, probe);
+  return screenNote === undefined ? undefined : { screenNote };
+}
 
-function verdict({ profile, probe, place, within }: Entered, { screen, dialog, box }: Look): Verdict {
+/**
+ * It works, or it is idle again: a short turn may be over before anybody looks. An agent's idle that only its screen tells
+ * may be a frame that lacked its box.
+ */
+const hasWorked = ({ kind }: Profile, atEnter: Readiness, now: Readiness): boolean =>
+  now.state === "busy" ||
+  (now.state === "idle" &&
+    atEnter.state === "idle" &&
+    now.position !== atEnter.position &&
+    (kind !== "agent" || now.source !== "screen"));
+
+/** `missed`: it still stands there. `boxed`: in the box, elsewhere. `emptied`: the box is without it. `unclear`: anything. */
+type Verdict = "screen" | "output" | "missed" | "boxed" | "emptied" | "unclear";
+
+function verdict({ profile, probe, before, place, within }: Entered, look: Look): Verdict {
+  const { screen, dialog, box } = look;
   if (within !== undefined) return dialog?.text === within && isStillAt(probe, place, screen) ? "unclear" : "screen";
   const isThere = isStillAt(probe, place, screen);
+  const isAgent = profile.kind === "agent";
   if (box !== undefined) {
-    const isInBox = significant(box.join(""), probe.keepsFrames).includes(place.needle);
-    if (!isInBox) return "screen";
-    return isThere && dialog === undefined ? "missed" : "unclear";
+    const isInBox = significant(box.typed, probe.keepsFrames).includes(place.needle);
+    if (isInBox) return isThere && dialog === undefined ? "missed" : "boxed";
+    return !isAgent || isTakenUp(probe, before, look) ? "screen" : "emptied";
   }
   // None was open when Enter was pressed, and this one has not had it: the prompt before it had.
-  if (dialog !== undefined) return isThere ? "unclear" : "screen";
+  if (dialog !== undefined) return !isThere && (!isAgent || isTakenUp(probe, before, look)) ? "screen" : "unclear";
   if (isThere) return "missed";
-  if (!isShown(probe, place, screen.lines)) return "screen";
-  return profile.kind === "agent" ? "unclear" : "output";
+  if (isAgent) return "unclear";
+  return isShown(probe, place, screen.lines) ? "output" : "screen";
+}
+
+const isTakenUp = (probe: EchoProbe, before: Look, after: Look): boolean =>
+  isInHistory(probe, [before.screen, rowsAbove(before)], [after.screen, rowsAbove(after)]);
+
+const rowsAbove = ({ box, screen }: Look): number => box?.row ?? screen.lines.length;
+
+/** Nothing but this text, or the word that stands for it, is in the box; true where the box cannot be read. */
+export function holdsOnly({ box }: Look, probe: EchoProbe, text: string, { needle }: EchoPlace): boolean {
+  if (box === undefined || probe.keepsFrames) return true;
+  const held = comparable(box.typed);
+  return held !== "" && (comparable(text).includes(held) || held === needle);
 }

@@ -70,10 +70,10 @@ class PaneDelivery implements DeliveryEngine {
   }
 
   async submit(request: SubmitRequest): Promise<SubmitResult> {
-    const { text, profile, whileBusy, clearFirst, literal, gapMs } = request;
+    const { text, profile, whileBusy, whileTyping, clearFirst, literal, gapMs } = request;
     promptText(text);
     if (profile !== undefined) profileNamed(profile);
-    const what = { kind: "submit", text, profile, whileBusy, clearFirst, literal, gapMs };
+    const what = { kind: "submit", text, profile, whileBusy, whileTyping, clearFirst, literal, gapMs };
     return this.#once(request, what, (attempt, signal) =>
       this.#deliver({ ...request, signal }, attempt, (work) => submitPrompt(work, request)),
     );

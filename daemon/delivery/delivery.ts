@@ -6,8 +6,9 @@ import type { TmuxServer } from "../server/tmuxServer.ts";
 
 export const DELIVERY_OUTCOMES = ["submitted", "queued", "echoed_unconfirmed", "not_echoed", "indeterminate"] as const;
 /**
- * `submitted`: the program took it (a hook, its title, its output or the emptied box says so). `queued`: it is busy and
- * keeps it for later. `echoed_unconfirmed`: seen on the screen and Enter pressed, nothing more is known. `not_echoed`: never
+ * `submitted`: the program took it (a hook, its title or its screen says that it works, its history shows the text, a shell
+ * wrote). `queued`: it is busy and keeps it for later. `echoed_unconfirmed`: seen on the screen and Enter pressed, nothing
+ * more is known, or the screen says that it came to nothing (`details.screenNote`). `not_echoed`: never
  * seen, so Enter was never pressed. `indeterminate`: the connection was lost in between; nothing is sent again.
  */
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
@@ -21,11 +22,13 @@ export interface SubmitRequest {
   readonly profile?: string | undefined;
   /** While the program is busy: `queue` types anyhow where the profile says that the program queues; default `refuse`. */
   readonly whileBusy?: "refuse" | "queue" | undefined;
+  /** While somebody's text stands in the box: `wait` until it is empty, as long as `timeoutMs` lasts; default `refuse`. */
+  readonly whileTyping?: "refuse" | "wait" | undefined;
   /** What else must hold of the process that takes it; an agent's profile alone demands that it is no shell. */
   readonly addressee?: AddresseeRequest | undefined;
   /** Empties the box first (the profile's keys, usually `C-u`). Never done while a dialog is open. */
   readonly clearFirst?: boolean | undefined;
-  /** A text that the program would take for a command (`/`, `!`) is made plain text, where the profile knows how. */
+  /** A text that the program would take for more than text (`/`, `!`, `#`, `@`) is made plain text, or refused. */
   readonly literal?: boolean | undefined;
   /** Least time between the text and Enter in milliseconds, instead of the profile's. */
   readonly gapMs?: number | undefined;
@@ -49,8 +52,14 @@ export interface SubmitResult {
   readonly enterPresses: number;
   /** What said that it was taken. */
   readonly confirmedBy?: "readiness" | "screen" | "output" | undefined;
+  readonly details?: DeliveryDetails | undefined;
   /** An earlier request with this key had this result; nothing was typed now. */
   readonly repeated?: boolean | undefined;
+}
+
+export interface DeliveryDetails {
+  /** What the screen says since, where that speaks against the prompt or nothing speaks for it. Foreign text, one line. */
+  readonly screenNote?: string | undefined;
 }
 
 /** An answer to the dialog that is open. */

@@ -14,6 +14,16 @@ export const LOOK_INTERVAL_MS = 4;
 export const QUIET_WITHIN_MS = 1_000;
 /** What says that a prompt was taken comes within tens of milliseconds; after this it is unconfirmed. */
 export const CONFIRM_WITHIN_MS = 2_000;
+/** A box that is empty again without a word: on a busy machine an agent's first turn shows seconds later. */
+export const EMPTIED_WITHIN_MS = 5_000;
+/** A program that has just started draws what it took within this; else what was entered before is lost. */
+export const DROPPED_AFTER_MS = 600;
+/** For a program that says when it has started: extensions that ask a server take a second or two. */
+export const STARTED_WITHIN_MS = 5_000;
+/** Of a text in the box, in an answer. */
+export const MAX_BOX_CHARS = 500;
+/** A turn ends within this after the keys that stop it; the next of them, where it takes several, is asked for within it. */
+export const INTERRUPT_WITHIN_MS = 4_000;
 /** A program takes Enter within this if it takes it at all; pressing again sooner could be a second Enter. */
 export const ENTER_RETRY_MS = 450;
 /** First press and two more. */

@@ -10,6 +10,8 @@ export type Screen = Pick<Capture, "lines" | "cursor">;
 export interface EchoProbe {
   /** What to look for, without what does not count; the first is the best. */
   readonly needles: readonly string[];
+  /** The same of its beginning. */
+  readonly head: string;
   /** Words that stand for a paste; global. */
   readonly placeholders: readonly RegExp[];
   /** The text has nothing but frame characters: they count. */
@@ -56,6 +58,10 @@ export function echoProbe(text: string, placeholders: readonly RegExp[]): EchoPr
   const needles = [...new Set([best, lastLine, sturdy].map((part) => part.slice(-NEEDLE_CHARS)))];
   return {
     needles: needles.filter((needle, index) => needle !== "" && (index === 0 || needle.length >= SHORT_CHARS)),
+    head: significant(text.trimStart().slice(0, MAX_TAIL_CHARS).split("\n", 1)[0] ?? "", keepsFrames).slice(
+      0,
+      NEEDLE_CHARS,
+    ),
     placeholders: placeholders.map(({ source, flags }) => new RegExp(source, `${flags.replace("g", "")}g`)),
     keepsFrames,
   };
@@ -78,6 +84,28 @@ export function findEcho(probe: EchoProbe, before: Screen, after: Screen): EchoP
   }
   return findPlaceholder(probe, before, after);
 }
+
+/** Shown above the box, and was not before: in what the program has taken. A text that is folded shows its beginning. */
+export function isInHistory(
+  probe: EchoProbe,
+  [before, beforeRows]: readonly [Screen, number],
+  [after, afterRows]: readonly [Screen, number],
+): boolean {
+  const cut = ({ lines, cursor }: Screen, rows: number): Screen => ({ lines: lines.slice(0, rows), cursor });
+  const [old, now] = [cut(before, beforeRows), cut(after, afterRows)];
+  const needles = [...new Set([...probe.needles, probe.head])].filter((needle) => needle.length > SHORT_CHARS);
+  if (needles.length > 0) return findEcho({ ...probe, needles }, old, now) !== undefined;
+  // A word this short is met by chance: the row has to say it alone, behind a mark.
+  return changedRows(old.lines, now.lines).after.some((row) => {
+    const text = significant(now.lines[row] ?? "", probe.keepsFrames);
+    return (
+      text === probe.head || (text.endsWith(probe.head) && !/[\p{L}\p{N}]/u.test(text.slice(0, -probe.head.length)))
+    );
+  });
+}
+
+/** The same without what programs and terminals draw differently, to be compared as a whole. */
+export const comparable = (text: string): string => significant(text).replaceAll(new RegExp(FRAGILE, "gu"), "");
 
 function findPlaceholder(probe: EchoProbe, before: Screen, after: Screen): EchoPlace | undefined {
   const known = placeholdersIn(probe, before.lines).map(({ word }) => word);

@@ -5,6 +5,7 @@ import { findPromptBox } from "../readiness/promptBox.ts";
 import { readScreen } from "../readiness/screenReading.ts";
 import { screenOf } from "../readiness/screenRows.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { typedText } from "./boxText.ts";
 import type { Capture } from "../server/tmuxServer.ts";
 import type { Screen } from "./echo.ts";
 import type { PaneWatch } from "./paneWatch.ts";
@@ -15,13 +16,20 @@ export interface Look {
   /** Rows without frames at their ends. */
   readonly screen: Screen;
   readonly dialog: SeenDialog | undefined;
-  /** Rows of the prompt box; undefined when none is drawn or the profile knows of none. */
-  readonly box: readonly string[] | undefined;
+  /** The prompt box; undefined when none is drawn or the profile knows of none. */
+  readonly box: Box | undefined;
+}
+
+export interface Box {
+  /** Its first row on the screen. */
+  readonly row: number;
+  /** What somebody has typed into it, without the program's hints. Foreign text. */
+  readonly typed: string;
 }
 
 export async function takeLook(watch: PaneWatch, profile: Profile): Promise<Look> {
-  // Buttons show by their colours alone which one is chosen.
-  return judge(await watch.look(profile.dialog.buttons.length > 0), profile);
+  // Buttons show by their colours alone which one is chosen, hints in a box that they are none of anybody's text.
+  return judge(await watch.look(profile.dialog.buttons.length > 0 || profile.screen.promptBox !== undefined), profile);
 }
 
 /** After a key that may end the program: undefined when the pane has gone. */
@@ -38,11 +46,19 @@ export function judge(capture: Capture, profile: Profile): Look {
   const all = screenOf(capture, Math.max(1, capture.lines.length));
   const bottom = { ...all, rows: all.rows.slice(-profile.screen.rows) };
   const reading = readScreen(profile, bottom);
+  const box = findPromptBox(profile, bottom.rows);
+  const above = all.rows.length - bottom.rows.length;
   return {
     capture,
     profile,
     screen: { lines: all.rows.map((row) => row.text), cursor: capture.cursor },
     dialog: reading.state === "asking" ? reading.dialog : undefined,
-    box: findPromptBox(profile, bottom.rows)?.text,
+    box:
+      box === undefined
+        ? undefined
+        : {
+            row: above + box.first,
+            typed: typedText(profile, all.rows, { ...box, first: above + box.first, last: above + box.last }),
+          },
   };
 }

@@ -10,18 +10,28 @@ import type { Profile } from "../readiness/profile.ts";
 import type { Readiness } from "../readiness/readiness.ts";
 import { bracketedPasteOf } from "./bracketedPaste.ts";
 import { clearBox } from "./clearBox.ts";
-import { confirmTaken } from "./confirmTaken.ts";
+import { confirmTaken, DROPPED, holdsOnly } from "./confirmTaken.ts";
 import type { SubmitRequest, SubmitResult } from "./delivery.ts";
-import { ECHO_BYTES_PER_MS, ECHO_WITHIN_MS, MAX_EXACT_LOOKS, QUIET_WITHIN_MS } from "./deliveryLimits.ts";
+import {
+  ECHO_BYTES_PER_MS,
+  ECHO_WITHIN_MS,
+  MAX_BOX_CHARS,
+  MAX_EXACT_LOOKS,
+  QUIET_WITHIN_MS,
+} from "./deliveryLimits.ts";
 import { drawnSince } from "./drawnText.ts";
 import { type EchoPlace, type EchoProbe, echoProbe, findEcho, findShown, relocate } from "./echo.ts";
 import { literalText } from "./literalText.ts";
 import { type Look, takeLook } from "./look.ts";
 import { type PaneWatch, wrongState } from "./paneWatch.ts";
 import { needsBrackets, promptText } from "./promptText.ts";
+import { untilStarted } from "./startedTitle.ts";
 import { noteEnter, noteWrite, resultOf, type Work } from "./work.ts";
 
-type PromptRequest = Pick<SubmitRequest, "text" | "whileBusy" | "clearFirst" | "gapMs" | "literal" | "addressee">;
+type PromptRequest = Pick<
+  SubmitRequest,
+  "text" | "whileBusy" | "whileTyping" | "clearFirst" | "gapMs" | "literal" | "addressee"
+>;
 
 /** @throws AppError WRONG_STATE, INVALID_ARGUMENT, TIMEOUT, NOT_FOUND, RESOURCE_LIMIT, CONNECTION_LOST */
 export async function submitPrompt(work: Work, request: PromptRequest): Promise<SubmitResult> {
@@ -33,9 +43,15 @@ export async function submitPrompt(work: Work, request: PromptRequest): Promise<
   const asked = promptText(request.text);
   const text = request.literal === true ? literalText(profile, asked) : asked;
   requirePasteable(watch, profile, text);
+  await untilStarted(watch, profile, work.deadlineMs);
   if (request.clearFirst === true) await clearBox(work, profile);
-  const before = await pasteAtPrompt(work, profile, request, text);
-  return enterPrompt(work, { profile, text, before, gapMs: request.gapMs ?? profile.submit.gapMs });
+  const gapMs = request.gapMs ?? profile.submit.gapMs;
+  const paste = async (): Promise<Look> => pasteAtPrompt(work, profile, request, text);
+  const result = await enterPrompt(work, { profile, text, before: await paste(), gapMs });
+  if (result !== DROPPED) return result;
+  // Once: a program that drops it twice is not understood.
+  const again = await enterPrompt(work, { profile, text, before: await paste(), gapMs });
+  return again === DROPPED ? resultOf(work, "echoed_unconfirmed") : again;
 }
 
 /** A pane that nobody has watched has not been looked at. */
@@ -102,26 +118,47 @@ const encoder = new TextEncoder();
 
 /** Returns the look before. */
 async function pasteAtPrompt(work: Work, profile: Profile, request: PromptRequest, text: string): Promise<Look> {
-  return pasteAfterLook(work, profile, text, (look) => {
-    requireAccepting(work.watch, profile, request);
+  const { watch, deadlineMs } = work;
+  return pasteAfterLook(work, profile, text, async (look) => {
+    requireAccepting(watch, profile, request);
     if (look.dialog !== undefined) throw openDialog(look, "a question is open in the pane; answer it first");
+    const typed = look.box?.typed ?? "";
+    if (typed === "") return true;
+    const { version } = watch;
+    if (request.whileTyping !== "wait" || watch.clock.nowMs() >= deadlineMs) throw boxNotEmpty(watch, typed);
+    await watch.next(version, deadlineMs);
+    if (watch.clock.nowMs() >= deadlineMs) throw boxNotEmpty(watch, typed);
+    return false;
   });
 }
 
-/** What is not in brackets could answer a dialog: then nothing may have arrived between the look and the paste. */
+const boxNotEmpty = (watch: PaneWatch, typed: string): AppError =>
+  wrongState(
+    watch,
+    watch.state.state,
+    "somebody's text stands in the prompt box, and both would become one prompt; empty it (clearFirst), or wait " +
+      "(whileTyping)",
+    { reason: "box_not_empty", box: typed.slice(0, MAX_BOX_CHARS) },
+  );
+
+/**
+ * What is not in brackets could answer a dialog: then nothing may have arrived between the look and the paste.
+ * @param require false: look again
+ */
 export async function pasteAfterLook(
   work: Work,
   profile: Profile,
   text: string,
-  require: (look: Look) => void,
+  require: (look: Look) => boolean | Promise<boolean>,
 ): Promise<Look> {
   const { watch, deadlineMs } = work;
   const parts = [{ kind: "paste", bytes: encoder.encode(text) }] as const;
   const beforeWrite = (): void => noteWrite(work);
   const isInert = profile.kind === "agent" && bracketedPasteOf(watch.source) === "on";
-  for (let tries = 1; tries <= MAX_EXACT_LOOKS && watch.clock.nowMs() < deadlineMs; tries += 1) {
+  for (let tries = 1; tries <= MAX_EXACT_LOOKS && watch.clock.nowMs() < deadlineMs;) {
     const look = await takeLook(watch, profile);
-    require(look);
+    if (!(await require(look))) continue;
+    tries += 1;
     if (isInert) await watch.type(parts, beforeWrite);
     else if (!(await watch.typeOn(look.capture, parts, beforeWrite))) continue;
     work.progress.hasWritten = true;
@@ -141,16 +178,18 @@ export interface Pasted {
 }
 
 /** From the paste to the outcome. */
-export async function enterPrompt(work: Work, pasted: Pasted): Promise<SubmitResult> {
+export async function enterPrompt(work: Work, pasted: Pasted): Promise<SubmitResult | typeof DROPPED> {
   const { watch } = work;
   const { profile, text } = pasted;
   const pastedMs = watch.clock.nowMs();
   const probe = echoProbe(text, profile.submit.placeholders);
   const seen = await seeEcho(work, pasted, probe);
   if (seen === undefined) return resultOf(work, "not_echoed");
-  const entered = await pressEnter(work, { ...pasted, probe, seen, pastedMs });
+  // The program may have got to it late: half the gap is its own.
+  const readyMs = Math.max(pastedMs + pasted.gapMs, watch.clock.nowMs() + pasted.gapMs / 2);
+  const entered = await pressEnter(work, { ...pasted, probe, seen, pastedMs, readyMs });
   if (entered === undefined) return resultOf(work, watch.state.state === "busy" ? "submitted" : "indeterminate");
-  return confirmTaken(work, { profile, probe, place: entered.place, atEnter: entered.atEnter, within: pasted.within });
+  return confirmTaken(work, { profile, probe, before: pasted.before, within: pasted.within, ...entered });
 }
 
 /** Looks whenever something was drawn, until the text is there or it is time. */
@@ -182,19 +221,21 @@ interface Seen extends Pasted {
   readonly probe: EchoProbe;
   readonly seen: EchoPlace;
   readonly pastedMs: number;
+  /** Not before this. */
+  readonly readyMs: number;
 }
 
 /** Undefined when the text has left the screen before we pressed: somebody else did, or took it out. */
 async function pressEnter(
   work: Work,
   seen: Seen,
-): Promise<{ readonly place: EchoPlace; readonly atEnter: Readiness } | undefined> {
+): Promise<{ readonly place: EchoPlace; readonly atEnter: Readiness; readonly enterSeq: number } | undefined> {
   const { watch, deadlineMs } = work;
-  const { profile, probe, pastedMs, gapMs } = seen;
+  const { profile, probe, pastedMs, readyMs } = seen;
   let missing = 0;
   while (watch.clock.nowMs() < deadlineMs) {
     const { quietMs } = profile.submit;
-    await untilQuiet(watch, pastedMs, gapMs, profile.kind === "agent" ? Math.max(quietMs, FRAME_MS) : quietMs);
+    await untilQuiet(watch, pastedMs, readyMs, profile.kind === "agent" ? Math.max(quietMs, FRAME_MS) : quietMs);
     requireNoDialog(watch, undefined, seen);
     const { version } = watch;
     const look = await takeLook(watch, profile);
@@ -206,19 +247,37 @@ async function pressEnter(
       await watch.next(version, watch.clock.nowMs() + MISSING_MS);
       continue;
     }
+    if (seen.within === undefined && !holdsOnly(look, probe, seen.text, place)) {
+      if ((missing += 1) > MAX_LOOKS_WITHOUT) {
+        if (look.box?.typed === "") return undefined;
+        throw boxChanged(watch, look.box?.typed ?? "");
+      }
+      await watch.next(version, watch.clock.nowMs() + MISSING_MS);
+      continue;
+    }
     const atEnter = watch.state;
+    let enterSeq = 0;
     const beforeWrite = (): void => {
+      enterSeq = watch.source.outputSeq;
       requireNoDialog(watch, undefined, seen);
       noteEnter(work);
     };
     if (!(await watch.press(["Enter"], look.capture, beforeWrite))) continue;
     work.progress.enterPresses += 1;
-    return { place, atEnter };
+    return { place, atEnter, enterSeq };
   }
   throw new AppError("TIMEOUT", "the text is in the prompt, but the pane never held still, so Enter was not pressed", {
     details: { textWritten: true, enterPresses: 0 },
   });
 }
+
+const boxChanged = (watch: PaneWatch, typed: string): AppError =>
+  wrongState(
+    watch,
+    watch.state.state,
+    "somebody typed into the prompt box meanwhile, so Enter was not pressed; the text is in the box, look at the pane",
+    { reason: "box_changed", box: typed.slice(0, MAX_BOX_CHARS), textWritten: true, enterPresses: 0 },
+  );
 
 const MAX_LOOKS_WITHOUT = 3;
 const MISSING_MS = 200;
@@ -230,10 +289,10 @@ const MISSING_MS = 200;
 const FRAME_MS = 48;
 
 /** The gap since the paste, and quiet; one that is never quiet is not waited for. */
-async function untilQuiet(watch: PaneWatch, pastedMs: number, gapMs: number, quietMs: number): Promise<void> {
+async function untilQuiet(watch: PaneWatch, pastedMs: number, earliestMs: number, quietMs: number): Promise<void> {
   for (;;) {
     const quietAtMs = Math.min(watch.lastOutputMs + quietMs, pastedMs + QUIET_WITHIN_MS);
-    const readyMs = Math.max(pastedMs + gapMs, quietAtMs);
+    const readyMs = Math.max(earliestMs, quietAtMs);
     if (watch.clock.nowMs() >= readyMs) return;
     await watch.until(readyMs);
   }

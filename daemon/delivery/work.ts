@@ -37,7 +37,12 @@ export function noteEnter(work: Work): void {
   work.progress.enterMs = work.watch.clock.nowMs() - work.startedMs;
 }
 
-export function resultOf(work: Work, outcome: DeliveryOutcome, by?: SubmitResult["confirmedBy"]): SubmitResult {
+export function resultOf(
+  work: Work,
+  outcome: DeliveryOutcome,
+  by?: SubmitResult["confirmedBy"],
+  details?: SubmitResult["details"],
+): SubmitResult {
   const { position, firstByteMs, enterMs, enterPresses } = work.progress;
   return {
     outcome,
@@ -47,5 +52,6 @@ export function resultOf(work: Work, outcome: DeliveryOutcome, by?: SubmitResult
     enterMs,
     enterPresses,
     ...(by === undefined ? {} : { confirmedBy: by }),
+    ...(details === undefined ? {} : { details }),
   };
 }

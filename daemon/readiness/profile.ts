@@ -51,7 +51,19 @@ export const profileSchema = v.strictObject({
      * Where text is typed: a row that begins with `prefix`, directly under one that matches `above` and up to one that
      * matches `below`, where these are given. Else it ends at a blank row.
      */
-    promptBox: v.optional(v.strictObject({ prefix: pattern, above: v.optional(pattern), below: v.optional(pattern) })),
+    promptBox: v.optional(
+      v.strictObject({
+        prefix: pattern,
+        above: v.optional(pattern),
+        below: v.optional(pattern),
+        /** Instead of a prefix: its rows have a stroke on the left, the last of them says this, `below` ends it. */
+        footer: v.optional(pattern),
+        /** A prefix, or footer, that stands for a mode in which a text is no prompt (a shell's command, a note). */
+        mode: v.optional(pattern),
+        /** What the program writes into an empty box; what it draws dim there is never text. */
+        hints: v.optional(patterns, []),
+      }),
+    ),
     /** While the box is drawn no dialog is open, whatever stands above it. */
     boxExcludesDialog: v.boolean(),
   }),
@@ -74,6 +86,13 @@ export const profileSchema = v.strictObject({
     queues: v.boolean(),
     /** What stands in the box for a long paste. */
     placeholders: patterns,
+    /**
+     * Titles that it sets when it has finished starting and at no time before: until then it drops what is entered,
+     * although it draws its box and takes text.
+     */
+    startedTitle: v.optional(pattern),
+    /** Rows that say why a prompt came to nothing: no key, no model, a limit. */
+    failures: v.optional(patterns, []),
     /** What keeps a text a text whose first character is one of `!/#@`; a character that no field names cannot be kept so. */
     literal: v.optional(
       v.strictObject({

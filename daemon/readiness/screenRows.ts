@@ -10,6 +10,8 @@ export interface ScreenRow {
   readonly text: string;
   /** Column of the first character of `text`. */
   readonly column: number;
+  /** Strokes that were taken away at its ends. */
+  readonly frame: "none" | "left" | "both";
   /** Columns used, frame included. */
   readonly width: number;
   /** As captured, with its attributes when the capture has them. */
@@ -45,11 +47,16 @@ function rowOf(line: string): ScreenRow {
   const bare = plain(line).trimEnd();
   let end = bare.length;
   let column = startOfInk(bare, 0);
+  let frame: ScreenRow["frame"] = "none";
   if (column < end && FRAME.includes(bare[column]!)) {
+    frame = "left";
     column = startOfInk(bare, column + 1);
-    if (end > column && FRAME.includes(bare[end - 1]!)) end -= 1;
+    if (end > column && FRAME.includes(bare[end - 1]!)) {
+      frame = "both";
+      end -= 1;
+    }
   }
-  return { text: bare.slice(column, Math.max(column, end)).trimEnd(), column, width: bare.length, styled: line };
+  return { text: bare.slice(column, Math.max(column, end)).trimEnd(), column, frame, width: bare.length, styled: line };
 }
 
 function startOfInk(text: string, from: number): number {

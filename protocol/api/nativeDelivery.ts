@@ -21,9 +21,11 @@ export const submitRequestSchema = v.strictObject({
   profile: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(64))),
   /** While it is busy: `refuse` (default), or `queue` where the program keeps prompts for later. */
   whileBusy: v.optional(v.picklist(["refuse", "queue"])),
+  /** While somebody's text stands in the prompt box: `refuse` (default), or `wait` until it is empty. */
+  whileTyping: v.optional(v.picklist(["refuse", "wait"])),
   /** Empty the prompt box first. */
   clearFirst: v.optional(v.boolean()),
-  /** A text that the program would take for a command stays text, where its profile knows how. */
+  /** A text that the program would take for more than text stays text, or is refused. */
   literal: v.optional(v.boolean()),
   /** Least time between the text and Enter, instead of the profile's. */
   gapMs: v.optional(whole(0, NATIVE_MAX_GAP_MS)),
@@ -64,6 +66,8 @@ export const deliveryAnswerSchema = v.object({
   enterMs: ms,
   enterPresses: v.pipe(v.number(), v.integer(), v.minValue(0)),
   confirmedBy: v.optional(v.picklist(["readiness", "screen", "output"])),
+  /** `screenNote`: what the screen says where that speaks against the prompt, or nothing speaks for it. Foreign text. */
+  details: v.optional(v.object({ screenNote: v.optional(v.string()) })),
   /** An earlier request with this key had this result; nothing was typed now. */
   repeated: v.optional(v.boolean()),
 });

@@ -14,6 +14,7 @@ const DIALOG = ["Bash command", "", "Do you want to proceed?", "❯ 1. Yes", "  
 function claude(): FakePane {
   const pane = new FakePane("claude");
   let box = "";
+  const taken: string[] = [];
   const show = (above: readonly string[] = []): void =>
     pane.draw(prompt(box, above), { col: 2 + box.length, row: 1 + above.length });
   pane.say("\u001b[?2004h");
@@ -21,8 +22,9 @@ function claude(): FakePane {
   pane.answer = ({ paste, keys }) => {
     if (paste !== undefined) box += paste;
     if (keys?.[0] === "Enter") {
+      taken.push(`❯ ${box}`);
       box = "";
-      show(["> taken"]);
+      show(taken);
     } else show();
   };
   return pane;
@@ -129,7 +131,8 @@ describe("Enter", () => {
   test("is not pressed again on a dialog", async () => {
     const pane = claude();
     const { answer } = pane;
-    pane.answer = (typed) => (typed.paste === undefined ? pane.draw(DIALOG, { col: 0, row: 5 }) : answer(typed));
+    pane.answer = (typed) =>
+      typed.paste === undefined ? pane.draw(["❯ fix it", "", ...DIALOG], { col: 0, row: 7 }) : answer(typed);
     expect(await pane.during(deliver(pane).work)).toMatchObject({ outcome: "submitted", enterPresses: 1 });
     expect(enters(pane)).toHaveLength(1);
   });

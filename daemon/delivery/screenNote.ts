@@ -1,0 +1,41 @@
+/** What the screen says where a prompt came to nothing, or may have: a missing key, an error of the model, a notice. */
+import { MAX_ROW_CHARACTERS, type Profile } from "../readiness/profile.ts";
+import { changedRows, type EchoProbe, significant } from "./echo.ts";
+import type { Look } from "./look.ts";
+
+/** One line of it, and as much as a person reads at once. */
+const MAX_NOTE_CHARS = 300;
+const MAX_NOTE_ROWS = 3;
+
+/** A row that was not there before and that the profile knows for a failure. */
+export function failureOn({ submit }: Profile, before: Look, after: Look): string | undefined {
+  if (submit.failures.length === 0) return undefined;
+  const row = newRows(before, after).findLast((text) => submit.failures.some((pattern) => pattern.test(text)));
+  return row === undefined ? undefined : oneLine([row]);
+}
+
+/** The last rows that were not there before, but for the box and the prompt itself. */
+export function noteOn(before: Look, after: Look, { needles, keepsFrames }: EchoProbe): string | undefined {
+  const rows = newRows(before, after).filter((text) => {
+    const plain = significant(text, keepsFrames);
+    return plain !== "" && !needles.some((needle) => plain.includes(needle) || needle.includes(plain));
+  });
+  return rows.length === 0 ? undefined : oneLine(rows.slice(-MAX_NOTE_ROWS));
+}
+
+function newRows(before: Look, after: Look): readonly string[] {
+  const end = after.box?.row ?? after.screen.lines.length;
+  return changedRows(before.screen.lines, after.screen.lines)
+    .after.filter((row) => row < end)
+    .map((row) => (after.screen.lines[row] ?? "").slice(0, MAX_ROW_CHARACTERS));
+}
+
+/** Foreign text: one line without controls, bounded. */
+const oneLine = (rows: readonly string[]): string =>
+  rows
+    .join(" ")
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ")
+    .replaceAll(/[\u2500-\u259f]+/gu, " ")
+    .replaceAll(/\s+/gu, " ")
+    .trim()
+    .slice(0, MAX_NOTE_CHARS);

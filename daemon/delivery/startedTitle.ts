@@ -1,0 +1,45 @@
+/**
+ * The title by which a program says that it has finished starting (`submit.startedTitle` of its profile). Such a program
+ * draws its box and takes text before, and drops what is entered then.
+ */
+import type { OutputSource } from "../panes/outputSource.ts";
+import { MAX_ROW_CHARACTERS, type Profile } from "../readiness/profile.ts";
+import { StreamMarks } from "../readiness/streamMarks.ts";
+import { STARTED_WITHIN_MS } from "./deliveryLimits.ts";
+import type { PaneWatch } from "./paneWatch.ts";
+
+/** The first such title came after this point, so that what was entered before it is lost. False where it cannot be told. */
+export function hasStartedSince(source: OutputSource, { submit }: Profile, seq: number): boolean {
+  if (submit.startedTitle === undefined || source.tailSeq > 0) return false;
+  return !saysSo(source, submit.startedTitle, 0, seq) && saysSo(source, submit.startedTitle, seq, source.outputSeq);
+}
+
+/** Until the program says that it has started; not for longer than a start takes, for a user may have changed its title. */
+export async function untilStarted(watch: PaneWatch, { submit }: Profile, deadlineMs: number): Promise<void> {
+  const { startedTitle } = submit;
+  const { source, server, pane, clock } = watch;
+  if (startedTitle === undefined || source.tailSeq > 0) return;
+  const untilMs = Math.min(clock.nowMs() + STARTED_WITHIN_MS, deadlineMs);
+  while (clock.nowMs() < untilMs) {
+    const { version } = watch;
+    watch.requireThere();
+    if (startedTitle.test((server.findPane(pane)?.title ?? "").slice(0, MAX_ROW_CHARACTERS))) return;
+    if (saysSo(source, startedTitle, 0, source.outputSeq)) return;
+    await watch.next(version, untilMs);
+  }
+}
+
+function saysSo(source: OutputSource, title: RegExp, from: number, to: number): boolean {
+  const titles: string[] = [];
+  const marks = new StreamMarks((mark) => {
+    if (mark.kind === "title") titles.push(mark.title.slice(0, MAX_ROW_CHARACTERS));
+  });
+  for (let at = from; at < to;) {
+    const slice = source.read(at, to - at);
+    if (slice.kind === "end") break;
+    if (slice.kind === "bytes") marks.push(slice.bytes);
+    else marks.reset();
+    at = slice.kind === "bytes" ? slice.to : slice.gap.to;
+  }
+  return titles.some((found) => title.test(found));
+}

@@ -1,0 +1,252 @@
+/** What counts as taken, what counts as an empty box, and what is said where neither is so. */
+import { describe, expect, test } from "vitest";
+import { createDelivery } from "../../../../daemon/delivery/createDelivery.ts";
+import type { SubmitRequest } from "../../../../daemon/delivery/delivery.ts";
+import { FakePane, type Typed } from "../../../support/fakePane.ts";
+
+const RULE = "─".repeat(40);
+const PI_TITLE = "\u001b]0;π - project\u0007";
+
+/** A program with a box between rules: what it says above, and what it does at Enter, is the test's. */
+class BoxPane extends FakePane {
+  readonly prefix: string;
+  box = "";
+  above: string[] = [];
+  /** Gets what stood in the box. */
+  enter: (text: string) => void = (text) => this.above.push(`> ${text}`);
+
+  constructor(profile: "claude" | "pi", title = "") {
+    super(profile);
+    this.prefix = profile === "claude" ? "❯ " : "";
+    this.say(`\u001b[?2004h${title}`);
+    this.answer = ({ paste, keys }) => {
+      if (paste !== undefined) this.box += paste;
+      if (keys?.[0] === "C-u") this.box = "";
+      if (keys?.[0] === "Enter") {
+        const text = this.box;
+        this.box = "";
+        this.enter(text);
+      }
+      this.show();
+    };
+    this.show();
+  }
+
+  show(): void {
+    const row = this.prefix + this.box;
+    this.draw([...this.above, RULE, row, RULE], { col: row.length, row: this.above.length + 1 });
+  }
+
+  get pastes(): readonly string[] {
+    return this.typed.flatMap(({ paste }) => paste ?? []);
+  }
+
+  get enters(): readonly Typed[] {
+    return this.typed.filter(({ keys }) => keys?.[0] === "Enter");
+  }
+}
+
+function submit(pane: FakePane, more: Partial<SubmitRequest> = {}) {
+  const delivery = createDelivery({ readiness: pane.readiness, clock: pane.clock, nowUnixMs: () => 0 });
+  return delivery.submit({ server: pane.server, pane: pane.pane, text: "fix it", ...more });
+}
+
+describe("an emptied box", () => {
+  test("is no proof", async () => {
+    const pane = new BoxPane("claude");
+    pane.enter = () => undefined;
+    const result = await pane.during(submit(pane));
+    expect(result).toMatchObject({ outcome: "echoed_unconfirmed", enterPresses: 1 });
+    expect(pane.pastes).toEqual(["fix it"]);
+  });
+
+  test("is one beside the text in what was said above it", async () => {
+    const pane = new BoxPane("claude");
+    expect(await pane.during(submit(pane))).toMatchObject({ outcome: "submitted", confirmedBy: "screen" });
+  });
+
+  test("is one when the program works", async () => {
+    const pane = new BoxPane("claude");
+    pane.enter = () => pane.become("busy");
+    expect(await pane.during(submit(pane))).toMatchObject({ outcome: "submitted", confirmedBy: "readiness" });
+  });
+
+  test("is none for the same text that stood above it before", async () => {
+    const pane = new BoxPane("claude");
+    pane.above = ["> fix it", "done"];
+    pane.show();
+    pane.enter = () => undefined;
+    expect(await pane.during(submit(pane))).toMatchObject({ outcome: "echoed_unconfirmed" });
+  });
+
+  test("and a letter that is met anywhere are none; the letter alone in a row is one", async () => {
+    const pane = new BoxPane("claude");
+    pane.enter = () => pane.above.push("Tip: try yes or no");
+    expect(await pane.during(submit(pane, { text: "y" }))).toMatchObject({ outcome: "echoed_unconfirmed" });
+    const taking = new BoxPane("claude");
+    expect(await taking.during(submit(taking, { text: "y" }))).toMatchObject({ outcome: "submitted" });
+  });
+
+  test("a program at work that still shows the text in its box has not taken it", async () => {
+    const pane = new BoxPane("claude");
+    const { answer } = pane;
+    pane.answer = (typed) => (typed.paste === undefined ? pane.become("busy") : answer(typed));
+    expect((await pane.during(submit(pane))).outcome).not.toBe("submitted");
+  });
+});
+
+describe("a program that drops what it is given until it has started", () => {
+  /** pi whose session_start ends at `startedMs`: its title says so. */
+  function starting(startedMs: number): { pane: BoxPane; everyMs: (nowMs: number) => void } {
+    const pane = new BoxPane("pi");
+    let isStarted = false;
+    pane.enter = (text) => isStarted && pane.above.push(text);
+    const everyMs = (nowMs: number): void => {
+      if (nowMs !== startedMs) return;
+      isStarted = true;
+      pane.say(PI_TITLE);
+    };
+    return { pane, everyMs };
+  }
+
+  test("is waited for", async () => {
+    const { pane, everyMs } = starting(1_500);
+    expect(await pane.during(submit(pane), everyMs)).toMatchObject({ outcome: "submitted", enterPresses: 1 });
+    expect(pane.pastes).toEqual(["fix it"]);
+    expect(pane.typed[0]!.atMs).toBeGreaterThanOrEqual(1_500);
+  });
+
+  test("is given it again, once, when it says that it had not started", async () => {
+    const { pane, everyMs } = starting(6_500);
+    expect(await pane.during(submit(pane), everyMs)).toMatchObject({ outcome: "submitted" });
+    expect(pane.pastes).toEqual(["fix it", "fix it"]);
+    expect(pane.above).toEqual(["fix it"]);
+  });
+
+  test("is not given it again when it had started before", async () => {
+    const pane = new BoxPane("pi", PI_TITLE);
+    pane.enter = () => pane.say(PI_TITLE);
+    expect(await pane.during(submit(pane))).toMatchObject({ outcome: "echoed_unconfirmed", enterPresses: 1 });
+    expect(pane.pastes).toEqual(["fix it"]);
+  });
+
+  test("is not given it a third time", async () => {
+    const { pane, everyMs } = starting(6_500);
+    pane.enter = () => undefined;
+    expect(await pane.during(submit(pane, { timeoutMs: 60_000 }), everyMs)).toMatchObject({
+      outcome: "echoed_unconfirmed",
+      enterPresses: 2,
+    });
+    expect(pane.pastes).toHaveLength(2);
+  });
+});
+
+describe("a box with somebody's text in it", () => {
+  const refused = (box: string) => ({ code: "WRONG_STATE", details: { reason: "box_not_empty", box } });
+
+  test("takes nothing, and is told", async () => {
+    const pane = new BoxPane("claude");
+    pane.box = "rm -rf h";
+    pane.show();
+    await expect(pane.during(submit(pane))).rejects.toMatchObject(refused("rm -rf h"));
+    expect(pane.typed).toEqual([]);
+  });
+
+  test("a mode that makes a command of the text is not empty", async () => {
+    const pane = new BoxPane("claude");
+    pane.draw([RULE, "! ", RULE], { col: 2, row: 1 });
+    await expect(pane.during(submit(pane))).rejects.toMatchObject(refused("!"));
+    expect(pane.typed).toEqual([]);
+  });
+
+  test("is emptied first where that is asked for", async () => {
+    const pane = new BoxPane("claude");
+    pane.box = "old";
+    pane.show();
+    expect(await pane.during(submit(pane, { clearFirst: true }))).toMatchObject({ outcome: "submitted" });
+    expect(pane.above).toEqual(["> fix it"]);
+  });
+
+  test("that the keys do not empty takes nothing", async () => {
+    const pane = new BoxPane("claude");
+    pane.box = "old";
+    pane.show();
+    const { answer } = pane;
+    pane.answer = (typed) => typed.keys === undefined && answer(typed);
+    await expect(pane.during(submit(pane, { clearFirst: true }))).rejects.toMatchObject(refused("old"));
+    expect(pane.pastes).toEqual([]);
+  });
+
+  test("is waited for where that is asked for, as long as there is time", async () => {
+    const pane = new BoxPane("claude");
+    pane.box = "half";
+    pane.show();
+    const result = await pane.during(submit(pane, { whileTyping: "wait" }), (nowMs) => {
+      if (nowMs !== 700) return;
+      pane.box = "";
+      pane.show();
+    });
+    expect(result.outcome).toBe("submitted");
+    expect(pane.typed[0]!.atMs).toBeGreaterThanOrEqual(700);
+
+    const still = new BoxPane("claude");
+    still.box = "half";
+    still.show();
+    const late = still.during(submit(still, { whileTyping: "wait", timeoutMs: 900 }));
+    await expect(late).rejects.toMatchObject(refused("half"));
+    expect(still.typed).toEqual([]);
+  });
+
+  test("a hint of the program is nobody's text", async () => {
+    const pane = new BoxPane("claude");
+    const hint = [RULE, "\u001b[39m❯ \u001b[7mR\u001b[0;2mesend your message", `\u001b[0m${RULE}`];
+    pane.draw(hint, { col: 2, row: 1 });
+    expect(await pane.during(submit(pane))).toMatchObject({ outcome: "submitted" });
+
+    const typed = new BoxPane("claude");
+    typed.draw([RULE, "❯ Resend\u001b[7m \u001b[0;2m your message", `\u001b[0m${RULE}`], { col: 8, row: 1 });
+    await expect(typed.during(submit(typed))).rejects.toMatchObject(refused("Resend"));
+  });
+
+  test("a person who types between the paste and Enter: Enter is not pressed, and it is told", async () => {
+    const pane = new BoxPane("claude");
+    const { answer } = pane;
+    pane.answer = (typed) => {
+      answer(typed);
+      if (typed.paste === undefined) return;
+      pane.box += " and more";
+      pane.show();
+    };
+    await expect(pane.during(submit(pane))).rejects.toMatchObject({
+      code: "WRONG_STATE",
+      details: { reason: "box_changed", box: "fix it and more", textWritten: true, enterPresses: 0 },
+    });
+    expect(pane.enters).toEqual([]);
+  });
+});
+
+describe("what the screen says", () => {
+  test("comes with a prompt that nothing speaks for: one line, bounded, without controls", async () => {
+    const pane = new BoxPane("claude");
+    pane.enter = () => pane.above.push("Something\u202eelse happened", "x".repeat(2_000));
+    const { outcome, details } = await pane.during(submit(pane));
+    expect(outcome).toBe("echoed_unconfirmed");
+    expect(details?.screenNote).toMatch(/^Something else happened x+$/);
+    expect(details?.screenNote?.length).toBeLessThanOrEqual(300);
+  });
+
+  test("an error of the model is told instead of `submitted`", async () => {
+    const pane = new BoxPane("claude");
+    pane.enter = (text) => pane.above.push(`> ${text}`, "  ⎿  Not logged in · Please run /login");
+    const { outcome, details } = await pane.during(submit(pane));
+    expect(outcome).toBe("echoed_unconfirmed");
+    expect(details?.screenNote).toContain("Not logged in");
+  });
+
+  test("an error of an earlier prompt is not this one's", async () => {
+    const pane = new BoxPane("claude");
+    pane.above = ["> before", "  ⎿  Not logged in · Please run /login"];
+    pane.show();
+    expect(await pane.during(submit(pane))).toMatchObject({ outcome: "submitted" });
+  });
+});
