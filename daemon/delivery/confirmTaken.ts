@@ -14,10 +14,19 @@ import {
   ENTER_RETRY_MS,
   MAX_ENTER_PRESSES,
 } from "./deliveryLimits.ts";
-import { comparable, type EchoPlace, type EchoProbe, isInHistory, isShown, isStillAt, significant } from "./echo.ts";
+import {
+  comparable,
+  type EchoPlace,
+  type EchoProbe,
+  goesOn,
+  isInHistory,
+  isShown,
+  isStillAt,
+  significant,
+} from "./echo.ts";
 import { type Look, lookIfThere } from "./look.ts";
 import { hasStartedSince } from "./startedTitle.ts";
-import { failureOn, noteOn } from "./screenNote.ts";
+import { failureOn, noteOn, oneLine } from "./screenNote.ts";
 import { resultOf, type Work } from "./work.ts";
 
 export interface Entered {
@@ -48,6 +57,7 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
   let lookedAt = -1;
   let last: Verdict = "unclear";
   let shown: Look | undefined;
+  let workingMs: number | undefined;
   for (;;) {
     const { version } = watch;
     if (watch.hasEnded) return ended(work, entered);
@@ -69,7 +79,17 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
       if (failure !== undefined && last !== "missed") {
         return resultOf(work, "echoed_unconfirmed", undefined, { screenNote: failure });
       }
-      if (isWorking && last !== "missed" && last !== "boxed") return resultOf(work, "submitted", "readiness");
+      const mixed = mixedWith(entered, look);
+      if (mixed !== undefined) return resultOf(work, "echoed_unconfirmed", undefined, { screenNote: mixed });
+      if (isWorking && last !== "missed" && last !== "boxed") {
+        // The title is faster than the frame, which shows whether somebody typed into the text.
+        workingMs ??= nowMs;
+        if (last === "screen" || entered.within !== undefined || nowMs >= workingMs + FRAME_MS) {
+          return resultOf(work, "submitted", "readiness");
+        }
+        await watch.next(version, workingMs + FRAME_MS);
+        continue;
+      }
       if (last === "screen" || last === "output") return resultOf(work, taken, last);
       if (last === "missed" && nowMs >= retryMs && watch.state.state !== "asking") {
         if (await watch.press(["Enter"], look.capture)) {
@@ -89,6 +109,15 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
     if (isWaitingForStart) lookedAt = -1;
     await watch.next(version, Math.min(wakeMs, giveUpMs));
   }
+}
+
+/** Programs draw 30 times a second at least. */
+const FRAME_MS = 40;
+
+function mixedWith({ profile, probe, before, place, within }: Entered, look: Look): string | undefined {
+  if (profile.kind !== "agent" || within !== undefined || look.box === undefined) return undefined;
+  const row = goesOn(probe, place, [before.screen, rowsAbove(before)], [look.screen, rowsAbove(look)]);
+  return row === undefined ? undefined : `somebody typed into it: ${oneLine([row])}`;
 }
 
 /** A shell's command may end the shell; an agent that ends right after Enter has told nobody whether it took the prompt. */

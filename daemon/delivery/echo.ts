@@ -104,6 +104,23 @@ export function isInHistory(
   });
 }
 
+/** The row above the box in which the text goes on with something that is not of it: somebody typed into it. */
+export function goesOn(
+  probe: EchoProbe,
+  { needle }: EchoPlace,
+  [before, beforeRows]: readonly [Screen, number],
+  [after, afterRows]: readonly [Screen, number],
+): string | undefined {
+  const row = changedRows(before.lines.slice(0, beforeRows), after.lines.slice(0, afterRows)).after.find((index) => {
+    const text = significant(after.lines[index] ?? "", probe.keepsFrames);
+    const at = text.lastIndexOf(needle);
+    return (
+      at >= 0 && text.length > at + needle.length && /^[^\p{L}\p{N}]*$/u.test(text.slice(0, text.indexOf(probe.head)))
+    );
+  });
+  return row === undefined ? undefined : after.lines[row];
+}
+
 /** The same without what programs and terminals draw differently, to be compared as a whole. */
 export const comparable = (text: string): string => significant(text).replaceAll(new RegExp(FRAGILE, "gu"), "");
 

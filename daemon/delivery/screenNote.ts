@@ -31,7 +31,7 @@ function newRows(before: Look, after: Look): readonly string[] {
 }
 
 /** Foreign text: one line without controls, bounded. */
-const oneLine = (rows: readonly string[]): string =>
+export const oneLine = (rows: readonly string[]): string =>
   rows
     .join(" ")
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ")

@@ -1,6 +1,7 @@
 /** Prompts to programs that behave as agents do (test/fixtures/agents), on real tmux: each submitted once, text exact. */
 import { describe, expect, test } from "vitest";
 import { AGENT_PROFILES, type AgentProgram, guestAgent, ownedAgent } from "../support/agentPrograms.ts";
+import { eventually } from "../support/eventually.ts";
 import { drawn, engines, to, untilState } from "../support/deliveryEngine.ts";
 
 const lines = (count: number): string =>
@@ -11,6 +12,10 @@ async function submits({ channel }: AgentProgram, from = 0): Promise<readonly st
   await channel.next("submit", from);
   return channel.submits(from);
 }
+
+/** Until the program has drawn it: what was typed is not on the screen at once. */
+const shows = async ({ server, pane }: AgentProgram, text: string): Promise<void> =>
+  eventually(async () => (await server.capture(pane, {})).lines.some((line) => line.includes(text)));
 
 /** Nothing is known of a program that has drawn nothing. */
 const unknownTo = ({ server, pane }: AgentProgram) => ({ server, pane, profile: "generic" });
@@ -106,16 +111,48 @@ describe("a prompt is submitted once, exactly", () => {
     expect(await submits(agent)).toEqual(texts);
   });
 
-  test("a person's half-typed text stays, before it and after", async () => {
+  test("a person's half-typed text stays theirs: ours waits until they have sent it, or is refused", async () => {
+    await using agent = await guestAgent("inkPrompt", { options: { busyMs: 20 } });
+    using on = engines();
+    const target = await drawn(agent, on, "inkPrompt");
+    agent.person.type("half");
+    await agent.channel.next((entry) => entry.event === "read" && entry.text?.endsWith("f") === true);
+    await shows(agent, "❯\u00a0half");
+    await expect(on.delivery.submit({ ...target, text: "ours" })).rejects.toMatchObject({
+      code: "WRONG_STATE",
+      details: { reason: "box_not_empty", box: "half" },
+    });
+    expect(agent.channel.count("paste")).toBe(0);
+    const waiting = on.delivery.submit({ ...target, text: "ours", whileTyping: "wait", timeoutMs: 30_000 });
+    agent.person.type(" done");
+    await shows(agent, "❯\u00a0half done");
+    agent.person.type("\r");
+    // Their turn may still run when the box is free.
+    const outcome = await waiting.then(
+      (result) => result.outcome,
+      (error: { readonly details?: { readonly state?: string } }) => error.details?.state,
+    );
+    const theirs = agent.channel.submits();
+    expect(outcome === "submitted" ? ["half done", "ours"] : ["half done"]).toEqual(theirs);
+    expect(["submitted", "busy"]).toContain(outcome);
+  });
+
+  test("a person who types while ours is on its way: both are one prompt only where the result says so", async () => {
     await using agent = await guestAgent("inkPrompt");
     using on = engines();
-    agent.person.type("half ");
-    await agent.channel.next((entry) => entry.event === "read" && entry.text?.endsWith(" ") === true);
     const delivered = on.delivery.submit({ ...(await drawn(agent, on, "inkPrompt")), text: "ours" });
+    const settled = delivered.then(
+      ({ outcome, details }) => ({ outcome, note: details?.screenNote }),
+      (error: { readonly details?: { readonly reason?: string } }) => ({ outcome: error.details?.reason, note: "" }),
+    );
     await agent.channel.next("paste");
     agent.person.type("!");
-    expect((await delivered).outcome).toBe("submitted");
-    expect(await submits(agent)).toEqual(["half ours!"]);
+    const { outcome, note } = await settled;
+    // The key may arrive with our Enter, when nothing shows it yet: then the result tells of it.
+    if (outcome === "echoed_unconfirmed") expect(note).toContain("ours!");
+    else expect(["submitted", "box_changed"]).toContain(outcome);
+    const taken = { submitted: ["ours"], echoed_unconfirmed: ["ours!"], box_changed: [] };
+    expect(agent.channel.submits()).toEqual(taken[outcome as keyof typeof taken]);
   });
 });
 

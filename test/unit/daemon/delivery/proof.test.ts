@@ -250,3 +250,14 @@ describe("what the screen says", () => {
     expect(await pane.during(submit(pane))).toMatchObject({ outcome: "submitted" });
   });
 });
+
+test("a key that met our Enter before it was drawn: both became one prompt, and the result says so", async () => {
+  const pane = new BoxPane("claude");
+  pane.enter = (text) => {
+    pane.above.push(`> ${text}!`);
+    pane.become("busy");
+  };
+  const { outcome, details } = await pane.during(submit(pane));
+  expect(outcome).toBe("echoed_unconfirmed");
+  expect(details?.screenNote).toContain("fix it!");
+});
