@@ -15,7 +15,7 @@ import { DROPPED } from "./confirmTaken.ts";
 import { type Look, lookIfThere, takeLook } from "./look.ts";
 import { type PaneWatch, wrongState } from "./paneWatch.ts";
 import { promptText } from "./promptText.ts";
-import { enterPrompt, pasteAfterLook, requirePasteable } from "./submitPrompt.ts";
+import { boxNotEmpty, enterPrompt, pasteAfterLook, requirePasteable } from "./submitPrompt.ts";
 import { noteEnter, noteWrite, resultOf, type Work } from "./work.ts";
 
 type Shown = Pick<Dialog, "text" | "options" | "otherIndex" | "marked" | "multi">;
@@ -227,6 +227,8 @@ async function answerFreely(asking: Asking, dialog: Shown, text: string): Promis
     watch.requireThere();
     within = look.dialog?.text;
     if (within !== undefined && within !== dialog.text) throw anotherOpened(watch);
+    const typed = within === undefined ? (look.box?.typed ?? "") : "";
+    if (typed !== "") throw boxNotEmpty(watch, typed, WRITTEN);
     return true;
   });
   const result = await enterPrompt(work, { profile, text, before, gapMs: profile.submit.gapMs, within });

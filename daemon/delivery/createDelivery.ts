@@ -17,6 +17,7 @@ import { type DeliveryStore, openDeliveryStore } from "./deliveryStore.ts";
 import { type Attempt, Idempotency } from "./idempotency.ts";
 import { takeLook } from "./look.ts";
 import { PaneTurns } from "./paneTurns.ts";
+import { pressInterrupt } from "./pressInterrupt.ts";
 import { PaneWatch } from "./paneWatch.ts";
 import { pressSteps } from "./pressSteps.ts";
 import { promptText } from "./promptText.ts";
@@ -99,7 +100,7 @@ class PaneDelivery implements DeliveryEngine {
     const done = this.#deliver({ server, pane }, undefined, async (work) => {
       await settleState(work.watch);
       await work.watch.address(profileNamed(work.watch.state.profile));
-      await pressInterrupt(work.watch);
+      await pressInterrupt(work);
       return resultOf(work, "submitted");
     });
     await this.#orLeave(done, undefined);
@@ -205,15 +206,6 @@ async function outcomeOf(
     throw error;
   } finally {
     if (attempt !== undefined) attempt.wrote.value = progress.hasWritten;
-  }
-}
-
-/** Each key a write of its own: two Escapes in one read are another key. */
-async function pressInterrupt(watch: PaneWatch): Promise<void> {
-  const { keys, submit } = profileNamed(watch.state.profile);
-  for (const [at, key] of keys.interrupt.entries()) {
-    if (at > 0) await watch.until(watch.clock.nowMs() + submit.gapMs);
-    await watch.type([{ kind: "keys", keys: [key] }]);
   }
 }
 

@@ -22,8 +22,8 @@ export const DROPPED_AFTER_MS = 600;
 export const STARTED_WITHIN_MS = 5_000;
 /** Of a text in the box, in an answer. */
 export const MAX_BOX_CHARS = 500;
-/** A turn ends within this after the keys that stop it; the next of them, where it takes several, is asked for within it. */
-export const INTERRUPT_WITHIN_MS = 4_000;
+/** A turn ends within this after the keys that stop it: opencode takes seconds to say so while its model is silent. */
+export const INTERRUPT_WITHIN_MS = 8_000;
 /** A program takes Enter within this if it takes it at all; pressing again sooner could be a second Enter. */
 export const ENTER_RETRY_MS = 450;
 /** First press and two more. */

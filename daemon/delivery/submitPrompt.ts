@@ -132,13 +132,17 @@ async function pasteAtPrompt(work: Work, profile: Profile, request: PromptReques
   });
 }
 
-const boxNotEmpty = (watch: PaneWatch, typed: string): AppError =>
+export const boxNotEmpty = (
+  watch: PaneWatch,
+  typed: string,
+  details: Readonly<Record<string, unknown>> = {},
+): AppError =>
   wrongState(
     watch,
     watch.state.state,
     "somebody's text stands in the prompt box, and both would become one prompt; empty it (clearFirst), or wait " +
       "(whileTyping)",
-    { reason: "box_not_empty", box: typed.slice(0, MAX_BOX_CHARS) },
+    { reason: "box_not_empty", box: typed.slice(0, MAX_BOX_CHARS), ...details },
   );
 
 /**

@@ -12,15 +12,20 @@ export interface SeenDialog extends Omit<Dialog, "id"> {
 }
 
 /** Rows above the options that are looked at, and lines of them that are kept: the last ones, the question is there. */
-const MAX_TEXT_ROWS = 24;
+const MAX_TEXT_ROWS = 36;
 const MAX_TEXT_LINES = 10;
+/** Of a dialog whose beginning is known: its command first, its question last. */
+const MAX_WHOLE_LINES = 20;
+const INNER_FRAME = /^[│┃] ?|\s*[│┃]$/gu;
 const RULE = /^[─━═╌╭╮╰╯┌┐┄▔▁▀▄]{4,}/u;
 
 /** @param from the first row that may belong to it */
 export function dialogOf(profile: Profile, screen: Screen, menu: Menu | undefined, from: number): SeenDialog {
   const { rows } = screen;
   const end = menu?.first ?? rows.length;
-  const text = linesAbove(rows.slice(Math.max(from, end - MAX_TEXT_ROWS), end).map((row) => row.text));
+  const above = rows.slice(Math.max(from, end - MAX_TEXT_ROWS), end).map((row) => row.text);
+  const begin = above.findLastIndex((row) => profile.dialog.begins.some((pattern) => pattern.test(row)));
+  const text = begin < 0 ? linesAbove(above) : linesFrom(above.slice(begin));
   const options = menu === undefined ? [] : optionsOf(profile, menu);
   const other = options.findIndex(({ label }) => profile.dialog.other.some((pattern) => pattern.test(label)));
   return {
@@ -47,6 +52,15 @@ export function cursorDialog(line: string): SeenDialog {
 
 const digestOf = (parts: readonly string[]): string =>
   createHash("sha256").update(parts.join("\u0000")).digest("hex").slice(0, 12);
+
+/** All that is asked, what it draws around a part of it taken away: the command that is to be approved stands in a frame. */
+function linesFrom(texts: readonly string[]): string {
+  const bare = texts.filter((text) => !RULE.test(text)).map((text) => text.replaceAll(INNER_FRAME, "").trimEnd());
+  const lines = bare.filter((text, index) => text !== "" || (bare[index - 1] ?? "") !== "");
+  if (lines.length <= MAX_WHOLE_LINES) return lines.join("\n").trim();
+  const half = MAX_WHOLE_LINES / 2;
+  return [...lines.slice(0, half), "…", ...lines.slice(1 - half)].join("\n").trim();
+}
 
 /** Down to the nearest rule above; blanks at both ends dropped, runs of them one. */
 function linesAbove(texts: readonly string[]): string {

@@ -74,6 +74,8 @@ export const profileSchema = v.strictObject({
     choose: v.picklist(["number", "arrows"]),
     /** Labels of options that stand side by side in one row; Left and Right walk. */
     buttons: v.optional(v.array(v.string()), []),
+    /** Rows with which what is asked begins, where no rule stands above it: what is above them went by. */
+    begins: v.optional(patterns, []),
     /** Labels of the option behind which free text is taken. */
     other: patterns,
   }),
@@ -107,7 +109,12 @@ export const profileSchema = v.strictObject({
     ),
   }),
   /** tmux's key names. `clear` empties a line of the box, `interrupt` stops a turn. */
-  keys: v.strictObject({ clear: keys, interrupt: keys }),
+  keys: v.strictObject({
+    clear: keys,
+    interrupt: keys,
+    /** What the screen says when the next of several `interrupt` keys is due. */
+    again: v.optional(pattern),
+  }),
 });
 
 export type ProfileSource = v.InferInput<typeof profileSchema>;

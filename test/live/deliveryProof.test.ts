@@ -1,0 +1,59 @@
+/** Programs that take what they are given late, in two steps or not at all, on real tmux (docs/agentFacts.md). */
+import { describe, expect, test } from "vitest";
+import { ownedAgent } from "../support/agentPrograms.ts";
+import { drawn, engines, to, untilState } from "../support/deliveryEngine.ts";
+
+test("pi whose extensions start for 1.5 s gets every prompt once, and none is told that did not arrive", async () => {
+  for (let n = 1; n <= 3; n += 1) {
+    await using agent = await ownedAgent("piLike", { options: { startMs: 1_500 } });
+    using on = engines();
+    const text = `cold start ${n}`;
+    const result = await on.delivery.submit({ ...(await drawn(agent, on, "piLike")), text });
+    expect(result.outcome).toBe("submitted");
+    await agent.channel.next("submit");
+    expect(agent.channel.submits()).toEqual([text]);
+  }
+});
+
+test("one that starts for longer than is waited for gets it again, once, when it says that it has started", async () => {
+  await using agent = await ownedAgent("piLike", { options: { startMs: 9_000 } });
+  using on = engines();
+  const request = { ...(await drawn(agent, on, "piLike")), text: "very cold", timeoutMs: 30_000 };
+  const result = await on.delivery.submit(request);
+  const dropped = agent.channel.log.filter(({ event }) => event === "dropped").map(({ text }) => text);
+  expect(dropped).toEqual(["very cold"]);
+  expect(result).toMatchObject({ outcome: "submitted", enterPresses: 2 });
+  await agent.channel.next("submit");
+  expect(agent.channel.submits()).toEqual(["very cold"]);
+});
+
+describe("interrupt", () => {
+  test("a program that wants it twice is asked twice: the turn has ended when it answers", async () => {
+    await using agent = await ownedAgent("opencodeLike", { options: { busyMs: 0 } });
+    using on = engines();
+    using watched = on.readiness.watch(agent.server, agent.pane, { profile: "opencode" });
+    await on.delivery.submit({ ...(await drawn(agent, on, "opencodeLike")), text: "stop me" });
+    await untilState(watched, "busy");
+    await on.delivery.interrupt(agent.server, agent.pane);
+    expect(agent.channel.count("interrupted")).toBe(1);
+    expect(watched.current.state).not.toBe("busy");
+  });
+});
+
+describe("what is asked", () => {
+  test.each([
+    ["geminiLike", /^\? Shell {2}touch \/tmp\/approved\n+touch \/tmp\/approved\n+Allow execution of \[Shell\]\?$/],
+    ["opencodeLike", /^△ Permission required\n[^]*\$ touch \/tmp\/approved$/],
+    ["codexLike", /^Would you like to run the following command\?\n[^]*\$ touch \/tmp\/approved\n[^]*$/],
+  ] as const)("%s: the command is in it, and nothing that went by", async (name, wanted) => {
+    await using agent = await ownedAgent(name, { options: { busyMs: 0 } });
+    using on = engines();
+    const target = to(agent, name);
+    using watched = on.readiness.watch(agent.server, agent.pane, { profile: target.profile });
+    await agent.channel.tell("say", { text: "output that went by\n$ rm -rf /" });
+    await agent.channel.tell("ask", { kind: "permission" });
+    const { dialog } = await untilState(watched, "asking");
+    expect(dialog?.text).toMatch(wanted);
+    expect(dialog?.text).not.toContain("went by");
+  });
+});
