@@ -114,8 +114,10 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
 /** Programs draw 30 times a second at least. */
 const FRAME_MS = 40;
 
-function mixedWith({ profile, probe, before, place, within }: Entered, look: Look): string | undefined {
+function mixedWith({ profile, probe, before, place, atEnter, within }: Entered, look: Look): string | undefined {
   if (profile.kind !== "agent" || within !== undefined || look.box === undefined) return undefined;
+  // What waits its turn is drawn with a word about that.
+  if (atEnter.state === "busy") return undefined;
   const row = goesOn(probe, place, [before.screen, rowsAbove(before)], [look.screen, rowsAbove(look)]);
   return row === undefined ? undefined : `somebody typed into it: ${oneLine([row])}`;
 }

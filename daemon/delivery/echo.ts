@@ -10,6 +10,8 @@ export type Screen = Pick<Capture, "lines" | "cursor">;
 export interface EchoProbe {
   /** What to look for, without what does not count; the first is the best. */
   readonly needles: readonly string[];
+  /** Its end, of which a needle may be the whole. */
+  readonly end: string;
   /** The same of its beginning. */
   readonly head: string;
   /** Words that stand for a paste; global. */
@@ -58,6 +60,7 @@ export function echoProbe(text: string, placeholders: readonly RegExp[]): EchoPr
   const needles = [...new Set([best, lastLine, sturdy].map((part) => part.slice(-NEEDLE_CHARS)))];
   return {
     needles: needles.filter((needle, index) => needle !== "" && (index === 0 || needle.length >= SHORT_CHARS)),
+    end: whole,
     head: significant(text.trimStart().slice(0, MAX_TAIL_CHARS).split("\n", 1)[0] ?? "", keepsFrames).slice(
       0,
       NEEDLE_CHARS,
@@ -111,6 +114,8 @@ export function goesOn(
   [before, beforeRows]: readonly [Screen, number],
   [after, afterRows]: readonly [Screen, number],
 ): string | undefined {
+  // A part of a text, or a word for it, says nothing of what follows.
+  if (!probe.end.endsWith(needle)) return undefined;
   const row = changedRows(before.lines.slice(0, beforeRows), after.lines.slice(0, afterRows)).after.find((index) => {
     const text = significant(after.lines[index] ?? "", probe.keepsFrames);
     const at = text.lastIndexOf(needle);

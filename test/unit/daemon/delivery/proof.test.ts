@@ -261,3 +261,8 @@ test("a key that met our Enter before it was drawn: both became one prompt, and 
   expect(outcome).toBe("echoed_unconfirmed");
   expect(details?.screenNote).toContain("fix it!");
 });
+
+test("what the program itself writes behind a prompt is nobody's key: emoji that it draws its own way", async () => {
+  const pane = new BoxPane("claude");
+  expect(await pane.during(submit(pane, { text: "well done 👍🏽 é" }))).toMatchObject({ outcome: "submitted" });
+});
