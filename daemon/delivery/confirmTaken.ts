@@ -63,7 +63,8 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
     if (watch.hasEnded) return ended(work, entered);
     if (watch.isLost) return resultOf(work, "indeterminate");
     const retryMs = presses < MAX_ENTER_PRESSES ? pressedMs + ENTER_RETRY_MS : Infinity;
-    const patienceMs = last === "emptied" ? EMPTIED_WITHIN_MS : CONFIRM_WITHIN_MS;
+    const isLeft = last === "emptied" || (last === "unclear" && profile.kind === "agent");
+    const patienceMs = isLeft ? EMPTIED_WITHIN_MS : CONFIRM_WITHIN_MS;
     const giveUpMs = Math.min(pressedMs + patienceMs, Math.max(work.deadlineMs, pressedMs + ENTER_RETRY_MS));
     const nowMs = watch.clock.nowMs();
     // A program that was at work says nothing new when it queues.

@@ -14,7 +14,7 @@ export const LOOK_INTERVAL_MS = 4;
 export const QUIET_WITHIN_MS = 1_000;
 /** What says that a prompt was taken comes within tens of milliseconds; after this it is unconfirmed. */
 export const CONFIRM_WITHIN_MS = 2_000;
-/** A box that is empty again without a word: on a busy machine an agent's first turn shows seconds later. */
+/** A box that is empty again, or away, without a word: on a busy machine an agent's first turn shows seconds later. */
 export const EMPTIED_WITHIN_MS = 5_000;
 /** A program that has just started draws what it took within this; else what was entered before is lost. */
 export const DROPPED_AFTER_MS = 600;
