@@ -4,8 +4,8 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
+import { DatabaseSync } from "../../daemon/ops/sqlite.ts";
 import { type AgentProgram, agentUnderShell } from "../support/agentPrograms.ts";
 import { type DashboardFixture, dashboardFixture } from "../support/dashboardFixture.ts";
 import { AGENT, ask, atWork } from "../support/dashboardTurns.ts";
@@ -24,7 +24,7 @@ const available = (dashboard: DashboardFixture) =>
 
 /** Its process is noted a moment after its first hook. */
 async function identified(databasePath: string): Promise<void> {
-  const database = new Sqlite(databasePath, { readonly: true });
+  const database = new DatabaseSync(databasePath, { readOnly: true });
   try {
     const noted = database.prepare("SELECT process FROM agents WHERE process IS NOT NULL");
     await eventually(() => noted.get() !== undefined);
