@@ -64,12 +64,16 @@ async function targetOf(
   }
   await context.panes.identified(agent);
   const state = openTask(agent)?.state ?? "no_task";
+  // A task that has ended with its pane is not the reason that helps.
+  const isWaiting = state === "awaiting_input" || (state === "no_task" && context.panes.livePane(agent) === undefined);
   if (mode !== "keys") {
-    if (state !== "awaiting_input") return notWaiting(state);
+    if (!isWaiting) return notWaiting(state);
     if (agent.answer !== undefined) return notWaiting("processing");
   }
   const pane = await usablePane(context, agent, tmuxPaneId);
-  return typeof pane === "string" ? pane : failureAnswer(pane, undefined);
+  if (typeof pane !== "string") return failureAnswer(pane, undefined);
+  // The connection may have been lost and made anew.
+  return mode !== "keys" && openTask(agent)?.state !== "awaiting_input" ? notWaiting("no_task") : pane;
 }
 
 async function pressed(
