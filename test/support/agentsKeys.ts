@@ -5,7 +5,7 @@ import type { AgentProgram } from "./agentPrograms.ts";
 import { keys, text } from "./panePrograms.ts";
 
 /** A person's pause between text and Enter, longer than what any of the programs takes for one paste. */
-export const PAUSE_MS = 60;
+export const PAUSE_MS = 300;
 
 export const paste = (value: string): InputPart => ({ kind: "paste", bytes: Buffer.from(value) });
 
