@@ -28,7 +28,7 @@ export function startTeam(context: StartContext): TeamPart {
   const { homeDir } = team;
   const servers = new TeamServers({
     rootDir: team.rootDir,
-    env: paneEnvironment(env, team.passEnvironment),
+    env: paneEnvironment(env),
     clock: systemClock,
     log: (teamId) => serverLog(log, `team ${teamId}`),
   });
@@ -64,18 +64,18 @@ export function startTeam(context: StartContext): TeamPart {
 /** Not secret, and what a worker needs to find its configuration and its team. */
 const WORKER_VARIABLES = ["PI_CODING_AGENT_DIR", "PI_TEAM_WORKSPACE_ROOT"];
 
-function workerOf({ workerArgv, readyTimeoutMs, homeDir }: TeamConfig, env: ServeOptions["env"]): TeamWorker {
+function workerOf(
+  { workerArgv, readyTimeoutMs, homeDir, passEnvironment }: TeamConfig,
+  env: ServeOptions["env"],
+): TeamWorker {
   // Only pi takes pi's extensions.
   const hooked = basename(workerArgv[0] ?? "") === "pi";
   const hook = fileURLToPath(new URL(`../team/readyHook${extname(import.meta.url)}`, import.meta.url));
-  const environment = WORKER_VARIABLES.flatMap((name) => {
-    const value = env[name];
-    return value === undefined || value === "" ? [] : [[name, value] as const];
-  });
   return {
     argv: hooked ? [...workerArgv, "-e", hook] : workerArgv,
     hooked,
-    environment: Object.fromEntries(environment),
+    // All of it with each worker: what its tmux server was started with may be of another day.
+    environment: paneEnvironment(env, [...WORKER_VARIABLES, ...passEnvironment]),
     homeDir,
     readyTimeoutMs,
   };

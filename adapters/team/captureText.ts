@@ -4,6 +4,7 @@ import { TEAM_MAX_CAPTURE_LINES, type TeamCapture } from "../../protocol/api/tea
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { onTmux, sessionNotFound } from "./errors.ts";
+import { WORKER_ROWS } from "./limits.ts";
 
 export interface CaptureTarget {
   readonly server: TmuxServer;
@@ -15,22 +16,57 @@ export interface CaptureTarget {
 /** @throws AppError tmux_error, session_not_found */
 export async function captureText(target: CaptureTarget, requestedLines: number): Promise<TeamCapture> {
   const rows = await printedRows(target, Math.min(requestedLines, TEAM_MAX_CAPTURE_LINES));
-  const truncated = requestedLines > TEAM_MAX_CAPTURE_LINES;
   // Up to here it is tmux's: the history asked for and the whole screen below it.
-  const kept = truncated ? rows.slice(-TEAM_MAX_CAPTURE_LINES) : rows;
-  const marker = truncated ? [`[truncated to ${TEAM_MAX_CAPTURE_LINES} lines]`] : [];
-  const text = [...kept, ...marker].join("\n");
-  return { sessionName: target.sessionName, lines: kept.length, requestedLines, text, truncated };
+  return bounded(target, rows, requestedLines, TEAM_MAX_CAPTURE_LINES);
 }
 
-/** The last lines that hold something, for the answer to a start. */
+/** The last lines that hold something, for the answer to a start; of a worker that has ended its own last lines. */
 export async function initialCapture(target: CaptureTarget, requestedLines: number): Promise<TeamCapture> {
-  const rows = [...(await printedRows(target, Math.min(requestedLines, TEAM_MAX_CAPTURE_LINES)))];
-  while (rows.at(-1) === "") rows.pop();
-  const kept = rows.slice(-Math.min(requestedLines, TEAM_MAX_CAPTURE_LINES));
-  const truncated = requestedLines > TEAM_MAX_CAPTURE_LINES;
-  return { sessionName: target.sessionName, lines: kept.length, requestedLines, text: kept.join("\n"), truncated };
+  const most = Math.min(requestedLines, TEAM_MAX_CAPTURE_LINES);
+  return bounded(target, await ownRows(target, most), requestedLines, most);
 }
+
+const LAST_WORDS_ROWS = 5;
+const LAST_WORDS_CHARS = 500;
+
+/** What a worker that has ended said last; empty when that was nothing. Foreign text. */
+export async function lastWords(target: CaptureTarget): Promise<string> {
+  const rows = (await ownRows(target, WORKER_ROWS)).filter((row) => row.trim() !== "" && !saysDead(row));
+  const words = rows.slice(-LAST_WORDS_ROWS).map((row) => row.trim());
+  return Array.from(words.join("\n")).slice(-LAST_WORDS_CHARS).join("");
+}
+
+function bounded(
+  { sessionName }: CaptureTarget,
+  rows: readonly string[],
+  requestedLines: number,
+  most: number,
+): TeamCapture {
+  const truncated = requestedLines > TEAM_MAX_CAPTURE_LINES || rows.length > TEAM_MAX_CAPTURE_LINES;
+  const kept = rows.slice(-most);
+  const marker = truncated ? [`[truncated to ${TEAM_MAX_CAPTURE_LINES} lines]`] : [];
+  return { sessionName, lines: kept.length, requestedLines, text: [...kept, ...marker].join("\n"), truncated };
+}
+
+/** Without the blank rows at the end, and without tmux's note below them that the program has ended. */
+async function ownRows(target: CaptureTarget, lines: number): Promise<readonly string[]> {
+  const rows = [...(await printedRows(target, lines))];
+  const isDead = target.server.findPane(target.pane)?.exit !== undefined;
+  const dropBlank = (): void => {
+    while (rows.at(-1) === "") rows.pop();
+  };
+  dropBlank();
+  if (isDead && rows.length > 1 && saysDead(rows.at(-1) ?? "")) {
+    const note = rows.pop() ?? "";
+    dropBlank();
+    // It said nothing itself.
+    if (rows.length === 0) rows.push(note);
+  }
+  return rows;
+}
+
+/** What tmux writes into a pane that it keeps, as every tmux words it. */
+const saysDead = (row: string): boolean => /^Pane is dead(?: \(|$)/.test(row);
 
 async function printedRows(target: CaptureTarget, lines: number): Promise<readonly string[]> {
   const { server, socketPath, sessionName, pane } = target;

@@ -12,7 +12,7 @@ export interface TeamWorker {
   readonly argv: readonly string[];
   /** Whether `argv` loads the hook that says when pi takes a prompt. */
   readonly hooked: boolean;
-  /** Variables of every worker, besides its team and its name. */
+  /** Variables of every worker, PATH among them, besides its team, its name and its thread. */
   readonly environment: Readonly<Record<string, string>>;
   /** Where one works when the request does not say. */
   readonly homeDir: string;

@@ -26,9 +26,17 @@ const set = (value: unknown): string | undefined =>
 export const teamsRoot = ({ env, homeDir }: Pick<DiscoveryInputs, "env" | "homeDir">): string =>
   set(env["PI_TEAM_WORKSPACE_ROOT"]) ?? join(homeDir, ".pi", "teams");
 
-/** Who posts when nobody says: as pi-team's client calls itself. */
-export const defaultAgentId = (env: Environment): string =>
-  set(env["PI_AGENT_ID"]) ?? `${(set(env["USER"]) ?? "user").replaceAll(/[^a-zA-Z0-9._-]/g, "_")}-auto`;
+/** As pi-team's client writes a name that is to be an agent's. */
+const asAgentName = (name: string | undefined): string =>
+  (set(name) ?? "").replaceAll(/[^a-zA-Z0-9._-]+/g, "-").replaceAll(/^-+|-+$/g, "");
+
+/** Who posts when nobody says: as pi-team's client calls itself, so that its leases are ours. */
+export function defaultAgentId(env: Environment): string {
+  const given = set(env["PI_AGENT_ID"]);
+  if (given !== undefined) return given;
+  const user = [env["USER"], env["LOGNAME"], env["USERNAME"]].map(asAgentName).find((name) => name !== "");
+  return user === undefined ? `agent-${process.pid}` : `${user}-auto`;
+}
 
 /** Undefined when there is none to be found. */
 export async function discoverTeamd(inputs: DiscoveryInputs): Promise<Teamd | undefined> {

@@ -14,6 +14,7 @@ const TEAM_ERRORS = {
   thread_not_found: "NOT_FOUND",
   teamd_unavailable: "DEVICE_OFFLINE",
   thread_post_failed: "PROTOCOL_ERROR",
+  worker_not_found: "DEVICE_OFFLINE",
   tmux_not_installed: "TMUX_UNAVAILABLE",
   tmux_error: "TMUX_COMMAND_FAILED",
 } as const satisfies Record<string, ErrorCode>;
@@ -21,7 +22,7 @@ const TEAM_ERRORS = {
 export type TeamErrorName = keyof typeof TEAM_ERRORS;
 
 export interface TeamErrorOptions {
-  /** What was asked of tmux, and what it said. */
+  /** What was asked of tmux, and what it said itself: empty when it was not asked, or said nothing. */
   readonly command?: string | undefined;
   readonly stderr?: string | undefined;
   readonly cause?: unknown;
@@ -43,6 +44,7 @@ export function teamErrorName(error: unknown): TeamErrorName | undefined {
 
 const OF_TMUX: ReadonlySet<ErrorCode> = new Set([
   "TMUX_COMMAND_FAILED",
+  "TMUX_UNAVAILABLE",
   "CONFIGURATION_INVALID",
   "INCONSISTENT_STATE",
   "CONNECTION_LOST",
@@ -56,10 +58,23 @@ export async function onTmux<T>(command: string, run: () => T | Promise<T>): Pro
   } catch (thrown) {
     const error = toAppError(thrown);
     if (teamErrorName(error) !== undefined) throw error;
-    if (error.code === "TMUX_UNAVAILABLE") throw teamError("tmux_not_installed", error.message, { cause: error });
+    if (error.code === "TMUX_UNAVAILABLE" && isMissing(error)) {
+      throw teamError("tmux_not_installed", error.message, { cause: error });
+    }
     if (!OF_TMUX.has(error.code)) throw error;
-    throw teamError("tmux_error", `${command}: ${error.message}`, { command, stderr: error.message, cause: error });
+    throw teamError("tmux_error", `${command}: ${error.message}`, { command, stderr: saidByTmux(error), cause: error });
   }
+}
+
+/** There is none, or one that is too old; one that is there and fails is another matter. */
+const isMissing = ({ details }: AppError): boolean =>
+  details?.["reason"] === "tmux_not_installed" || details?.["reason"] === "tmux_too_old";
+
+/** tmux's own words, wherever among the causes they are. */
+function saidByTmux(error: unknown): string {
+  if (!(error instanceof AppError)) return "";
+  const tmux = error.details?.["tmux"];
+  return typeof tmux === "string" ? tmux : saidByTmux(error.cause);
 }
 
 /** The shape of every error under `/team/`; codes of ours that the contract does not name are in its spelling. */

@@ -10,6 +10,14 @@ export const MAX_STARTS_PER_TEAM = 32;
 export const HOOK_GRACE_MS = 1_500;
 /** Pasting, seeing it, Enter and two more tries. */
 export const SUBMIT_TIMEOUT_MS = 15_000;
+/** A program whose end is seen in the system is dead to tmux a moment later. */
+export const EXIT_WITHIN_MS = 500;
+/** A connection to a team's server that was lost: a server that has ended is made anew in less. */
+export const RECONNECT_WITHIN_MS = 3_000;
+/** Of why a prompt was not taken, as the record on the worker's pane keeps it. */
+export const MAX_DETAIL_CHARS = 200;
+/** Messages of a thread in which an announcement is looked for before it is posted again, soon after the first time. */
+export const THREAD_TAIL_MESSAGES = 20;
 /** Another client may take a name in the moment in which we do. */
 export const MAX_NAME_TRIES = 8;
 /** Characters of the prompt in the thread's first post. */

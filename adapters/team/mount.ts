@@ -1,6 +1,5 @@
 /** `/team/v1/tmux/…` on the native listener: four operations, each a POST that takes and answers JSON (docs/contracts/team.md §2). */
 import { Hono } from "hono";
-import * as v from "valibot";
 import {
   TEAM_MAX_BODY_BYTES,
   teamAttachSchema,
@@ -11,8 +10,9 @@ import {
 import type { GuardEnv } from "../http/guard.ts";
 import type { Mount } from "../http/mount.ts";
 import type { TeamContext } from "./context.ts";
-import { teamError, teamErrorBody } from "./errors.ts";
+import { teamErrorBody } from "./errors.ts";
 import { attachTo, captureSession, listSessions } from "./operations.ts";
+import { keyed, parse } from "./requests.ts";
 import { Starts } from "./starts.ts";
 
 export const TEAM_PREFIX = "/team/v1/tmux/";
@@ -40,26 +40,4 @@ export function createTeamMount(context: TeamContext): Mount {
         ? { methods: ["POST"], auth: true, maxJsonBytes: TEAM_MAX_BODY_BYTES }
         : undefined,
   };
-}
-
-/** The header is for callers whose HTTP client repeats requests by itself; the body's own key goes before it. */
-function keyed<Request extends { readonly idempotencyKey?: string | undefined }>(
-  request: Request,
-  header: string | undefined,
-): Request {
-  if (request.idempotencyKey !== undefined || header === undefined || header === "") return request;
-  if (header.length > 256) throw teamError("invalid_argument", "Idempotency-Key: at most 256 characters");
-  return { ...request, idempotencyKey: header };
-}
-
-/** @throws AppError invalid_identifier, invalid_argument: the first field at fault */
-function parse<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
-  // To the library an array is an object without members.
-  const parsed = v.safeParse(schema, Array.isArray(body) ? undefined : body);
-  if (parsed.success) return parsed.output;
-  const [issue] = parsed.issues;
-  const [, isIdentifier, message = ""] = /^(invalid_identifier: )?(.*)$/s.exec(issue.message) ?? [];
-  const path = v.getDotPath(issue);
-  const said = path === null ? message : `${path}: ${message}`;
-  throw teamError(isIdentifier === undefined ? "invalid_argument" : "invalid_identifier", said);
 }

@@ -1,5 +1,5 @@
 /** Listing, attaching and capturing: what is there, answered from the one connection, with nothing started or attached. */
-import type { PaneInfo, SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import {
   TEAM_DEFAULT_CAPTURE_LINES,
   type TeamAttach,
@@ -11,19 +11,22 @@ import {
 } from "../../protocol/api/team.ts";
 import { captureText } from "./captureText.ts";
 import { type TeamContext, teamdOf } from "./context.ts";
-import { sessionNotFound } from "./errors.ts";
+import { onTmux, sessionNotFound } from "./errors.ts";
 import { attachArgv, hasPrefix, shellLine } from "./names.ts";
 import { capturePost } from "./posts.ts";
+import { sessionEnd } from "./sessionEnd.ts";
 
 export function listSessions(
   { servers }: TeamContext,
   { teamId, sessionPrefix }: TeamListRequest,
 ): Promise<{ readonly sessions: readonly TeamSession[] }> {
-  return servers.useIfThere(teamId, async (server) => ({
-    sessions: (server?.sessions() ?? [])
-      .filter((session) => hasPrefix(session.name, sessionPrefix))
-      .map((session) => sessionRow(server!, session)),
-  }));
+  return servers.useIfThere(teamId, async (server) => {
+    if (server === undefined) return { sessions: [] };
+    const command = `tmux -f /dev/null -S ${servers.socketPath(teamId)} list-clients`;
+    const terminals = await onTmux(command, () => server.terminals());
+    const sessions = server.sessions().filter((session) => hasPrefix(session.name, sessionPrefix));
+    return { sessions: sessions.map((session) => sessionRow(server, session, terminals.get(session.id) ?? 0)) };
+  });
 }
 
 export function attachTo({ servers }: TeamContext, request: TeamAttachRequest): Promise<TeamAttach> {
@@ -56,22 +59,10 @@ function findSession(server: TmuxServer | undefined, name: string): SessionInfo 
   return session;
 }
 
-function sessionRow(server: TmuxServer, session: SessionInfo): TeamSession {
-  const windows = server.windows().filter((window) => session.windows.includes(window.id));
-  const panes = windows.flatMap((window) => window.panes.flatMap((pane) => server.findPane(pane) ?? []));
-  return {
-    name: session.name,
-    windows: session.windows.length,
-    createdAt: new Date(session.createdSec * 1_000).toISOString(),
-    dead: panes.length > 0 && panes.every((pane) => pane.exit !== undefined),
-    exitStatus: exitStatus(panes.find((pane) => pane.id === session.activePane)),
-    attached: session.attachedClients,
-  };
-}
-
-/** As a shell gives it. */
-function exitStatus(pane: PaneInfo | undefined): number | null {
-  const { exitCode, signal } = pane?.exit ?? {};
-  if (exitCode !== undefined) return exitCode;
-  return signal === undefined ? null : 128 + signal;
-}
+const sessionRow = (server: TmuxServer, session: SessionInfo, attached: number): TeamSession => ({
+  name: session.name,
+  windows: session.windows.length,
+  createdAt: new Date(session.createdSec * 1_000).toISOString(),
+  ...sessionEnd(server, session),
+  attached,
+});

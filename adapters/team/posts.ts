@@ -14,12 +14,19 @@ export interface StartPost {
   readonly teamId: string;
   readonly socketPath: string;
   readonly taskPrompt: string;
+  /** It has ended, with this status if that is known. */
+  readonly ended?: { readonly exitStatus: number | null } | undefined;
 }
 
-export function startPost({ sessionName, teamId, socketPath, taskPrompt }: StartPost): string {
+/** A worker that has ended already is not announced as one that could be attached to. */
+export function startPost({ sessionName, teamId, socketPath, taskPrompt, ended }: StartPost): string {
+  const named = `session=${sessionName} team=${teamId}`;
+  const announced =
+    ended === undefined
+      ? [`[team_tmux_start] ${named}`, `attach: ${shellLine(attachArgv(socketPath, sessionName))}`]
+      : [`[team_tmux_ended] ${named} exitStatus=${ended.exitStatus ?? "unknown"}`];
   return [
-    `[team_tmux_start] session=${sessionName} team=${teamId}`,
-    `attach: ${shellLine(attachArgv(socketPath, sessionName))}`,
+    ...announced,
     `capture: ${captureHint(sessionName)}`,
     `task: ${firstCharacters(taskPrompt, POSTED_PROMPT_CHARS)}`,
   ].join("\n");

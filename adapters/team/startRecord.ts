@@ -1,11 +1,13 @@
 /**
  * What a start has done, kept on the worker's own pane: it outlives the daemon and goes with the session. A repeated
- * request finds it by the digest of its key and answers the same, and types nothing.
+ * request finds it by the digest of its key and answers the same, and types nothing; one whose first start did not come to
+ * its end goes on where that one ended.
  */
 import { createHash } from "node:crypto";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
-import type { TeamStartRequest } from "../../protocol/api/team.ts";
+import { TEAM_START_OUTCOMES, type TeamStartOutcome, type TeamStartRequest } from "../../protocol/api/team.ts";
 import type { PaneId } from "../../protocol/ids.ts";
+import { MAX_DETAIL_CHARS } from "./limits.ts";
 
 const MARK = "team_start";
 const DIGEST_CHARS = 22;
@@ -15,9 +17,13 @@ export interface StartRecord {
   readonly key: string | undefined;
   readonly request: string;
   readonly threadId: string | undefined;
-  /** Undefined: the start did not come to its end, or has not yet. */
-  readonly promptSubmitted: boolean | undefined;
+  /** Undefined: the start did not come so far, or has not yet. */
+  readonly outcome: TeamStartOutcome | undefined;
   readonly readyMs: number | undefined;
+  /** Why the prompt was not taken, in the words of whoever refused it. */
+  readonly detail: string | undefined;
+  /** The thread was told. */
+  readonly announced: boolean;
 }
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, DIGEST_CHARS);
@@ -32,6 +38,20 @@ export function requestDigest(request: TeamStartRequest): string {
   );
 }
 
+/** What is known before the worker is there. */
+export const beginRecord = (request: TeamStartRequest, threadId: string): StartRecord => ({
+  key: keyDigest(request.idempotencyKey),
+  request: requestDigest(request),
+  threadId,
+  outcome: undefined,
+  readyMs: undefined,
+  detail: undefined,
+  announced: false,
+});
+
+/** Nothing of it is left to be done. */
+export const isComplete = ({ outcome, announced }: StartRecord): boolean => outcome !== undefined && announced;
+
 /** For the making of the session: no moment is left in which a repeated request would not find it. */
 export const recordMark = (record: StartRecord): Readonly<Record<string, string>> => ({ [MARK]: textOf(record) });
 
@@ -39,8 +59,12 @@ export const recordMark = (record: StartRecord): Readonly<Record<string, string>
 export const writeRecord = (server: TmuxServer, pane: PaneId, record: StartRecord): Promise<void> =>
   server.setPaneMark(pane, MARK, textOf(record));
 
-const textOf = ({ key, request, threadId, promptSubmitted, readyMs }: StartRecord): string =>
-  JSON.stringify([key, request, threadId, promptSubmitted, readyMs]);
+const textOf = ({ key, request, threadId, outcome, readyMs, detail, announced }: StartRecord): string =>
+  JSON.stringify([key, request, threadId, outcome, readyMs, shortened(detail), announced]);
+
+/** A mark has a bound, and what is not ASCII takes many times its room. */
+const shortened = (detail: string | undefined): string | undefined =>
+  detail?.replaceAll(/[^ -~]/g, "?").slice(0, MAX_DETAIL_CHARS);
 
 /** Of every worker that has one. @throws AppError CONNECTION_LOST */
 export async function readRecords(server: TmuxServer): Promise<ReadonlyMap<PaneId, StartRecord>> {
@@ -56,17 +80,23 @@ export async function readRecords(server: TmuxServer): Promise<ReadonlyMap<PaneI
 function parsed(text: string): StartRecord | undefined {
   try {
     const fields = JSON.parse(text) as unknown;
-    if (!Array.isArray(fields) || fields.length !== 5) return undefined;
-    const [key, request, threadId, promptSubmitted, readyMs] = fields as unknown[];
+    if (!Array.isArray(fields) || (fields.length !== 7 && fields.length !== 5)) return undefined;
+    const [key, request, threadId, outcome, readyMs, detail, announced] = fields as unknown[];
     if (typeof request !== "string") return undefined;
     return {
       request,
       key: typeof key === "string" ? key : undefined,
       threadId: typeof threadId === "string" ? threadId : undefined,
-      promptSubmitted: typeof promptSubmitted === "boolean" ? promptSubmitted : undefined,
+      // An earlier version's record does not tell how far its start came: it is not gone on with.
+      outcome: fields.length === 5 ? (outcome === true ? "submitted" : "indeterminate") : outcomeOf(outcome),
       readyMs: typeof readyMs === "number" ? readyMs : undefined,
+      detail: typeof detail === "string" ? detail : undefined,
+      announced: fields.length === 5 || announced === true,
     };
   } catch {
     return undefined;
   }
 }
+
+const outcomeOf = (value: unknown): TeamStartOutcome | undefined =>
+  TEAM_START_OUTCOMES.find((outcome) => outcome === value);

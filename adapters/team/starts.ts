@@ -1,11 +1,9 @@
 /**
  * Starting workers, each request once: one that repeats a request under way joins it, one that repeats an earlier one
- * finds its record on the worker's pane, and neither types anything. The order is what makes a failure harmless: nothing
- * is made before the request, tmux and the thread are known to be good, and what is made is kept.
+ * finds its record on the worker's pane, and neither types anything; one whose first start was cut short finishes it. The
+ * order is what makes a failure harmless: nothing is made before the request, tmux, the worker's program and the team are
+ * known to be good, and what is made is kept.
  */
-import { stat } from "node:fs/promises";
-import { isAbsolute } from "node:path";
-import { promptText } from "../../daemon/delivery/promptText.ts";
 import type { SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { TEAM_DEFAULT_PREFIX, type TeamStart, type TeamStartRequest } from "../../protocol/api/team.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -14,11 +12,23 @@ import { initialCapture } from "./captureText.ts";
 import { type TeamContext, teamdOf } from "./context.ts";
 import { onTmux, teamError } from "./errors.ts";
 import { MAX_NAME_TRIES, MAX_STARTS_PER_TEAM } from "./limits.ts";
-import { asTmuxNames, attachArgv, captureHint, nextSessionName, shellLine } from "./names.ts";
+import { asTmuxNames, nextSessionName } from "./names.ts";
 import { startPost } from "./posts.ts";
-import { keyDigest, readRecords, recordMark, requestDigest, type StartRecord, writeRecord } from "./startRecord.ts";
+import { sessionEnd } from "./sessionEnd.ts";
+import { startAnswer } from "./startAnswer.ts";
+import { requireDirectory, requirePrompt, requireSame } from "./startChecks.ts";
+import {
+  beginRecord,
+  isComplete,
+  keyDigest,
+  readRecords,
+  recordMark,
+  requestDigest,
+  type StartRecord,
+  writeRecord,
+} from "./startRecord.ts";
 import type { TeamdClient } from "./teamd.ts";
-import { makeWorker, promptWorker, type Worker } from "./worker.ts";
+import { makeWorker, promptWorker, requireWorker, type Worker } from "./worker.ts";
 
 interface UnderWay {
   readonly request: string;
@@ -29,6 +39,8 @@ interface UnderWay {
 interface TeamStarts {
   readonly byKey: Map<string, UnderWay>;
   readonly byName: Map<string, UnderWay>;
+  /** Workers that are there and are being prompted. */
+  readonly byPane: Map<PaneId, Promise<TeamStart>>;
   /** Names promised to starts whose session is not there yet. */
   readonly promised: Set<string>;
   count: number;
@@ -42,7 +54,7 @@ export class Starts {
     this.#context = context;
   }
 
-  /** @throws AppError invalid_cwd, invalid_argument, tmux_*, teamd_unavailable, thread_*, RESOURCE_LIMIT */
+  /** @throws AppError invalid_cwd, invalid_argument, worker_not_found, tmux_*, teamd_unavailable, thread_*, RESOURCE_LIMIT */
   async start(request: TeamStartRequest): Promise<TeamStart> {
     const cwd = request.cwd ?? this.#context.worker.homeDir;
     await requireDirectory(cwd);
@@ -81,62 +93,88 @@ export class Starts {
   }
 
   #team(teamId: string): TeamStarts {
-    const known = this.#teams.get(teamId) ?? { byKey: new Map(), byName: new Map(), promised: new Set(), count: 0 };
+    const known = this.#teams.get(teamId) ?? {
+      byKey: new Map(),
+      byName: new Map(),
+      byPane: new Map(),
+      promised: new Set(),
+      count: 0,
+    };
     this.#teams.set(teamId, known);
     return known;
   }
 
-  #run(team: TeamStarts, request: TeamStartRequest & { readonly cwd: string }): Promise<TeamStart> {
-    const { servers } = this.#context;
+  async #run(team: TeamStarts, request: Located): Promise<TeamStart> {
+    const { servers, worker } = this.#context;
+    const earlier = await servers.useIfThere(request.teamId, async (server) =>
+      server === undefined ? undefined : this.#earlier(team, server, request),
+    );
+    if (earlier !== undefined) return earlier;
+    // What is missing, or misspelt, is found out before there is anything to take away again.
+    await servers.requireTmux();
+    await requireWorker(worker, request.cwd);
+    const teamd = await teamdOf(this.#context, request);
+    if (request.threadId === undefined) await teamd.requireTeam();
+    else await teamd.requireThread(request.threadId);
     return servers.use(request.teamId, async (server) => {
-      const earlier = await this.#earlier(server, request);
-      if (earlier !== undefined) return earlier;
-      const teamd = await teamdOf(this.#context, request);
-      if (request.threadId !== undefined) await teamd.requireThread(request.threadId);
       const made = await this.#make(team, server, teamd, request);
-      return "worker" in made ? this.#bringUp(server, teamd, request, made) : made;
+      if (!("worker" in made)) return made;
+      const answer = await this.#bringUp(team, server, made, request, (post) => teamd.post(made.threadId, post));
+      return { ...answer, created: true, threadCreated: made.threadCreated };
     });
   }
 
-  /** What an earlier request with this key or for this very session has made. */
-  async #earlier(server: TmuxServer, request: TeamStartRequest): Promise<TeamStart | undefined> {
+  /** What an earlier request with this key or for this very session has made, brought to its end where it was not. */
+  async #earlier(team: TeamStarts, server: TmuxServer, request: Located): Promise<TeamStart | undefined> {
     const key = keyDigest(request.idempotencyKey);
     const named = request.sessionName === undefined ? undefined : server.findSession(request.sessionName);
     if (key === undefined && named === undefined) return undefined;
     const records = await onTmux("tmux list-panes", () => readRecords(server));
+    const digest = requestDigest(request);
+    let session = named;
     for (const [pane, record] of records) {
       if (key === undefined || record.key !== key) continue;
-      requireSame(record.request, requestDigest(request));
-      const session = server.sessions().find((other) => other.activePane === pane);
-      if (session !== undefined) return this.#answer(server, request, session, record);
+      requireSame(record.request, digest);
+      session = server.sessions().find((other) => other.activePane === pane) ?? session;
     }
-    if (named === undefined) return undefined;
-    return this.#answer(
-      server,
-      request,
-      named,
-      named.activePane === undefined ? undefined : records.get(named.activePane),
-    );
+    const pane = session?.activePane;
+    if (session === undefined || pane === undefined) return undefined;
+    const underWay = team.byPane.get(pane);
+    if (underWay !== undefined) return { ...(await underWay), created: false, threadCreated: false };
+    const record = records.get(pane);
+    if (record?.threadId === undefined || isComplete(record) || record.request !== digest) {
+      return this.#answer(server, request, session, record);
+    }
+    return this.#finish(team, server, request, session, { ...record, threadId: record.threadId });
+  }
+
+  /** Its daemon ended between making the worker and telling of it: what is left is done, and nothing is done twice. */
+  async #finish(
+    team: TeamStarts,
+    server: TmuxServer,
+    request: Located,
+    session: SessionInfo,
+    record: StartRecord & { readonly threadId: string },
+  ): Promise<TeamStart> {
+    const { threadId } = record;
+    const teamd = await teamdOf(this.#context, request);
+    const worker = { session, pane: session.activePane!, madeAtMs: this.#context.clock.nowMs() };
+    return this.#bringUp(team, server, { worker, record }, request, (post) => teamd.postOnce(threadId, post));
   }
 
   /** The session, with the thread it will be told of in; or what was there under its name. */
-  async #make(
-    team: TeamStarts,
-    server: TmuxServer,
-    teamd: TeamdClient,
-    request: TeamStartRequest & { readonly cwd: string },
-  ): Promise<Made | TeamStart> {
-    const { sessionName, sessionPrefix = TEAM_DEFAULT_PREFIX, title } = request;
-    let threadId = request.threadId;
+  async #make(team: TeamStarts, server: TmuxServer, teamd: TeamdClient, request: Located): Promise<Made | TeamStart> {
+    const { sessionName, sessionPrefix = TEAM_DEFAULT_PREFIX, title, teamId, cwd } = request;
     for (let tries = 1; ; tries += 1) {
       const taken = [...server.sessions().map((session) => session.name), ...team.promised];
       const name = sessionName === undefined ? nextSessionName(sessionPrefix, taken) : asTmuxNames(sessionName);
       team.promised.add(name);
       try {
-        threadId ??= await teamd.createThread(title ?? `tmux: ${name}`);
-        const record = begun(request, threadId);
-        const { teamId, cwd } = request;
-        const worker = await makeWorker(this.#context, server, { teamId, name, cwd, marks: recordMark(record) });
+        // The worker is of the thread, so that what is said there reaches it: another name is another thread.
+        const threadId = request.threadId ?? (await teamd.createThread(title ?? `tmux: ${name}`, [name]));
+        const record = beginRecord(request, threadId);
+        const marks = recordMark(record);
+        const worker = await makeWorker(this.#context, server, { teamId, name, cwd, threadId, marks });
         return { worker, record, threadId, threadCreated: request.threadId === undefined };
       } catch (error) {
         if (!(error instanceof AppError && error.code === "ALREADY_EXISTS") || tries === MAX_NAME_TRIES) throw error;
@@ -149,38 +187,67 @@ export class Starts {
     }
   }
 
+  /** Once for a pane: who asks meanwhile joins. */
   async #bringUp(
+    team: TeamStarts,
     server: TmuxServer,
-    teamd: TeamdClient,
-    request: TeamStartRequest,
-    { worker, record: made, threadId, threadCreated }: Made,
+    begun: Begun,
+    request: Located,
+    post: (message: string) => Promise<void>,
   ): Promise<TeamStart> {
-    const { servers, log } = this.#context;
-    const { teamId, taskPrompt, lines } = request;
-    const { session, pane } = worker;
-    const socketPath = servers.socketPath(teamId);
-    const { promptSubmitted, readyMs, submitMs } = await promptWorker(this.#context, server, worker, taskPrompt);
-    const record: StartRecord = { ...made, promptSubmitted, readyMs };
-    await this.#note(server, pane, record);
-    log.info("team.started", { team: teamId, session: session.name, promptSubmitted, readyMs, submitMs });
+    const { pane } = begun.worker;
+    const result = this.#promptAndTell(server, begun, request, post);
+    team.byPane.set(pane, result);
     try {
-      await teamd.post(threadId, startPost({ sessionName: session.name, teamId, socketPath, taskPrompt }));
+      return await result;
+    } finally {
+      team.byPane.delete(pane);
+    }
+  }
+
+  async #promptAndTell(
+    server: TmuxServer,
+    { worker, record: begun }: Begun,
+    request: Located,
+    post: (message: string) => Promise<void>,
+  ): Promise<TeamStart> {
+    const { session, pane } = worker;
+    const { teamId, taskPrompt, lines } = request;
+    const record = await this.#prompted(server, worker, begun, request);
+    const socketPath = this.#context.servers.socketPath(teamId);
+    const { dead, exitStatus } = sessionEnd(server, session);
+    const ended = dead ? { exitStatus } : undefined;
+    try {
+      await post(startPost({ sessionName: session.name, teamId, socketPath, taskPrompt, ended }));
     } catch (error) {
       throw teamError(
         "thread_post_failed",
-        `session ${session.name} runs, but it could not be announced in ${threadId}: ${(error as Error).message}`,
+        `session ${session.name} ${dead ? "has ended" : "runs"}, but thread ${record.threadId} could not be told of it: ` +
+          `${(error as Error).message}; repeat the request with its idempotencyKey to tell it`,
         { cause: error },
       );
     }
-    const answer = this.#answer(server, request, session, record);
-    return {
-      ...answer,
-      created: true,
-      threadCreated,
-      ...(lines === undefined
-        ? {}
-        : { capture: await initialCapture({ server, socketPath, sessionName: session.name, pane }, lines) }),
-    };
+    await this.#note(server, pane, { ...record, announced: true });
+    const answer = await this.#answer(server, request, session, record);
+    if (lines === undefined) return answer;
+    const capture = await initialCapture({ server, socketPath, sessionName: session.name, pane }, lines);
+    return { ...answer, capture };
+  }
+
+  async #prompted(
+    server: TmuxServer,
+    worker: Worker,
+    begun: StartRecord,
+    { teamId, taskPrompt }: Located,
+  ): Promise<StartRecord> {
+    if (begun.outcome !== undefined) return begun;
+    const key = `team_start:${begun.request}`;
+    const { submitMs, ...prompted } = await promptWorker(this.#context, server, worker, taskPrompt, key);
+    const record = { ...begun, ...prompted };
+    await this.#note(server, worker.pane, record);
+    const { outcome, readyMs } = record;
+    this.#context.log.info("team.started", { team: teamId, session: worker.session.name, outcome, readyMs, submitMs });
+    return record;
   }
 
   /** A worker that is gone needs no record. */
@@ -197,61 +264,20 @@ export class Starts {
     { teamId, threadId }: TeamStartRequest,
     session: SessionInfo,
     record: StartRecord | undefined,
-  ): TeamStart {
-    const socketPath = this.#context.servers.socketPath(teamId);
-    const pane = session.activePane;
-    const window = server.windows().find((other) => pane !== undefined && other.panes.includes(pane));
-    return {
-      sessionName: session.name,
-      created: false,
-      windowName: window?.name ?? "",
-      paneId: pane ?? "",
-      socketPath,
-      attachCommand: shellLine(attachArgv(socketPath, session.name)),
-      captureHint: captureHint(session.name),
-      threadId: record?.threadId ?? threadId ?? null,
-      threadCreated: false,
-      promptSubmitted: record?.promptSubmitted ?? false,
-      readyMs: record?.readyMs ?? null,
-    };
+  ): Promise<TeamStart> {
+    return startAnswer({ server, socketPath: this.#context.servers.socketPath(teamId), session, record, threadId });
   }
 }
 
-interface Made {
+/** A request that says where. */
+type Located = TeamStartRequest & { readonly cwd: string };
+
+interface Begun {
   readonly worker: Worker;
   readonly record: StartRecord;
+}
+
+interface Made extends Begun {
   readonly threadId: string;
   readonly threadCreated: boolean;
-}
-
-/** What is known before the worker is there. */
-const begun = (request: TeamStartRequest, threadId: string): StartRecord => ({
-  key: keyDigest(request.idempotencyKey),
-  request: requestDigest(request),
-  threadId,
-  promptSubmitted: undefined,
-  readyMs: undefined,
-});
-
-function requireSame(earlier: string, digest: string): void {
-  if (earlier === digest) return;
-  throw teamError("invalid_argument", "idempotencyKey: it belongs to another request; use a fresh one");
-}
-
-/** What could never be typed is refused before anything is made. @throws AppError invalid_argument */
-function requirePrompt(prompt: string): void {
-  try {
-    promptText(prompt);
-  } catch (error) {
-    throw teamError("invalid_argument", `taskPrompt: ${(error as Error).message}`, { cause: error });
-  }
-}
-
-/** @throws AppError invalid_cwd */
-async function requireDirectory(cwd: string): Promise<void> {
-  if (!isAbsolute(cwd) || cwd.includes("\0")) throw teamError("invalid_cwd", "cwd must be an absolute path");
-  const stats = await stat(cwd).catch((cause: unknown) => {
-    throw teamError("invalid_cwd", `cwd: ${cwd} does not exist`, { cause });
-  });
-  if (!stats.isDirectory()) throw teamError("invalid_cwd", `cwd: ${cwd} is not a directory`);
 }

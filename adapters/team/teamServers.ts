@@ -10,12 +10,16 @@ import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { onTmux, teamError } from "./errors.ts";
-import { MAX_OPEN_TEAMS, TEAM_IDLE_MS } from "./limits.ts";
+import { MAX_OPEN_TEAMS, RECONNECT_WITHIN_MS, TEAM_IDLE_MS } from "./limits.ts";
+import { findProgram } from "./programs.ts";
+
+/** pi reads keys such as Shift-Enter this way, and says so on its screen when it cannot (tmux 3.5 has the second). */
+const SERVER_OPTIONS = { "extended-keys": "on", "extended-keys-format": "csi-u" } as const;
 
 export interface TeamServersOptions {
   /** Absolute; a team's socket is `ROOT/TEAM/tmux.sock`. */
   readonly rootDir: string;
-  /** The whole environment of the servers and so of their panes. */
+  /** The whole environment of the servers; what workers have besides comes with each of them. */
   readonly env: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly log?: ((team: string) => (event: string, fields: object) => void) | undefined;
@@ -57,13 +61,24 @@ export class TeamServers {
 
   /** With the team's server when it has one; nothing is started for a team that has none. */
   async useIfThere<T>(teamId: string, run: (server: TmuxServer | undefined) => Promise<T>): Promise<T> {
-    if (!this.#open.has(teamId)) {
+    const open = await this.#open.get(teamId)?.server.catch(() => undefined);
+    // One whose server has just ended is connected to anew by itself, but until then it has none.
+    if (open === undefined || !(await answers(open))) {
       const refusal = await trySocket(this.socketPath(teamId));
       // A server whose socket's file was deleted lives, and gets it back when it is reached.
       const isGone = refusal !== undefined && saysGone(refusal) && listenerOf(this.socketPath(teamId)) === undefined;
       if (isGone) return run(undefined);
     }
     return this.#withEntry(teamId, run);
+  }
+
+  /** Before anything is made for a team. @throws AppError tmux_not_installed */
+  async requireTmux(): Promise<void> {
+    if ((await findProgram("tmux", this.#options.env["PATH"] ?? "", "/")) !== undefined) return;
+    throw teamError(
+      "tmux_not_installed",
+      "tmux was not found: install tmux 3.2 or newer (Debian: apt-get install tmux, macOS: brew install tmux)",
+    );
   }
 
   /** Leaves every server; sessions go on. */
@@ -81,12 +96,23 @@ export class TeamServers {
     entry.users += 1;
     try {
       const server = await entry.server;
-      if (server.status().state !== "ready") throw this.#notReady(teamId);
+      await this.#untilAnswers(teamId, server);
       return await run(server);
     } finally {
       entry.users -= 1;
       entry.lastUsedMs = clock.nowMs();
       this.#arm();
+    }
+  }
+
+  /** What was known of a server that has ended is not told as if it still held. @throws AppError tmux_error */
+  async #untilAnswers(teamId: string, server: TmuxServer): Promise<void> {
+    const { clock } = this.#options;
+    const untilMs = clock.nowMs() + RECONNECT_WITHIN_MS;
+    while (!(await answers(server))) {
+      const { state } = server.status();
+      if (state === "closed" || state === "degraded" || clock.nowMs() >= untilMs) throw this.#notReady(teamId);
+      await nextState(server, clock, untilMs);
     }
   }
 
@@ -96,7 +122,8 @@ export class TeamServers {
     const { env, clock, log, start = startOwnedServer } = this.#options;
     const socketPath = this.socketPath(teamId);
     const command = `tmux -f /dev/null -S ${socketPath} start-server`;
-    const server = onTmux(command, () => start({ socketPath, env, clock, log: log?.(teamId) }));
+    const request = { socketPath, env, clock, log: log?.(teamId), serverOptions: SERVER_OPTIONS };
+    const server = onTmux(command, () => start(request));
     const entry: Entry = { server, users: 0, lastUsedMs: clock.nowMs() };
     this.#open.set(teamId, entry);
     server.catch(() => {
@@ -137,9 +164,37 @@ export class TeamServers {
 
   #notReady(teamId: string): AppError {
     const command = `tmux -f /dev/null -S ${this.socketPath(teamId)} attach`;
-    const stderr = "the connection to the team's tmux server is being made anew; try again shortly";
-    return teamError("tmux_error", stderr, { command, stderr });
+    const message = "there is no connection to the team's tmux server at the moment; try again shortly";
+    return teamError("tmux_error", message, { command, stderr: "" });
   }
+}
+
+/** Whether the server itself answers now. */
+async function answers(server: TmuxServer): Promise<boolean> {
+  if (server.status().state !== "ready") return false;
+  try {
+    await server.terminals();
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.code === "CONNECTION_LOST") return false;
+    throw error;
+  }
+}
+
+/** Resolves when the connection's state changes, or in time; at once when it is ready. */
+function nextState(server: TmuxServer, clock: Clock, untilMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      timer.cancel();
+      unsubscribe();
+      resolve();
+    };
+    const timer = clock.callAt(untilMs, done);
+    const unsubscribe = server.subscribe((event) => {
+      if (event.kind === "state") done();
+    });
+    if (server.status().state === "ready") done();
+  });
 }
 
 const byUse = ([, a]: readonly [string, Entry], [, b]: readonly [string, Entry]): number => a.lastUsedMs - b.lastUsedMs;

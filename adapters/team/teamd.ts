@@ -5,6 +5,7 @@
  */
 import { isLoopbackAddress } from "../http/addresses.ts";
 import { teamError } from "./errors.ts";
+import { THREAD_TAIL_MESSAGES } from "./limits.ts";
 
 export interface Teamd {
   readonly url: string;
@@ -23,6 +24,8 @@ export interface WritePermission {
 const ANSWER_WITHIN_MS = 5_000;
 const MAX_ANSWER_BYTES = 4_194_304;
 const MAX_REASON_CHARS = 200;
+/** In no title, task or participant: the search finds nothing, and teamd has said that it knows the team. */
+const NO_THREAD = "tmuxwire:none";
 
 interface Answer {
   readonly status: number;
@@ -38,10 +41,20 @@ export class TeamdClient {
     this.#teamd = teamd;
   }
 
-  /** Its id. @throws AppError teamd_unavailable */
-  async createThread(title: string): Promise<string> {
+  /** That it answers, for this team; asks for threads that nobody has. @throws AppError teamd_unavailable */
+  async requireTeam(): Promise<void> {
+    const query = new URLSearchParams({ teamId: this.#teamd.teamId, q: NO_THREAD });
+    const answer = await this.#call("GET", `/v1/threads/search?${query.toString()}`);
+    // Before threads could be searched, the route itself was unknown: what follows finds out.
+    if (answer.status === 404 && codeOf(answer) === "NOT_FOUND") return;
+    succeeded(answer);
+  }
+
+  /** Its id. @param participants whom its messages reach besides us. @throws AppError teamd_unavailable */
+  async createThread(title: string, participants: readonly string[] = []): Promise<string> {
     const { teamId, agentId } = this.#teamd;
-    const answer = await this.#call("POST", "/v1/threads", { teamId, agentId, title, participants: [agentId] });
+    const everybody = [...new Set([agentId, ...participants])];
+    const answer = await this.#call("POST", "/v1/threads", { teamId, agentId, title, participants: everybody });
     const { id } = objectOf(succeeded(answer)["thread"]);
     if (typeof id === "string" && id !== "") return id;
     throw teamError("teamd_unavailable", "teamd made a thread without an id; is it the version this contract is of?");
@@ -49,12 +62,18 @@ export class TeamdClient {
 
   /** @throws AppError thread_not_found, teamd_unavailable */
   async requireThread(threadId: string): Promise<void> {
-    const query = new URLSearchParams({ teamId: this.#teamd.teamId, limit: "1" });
-    const answer = await this.#call("GET", `/v1/threads/${encodeURIComponent(threadId)}/tail?${query.toString()}`);
-    if (answer.status === 404 && codeOf(answer) !== "TEAM_NOT_FOUND") {
-      throw teamError("thread_not_found", `thread ${threadId} does not exist; leave threadId out to have one made`);
-    }
-    succeeded(answer);
+    await this.#tail(threadId, 1);
+  }
+
+  /** As `post`, unless its last messages have one of ours that says the same. */
+  async postOnce(threadId: string, message: string): Promise<void> {
+    const { messages } = await this.#tail(threadId, THREAD_TAIL_MESSAGES);
+    const isOurs = (value: unknown): boolean => {
+      const { from, body } = objectOf(value);
+      return from === this.#teamd.agentId && body === message.trim();
+    };
+    if (Array.isArray(messages) && messages.some(isOurs)) return;
+    await this.post(threadId, message);
   }
 
   /** @throws AppError thread_not_found, teamd_unavailable */
@@ -74,6 +93,15 @@ export class TeamdClient {
     const query = new URLSearchParams({ teamId, agentId, path });
     const { allow, reason } = succeeded(await this.#call("GET", `/v1/can-write?${query.toString()}`));
     return { allow: allow === true, reason: typeof reason === "string" ? reason.slice(0, MAX_REASON_CHARS) : "denied" };
+  }
+
+  async #tail(threadId: string, limit: number): Promise<Record<string, unknown>> {
+    const query = new URLSearchParams({ teamId: this.#teamd.teamId, limit: String(limit) });
+    const answer = await this.#call("GET", `/v1/threads/${encodeURIComponent(threadId)}/tail?${query.toString()}`);
+    if (answer.status === 404 && codeOf(answer) !== "TEAM_NOT_FOUND") {
+      throw teamError("thread_not_found", `thread ${threadId} does not exist; leave threadId out to have one made`);
+    }
+    return succeeded(answer);
   }
 
   async #call(method: "GET" | "POST", path: string, body?: object): Promise<Answer> {
@@ -110,6 +138,9 @@ export function requireLoopback(url: string): void {
 
 function succeeded(answer: Answer): Record<string, unknown> {
   if (answer.status >= 200 && answer.status < 300) return answer.body;
+  if (answer.status === 404 && codeOf(answer) === "TEAM_NOT_FOUND") {
+    throw unavailable("teamd serves another team than the one that was named; is teamId spelt right?");
+  }
   const { message } = objectOf(answer.body["error"]);
   const said = typeof message === "string" ? `: ${message.slice(0, MAX_REASON_CHARS)}` : "";
   throw unavailable(`teamd refused (${answer.status} ${codeOf(answer)})${said}`);

@@ -4,7 +4,7 @@
  */
 import type { PaneReadiness, Readiness } from "../../daemon/readiness/readiness.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
-import { HOOK_GRACE_MS } from "./limits.ts";
+import { EXIT_WITHIN_MS, HOOK_GRACE_MS } from "./limits.ts";
 
 export interface ReadyOptions {
   readonly clock: Clock;
@@ -36,6 +36,23 @@ export function untilReady(pane: PaneReadiness, options: ReadyOptions): Promise<
       else grace = clock.callAt(clock.nowMs() + graceMs, () => end("ready"));
     };
     const deadline = clock.callAt(clock.nowMs() + timeoutMs, () => end("late"));
+    const unsubscribe = pane.subscribe(judge);
+    judge(pane.current);
+  });
+}
+
+/** Whether its program has ended, for what looks like that to the system before tmux tells. */
+export function untilEnded(pane: PaneReadiness, clock: Clock): Promise<boolean> {
+  return new Promise((resolve) => {
+    const end = (hasEnded: boolean): void => {
+      deadline.cancel();
+      unsubscribe();
+      resolve(hasEnded);
+    };
+    const judge = ({ state }: Readiness): void => {
+      if (state === "dead") end(true);
+    };
+    const deadline = clock.callAt(clock.nowMs() + EXIT_WITHIN_MS, () => end(false));
     const unsubscribe = pane.subscribe(judge);
     judge(pane.current);
   });

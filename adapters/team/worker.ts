@@ -1,12 +1,14 @@
 /** One worker: an interactive pi as the process of its own session's pane, and the prompt it is given once it takes one. */
 import { basename } from "node:path";
 import type { SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { TeamStartOutcome } from "../../protocol/api/team.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import type { TeamContext } from "./context.ts";
+import type { TeamContext, TeamWorker } from "./context.ts";
 import { onTmux, teamError } from "./errors.ts";
 import { SUBMIT_TIMEOUT_MS, WORKER_COLS, WORKER_ROWS } from "./limits.ts";
-import { untilReady } from "./untilReady.ts";
+import { findProgram } from "./programs.ts";
+import { untilEnded, untilReady } from "./untilReady.ts";
 import { guardPrompt } from "./workerPrompt.ts";
 
 const PROFILE = "pi";
@@ -22,15 +24,29 @@ export interface WorkerRequest {
   /** As tmux will report it. */
   readonly name: string;
   readonly cwd: string;
+  readonly threadId: string;
   /** Of its pane, from the first moment. */
   readonly marks: Readonly<Record<string, string>>;
+}
+
+/** What cannot be started is said before anything is made. @throws AppError worker_not_found */
+export async function requireWorker({ argv, environment }: TeamWorker, cwd: string): Promise<void> {
+  const [name = PROFILE] = argv;
+  const path = environment["PATH"] ?? "";
+  if ((await findProgram(name, path, cwd)) !== undefined) return;
+  const where = name.includes("/") ? "is not there, or cannot be executed" : `was not found on PATH (${path})`;
+  throw teamError(
+    "worker_not_found",
+    `${name} ${where}: install it for the user that runs the daemon, or set team.workerArgv (PI_TEAM_WORKER_ARGV), ` +
+      "then restart the daemon if its PATH has changed",
+  );
 }
 
 /** @throws AppError ALREADY_EXISTS, tmux_error */
 export async function makeWorker(
   { worker, servers, clock }: TeamContext,
   server: TmuxServer,
-  { teamId, name, cwd, marks }: WorkerRequest,
+  { teamId, name, cwd, threadId, marks }: WorkerRequest,
 ): Promise<Worker> {
   const command = `tmux -f /dev/null -S ${servers.socketPath(teamId)} new-session -d -s ${name}`;
   const madeAtMs = clock.nowMs();
@@ -40,7 +56,7 @@ export async function makeWorker(
       cwd,
       marks,
       command: worker.argv,
-      environment: { ...worker.environment, PI_TEAM_ID: teamId, PI_AGENT_ID: name },
+      environment: { ...worker.environment, PI_TEAM_ID: teamId, PI_AGENT_ID: name, PI_TEAM_THREAD_ID: threadId },
       windowName: basename(worker.argv[0] ?? PROFILE),
       cols: WORKER_COLS,
       rows: WORKER_ROWS,
@@ -50,41 +66,65 @@ export async function makeWorker(
   );
   const pane = session.activePane;
   if (pane !== undefined) return { session, pane, madeAtMs };
-  throw teamError("tmux_error", `${command}: the session has no pane`, { command, stderr: "the session has no pane" });
+  throw teamError("tmux_error", `${command}: the session has no pane`, { command, stderr: "" });
 }
 
 export interface Prompted {
-  readonly promptSubmitted: boolean;
+  readonly outcome: TeamStartOutcome;
+  /** Why it was not taken. */
+  readonly detail?: string | undefined;
   /** Undefined: it took no prompt in time. */
   readonly readyMs: number | undefined;
   /** From then until the prompt was known to be taken. */
   readonly submitMs?: number | undefined;
 }
 
-/** Waits until the worker takes a prompt and gives it one. The session is kept whatever comes of it. */
+/**
+ * Waits until the worker takes a prompt and gives it one. The session is kept whatever comes of it.
+ * @param key of the delivery: with the same key nothing is typed twice, by whichever daemon.
+ */
 export async function promptWorker(
   context: TeamContext,
   server: TmuxServer,
   { pane, madeAtMs }: Worker,
   prompt: string,
+  key: string,
 ): Promise<Prompted> {
   const { clock, worker, readiness, delivery, log } = context;
   let readyMs: number | undefined;
   try {
     using watched = readiness.watch(server, pane, { profile: PROFILE });
     const { readyTimeoutMs: timeoutMs, hooked } = worker;
-    if ((await untilReady(watched, { clock, timeoutMs, hooked })) !== "ready") {
-      return { promptSubmitted: false, readyMs };
-    }
+    const ready = await untilReady(watched, { clock, timeoutMs, hooked });
+    if (ready !== "ready") return { outcome: ready === "dead" ? "ended" : "not_ready", readyMs };
     readyMs = Math.round(clock.nowMs() - madeAtMs);
-    const text = guardPrompt(prompt);
-    const { outcome } = await delivery.submit({ server, pane, text, profile: PROFILE, timeoutMs: SUBMIT_TIMEOUT_MS });
-    const submitMs = Math.round(clock.nowMs() - madeAtMs) - readyMs;
-    return { promptSubmitted: outcome === "submitted" || outcome === "queued", readyMs, submitMs };
+    try {
+      const { outcome, repeated = false } = await delivery.submit({
+        server,
+        pane,
+        text: guardPrompt(prompt),
+        profile: PROFILE,
+        timeoutMs: SUBMIT_TIMEOUT_MS,
+        idempotencyKey: key,
+      });
+      const submitMs = Math.round(clock.nowMs() - madeAtMs) - readyMs;
+      const isTaken = outcome === "submitted" || outcome === "queued";
+      if (!isTaken) await untilEnded(watched, clock);
+      return { outcome, readyMs, submitMs, detail: repeated && !isTaken ? CUT_SHORT : undefined };
+    } catch (error) {
+      if (hasLeft(error) && (await untilEnded(watched, clock))) return { outcome: "ended", readyMs };
+      throw error;
+    }
   } catch (error) {
     // The worker is there, and whoever asked is told that it was not prompted.
     if (!(error instanceof AppError) || error.code === "INTERNAL_ERROR") throw error;
     log.warn("team.prompt.failed", { pane, code: error.code });
-    return { promptSubmitted: false, readyMs };
+    return { outcome: "refused", detail: error.message, readyMs };
   }
 }
+
+const CUT_SHORT = "the daemon ended while it typed the prompt, so nothing is typed again";
+
+/** Its program reads no more from the pane: it ends, or somebody has stopped it. */
+const hasLeft = (error: unknown): boolean =>
+  error instanceof AppError && (error.details?.["reason"] === "program_changed" || error.details?.["state"] === "dead");

@@ -225,7 +225,7 @@ export class ControlConnection {
   #lost(): AppError {
     const reason = this.#exitReason ?? "the control client ended";
     return new AppError("CONNECTION_LOST", `the connection to tmux was lost (${reason}); reconnecting`, {
-      details: { reason },
+      details: { reason, tmux: this.#exitReason },
     });
   }
 

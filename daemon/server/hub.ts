@@ -19,7 +19,7 @@ const EVENT_PANE_READY = "ready;";
 const EVENT_PANE_COMMAND = ["sh", "-c", `stty raw -echo; printf '${EVENT_PANE_READY}'; exec cat`];
 
 /** Options of an owned server, before the first session exists (facts 4, 7, 35). */
-function serverOptions(historyLines: number): readonly (readonly string[])[] {
+function ownOptions(historyLines: number): readonly (readonly string[])[] {
   return [
     ["set-optio", "-s", "exit-empty", "off"],
     ["set-optio", "-s", "escape-time", "0"],
@@ -35,11 +35,18 @@ function serverOptions(historyLines: number): readonly (readonly string[])[] {
  * size from resizing anybody's window (fact 31); `pause-after` bounds what tmux holds for us (fact 13). From its first
  * moment on the hub goes with its client: a start that fails or is killed leaves none behind.
  */
-export function attachArguments(hubName: string, historyLines: number, pauseAfterSec: number): readonly string[] {
+export function attachArguments(
+  hubName: string,
+  historyLines: number,
+  pauseAfterSec: number,
+  serverOptions: Readonly<Record<string, string>>,
+): readonly string[] {
   const flags = `ignore-size,pause-after=${pauseAfterSec}`;
   const attach = ["new-sessio", "-s", hubName, "-x", "80", "-y", "24", "-f", flags, ...EVENT_PANE_COMMAND];
   const leave = ["set-hoo", "-t", `=${hubName}:`, "client-detached", leaveCommand(`=${hubName}`)];
-  return [["start-serve"], ...serverOptions(historyLines), attach, leave].flatMap((words, index) =>
+  // `-q`: an option that only later versions have is no error.
+  const further = Object.entries(serverOptions).map(([option, value]) => ["set-optio", "-sq", option, value]);
+  return [["start-serve"], ...ownOptions(historyLines), ...further, attach, leave].flatMap((words, index) =>
     index === 0 ? words : [";", ...words],
   );
 }

@@ -56,6 +56,8 @@ export interface OwnedServerOptions {
   readonly historyLines?: number | undefined;
   /** Between two looks at the connection; tests have less. */
   readonly heartbeatMs?: number | undefined;
+  /** Server options besides ours, set at every connection; one that this tmux does not have is left out. */
+  readonly serverOptions?: Readonly<Record<string, string>> | undefined;
   /** Where terminals come and go; tests have another. */
   readonly ttyDirectory?: string | undefined;
 }
@@ -209,7 +211,7 @@ class OwnedServer implements ServerKind {
   }
 
   #attach(): ControlConnection {
-    const { tmux, env, transport, socketPath, historyLines } = this.#options;
+    const { tmux, env, transport, socketPath, historyLines, serverOptions = {} } = this.#options;
     this.#hubName = `${HUB_PREFIX}${randomName(12)}`;
     this.#panes.beginEpoch(randomName(10), new AppError("CONNECTION_LOST", "the connection to tmux was made anew"));
     const connection: ControlConnection = new ControlConnection({
@@ -223,7 +225,7 @@ class OwnedServer implements ServerKind {
           "/dev/null",
           "-S",
           socketPath,
-          ...attachArguments(this.#hubName, historyLines ?? HISTORY_LIMIT_LINES, PAUSE_AFTER_SEC),
+          ...attachArguments(this.#hubName, historyLines ?? HISTORY_LIMIT_LINES, PAUSE_AFTER_SEC, serverOptions),
         ],
         env,
         cwd: "/",

@@ -3,6 +3,8 @@
  * from the inventory, a pane is named by an id that must be in it, and everything else is asked of tmux over the
  * connection or the stream that the kind of server hands out. What differs is in `ServerKind`.
  */
+import { listClients } from "../../protocol/command/build.ts";
+import { decodeTerminals, TERMINALS_FORMAT } from "../../protocol/command/formats.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId, SessionId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
@@ -145,6 +147,11 @@ export class RealServer implements TmuxServer {
 
   async paneMarks(name: string): Promise<ReadonlyMap<PaneId, string>> {
     return readPaneMarks(this.#kind.connection(), name);
+  }
+
+  async terminals(): Promise<ReadonlyMap<SessionId, number>> {
+    const { body } = await this.#kind.connection().command(listClients(TERMINALS_FORMAT));
+    return decodeTerminals(body);
   }
 
   counters(): ServerCounters {

@@ -230,6 +230,11 @@ export class StubServer implements TmuxServer {
     );
   }
 
+  async terminals(): Promise<ReadonlyMap<SessionId, number>> {
+    this.#requireOpen();
+    return new Map();
+  }
+
   counters(): ServerCounters {
     return { outputBytes: this.#outputBytes, pauses: 0 };
   }

@@ -217,6 +217,11 @@ export interface TmuxServer extends AsyncDisposable {
   setPaneMark(pane: PaneId, name: string, value: string | undefined): Promise<void>;
   /** Every pane that carries this mark, asked of tmux. @throws AppError INVALID_ARGUMENT, CONNECTION_LOST */
   paneMarks(name: string): Promise<ReadonlyMap<PaneId, string>>;
+  /**
+   * How many terminals show each session, asked of tmux now; control clients, ours among them, are none. Sessions without
+   * one are left out. @throws AppError CONNECTION_LOST
+   */
+  terminals(): Promise<ReadonlyMap<SessionId, number>>;
   counters(): ServerCounters;
   /** @throws AppError NOT_FOUND */
   output(pane: PaneId): OutputSource;

@@ -10,6 +10,7 @@ export const TEAM_MAX_CAPTURE_LINES = 5_000;
 export const TEAM_DEFAULT_CAPTURE_LINES = 1_000;
 export const TEAM_MAX_PROMPT_BYTES = 1_048_576;
 export const TEAM_MAX_IDENTIFIER_CHARS = 64;
+export const TEAM_MAX_AGENT_ID_CHARS = 256;
 export const TEAM_DEFAULT_PREFIX = "worker";
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -36,6 +37,23 @@ const sessionName = v.pipe(
   ),
 );
 
+/** As teamd takes it: pi-team makes it of the user's name, however long that is. */
+const agentId = v.pipe(
+  v.string(),
+  v.check(
+    (text) => /^[a-zA-Z0-9._-]+$/.test(text) && text.length <= TEAM_MAX_AGENT_ID_CHARS,
+    `invalid_identifier: must be 1 to ${TEAM_MAX_AGENT_ID_CHARS} of a-z, A-Z, 0-9, ".", "_" and "-"`,
+  ),
+);
+
+const short = (maxChars: number) =>
+  v.pipe(
+    v.string(),
+    v.check((value) => value.length <= maxChars, `must be at most ${maxChars} characters`),
+  );
+
+const filled = (maxChars: number) => v.pipe(short(maxChars), v.nonEmpty("must not be empty"));
+
 const text = (maxBytes: number) =>
   v.pipe(
     v.string(),
@@ -46,18 +64,20 @@ const text = (maxBytes: number) =>
     ),
   );
 
-const lines = v.pipe(v.number("must be a whole number"), v.integer("must be a whole number"), v.minValue(1));
+const WHOLE = "must be a whole number from 1";
+/** Whatever is above the bound is cut to it, and that is said. */
+const lines = v.pipe(v.number(WHOLE), v.integer(WHOLE), v.minValue(1, WHOLE));
 
 /** Where the team's daemon is, when the caller has found it; else it is looked for as the contract says. */
 const teamd = v.strictObject({
-  url: v.pipe(v.string(), v.maxLength(512)),
-  token: v.pipe(v.string(), v.nonEmpty(), v.maxLength(4_096)),
+  url: short(512),
+  token: filled(4_096),
 });
 
 const caller = {
   teamId: identifier,
-  agentId: v.optional(identifier),
-  cwd: v.optional(v.pipe(v.string(), v.maxLength(4_096))),
+  agentId: v.optional(agentId),
+  cwd: v.optional(short(4_096)),
 };
 
 export const teamStartSchema = v.strictObject({
@@ -71,9 +91,9 @@ export const teamStartSchema = v.strictObject({
   /** Exactly this session instead of the next of a prefix; when it is there, nothing is done. */
   sessionName: v.optional(identifier),
   lines: v.optional(lines),
-  title: v.optional(v.pipe(text(1_024), v.nonEmpty())),
+  title: v.optional(v.pipe(text(1_024), v.nonEmpty("must not be empty"))),
   /** A repeated request with the same key answers what the first one made. */
-  idempotencyKey: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(256))),
+  idempotencyKey: v.optional(filled(256)),
   teamd: v.optional(teamd),
 });
 export type TeamStartRequest = v.InferOutput<typeof teamStartSchema>;
@@ -105,6 +125,24 @@ export interface TeamCapture {
   readonly posted?: boolean | undefined;
 }
 
+export const TEAM_START_OUTCOMES = [
+  "submitted",
+  "queued",
+  "echoed_unconfirmed",
+  "not_echoed",
+  "indeterminate",
+  "refused",
+  "not_ready",
+  "ended",
+  "unfinished",
+] as const;
+/**
+ * What became of the prompt. The first five are delivery's (docs/contracts/native.md). `refused`: the worker was in no state
+ * to take it, and nothing was typed. `not_ready`: it took none in time. `ended`: its program ended before it took one.
+ * `unfinished`: an earlier start did not come to its end, and this request is not the one that could finish it.
+ */
+export type TeamStartOutcome = (typeof TEAM_START_OUTCOMES)[number];
+
 export interface TeamStart {
   /** As tmux reports it (`.` becomes `_`). */
   readonly sessionName: string;
@@ -117,8 +155,15 @@ export interface TeamStart {
   readonly captureHint: string;
   readonly threadId: string | null;
   readonly threadCreated: boolean;
-  /** False: look at the session before relying on it. */
+  /** `outcome` is `submitted` or `queued`. False: look at the session before relying on it. */
   readonly promptSubmitted: boolean;
+  readonly outcome: TeamStartOutcome;
+  /** Why the worker is not at work on the prompt and what to do, its last words among it: foreign text. Null when it is. */
+  readonly reason: string | null;
+  /** Its program has ended; the session is kept. */
+  readonly dead: boolean;
+  /** As in a list. */
+  readonly exitStatus: number | null;
   /** From the session's making until it took a prompt; null when it did not in time. */
   readonly readyMs: number | null;
   readonly capture?: TeamCapture | undefined;

@@ -41,6 +41,19 @@ export function decodeSessionRows(body: Uint8Array, nonce: string): SessionRow[]
   });
 }
 
+/** For `list-clients`. */
+export const TERMINALS_FORMAT = "#{client_control_mode} #{session_id}";
+
+/** Terminals per session: clients in control mode are programs. */
+export function decodeTerminals(body: Uint8Array): ReadonlyMap<SessionId, number> {
+  const counts = new Map<SessionId, number>();
+  for (const line of lines(body)) {
+    const [control, session = ""] = line.split(" ");
+    if (control === "0" && isSessionId(session)) counts.set(session, (counts.get(session) ?? 0) + 1);
+  }
+  return counts;
+}
+
 /** What tmux says of a program that has ended, and of the process that it was. */
 export interface PaneEnd {
   /** 0 when tmux does not say. */

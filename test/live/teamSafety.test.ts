@@ -21,6 +21,7 @@ test("teamd is asked for threads and nothing else, its directory stays as it is,
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 404, 200, 200, 200]);
   expect(new Set(team.teamd.requests.map(({ method, path }) => `${method} ${path}`))).toEqual(
     new Set([
+      "GET /v1/threads/search",
       "POST /v1/threads",
       "POST /v1/threads/thread-0001/messages",
       "GET /v1/threads/thread-0001/tail",

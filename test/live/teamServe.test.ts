@@ -1,5 +1,5 @@
 /** The team contract as a process: where it says it listens, `kill -9`, tmux that is missing, starting it from inside pi. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type teamTmuxExtension from "../../adapters/team/piExtension.ts";
@@ -75,6 +75,78 @@ test("killed with -9 and started again it lists and captures what was there, and
   });
   const prompts = readFileSync(join(sandbox.root, "prompts.jsonl"), "utf8").trim().split("\n");
   expect(prompts).toHaveLength(1);
+});
+
+test("killed between making a worker and typing, the same request finishes it and any other says how", async () => {
+  await using sandbox = cliSandbox();
+  await using teamd = await fakeTeamd(sandbox.path("home/.pi/teams"), TEAM);
+  const gate = sandbox.path("gate");
+  const env = { PI_TEAM_WORKER_ARGV: JSON.stringify([FAKE_PI, "--gate", gate]) };
+  const first = await serve(sandbox, { env });
+  const start = { sessionName: "one", taskPrompt: "finish me", idempotencyKey: "k1", cwd: sandbox.root };
+  const lost = call(sandbox, "start", start).catch(() => undefined);
+  await eventually(async () => JSON.stringify((await call(sandbox, "list")).json).includes("one"));
+  first.child.kill("SIGKILL");
+  await Promise.all([first.finished, lost]);
+  const prompts = sandbox.path("prompts.jsonl");
+  expect([existsSync(prompts), teamd.threads.get("thread-0001")?.messages]).toEqual([false, []]);
+  await serve(sandbox, { env });
+  const other = await call(sandbox, "start", { sessionName: "one", taskPrompt: "another", cwd: sandbox.root });
+  expect(other.json).toMatchObject({
+    created: false,
+    promptSubmitted: false,
+    outcome: "unfinished",
+    reason: expect.stringMatching(/repeat exactly that request to finish it/) as unknown,
+    dead: false,
+  });
+  writeFileSync(gate, "");
+  const finished = await Promise.all([call(sandbox, "start", start), call(sandbox, "start", start)]);
+  finished.push(await call(sandbox, "start", start));
+  for (const { status, json } of finished) {
+    expect([status, json]).toMatchObject([
+      200,
+      { sessionName: "one", created: false, promptSubmitted: true, outcome: "submitted", threadId: "thread-0001" },
+    ]);
+  }
+  expect(readFileSync(prompts, "utf8").trim().split("\n")).toMatchObject([
+    expect.stringContaining('"finish me"') as unknown,
+  ]);
+  expect(teamd.threads.size).toBe(1);
+  expect(teamd.threads.get("thread-0001")?.messages).toMatchObject([
+    { body: expect.stringMatching(/^\[team_tmux_start\] session=one /) as unknown },
+  ]);
+});
+
+test("a changed PATH or setting holds for the next worker of a server that goes on", async () => {
+  await using sandbox = cliSandbox();
+  await using teamd = await fakeTeamd(sandbox.path("home/.pi/teams"), TEAM);
+  expect(teamd.requests).toEqual([]);
+  const worker = `#!/bin/sh\nenv > env.part; mv env.part "$PI_AGENT_ID.env"\nexec sleep 1000\n`;
+  const daemonOf = async (directory: string, env: Readonly<Record<string, string>>, program: string) => {
+    const path = behind(sandbox.binaries(directory, { [program]: worker }));
+    const more = { PI_TEAM_WORKER_ARGV: JSON.stringify([program]), TMUXWIRE_TEAM_READY_TIMEOUT_MS: "1000" };
+    return serve(sandbox, { env: { PATH: path, ...more, ...env } });
+  };
+  const started = async (): Promise<Map<string, string>> => {
+    const { json } = await call(sandbox, "start", { taskPrompt: "x", cwd: sandbox.root });
+    expect(json).toMatchObject({ created: true, dead: false });
+    const written = sandbox.path(`${String(json["sessionName"])}.env`);
+    await eventually(() => existsSync(written) && readFileSync(written, "utf8").includes("PATH="));
+    const lines = readFileSync(written, "utf8").split("\n");
+    return new Map(lines.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]));
+  };
+  const first = await daemonOf("bin-1", { TMUXWIRE_TEAM_PASS_ENV: "OLD_KEY", OLD_KEY: "old", LANG: "C.UTF-8" }, "one");
+  const before = await started();
+  expect([before.get("OLD_KEY"), before.get("LANG")]).toEqual(["old", "C.UTF-8"]);
+  const pid = sandbox.tmux(socketOf(sandbox), "display-message", "-p", "#{pid}");
+  first.child.kill("SIGTERM");
+  await first.finished;
+  const more = { TMUXWIRE_TEAM_PASS_ENV: "NEW_KEY", OLD_KEY: "old", NEW_KEY: "new", LANG: "en_US.UTF-8" };
+  await daemonOf("bin-2", more, "two");
+  const after = await started();
+  expect([after.get("OLD_KEY"), after.get("NEW_KEY"), after.get("LANG")]).toEqual([undefined, "new", "en_US.UTF-8"]);
+  expect(after.get("PATH")).toMatch(new RegExp(`^${sandbox.path("bin-2")}:`));
+  expect(sandbox.tmux(socketOf(sandbox), "display-message", "-p", "#{pid}")).toBe(pid);
 });
 
 test("neither the daemon's token nor teamd's is in any worker's environment, or the daemon's log", async () => {

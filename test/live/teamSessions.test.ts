@@ -92,6 +92,59 @@ function attach(team: TeamFixture, sessionName: string): Disposable & { text(): 
   return { text: () => shown, [Symbol.dispose]: () => terminal.kill() };
 }
 
+describe("attached", () => {
+  test("counts terminals, and no client in control mode, ours or another program's", async () => {
+    await using team = await teamFixture(stays);
+    await team.start();
+    const attached = async () =>
+      ((await team.call("list")).json["sessions"] as readonly { readonly attached: number }[])[0]?.attached;
+    const clients = () => team.tmux("display-message", "-p", "-t", "=worker-1:", "#{session_attached}").trim();
+    const program = spawn("tmux", ["-S", team.socketPath, "-C", "attach", "-t", "=worker-1"], {});
+    try {
+      await eventually(() => clients() === "1");
+      expect(await attached()).toBe(0);
+      using screen = attach(team, "worker-1");
+      await eventually(() => clients() === "2");
+      expect([screen.text(), await attached()]).toEqual([expect.any(String), 1]);
+    } finally {
+      program.kill();
+    }
+  });
+});
+
+describe("a server that ends", () => {
+  test("has no sessions from that moment on, and the next start makes another", async () => {
+    await using team = await teamFixture(stays);
+    for (let round = 1; round <= 10; round += 1) {
+      expect((await team.start()).json).toMatchObject({ sessionName: "worker-1", created: true });
+      team.tmux("kill-server");
+      const [listed, found, again] = await Promise.all([
+        team.call("list"),
+        team.call("capture", { sessionName: "worker-1" }),
+        round % 2 === 0 ? team.call("list") : team.start({ sessionPrefix: "next" }),
+      ]);
+      expect([listed.status, found.status, found.json]).toMatchObject([
+        200,
+        404,
+        { error: { code: "session_not_found" } },
+      ]);
+      const names = (listed.json["sessions"] as readonly { readonly name: string }[]).map(({ name }) => name);
+      expect(names.filter((name) => name !== "next-1")).toEqual([]);
+      expect([again.status, again.json]).toMatchObject([
+        200,
+        round % 2 === 0 ? { sessions: [] } : { sessionName: "next-1", created: true },
+      ]);
+      if (round % 2 === 1) team.tmux("kill-session", "-t", "=next-1");
+    }
+  });
+});
+
+test("workers may ask for keys with modifiers", async () => {
+  await using team = await teamFixture(stays);
+  await team.start();
+  expect(team.tmux("show-options", "-s", "-v", "extended-keys").trim()).toBe("on");
+});
+
 describe("attach", () => {
   test("returns the command, attaches nothing, and the command works", async () => {
     await using team = await teamFixture();
@@ -133,6 +186,11 @@ describe("capture", () => {
     const rows = text.split("\n");
     expect([rows.length, rows.at(-1)]).toEqual([5_001, "[truncated to 5000 lines]"]);
     expect(rows.slice(0, -1)).toEqual(printed(team, "worker-1", 5_000).split("\n").slice(-5_000));
+    // The screen comes on top of the history asked for: so many together are too many as well.
+    const whole = await team.call("capture", { sessionName: "worker-1", lines: 5_000 });
+    expect(whole.json).toMatchObject({ lines: 5_000, truncated: true, text });
+    const less = await team.call("capture", { sessionName: "worker-1", lines: 4_900 });
+    expect(less.json).toMatchObject({ truncated: false, text: printed(team, "worker-1", 4_900) });
     expect(Number(team.tmux("show-options", "-g", "-v", "history-limit"))).toBeGreaterThanOrEqual(5_000);
   });
 
@@ -209,7 +267,9 @@ describe("tmux that cannot be reached", () => {
         error: {
           code: "tmux_error",
           command: `tmux -f /dev/null -S ${team.socketPath} start-server`,
-          stderr: expect.stringMatching(/cannot make the tmux socket directory|ENOTDIR|EEXIST/) as unknown,
+          message: expect.stringMatching(/cannot make the tmux socket directory/) as unknown,
+          // tmux was not asked, so it said nothing.
+          stderr: "",
         },
       },
     ]);
@@ -217,7 +277,8 @@ describe("tmux that cannot be reached", () => {
     const teamId = "t".repeat(64);
     const far = new TeamServers({ rootDir: join(long.home, "d".repeat(60)), env: {}, clock: systemClock });
     await expect(far.use(teamId, async () => undefined)).rejects.toMatchObject({
-      details: { team: "tmux_error", stderr: expect.stringContaining("bytes long") as unknown },
+      message: expect.stringContaining("bytes long") as unknown,
+      details: { team: "tmux_error", stderr: "" },
     });
   });
 

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { LEADER, readyHook, sessions, stays, teamFixture } from "../fixtures/team/teamFixture.ts";
 
 describe("a worker", () => {
@@ -20,6 +21,10 @@ describe("a worker", () => {
       threadId: "thread-0001",
       threadCreated: true,
       promptSubmitted: true,
+      outcome: "submitted",
+      reason: null,
+      dead: false,
+      exitStatus: null,
       readyMs: expect.any(Number) as unknown,
       capture: {
         sessionName: "worker-1",
@@ -36,7 +41,7 @@ describe("a worker", () => {
       { kind: "prompt", text: "say 'hi' $(date)", agent: "worker-1", team: "team-test", cwd: team.home },
     ]);
     const [thread] = team.teamd.threads.values();
-    expect(thread).toMatchObject({ title: "tmux: worker-1", participants: [LEADER] });
+    expect(thread).toMatchObject({ title: "tmux: worker-1", participants: [LEADER, "worker-1"] });
     expect(thread?.messages).toMatchObject([
       {
         from: LEADER,
@@ -81,7 +86,12 @@ describe("a worker", () => {
     const pid = team.tmux("display-message", "-p", "-t", "%1", "#{pane_pid}").trim();
     const environ = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
     expect(environ).toEqual(
-      expect.arrayContaining([`HOME=${team.home}`, "PI_TEAM_ID=team-test", "PI_AGENT_ID=v1_2-1"]),
+      expect.arrayContaining([
+        `HOME=${team.home}`,
+        "PI_TEAM_ID=team-test",
+        "PI_AGENT_ID=v1_2-1",
+        "PI_TEAM_THREAD_ID=thread-0001",
+      ]),
     );
     expect(environ).toContainEqual(expect.stringMatching(/^PATH=/));
     expect(environ).toContainEqual(expect.stringMatching(/^PI_CODING_AGENT_DIR=/));
@@ -107,10 +117,100 @@ describe("a worker", () => {
   test("that ends at once is kept with its status", async () => {
     await using team = await teamFixture({ worker: { argv: ["false"], hooked: false } });
     const { status, json } = await team.start();
-    expect([status, json]).toMatchObject([200, { created: true, promptSubmitted: false, readyMs: null }]);
+    expect([status, json]).toMatchObject([
+      200,
+      {
+        created: true,
+        promptSubmitted: false,
+        outcome: "ended",
+        reason: expect.stringMatching(
+          /^the worker has ended \(exit status 1\) before it took the prompt; it said nothing/,
+        ),
+        dead: true,
+        exitStatus: 1,
+        readyMs: null,
+      },
+    ]);
     expect(team.tmux("display-message", "-p", "-t", "%1", "#{pane_dead} #{pane_dead_status}").trim()).toBe("1 1");
     const listed = (await team.call("list")).json["sessions"];
     expect(listed).toMatchObject([{ name: "worker-1", dead: true, exitStatus: 1 }]);
+  });
+});
+
+describe("a worker that ends", () => {
+  test("at once is told of in its own last words, and nobody is told that it works", async () => {
+    await using team = await teamFixture({ piFlags: ["--exit", "7"] });
+    const { status, json } = await team.start({ sessionName: "one", lines: 4 });
+    expect([status, json]).toMatchObject([
+      200,
+      {
+        created: true,
+        promptSubmitted: false,
+        outcome: "ended",
+        reason: expect.stringMatching(/exit status 7\) before it took the prompt; it said last: fake pi leaves\n/),
+        dead: true,
+        exitStatus: 7,
+        capture: { lines: 1, text: "fake pi leaves" },
+      },
+    ]);
+    const messages = team.teamd.threads.get("thread-0001")?.messages.map(({ body }) => body) ?? [];
+    expect(messages).toEqual([
+      '[team_tmux_ended] session=one team=team-test exitStatus=7\ncapture: team_tmux_capture {"sessionName":"one","lines":1000}\ntask: do it',
+    ]);
+    // Asked for again it is as dead as before, and nothing more is said.
+    const again = await team.start({ sessionName: "one", taskPrompt: "another" });
+    expect(again.json).toMatchObject({ created: false, outcome: "ended", dead: true, exitStatus: 7 });
+    expect(String(again.json["reason"])).toContain(`tmux -S ${team.socketPath} kill-session -t =one`);
+    expect(team.teamd.threads.get("thread-0001")?.messages).toHaveLength(1);
+  });
+
+  test("later is dead to whoever asks for its session", async () => {
+    await using team = await teamFixture();
+    const first = await team.start({ sessionName: "one" });
+    expect(first.json).toMatchObject({ outcome: "submitted", reason: null, dead: false });
+    process.kill(Number(team.tmux("display-message", "-p", "-t", "=one:", "#{pane_pid}")), "SIGKILL");
+    await eventually(() => team.tmux("display-message", "-p", "-t", "=one:", "#{pane_dead}").trim() === "1");
+    await eventually(async () => (await team.start({ sessionName: "one" })).json["dead"] === true);
+    expect((await team.start({ sessionName: "one" })).json).toMatchObject({
+      created: false,
+      promptSubmitted: true,
+      outcome: "submitted",
+      reason: expect.stringMatching(/^the worker has ended \(exit status 137\) after it took the prompt/),
+      dead: true,
+      exitStatus: 137,
+    });
+    expect(team.prompts()).toHaveLength(1);
+  });
+});
+
+describe("nothing is made", () => {
+  test.each([["pi-that-is-not-there"], ["/nonexistent/pi"], ["./pi"]])("when there is no %s", async (program) => {
+    await using team = await teamFixture({ worker: { argv: [program] } });
+    const { status, json } = await team.start();
+    expect([status, json]).toMatchObject([
+      503,
+      { error: { code: "worker_not_found", message: expect.stringContaining(program) as unknown } },
+    ]);
+    expect(team.teamd.requests).toEqual([]);
+    expect(existsSync(join(team.home, ".pi/agent"))).toBe(false);
+  });
+
+  test("for a team that is misspelt, or whose teamd is gone", async () => {
+    await using team = await teamFixture(stays);
+    const teamd = { url: team.teamd.url, token: team.teamd.token };
+    for (const body of [
+      { teamId: "nobody" },
+      { teamId: "nobody", teamd },
+      { teamId: "nobody", teamd, threadId: "x" },
+    ]) {
+      const { status, json } = await team.start(body);
+      expect([status, json]).toMatchObject([503, { error: { code: "teamd_unavailable" } }]);
+    }
+    expect(String((await team.start({ teamId: "nobody", teamd })).text)).toContain("is teamId spelt right?");
+    await team.teamd.stop();
+    expect((await team.start()).status).toBe(503);
+    expect(existsSync(join(team.home, ".pi/agent"))).toBe(false);
+    expect(team.teamd.requests.filter(({ method }) => method !== "GET")).toEqual([]);
   });
 });
 
@@ -182,7 +282,17 @@ describe("the prompt", () => {
   test("is not typed into a worker that is not ready in time; the session is kept and announced", async () => {
     await using team = await teamFixture({ piFlags: ["--never-draws"], worker: { readyTimeoutMs: 300 } });
     const { status, json } = await team.start();
-    expect([status, json]).toMatchObject([200, { created: true, promptSubmitted: false, readyMs: null }]);
+    expect([status, json]).toMatchObject([
+      200,
+      {
+        created: true,
+        promptSubmitted: false,
+        outcome: "not_ready",
+        reason: expect.stringMatching(/took no prompt in time/) as unknown,
+        dead: false,
+        readyMs: null,
+      },
+    ]);
     expect(sessions(team)).toEqual(["worker-1"]);
     expect(team.teamd.threads.get("thread-0001")?.messages).toHaveLength(1);
   });
@@ -230,15 +340,24 @@ describe("threads", () => {
     expect(sessions(team)).toEqual([]);
   });
 
-  test("a post that fails leaves the session and says so", async () => {
+  test("a post that fails leaves the session and says so; the request that is repeated makes it good", async () => {
     await using team = await teamFixture();
     team.teamd.failPosts = 500;
-    const { status, json } = await team.start();
+    const request = { sessionName: "worker-1", idempotencyKey: "k" };
+    const { status, json } = await team.start(request);
     expect([status, json]).toMatchObject([
       502,
       { error: { code: "thread_post_failed", message: expect.stringContaining("worker-1") as unknown } },
     ]);
     expect(sessions(team)).toEqual(["worker-1"]);
+    team.teamd.failPosts = undefined;
+    for (let times = 0; times < 2; times += 1) {
+      const repeated = await team.start(request);
+      expect([repeated.status, repeated.json]).toMatchObject([200, { created: false, outcome: "submitted" }]);
+    }
+    expect(team.teamd.threads.get("thread-0001")?.messages).toMatchObject([
+      { body: expect.stringContaining("[team_tmux_start] session=worker-1") as unknown },
+    ]);
     expect(team.prompts()).toHaveLength(1);
   });
 

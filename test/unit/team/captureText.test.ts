@@ -27,6 +27,24 @@ test("more than 5,000 lines are cut, and the marker says so", async () => {
   expect(text.split("\n")).toHaveLength(lines + 1);
 });
 
+test("never more than 5,000 lines, whichever number was asked for", async () => {
+  const many = await target(5_400);
+  for (const [requested, kept, cut] of [
+    [4_900, 4_900 + ROWS, false],
+    [1e9, 5_000, true],
+  ] as const) {
+    const { text, lines, truncated } = await captureText(many, requested);
+    expect([lines, truncated, text.endsWith("\n[truncated to 5000 lines]")]).toEqual([kept, cut, cut]);
+    expect(text.split("\n").length).toBe(kept + (cut ? 1 : 0));
+  }
+  const first = await initialCapture(many, 1e9);
+  expect([first.lines, first.truncated, first.text.endsWith("\n[truncated to 5000 lines]")]).toEqual([
+    5_000,
+    true,
+    true,
+  ]);
+});
+
 test("of a start: the last rows that hold something", async () => {
   const { text, lines } = await initialCapture(await target(100), 5);
   const rows = text.split("\n");

@@ -21,6 +21,8 @@ import {
 } from "../../../adapters/team/daemonFile.ts";
 import { defaultAgentId, discoverTeamd, discoverTeamId } from "../../../adapters/team/discovery.ts";
 import { pathInProject } from "../../../adapters/team/piGuard.ts";
+import { parse } from "../../../adapters/team/requests.ts";
+import { teamListSchema } from "../../../protocol/api/team.ts";
 
 let homeDir: string;
 beforeEach(() => {
@@ -68,9 +70,26 @@ describe("teamd", () => {
 
   test("who posts", () => {
     expect(defaultAgentId({ PI_AGENT_ID: "worker-1", USER: "me" })).toBe("worker-1");
-    expect(defaultAgentId({ USER: "me" })).toBe("me-auto");
-    expect(defaultAgentId({ USER: "Me & you" })).toBe("Me___you-auto");
-    expect(defaultAgentId({})).toBe("user-auto");
+  });
+
+  // What pi-team's client makes of them, as it was asked: a lease that it holds has to be the extension's.
+  test.each([
+    [{ USER: "me" }, "me-auto"],
+    [{ USER: "Me & you" }, "Me-you-auto"],
+    [{ USER: "  a b  " }, "a-b-auto"],
+    [{ USER: "é", LOGNAME: "log" }, "log-auto"],
+    [{ USER: "", LOGNAME: "", USERNAME: "win" }, "win-auto"],
+    [{ USER: "--x--" }, "x-auto"],
+    [{ USER: "DOMAIN\\user.name" }, "DOMAIN-user.name-auto"],
+    [{ USER: "a@b.c" }, "a-b.c-auto"],
+    [{ USER: "a__b-.c" }, "a__b-.c-auto"],
+    [{ USER: "x".repeat(80) }, `${"x".repeat(80)}-auto`],
+    [{ USER: "漢字", LOGNAME: "🙂" }, `agent-${process.pid}`],
+    [{ USER: "-" }, `agent-${process.pid}`],
+    [{}, `agent-${process.pid}`],
+  ])("who posts for %j", (env, agentId) => {
+    expect(defaultAgentId(env)).toBe(agentId);
+    expect(parse(teamListSchema, { teamId: "t", agentId })).toEqual({ teamId: "t", agentId });
   });
 });
 

@@ -76,11 +76,22 @@ test("there is room for so many; the one used longest ago makes it, and one at w
 });
 
 test("a start that fails has the contract's name and is tried again by the next request", async () => {
-  const failures = [new AppError("TMUX_UNAVAILABLE", "no tmux"), new AppError("CONFIGURATION_INVALID", "too long")];
+  const missing = { details: { reason: "tmux_not_installed" } };
+  const left = new AppError("CONNECTION_LOST", "lost (server exited)", { details: { tmux: "need UTF-8 locale" } });
+  const failures = [
+    new AppError("TMUX_UNAVAILABLE", "no tmux", missing),
+    new AppError("CONFIGURATION_INVALID", "too long"),
+    new AppError("TMUX_UNAVAILABLE", "tmux could not be started", { cause: left }),
+  ];
   const { teams, opened } = servers({ fail: () => failures.shift() });
   await expect(teams.use("a", nothing)).rejects.toMatchObject({ details: { team: "tmux_not_installed" } });
   await expect(teams.use("a", nothing)).rejects.toMatchObject({
-    details: { team: "tmux_error", stderr: "too long", command: `tmux -f /dev/null -S ${path("a")} start-server` },
+    message: expect.stringContaining("too long") as unknown,
+    details: { team: "tmux_error", stderr: "", command: `tmux -f /dev/null -S ${path("a")} start-server` },
+  });
+  // tmux that is there and fails is not one that is missing, and what it said is told.
+  await expect(teams.use("a", nothing)).rejects.toMatchObject({
+    details: { team: "tmux_error", stderr: "need UTF-8 locale" },
   });
   await teams.use("a", nothing);
   expect(opened).toHaveLength(1);

@@ -1,0 +1,24 @@
+/** Whether a worker's session has ended, and how: the same for a list and for the answer to a start. */
+import type { PaneInfo, SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+
+export interface SessionEnd {
+  /** Every program in it has ended. */
+  readonly dead: boolean;
+  /** Of its active pane, as a shell gives it; null while it runs, or when nobody knows. */
+  readonly exitStatus: number | null;
+}
+
+export function sessionEnd(server: TmuxServer, session: SessionInfo): SessionEnd {
+  const windows = server.windows().filter((window) => session.windows.includes(window.id));
+  const panes = windows.flatMap((window) => window.panes.flatMap((pane) => server.findPane(pane) ?? []));
+  return {
+    dead: panes.length > 0 && panes.every((pane) => pane.exit !== undefined),
+    exitStatus: exitStatus(panes.find((pane) => pane.id === session.activePane)),
+  };
+}
+
+function exitStatus(pane: PaneInfo | undefined): number | null {
+  const { exitCode, signal } = pane?.exit ?? {};
+  if (exitCode !== undefined) return exitCode;
+  return signal === undefined ? null : 128 + signal;
+}

@@ -1,0 +1,89 @@
+/** The answer to a start: the session as it is now, what became of the prompt, and why the worker is not at work on it. */
+import type { SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { TeamStart, TeamStartOutcome } from "../../protocol/api/team.ts";
+import { type CaptureTarget, lastWords } from "./captureText.ts";
+import { attachArgv, captureHint, shellLine } from "./names.ts";
+import { type SessionEnd, sessionEnd } from "./sessionEnd.ts";
+import type { StartRecord } from "./startRecord.ts";
+
+export interface Answered {
+  readonly server: TmuxServer;
+  readonly socketPath: string;
+  readonly session: SessionInfo;
+  /** Undefined for a session that no start has made. */
+  readonly record: StartRecord | undefined;
+  /** Of the request. */
+  readonly threadId: string | undefined;
+}
+
+export async function startAnswer({ server, socketPath, session, record, threadId }: Answered): Promise<TeamStart> {
+  const { activePane: pane, name: sessionName } = session;
+  const window = server.windows().find((other) => pane !== undefined && other.panes.includes(pane));
+  const end = sessionEnd(server, session);
+  const outcome = record?.outcome ?? "unfinished";
+  const target = pane === undefined ? undefined : { server, socketPath, sessionName, pane };
+  return {
+    sessionName,
+    created: false,
+    windowName: window?.name ?? "",
+    paneId: pane ?? "",
+    socketPath,
+    attachCommand: shellLine(attachArgv(socketPath, sessionName)),
+    captureHint: captureHint(sessionName),
+    threadId: record?.threadId ?? threadId ?? null,
+    threadCreated: false,
+    promptSubmitted: isTaken(outcome),
+    outcome,
+    reason: end.dead ? await whyDead(end, outcome, target) : whyNot(outcome, record),
+    ...end,
+    readyMs: record?.readyMs ?? null,
+  };
+}
+
+const isTaken = (outcome: TeamStartOutcome): boolean => outcome === "submitted" || outcome === "queued";
+
+async function whyDead(
+  { exitStatus }: SessionEnd,
+  outcome: TeamStartOutcome,
+  target: CaptureTarget | undefined,
+): Promise<string> {
+  // What it said helps; that it cannot be read any more is no reason to answer nothing.
+  const words = target === undefined ? "" : await lastWords(target).catch(() => "");
+  const when = isTaken(outcome)
+    ? "after it took"
+    : outcome === "ended"
+      ? "before it took"
+      : "and is not known to have taken";
+  const said = words === "" ? "it said nothing" : `it said last: ${words}`;
+  const exit =
+    target === undefined
+      ? ""
+      : `\nIts session is kept; ${shellLine(["tmux", "-S", target.socketPath, "kill-session", "-t", `=${target.sessionName}`])} makes room for a new one of this name`;
+  return `the worker has ended (exit status ${exitStatus ?? "unknown"}) ${when} the prompt; ${said}${exit}`;
+}
+
+const LOOK = "look at the session with team_tmux_capture";
+
+function whyNot(outcome: TeamStartOutcome, record: StartRecord | undefined): string | null {
+  switch (outcome) {
+    case "submitted":
+    case "queued":
+      return null;
+    case "echoed_unconfirmed":
+      return `${record?.detail ?? "the prompt was typed and Enter pressed, but nothing says that the worker took it"}; ${LOOK}`;
+    case "not_echoed":
+      return `${record?.detail ?? "the prompt was pasted and did not appear, so Enter was not pressed"}; ${LOOK}`;
+    case "indeterminate":
+      return `${record?.detail ?? "the connection to tmux was lost while the prompt was typed"}: whether the worker took it is not known; ${LOOK}`;
+    case "refused":
+      return record?.detail ?? `the worker was in no state to take the prompt; ${LOOK}`;
+    case "not_ready":
+      return `the worker took no prompt in time, so none was typed; ${LOOK}, and attach to type it`;
+    case "ended":
+      return `the worker ended before it took the prompt, and another program is in its pane now; ${LOOK}`;
+    case "unfinished":
+      return record === undefined
+        ? `the session was made by somebody else, and nothing was typed into it; ${LOOK}, or choose another name`
+        : `an earlier start of this session did not come to its end; repeat exactly that request to finish it, or ${LOOK}`;
+  }
+}
