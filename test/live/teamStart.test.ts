@@ -125,7 +125,7 @@ describe("a worker", () => {
         outcome: "ended",
         reason: expect.stringMatching(
           /^the worker has ended \(exit status 1\) before it took the prompt; it said nothing/,
-        ),
+        ) as unknown,
         dead: true,
         exitStatus: 1,
         readyMs: null,
@@ -147,7 +147,9 @@ describe("a worker that ends", () => {
         created: true,
         promptSubmitted: false,
         outcome: "ended",
-        reason: expect.stringMatching(/exit status 7\) before it took the prompt; it said last: fake pi leaves\n/),
+        reason: expect.stringMatching(
+          /exit status 7\) before it took the prompt; it said last: fake pi leaves\n/,
+        ) as unknown,
         dead: true,
         exitStatus: 7,
         capture: { lines: 1, text: "fake pi leaves" },
@@ -175,7 +177,7 @@ describe("a worker that ends", () => {
       created: false,
       promptSubmitted: true,
       outcome: "submitted",
-      reason: expect.stringMatching(/^the worker has ended \(exit status 137\) after it took the prompt/),
+      reason: expect.stringMatching(/^the worker has ended \(exit status 137\) after it took the prompt/) as unknown,
       dead: true,
       exitStatus: 137,
     });
@@ -206,7 +208,7 @@ describe("nothing is made", () => {
       const { status, json } = await team.start(body);
       expect([status, json]).toMatchObject([503, { error: { code: "teamd_unavailable" } }]);
     }
-    expect(String((await team.start({ teamId: "nobody", teamd })).text)).toContain("is teamId spelt right?");
+    expect((await team.start({ teamId: "nobody", teamd })).text).toContain("is teamId spelt right?");
     await team.teamd.stop();
     expect((await team.start()).status).toBe(503);
     expect(existsSync(join(team.home, ".pi/agent"))).toBe(false);

@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { daemonFilePath, writeDaemonFile } from "../../adapters/team/daemonFile.ts";
-import { configurePi, installPi, PI_VERSION } from "../fixtures/team/realPi.ts";
+import { configurePi, installedPis } from "../fixtures/team/realPi.ts";
 import { modelServer, type ModelServer } from "../fixtures/team/modelServer.ts";
 import { readyHook, type TeamFixture, type TeamFixtureOptions, teamFixture } from "../fixtures/team/teamFixture.ts";
 import { eventually } from "../support/eventually.ts";
@@ -13,12 +13,14 @@ import { report, spread } from "../support/report.ts";
 
 const THREADS = join(import.meta.dirname, "../fixtures/team/threadsExtension.ts");
 
-const installed = installPi();
-const pi = "pi" in installed ? installed.pi : "";
-if ("missing" in installed)
-  process.stderr.write(`pi ${PI_VERSION} cannot be installed (${installed.missing}): skipped\n`);
+const installed = installedPis(process.env);
+for (const found of installed) if ("missing" in found) process.stderr.write(`no pi (${found.missing}): skipped\n`);
+const pis = installed.flatMap((found) => ("pi" in found ? [found] : []));
 
-async function withPi(options: TeamFixtureOptions = {}): Promise<TeamFixture & { readonly model: ModelServer }> {
+async function withPi(
+  pi: string,
+  options: TeamFixtureOptions = {},
+): Promise<TeamFixture & { readonly model: ModelServer }> {
   const model = await modelServer();
   const team = await teamFixture({
     ...options,
@@ -52,9 +54,9 @@ const literal = [
   `long ${"word ".repeat(400)}end`,
 ];
 
-describe.runIf(pi !== "")(`pi ${PI_VERSION}`, () => {
+describe.each(pis)("pi $version", ({ pi, version }) => {
   test("20 of 20 starts reach the model exactly once", async () => {
-    await using team = await withPi();
+    await using team = await withPi(pi);
     const readyMs: number[] = [];
     for (let at = 1; at <= 20; at += 1) {
       const { json } = await team.start({ taskPrompt: `task ${at}` });
@@ -64,11 +66,11 @@ describe.runIf(pi !== "")(`pi ${PI_VERSION}`, () => {
       team.tmux("respawn-pane", "-k", "-t", `=worker-${at}:`, "true");
       expect(team.model.prompts).toEqual(Array.from({ length: at }, (_, index) => `task ${index + 1}`));
     }
-    report("realPi", { starts: 20, submitted: team.model.prompts.length, readyMs: spread(readyMs) });
+    report("realPi", { version, starts: 20, submitted: team.model.prompts.length, readyMs: spread(readyMs) });
   });
 
   test.each(literal)("the model gets the prompt as it was given, in one message: %j", async (taskPrompt) => {
-    await using team = await withPi();
+    await using team = await withPi(pi);
     expect((await team.start({ taskPrompt })).json).toMatchObject({ promptSubmitted: true });
     await eventually(() => team.model.prompts.length > 0);
     await eventually(async () => captured(team).then((text) => text.includes("fine")));
@@ -78,7 +80,7 @@ describe.runIf(pi !== "")(`pi ${PI_VERSION}`, () => {
   });
 
   test("a worker without the hook is told by its screen", async () => {
-    await using team = await withPi({ worker: { argv: [pi] } });
+    await using team = await withPi(pi, { worker: { argv: [pi] } });
     expect((await team.start({ taskPrompt: "no hook" })).json).toMatchObject({ promptSubmitted: true });
     await eventually(() => team.model.prompts.length > 0);
     expect(team.model.prompts).toEqual(["no hook"]);
@@ -86,14 +88,15 @@ describe.runIf(pi !== "")(`pi ${PI_VERSION}`, () => {
 
   test("in pi, beside another extension, the model calls each tool; a worker posts to its thread by itself", async () => {
     const extensions = [readyHook(), THREADS, join(readyHook(), "../piExtension.js")].flatMap((file) => ["-e", file]);
-    await using team = await withPi({ worker: { argv: [pi, ...extensions] } });
+    await using team = await withPi(pi, { worker: { argv: [pi, ...extensions] } });
     team.teamd.leases.set("leader-1", ["."]).set("leader-3", ["."]);
     await writeDaemonFile(daemonFilePath(join(team.home, ".pi/agent/tmux")), {
       url: team.url,
       token: team.token,
       pid: 0,
     });
-    const post = { threadId: "thread-0001", message: "hello from the worker" };
+    // It knows its thread by itself.
+    const post = { message: "hello from the worker" };
     const calls: readonly (readonly [tool: string, input: object, result: RegExp])[] = [
       ["team_tmux_start", { taskPrompt: "as told", threadId: "thread-0001" }, /"sessionName": "worker-1"/],
       ["team_tmux_list", { sessionPrefix: "worker" }, /"name": "worker-1"/],
@@ -110,13 +113,40 @@ describe.runIf(pi !== "")(`pi ${PI_VERSION}`, () => {
       expect(team.model.toolResults[index]).toMatch(result);
     }
     expect(team.model.prompts.filter((prompt) => !prompt.startsWith("CALL "))).toEqual(["as told"]);
-    expect(
-      team.teamd.threads.get("thread-0001")?.messages.map(({ from, body }) => [from, body.split("\n", 1)[0]]),
-    ).toEqual([
+    const thread = (number: number) => team.teamd.threads.get(`thread-000${number}`);
+    const said = (number: number) => thread(number)?.messages.map(({ from, body }) => [from, body.split("\n", 1)[0]]);
+    expect(said(1)).toEqual([
       ["leader", "[team_tmux_start] session=leader-1 team=team-test"],
       ["leader-1", "[team_tmux_start] session=worker-1 team=team-test"],
+    ]);
+    expect(thread(5)?.participants).toEqual(["leader", "leader-5"]);
+    // Which of the two comes first is nobody's choice.
+    expect(said(5)?.sort()).toEqual([
+      ["leader", "[team_tmux_start] session=leader-5 team=team-test"],
       ["leader-5", "hello from the worker"],
     ]);
+  });
+
+  test("one that ends at once is told of in its own words", async () => {
+    await using team = await withPi(pi, { worker: { argv: [pi, "-e", "/nonexistent/extension.js"] } });
+    const { json } = await team.start({ lines: 10 });
+    expect(json).toMatchObject({ created: true, promptSubmitted: false, outcome: "ended", dead: true, exitStatus: 1 });
+    expect(json["reason"]).toMatch(/nonexistent\/extension\.js/);
+    expect(team.teamd.threads.get("thread-0001")?.messages).toMatchObject([
+      { body: expect.stringMatching(/^\[team_tmux_ended\] session=worker-1 .* exitStatus=1\n/) as unknown },
+    ]);
+  });
+
+  test("it finds nothing wrong with its terminal", async () => {
+    await using team = await withPi(pi);
+    await team.start();
+    await eventually(async () => captured(team).then((text) => text.includes("fine")));
+    expect(await captured(team)).not.toContain("extended-keys");
+    team.tmux("set-option", "-s", "extended-keys", "off");
+    await team.start();
+    // Such a notice does come, where there is something to be noticed.
+    const second = async () => String((await team.call("capture", { sessionName: "worker-2" })).json["text"]);
+    await eventually(async () => (await second()).includes("extended-keys is off"));
   });
 });
 
