@@ -12,7 +12,7 @@ const GUEST = ["-u", "-N", "attach-session", "-E", "-f", "ignore-size,pause-afte
 describe.skipIf(process.platform !== "linux")("with /proc", () => {
   test("of an owned server: the next start has the server, and the programs go on", async () => {
     await using socket = privateSocket();
-    const hub = attachArguments("__tmuxwire-left", 1_000, 10);
+    const hub = attachArguments("__tmuxwire-left", 1_000, 10, {});
     using orphan = await orphanedClient(["-u", "-f", "/dev/null", "-S", socket.socketPath, ...hub]);
     socket.tmux("new-session", "-d", "-s", "work", "cat");
     expect(pids(socket)).toEqual([orphan.pid]);
