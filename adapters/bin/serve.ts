@@ -71,12 +71,13 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
 
 /** @throws AppError when none starts, or one of those that were asked for by name. */
 async function startParts(parts: readonly Part[], context: StartContext): Promise<void> {
-  const { isEverything, log, print } = context;
+  const { isEverything, log, print, stopping } = context;
   const isNative = ({ start }: Part): boolean => start === startNative;
   // Before anything is started: the usual reason for a start that fails is a daemon that is running.
   const other = parts.some(isNative) ? await failureOf(() => requireNoOther(context)) : undefined;
   const failures: Failure[] = [];
   for (const part of parts) {
+    if (stopping.aborted) return;
     const error = other !== undefined && isNative(part) ? other : await failureOf(() => startPart(part, context));
     if (error === undefined) continue;
     if (!isEverything) throw error;

@@ -9,6 +9,7 @@ import type { CommandCall, CommandSpec } from "./commandTypes.ts";
 import { configurationOf } from "./configuration.ts";
 import { requireDescriptors } from "./descriptors.ts";
 import { ADDIN_OPTIONS, CONFIG_OPTIONS } from "./configOptions.ts";
+import type { Daemon } from "./serve.ts";
 
 export const serveCommand: CommandSpec = {
   name: "serve",
@@ -68,26 +69,34 @@ export async function serve(
   const log = createLog({ level: config.logLevel, write: (line) => io.err(line), nowUnixMs: Date.now });
   // Node tells the rest on stderr and ends the process; the log is where such a thing is looked for.
   process.on("uncaughtExceptionMonitor", (error) => log.error("daemon.crashed", { error }));
-  requireDescriptors();
-  // Loaded here: no other command needs the servers, and half of their start would be spent on that.
-  const { startDaemon } = await import("./serve.ts");
-  const daemon = startDaemon({
-    config,
-    only,
-    isEverything,
-    env: io.env,
-    log,
-    print: (line) => void io.out(`${line}\n`),
-  });
-  // Listened for from the start: one that comes while we start is obeyed as well.
-  const told = untilTold({
+  let starting: Promise<Daemon> | undefined;
+  const told = new AbortController();
+  // Listened for before anything is waited for: `Io` has taken these signals from Node, and what comes before we listen
+  // would end nothing.
+  const ended = untilTold({
     clock: systemClock,
     log,
-    stop: async () => (await daemon).stop(),
+    stop: async () => {
+      told.abort();
+      await (await starting)?.stop();
+    },
     onSignal: (handler) => {
       for (const signal of STOP_SIGNALS) process.on(signal, handler);
       return () => STOP_SIGNALS.forEach((signal) => process.off(signal, handler));
     },
   });
-  return Promise.race([daemon.then(() => told), told]);
+  requireDescriptors();
+  // Loaded here: no other command needs the servers, and half of their start would be spent on that.
+  const { startDaemon } = await import("./serve.ts");
+  if (told.signal.aborted) return ended;
+  starting = startDaemon({
+    config,
+    only,
+    isEverything,
+    env: io.env,
+    log,
+    stopping: told.signal,
+    print: (line) => void io.out(`${line}\n`),
+  });
+  return Promise.race([starting.then(() => ended), ended]);
 }

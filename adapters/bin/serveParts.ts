@@ -25,6 +25,8 @@ export interface ServeOptions {
   /** The daemon's own environment; what of it reaches a pane is `paneEnvironment`'s choice. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
+  /** Aborts when it is told to stop: what has not been started then is not. */
+  readonly stopping: AbortSignal;
   /** Start-up lines for a person, one per listener. */
   readonly print: (line: string) => void;
 }

@@ -1,5 +1,5 @@
 /** A daemon that is told to stop: everything under way is answered, every stream ends with its last event. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
@@ -108,5 +108,48 @@ describe("SIGTERM", () => {
       expect(await reader.next()).toMatchObject({ kind: "closed", code: "CONNECTION_LOST" });
       expect(await reader.next()).toBeUndefined();
     }
+  });
+});
+
+/** What runs before the program: it sends SIGTERM in the turn in which the program begins to listen for it. */
+const SIGNAL_WHEN_LISTENED_FOR = `
+const { once } = process;
+process.once = function (event, ...rest) {
+  const answer = once.call(this, event, ...rest);
+  if (event === "SIGTERM") process.kill(process.pid, event);
+  return answer;
+};`;
+
+/** As far as the start has come, from the first turn to the last line. */
+const MOMENTS = [/add-in|bridge/, /team contract/, /dashboard listening/] as const;
+
+describe("SIGTERM while it starts", () => {
+  const everything = (sandbox: CliSandbox): string[] => {
+    const none = sandbox.path("tmp/none.sock");
+    return ["serve", "--http", "--addin-port", "0", "--port", "0", "--dashboard-tmux-socket", none];
+  };
+  const events = (stderr: string): string[] =>
+    stderr
+      .split("\n")
+      .filter((line) => line.startsWith("{"))
+      .map((line) => (JSON.parse(line) as { event: string }).event);
+
+  test("before the servers are loaded: nothing is started", async () => {
+    await using sandbox = cliSandbox();
+    writeFileSync(sandbox.path("signal.mjs"), SIGNAL_WHEN_LISTENED_FOR);
+    const daemon = sandbox.start(everything(sandbox), {
+      env: { NODE_OPTIONS: `--import ${sandbox.path("signal.mjs")}` },
+    });
+    const { code, stdout, stderr } = await daemon.finished;
+    expect([code, stdout, events(stderr)]).toEqual([0, "", ["daemon.stopping", "daemon.stopped"]]);
+    expect(existsSync(sandbox.tmuxSocketPath)).toBe(false);
+  });
+
+  test.each(MOMENTS)("at the line %s", async (moment) => {
+    await using sandbox = cliSandbox();
+    const daemon = sandbox.start(everything(sandbox));
+    await daemon.line(moment);
+    expect(await stop(daemon)).toBeLessThan(2_000);
+    expect(events(daemon.stderr())).toEqual(expect.arrayContaining(["daemon.stopping", "daemon.stopped"]));
   });
 });
