@@ -5,6 +5,7 @@
  * tmux itself takes the hub away when our client goes, however it goes.
  */
 import { setHook, setSessionHook } from "../../protocol/command/build.ts";
+import { STRAY_OPTION } from "../../protocol/command/formats.ts";
 import type { PaneId, SessionId } from "../../protocol/ids.ts";
 
 /** No client can name a session so: names begin with a letter or a digit in every contract, and adapters refuse it. */
@@ -64,12 +65,18 @@ export const TITLE_OPTION = "@tmuxwire_title";
 export function hubHooks(hubName: string, hub: SessionId, eventPane: PaneId, hookIndex: number): readonly string[] {
   const [linked, died] = hookNames(hookIndex);
   const inHub = `#{m:*${hubName}*,#{window_linked_sessions_list}}`;
+  // One whose only place is the hub was made there by somebody: it is not one whose session has ended.
+  const isStray = `#{&&:#{==:#{hook_session_name},${hubName}},#{==:#{window_linked_sessions},1}}`;
   // What another daemon keeps in its own hub is none of ours.
   const ofHub = `#{m:${HUB_PREFIX}*,#{hook_session_name}}`;
   const taken = [linked, died, titleHookName(hookIndex)].map((hook) => `set-hoo -gu "${hook}" ; `).join("");
   return [
     // Whoever makes or links a window, and however: it is in the hub before its first byte is read.
-    setHook(linked, `if-shel -F "#{||:${inHub},${ofHub}}" "" "link-windo -d -t =${hubName}:"`),
+    setHook(
+      linked,
+      `if-shel -F "${isStray}" "set-optio -w ${STRAY_OPTION} 1" ` +
+        `{ if-shel -F "#{||:${inHub},${ofHub}}" "" "link-windo -d -t =${hubName}:" }`,
+    ),
     setHook(died, `send-key -t ${eventPane} -l "died;"`),
     setSessionHook(hub, "client-detached", `${taken}${leaveCommand(hub)}`),
   ];

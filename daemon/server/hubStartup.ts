@@ -21,10 +21,12 @@ import { AppError } from "../../protocol/errors.ts";
 import type { PaneId, SessionId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import { introduce } from "../connection/tmuxFeatures.ts";
+import type { OpenTransport } from "../connection/transport.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
 import type { Clock } from "../time/clock.ts";
 import { endClient, isOrphan, type OurClient, ourClients } from "./orphanedClients.ts";
 import { withSetting } from "./socketPath.ts";
+import { type ClientSpawn, putHubLast } from "./hubPlace.ts";
 import { EventPaneReader, hubHooks, isHubName, type PaneEvent, titleHook } from "./hub.ts";
 
 /** A daemon that was killed takes this long to leave at most: its client is told by the kernel (docs/tmuxFacts.md 3). */
@@ -59,6 +61,9 @@ export interface HubStartupOptions {
   readonly requireOwn: (identity: ServerIdentity) => void;
   /** Variables that new panes must not get. */
   readonly unset: readonly string[];
+  /** For a client that does not stay. */
+  readonly openShort: OpenTransport;
+  readonly spawnShort: ClientSpawn;
   /** What the socket's path is called where the user sets it. */
   readonly setting?: string | undefined;
 }
@@ -79,6 +84,8 @@ export async function prepareHub(options: HubStartupOptions): Promise<AttachedHu
   await connection.command(titleHook(identity.pane, hookIndex), "none").catch(ignoreCommandFailure);
   await linkExistingWindows(connection, identity);
   await connection.command(RAW_TERMINAL, "none").catch(ignoreCommandFailure);
+  const { clock, openShort, spawnShort } = options;
+  await putHubLast({ connection, clock, hub: identity.session, open: openShort, spawn: spawnShort });
   await eventPaneReady;
   return { ...identity, connection, name: hubName, hookIndex };
 }

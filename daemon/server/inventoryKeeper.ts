@@ -25,7 +25,7 @@ import { TTY_DIRECTORY, TtyWatch } from "./guestTtys.ts";
 import { isHubName, type PaneEvent, TITLE_OPTION, titleTold } from "./hub.ts";
 import { HubGuard } from "./hubGuard.ts";
 import type { AttachedHub } from "./hubStartup.ts";
-import { sweepHub } from "./hubSweep.ts";
+import { lastUsed, sweepHub } from "./hubSweep.ts";
 import { Inventory } from "./inventory.ts";
 import { InventoryRefresher } from "./inventoryRefresher.ts";
 import { PaneLook } from "./paneLook.ts";
@@ -249,9 +249,11 @@ export class InventoryKeeper {
     const hubs = new Set(rows.filter((row) => isHubName(row.name)).map((row) => row.session));
     this.#guard.listed(links);
     // Before the listing is applied: the panes of windows that are no longer in a session are still known.
-    sweepHub({ hub, hubs, links, panesOf: (window) => this.inventory.panesOf(window) });
+    const people = rows.filter((row) => !hubs.has(row.session));
+    const home = lastUsed(people);
+    sweepHub({ hub, hubs, home, links, panesOf: (window) => this.inventory.panesOf(window) });
     const { events, unknownWindows } = this.inventory.applyTopology(
-      rows.filter((row) => !hubs.has(row.session)),
+      people,
       links.filter((link) => !hubs.has(link.session)),
     );
     this.emit(events);

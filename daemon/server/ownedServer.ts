@@ -12,12 +12,13 @@ import { createNonce } from "../connection/framing.ts";
 import { ServerProgram } from "../connection/serverProgram.ts";
 import { Supervisor } from "../connection/supervisor.ts";
 import { probeTmuxVersion } from "../connection/tmuxVersion.ts";
-import { openPtyTransport, type OpenTransport } from "../connection/transport.ts";
+import { openPipeTransport, openPtyTransport, type OpenTransport } from "../connection/transport.ts";
 import { SECRET_VARIABLES } from "../ops/environment.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
 import type { PaneStream } from "../panes/paneStream.ts";
 import type { Clock } from "../time/clock.ts";
 import { attachArguments, HUB_PREFIX } from "./hub.ts";
+import type { ClientSpawn } from "./hubPlace.ts";
 import { prepareHub } from "./hubStartup.ts";
 import type { Inventory } from "./inventory.ts";
 import { InventoryKeeper } from "./inventoryKeeper.ts";
@@ -211,25 +212,13 @@ class OwnedServer implements ServerKind {
   }
 
   #attach(): ControlConnection {
-    const { tmux, env, transport, socketPath, historyLines, serverOptions = {} } = this.#options;
+    const { transport, historyLines = HISTORY_LIMIT_LINES, serverOptions = {} } = this.#options;
     this.#hubName = `${HUB_PREFIX}${randomName(12)}`;
     this.#panes.beginEpoch(randomName(10), new AppError("CONNECTION_LOST", "the connection to tmux was made anew"));
+    const hub = attachArguments(this.#hubName, historyLines, PAUSE_AFTER_SEC, serverOptions);
     const connection: ControlConnection = new ControlConnection({
       open: transport ?? openPtyTransport,
-      spawn: {
-        tmux: tmux ?? "tmux",
-        tmuxVersion: this.#tmuxVersion,
-        args: [
-          "-u",
-          "-f",
-          "/dev/null",
-          "-S",
-          socketPath,
-          ...attachArguments(this.#hubName, historyLines ?? HISTORY_LIMIT_LINES, PAUSE_AFTER_SEC, serverOptions),
-        ],
-        env,
-        cwd: "/",
-      },
+      spawn: this.#spawn("-f", "/dev/null", ...hub),
       onOutput: (paneNumber, line, from, to) => {
         this.#keeper.heard(paneNumber);
         this.#panes.takeEscaped(paneNumber, line, from, to);
@@ -242,11 +231,22 @@ class OwnedServer implements ServerKind {
       onClosed: (error) => {
         this.#panes.beginEpoch("", error);
         this.#socket.detached();
-        this.#keeper.detached(error, socketPath);
+        this.#keeper.detached(error, this.#options.socketPath);
         this.#supervisor.lost(connection, error);
       },
     });
     return connection;
+  }
+
+  #spawn(...args: readonly string[]): ClientSpawn {
+    const { tmux, env, socketPath } = this.#options;
+    return {
+      tmux: tmux ?? "tmux",
+      tmuxVersion: this.#tmuxVersion,
+      args: ["-u", "-S", socketPath, ...args],
+      env,
+      cwd: "/",
+    };
   }
 
   async #prepare(connection: ControlConnection): Promise<void> {
@@ -258,6 +258,9 @@ class OwnedServer implements ServerKind {
       onPaneEvent: (event) => this.#keeper.paneEvent(event),
       requireOwn: ({ uid }) => requireOwnServer(this.#options.socketPath, uid, this.#options.setting),
       unset: SECRET_VARIABLES.filter((name) => !(name in this.#options.env)),
+      // On pipes: of a client that ends at once a pty can lose that it has.
+      openShort: this.#options.transport ?? openPipeTransport,
+      spawnShort: this.#spawn("-N"),
       setting: this.#options.setting,
     });
     this.#socket.attached(hub.pid);

@@ -188,7 +188,7 @@ export const setWindowOption = (target: JustMade, option: string, value: string)
   `set-optio -w -t ${quote(target)} ${option} ${quote(value)}`;
 
 /** Takes back a window's own value of an option. */
-export const unsetWindowOption = (target: JustMade, option: string): string =>
+export const unsetWindowOption = (target: WindowId | JustMade, option: string): string =>
   `set-optio -w -u -t ${quote(target)} ${option}`;
 
 /**

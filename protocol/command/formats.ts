@@ -10,21 +10,29 @@ export interface WindowLink {
   readonly window: WindowId;
   /** The session's current window. */
   readonly active: boolean;
+  /** It was made in a hub (`STRAY_OPTION`). */
+  readonly stray: boolean;
 }
 
+/** Set to 1 on a window that somebody made in a hub. */
+export const STRAY_OPTION = "@tmuxwire_stray";
+
 /** For `list-windows -a`: one row per place of a window in a session. Ids only. */
-export const WINDOW_LINKS_FORMAT = "#{session_id} #{window_id} #{window_active}";
+export const WINDOW_LINKS_FORMAT = `#{session_id} #{window_id} #{window_active} #{?#{==:#{${STRAY_OPTION}},1},1,0}`;
 
 export function decodeWindowLinks(body: Uint8Array): WindowLink[] {
   return lines(body).flatMap((line) => {
-    const [session = "", window = "", active] = line.split(" ");
-    return isSessionId(session) && isWindowId(window) ? [{ session, window, active: active === "1" }] : [];
+    const [session = "", window = "", active, stray] = line.split(" ");
+    if (!isSessionId(session) || !isWindowId(window)) return [];
+    return [{ session, window, active: active === "1", stray: stray === "1" }];
   });
 }
 
 export interface SessionRow {
   readonly session: SessionId;
   readonly createdSec: number;
+  /** Unix time of the second in which it was used last, by a key, or by somebody who came to it. */
+  readonly usedSec: number;
   /** Clients attached to it. */
   readonly attached: number;
   readonly name: string;
@@ -32,12 +40,13 @@ export interface SessionRow {
 
 /** For `list-sessions`. */
 export const sessionRowsFormat = (nonce: string): string =>
-  `${nonce}#{session_id} #{session_created} #{session_attached}${nonce}#{session_name}`;
+  `${nonce}#{session_id} #{session_created} #{session_attached} #{session_activity}${nonce}#{session_name}`;
 
 export function decodeSessionRows(body: Uint8Array, nonce: string): SessionRow[] {
   return foreignRows(body, nonce, 2).flatMap(([ids = "", name = ""]) => {
-    const [session = "", created, attached] = ids.split(" ");
-    return isSessionId(session) ? [{ session, createdSec: Number(created), attached: Number(attached), name }] : [];
+    const [session = "", created, attached, used] = ids.split(" ");
+    if (!isSessionId(session)) return [];
+    return [{ session, createdSec: Number(created), usedSec: Number(used), attached: Number(attached), name }];
   });
 }
 

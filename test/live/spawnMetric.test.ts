@@ -35,10 +35,10 @@ test("counts every process that the daemon starts, and no operation starts one",
   expect((await call("GET", "/v1/servers/main/panes/work/capture")).status).toBe(200);
   expect([noted(), await counted()]).toEqual([atStart, atStart + unnoted]);
 
-  // The connection's successor is one more, of each.
+  // The connection's successor, and the client that puts the session before the new hub: two more, of each.
   const [client = ""] = sandbox.tmux(sandbox.tmuxSocketPath, "list-clients", "-F", "#{client_pid}").split("\n");
   process.kill(Number(client), "SIGKILL");
-  await eventually(() => noted() === atStart + 1);
+  await eventually(() => noted() === atStart + 2);
   await eventually(async () => (await call("GET", "/readyz")).status === 200);
-  expect([noted(), await counted()]).toEqual([atStart + 1, atStart + 1 + unnoted]);
+  expect([noted(), await counted()]).toEqual([atStart + 2, atStart + 2 + unnoted]);
 });

@@ -121,11 +121,11 @@ export const FIELD_ROWS: readonly FieldRow[] = [
   {
     command: ({ ticking }) => `tmux split-window -d -t ${ticking} cat && tmux swap-pane -d -s ${ticking} -t ticking:.1`,
   },
-  // Not on an owned server yet: after a reconnect it does not hold there (docs/tmuxFacts.md 54).
   {
     command: ({ ticking }) => `tmux break-pane -d -s ${ticking} && tmux join-pane -d -s ${ticking} -t ticking:; true`,
-    only: "guest",
   },
+  { command: "tmux new-window -d cat && tmux kill-window -t typing:1" },
+  { command: (scene) => `tmux new-window -d -t '=${hub(scene)}:' cat`, only: "owned" },
   { command: "tmux display-panes -b" },
   { command: "tmux display-message hello" },
   { command: "tmux display-menu -x 0 -y 0 one o '' & sleep 0.2" },

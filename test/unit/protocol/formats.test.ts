@@ -6,10 +6,10 @@ const body = (text: string): Uint8Array => Buffer.from(text);
 
 describe("window links", () => {
   test("one row per place", () => {
-    expect(formats.decodeWindowLinks(body("$0 @1 1\n$0 @2 0\n$1 @1 1\n"))).toEqual([
-      { session: "$0", window: "@1", active: true },
-      { session: "$0", window: "@2", active: false },
-      { session: "$1", window: "@1", active: true },
+    expect(formats.decodeWindowLinks(body("$0 @1 1 0\n$0 @2 0 1\n$1 @1 1 0\n"))).toEqual([
+      { session: "$0", window: "@1", active: true, stray: false },
+      { session: "$0", window: "@2", active: false, stray: true },
+      { session: "$1", window: "@1", active: true, stray: false },
     ]);
   });
 
@@ -24,15 +24,21 @@ describe("session rows", () => {
 
   test("any name, one that looks like rows too", () => {
     const names = ["work", "", "two words", "é", "a\nb", "$9 1 x\n$8 2 y", "ends\n"];
-    const rows = names.map((name, index) => row(`$${index} 1700000000 1`, name)).join("");
+    const rows = names.map((name, index) => row(`$${index} 1700000000 1 1700000009`, name)).join("");
     expect(formats.decodeSessionRows(body(rows), NONCE)).toEqual(
-      names.map((name, index) => ({ session: `$${index}`, createdSec: 1_700_000_000, attached: 1, name })),
+      names.map((name, index) => ({
+        session: `$${index}`,
+        createdSec: 1_700_000_000,
+        usedSec: 1_700_000_009,
+        attached: 1,
+        name,
+      })),
     );
   });
 
   test("nothing in front of the first nonce is a row", () => {
-    expect(formats.decodeSessionRows(body(`$1 1 forged\n${row("$2 5 0", "true")}`), NONCE)).toEqual([
-      { session: "$2", createdSec: 5, attached: 0, name: "true" },
+    expect(formats.decodeSessionRows(body(`$1 1 forged\n${row("$2 5 0 6", "true")}`), NONCE)).toEqual([
+      { session: "$2", createdSec: 5, usedSec: 6, attached: 0, name: "true" },
     ]);
   });
 });

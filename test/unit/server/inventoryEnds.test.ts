@@ -23,7 +23,10 @@ const row = (pane: string, more: Partial<PaneRow> = {}): PaneRow => ({
 
 function known(): Inventory {
   const inventory = new Inventory();
-  inventory.applyTopology([{ session, createdSec: 1, attached: 0, name: "s" }], [{ session, window, active: true }]);
+  inventory.applyTopology(
+    [{ session, createdSec: 1, usedSec: 1, attached: 0, name: "s" }],
+    [{ session, window, active: true, stray: false }],
+  );
   inventory.applyPanes([row("%1"), row("%2")]);
   return inventory;
 }
