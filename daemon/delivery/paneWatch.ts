@@ -202,6 +202,8 @@ export class PaneWatch implements Disposable {
       return receipt;
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "INCONSISTENT_STATE") throw error;
+      // Somebody has turned the pane's input off: looking again changes nothing.
+      if (error.details?.["reason"] === "input_off") throw error;
       await this.#addressAgain();
       return undefined;
     }

@@ -6,6 +6,7 @@
  * `indeterminate`.
  */
 import {
+  askInputOff,
   type CommandCondition,
   deleteBuffer,
   joinGroup,
@@ -26,7 +27,7 @@ import {
   MAX_SEND_KEYS_BYTES,
   PASTE_PIECE_BYTES,
 } from "../../protocol/limits.ts";
-import type { Settle } from "../connection/commandQueue.ts";
+import type { Outcome, Settle } from "../connection/commandQueue.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { InputOptions, InputPart } from "../server/tmuxServer.ts";
 import { isKeyName } from "./keys.ts";
@@ -129,11 +130,12 @@ export class InputQueue {
       const group = job.groups[job.next]!;
       try {
         const settle: Settle = (outcome) => {
+          const error = failureOf(this.#options.pane, outcome);
+          if (error !== undefined) job.failed ??= job.answered === 0 ? error : indeterminate(error);
           job.answered += 1;
-          if ("error" in outcome) job.failed ??= inputError(this.#options.pane, outcome.error);
           this.#advance(job);
         };
-        this.#options.connection().sendGroup(group, settle, "echo");
+        this.#options.connection().sendGroup(withInputOff(this.#options.pane, group), settle, "echo");
         job.next += 1;
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
@@ -273,6 +275,18 @@ function indeterminate(error: AppError): AppError {
     details: { ...error.details, delivery: "indeterminate" },
     cause: error,
   });
+}
+
+/** In the same step as what is typed; behind it, where no empty command has to be the last (`onlyIf`). */
+const withInputOff = (pane: PaneId, group: readonly string[]): readonly string[] =>
+  group.at(-1) === "" ? [askInputOff(pane), ...group] : [...group, askInputOff(pane)];
+
+function failureOf(pane: PaneId, outcome: Outcome): AppError | undefined {
+  if ("error" in outcome) return inputError(pane, outcome.error);
+  // Nothing else in a group of ours prints anything.
+  if (!outcome.replies.some(({ body }) => body[0] === 0x31)) return undefined;
+  const message = `input to pane ${pane} is turned off, nothing was typed; turn it on with: tmux select-pane -e -t ${pane}`;
+  return new AppError("INCONSISTENT_STATE", message, { details: { reason: "input_off" } });
 }
 
 function inputError(pane: PaneId, error: AppError): AppError {

@@ -18,6 +18,9 @@ export const displayMessage = (format: string, target?: PaneId): string =>
 /** Leaves copy mode and any other mode; does nothing outside one (docs/tmuxFacts.md 26). */
 export const leaveModes = (pane: PaneId): string => `copy-mod -q -t ${pane}`;
 
+/** Prints 1 where somebody has turned the pane's input off (`select-pane -d`): tmux drops what is typed then. */
+export const askInputOff = (pane: PaneId): string => displayMessage("#{pane_input_off}", pane);
+
 /** Printable UTF-8 text, typed as it stands. */
 export const sendLiteral = (pane: PaneId, text: Uint8Array): string => `send-key -l -t ${pane} -- ${quote(text)}`;
 

@@ -12,6 +12,8 @@ const paste = (words: string | Uint8Array): InputPart => ({ kind: "paste", bytes
 const keys = (...names: string[]): InputPart => ({ kind: "keys", keys: names });
 
 const LEAVE = "copy-mod -q -t %7";
+/** Ends every line that the queue writes. */
+const ASK = 'display-messag -p -t %7 "\\043{pane_input_off}"';
 
 describe("planInput", () => {
   const plan = (...parts: InputPart[]): readonly (readonly string[])[] => {
@@ -112,7 +114,7 @@ function fixture(): Fixture {
   return { queue, transport, log, submit };
 }
 
-/** A job of `groups` lines; the first and the last have two commands each, the others one. */
+/** A job of `groups` lines; the first and the last have three commands each, the others two. */
 const long = (groups: number): InputPart => paste("x".repeat(PASTE_PIECE_BYTES * groups));
 
 describe("InputQueue", () => {
@@ -122,11 +124,10 @@ describe("InputQueue", () => {
     submit("b", [text("two")]);
     await turn();
     expect(transport.lines).toEqual([
-      `${LEAVE} ; send-key -l -t %7 -- "one" ; send-key -t %7 -- "Enter"`,
-      `${LEAVE} ; send-key -l -t %7 -- "two"`,
+      `${LEAVE} ; send-key -l -t %7 -- "one" ; send-key -t %7 -- "Enter" ; ${ASK}`,
+      `${LEAVE} ; send-key -l -t %7 -- "two" ; ${ASK}`,
     ]);
-    transport.reply();
-    transport.reply();
+    for (let answered = 0; answered < 3; answered += 1) transport.reply();
     await turn();
     expect(log).toEqual(["a begins", "b begins"]);
     transport.reply();
@@ -146,14 +147,14 @@ describe("InputQueue", () => {
     submit("short", [text("after")]);
     await turn();
     expect(transport.lines).toHaveLength(4);
-    transport.reply();
-    transport.reply();
+    for (let answered = 0; answered < 3; answered += 1) transport.reply();
     await turn();
     expect(transport.lines).toHaveLength(5);
-    for (let answered = 0; answered < 4; answered += 1) transport.reply();
+    for (let answered = 0; answered < 8; answered += 1) transport.reply();
     await turn();
     expect(transport.lines).toHaveLength(6);
     expect(transport.lines[5]).toContain("paste-buffe");
+    transport.reply();
     transport.reply();
     await turn();
     expect(log).toEqual(["long begins"]);
@@ -169,8 +170,7 @@ describe("InputQueue", () => {
     submit("b", [text("two")]);
     await turn();
     transport.reply("can't find pane: %7\n", false);
-    transport.reply();
-    transport.reply();
+    for (let answered = 0; answered < 3; answered += 1) transport.reply();
     await turn();
     expect(log).toEqual(["a begins", "b begins", "a NOT_FOUND", "b done"]);
   });
@@ -181,10 +181,13 @@ describe("InputQueue", () => {
     submit("short", [text("after")]);
     await turn();
     transport.reply("can't find pane: %7\n", false);
-    for (let answered = 0; answered < 3; answered += 1) transport.reply();
+    for (let answered = 0; answered < 6; answered += 1) transport.reply();
     await turn();
     expect(log).toEqual(["long begins", "short begins", "long NOT_FOUND"]);
-    expect(transport.lines.slice(4)).toEqual(["delete-buffe -b b1", `${LEAVE} ; send-key -l -t %7 -- "after"`]);
+    expect(transport.lines.slice(4)).toEqual([
+      "delete-buffe -b b1",
+      `${LEAVE} ; send-key -l -t %7 -- "after" ; ${ASK}`,
+    ]);
   });
 
   test("a job that has not begun can be withdrawn; one that has goes on without its caller", async () => {
@@ -199,7 +202,7 @@ describe("InputQueue", () => {
     second.abort("gone too");
     await turn();
     expect(log).toEqual(["long begins", "aborted before", "long gone", "waiting gone too"]);
-    for (let answered = 0; answered < 8; answered += 1) {
+    for (let answered = 0; answered < 14; answered += 1) {
       transport.reply();
       await turn();
     }
@@ -236,7 +239,7 @@ describe("InputQueue", () => {
     await expect(failing).rejects.toMatchObject({ code: "INTERNAL_ERROR", cause: bug });
     submit("next", [text("two")]);
     await turn();
-    expect(transport.lines).toEqual([`${LEAVE} ; send-key -l -t %7 -- "two"`]);
+    expect(transport.lines).toEqual([`${LEAVE} ; send-key -l -t %7 -- "two" ; ${ASK}`]);
     expect(log).toEqual(["next begins"]);
   });
 
@@ -262,9 +265,30 @@ describe("InputQueue", () => {
     queue.close(new AppError("NOT_FOUND", "gone"));
     await turn();
     expect(log).toEqual(["long begins", "waiting NOT_FOUND"]);
-    for (let answered = 0; answered < 4; answered += 1) transport.reply();
+    for (let answered = 0; answered < 6; answered += 1) transport.reply();
     await turn();
     expect(log.slice(2)).toEqual(["long done"]);
+  });
+
+  test("input that somebody has turned off fails; where something was typed before, it is indeterminate", async () => {
+    const { submit, transport, log } = fixture();
+    submit("a", [text("one")]);
+    await turn();
+    transport.reply();
+    transport.reply();
+    transport.reply("1\n");
+    await turn();
+    expect(log).toEqual(["a begins", "a INCONSISTENT_STATE"]);
+    submit("long", [long(2)]);
+    await turn();
+    transport.reply();
+    transport.reply();
+    transport.reply("0\n");
+    transport.reply();
+    transport.reply();
+    transport.reply("1\n");
+    await turn();
+    expect(log.slice(2)).toEqual(["long begins", "long INCONSISTENT_STATE indeterminate"]);
   });
 });
 

@@ -13,6 +13,7 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
   displayMessage: [build.displayMessage("#{pane_id}"), 'display-messag -p "\\043{pane_id}"'],
   "displayMessage of a pane": [build.displayMessage("x", pane), 'display-messag -p -t %7 "x"'],
   leaveModes: [build.leaveModes(pane), "copy-mod -q -t %7"],
+  askInputOff: [build.askInputOff(pane), 'display-messag -p -t %7 "\\043{pane_input_off}"'],
   sendLiteral: [build.sendLiteral(pane, text), 'send-key -l -t %7 -- "a\\073b\\012"'],
   sendBytes: [build.sendBytes(pane, Uint8Array.of(0, 9, 16, 255)), "send-key -H -t %7 00 09 10 ff"],
   sendKeys: [build.sendKeys(pane, ["C-c", "Enter", ";"]), 'send-key -t %7 -- "C-c" "Enter" "\\073"'],
