@@ -5,7 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { ANSWERING, ECHOING, guestFixture, ours, paneOf, userSession, userState } from "../support/guestFixture.ts";
 import { collectUntil, seen } from "../support/output.ts";
 import { keys, text } from "../support/panePrograms.ts";
-import { asTmuxWrites } from "../support/tmuxWords.ts";
+import { asTmuxSizes, asTmuxWrites } from "../support/tmuxWords.ts";
 
 test("what exists is listed, and names are resolved exactly", async () => {
   await using fixture = await guestFixture((socket) => {
@@ -77,7 +77,11 @@ test("sessions are made and ended only when asked, as tmux itself would", async 
   const made = await server.createSession({ name: "made.here", cwd: "/tmp", command: ["cat"] });
   expect(made.name).toBe(await asTmuxWrites("made.here"));
   expect(server.findSession("made.here")?.id).toBe(made.id);
-  expect(server.findPane(made.activePane!)).toMatchObject({ cols: 123, rows: 45 });
+  // tmux 3.2 asks the client that makes it, ours or the user's, and not `default-size`.
+  const { cols, rows } = server.findPane(made.activePane!)!;
+  const asUsers = await asTmuxSizes();
+  if (asUsers === "123x45") expect(`${cols}x${rows}`).toBe(asUsers);
+  else expect([`${cols}x${rows}`, asUsers]).toEqual(["80x24", "80x23"]);
   expect(socket.tmux("show-environment", "-t", made.id)).toBe("");
   // A shell becomes the program.
   await eventually(async () => (await server.describePane(made.activePane!)).command === "cat");

@@ -127,9 +127,10 @@ describe("quoteLiteralFormat", () => {
       const request = { name, cwd, command: ["cat"], cols: 80, rows: 24, format: "#{session_id}" };
       const made = await connection.command(build.newSession(request));
       const id = quote(Buffer.from(made.body).toString().trim());
-      // Not where the program is now: it may not have begun yet.
+      // Not where the program is now: it may not have begun yet. tmux 3.2 does not know where a pane began.
       const { body } = await connection.foreign(
-        () => `display-message -p -t ${id} "\\043S\\012\\043{pane_start_path}"`,
+        () =>
+          `display-message -p -t ${id} "\\043S\\012\\043{?pane_start_path,\\043{pane_start_path},\\043{session_path}}"`,
       );
       // Not every character of a name is kept: adapters use the name that tmux reports.
       const reported = reports.sessionName(name);

@@ -69,11 +69,15 @@ export async function guestFixture(
 
 /**
  * A session as the user makes it, without anybody's configuration; window names stay as they are, so that states can be
- * compared. Returns its active pane.
+ * compared. tmux 3.2 gives it the terminal's size, whatever `-x -y` say (docs/tmuxFacts.md, Versions), so it is resized.
+ * Returns its active pane.
  */
 export function userSession(socket: PrivateSocket, name: string, command: readonly string[] = ["cat"]): PaneId {
   const args = ["new-session", "-d", "-P", "-F", "#{pane_id}", "-x", "100", "-y", "30", "-s", name, "--", ...command];
-  return socket.tmux("-f", "/dev/null", ...args, ";", "set-option", "-g", "automatic-rename", "off").trim() as PaneId;
+  const ofSize = ["resize-window", "-t", `=${name}:`, "-x", "100", "-y", "30", ";"];
+  const asOthers = ["set-option", "-wu", "-t", `=${name}:`, "window-size", ";"];
+  const after = [...ofSize, ...asOthers, "set-option", "-g", "automatic-rename", "off"];
+  return socket.tmux("-f", "/dev/null", ...args, ";", ...after).trim() as PaneId;
 }
 
 /** A person at a terminal, attached to a session. */
