@@ -69,6 +69,11 @@ function operate(socket: PrivateSocket, random: (below: number) => number, step:
     socket.tmux("list-windows", "-t", to, "-F", "#{window_id}").split("\n").includes(from)
       ? ["select-window", "-t", from]
       : ["link-window", "-d", "-s", from, "-t", `${to}:`];
+  // tmux 3.2 dies when a program ends whose pane is kept while what it wrote (here the echo) waits for a control client.
+  const interrupt = (of: string): string[] =>
+    socket.tmux("display-message", "-p", "#{version}").startsWith("3.2")
+      ? ["run-shell", "-t", of, "kill -INT #{pane_pid}"]
+      : ["send-keys", "-t", of, "C-c"];
   const operations: readonly (() => string[])[] = [
     () => ["new-session", "-d", "-s", `s${step}`, "-x", "100", "-y", "30", "cat"],
     () => ["new-window", "-d", "-t", `${session()}:`, "cat"],
@@ -94,7 +99,7 @@ function operate(socket: PrivateSocket, random: (below: number) => number, step:
     () => ["kill-session", "-t", session()],
     () => ["set-option", "-w", "-t", window(), "remain-on-exit", random(2) === 0 ? "on" : "off"],
     () => ["send-keys", "-t", pane(), "C-d"],
-    () => ["send-keys", "-t", pane(), "C-c"],
+    () => interrupt(pane()),
   ];
   if (session() === "") return `new ${socket.tmux("new-session", "-d", "-s", `first${step}`, "cat")}`;
   const args = operations[random(operations.length)]?.() ?? [];
