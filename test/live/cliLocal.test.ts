@@ -44,7 +44,7 @@ describe("doctor", () => {
     expect(["run", "state", "home", "config"].flatMap((name) => readdirSync(sandbox.path(name)))).toEqual([]);
     const { stdout, code } = await sandbox.run(["doctor", ...ANY_PORT]);
     expect([code, stdout.includes("\u001b")]).toEqual([0, false]);
-    expect(stdout).toMatch(/^ok {4}tmux +tmux 3/m);
+    expect(stdout).toMatch(/^ok {4}tmux +tmux (next-)?3/m);
   });
 
   test("knows a running daemon for what it is", async () => {

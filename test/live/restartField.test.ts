@@ -5,7 +5,7 @@ import { restartField } from "../support/restartField.ts";
 describe.skipIf(process.platform !== "linux")("with /proc", () => {
   test(
     "ended and started again it is ready within 3 s, and nobody holds what was its own",
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async () => {
       await using field = await restartField();
       expect(await field.leftovers()).toEqual([]);
