@@ -82,14 +82,15 @@ export function addinRows(backend: Backend): void {
       test.each(absent)("A2 %s: an unknown session → 404, whatever it is a prefix of", async (action) => {
         const name = sessionName();
         const session = await createdSession(`${name}-2`);
-        const before = await client.tmux({ action: "capture_pane", session });
         for (const absentName of [name, `${name}-`, `${session}x`]) {
           expect(await client.tmux({ action, session: absentName, text: "stray" })).toMatchObject(
             refused(404, `Session not found: ${absentName}`),
           );
         }
         expect((await client.tmux({ action: "list_sessions" })).json["sessions"]).toContain(session);
-        expect((await client.tmux({ action: "capture_pane", session })).json["output"]).toBe(before.json["output"]);
+        // The shell's own prompt may come at any moment.
+        const { json } = await client.tmux({ action: "capture_pane", session });
+        expect(json["output"]).not.toContain("stray");
       });
 
       test("list_sessions: sorted names", async () => {
