@@ -7,7 +7,7 @@ import { keys, text } from "../support/panePrograms.ts";
 
 const paste: InputPart = { kind: "paste", bytes: Buffer.from("pasted;") };
 const large = text("x".repeat(40_000));
-const atCursor: InputPart = { kind: "keys", keys: ["z"], onlyIf: { cursor: { col: 0, row: 0 } };
+const atCursor: InputPart = { kind: "keys", keys: ["z"], onlyIf: { cursor: { col: 0, row: 0 } } };
 
 test("every kind of input fails, and none of it arrives before or after it is turned on again", async () => {
   await using fixture = await ownedFixture();
