@@ -17,7 +17,9 @@ const MAX_TEXT_LINES = 10;
 /** Of a dialog whose beginning is known: its command first, its question last. */
 const MAX_WHOLE_LINES = 20;
 const INNER_FRAME = /^[│┃] ?|\s*[│┃]$/gu;
-const RULE = /^[─━═╌╭╮╰╯┌┐┄▔▁▀▄]{4,}/u;
+const RULE = /^[─━═╭╮╰╯┌┐┄▔▁▀▄]{4,}/u;
+/** Drawn around a command or a file within a dialog. */
+const INNER_RULE = /^╌{4,}$/u;
 
 /** @param from the first row that may belong to it */
 export function dialogOf(profile: Profile, screen: Screen, menu: Menu | undefined, from: number): SeenDialog {
@@ -55,7 +57,9 @@ const digestOf = (parts: readonly string[]): string =>
 
 /** All that is asked, what it draws around a part of it taken away: the command that is to be approved stands in a frame. */
 function linesFrom(texts: readonly string[]): string {
-  const bare = texts.filter((text) => !RULE.test(text)).map((text) => text.replaceAll(INNER_FRAME, "").trimEnd());
+  const bare = texts
+    .filter((text) => !RULE.test(text) && !INNER_RULE.test(text))
+    .map((text) => text.replaceAll(INNER_FRAME, "").trimEnd());
   const lines = bare.filter((text, index) => text !== "" || (bare[index - 1] ?? "") !== "");
   if (lines.length <= MAX_WHOLE_LINES) return lines.join("\n").trim();
   const half = MAX_WHOLE_LINES / 2;
@@ -65,7 +69,10 @@ function linesFrom(texts: readonly string[]): string {
 /** Down to the nearest rule above; blanks at both ends dropped, runs of them one. */
 function linesAbove(texts: readonly string[]): string {
   const rule = texts.findLastIndex((text) => RULE.test(text));
-  const lines = texts.slice(rule + 1).filter((text, index, all) => text !== "" || (all[index - 1] ?? "") !== "");
+  const lines = texts
+    .slice(rule + 1)
+    .filter((text) => !INNER_RULE.test(text))
+    .filter((text, index, all) => text !== "" || (all[index - 1] ?? "") !== "");
   return lines.slice(-MAX_TEXT_LINES).join("\n").trim();
 }
 

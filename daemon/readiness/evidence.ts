@@ -210,9 +210,11 @@ export class Evidence {
         source !== "title" && seen.reading.state === "busy" && seen.askedMs - said.atMs >= STRAGGLER_MS;
       return isContradicted ? { state: "busy", source: "screen" } : idle;
     }
+    // Newer versions of Claude Code keep this title while they work.
+    if (seen.reading.state === "busy") return { state: "busy", source: "screen" };
     const sureAtMs = Math.max(this.#lastOutputMs, said.atMs) + AMBIGUOUS_MS;
     if (sureAtMs > nowMs) return { ...this.#meanwhile(previous, said), againAtMs: sureAtMs };
-    return seen.reading.state === "busy" ? idle : { state: "unknown", source };
+    return { state: "unknown", source };
   }
 
   /** Until more is known. What was asked has been answered, or the screen would still show it. */

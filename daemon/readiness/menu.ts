@@ -20,6 +20,8 @@ export interface Menu {
   /** Several may be chosen: Space switches one, Enter goes on. */
   readonly multi: boolean;
   readonly layout: "numbered" | "list" | "buttons";
+  /** Where the row of the mark begins; undefined when nothing is marked. */
+  readonly markColumn: number | undefined;
   /** Index of its first row. */
   readonly first: number;
   readonly last: number;
@@ -63,6 +65,7 @@ function findNumbered(profile: Profile, rows: readonly ScreenRow[], cols: number
       marked: marked[0],
       multi: options.some(({ checked }) => checked !== undefined),
       layout: "numbered",
+      markColumn: marked[0] === undefined ? undefined : rows[found[marked[0]]!.row]!.column,
       first,
       last: found.at(-1)!.row,
     };
@@ -123,6 +126,7 @@ function findList({ dialog }: Profile, rows: readonly ScreenRow[], from: number)
       marked: index - first,
       multi: options.some(({ checked }) => checked !== undefined),
       layout: "list",
+      markColumn: row.column,
       first,
       last,
     };
@@ -154,6 +158,7 @@ function findButtons({ dialog }: Profile, rows: readonly ScreenRow[], from: numb
       marked: oddOneOut(labels.map((label) => styleOf(styled, label))),
       multi: false,
       layout: "buttons",
+      markColumn: undefined,
       first: index,
       last: index,
     };

@@ -22,6 +22,10 @@ export const profileSchema = v.strictObject({
   name: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9]{0,31}$/)),
   /** `agent`: a prompt box and dialogs. `shell`: marks and `?2004`. `generic`: whatever it is. */
   kind: v.picklist(["agent", "shell", "generic"]),
+  /** `recorded`: held against screens of these versions (`test/golden/agents`). `documentation`: nobody has seen it run here. */
+  source: v.optional(v.picklist(["recorded", "documentation", "own"]), "own"),
+  /** Versions of the program that it was tried with. */
+  seenWith: v.optional(v.array(v.pipe(v.string(), v.regex(/^[\w.+-]{1,64}$/))), []),
   /** Names of the program in the foreground (`pane_current_command`). */
   programs: v.pipe(
     v.array(v.string()),
@@ -44,6 +48,8 @@ export const profileSchema = v.strictObject({
     rows: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(200)),
     asking: patterns,
     busy: patterns,
+    /** Rows under the prompt box that say that it works. */
+    busyFooter: v.optional(patterns, []),
     ready: patterns,
     /** How the row with the cursor ends, up to the cursor, when a command or an answer is read. */
     cursor: v.optional(v.strictObject({ prompt: pattern, asking: patterns })),

@@ -1,4 +1,5 @@
 /** A server of one pane whose output, screen and foreground program the test sets; looks are counted. */
+import type { Foreground, PaneForeground } from "../../daemon/panes/foreground.ts";
 import type { Capture, PaneDetails, PaneInfo, ServerEvent, TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { paneIdOf, type PaneId, type WindowId } from "../../protocol/ids.ts";
@@ -11,6 +12,9 @@ export class ReadinessServer {
   command = "generic";
   lines: readonly string[] = [];
   cursor: { readonly col: number; readonly row: number } | undefined;
+  size = { cols: 80, rows: 24 };
+  /** What runs in the foreground; undefined when the system does not tell. */
+  processes: Foreground | undefined;
   captures = 0;
   describes = 0;
   /** What a capture fails with. */
@@ -61,7 +65,12 @@ export class ReadinessServer {
     await this.held;
     if (this.failure !== undefined) throw this.failure;
     const cursor = this.cursor ?? { col: (lines.at(-1) ?? "").length, row: Math.max(0, lines.length - 1) };
-    return { lines, position, exact: true, cols: 80, rows: 24, cursor, alternateScreen: false, historyLines: 0 };
+    return { lines, position, exact: true, ...this.size, cursor, alternateScreen: false, historyLines: 0 };
+  }
+
+  async foreground(): Promise<PaneForeground> {
+    const { command, processes } = this;
+    return { pid: processes?.[0]?.pid, command, processes };
   }
 
   async describePane(): Promise<PaneDetails> {

@@ -1,0 +1,75 @@
+/**
+ * Every recorded screen of every agent program (`agents/PROGRAM/VERSION/*.md`, made by `agents/record.mjs`) is judged as the
+ * engine judges it: found to be that program's and in the state that it was in. `idle` for anything else is the one mistake
+ * that makes a prompt answer a question, so a screen may be judged `unknown` only where its section says so (`judged:`).
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createReadiness } from "../../daemon/readiness/engine.ts";
+import { guessProfile, PROFILES } from "../../daemon/readiness/profiles.ts";
+import { FakeClock } from "../support/fakeClock.ts";
+import { ReadinessServer, rest } from "../support/readinessServer.ts";
+import { type AgentScreen, readAgentScreens } from "./agentScreens.ts";
+
+const directory = join(import.meta.dirname, "agents");
+const folders = (path: string): string[] =>
+  readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+
+const recorded = folders(directory).map((program) => ({
+  program,
+  versions: folders(join(directory, program)).map((version) => ({
+    version,
+    screens: readdirSync(join(directory, program, version)).flatMap((file) =>
+      readAgentScreens(readFileSync(join(directory, program, version, file), "utf8")),
+    ),
+  })),
+}));
+
+/** Longer than any doubt about a title, shorter than a program at work is silent. */
+const JUDGED_MS = 1_000;
+
+async function judged({ command, title, lines, cursor, cols, rows }: AgentScreen, profile?: string) {
+  const clock = new FakeClock();
+  const errors: unknown[] = [];
+  const engine = createReadiness({ clock, nowUnixMs: () => 0, onError: (error) => errors.push(error) });
+  const tmux = Object.assign(new ReadinessServer(), { command, title, lines, cursor, size: { cols, rows } });
+  try {
+    const pane = engine.watch(tmux.server, tmux.pane, profile === undefined ? {} : { profile });
+    for (let passed = 0; passed < JUDGED_MS; passed += 20) {
+      clock.advanceMs(20);
+      await rest();
+    }
+    expect(errors).toEqual([]);
+    return pane.current;
+  } finally {
+    engine.close();
+  }
+}
+
+describe.each(recorded)("$program", ({ program, versions }) => {
+  test("is recorded in at least two versions, which are those its profile names", () => {
+    const profile = PROFILES.find(({ name }) => name === program);
+    expect([...(profile?.seenWith ?? [])].sort()).toEqual(versions.map(({ version }) => version).sort());
+    expect(versions.length).toBeGreaterThanOrEqual(profile?.source === "documentation" ? 0 : 2);
+  });
+
+  describe.each(versions)("$version", ({ screens }) => {
+    test.each(screens)("$name: $state", async (screen) => {
+      const { state, dialog } = await judged(screen, program);
+      expect(state).toBe(screen.judged);
+      if (screen.labels.length > 0) {
+        expect(dialog?.options.map(({ label }) => label)).toEqual(screen.labels);
+        expect(dialog?.options.every(({ keys }) => keys.length > 0)).toBe(true);
+      }
+    });
+
+    test("is told by its name, or by its title and what it draws under an interpreter's name", () => {
+      for (const { command, title, lines, name } of screens) {
+        const isTold = guessProfile({ command, title, rows: lines }).name;
+        if (command !== "node" && command !== "sh") expect(isTold, name).toBe(program);
+        else expect(["generic", "shell", program], name).toContain(isTold);
+      }
+    });
+  });
+});
