@@ -12,7 +12,8 @@ export function namesOf(comm: string, words: readonly string[]): readonly string
   // A login shell's name begins with a dash.
   const program = basename(words[0] ?? "").replace(/^-/, "");
   const script = INTERPRETER.test(program) ? scriptOf(words.slice(1)) : undefined;
-  return [comm, program, ...(script === undefined ? [] : [basename(script)])].filter((name) => name !== "");
+  const ofScript = script === undefined ? [] : [basename(script), ...packageOf(script)];
+  return [comm, program, ...ofScript].filter((name) => name !== "");
 }
 
 /** Whether one of its names is one of these; the kernel's own may be cut. */
@@ -20,6 +21,25 @@ export function isCalled(names: readonly string[], wanted: ReadonlySet<string>):
   if (names.some((name) => wanted.has(name))) return true;
   const [comm = ""] = names;
   return comm.length === COMM_BYTES && [...wanted].some((name) => name.startsWith(comm));
+}
+
+/** Of a package that npm installed: its files are called `cli.js` and `index.js`. */
+function packageOf(script: string): readonly string[] {
+  const [, name] = /^.*\/node_modules\/((?:@[^/]+\/)?[^@./][^/]*)\//.exec(script) ?? [];
+  return name === undefined ? [] : [name];
+}
+
+/** Options of shells that are followed by a value. */
+const WITH_VALUE = /^(?:--(?:rcfile|init-file|init-command|config|env-config|rc-file)|-[oOC])$/;
+
+/** Whether a shell reads commands from its terminal, as far as its arguments tell: it is given neither a script nor a command. */
+export function readsCommands(words: readonly string[]): boolean {
+  for (let index = 1; index < words.length; index += 1) {
+    const word = words[index]!;
+    if (WITH_VALUE.test(word)) index += 1;
+    else if (!/^[-+]/.test(word) || /^-[a-z]*c[a-z]*$/.test(word)) return false;
+  }
+  return true;
 }
 
 /** The first word that is no option; values of options cannot be told from it. */

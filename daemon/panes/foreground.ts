@@ -5,7 +5,7 @@
  * does not tell (`Procfs`).
  */
 import { hasEnded as isOver, procfs, type Procfs, type ProcessStat } from "../host/procfs.ts";
-import { isCalled, namesOf } from "../host/programNames.ts";
+import { isCalled, namesOf, readsCommands } from "../host/programNames.ts";
 
 /** Processes looked at below the foreground's leader; an agent stands within the first few. */
 const MAX_PROCESSES = 128;
@@ -120,6 +120,12 @@ const TICKS_PER_SEC = 100;
 export const isStartedAfter = ({ start }: ProcessMark, uptimeSec: number): boolean =>
   Number(start) / TICKS_PER_SEC > uptimeSec + 2 / TICKS_PER_SEC;
 
+/** Neither ended nor gone; it may have become another program. */
+export function isRunning({ pid, start }: ProcessMark, processes = procfs()): boolean {
+  const stat = processes.statNow(pid);
+  return stat !== undefined && stat.start === start && !isOver(stat);
+}
+
 /** It runs no more, or has become another program. */
 export const hasEnded = (mark: ProcessMark): boolean => sameProcess(procfs(), mark) === undefined;
 
@@ -168,7 +174,7 @@ function processOf(
     executable: processes.executableNow(pid),
     names,
     isShell,
-    isInteractiveShell: isShell && words.slice(1).every((word) => /^[-+]/.test(word) && !/^-[a-z]*c$/.test(word)),
+    isInteractiveShell: isShell && readsCommands(words),
     depth,
   };
 }

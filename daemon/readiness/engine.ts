@@ -69,7 +69,7 @@ class Engine implements ReadinessEngine {
   }
 
   known(server: TmuxServer, pane: PaneId): Readiness | undefined {
-    return this.#servers.get(server)?.get(pane)?.pane.current;
+    return this.#servers.get(server)?.get(pane)?.pane.checkedNow();
   }
 
   close(): void {

@@ -13,6 +13,7 @@ import { LookPacer } from "./lookPacer.ts";
 import { PaneJudge } from "./paneJudge.ts";
 import type { Profile } from "./profile.ts";
 import type { Dialog, HookEvidence, Readiness } from "./readiness.ts";
+import type { WhoAnswer } from "./whoReads.ts";
 import { StreamMarks } from "./streamMarks.ts";
 
 /** Retained output that is read for marks when the observation begins. */
@@ -70,6 +71,12 @@ export class ObservedPane implements FeedMember {
   }
 
   get current(): Readiness {
+    return this.#current;
+  }
+
+  /** For whoever asks without a look: an agent that was killed may not have printed anything since. */
+  checkedNow(): Readiness {
+    this.#settle();
     return this.#current;
   }
 
@@ -175,14 +182,14 @@ export class ObservedPane implements FeedMember {
     const source = this.#source;
     const start = this.#judge.beginLook();
     try {
-      const [capture, details] = await Promise.all([
+      const [capture, who] = await Promise.all([
         server.capture(pane, { ansi: this.#judge.profile.dialog.buttons.length > 0 }),
-        start.asksWho ? server.describePane(pane) : undefined,
+        start.asksWho ? this.#askWho() : undefined,
       ]);
       if (this.#isClosed || source !== this.#source) return;
       this.#failure = undefined;
       const isCurrent = capture.exact && capture.position.outputSeq === source.outputSeq;
-      this.#judge.endLook(start, capture, details, isCurrent);
+      this.#judge.endLook(start, capture, who, isCurrent);
     } catch (error) {
       this.#judge.failLook(start);
       this.#failure = toAppError(error);
@@ -192,10 +199,17 @@ export class ObservedPane implements FeedMember {
     this.#settle();
   }
 
+  async #askWho(): Promise<WhoAnswer> {
+    const { server, pane } = this.#options;
+    const [{ title }, { command, processes }] = await Promise.all([server.describePane(pane), server.foreground(pane)]);
+    return { command, title, processes };
+  }
+
   /** Weighs the evidence and tells who listens when something has changed. */
   #settle(): void {
     if (this.#isClosed) return;
     const nowMs = this.#options.clock.nowMs();
+    this.#judge.checkProcess();
     const verdict = this.#verdict(nowMs);
     this.#timer?.cancel();
     this.#timer = undefined;

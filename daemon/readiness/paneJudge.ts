@@ -2,15 +2,19 @@
  * Which profile fits a pane, and what its marks and screens mean under it. The profile follows the program in the
  * foreground, which is asked for only when something says that it may be another one; a profile that was given stays.
  */
-import type { Capture, PaneDetails } from "../server/tmuxServer.ts";
+import { type ForegroundProcess, isRunning } from "../panes/foreground.ts";
+import type { Capture } from "../server/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
 import { Evidence } from "./evidence.ts";
 import { MAX_ROW_CHARACTERS, type Profile } from "./profile.ts";
-import { guessProfile, programName, SHELL_PROFILE } from "./profiles.ts";
-import { findPromptBox } from "./promptBox.ts";
+import { guessProfile, SHELL_PROFILE } from "./profiles.ts";
 import { readScreen, type ScreenReading } from "./screenReading.ts";
-import { type Screen, screenOf } from "./screenRows.ts";
+import { screenOf } from "./screenRows.ts";
 import type { StreamMark } from "./streamMarks.ts";
+import { hasOnlyShell, isShellReading, processOf, profileOf, type WhoAnswer } from "./whoReads.ts";
+
+/** While output flows the agent's process is asked for no more often than this. */
+const CHECK_MS = 16;
 
 /** How things stood when a look began. */
 export interface LookStart {
@@ -38,6 +42,11 @@ export class PaneJudge {
   /** It was off before. */
   #wasPasteOff = false;
   #isProgramGone = false;
+  /** The agent's process when it was last seen. */
+  #process: ForegroundProcess | undefined;
+  #checkedMs = Number.NEGATIVE_INFINITY;
+  /** Of the foreground when it was last asked for: false while a script or a shell's command reads. */
+  #isShellReading: boolean | undefined;
 
   constructor(clock: Clock, title: string) {
     this.#clock = clock;
@@ -54,9 +63,20 @@ export class PaneJudge {
     return this.#evidence;
   }
 
-  /** A shell is in the foreground of a pane whose profile says that something else should be. */
+  /** The agent's process has ended, or a shell is in the foreground of a pane whose profile says that an agent should be. */
   get isProgramGone(): boolean {
     return this.#isProgramGone;
+  }
+
+  /** Asks the system whether the agent's process still runs; when it does not, a look finds out who is there instead. */
+  checkProcess(): void {
+    const nowMs = this.#clock.nowMs();
+    if (this.#process === undefined || this.#isProgramGone || nowMs - this.#checkedMs < CHECK_MS) return;
+    this.#checkedMs = nowMs;
+    if (isRunning(this.#process)) return;
+    this.#isProgramGone = true;
+    this.#isForegroundStale = true;
+    this.#wantsLook = true;
   }
 
   /** Once: something was heard that only a look can make sense of. */
@@ -131,20 +151,28 @@ export class PaneJudge {
   }
 
   /** @param isCurrent nothing has come since the screen looked like this */
-  endLook(start: LookStart, capture: Capture, details: PaneDetails | undefined, isCurrent: boolean): void {
+  endLook(start: LookStart, capture: Capture, who: WhoAnswer | undefined, isCurrent: boolean): void {
     const isReadingAgain = this.#promptMs !== undefined && this.#wasPasteOff;
-    if (details !== undefined) this.#foreground(details, capture);
+    const before = this.#process;
+    if (who !== undefined) this.#foreground(who, capture);
     const screen = screenOf(capture, this.#profile.screen.rows);
-    const { beforeCursor } = screen;
-    const reading = readScreen(this.#profile, screen);
-    if (details === undefined) this.#doubtForeground(reading);
+    const seen = readScreen(this.#profile, screen);
+    // What a script prints may end like a prompt, and it may `exec` an agent at any moment: it is asked for again.
+    const isScripts = this.#profile.kind === "shell" && this.#isShellReading === false;
+    const reading: ScreenReading = isScripts && seen.state === "idle" ? { state: "none" } : seen;
+    const beforeCursor = isScripts ? "" : screen.beforeCursor;
+    if (isScripts) this.#isForegroundStale = true;
+    else if (who === undefined) this.#doubtForeground(reading);
     // Under another profile there is other evidence, all of it older than the look.
     const order = start.evidence === this.#evidence ? start.order : this.#evidence.order;
     const isNews = this.#evidence.reading?.state !== reading.state;
     this.#evidence.saw({ reading, order, askedMs: start.askedMs, beforeCursor }, isCurrent);
     if (this.#profile.kind !== "agent") this.#isProgramGone = false;
-    else if (details !== undefined) this.#isProgramGone = isShellPrompt(this.#profile, details, screen, isReadingAgain);
-    else if (this.#isProgramGone || reading.state === "none") {
+    else if (who !== undefined) {
+      this.#process = processOf(this.#profile, who) ?? before;
+      const isOver = this.#process !== undefined && !isRunning(this.#process);
+      this.#isProgramGone = isOver || hasOnlyShell(this.#profile, who, capture, { before, isReadingAgain });
+    } else if (this.#isProgramGone || reading.state === "none") {
       this.#isForegroundStale = true;
       this.#wantsLook ||= isNews;
     }
@@ -165,8 +193,10 @@ export class PaneJudge {
   }
 
   /** What runs in the foreground now. */
-  #foreground({ command, title }: PaneDetails, capture: Capture): void {
-    const guess = guessProfile({ command, title, rows: capture.lines });
+  #foreground(who: WhoAnswer, capture: Capture): void {
+    const { title } = who;
+    const guess = profileOf(who, capture, this.#profile);
+    this.#isShellReading = isShellReading(who);
     // What a shell runs is the shell's business, unless we know it or it has a prompt of its own.
     const isShellsOwn =
       guess.kind === "generic" &&
@@ -180,7 +210,8 @@ export class PaneJudge {
     const promptMs = this.#promptMs;
     this.#promptMs = undefined;
     if (promptMs !== undefined) this.#wasPasteOff = false;
-    if (promptMs !== undefined && guess.kind === "shell" && this.#profile.kind === "shell") {
+    const isShells = guess.kind === "shell" && this.#profile.kind === "shell" && this.#isShellReading !== false;
+    if (promptMs !== undefined && isShells) {
       this.#evidence.say("bracketedPaste", "idle", promptMs);
     }
   }
@@ -200,6 +231,7 @@ export class PaneJudge {
     const wasAgent = this.#profile.kind === "agent";
     this.#profile = profile;
     this.#isProgramGone = false;
+    this.#process = undefined;
     this.#evidence = new Evidence(profile.kind, this.#clock.nowMs());
     // An agent's words end with it; those of one that has just been recognised may have come before.
     if (!wasAgent) {
@@ -210,15 +242,4 @@ export class PaneJudge {
     this.#evidence.inherit(former, "bracketedPaste");
     this.#sayTitle();
   }
-}
-
-/**
- * An agent whose pane is back at a shell's prompt has ended, although nobody says so and its last frame still stands on
- * the screen. A shell may also be the name of a wrapper: then the cursor is the agent's, in its box.
- */
-function isShellPrompt(profile: Profile, { command }: PaneDetails, screen: Screen, isReadingAgain: boolean): boolean {
-  if (!SHELL_PROFILE.programs.has(programName(command))) return false;
-  if (SHELL_PROFILE.screen.cursor?.prompt.test(screen.beforeCursor) !== true) return false;
-  const box = findPromptBox(profile, screen.rows);
-  return isReadingAgain || box === undefined || screen.cursorRow < box.first || screen.cursorRow > box.last;
 }

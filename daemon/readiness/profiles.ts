@@ -1,5 +1,6 @@
 /** The profiles there are, and which of them fits a program. */
 import { AppError } from "../../protocol/errors.ts";
+import { isCalled } from "../host/programNames.ts";
 import { loadProfile, MAX_ROW_CHARACTERS, type Profile } from "./profile.ts";
 import claude from "./profiles/claude.json" with { type: "json" };
 import codex from "./profiles/codex.json" with { type: "json" };
@@ -33,26 +34,50 @@ export interface ProgramTraits {
   readonly title: string;
   /** The screen's rows, for a program that runs under its interpreter's name. */
   readonly rows?: readonly string[] | undefined;
+  /** The names of every process that reads from the pane, the leader's first; empty where the system does not tell. */
+  readonly processes?: readonly (readonly string[])[] | undefined;
+  /** Whether the screen is one that the profile knows, for a shell's name where the system does not tell. */
+  readonly isShown?: ((profile: Profile) => boolean) | undefined;
 }
 
-/** By the program's name, then by a title that only one sets, then by what stands on the screen. `generic` when unknown. */
-export function guessProfile({ command, title, rows = [] }: ProgramTraits): Profile {
+/**
+ * An agent by the name of any process that reads from the pane, whatever runs it; else by tmux's name for the foreground;
+ * for a program that runs or shows others by a title that only one sets, then by what stands on the screen. `generic` when
+ * unknown.
+ */
+export function guessProfile({ command, title, rows = [], processes = [], isShown }: ProgramTraits): Profile {
+  const agent = firstAgent(processes);
+  if (agent !== undefined) return agent;
   const name = programName(command);
   const named = PROFILES.find((profile) => profile.programs.has(name));
   if (named !== undefined && named.kind === "agent") return named;
-  // A shell may be the name of a wrapper that stays in front of an agent (`sh -c 'agent; …'`).
   const head = title.slice(0, MAX_ROW_CHARACTERS);
-  const isInterpreter = INTERPRETERS.has(name) || named?.kind === "shell";
-  const byTitle = isInterpreter
-    ? PROFILES.find((profile) => profile.titleHints.some((hint) => hint.test(head)))
-    : undefined;
-  if (named === undefined && byTitle !== undefined) return byTitle;
-  const bySign = isInterpreter && named === undefined ? withSignature(rows) : undefined;
-  return bySign ?? named ?? GENERIC_PROFILE;
+  const byTitle = PROFILES.find((profile) => profile.titleHints.some((hint) => hint.test(head)));
+  if ([name, ...processes.map(programOf)].some((host) => HOSTS.has(host))) {
+    return byTitle ?? withSignature(rows) ?? named ?? GENERIC_PROFILE;
+  }
+  // A shell may be the name of a wrapper that stays in front of an agent (`sh -c 'agent; …'`), or a title was left behind.
+  if (named?.kind === "shell" && processes.length === 0 && byTitle !== undefined && isShown?.(byTitle) === true) {
+    return byTitle;
+  }
+  return named ?? GENERIC_PROFILE;
 }
 
-/** Programs that run another one under their own name. */
-const INTERPRETERS = new Set(["node", "bun", "deno", "python", "python3", "npx", "uv"]);
+/** Programs that run another one under their own name, or show what runs elsewhere. */
+const HOSTS: ReadonlySet<string> = new Set(
+  "bun deno docker kubectl mosh-client node npx podman python python3 screen script ssh tmux tmux:client uv".split(" "),
+);
+
+/** The outermost: what an agent runs is its own. */
+function firstAgent(processes: readonly (readonly string[])[]): Profile | undefined {
+  for (const names of processes) {
+    const agent = PROFILES.find(({ kind, programs }) => kind === "agent" && isCalled(names, programs));
+    if (agent !== undefined) return agent;
+  }
+  return undefined;
+}
+
+const programOf = ([comm = "", program = comm]: readonly string[]): string => programName(program);
 
 const withSignature = (rows: readonly string[]): Profile | undefined =>
   PROFILES.find((profile) =>
@@ -64,5 +89,6 @@ export const programName = (command: string): string =>
   command
     .slice(0, MAX_ROW_CHARACTERS)
     .replace(/^.*\//, "")
+    .replace(": ", ":")
     .replace(/^-/, "")
     .replace(/[-.\d]+$/, (version, offset: number) => (offset > 0 ? "" : version));

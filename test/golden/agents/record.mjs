@@ -78,8 +78,8 @@ async function submit(text) {
       .requests()
       .slice(before)
       .some((entry) => entry.text.includes(text));
-  if (!(await until(asked, 4_000))) key("Enter");
-  if (!(await until(asked, 8_000))) console.log(`record: ${JSON.stringify(text)} never arrived`);
+  if (!(await until(asked, 30_000))) key("Enter");
+  if (!(await until(asked, 60_000))) throw new Error(`${JSON.stringify(text)} never reached the model`);
 }
 
 /** The model has answered what began with this; requests for titles do not count. */

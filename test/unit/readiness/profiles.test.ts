@@ -69,6 +69,58 @@ describe("which profile fits", () => {
   });
 
   test.each([
+    [
+      "sh",
+      "",
+      [
+        ["sh", "sh"],
+        ["claude", "claude"],
+      ],
+      "claude",
+    ],
+    [
+      "sh",
+      "",
+      [
+        ["sh", "sh"],
+        ["node", "node", "gemini"],
+      ],
+      "gemini",
+    ],
+    ["node", "", [["node", "node", "cli.js", "@google/gemini-cli"]], "gemini"],
+    [
+      "claude",
+      "",
+      [
+        ["claude", "claude"],
+        ["codex", "codex"],
+      ],
+      "claude",
+    ],
+    [
+      "sh",
+      "π - project",
+      [
+        ["sh", "sh"],
+        ["node", "node", "cli.js"],
+      ],
+      "pi",
+    ],
+    ["zsh", "✳ left behind", [["zsh", "zsh"]], "shell"],
+    ["zsh", "✳ left behind", [], "shell"],
+    ["tmux: client", "◇  Ready (project)", [["tmux: client", "tmux"]], "gemini"],
+    ["ssh", "host", [["ssh", "ssh"]], "generic"],
+  ] as const)("%s titled %j with %j is %s", (command, title, processes, name) => {
+    expect(guessProfile({ command, title, processes }).name).toBe(name);
+  });
+
+  test("where the system tells of no process, a shell's title counts when the screen bears it out", () => {
+    const traits = { command: "sh", title: "✳ project" };
+    expect(guessProfile({ ...traits, isShown: ({ name }) => name === "claude" }).name).toBe("claude");
+    expect(guessProfile({ ...traits, isShown: () => false }).name).toBe("shell");
+  });
+
+  test.each([
     ["-bash", "bash"],
     ["/opt/x/node", "node"],
     ["python3.11", "python"],

@@ -1,0 +1,77 @@
+/**
+ * Who reads from a pane: what tmux calls the foreground, which processes the system says read from its terminal, the title
+ * and the screen, put together into a profile. Behind a wrapper, a shim or a launcher the program counts, not what started
+ * it; a shell counts as reading only when it is one that was given neither a script nor a command.
+ */
+import { type Foreground, type ForegroundProcess, isRunning } from "../panes/foreground.ts";
+import { isCalled } from "../host/programNames.ts";
+import type { Capture, PaneDetails } from "../server/tmuxServer.ts";
+import type { Profile } from "./profile.ts";
+import { guessProfile, programName, SHELL_PROFILE } from "./profiles.ts";
+import { findPromptBox } from "./promptBox.ts";
+import { readScreen } from "./screenReading.ts";
+import { screenOf } from "./screenRows.ts";
+
+/** What tmux and the system said at one look. */
+export interface WhoAnswer extends Pick<PaneDetails, "command" | "title"> {
+  /** Undefined where the system does not tell. */
+  readonly processes: Foreground | undefined;
+}
+
+/** @param current the profile so far: a program that shows another one (`ssh`, `tmux`) still shows it while its screen fits */
+export function profileOf({ command, title, processes = [] }: WhoAnswer, capture: Capture, current: Profile): Profile {
+  const isShown = (profile: Profile): boolean => {
+    const screen = screenOf(capture, profile.screen.rows);
+    return readScreen(profile, screen).state !== "none" && !isPromptOfShell(profile, capture);
+  };
+  const guess = guessProfile({
+    command,
+    title,
+    rows: capture.lines,
+    processes: processes.map(({ names }) => names),
+    isShown,
+  });
+  return guess.kind === "generic" && current.kind === "agent" && isShown(current) ? current : guess;
+}
+
+/** A shell that has been given neither a script nor a command reads; undefined where the system does not tell. */
+export function isShellReading({ processes = [] }: WhoAnswer): boolean | undefined {
+  if (processes.length === 0) return undefined;
+  return processes.some(
+    ({ isInteractiveShell, isShell, names }) =>
+      isInteractiveShell || (!isShell && isCalled(names, SHELL_PROFILE.programs)),
+  );
+}
+
+/** The process that the profile is about. */
+export const processOf = ({ programs }: Profile, { processes = [] }: WhoAnswer): ForegroundProcess | undefined =>
+  processes.find(({ names }) => isCalled(names, programs));
+
+/**
+ * Whether a pane whose profile says that an agent should be there has only a shell left. Where the system does not tell of
+ * processes, a shell's name and a prompt at the cursor say so; the name may also be a wrapper's: then the cursor is the
+ * agent's, in its box.
+ * @param before the agent's process when it was last seen
+ * @param isReadingAgain a shell's line editor was switched on after it had been off
+ */
+export function hasOnlyShell(
+  profile: Profile,
+  who: WhoAnswer,
+  capture: Capture,
+  { before, isReadingAgain }: { readonly before: ForegroundProcess | undefined; readonly isReadingAgain: boolean },
+): boolean {
+  const { command, processes = [] } = who;
+  if (processes.length > 0) {
+    if (processOf(profile, who) !== undefined || processes.some(({ isShell }) => !isShell)) return false;
+    return isShellReading(who) === true || (before !== undefined && !isRunning(before));
+  }
+  if (!SHELL_PROFILE.programs.has(programName(command))) return false;
+  return isPromptOfShell(profile, capture, isReadingAgain);
+}
+
+function isPromptOfShell(profile: Profile, capture: Capture, isReadingAgain = false): boolean {
+  const screen = screenOf(capture, profile.screen.rows);
+  if (SHELL_PROFILE.screen.cursor?.prompt.test(screen.beforeCursor) !== true) return false;
+  const box = findPromptBox(profile, screen.rows);
+  return isReadingAgain || box === undefined || screen.cursorRow < box.first || screen.cursorRow > box.last;
+}

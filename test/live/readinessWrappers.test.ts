@@ -1,0 +1,143 @@
+/**
+ * Agents as people start them: behind shells that go on afterwards, shims, launchers, `script`, another tmux. The program is
+ * a stand-in called `claude` that draws its box; what counts here is who is found, not what its screens mean.
+ */
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Readiness } from "../../daemon/readiness/readiness.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import { eventually } from "../support/eventually.ts";
+import { type OwnedFixture, ownedFixture } from "../support/ownedFixture.ts";
+import { text } from "../support/panePrograms.ts";
+import { watchPane } from "../support/readinessWatch.ts";
+
+/** Draws Claude's box, and says on which pid. */
+const CLAUDE = `#!${process.execPath}
+const rule = "─".repeat(60);
+require("node:fs").writeFileSync(process.argv[1] + ".pid", String(process.pid));
+process.stdin.setRawMode?.(true);
+process.stdin.on("data", () => undefined);
+process.stdout.write(\`\\x1b[?2004h\\x1b[2J\\x1b[H Claude Code v2.1.330\\r\\n\${rule}\\r\\n❯ \\r\\n\${rule}\\r\\n  ? for shortcuts\\x1b[3;3H\`);
+`;
+
+interface Place {
+  readonly fixture: OwnedFixture;
+  readonly directory: string;
+  start(...command: string[]): Promise<PaneId>;
+  /** Ends the agent as a crash does. */
+  kill(): void;
+}
+
+function place(fixture: OwnedFixture): Place {
+  const { directory } = fixture.socket;
+  const bin = join(directory, "node_modules/.bin");
+  mkdirSync(bin, { recursive: true });
+  const program = join(bin, "claude");
+  writeFileSync(program, CLAUDE);
+  chmodSync(program, 0o755);
+  symlinkSync(program, join(directory, "claude"));
+  return {
+    fixture,
+    directory,
+    start: async (...command) => {
+      const session = await fixture.server.createSession({ name: "w", cwd: directory, command, cols: 80, rows: 24 });
+      return session.activePane!;
+    },
+    kill: () => {
+      const found = spawnSync("sh", ["-c", `cat ${directory}/*.pid ${bin}/*.pid 2>/dev/null | head -1`]);
+      process.kill(Number(found.stdout.toString().trim()), "SIGKILL");
+    },
+  };
+}
+
+const isIdle =
+  (profile: string) =>
+  (readiness: Readiness): boolean =>
+    readiness.state === "idle" && readiness.profile === profile;
+
+const WRAPPERS = [
+  { name: "sh -c that goes on with a shell", command: ["sh", "-c", "./claude; exec bash --norc"], needs: "sh" },
+  { name: "a shell's shim", command: ["bash", "-c", "sh -c 'exec ./claude'; true"], needs: "bash" },
+  { name: "script", command: ["script", "-qc", "./claude", "/dev/null"], needs: "script" },
+  { name: "npx", command: ["npx", "--no-install", "claude"], needs: "npx" },
+  {
+    name: "env and timeout",
+    command: ["env", "A=1", "timeout", "1000", "sh", "-c", "./claude; true"],
+    needs: "timeout",
+  },
+  {
+    name: "another tmux",
+    command: ["sh", "-c", "unset TMUX; tmux -S ./inner.sock -f /dev/null new ./claude"],
+    needs: "tmux",
+  },
+] as const;
+const there = WRAPPERS.filter(({ name, needs }) => {
+  const isThere = spawnSync("sh", ["-c", `command -v ${needs}`]).status === 0;
+  if (!isThere) console.log(`skipped: there is no ${needs} for ${name}`);
+  return isThere;
+});
+
+test.each(there)("behind $name the agent is found", async ({ command }) => {
+  await using fixture = await ownedFixture();
+  const { directory, start } = place(fixture);
+  try {
+    const pane = await start(...command);
+    using watched = watchPane(fixture.server, pane);
+    await watched.until(isIdle("claude"));
+    // Nothing that came before was taken for a shell that reads.
+    expect(watched.seen.filter(({ readiness }) => isIdle("shell")(readiness))).toEqual([]);
+  } finally {
+    spawnSync("tmux", ["-S", join(directory, "inner.sock"), "kill-server"]);
+  }
+});
+
+test("a shell's function that runs the agent: shell, agent, shell", async () => {
+  await using fixture = await ownedFixture();
+  const { kill, start } = place(fixture);
+  const pane = await start("bash", "--norc", "--noprofile");
+  using watched = watchPane(fixture.server, pane);
+  await watched.until(isIdle("shell"));
+  let from = watched.seen.length;
+  await fixture.server.input(pane, [text("agent() { ( ./claude; true ); }; agent\r")]);
+  await watched.until(isIdle("claude"), from);
+  from = watched.seen.length;
+  kill();
+  await watched.until(isIdle("shell"), from);
+});
+
+test("a script that is about to start the agent is no idle shell, whatever it has printed", async () => {
+  await using fixture = await ownedFixture();
+  const { directory, start } = place(fixture);
+  writeFileSync(join(directory, "launch.sh"), "printf 'ready in a moment $ '\nread line < go\nexec ./claude\n");
+  expect(spawnSync("mkfifo", [join(directory, "go")]).status).toBe(0);
+  const pane = await start("sh", "launch.sh");
+  using watched = watchPane(fixture.server, pane);
+  await eventually(async () => (await fixture.server.capture(pane)).lines.some((line) => line.includes("moment $")));
+  expect((await watched.pane.look()).state).not.toBe("idle");
+  expect((await watched.pane.look()).state).not.toBe("idle");
+  writeFileSync(join(directory, "go"), "\n");
+  await watched.until(isIdle("claude"));
+  expect(watched.seen.filter(({ readiness }) => isIdle("shell")(readiness))).toEqual([]);
+});
+
+test.each([undefined, "claude"])(
+  "an agent whose process is gone is so at once, whatever its hook said (profile %s)",
+  async (profile) => {
+    await using fixture = await ownedFixture();
+    const { kill, start } = place(fixture);
+    // Nothing is printed when it ends, and no prompt follows.
+    const pane = await start("sh", "-c", "./claude </dev/tty 2>/dev/null & wait $! 2>/dev/null; sleep 1000");
+    const engineProfile = profile === undefined ? {} : { profile };
+    using watched = watchPane(fixture.server, pane, engineProfile);
+    await watched.until(isIdle("claude"));
+    watched.pane.report({ state: "asking" });
+    expect(watched.pane.current.state).toBe("asking");
+    kill();
+    await eventually(() => watched.engine.known(fixture.server, pane)?.state !== "asking");
+    watched.pane.report({ state: "asking" });
+    const { state } = await watched.pane.look();
+    expect(state).toBe(profile === undefined ? "unknown" : "dead");
+  },
+);
