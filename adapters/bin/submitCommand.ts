@@ -32,7 +32,7 @@ export const submitCommand: CommandSpec = {
   summary: "give a prompt to the program in a pane",
   details: [
     "Types the text, sees it on the screen, presses Enter by itself, and sees that it was taken. Nothing is typed while the " +
-      "program asks something, starts, or is busy (but see --queue). Words are joined with a blank; `-` alone reads the " +
+      "program asks something, starts, shows nothing known (but see --while-unknown), or is busy (but see --queue). Words are joined with a blank; `-` alone reads the " +
       "text from standard input; text that begins with - goes after `--`.",
     "Exit code 0 submitted, 20 queued, 21 entered but not confirmed, 22 never shown and not entered, 23 undecided because " +
       "the connection was lost, 10 the program is in another state, 124 the time was over.",
@@ -46,6 +46,7 @@ export const submitCommand: CommandSpec = {
       type: "flag",
       description: "while somebody's text is in the prompt box, wait until it is empty",
     },
+    { name: "while-unknown", type: "flag", description: "type also while nothing known of the agent is on the screen" },
     { name: "clear", type: "flag", description: "empty the prompt box first" },
     { name: "literal", type: "flag", description: "keep the program from taking the text for a command of its own" },
     {
@@ -90,6 +91,7 @@ export const submitCommand: CommandSpec = {
       ...timeoutOf(call),
       ...(options.flag("queue") ? { whileBusy: "queue" as const } : {}),
       ...(options.flag("wait") ? { whileTyping: "wait" as const } : {}),
+      ...(options.flag("while-unknown") ? { whileUnknown: "type" as const } : {}),
       ...(options.flag("clear") ? { clearFirst: true } : {}),
       ...(options.flag("literal") ? { literal: true } : {}),
       ...(profile === undefined ? {} : { profile }),

@@ -24,6 +24,8 @@ export interface SubmitRequest {
   readonly whileBusy?: "refuse" | "queue" | undefined;
   /** While somebody's text stands in the box: `wait` until it is empty, as long as `timeoutMs` lasts; default `refuse`. */
   readonly whileTyping?: "refuse" | "wait" | undefined;
+  /** While an agent's screen shows nothing that its profile knows: `type` types anyhow; default `refuse`. */
+  readonly whileUnknown?: "refuse" | "type" | undefined;
   /** What else must hold of the process that takes it; an agent's profile alone demands that it is no shell. */
   readonly addressee?: AddresseeRequest | undefined;
   /** Empties the box first (the profile's keys, usually `C-u`). Never done while a dialog is open. */
@@ -102,7 +104,7 @@ export interface PressRequest {
 
 /** Every call holds the pane: ours never interleave, and a person who types in it is not disturbed. */
 export interface Delivery {
-  /** @throws AppError WRONG_STATE (asking, busy, dead, starting), NOT_FOUND, INVALID_ARGUMENT, RESOURCE_LIMIT, CONNECTION_LOST */
+  /** @throws AppError WRONG_STATE (asking, busy, dead, starting, unknown), NOT_FOUND, INVALID_ARGUMENT, RESOURCE_LIMIT, CONNECTION_LOST */
   submit(request: SubmitRequest): Promise<SubmitResult>;
   /** @throws AppError WRONG_STATE (no dialog, another dialog, no such option, no way for free text), NOT_FOUND, CONNECTION_LOST */
   choose(request: ChooseRequest): Promise<SubmitResult>;

@@ -30,7 +30,7 @@ import { noteEnter, noteWrite, resultOf, type Work } from "./work.ts";
 
 type PromptRequest = Pick<
   SubmitRequest,
-  "text" | "whileBusy" | "whileTyping" | "clearFirst" | "gapMs" | "literal" | "addressee"
+  "text" | "whileBusy" | "whileTyping" | "whileUnknown" | "clearFirst" | "gapMs" | "literal" | "addressee"
 >;
 
 /** @throws AppError WRONG_STATE, INVALID_ARGUMENT, TIMEOUT, NOT_FOUND, RESOURCE_LIMIT, CONNECTION_LOST */
@@ -60,7 +60,8 @@ export async function settleState(watch: PaneWatch): Promise<void> {
   if (watch.isFresh || watch.state.state === "unknown") await watch.readiness.look();
 }
 
-function requireAccepting(watch: PaneWatch, { name, submit }: Profile, { whileBusy }: PromptRequest): void {
+function requireAccepting(watch: PaneWatch, profile: Profile, { whileBusy, whileUnknown }: PromptRequest): void {
+  const { name, kind, submit } = profile;
   watch.requireThere();
   const { state } = watch.state;
   switch (state) {
@@ -86,8 +87,15 @@ function requireAccepting(watch: PaneWatch, { name, submit }: Profile, { whileBu
         );
       }
       return;
-    case "idle":
     case "unknown":
+      if (kind !== "agent" || whileUnknown === "type") return;
+      throw wrongState(
+        watch,
+        state,
+        `nothing that is known of ${name} is on the screen, so text may answer something; look at the pane, or ask to type ` +
+          "anyhow (whileUnknown)",
+      );
+    case "idle":
   }
 }
 

@@ -23,6 +23,8 @@ export const submitRequestSchema = v.strictObject({
   whileBusy: v.optional(v.picklist(["refuse", "queue"])),
   /** While somebody's text stands in the prompt box: `refuse` (default), or `wait` until it is empty. */
   whileTyping: v.optional(v.picklist(["refuse", "wait"])),
+  /** While an agent's screen shows nothing known: `refuse` (default), or `type` all the same. */
+  whileUnknown: v.optional(v.picklist(["refuse", "type"])),
   /** Empty the prompt box first. */
   clearFirst: v.optional(v.boolean()),
   /** A text that the program would take for more than text stays text, or is refused. */

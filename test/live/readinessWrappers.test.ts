@@ -25,9 +25,9 @@ process.stdout.write(\`\\x1b[?2004h\\x1b[2J\\x1b[H Claude Code v2.1.330\\r\\n\${
 interface Place {
   readonly fixture: OwnedFixture;
   readonly directory: string;
-  start(...command: string[]): Promise<PaneId>;
+  readonly start: (...command: string[]) => Promise<PaneId>;
   /** Ends the agent as a crash does. */
-  kill(): void;
+  readonly kill: () => void;
 }
 
 function place(fixture: OwnedFixture): Place {

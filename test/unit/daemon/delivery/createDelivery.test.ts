@@ -144,6 +144,7 @@ describe("nothing is typed", () => {
     ["starting", {}, "starting"],
     ["dead", {}, "ended"],
     ["busy", {}, "busy"],
+    ["unknown", {}, "whileUnknown"],
   ] as const)("while it is %s", async (state, more, word) => {
     const pane = claude();
     pane.become(state);
@@ -153,6 +154,17 @@ describe("nothing is typed", () => {
       message: expect.stringContaining(word) as string,
     });
     expect(pane.typed).toEqual([]);
+  });
+
+  test("but all the same to an agent whose screen shows nothing known, for a caller that says so, and to other programs", async () => {
+    const pane = claude();
+    pane.become("unknown");
+    await pane.during(deliver(pane, { whileUnknown: "type" }).work);
+    expect(pane.typed.length).toBeGreaterThan(0);
+    const plain = new FakePane("generic");
+    plain.become("unknown");
+    await plain.during(deliver(plain).work);
+    expect(plain.typed.length).toBeGreaterThan(0);
   });
 
   test("to an agent that takes no pastes, or several lines to what takes none", async () => {
