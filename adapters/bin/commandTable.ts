@@ -7,6 +7,7 @@ import { followCommand } from "./followCommand.ts";
 import { hooksCommand } from "./hooksCommand.ts";
 import { panesCommand, sessionsCommand } from "./listCommands.ts";
 import { captureCommand, runCommand, sendCommand } from "./paneCommands.ts";
+import { profileCommand, profilesCommand } from "./profilesCommand.ts";
 import { addinCommand, serveCommand } from "./serveCommand.ts";
 import { serviceCommand } from "./serviceCommand.ts";
 import { killCommand, newCommand } from "./sessionCommands.ts";
@@ -32,5 +33,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   trustCommand,
   serviceCommand,
   hooksCommand,
+  profilesCommand,
+  profileCommand,
   completionsCommand,
 ];

@@ -14,7 +14,7 @@ import { startAddin } from "./serveAddin.ts";
 import { startDashboard } from "./serveDashboard.ts";
 import { requireNoOther, startNative } from "./serveNative.ts";
 import type { ServeOptions, StartContext } from "./serveParts.ts";
-import { Guests, OpenParts, openDelivery } from "./serveParts.ts";
+import { Guests, OpenParts, openDelivery, openProfiles } from "./serveParts.ts";
 
 export interface Daemon {
   /** Safe to call twice. */
@@ -50,6 +50,7 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
     const onListenerError = (error: unknown): void => log.error("wait.listener.failed", { error });
     const waits = new WaitManager({ clock: systemClock, onListenerError });
     open.surfaces.push(() => waits.close());
+    openProfiles(options);
     const readiness = createReadiness({
       clock: systemClock,
       nowUnixMs: Date.now,

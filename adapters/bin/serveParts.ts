@@ -8,6 +8,8 @@ import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import type { Log, LogEvent } from "../../daemon/ops/log.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import type { ReadinessEngine } from "../../daemon/readiness/engine.ts";
+import { useProfiles } from "../../daemon/readiness/profiles.ts";
+import { readUserProfiles } from "../../daemon/readiness/userProfiles.ts";
 import { type OpenedGuest, openGuestServer } from "../../daemon/server/guestStartup.ts";
 import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
@@ -114,6 +116,13 @@ export function openDelivery({ env, log }: ServeOptions, readiness: ReadinessEng
     store: openDeliveryStore({ path: runtimePaths(env, homedir()).deliveriesPath, nowUnixMs: Date.now, onMovedAside }),
     onError: (error) => log.error("delivery.record.failed", { error }),
   });
+}
+
+/** A person's own profiles; those that are wrong are said and left out. */
+export function openProfiles({ env, log }: ServeOptions): void {
+  const own = readUserProfiles(runtimePaths(env, homedir()).profilesPath);
+  for (const { file, refused } of own) if (refused !== undefined) log.warn("profile.refused", { file, refused });
+  useProfiles(own.flatMap(({ profile }) => (profile === undefined ? [] : [profile])));
 }
 
 /** Guests by their socket, opened when first asked for. */

@@ -17,6 +17,8 @@ export interface RuntimePaths {
   readonly tokenPath: string;
   /** What was delivered under which key. */
   readonly deliveriesPath: string;
+  /** A person's own profiles of programs, and what was recorded for them. */
+  readonly profilesPath: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -32,6 +34,7 @@ export function runtimePaths(env: Environment, homeDir: string): RuntimePaths {
     tmuxSocketPath: join(runtimeDir, "tmux.sock"),
     tokenPath: join(stateDir, "token"),
     deliveriesPath: join(stateDir, "deliveries.db"),
+    profilesPath: join(xdgDirectory(env["XDG_CONFIG_HOME"]) ?? join(homeDir, ".config"), "tmuxwire", "profiles"),
   };
 }
 

@@ -19,7 +19,7 @@ const keys = v.array(v.pipe(v.string(), v.nonEmpty()));
 const ms = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(1_000));
 
 export const profileSchema = v.strictObject({
-  name: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9]{0,31}$/)),
+  name: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,31}$/)),
   /** `agent`: a prompt box and dialogs. `shell`: marks and `?2004`. `generic`: whatever it is. */
   kind: v.picklist(["agent", "shell", "generic"]),
   /** `recorded`: held against screens of these versions (`test/golden/agents`). `documentation`: nobody has seen it run here. */
@@ -127,13 +127,12 @@ export type ProfileSource = v.InferInput<typeof profileSchema>;
 export type Profile = v.InferOutput<typeof profileSchema>;
 export type ProfileKind = Profile["kind"];
 
-/** @throws Error that names the profile and the field at fault: a profile of ours is wrong, which a test finds. */
+/** @throws Error that names the field at fault */
 export function loadProfile(source: unknown): Profile {
   const parsed = v.safeParse(profileSchema, source);
   if (parsed.success) return parsed.output;
   const [issue] = parsed.issues;
-  const name = (source as { readonly name?: unknown } | null)?.name;
-  throw new Error(`profile ${String(name)}: ${v.getDotPath(issue) ?? ""}: ${issue.message}`);
+  throw new Error([v.getDotPath(issue), issue.message].filter((part) => part !== null).join(": "));
 }
 
 function isPattern(source: string): boolean {

@@ -10,18 +10,35 @@ import opencode from "./profiles/opencode.json" with { type: "json" };
 import pi from "./profiles/pi.json" with { type: "json" };
 import shell from "./profiles/shell.json" with { type: "json" };
 
-/** In the order in which they are guessed. */
+/** The daemon's own, in the order in which they are guessed. */
 export const PROFILES: readonly Profile[] = [claude, codex, gemini, opencode, pi, shell, generic].map(loadProfile);
 
-const BY_NAME = new Map(PROFILES.map((profile) => [profile.name, profile]));
+/** A person's own stand in front; one with the name of ours takes its place. */
+let known: readonly Profile[] = PROFILES;
+let byName = mapOf(PROFILES);
+
+/** For the daemon's start, before anything is observed. Returns what takes it back. */
+export function useProfiles(own: readonly Profile[]): () => void {
+  const names = new Set(own.map(({ name }) => name));
+  known = [...own, ...PROFILES.filter(({ name }) => !names.has(name))];
+  byName = mapOf(known);
+  return () => {
+    known = PROFILES;
+    byName = mapOf(PROFILES);
+  };
+}
+
+function mapOf(profiles: readonly Profile[]): ReadonlyMap<string, Profile> {
+  return new Map(profiles.map((profile) => [profile.name, profile]));
+}
 
 /** @throws AppError INVALID_ARGUMENT */
 export function profileNamed(name: string): Profile {
-  const profile = BY_NAME.get(name);
+  const profile = byName.get(name);
   if (profile !== undefined) return profile;
   throw new AppError(
     "INVALID_ARGUMENT",
-    `there is no profile ${JSON.stringify(name)}; use ${[...BY_NAME.keys()].join(", ")}`,
+    `there is no profile ${JSON.stringify(name)}; use ${[...byName.keys()].join(", ")}`,
   );
 }
 
@@ -49,10 +66,10 @@ export function guessProfile({ command, title, rows = [], processes = [], isShow
   const agent = firstAgent(processes);
   if (agent !== undefined) return agent;
   const name = programName(command);
-  const named = PROFILES.find((profile) => profile.programs.has(name));
+  const named = known.find((profile) => profile.programs.has(name));
   if (named !== undefined && named.kind === "agent") return named;
   const head = title.slice(0, MAX_ROW_CHARACTERS);
-  const byTitle = PROFILES.find((profile) => profile.titleHints.some((hint) => hint.test(head)));
+  const byTitle = known.find((profile) => profile.titleHints.some((hint) => hint.test(head)));
   if ([name, ...processes.map(programOf)].some((host) => HOSTS.has(host))) {
     return byTitle ?? withSignature(rows) ?? named ?? GENERIC_PROFILE;
   }
@@ -71,7 +88,7 @@ const HOSTS: ReadonlySet<string> = new Set(
 /** The outermost: what an agent runs is its own. */
 function firstAgent(processes: readonly (readonly string[])[]): Profile | undefined {
   for (const names of processes) {
-    const agent = PROFILES.find(({ kind, programs }) => kind === "agent" && isCalled(names, programs));
+    const agent = known.find(({ kind, programs }) => kind === "agent" && isCalled(names, programs));
     if (agent !== undefined) return agent;
   }
   return undefined;
@@ -80,7 +97,7 @@ function firstAgent(processes: readonly (readonly string[])[]): Profile | undefi
 const programOf = ([comm = "", program = comm]: readonly string[]): string => programName(program);
 
 const withSignature = (rows: readonly string[]): Profile | undefined =>
-  PROFILES.find((profile) =>
+  known.find((profile) =>
     rows.some((row) => profile.signatures.some((sign) => sign.test(row.trim().slice(0, MAX_ROW_CHARACTERS)))),
   );
 

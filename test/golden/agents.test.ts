@@ -7,10 +7,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createReadiness } from "../../daemon/readiness/engine.ts";
-import { guessProfile, PROFILES } from "../../daemon/readiness/profiles.ts";
+import { guessProfile, profileNamed, PROFILES } from "../../daemon/readiness/profiles.ts";
 import { FakeClock } from "../support/fakeClock.ts";
 import { ReadinessServer, rest } from "../support/readinessServer.ts";
-import { type AgentScreen, readAgentScreens } from "./agentScreens.ts";
+import { judgeRecorded, type RecordedScreen, readRecordedScreens } from "../../daemon/readiness/recordedScreens.ts";
 
 const directory = join(import.meta.dirname, "agents");
 const folders = (path: string): string[] =>
@@ -21,7 +21,7 @@ const recorded = folders(directory).map((program) => ({
   versions: folders(join(directory, program)).map((version) => ({
     version,
     screens: readdirSync(join(directory, program, version)).flatMap((file) =>
-      readAgentScreens(readFileSync(join(directory, program, version, file), "utf8")),
+      readRecordedScreens(readFileSync(join(directory, program, version, file), "utf8")),
     ),
   })),
 }));
@@ -29,7 +29,7 @@ const recorded = folders(directory).map((program) => ({
 /** Longer than any doubt about a title, shorter than a program at work is silent. */
 const JUDGED_MS = 1_000;
 
-async function judged({ command, title, lines, cursor, cols, rows }: AgentScreen, profile?: string) {
+async function judged({ command, title, lines, cursor, cols, rows }: RecordedScreen, profile?: string) {
   const clock = new FakeClock();
   const errors: unknown[] = [];
   const engine = createReadiness({ clock, nowUnixMs: () => 0, onError: (error) => errors.push(error) });
@@ -58,6 +58,7 @@ describe.each(recorded)("$program", ({ program, versions }) => {
     test.each(screens)("$name: $state", async (screen) => {
       const { state, dialog } = await judged(screen, program);
       expect(state).toBe(screen.judged);
+      expect(judgeRecorded(profileNamed(program), screen)).toBe(screen.judged);
       if (screen.labels.length > 0) {
         expect(dialog?.options.map(({ label }) => label)).toEqual(screen.labels);
         expect(dialog?.options.every(({ keys }) => keys.length > 0)).toBe(true);
@@ -67,8 +68,9 @@ describe.each(recorded)("$program", ({ program, versions }) => {
     test("is told by its name, or by its title and what it draws under an interpreter's name", () => {
       for (const { command, title, lines, name } of screens) {
         const isTold = guessProfile({ command, title, rows: lines }).name;
-        if (command !== "node" && command !== "sh") expect(isTold, name).toBe(program);
-        else expect(["generic", "shell", program], name).toContain(isTold);
+        // Where neither its name nor its title is there yet, nobody else may be found.
+        const fits = command === "node" || command === "sh" ? ["generic", "shell", program] : [program];
+        expect(fits.map((fit) => `${name}: ${fit}`)).toContain(`${name}: ${isTold}`);
       }
     });
   });

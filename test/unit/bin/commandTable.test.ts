@@ -23,6 +23,8 @@ describe("the command table", () => {
       "trust",
       "service",
       "hooks",
+      "profiles",
+      "profile",
       "completions",
     ]);
   });

@@ -27,6 +27,7 @@ describe("paths", () => {
       tmuxSocketPath: "/run/user/1000/tmuxwire/tmux.sock",
       tokenPath: "/state/tmuxwire/token",
       deliveriesPath: "/state/tmuxwire/deliveries.db",
+      profilesPath: "/home/me/.config/tmuxwire/profiles",
     });
   });
 

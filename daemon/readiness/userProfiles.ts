@@ -1,0 +1,101 @@
+/**
+ * Profiles that a person wrote: `*.json` in one directory, read when the daemon starts. A file that is wrong is refused in
+ * one line that names it and the field at fault, and stops nothing; the others hold. Their patterns are foreign.
+ */
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { constants } from "node:fs";
+import { join } from "node:path";
+import { loadProfile, type Profile } from "./profile.ts";
+import { refusedPattern } from "./patternCost.ts";
+
+const MAX_FILES = 64;
+const MAX_FILE_BYTES = 65_536;
+/** In one profile; each is tried on every row of a look. */
+const MAX_PATTERNS = 64;
+/** What the daemon itself falls back on. */
+const FIXED: ReadonlySet<string> = new Set(["shell", "generic"]);
+
+export interface UserProfile {
+  readonly file: string;
+  /** Absent: it was refused. */
+  readonly profile?: Profile | undefined;
+  /** One line: the field and what is wrong with it. */
+  readonly refused?: string | undefined;
+}
+
+/** Sorted by name; none when there is no such directory. */
+export function readUserProfiles(directory: string): readonly UserProfile[] {
+  const names = filesIn(directory);
+  const seen = new Map<string, string>();
+  return names.map((name, index) => {
+    const file = join(directory, name);
+    if (index >= MAX_FILES) return { file, refused: `only the first ${MAX_FILES} files are read` };
+    try {
+      const profile = parse(readBounded(file));
+      const other = seen.get(profile.name);
+      if (other !== undefined) return { file, refused: `name: ${profile.name} is the name in ${other} too` };
+      seen.set(profile.name, name);
+      return { file, profile };
+    } catch (error) {
+      return { file, refused: oneLine((error as Error).message) };
+    }
+  });
+}
+
+function filesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+      .filter((name) => name.endsWith(".json"))
+      .sort();
+  } catch {
+    return [];
+  }
+}
+
+function readBounded(file: string): string {
+  // A FIFO would keep the daemon from starting.
+  const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) throw new Error("not a file");
+    if (stat.size > MAX_FILE_BYTES) throw new Error(`longer than ${MAX_FILE_BYTES} bytes`);
+    return readFileSync(fd, "utf8");
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function parse(text: string): Profile {
+  const source = JSON.parse(text) as unknown;
+  const profile = loadProfile(withSource(source));
+  if (FIXED.has(profile.name)) throw new Error(`name: ${profile.name} is the daemon's own and cannot be replaced`);
+  const found = patternsOf(profile);
+  if (found.length > MAX_PATTERNS) throw new Error(`more than ${MAX_PATTERNS} patterns`);
+  for (const { path, text: pattern } of found) {
+    const reason = refusedPattern(pattern);
+    if (reason !== undefined) throw new Error(`${path}: ${reason}`);
+  }
+  return profile;
+}
+
+const withSource = (source: unknown): unknown =>
+  typeof source === "object" && source !== null && !("source" in source) ? { ...source, source: "own" } : source;
+
+/** Every pattern of a profile with the field it stands in. */
+export function patternsOf(profile: Profile): readonly { readonly path: string; readonly text: string }[] {
+  const found: { path: string; text: string }[] = [];
+  collectPatterns(profile, "", found);
+  return found;
+}
+
+function collectPatterns(value: unknown, path: string, found: { path: string; text: string }[]): void {
+  if (value instanceof RegExp) found.push({ path, text: value.source });
+  else if (typeof value === "object" && value !== null && !(value instanceof Set)) {
+    for (const [key, inner] of Object.entries(value)) {
+      collectPatterns(inner, path === "" ? key : `${path}.${key}`, found);
+    }
+  }
+}
+
+/** Parsers quote what they have read. */
+const oneLine = (message: string): string => message.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").slice(0, 300);
