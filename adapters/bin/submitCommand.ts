@@ -1,6 +1,7 @@
 /** `tmuxwire submit`: a prompt for the program in a pane, verified, with an exit code that says what became of it. */
 import { NATIVE_MAX_DELIVERY_MS } from "../../protocol/api/nativeDelivery.ts";
 import type { NativeDelivery } from "../native/client.ts";
+import { PROFILES } from "../../daemon/readiness/profiles.ts";
 import { CLIENT_OPTIONS, connect } from "./clientConnection.ts";
 import type { CommandCall, CommandSpec } from "./commandTypes.ts";
 import { readText } from "./inputParts.ts";
@@ -55,7 +56,7 @@ export const submitCommand: CommandSpec = {
       value: "NAME",
       description: "what the program is",
       default: "guessed",
-      complete: ["claude", "codex", "gemini", "opencode", "pi", "shell", "generic"],
+      complete: PROFILES.map(({ name }) => name),
     },
     {
       name: "key",

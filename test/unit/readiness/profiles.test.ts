@@ -14,6 +14,13 @@ describe("profiles", () => {
       "gemini",
       "opencode",
       "pi",
+      "aider",
+      "amp",
+      "copilot",
+      "crush",
+      "cursor-agent",
+      "goose",
+      "qwen",
       "shell",
       "generic",
     ]);
