@@ -124,7 +124,7 @@ export const FIELD_ROWS: readonly FieldRow[] = [
   {
     command: ({ ticking }) => `tmux break-pane -d -s ${ticking} && tmux join-pane -d -s ${ticking} -t ticking:; true`,
   },
-  { command: "tmux new-window -d cat && tmux kill-window -t typing:1" },
+  { command: "tmux kill-window -t $(tmux new-window -d -P -F '#{window_id}' cat)" },
   { command: (scene) => `tmux new-window -d -t '=${hub(scene)}:' cat`, only: "owned" },
   { command: "tmux display-panes -b" },
   { command: "tmux display-message hello" },
