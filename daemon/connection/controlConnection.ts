@@ -152,7 +152,7 @@ export class ControlConnection {
     return settled((settle) => this.sendGroup(commands, settle));
   }
 
-  /** `sendForeign` as a promise; `rows` are the texts after each nonce at a row's start, see `foreignRows`. */
+  /** `sendForeign` as a promise, of formats and no capture; `rows` are the texts after each nonce at a row's start. */
   async foreign(build: (nonce: string) => string): Promise<{ readonly body: Uint8Array; readonly nonce: string }> {
     let used = "";
     const [reply] = await settled((settle) =>
@@ -161,7 +161,7 @@ export class ControlConnection {
         settle(outcome);
       }),
     );
-    return { body: reply?.body ?? new Uint8Array(0), nonce: used };
+    return { body: this.features.meant(reply?.body ?? new Uint8Array(0)), nonce: used };
   }
 
   /** tmux has been silent too long: callers are told now, late answers still find their slots. */

@@ -25,6 +25,8 @@ export interface TmuxFeatures {
   readonly tellsOwnUnlink: boolean;
   /** As it writes the name that a session was given; not every character of it is kept (docs/tmuxFacts.md, Versions). */
   readonly sessionName: (name: string) => string;
+  /** What it meant by what it prints of formats: 3.4 alone writes `\\$` for each `$` before a letter, `_` or `{`. */
+  readonly meant: (printed: Uint8Array) => Uint8Array;
 }
 
 const INTRODUCTION = [displayMessage(SERVER_IDENTITY_FORMAT), listCommandUsage("paste-buffer")];
@@ -51,8 +53,20 @@ export function featuresOf(version: string, pasteUsage: Uint8Array = new Uint8Ar
       const escaped = (release < 307 ? name.replaceAll(/[.:]/g, "_") : name).replaceAll("\\", "\\\\");
       return release < 305 ? escaped.replaceAll(/\$(?=[A-Za-z_{])/g, "\\$") : escaped;
     },
+    meant: release === 304 ? withoutEscapedDollars : asItIs,
   };
 }
 
+const asItIs = (printed: Uint8Array): Uint8Array => printed;
+
+/** Every `$` of that kind has its backslash, and no other character has one: nothing else looks like it. */
+const withoutEscapedDollars = (printed: Uint8Array): Uint8Array =>
+  Buffer.from(
+    Buffer.from(printed)
+      .toString("latin1")
+      .replaceAll(/\\(?=\$[A-Za-z_{])/g, ""),
+    "latin1",
+  );
+
 /** Before anything was asked: a tmux as most people have it. */
-export const USUAL_TMUX: TmuxFeatures = featuresOf("3.4");
+export const USUAL_TMUX: TmuxFeatures = { ...featuresOf("3.4"), meant: asItIs };

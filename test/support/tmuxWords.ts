@@ -1,11 +1,14 @@
 /** What the tmux of this test run makes of things, asked of a server that tmuxwire has not touched. */
+import { featuresOf } from "../../daemon/connection/tmuxFeatures.ts";
 import { privateSocket } from "./ownedFixture.ts";
 
-/** As it writes a session's name. */
+/** As it writes a session's name; what 3.4 adds to all that it prints is no part of that. */
 export async function asTmuxWrites(name: string): Promise<string> {
   await using socket = privateSocket();
   const args = ["new-session", "-d", "-P", "-F", "#{session_name}", "-s", name.replaceAll("#", "##"), "cat"];
-  return socket.tmux("-f", "/dev/null", ...args).trim();
+  const printed = socket.tmux("-f", "/dev/null", ...args).trim();
+  const version = socket.tmux("display-message", "-p", "#{version}").trim();
+  return Buffer.from(featuresOf(version).meant(Buffer.from(printed))).toString();
 }
 
 /** The size of a window that the user makes with neither size nor a terminal, while `default-size` says 123x45. */

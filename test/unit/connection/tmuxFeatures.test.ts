@@ -17,6 +17,16 @@ test.each(usages)("whether paste-buffer must be told to leave bytes alone: %s", 
   expect(featuresOf("3.4", Buffer.from(usage)).pasteNeedsRaw).toBe(pasteNeedsRaw);
 });
 
+// As `display-message -p` had it of the same text on each of these.
+test.each([
+  ["3.3a", "a$b \\$_ ${ $5 $ é$x\n"],
+  ["3.4", "a\\$b \\\\$_ \\${ $5 $ é\\$x\n"],
+  ["3.5a", "a$b \\$_ ${ $5 $ é$x\n"],
+])("what tmux %s means by what it prints", (version, printed) => {
+  const meant = featuresOf(version).meant(Buffer.from(printed));
+  expect(Buffer.from(meant).toString()).toBe("a$b \\$_ ${ $5 $ é$x\n");
+});
+
 // As `new-session -s` and `#{session_name}` had it on each of these.
 test.each([
   ["3.2a", "a_b_c", "p\\$HOME"],
