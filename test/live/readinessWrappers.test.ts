@@ -105,6 +105,7 @@ test("a shell's function that runs the agent: shell, agent, shell", async () => 
   from = watched.seen.length;
   kill();
   await watched.until(isIdle("shell"), from);
+  expect(watched.pane.current).toMatchObject({ state: "idle", profile: "shell" });
 });
 
 test("a script that is about to start the agent is no idle shell, whatever it has printed", async () => {
