@@ -54,10 +54,20 @@ export async function submitPrompt(work: Work, request: PromptRequest): Promise<
   return again === DROPPED ? resultOf(work, "echoed_unconfirmed") : again;
 }
 
+/** A title is settled within this, or the screen is not known (docs/agentFacts.md 12, 18). */
+const UNKNOWN_SETTLES_MS = 500;
+
 /** A pane that nobody has watched has not been looked at. */
 export async function settleState(watch: PaneWatch): Promise<void> {
   watch.requireThere();
   if (watch.isFresh || watch.state.state === "unknown") await watch.readiness.look();
+  // A title that has just changed is believed only after the frame that belongs to it.
+  const untilMs = watch.clock.nowMs() + UNKNOWN_SETTLES_MS;
+  while (watch.state.state === "unknown" && watch.clock.nowMs() < untilMs) {
+    if (profileNamed(watch.state.profile).kind !== "agent") return;
+    await watch.next(watch.version, untilMs);
+  }
+  watch.requireThere();
 }
 
 function requireAccepting(watch: PaneWatch, profile: Profile, { whileBusy, whileUnknown }: PromptRequest): void {
