@@ -100,8 +100,7 @@ async function startPart(part: Part, context: StartContext): Promise<void> {
     await open.close();
     throw error;
   }
-  context.open.surfaces.push(...open.surfaces);
-  context.open.servers.push(...open.servers);
+  context.open.take(open);
 }
 
 async function failureOf(start: () => Promise<void>): Promise<AppError | undefined> {

@@ -64,6 +64,13 @@ export class OpenParts {
     this.#log = log;
   }
 
+  /** What another has open ends with this one. */
+  take({ surfaces, servers, rest }: OpenParts): void {
+    this.surfaces.push(...surfaces);
+    this.servers.push(...servers);
+    this.rest.push(...rest);
+  }
+
   async close(): Promise<void> {
     const answered = this.#all(this.surfaces);
     await within(FINISH_WITHIN_MS, answered);
