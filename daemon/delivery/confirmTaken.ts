@@ -174,6 +174,31 @@ const rowsAbove = ({ box, screen }: Look): number => box?.row ?? screen.lines.le
 /** Nothing but this text, or the word that stands for it, is in the box; true where the box cannot be read. */
 export function holdsOnly({ box }: Look, probe: EchoProbe, text: string, { needle }: EchoPlace): boolean {
   if (box === undefined || probe.keepsFrames) return true;
-  const held = comparable(box.typed);
-  return held !== "" && (comparable(text).includes(held) || held === needle);
+  if (comparable(box.typed) === needle) return true;
+  const rows = box.typed
+    .split("\n")
+    .map(comparable)
+    .filter((row) => row !== "");
+  return rows.length > 0 && isPartOf(rows, comparable(text));
+}
+
+/** What a program may leave out where it wraps a row: Ink has been seen to drop a letter. */
+const MAX_LOST_AT_WRAP = 2;
+
+/** Rows that follow upon each other in the text: a box may show a part of a long one. */
+function isPartOf([first = "", ...others]: readonly string[], text: string): boolean {
+  for (let at = text.indexOf(first); at >= 0; at = text.indexOf(first, at + 1)) {
+    const end = others.reduce<number | undefined>((from, row) => endOf(row, text, from), at + first.length);
+    if (end !== undefined) return true;
+  }
+  return false;
+}
+
+/** Where the row ends when it stands here, or a few letters on. */
+function endOf(row: string, text: string, from: number | undefined): number | undefined {
+  if (from === undefined) return undefined;
+  for (let lost = 0; lost <= MAX_LOST_AT_WRAP; lost += 1) {
+    if (text.startsWith(row, from + lost)) return from + lost + row.length;
+  }
+  return undefined;
 }

@@ -53,16 +53,18 @@ export async function typingRun({ program, prompts, random, pauseMs }: TypingOpt
   for (let at = 0; at < prompts; at += 1) {
     const text = `[PROMPT ${at}: ${"WORD ".repeat(1 + (at % 20))}${at % 5 === 4 ? "\nLINE TWO" : ""}]`;
     await untilState(watched, "idle");
+    let isWritten = true;
     const outcome = await engine.delivery.submit({ server, pane, text }).then(
       (result) => result.outcome,
       (error: unknown) => {
-        if (error instanceof AppError) return error.code;
-        throw error;
+        if (!(error instanceof AppError)) throw error;
+        isWritten = error.details?.["textWritten"] === true;
+        return error.code;
       },
     );
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-    // What was refused was never typed; everything else has to be somewhere.
-    if (outcome !== "WRONG_STATE") texts.push(text);
+    // What was refused at once was never typed; everything else has to be somewhere.
+    if (isWritten) texts.push(text);
   }
   over.abort();
   await typing;
