@@ -31,6 +31,8 @@ import { resultOf, type Work } from "./work.ts";
 
 export interface Entered {
   readonly profile: Profile;
+  /** It had said before that it has started. */
+  readonly hasStarted: boolean;
   readonly probe: EchoProbe;
   /** The screen before the text was pasted. */
   readonly before: Look;
@@ -127,8 +129,8 @@ function mixedWith({ profile, probe, before, place, atEnter, within }: Entered, 
 const ended = (work: Work, { profile }: Entered): SubmitResult =>
   profile.kind === "agent" ? resultOf(work, "echoed_unconfirmed") : resultOf(work, "submitted", "readiness");
 
-const isDropped = ({ watch }: Work, { profile, enterSeq }: Entered): boolean =>
-  watch.state.state === "idle" && hasStartedSince(watch.source, profile, enterSeq);
+const isDropped = ({ watch }: Work, { profile, enterSeq, hasStarted }: Entered): boolean =>
+  !hasStarted && watch.state.state === "idle" && hasStartedSince(watch.source, profile, enterSeq);
 
 function detailsOf({ before, probe }: Entered, shown: Look | undefined): SubmitResult["details"] {
   const screenNote = shown === undefined ? undefined : noteOn(before, shown, probe);

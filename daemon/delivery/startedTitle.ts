@@ -14,19 +14,25 @@ export function hasStartedSince(source: OutputSource, { submit }: Profile, seq: 
   return !saysSo(source, submit.startedTitle, 0, seq) && saysSo(source, submit.startedTitle, seq, source.outputSeq);
 }
 
-/** Until the program says that it has started; not for longer than a start takes, for a user may have changed its title. */
-export async function untilStarted(watch: PaneWatch, { submit }: Profile, deadlineMs: number): Promise<void> {
+/**
+ * Until the program says that it has started; not for longer than a start takes, for a user may have changed its title.
+ * False when it has not said so by then. The stream alone does not tell: it may begin after the title.
+ */
+export async function untilStarted(watch: PaneWatch, { submit }: Profile, deadlineMs: number): Promise<boolean> {
   const { startedTitle } = submit;
   const { source, server, pane, clock } = watch;
-  if (startedTitle === undefined || source.tailSeq > 0) return;
+  if (startedTitle === undefined || source.tailSeq > 0) return true;
+  const { title } = await server.describePane(pane);
+  if (startedTitle.test(title.slice(0, MAX_ROW_CHARACTERS))) return true;
   const untilMs = Math.min(clock.nowMs() + STARTED_WITHIN_MS, deadlineMs);
   while (clock.nowMs() < untilMs) {
     const { version } = watch;
     watch.requireThere();
-    if (startedTitle.test((server.findPane(pane)?.title ?? "").slice(0, MAX_ROW_CHARACTERS))) return;
-    if (saysSo(source, startedTitle, 0, source.outputSeq)) return;
+    if (startedTitle.test((server.findPane(pane)?.title ?? "").slice(0, MAX_ROW_CHARACTERS))) return true;
+    if (saysSo(source, startedTitle, 0, source.outputSeq)) return true;
     await watch.next(version, untilMs);
   }
+  return false;
 }
 
 function saysSo(source: OutputSource, title: RegExp, from: number, to: number): boolean {

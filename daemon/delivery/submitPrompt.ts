@@ -43,14 +43,14 @@ export async function submitPrompt(work: Work, request: PromptRequest): Promise<
   const asked = promptText(request.text);
   const text = request.literal === true ? literalText(profile, asked) : asked;
   requirePasteable(watch, profile, text);
-  await untilStarted(watch, profile, work.deadlineMs);
+  const hasStarted = await untilStarted(watch, profile, work.deadlineMs);
   if (request.clearFirst === true) await clearBox(work, profile);
   const gapMs = request.gapMs ?? profile.submit.gapMs;
   const paste = async (): Promise<Look> => pasteAtPrompt(work, profile, request, text);
-  const result = await enterPrompt(work, { profile, text, before: await paste(), gapMs });
+  const result = await enterPrompt(work, { profile, text, before: await paste(), gapMs, hasStarted });
   if (result !== DROPPED) return result;
   // Once: a program that drops it twice is not understood.
-  const again = await enterPrompt(work, { profile, text, before: await paste(), gapMs });
+  const again = await enterPrompt(work, { profile, text, before: await paste(), gapMs, hasStarted: true });
   return again === DROPPED ? resultOf(work, "echoed_unconfirmed") : again;
 }
 
@@ -195,6 +195,8 @@ export interface Pasted {
   /** The screen before the paste. */
   readonly before: Look;
   readonly gapMs: number;
+  /** It had said that it has started: what it is given now it does not drop. Default true. */
+  readonly hasStarted?: boolean | undefined;
   /** Text of the dialog whose own field takes it: that one does not stand in the way of Enter. */
   readonly within?: string | undefined;
 }
@@ -211,7 +213,8 @@ export async function enterPrompt(work: Work, pasted: Pasted): Promise<SubmitRes
   const readyMs = Math.max(pastedMs + pasted.gapMs, watch.clock.nowMs() + pasted.gapMs / 2);
   const entered = await pressEnter(work, { ...pasted, probe, seen, pastedMs, readyMs });
   if (entered === undefined) return resultOf(work, watch.state.state === "busy" ? "submitted" : "indeterminate");
-  return confirmTaken(work, { profile, probe, before: pasted.before, within: pasted.within, ...entered });
+  const { before, within, hasStarted = true } = pasted;
+  return confirmTaken(work, { profile, probe, before, within, hasStarted, ...entered });
 }
 
 /** Looks whenever something was drawn, until the text is there or it is time. */

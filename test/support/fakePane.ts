@@ -66,6 +66,7 @@ export class FakePane {
     findPane: () => ({ exit: undefined }),
     status: () => ({ kind: "owned", identity: "1.2", socketPath: "/s" }),
     foreground: async () => this.foreground,
+    describePane: async () => ({ title: "" }),
     capture: async (): Promise<Capture> => {
       const { lines, cursor } = this;
       const position = { epoch: "e", outputSeq: this.stream.outputSeq };
