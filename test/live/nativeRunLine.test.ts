@@ -112,6 +112,8 @@ describe.each(shellsNamed("bash", "zsh", "fish"))("$name: the editor's states", 
     await shell.pane.input([{ kind: "text", text: "touch found_it\r" }]);
     await expect.poll(() => shell.there("found_it")).toBe(true);
     rmSync(join(shell.directory, "found_it"));
+    // The shell reads again, at its next prompt.
+    await shell.pane.run("true");
     await shell.pane.input([{ kind: "text", text: "\u0012found" }]);
     await expect.poll(async () => (await shell.screen()).join("\n")).toMatch(/search[^]*found|found[^]*search/);
     expect(await refusal(shell.pane.run("touch ours"))).toMatchObject({ code: "INCONSISTENT_STATE" });
