@@ -88,6 +88,8 @@ test.each(there)("behind $name the agent is found", async ({ command }) => {
     await watched.until(isIdle("claude"));
     // Nothing that came before was taken for a shell that reads.
     expect(watched.seen.filter(({ readiness }) => isIdle("shell")(readiness))).toEqual([]);
+    // `script` outlives its terminal.
+    for (const { pid } of (await fixture.server.foreground(pane)).processes ?? []) process.kill(pid, "SIGKILL");
   } finally {
     spawnSync("tmux", ["-S", join(directory, "inner.sock"), "kill-server"]);
   }
