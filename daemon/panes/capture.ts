@@ -9,6 +9,7 @@ import type { PaneId } from "../../protocol/ids.ts";
 import { MAX_CAPTURE_LINES, MAX_CAPTURE_TRIES } from "../../protocol/limits.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { Capture, CaptureOptions } from "../server/tmuxServer.ts";
+import { paneGone, targetError } from "./paneGone.ts";
 import type { PaneStream } from "./paneStream.ts";
 import { applySgr, DEFAULT_PEN, sgrOf } from "./pen.ts";
 import { decodeTabs, expandTabs } from "./tabCells.ts";
@@ -88,7 +89,7 @@ function captureOnce(
       { format: TRAILER, target: pane },
       (outcome) => {
         if ("error" in outcome) {
-          reject(captureError(pane, outcome.error));
+          reject(targetError(pane, outcome.error));
           return;
         }
         const { body, trailer } = outcome.replies[0]!;
@@ -158,8 +159,3 @@ const SGR = /\u001b\[([\d;:]*)m/g;
 /** All but the line feed, which ends a row, and the TAB, which stands for blanks. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it removes
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
-
-const paneGone = (pane: PaneId): AppError => new AppError("NOT_FOUND", `pane ${pane} is gone; list the panes again`);
-
-const captureError = (pane: PaneId, error: AppError): AppError =>
-  error.code === "TMUX_COMMAND_FAILED" && /can't find (pane|window)/.test(error.message) ? paneGone(pane) : error;

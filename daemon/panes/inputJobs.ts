@@ -31,6 +31,7 @@ import type { Outcome, Settle } from "../connection/commandQueue.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { InputOptions, InputPart } from "../server/tmuxServer.ts";
 import { isKeyName } from "./keys.ts";
+import { targetError } from "./paneGone.ts";
 import { requirePasteText } from "./pasteText.ts";
 
 /** No session's name, and what tmux says is missing when a part's condition does not hold. */
@@ -290,13 +291,10 @@ function failureOf(pane: PaneId, outcome: Outcome): AppError | undefined {
 }
 
 function inputError(pane: PaneId, error: AppError): AppError {
-  if (error.code === "TMUX_COMMAND_FAILED" && /can't find pane/.test(error.message)) {
-    return new AppError("NOT_FOUND", `pane ${pane} is gone; list the panes again`, { cause: error });
-  }
   if (error.code === "TMUX_COMMAND_FAILED" && error.message.includes(PANE_HAS_CHANGED)) {
     return new AppError("INCONSISTENT_STATE", `pane ${pane} has changed since it was looked at; look again`, {
       cause: error,
     });
   }
-  return error.code === "CONNECTION_LOST" ? indeterminate(error) : error;
+  return error.code === "CONNECTION_LOST" ? indeterminate(error) : targetError(pane, error);
 }

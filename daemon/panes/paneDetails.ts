@@ -1,10 +1,10 @@
 /** What only tmux knows of a pane at the moment it is asked: program, directory, title, history. */
 import { displayMessage } from "../../protocol/command/build.ts";
 import { decodePaneDetails, paneDetailsFormat, type PaneDetailsRow } from "../../protocol/command/formats.ts";
-import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { PaneDetails } from "../server/tmuxServer.ts";
+import { paneGone } from "./paneGone.ts";
 import { type PaneForeground, readForeground } from "./foreground.ts";
 
 /** @throws AppError NOT_FOUND, CONNECTION_LOST */
@@ -23,6 +23,6 @@ async function askRow(connection: ControlConnection, pane: PaneId): Promise<Pane
   const { body, nonce } = await connection.foreign((fresh) => displayMessage(paneDetailsFormat(fresh), pane));
   const row = decodePaneDetails(body, nonce);
   // An unknown target is no error to tmux: its fields are empty, or another pane's.
-  if (row?.pane !== pane) throw new AppError("NOT_FOUND", `pane ${pane} is gone; list the panes again`);
+  if (row?.pane !== pane) throw paneGone(pane);
   return row;
 }

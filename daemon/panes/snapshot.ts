@@ -9,12 +9,12 @@
  */
 import { captureCells, captureJoined, capturePending } from "../../protocol/command/build.ts";
 import { decodeOctal } from "../../protocol/control/octal.ts";
-import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { sequenceLength } from "../../protocol/text/utf8.ts";
 import type { Snapshot } from "../server/tmuxServer.ts";
 import type { CaptureContext } from "./capture.ts";
 import type { OutputSource } from "./outputSource.ts";
+import { paneGone, targetError } from "./paneGone.ts";
 import { paintScreen, type CapturedScreen, type ScreenFlags } from "./screenPaint.ts";
 import { readStreamModes } from "./streamModes.ts";
 import { decodeTabs } from "./tabCells.ts";
@@ -94,7 +94,7 @@ function snapshotOnce(context: CaptureContext): Promise<RawSnapshot> {
         trailer,
         (outcome) => {
           if ("error" in outcome) {
-            reject(snapshotError(pane, outcome.error));
+            reject(targetError(pane, outcome.error));
             return;
           }
           const reply = outcome.replies[0]!;
@@ -193,8 +193,3 @@ function unfinishedCharacter(bytes: Uint8Array): Uint8Array {
   }
   return new Uint8Array(0);
 }
-
-const paneGone = (pane: PaneId): AppError => new AppError("NOT_FOUND", `pane ${pane} is gone; list the panes again`);
-
-const snapshotError = (pane: PaneId, error: AppError): AppError =>
-  error.code === "TMUX_COMMAND_FAILED" && /can't find (pane|window)/.test(error.message) ? paneGone(pane) : error;

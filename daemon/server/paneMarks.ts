@@ -10,6 +10,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { MAX_PANE_MARK_CHARS } from "../../protocol/limits.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
+import { paneGone } from "../panes/paneGone.ts";
 import { TITLE_OPTION } from "./hub.ts";
 
 /** The option and what it is to be set to, undefined for taking it away. @throws AppError INVALID_ARGUMENT */
@@ -39,7 +40,7 @@ export async function writePaneMark(
     await connection.command(command, "none");
   } catch (error) {
     if (!(error instanceof AppError && error.code === "TMUX_COMMAND_FAILED")) throw error;
-    throw new AppError("NOT_FOUND", `pane ${pane} is gone; list the panes again`, { cause: error });
+    throw paneGone(pane, error);
   }
 }
 

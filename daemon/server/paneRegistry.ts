@@ -2,12 +2,13 @@
  * The streams and input queues of one server's panes. A stream begins with the pane's first byte or with whoever asks
  * first; all of them belong to one epoch and end with it.
  */
-import { AppError } from "../../protocol/errors.ts";
+import type { AppError } from "../../protocol/errors.ts";
 import { paneNumberOf, type PaneId, paneIdOf } from "../../protocol/ids.ts";
 import type { GapReason } from "../../protocol/position.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import { InputQueue } from "../panes/inputJobs.ts";
 import type { ExitStatus } from "../panes/outputSource.ts";
+import { paneGone } from "../panes/paneGone.ts";
 import { PaneStream } from "../panes/paneStream.ts";
 import type { ServerCounters } from "./tmuxServer.ts";
 
@@ -115,7 +116,7 @@ export class PaneRegistry {
     this.stream(pane).declareExit(status);
   }
 
-  closePane(pane: PaneId, error = new AppError("NOT_FOUND", `pane ${pane} is gone; list the panes again`)): void {
+  closePane(pane: PaneId, error: AppError = paneGone(pane)): void {
     const number = paneNumberOf(pane);
     const stream = this.#streams.get(number);
     const input = this.#inputs.get(pane);
