@@ -1,19 +1,23 @@
 /**
- * Random sequences of what a person may type in a pane, one after another and without waiting for what the last one broke,
- * while numbered lines are printed: each line is seen once or is missing inside a declared hole, and output always flows
- * again.
+ * Everything that a person may type in a pane (docs/tmuxFacts.md 51), one by one; and random sequences of it, one after
+ * another and without waiting for what the last one broke. Meanwhile numbered lines are printed: each line is seen once or
+ * is missing inside a declared hole, and output always flows again.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { FIELD_ROWS } from "../support/fieldRows.ts";
 import { fieldScene } from "../support/fieldScene.ts";
+import { fieldTests } from "../support/fieldTests.ts";
 import { report, spread } from "../support/report.ts";
 
 const ROUNDS = 20;
 const COMMANDS_PER_ROUND = 5;
+const HEARTBEAT_MS = 300;
+
+fieldTests(FIELD_ROWS, HEARTBEAT_MS);
 
 test.each(["owned", "guest"] as const)("%s: random sequences", async (kind) => {
-  await using scene = await fieldScene(kind);
+  await using scene = await fieldScene(kind, HEARTBEAT_MS);
   const { ledger, heartbeatMs } = scene;
   const rows = FIELD_ROWS.filter(({ only, command }) => {
     const isQuick = typeof command !== "string" || !command.startsWith("timeout");

@@ -13,6 +13,8 @@ export interface FieldRow {
   readonly costs?: boolean;
   /** What it is called where the command is made for the scene. */
   readonly name?: string;
+  /** The class of fault that it stands for in the live suite; the load test types them all. */
+  readonly standsFor?: string;
 }
 
 const hub = (scene: FieldScene): string => ownHub(scene.socket).hub;
@@ -22,7 +24,13 @@ export const nameOf = ({ name, command }: FieldRow): string =>
   (typeof command === "string" ? command : (/[`"]([^`]*)[`"]\)?$/.exec(command.toString())?.[1] ?? command.toString()));
 
 export const FIELD_ROWS: readonly FieldRow[] = [
-  { command: "tmux switch-client -t other", costs: true },
+  { command: "tmux switch-client -t other", costs: true, standsFor: "our client is moved away" },
+  // Those that carry a guest's output too, which tmux does not choose by itself.
+  {
+    command: ({ socket }) => everyClient(socket, "switch-client -t other -c"),
+    costs: true,
+    standsFor: "all our clients are moved away",
+  },
   { command: "tmux switch-client -n", costs: true },
   { command: "tmux switch-client -p", costs: true },
   { command: "tmux switch-client -l" },
@@ -32,8 +40,14 @@ export const FIELD_ROWS: readonly FieldRow[] = [
   {
     command: ({ socket }) => everyClient(socket, "suspend-client -t"),
     costs: true,
+    standsFor: "our client is stopped",
   },
-  { command: "tmux detach-client", costs: true },
+  { command: "tmux detach-client", costs: true, standsFor: "our client is detached" },
+  {
+    command: ({ socket }) => everyClient(socket, "detach-client -t"),
+    costs: true,
+    standsFor: "all our clients are detached",
+  },
   { command: "tmux detach-client -a" },
   { command: "tmux detach-client -P", costs: true },
   { command: "tmux detach-client -s ticking" },
@@ -41,10 +55,12 @@ export const FIELD_ROWS: readonly FieldRow[] = [
   {
     command: ({ socket }) => everyClient(socket, "refresh-client -f no-output -t"),
     costs: true,
+    standsFor: "no output comes",
   },
   {
     command: ({ socket }) => everyClient(socket, "refresh-client -f read-only -t"),
     costs: true,
+    standsFor: "no command is taken",
   },
   {
     command: ({ socket }) => everyClient(socket, "refresh-client -f '!ignore-size' -t"),
@@ -53,15 +69,18 @@ export const FIELD_ROWS: readonly FieldRow[] = [
   {
     command: ({ socket }) => everyClient(socket, "refresh-client -f '!pause-after' -t"),
     costs: true,
+    standsFor: "a flag of ours is gone",
   },
   { command: "tmux refresh-client -f active-pane,wait-exit" },
   {
     command: ({ socket, ticking }) => everyClient(socket, `refresh-client -A ${ticking}:off -t`),
     costs: true,
+    standsFor: "a pane's output is off",
   },
   {
     command: ({ socket, ticking }) => everyClient(socket, `refresh-client -A ${ticking}:pause -t`),
     costs: true,
+    standsFor: "a pane is paused",
   },
   { command: ({ ticking }) => `tmux refresh-client -A ${ticking}:on` },
   { command: "tmux refresh-client -B 'x:%*:#{pane_title}'" },
@@ -74,21 +93,32 @@ export const FIELD_ROWS: readonly FieldRow[] = [
   { command: "tmux lock-server" },
   { command: "tmux server-access -r $(id -un)" },
   { command: "tmux server-access -d $(id -un)" },
-  { command: (scene) => `tmux kill-session -t '=${hub(scene)}'`, only: "owned", costs: true },
-  { command: (scene) => `tmux rename-session -t '=${hub(scene)}' mine`, only: "owned" },
+  {
+    command: (scene) => `tmux kill-session -t '=${hub(scene)}'`,
+    only: "owned",
+    costs: true,
+    standsFor: "the hub is gone",
+  },
+  {
+    command: (scene) => `tmux rename-session -t '=${hub(scene)}' mine`,
+    only: "owned",
+    standsFor: "the hub has another name",
+  },
   { command: (scene) => `tmux kill-window -t '=${hub(scene)}:0'`, only: "owned", costs: true },
   {
     command: ({ ticking, ...scene }) =>
       `tmux unlink-window -t '=${hub(scene as FieldScene)}:'$(tmux display -p -t ${ticking} '#{window_id}')`,
     only: "owned",
     costs: true,
+    standsFor: "a window has left the hub",
   },
-  { command: "tmux set-hook -gu window-linked", only: "owned", costs: true },
+  { command: "tmux set-hook -gu window-linked", only: "owned", costs: true, standsFor: "a hook of ours is gone" },
   { command: "tmux set-hook -gu pane-died", only: "owned", costs: true },
   { command: (scene) => `tmux set-hook -u -t '=${hub(scene)}:' client-detached`, only: "owned" },
   {
     command: "tmux set-hook -g after-send-keys 'send-keys -t other: -l x'",
     after: "tmux set-hook -gu after-send-keys",
+    standsFor: "a hook that recurses",
   },
   { command: "tmux set-hook -g after-send-keys 'run-shell true'", after: "tmux set-hook -gu after-send-keys" },
   {
@@ -99,6 +129,7 @@ export const FIELD_ROWS: readonly FieldRow[] = [
     (name) => ({
       command: `tmux set-option -s 'command-alias[100]' '${name}=list-keys -N'`,
       after: "tmux set-option -su 'command-alias[100]'",
+      ...(name === "send-keys" ? { standsFor: "a command of ours is redefined" } : {}),
     }),
   ),
   { command: "tmux set-option -g detach-on-destroy off", after: "tmux set-option -gu detach-on-destroy" },
@@ -117,7 +148,11 @@ export const FIELD_ROWS: readonly FieldRow[] = [
   { command: "tmux set-option -w -t ticking: synchronize-panes on" },
   { command: "tmux move-window -s ticking: -t ticking:7" },
   { command: "tmux link-window -s ticking: -t other:9 && tmux unlink-window -t other:9" },
-  { command: "tmux swap-window -d -s ticking: -t other:", after: "tmux swap-window -d -s ticking: -t other:" },
+  {
+    command: "tmux swap-window -d -s ticking: -t other:",
+    after: "tmux swap-window -d -s ticking: -t other:",
+    standsFor: "a window changes its session and nobody is told",
+  },
   {
     command: ({ ticking }) => `tmux split-window -d -t ${ticking} cat && tmux swap-pane -d -s ${ticking} -t ticking:.1`,
   },
@@ -140,7 +175,10 @@ export const FIELD_ROWS: readonly FieldRow[] = [
   { command: "tmux new-session -d -A -s ticking; true" },
   { command: "timeout 1 script -qc 'env -u TMUX tmux -S ${TMUX%%,*} attach-session -d -t ticking' /dev/null; true" },
   { command: "timeout 1 script -qc 'env -u TMUX tmux -S ${TMUX%%,*} attach-session -x -t ticking' /dev/null; true" },
-  { command: ({ typing }) => `tmux select-pane -d -t ${typing}; sleep 0.5; tmux select-pane -e -t ${typing}` },
+  {
+    command: ({ typing }) => `tmux select-pane -d -t ${typing}; sleep 0.5; tmux select-pane -e -t ${typing}`,
+    standsFor: "input is off",
+  },
 ];
 
 /** Ours are all there are. */

@@ -126,7 +126,7 @@ export interface FieldScene extends AsyncDisposable {
   flows(): Promise<number>;
 }
 
-export async function fieldScene(kind: FieldKind, heartbeatMs = 300): Promise<FieldScene> {
+export async function fieldScene(kind: FieldKind, heartbeatMs: number): Promise<FieldScene> {
   const fixture =
     kind === "owned"
       ? await ownedFixture({ heartbeatMs })
