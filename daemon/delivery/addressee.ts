@@ -7,6 +7,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import {
   addresseeOf,
+  bytesRead,
   type ForegroundMark,
   type ForegroundProcess,
   isSameProcess,
@@ -45,6 +46,11 @@ export class Addressee {
   /** The process that reads; undefined where the system does not tell. */
   get process(): ProcessMark | undefined {
     return this.#mark?.program;
+  }
+
+  /** How much has been read in the foreground so far; undefined where the system does not tell. */
+  get bytesRead(): number | undefined {
+    return this.#mark === undefined ? undefined : bytesRead(this.#mark);
   }
 
   /** It reads no more, as far as the system tells. */

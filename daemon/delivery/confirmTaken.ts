@@ -2,7 +2,8 @@
  * After Enter: whether the prompt was taken. A shell has taken what it wrote an answer to. An agent has when it is seen to
  * work because of it, or when the text stands in what has been said above the box: a box that is empty again proves nothing,
  * because a program that is not ready empties it and drops the text (docs/agentFacts.md). A text that still stands where it
- * stood was missed: Enter again, at most twice, and only on an exact look that shows it there and no dialog.
+ * stood was missed: Enter again, at most twice, once the first was read, and only on an exact look that shows it there and
+ * no dialog.
  */
 import type { Profile } from "../readiness/profile.ts";
 import type { Readiness } from "../readiness/readiness.ts";
@@ -24,6 +25,7 @@ import {
   isStillAt,
   significant,
 } from "./echo.ts";
+import type { EnterRead } from "./enterRead.ts";
 import { type Look, lookIfThere } from "./look.ts";
 import { hasStartedSince } from "./startedTitle.ts";
 import { failureOn, noteOn, oneLine } from "./screenNote.ts";
@@ -42,6 +44,7 @@ export interface Entered {
   readonly atEnter: Readiness;
   /** The pane's output when it was pressed. */
   readonly enterSeq: number;
+  readonly enterRead: EnterRead;
   /** Text of the dialog whose field took it: it is open while it is being answered. */
   readonly within?: string | undefined;
 }
@@ -51,11 +54,10 @@ export const DROPPED = Symbol("dropped");
 
 export async function confirmTaken(work: Work, entered: Entered): Promise<SubmitResult | typeof DROPPED> {
   const { watch } = work;
-  const { profile, atEnter } = entered;
+  const { profile, atEnter, enterRead } = entered;
   const wasBusy = atEnter.state === "busy";
   const taken = wasBusy ? "queued" : "submitted";
   let presses = 1;
-  let pressedMs = watch.clock.nowMs();
   let lookedAt = -1;
   let last: Verdict = "unclear";
   let shown: Look | undefined;
@@ -64,8 +66,9 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
     const { version } = watch;
     if (watch.hasEnded) return ended(work, entered);
     if (watch.isLost) return resultOf(work, "indeterminate");
-    const retryMs = presses < MAX_ENTER_PRESSES ? pressedMs + ENTER_RETRY_MS : Infinity;
-    const isLeft = last === "emptied" || (last === "unclear" && profile.kind === "agent");
+    const retryMs = presses < MAX_ENTER_PRESSES ? enterRead.againMs : Infinity;
+    const pressedMs = enterRead.sinceMs;
+    const isLeft = !enterRead.wasRead || last === "emptied" || (last === "unclear" && profile.kind === "agent");
     const patienceMs = isLeft ? EMPTIED_WITHIN_MS : CONFIRM_WITHIN_MS;
     const giveUpMs = Math.min(pressedMs + patienceMs, Math.max(work.deadlineMs, pressedMs + ENTER_RETRY_MS));
     const nowMs = watch.clock.nowMs();
@@ -95,10 +98,9 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
       }
       if (last === "screen" || last === "output") return resultOf(work, taken, last);
       if (last === "missed" && nowMs >= retryMs && watch.state.state !== "asking") {
-        if (await watch.press(["Enter"], look.capture)) {
+        if (await watch.press(["Enter"], look.capture, () => enterRead.isPressed())) {
           presses += 1;
           work.progress.enterPresses += 1;
-          pressedMs = watch.clock.nowMs();
         }
         continue;
       }

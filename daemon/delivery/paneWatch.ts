@@ -148,6 +148,11 @@ export class PaneWatch implements Disposable {
     return this.#addressee?.isGone === true;
   }
 
+  /** What whom this is for has read so far, from anything; undefined where the system does not tell. */
+  get bytesRead(): number | undefined {
+    return this.#addressee?.bytesRead;
+  }
+
   /** Types for the addressee. @throws AppError WRONG_STATE: it reads no more, and nothing was typed */
   async type(parts: readonly InputPart[], beforeWrite?: () => void): Promise<InputReceipt> {
     for (;;) {

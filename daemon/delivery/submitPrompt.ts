@@ -7,10 +7,9 @@
 import { AppError } from "../../protocol/errors.ts";
 import { profileNamed } from "../readiness/profiles.ts";
 import type { Profile } from "../readiness/profile.ts";
-import type { Readiness } from "../readiness/readiness.ts";
 import { bracketedPasteOf } from "./bracketedPaste.ts";
 import { clearBox } from "./clearBox.ts";
-import { confirmTaken, DROPPED, holdsOnly } from "./confirmTaken.ts";
+import { confirmTaken, DROPPED, type Entered, holdsOnly } from "./confirmTaken.ts";
 import type { SubmitRequest, SubmitResult } from "./delivery.ts";
 import {
   ECHO_BYTES_PER_MS,
@@ -21,6 +20,7 @@ import {
 } from "./deliveryLimits.ts";
 import { drawnSince } from "./drawnText.ts";
 import { type EchoPlace, type EchoProbe, echoProbe, findEcho, findShown, relocate } from "./echo.ts";
+import { EnterRead } from "./enterRead.ts";
 import { literalText } from "./literalText.ts";
 import { type Look, takeLook } from "./look.ts";
 import { type PaneWatch, wrongState } from "./paneWatch.ts";
@@ -254,7 +254,7 @@ interface Seen extends Pasted {
 async function pressEnter(
   work: Work,
   seen: Seen,
-): Promise<{ readonly place: EchoPlace; readonly atEnter: Readiness; readonly enterSeq: number } | undefined> {
+): Promise<Pick<Entered, "place" | "atEnter" | "enterSeq" | "enterRead"> | undefined> {
   const { watch, deadlineMs } = work;
   const { profile, probe, pastedMs, readyMs } = seen;
   let missing = 0;
@@ -282,14 +282,16 @@ async function pressEnter(
     }
     const atEnter = watch.state;
     let enterSeq = 0;
+    const enterRead = new EnterRead(watch);
     const beforeWrite = (): void => {
       enterSeq = watch.source.outputSeq;
+      enterRead.isPressed();
       requireNoDialog(watch, undefined, seen);
       noteEnter(work);
     };
     if (!(await watch.press(["Enter"], look.capture, beforeWrite))) continue;
     work.progress.enterPresses += 1;
-    return { place, atEnter, enterSeq };
+    return { place, atEnter, enterSeq, enterRead };
   }
   throw new AppError("TIMEOUT", "the text is in the prompt, but the pane never held still, so Enter was not pressed", {
     details: { textWritten: true, enterPresses: 0 },

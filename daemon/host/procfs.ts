@@ -14,6 +14,8 @@ const MAX_COMMAND_LINE_BYTES = 4_096;
 const MAX_CHILDREN_BYTES = 8_192;
 /** `stat` is one line of some fifty numbers and a name of at most 64 bytes. */
 const MAX_STAT_BYTES = 1_024;
+/** `io` is seven lines of a word and a number. */
+const MAX_IO_BYTES = 512;
 
 export interface ProcessStat {
   readonly pid: number;
@@ -36,6 +38,8 @@ export interface Procfs {
   stat(pid: number): Promise<ProcessStat | undefined>;
   /** The same without waiting, for the turn in which something is written. */
   statNow(pid: number): ProcessStat | undefined;
+  /** Bytes it has read from anything since it began; undefined also where the kernel does not count them (CONFIG_TASK_XACCT). */
+  bytesReadNow(pid: number): number | undefined;
   /** Which file it runs, by device and inode: an update that replaces the file changes nothing, execve(2) does. */
   executableNow(pid: number): string | undefined;
   /** Its arguments, the program's name first; empty for a process that has none. */
@@ -50,6 +54,10 @@ export function procfs(directory = "/proc"): Procfs {
     isThere: () => isThere(`${directory}/self/task`),
     stat: async (pid) => parseStat(await readStart(at(pid, "stat"), MAX_STAT_BYTES)),
     statNow: (pid) => parseStat(readStartNow(at(pid, "stat"), MAX_STAT_BYTES)),
+    bytesReadNow: (pid) => {
+      const [, bytes] = /^rchar: (\d+)$/m.exec(readStartNow(at(pid, "io"), MAX_IO_BYTES) ?? "") ?? [];
+      return bytes === undefined ? undefined : Number(bytes);
+    },
     executableNow: (pid) => {
       try {
         const { dev, ino } = statSync(at(pid, "exe"), { bigint: true });
@@ -129,7 +137,7 @@ async function readStart(path: string, maxBytes: number): Promise<string | undef
   }
 }
 
-/** One read: `stat` comes whole. */
+/** One read: `stat` and `io` come whole. */
 function readStartNow(path: string, maxBytes: number): string | undefined {
   let file: number | undefined;
   try {

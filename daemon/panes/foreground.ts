@@ -91,13 +91,22 @@ export interface ForegroundMark {
   readonly panePid: number;
   readonly leader: ProcessMark;
   readonly program: ProcessMark;
+  /** All that were in the foreground: a program may read in a child of what bears its name. */
+  readonly readers: readonly number[];
 }
 
 export const markOf = (panePid: number, foreground: Foreground, program: ForegroundProcess): ForegroundMark => ({
   panePid,
   leader: foreground[0] ?? program,
   program,
+  readers: foreground.map(({ pid }) => pid),
 });
+
+/** What they have read from anything, all together; undefined where the system does not tell. */
+export function bytesRead({ readers }: ForegroundMark, processes = procfs()): number | undefined {
+  const each = readers.map((pid) => processes.bytesReadNow(pid)).filter((bytes) => bytes !== undefined);
+  return each.length === 0 ? undefined : each.reduce((sum, bytes) => sum + bytes, 0);
+}
 
 /** The same processes still read from the pane's terminal. */
 export function isStillForeground({ panePid, leader, program }: ForegroundMark, processes = procfs()): boolean {

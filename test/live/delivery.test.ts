@@ -1,5 +1,6 @@
 /** Prompts to programs that behave as agents do (test/fixtures/agents), on real tmux: each submitted once, text exact. */
 import { describe, expect, test } from "vitest";
+import { ENTER_RETRY_MS } from "../../daemon/delivery/deliveryLimits.ts";
 import { AGENT_PROFILES, type AgentProgram, guestAgent, ownedAgent } from "../support/agentPrograms.ts";
 import { eventually } from "../support/eventually.ts";
 import { drawn, engines, to, untilState } from "../support/deliveryEngine.ts";
@@ -87,6 +88,19 @@ describe("a prompt is submitted once, exactly", () => {
     const result = await on.delivery.submit({ ...(await drawn(agent, on, "swallowEnter")), text: "abc" });
     expect(result).toMatchObject({ outcome: "submitted", enterPresses: 2 });
     expect(await submits(agent)).toEqual(["abc"]);
+  });
+
+  test("a program that gets no time to read Enter is not given another", async () => {
+    const stallMs = 1_500;
+    await using agent = await ownedAgent("inkPrompt", { options: { stallMs } });
+    using on = engines();
+    const result = await on.delivery.submit({ ...(await drawn(agent, on, "inkPrompt")), text: lines(7) });
+    expect(result).toMatchObject({ outcome: "submitted", enterPresses: 1 });
+    // Enter lay unread for longer than it takes until it is pressed again.
+    expect(result.latencyMs - (result.enterMs ?? 0)).toBeGreaterThan(ENTER_RETRY_MS);
+    expect(await submits(agent)).toEqual([lines(7)]);
+    const read = agent.channel.log.map(({ event, text }) => (event === "read" ? text : "")).join("");
+    expect(read.slice(read.indexOf("\u001b[201~"))).toBe("\u001b[201~\r");
   });
 
   test("copy mode is left first", async () => {

@@ -1,0 +1,46 @@
+/**
+ * Whether the program has read Enter. One that gets no time (a busy machine, its own start) leaves it with the terminal, and
+ * another Enter would come with the first in one read: programs take that for line ends, or the second answers what the
+ * first has opened. So Enter is not pressed again before the first was read, and has had time to show its effect. Where the
+ * system does not tell, time alone decides.
+ */
+import { ENTER_RETRY_MS } from "./deliveryLimits.ts";
+import type { PaneWatch } from "./paneWatch.ts";
+
+export class EnterRead {
+  readonly #watch: PaneWatch;
+  #bytesBefore: number | undefined;
+  #pressedMs = 0;
+  #seenMs: number | undefined;
+
+  constructor(watch: PaneWatch) {
+    this.#watch = watch;
+  }
+
+  /** To be called in the turn in which Enter is written. */
+  isPressed(): void {
+    this.#bytesBefore = this.#watch.bytesRead;
+    this.#pressedMs = this.#watch.clock.nowMs();
+    this.#seenMs = undefined;
+  }
+
+  /** It was read, or nobody can tell. */
+  get wasRead(): boolean {
+    if (this.#seenMs !== undefined) return true;
+    const now = this.#watch.bytesRead;
+    if (now !== undefined && this.#bytesBefore !== undefined && now <= this.#bytesBefore) return false;
+    this.#seenMs = this.#watch.clock.nowMs();
+    return true;
+  }
+
+  /** What it does because of Enter counts from here. */
+  get sinceMs(): number {
+    return this.#seenMs ?? this.#pressedMs;
+  }
+
+  /** From when on another may be pressed if the text still stands where it stood; until then, when to ask again. */
+  get againMs(): number {
+    if (!this.wasRead) return this.#watch.clock.nowMs() + ENTER_RETRY_MS / 2;
+    return Math.max(this.#pressedMs + ENTER_RETRY_MS, (this.#seenMs ?? 0) + ENTER_RETRY_MS / 2);
+  }
+}
