@@ -17,8 +17,8 @@ export interface PrivateSocket extends AsyncDisposable {
 }
 
 /** A socket path nobody else uses. */
-export function privateSocket(): PrivateSocket {
-  const directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
+export function privateSocket(parent = tmpdir()): PrivateSocket {
+  const directory = mkdtempSync(join(parent, "tmuxwire-"));
   const socketPath = join(directory, "tmux.sock");
   const run = (args: readonly string[]) => spawnSync("tmux", ["-u", "-S", socketPath, ...args], { encoding: "utf8" });
   return {
