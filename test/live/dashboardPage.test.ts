@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { type GuestAgent, guestAgent } from "../support/agentPrograms.ts";
-import { NO_BROWSER } from "../support/browser.ts";
+import { NO_BROWSER, stopTimers } from "../support/browser.ts";
 import { pageSuite } from "../support/pageSuite.ts";
 import { type DashboardFixture, databaseDirectory, dashboardFixture, UUID } from "../support/dashboardFixture.ts";
 
@@ -213,7 +213,17 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     expect(await at.page.locator("img").count()).toBe(0);
   });
 
-  test("a daemon that is started again is noticed, and the question is still there", async () => {
+  test.each<[string, (page: Page) => Promise<void>, (page: Page) => Promise<void>]>([
+    ["by itself", async () => undefined, async () => undefined],
+    [
+      "at a click, before it tries by itself",
+      stopTimers,
+      async (page) => {
+        await page.getByRole("button", { name: "Try now" }).click();
+        await page.clock.resume();
+      },
+    ],
+  ])("a daemon that is started again is noticed %s, and the question is still there", async (_how, before, after) => {
     using directory = databaseDirectory();
     const databasePath = join(directory.path, "dashboard.db");
     await using agent = await guestAgent("dialog", { options: { busyMs: 0 } });
@@ -228,10 +238,11 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     const { page } = opened;
     const question = page.locator("#agent-1").getByText("Which tables should I keep?");
     await question.waitFor();
+    await before(page);
     await first[Symbol.asyncDispose]();
     await page.getByText("Connection lost").waitFor();
     await using second = await dashboardFixture(agent.server, { ...options, port: first.port });
-    await page.getByRole("button", { name: "Try now" }).click();
+    await after(page);
     await page.getByText("Connection lost").waitFor({ state: "detached" });
     await question.waitFor();
     await page.locator("#agent-1").getByLabel("Your answer").fill("all");

@@ -1,6 +1,6 @@
 /** The page in a real browser, before a server that says what the test wants: what is rare, broken or hostile. */
 import { describe, expect, test } from "vitest";
-import { NO_BROWSER } from "../support/browser.ts";
+import { NO_BROWSER, stopTimers } from "../support/browser.ts";
 import { card, outputFrame, permissionCard, snapshotFrames, textCard } from "../support/dashboardCards.ts";
 import { eventually } from "../support/eventually.ts";
 import { cardOf, pageScenes, sentBy } from "../support/pageScene.ts";
@@ -20,12 +20,14 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
   test("says when the connection is lost, and is right again when it is back", async () => {
     await using at = await scene(textCard(1));
     await cardOf(at.page, 1).waitFor();
+    await stopTimers(at.page);
     at.fake.up = false;
     at.fake.cut();
     await at.page.getByText("Connection lost").waitFor();
     at.fake.cards.set(1, card(1, { state: "COMPLETE" }));
     at.fake.up = true;
     await at.page.getByRole("button", { name: "Try now" }).click();
+    await at.page.clock.resume();
     await cardOf(at.page, 1).getByText("Done").waitFor();
     expect(await at.page.getByText("Connection lost").count()).toBe(0);
     at.fake.cards.set(1, textCard(1));

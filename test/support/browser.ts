@@ -56,6 +56,13 @@ export async function startBrowser(env?: NodeJS.ProcessEnv): Promise<TestBrowser
   };
 }
 
+/** From now on the page's timers do not go off: what a person does comes first, and what the page does by itself never. */
+export async function stopTimers(page: Page): Promise<void> {
+  await page.clock.install();
+  // Not before the page's own now, which goes on until then.
+  await page.clock.pauseAt(Date.now() + 1_000);
+}
+
 const definedOf = (env: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
 
