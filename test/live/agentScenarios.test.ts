@@ -1,6 +1,7 @@
 /**
  * Readiness and delivery on agent programs, shortly: what the load tests of the same names do at length. Times are
- * reported there; here only what must hold on any machine is demanded.
+ * reported there; here only what must hold on any machine is demanded. Each test has a server and a program of its own and
+ * mostly waits for them, so several run at a time.
  */
 import { expect, test } from "vitest";
 import { seeded } from "../support/agentsEngines.ts";
@@ -10,7 +11,10 @@ import { agentDay, shellDay } from "../support/agentsReadiness.ts";
 import { typingRun } from "../support/agentsTyping.ts";
 import { hookedRace } from "../support/hookedRace.ts";
 
-test.each(["dialog", "codexLike", "geminiLike", "opencodeLike", "piLike"] as const)(
+/** A turn that is seen: one that is over within a frame leaves nothing that confirms a prompt, and that takes 5 s to say. */
+const TURN_MS = 400;
+
+test.concurrent.each(["dialog", "codexLike", "geminiLike", "opencodeLike", "piLike"] as const)(
   "%s: every change is noticed, and a question is never taken for idleness",
   async (program) => {
     const figures = await agentDay({ program, changes: 12, random: seeded(3) });
@@ -18,33 +22,33 @@ test.each(["dialog", "codexLike", "geminiLike", "opencodeLike", "piLike"] as con
   },
 );
 
-test.each(["marks", "plain"] as const)("bash, %s: running and waiting are told apart", async (marks) => {
+test.concurrent.each(["marks", "plain"] as const)("bash, %s: running and waiting are told apart", async (marks) => {
   expect(await shellDay(marks, 8, seeded(3))).toMatchObject({ wrong: [] });
 });
 
-test.each(Object.keys(PROMPTS))("a prompt box on Ink takes prompts exactly and once: %s", async (kind) => {
+test.concurrent.each(Object.keys(PROMPTS))("a prompt box on Ink takes prompts exactly and once: %s", async (kind) => {
   expect(await promptRun("inkPrompt", kind, 4)).toMatchObject({ exact: 4 });
 });
 
-test.each(["swallowEnter", "placeholder", "codexLike", "geminiLike", "opencodeLike", "piLike"] as const)(
+test.concurrent.each(["swallowEnter", "placeholder", "codexLike", "geminiLike", "opencodeLike", "piLike"] as const)(
   "%s takes a prompt of seven lines exactly and once",
   async (program) => {
-    expect(await promptRun(program, "7 lines", 2)).toMatchObject({ exact: 2 });
+    expect(await promptRun(program, "7 lines", 2, TURN_MS)).toMatchObject({ exact: 2 });
   },
 );
 
-test("a question that opens while a prompt is submitted is not answered by it", async () => {
+test.concurrent("a question that opens while a prompt is submitted is not answered by it", async () => {
   const options = { program: "dialog", tries: 10, random: seeded(11), holdAskMs: 1_500, whileBusy: true } as const;
   const { accidents, strayKeys, mistold } = await dialogRace(options);
   expect({ accidents, strayKeys, mistold }).toEqual({ accidents: 0, strayKeys: {}, mistold: [] });
 });
 
-test("a question that the agent's hook tells of before it opens is not answered by a prompt", async () => {
+test.concurrent("a question that the agent's hook tells of before it opens is not answered by a prompt", async () => {
   const { accidents, strayKeys } = await hookedRace("dialog", 10, seeded(11));
   expect({ accidents, strayKeys }).toEqual({ accidents: 0, strayKeys: {} });
 });
 
-test("a person who types meanwhile loses nothing, and the prompts stay whole", async () => {
+test.concurrent("a person who types meanwhile loses nothing, and the prompts stay whole", async () => {
   const figures = await typingRun({ program: "inkPrompt", prompts: 6, pauseMs: 120, random: seeded(3) });
   expect(figures).toMatchObject({ isPersonWhole: true, whole: figures.prompts });
 });

@@ -1,15 +1,22 @@
-/** `run` types on the empty line of a shell's prompt and nowhere else: half-typed lines, slow starts, modes, programs. */
+/**
+ * `run` types on the empty line of a shell's prompt and nowhere else: half-typed lines, slow starts, modes, programs. Each
+ * test has a server of its own and mostly waits for a shell, so several run at a time;
+ * `expect.poll` belongs to one test at a time.
+ */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { createClient } from "../../adapters/native/client.ts";
+import { eventually } from "../support/eventually.ts";
 import { ownedFixture } from "../support/ownedFixture.ts";
 import { nativeFixture } from "../support/nativeServer.ts";
 import { SHELLS, shellsNamed } from "../support/shells.ts";
 
 const COLS = 100;
+/** Seldom enough that several tests can look. */
+const seen = (holds: () => boolean | Promise<boolean>): Promise<void> => eventually(holds, 20);
 
 async function withShell(command: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const directory = mkdtempSync(join(tmpdir(), "tmuxwire-line-"));
@@ -27,7 +34,7 @@ async function withShell(command: readonly string[], environment: Readonly<Recor
     /** Types and waits until the screen holds it. */
     type: async (text: string, shown = text): Promise<void> => {
       await pane.input([{ kind: "text", text }]);
-      await expect.poll(async () => (await screen()).join("")).toContain(shown);
+      await seen(async () => (await screen()).join("").includes(shown));
     },
     [Symbol.asyncDispose]: async () => {
       await api[Symbol.asyncDispose]();
@@ -45,7 +52,7 @@ const refusal = async (run: Promise<unknown>): Promise<object> => {
 
 const NOT_EMPTY = { code: "INCONSISTENT_STATE", status: 409 };
 
-describe.each(SHELLS)("$name: a half-typed line", ({ name, command }) => {
+describe.concurrent.each(SHELLS)("$name: a half-typed line", ({ name, command }) => {
   test.each([
     ["a command", "touch half", ["half"]],
     ["what looks like a prompt", "touch odd; cat </dev/null > ", ["odd"]],
@@ -58,24 +65,23 @@ describe.each(SHELLS)("$name: a half-typed line", ({ name, command }) => {
     expect(error).toMatchObject(NOT_EMPTY);
     // fish shows more than was typed, in grey.
     if (name !== "fish") expect(error).toMatchObject({ details: { line: line.trimEnd() } });
-    await expect
-      .poll(async () => (await shell.screen()).join("").replaceAll(" ", ""))
-      .toContain(line.replaceAll(" ", ""));
+    const dense = line.replaceAll(" ", "");
+    await seen(async () => (await shell.screen()).join("").replaceAll(" ", "").includes(dense));
     for (const file of [...files, "ours", "printf"]) expect(shell.there(file)).toBe(false);
     // It is the person's to send.
     await shell.pane.input([{ kind: "text", text: line.endsWith("> ") ? "rest\r" : "\r" }]);
-    for (const file of files) await expect.poll(() => shell.there(file)).toBe(true);
-    await expect.poll(async () => (await shell.pane.info()).command).toBe(name);
+    for (const file of files) await seen(() => shell.there(file));
+    await seen(async () => (await shell.pane.info()).command === name);
     expect(await shell.pane.run("echo after", { timeoutMs: 15_000 })).toMatchObject({ output: "after\n", exitCode: 0 });
   });
 
   test("without a command of ours before it", async () => {
     await using shell = await withShell(command);
-    await expect.poll(async () => (await shell.screen()).length).toBeGreaterThan(0);
+    await seen(async () => (await shell.screen()).length > 0);
     await shell.type("touch half");
     expect(await refusal(shell.pane.run("touch ours"))).toMatchObject(NOT_EMPTY);
     await shell.pane.input([{ kind: "text", text: "\r" }]);
-    await expect.poll(() => shell.there("half")).toBe(true);
+    await seen(() => shell.there("half"));
     expect(shell.there("ours")).toBe(false);
   });
 
@@ -88,13 +94,11 @@ describe.each(SHELLS)("$name: a half-typed line", ({ name, command }) => {
     });
     expect(shell.there("ours")).toBe(false);
     await shell.pane.keys(["C-c"]);
-    await expect
-      .poll(async () => (await shell.pane.run("echo free").catch(() => ({ output: "" }))).output)
-      .toBe("free\n");
+    await seen(async () => (await shell.pane.run("echo free").catch(() => ({ output: "" }))).output === "free\n");
   });
 });
 
-describe.each(shellsNamed("bash", "zsh", "fish"))("$name: the editor's states", ({ name, command }) => {
+describe.concurrent.each(shellsNamed("bash", "zsh", "fish"))("$name: the editor's states", ({ name, command }) => {
   test("text behind the cursor is part of the line", async () => {
     await using shell = await withShell(command);
     await shell.pane.run("true");
@@ -103,19 +107,19 @@ describe.each(shellsNamed("bash", "zsh", "fish"))("$name: the editor's states", 
     expect(await refusal(shell.pane.run("touch ours"))).toMatchObject(NOT_EMPTY);
     expect(shell.there("ours") || shell.there("half")).toBe(false);
     await shell.pane.input([{ kind: "text", text: "\r" }]);
-    await expect.poll(() => shell.there("half")).toBe(true);
+    await seen(() => shell.there("half"));
   });
 
   test("a search through the history is not typed into", async () => {
     await using shell = await withShell(command);
     await shell.pane.run("true");
     await shell.pane.input([{ kind: "text", text: "touch found_it\r" }]);
-    await expect.poll(() => shell.there("found_it")).toBe(true);
+    await seen(() => shell.there("found_it"));
     rmSync(join(shell.directory, "found_it"));
     // The shell reads again, at its next prompt.
     await shell.pane.run("true");
     await shell.pane.input([{ kind: "text", text: "\u0012found" }]);
-    await expect.poll(async () => (await shell.screen()).join("\n")).toMatch(/search[^]*found|found[^]*search/);
+    await seen(async () => /search[^]*found|found[^]*search/.test((await shell.screen()).join("\n")));
     expect(await refusal(shell.pane.run("touch ours"))).toMatchObject({ code: "INCONSISTENT_STATE" });
     expect(shell.there("ours") || shell.there("found_it")).toBe(false);
   });
@@ -147,7 +151,7 @@ const SLOW = [
   { name: "fish", file: "rc", command: (rc: string) => ["fish", "--no-config", "-C", `source ${rc}`], variable: "" },
 ].filter(({ name }) => SHELLS.some((shell) => shell.name === name));
 
-describe.each(SLOW)("$name: a slow start", ({ file, command, variable }) => {
+describe.concurrent.each(SLOW)("$name: a slow start", ({ file, command, variable }) => {
   async function starting(lines: string) {
     const directory = mkdtempSync(join(tmpdir(), "tmuxwire-rc-"));
     const rc = join(directory, file);
@@ -157,8 +161,8 @@ describe.each(SLOW)("$name: a slow start", ({ file, command, variable }) => {
   }
 
   test.each([
-    ["in silence", "sleep 3\n"],
-    ["with a word", "printf 'Loading... '\nsleep 3\nprintf '\\n'\n"],
+    ["in silence", "sleep 2\n"],
+    ["with a word", "printf 'Loading... '\nsleep 2\nprintf '\\n'\n"],
   ])("%s is waited for", async (_case, lines) => {
     const { directory, started } = await starting(`${lines}touch started\n`);
     await using shell = started;
@@ -180,7 +184,7 @@ describe.each(SLOW)("$name: a slow start", ({ file, command, variable }) => {
   });
 });
 
-describe("prompts of many kinds", () => {
+describe.concurrent("prompts of many kinds", () => {
   test.each([
     ["two lines and a clock", "PS1='[\\t \\w]\\n\\$ '"],
     ["no sign at its end", "PS1='\\W git:(main) x '"],
@@ -194,7 +198,7 @@ describe("prompts of many kinds", () => {
     expect(await refusal(shell.pane.run("touch ours"))).toMatchObject(NOT_EMPTY);
     expect(shell.there("ours") || shell.there("half")).toBe(false);
     await shell.pane.input([{ kind: "text", text: "\r" }]);
-    await expect.poll(() => shell.there("half")).toBe(true);
+    await seen(() => shell.there("half"));
   });
 
   test.runIf(shellsNamed("zsh").length > 0)(
@@ -211,13 +215,13 @@ describe("prompts of many kinds", () => {
       await shell.type("touch su", "suggested");
       expect(await refusal(shell.pane.run("touch ours"))).toMatchObject(NOT_EMPTY);
       await shell.pane.input([{ kind: "text", text: "\r" }]);
-      await expect.poll(() => shell.there("su")).toBe(true);
+      await seen(() => shell.there("su"));
       expect(shell.there("ours")).toBe(false);
     },
   );
 });
 
-describe("who else reads", () => {
+describe.concurrent("who else reads", () => {
   test("bash: a read and a script", async () => {
     await using shell = await withShell(["bash", "--norc", "--noprofile"]);
     await shell.pane.run("true");
@@ -233,7 +237,7 @@ describe("who else reads", () => {
   });
 });
 
-describe("what a line carries", () => {
+describe.concurrent("what a line carries", () => {
   test.each(SHELLS)("$name: NUL is refused and nothing is typed", async ({ command }) => {
     await using shell = await withShell(command);
     await shell.pane.run("true");
@@ -280,10 +284,13 @@ process.stdout.write(nonces.length > 0 ? "forged\\n" : "blind\\n");
 process.exit(9);
 `;
 
-test.each(SHELLS)("$name: a program that reads the screen cannot end the command for us", async ({ command }) => {
-  await using shell = await withShell(command);
-  writeFileSync(join(shell.directory, "forger.cjs"), FORGER);
-  const answer = await shell.pane.run(`${process.execPath} ./forger.cjs`, { timeoutMs: 20_000 });
-  expect(answer.output).toContain("forged");
-  expect(answer).toMatchObject({ exitCode: 9, method: "marker" });
-});
+test.concurrent.each(SHELLS)(
+  "$name: a program that reads the screen cannot end the command for us",
+  async ({ command }) => {
+    await using shell = await withShell(command);
+    writeFileSync(join(shell.directory, "forger.cjs"), FORGER);
+    const answer = await shell.pane.run(`${process.execPath} ./forger.cjs`, { timeoutMs: 20_000 });
+    expect(answer.output).toContain("forged");
+    expect(answer).toMatchObject({ exitCode: 9, method: "marker" });
+  },
+);

@@ -52,9 +52,12 @@ export interface PromptFigures {
   readonly enterPresses: number;
 }
 
-/** Submits `tries` prompts of a kind; the text of the first that is not exact is thrown in an error. */
-export async function promptRun(program: AgentName, kind: string, tries: number): Promise<PromptFigures> {
-  await using agent = await guestAgent(program, { options: { busyMs: 30 } });
+/**
+ * Submits `tries` prompts of a kind; the text of the first that is not exact is thrown in an error.
+ * @param busyMs a turn of the program
+ */
+export async function promptRun(program: AgentName, kind: string, tries: number, busyMs = 30): Promise<PromptFigures> {
+  await using agent = await guestAgent(program, { options: { busyMs } });
   const { server, pane, channel } = agent;
   using engine = engines();
   const watched = engine.readiness.watch(server, pane, { profile: AGENT_PROFILES[program] });
