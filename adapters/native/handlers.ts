@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import type { ReadinessState } from "../../daemon/readiness/readiness.ts";
-import type { CaptureOptions, PaneInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { CaptureOptions, PaneInfo, ServerState, TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { NativeOk, NativeRunAnswer } from "../../protocol/api/nativeAnswers.ts";
 import {
   captureQuerySchema,
@@ -35,8 +35,10 @@ type Handler = (context: NativeContext, c: NativeHandlerContext) => Response | P
 const OK: NativeOk = { ok: true };
 
 export const HANDLERS: Readonly<Record<Exclude<EndpointId, "socket" | "openapi" | "metrics">, Handler>> = {
-  listServers: ({ servers }, c) =>
-    c.json({ servers: [...servers].map(([name, server]) => serverAnswer(name, server)) }),
+  listServers: async ({ servers }, c) => {
+    await statesNow(servers);
+    return c.json({ servers: [...servers].map(([name, server]) => serverAnswer(name, server)) });
+  },
   listSessions: (context, c) => c.json({ sessions: serverOf(context, c).server.sessions().map(sessionAnswer) }),
   createSession: async (context, c) => {
     const { server } = serverOf(context, c);
@@ -155,12 +157,16 @@ export const HANDLERS: Readonly<Record<Exclude<EndpointId, "socket" | "openapi" 
     return openEventStream(context, c, target, { start: streamStart(from), readiness: query.readiness === true });
   },
   livez: (_context, c) => c.json(OK),
-  readyz: ({ servers }, c) => {
-    const states = [...servers].map(([name, server]) => [name, server.status().state] as const);
+  readyz: async ({ servers }, c) => {
+    const states = await statesNow(servers);
     const ok = states.every(([, state]) => state === "ready");
     return c.json({ ok, servers: Object.fromEntries(states) }, ok ? 200 : 503);
   },
 };
+
+/** Asked of tmux: between two heartbeats somebody may have moved or stopped our client. */
+const statesNow = (servers: NativeContext["servers"]): Promise<(readonly [string, ServerState])[]> =>
+  Promise.all([...servers].map(async ([name, server]) => [name, (await server.check()).state] as const));
 
 function serverOf({ servers }: NativeContext, c: NativeHandlerContext) {
   const serverName = c.req.param("server") ?? "";

@@ -1,11 +1,15 @@
 /**
  * Whether a connection still is what we made: asked of tmux at each beat, because whoever types a command in a pane can
  * move, silence or suspend our client, and nothing tells us (docs/tmuxFacts.md 51). A connection with a fault is closed;
- * whoever supervises it makes the next one. At most one question is under way.
+ * whoever supervises it makes the next one. Of the beats' questions at most one is under way.
  */
 import { AppError } from "../../protocol/errors.ts";
 import { HEARTBEAT_DEGRADED_MS } from "../../protocol/limits.ts";
+import type { Clock } from "../time/clock.ts";
 import type { ControlConnection } from "./controlConnection.ts";
+
+/** Whoever asks how things are gets an answer: a tmux that says nothing for this long is judged by its heartbeat. */
+const CHECK_WITHIN_MS = 1_000;
 
 /** What a beat asks. */
 export interface Checkup {
@@ -39,22 +43,40 @@ export class ConnectionChecker {
   }
 
   /** Asks, unless tmux still owes an answer to the last question. Afterwards the connection may be closed. */
-  beat(nowMs: number, { command, fault }: Checkup): void {
+  beat(nowMs: number, checkup: Checkup): void {
     const connection = this.#connection;
     if (this.#asked !== undefined) {
       this.#checkAnswers(this.#asked, nowMs);
       return;
     }
     this.#asked = { sinceMs: nowMs, answers: connection.answers };
+    // Too many commands wait: the next beat asks.
+    this.#ask(checkup, () => {
+      this.#asked = undefined;
+    });
+  }
+
+  /** Asks now, whatever else is under way. Resolves when the answer is judged, or after `CHECK_WITHIN_MS`. */
+  check(clock: Clock, checkup: Checkup): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = clock.callAt(clock.nowMs() + CHECK_WITHIN_MS, resolve);
+      this.#ask(checkup, () => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+
+  /** @param done called once, in the turn in which the answer is judged, or when none will come */
+  #ask({ command, fault }: Checkup, done: () => void): void {
     try {
-      connection.send(command, "ours", (outcome) => {
-        this.#asked = undefined;
+      this.#connection.send(command, "ours", (outcome) => {
+        done();
         if (!("error" in outcome)) this.#giveUp(fault(outcome.replies[0]?.body ?? new Uint8Array(0)));
         else if (outcome.error.code === "TMUX_COMMAND_FAILED") this.#giveUp("it takes no commands any more");
       });
     } catch {
-      // Too many commands wait: the next beat asks.
-      this.#asked = undefined;
+      done();
     }
   }
 

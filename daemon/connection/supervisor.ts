@@ -57,6 +57,8 @@ export class Supervisor {
   #readyMs = 0;
   #quickLosses = 0;
   #retryMs = RECONNECT_MIN_MS;
+  #checking: Promise<void> | undefined;
+  #nextCheck: Promise<void> | undefined;
   #timer: Timer | undefined;
   /** The timer is that of the next try. */
   #isWaiting = false;
@@ -103,6 +105,25 @@ export class Supervisor {
   connection(): ControlConnection {
     if (this.#connection !== undefined && this.#state === "ready") return this.#connection;
     throw this.#unavailable();
+  }
+
+  /**
+   * Asks now what the next beat would ask, so that `state` is true of this moment and not of the last beat's. Resolves
+   * when tmux has answered, or has not within a second. One question is under way, and one more at most.
+   */
+  check(): Promise<void> {
+    if (this.#checking === undefined) {
+      this.#checking = this.#checkNow().finally(() => {
+        this.#checking = undefined;
+      });
+      return this.#checking;
+    }
+    // What is asked already may have been answered before something happened.
+    this.#nextCheck ??= this.#checking.then(() => {
+      this.#nextCheck = undefined;
+      return this.check();
+    });
+    return this.#nextCheck;
   }
 
   /** Something came from tmux. */
@@ -162,6 +183,13 @@ export class Supervisor {
     this.#setState("ready");
     this.#beatDueMs = this.#heardMs + this.#beatMs;
     this.#beatAt(this.#beatDueMs);
+  }
+
+  #checkNow(): Promise<void> {
+    const { clock, checkup } = this.#options;
+    if (this.#checker === undefined || this.#connection === undefined || this.#state !== "ready")
+      return Promise.resolve();
+    return this.#checker.check(clock, checkup());
   }
 
   /** Whoever starts us waits: a stopped tmux must not keep them for ever. Later connections wait until it goes on. */

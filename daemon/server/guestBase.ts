@@ -122,6 +122,10 @@ export class GuestBase {
     return this.#supervisor.startOrWait();
   }
 
+  check(): Promise<void> {
+    return this.#supervisor.check();
+  }
+
   /** @throws AppError CONNECTION_LOST, and while there is no server, why: `details.reason`; TMUX_UNAVAILABLE without tmux */
   connection(): ControlConnection {
     const { absence } = this.#door;

@@ -6,7 +6,7 @@
 import { AppError, toAppError } from "../../protocol/errors.ts";
 import type { Notification } from "../../protocol/control/notifications.ts";
 import { type PaneId, paneNumberOf, type SessionId, type WindowId } from "../../protocol/ids.ts";
-import { ConnectionChecker } from "../connection/checkup.ts";
+import { type Checkup, ConnectionChecker } from "../connection/checkup.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { CaptureContext } from "../panes/capture.ts";
 import type { ExitStatus } from "../panes/outputSource.ts";
@@ -169,11 +169,16 @@ export class GuestLink {
     const connection = this.attached;
     if (connection === undefined) return;
     this.#outputs.look(connection, this.session);
-    if (isOwn)
-      this.#checker?.beat(
-        this.#options.clock.nowMs(),
-        clientCheckup(() => [this.session], true),
-      );
+    if (isOwn) this.#checker?.beat(this.#options.clock.nowMs(), this.#checkup);
+  }
+
+  /** Asks now what has become of its connection. */
+  async check(): Promise<void> {
+    if (this.attached !== undefined) await this.#checker?.check(this.#options.clock, this.#checkup);
+  }
+
+  get #checkup(): Checkup {
+    return clientCheckup(() => [this.session], true);
   }
 
   declarePaused(pane: PaneId): void {

@@ -149,6 +149,10 @@ export class GuestServer implements ServerKind {
     return this.#base.start();
   }
 
+  async check(): Promise<void> {
+    await Promise.all([this.#base.check(), this.#streams.check()]);
+  }
+
   status(): ServerStatus {
     const { epoch, identity: server } = this.#base;
     const { state } = this.#streams;

@@ -123,6 +123,12 @@ export class GuestStreams {
     for (const link of this.#links.all()) link.beat(link !== this.#borrower);
   }
 
+  /** As a beat asks, now. */
+  async check(): Promise<void> {
+    const links = this.#links.all().filter((link) => link !== this.#borrower);
+    await Promise.all(links.map((link) => link.check()));
+  }
+
   declareExit(pane: PaneId, status: ExitStatus): void {
     this.#links.carrying(pane)?.declareExit(pane, status);
   }

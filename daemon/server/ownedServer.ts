@@ -136,6 +136,10 @@ class OwnedServer implements ServerKind {
     return this.#supervisor.start();
   }
 
+  check(): Promise<void> {
+    return this.#supervisor.check();
+  }
+
   status(): ServerStatus {
     return {
       kind: "owned",

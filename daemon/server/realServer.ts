@@ -47,6 +47,7 @@ export interface PaneInUse {
 export interface ServerKind {
   readonly inventory: Inventory;
   status(): ServerStatus;
+  check(): Promise<void>;
   /** For a command. @throws AppError CONNECTION_LOST */
   connection(): ControlConnection;
   /** Before a pane is said not to exist. @throws AppError CONNECTION_LOST when nothing is known of the server */
@@ -71,6 +72,11 @@ export class RealServer implements TmuxServer {
 
   status(): ServerStatus {
     return this.#kind.status();
+  }
+
+  async check(): Promise<ServerStatus> {
+    await this.#kind.check();
+    return this.status();
   }
 
   sessions(): readonly SessionInfo[] {

@@ -71,6 +71,10 @@ export class StubServer implements TmuxServer {
     this.#listeners = new ServerListeners(options.onListenerError);
   }
 
+  check(): Promise<ServerStatus> {
+    return Promise.resolve(this.status());
+  }
+
   status(): ServerStatus {
     const state = this.#closed ? "closed" : "ready";
     const epoch = this.#epoch;

@@ -182,7 +182,10 @@ export type ServerEvent =
   | { readonly kind: "pane-closed"; readonly pane: PaneId };
 
 export interface TmuxServer extends AsyncDisposable {
+  /** As it was at the last heartbeat, or at what tmux has told since. */
   status(): ServerStatus;
+  /** As it is now: tmux is asked whether our client is where it should be. Takes a second at most. */
+  check(): Promise<ServerStatus>;
   /** All sessions but the hub, sorted by name. */
   sessions(): readonly SessionInfo[];
   /** Exact: the name tmux reports, or the name that was asked for when the session was made. */

@@ -4,7 +4,7 @@
  */
 import { setMaxListeners } from "node:events";
 import { AppError } from "../../protocol/errors.ts";
-import { formatGap, type Position, type StreamGap } from "../../protocol/position.ts";
+import { formatGap, formatPosition, type Position, type StreamGap } from "../../protocol/position.ts";
 import type { Timer } from "../time/clock.ts";
 import type { FoundText } from "./patternWatch.ts";
 import { PredicateSet, type TargetState } from "./predicateSet.ts";
@@ -128,7 +128,13 @@ export class ActiveWait {
   fail(error: AppError): void {
     if (!this.#settle()) return;
     this.#options.metrics.numbers.wait_failed_total++;
-    this.#reject(error);
+    this.#reject(error.code === "CONNECTION_LOST" ? this.#whereItEnded(error) : error);
+  }
+
+  /** A wait that begins there tells what of the output it could not see. */
+  #whereItEnded({ code, message, details, cause }: AppError): AppError {
+    const position = formatPosition(this.#options.target.position());
+    return new AppError(code, message, { details: { ...details, position, gaps: this.#gaps.map(formatGap) }, cause });
   }
 
   #observe(set: PredicateSet): void {
