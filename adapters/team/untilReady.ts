@@ -3,8 +3,10 @@
  * because a box that is drawn a moment before keys are read swallows Enter (docs/contracts/team.md §5).
  */
 import type { PaneReadiness, Readiness } from "../../daemon/readiness/readiness.ts";
+import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
-import { EXIT_WITHIN_MS, HOOK_GRACE_MS } from "./limits.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import { EXIT_TOLD_WITHIN_MS, EXIT_WITHIN_MS, HOOK_GRACE_MS } from "./limits.ts";
 
 export interface ReadyOptions {
   readonly clock: Clock;
@@ -55,5 +57,25 @@ export function untilEnded(pane: PaneReadiness, clock: Clock): Promise<boolean> 
     const deadline = clock.callAt(clock.nowMs() + EXIT_WITHIN_MS, () => end(false));
     const unsubscribe = pane.subscribe(judge);
     judge(pane.current);
+  });
+}
+
+/** Until tmux has told how the pane's program ended: the system knows that it is gone a moment before. */
+export function untilExitTold(server: TmuxServer, pane: PaneId, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const isTold = (): boolean => {
+      const found = server.findPane(pane);
+      return found === undefined || found.exit !== undefined;
+    };
+    const end = (): void => {
+      deadline.cancel();
+      unsubscribe();
+      resolve();
+    };
+    const deadline = clock.callAt(clock.nowMs() + EXIT_TOLD_WITHIN_MS, end);
+    const unsubscribe = server.subscribe(() => {
+      if (isTold()) end();
+    });
+    if (isTold()) end();
   });
 }
