@@ -4,9 +4,18 @@
  * later than we last heard of any of its panes is one we do not hear. It is turned on again, and the hole is declared in
  * the turn of tmux's answer: what it sent before that is before the hole. A pane that writes nothing after the second of
  * its last byte is noticed with its next output.
+ *
+ * A window may also have been written to by a pane that is not there any more, heard or not (fact 15), or that the
+ * inventory does not know to be there yet. The first is told as a change of the window's layout; for the other tmux is asked
+ * where its panes are before anything is called silent.
  */
-import { controlPaneOutput, listWindowsWrittenTo } from "../../protocol/command/build.ts";
-import { decodeWindowTimes, WINDOW_TIMES_FORMAT } from "../../protocol/command/formats.ts";
+import { controlPaneOutput, listAllPanes, listWindowsWrittenTo } from "../../protocol/command/build.ts";
+import {
+  decodePanePlaces,
+  decodeWindowTimes,
+  PANE_PLACE_FORMAT,
+  WINDOW_TIMES_FORMAT,
+} from "../../protocol/command/formats.ts";
 import type { Notification } from "../../protocol/control/notifications.ts";
 import { type PaneId, paneNumberOf, type SessionId, type WindowId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
@@ -55,9 +64,11 @@ export class OutputWatch {
     this.#heardSec.set(paneNumber, this.#nowSec());
   }
 
-  /** tmux counts the choice of a window as activity in it. */
+  /** tmux counts the choice of a window as activity in it; a pane that leaves a window may have written before. */
   noticed(notification: Notification): void {
-    if (notification.kind === "session-window-changed") this.#excusedSec.set(notification.window, this.#nowSec());
+    const { kind } = notification;
+    if (kind !== "session-window-changed" && kind !== "layout-change") return;
+    this.#excusedSec.set(notification.window, this.#nowSec());
   }
 
   /** Asks over the connection that carries the output. */
@@ -74,25 +85,44 @@ export class OutputWatch {
 
   async #turnOnSilent(connection: ControlConnection, session: SessionId): Promise<void> {
     const [sinceSec, nowSec] = [this.#sinceSec, this.#nowSec()];
-    let silent = await this.#find(connection, session, sinceSec);
+    const { panesOf } = this.#options;
+    const seeming = await this.#find(connection, session, sinceSec, panesOf);
     // What made a window seem silent may have been said in the meantime.
-    if (silent.length > 0) silent = await this.#find(connection, session, sinceSec);
-    if (silent.length > 0) this.#turnOn(connection, silent);
+    if (seeming.length > 0) {
+      const places = decodePanePlaces((await connection.command(listAllPanes(PANE_PLACE_FORMAT))).body);
+      const listedIn = (window: WindowId): PaneId[] => places.filter((row) => row[1] === window).map(([pane]) => pane);
+      const silent = await this.#find(connection, session, sinceSec, listedIn);
+      if (silent.length > 0) this.#turnOn(connection, silent, listedIn);
+    }
     this.#looked(nowSec);
   }
 
-  async #find(connection: ControlConnection, session: SessionId, sinceSec: number): Promise<readonly WindowId[]> {
+  async #find(
+    connection: ControlConnection,
+    session: SessionId,
+    sinceSec: number,
+    panesOf: (window: WindowId) => readonly PaneId[],
+  ): Promise<readonly WindowId[]> {
     const { body } = await connection.command(listWindowsWrittenTo(sinceSec, WINDOW_TIMES_FORMAT));
     const times = decodeWindowTimes(body);
     const { isThere, onMoved } = this.#options;
     if (times.some((row) => row.session !== session && !isThere(row.session, row.window))) onMoved();
     const here = times.filter((row) => row.session === session);
     for (const { window, writtenSec } of here) if (!this.#known.has(window)) this.#excusedSec.set(window, writtenSec);
-    return here.filter(({ window, writtenSec }) => this.#lastSec(window) < writtenSec).map(({ window }) => window);
+    return here
+      .filter(
+        ({ window, writtenSec }) =>
+          Math.max(this.#excusedSec.get(window) ?? 0, this.#heardIn(panesOf(window))) < writtenSec,
+      )
+      .map(({ window }) => window);
   }
 
-  #turnOn(connection: ControlConnection, windows: readonly WindowId[]): void {
-    const panes = windows.flatMap((window) => this.#options.panesOf(window));
+  #turnOn(
+    connection: ControlConnection,
+    windows: readonly WindowId[],
+    panesOf: (window: WindowId) => readonly PaneId[],
+  ): void {
+    const panes = windows.flatMap((window) => panesOf(window));
     if (panes.length === 0) return;
     const commands = panes.map((pane) => controlPaneOutput(pane, "on"));
     connection.sendGroup(commands, (outcome) => {
@@ -111,9 +141,8 @@ export class OutputWatch {
     }
   }
 
-  #lastSec(window: WindowId): number {
-    const heard = this.#options.panesOf(window).map((pane) => this.#heardSec.get(paneNumberOf(pane)) ?? 0);
-    return Math.max(this.#excusedSec.get(window) ?? 0, ...heard);
+  #heardIn(panes: readonly PaneId[]): number {
+    return Math.max(0, ...panes.map((pane) => this.#heardSec.get(paneNumberOf(pane)) ?? 0));
   }
 
   #nowSec(): number {
