@@ -60,7 +60,7 @@ export async function makeWorker(
       windowName: basename(worker.argv[0] ?? PROFILE),
       cols: WORKER_COLS,
       rows: WORKER_ROWS,
-      remainOnExit: true,
+      remainOnExit: "whereSafe",
       direct: true,
     }),
   );

@@ -10,7 +10,7 @@ import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { Clock } from "../time/clock.ts";
 import type { GuestInventory } from "./guestInventory.ts";
 import { makeSession } from "./sessionMaking.ts";
-import { duplicate, requireSessionName } from "./sessionRules.ts";
+import { duplicate, requireSessionName, isKept } from "./sessionRules.ts";
 import type { CreateSession, SessionInfo, TmuxServer } from "./tmuxServer.ts";
 
 interface Answering {
@@ -28,14 +28,15 @@ export async function createGuestSession(
   requireSessionName(name);
   if (inventory.known.findSession(name) !== undefined) throw duplicate(name);
   const keep = (made: JustMade): string => setWindowOption(made, "remain-on-exit", "on");
-  const made = await makeSession(server.connection(), {
+  const connection = server.connection();
+  const made = await makeSession(connection, {
     name,
     cwd,
     command,
     cols,
     rows,
     updateEnvironment: false,
-    setUp: request.remainOnExit === true ? [keep, writeNothingAtExit] : [],
+    setUp: isKept(request, connection.features) ? [keep, writeNothingAtExit] : [],
   });
   await inventory.refresh();
   const session = made === undefined ? undefined : inventory.known.session(made);

@@ -18,7 +18,7 @@ import type { InventoryKeeper } from "./inventoryKeeper.ts";
 import { lingering } from "./linger.ts";
 import { markOf } from "./paneMarks.ts";
 import { makeSession, type SessionToMake } from "./sessionMaking.ts";
-import { duplicate, requireSessionName, sessionGone } from "./sessionRules.ts";
+import { duplicate, requireSessionName, sessionGone, isKept } from "./sessionRules.ts";
 import type { CreateSession, SessionInfo } from "./tmuxServer.ts";
 
 const DEFAULT_COLS = 80;
@@ -37,7 +37,8 @@ export async function createOwnedSession(
 ): Promise<SessionInfo> {
   requireSessionName(request.name);
   if (keeper.inventory.findSession(request.name) !== undefined) throw duplicate(request.name);
-  const made = await makeSession(server.connection(), sessionToMake(request));
+  const connection = server.connection();
+  const made = await makeSession(connection, sessionToMake(request, isKept(request, connection.features)));
   await keeper.refresh();
   const session = made === undefined ? undefined : keeper.inventory.session(made);
   if (session !== undefined) return session;
@@ -69,9 +70,8 @@ export async function killOwnedSession(server: Answering, keeper: InventoryKeepe
   await keeper.refresh();
 }
 
-function sessionToMake(request: CreateSession): SessionToMake {
+function sessionToMake(request: CreateSession, keep: boolean): SessionToMake {
   const { name, cwd, environment, windowName } = request;
-  const keep = request.remainOnExit === true;
   const linger = keep && request.direct !== true;
   const keepIt = keep ? [(made: JustMade) => setWindowOption(made, "remain-on-exit", "on")] : [];
   // Who asks for a program as it is reads tmux's own words at its end (docs/contracts/team.md).

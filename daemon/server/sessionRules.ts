@@ -1,7 +1,9 @@
 /** What a session may be called, how large a window may be, and what tmux's refusals mean for whoever asked. */
 import { AppError } from "../../protocol/errors.ts";
 import type { SessionId } from "../../protocol/ids.ts";
+import type { TmuxFeatures } from "../connection/tmuxFeatures.ts";
 import { HUB_PREFIX } from "./hub.ts";
+import type { CreateSession } from "./tmuxServer.ts";
 
 const MAX_SESSION_NAME_CHARS = 256;
 /** Far beyond any screen, far below tmux's own 10,000, at which a grid costs gigabytes. */
@@ -23,6 +25,20 @@ export function requireSize(cols: number, rows: number): void {
     if (Number.isInteger(value) && value >= 1 && value <= MAX_WINDOW_CELLS) continue;
     throw new AppError("INVALID_ARGUMENT", `a size is 1 to ${MAX_WINDOW_CELLS} columns and rows`);
   }
+}
+
+/**
+ * Whether the pane is to be kept when its program has ended.
+ * @throws AppError INVALID_ARGUMENT where that can end the server (docs/tmuxFacts.md, Versions) and was asked for
+ */
+export function isKept({ remainOnExit = false }: Pick<CreateSession, "remainOnExit">, tmux: TmuxFeatures): boolean {
+  if (tmux.keepsPanes || remainOnExit === false) return remainOnExit !== false;
+  if (remainOnExit === "whereSafe") return false;
+  throw new AppError(
+    "INVALID_ARGUMENT",
+    "tmux before 3.3 can end with every session on it when the program of a kept pane ends, so nothing was started; leave " +
+      "out --keep (remainOnExit), or install tmux 3.3 or newer and start its server anew",
+  );
 }
 
 export const duplicate = (name: string, cause?: unknown): AppError =>

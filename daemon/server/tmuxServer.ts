@@ -48,8 +48,11 @@ export interface CreateSession {
   readonly command?: readonly string[] | undefined;
   readonly cols?: number | undefined;
   readonly rows?: number | undefined;
-  /** Keep the pane readable after its program has ended (tmux `remain-on-exit`). Default false: it goes, as in tmux. */
-  readonly remainOnExit?: boolean | undefined;
+  /**
+   * Keep the pane readable after its program has ended (tmux `remain-on-exit`). Default false: it goes, as in tmux. Refused
+   * by tmux before 3.3, which can end over it; `whereSafe` is false there.
+   */
+  readonly remainOnExit?: boolean | "whereSafe" | undefined;
   /**
    * With `remainOnExit` on an owned server: the program is the pane's own process, without the shell that keeps the last
    * of its output (docs/tmuxFacts.md 15). Default false.

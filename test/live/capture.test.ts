@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { ownedFixture, type OwnedFixture } from "../support/ownedFixture.ts";
 import { keys, type Program, script, startProgram, text } from "../support/panePrograms.ts";
 import { seen } from "../support/output.ts";
+import { keepsPanes } from "../support/tmuxWords.ts";
 
 let fixture: OwnedFixture;
 let sessions = 0;
@@ -132,7 +133,7 @@ test("the alternate screen, and the normal one after it", async () => {
   expect((await capture(program)).lines[0]).toBe("normal");
 });
 
-test("a dead pane can be read, a pane that is gone cannot", async () => {
+test.runIf(keepsPanes())("a dead pane can be read, a pane that is gone cannot", async () => {
   const { server } = fixture;
   const session = await server.createSession({
     name: "dead",

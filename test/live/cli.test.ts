@@ -4,6 +4,7 @@ import { readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CliSandbox, Finished, RunOptions } from "../support/cliSandbox.ts";
 import { cliSandbox } from "../support/cliSandbox.ts";
+import { keepsPanes } from "../support/tmuxWords.ts";
 
 let sandbox: CliSandbox;
 let url: string;
@@ -67,7 +68,7 @@ describe("one session from its beginning to its end", () => {
 });
 
 describe("new", () => {
-  test("runs a program as it is given, in this directory, and keeps it readable", async () => {
+  test.runIf(keepsPanes())("runs a program as it is given, in this directory, and keeps it readable", async () => {
     // It waits before it ends: tmux before 3.7 may lose what a program writes last (docs/tmuxFacts.md 15).
     const program = 'printf "%s|" "$@"; pwd; read line; exit 3';
     const pane = (await ok("new", "kept", "--keep", "--", "sh", "-c", program, "sh", "a b", "-x", "$HOME")).trim();

@@ -1,5 +1,4 @@
 /** Sessions are made as asked, literally, and their programs' ends are told (issue 2; docs/tmuxFacts.md 15, 23, 24, 34, 35). */
-import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -12,7 +11,9 @@ import { guestFixture, userClients, userSession } from "../support/guestFixture.
 import { collectUntil, seen } from "../support/output.ts";
 import { ownedFixture, type OwnedFixture } from "../support/ownedFixture.ts";
 import { startProgram, text } from "../support/panePrograms.ts";
-import { asTmuxWrites } from "../support/tmuxWords.ts";
+import { asTmuxWrites, keepsPanes } from "../support/tmuxWords.ts";
+
+const IS_KEEPING = keepsPanes();
 
 const SECRET = "s3cret-of-the-daemon";
 let fixture: OwnedFixture;
@@ -65,7 +66,6 @@ test.each(hostile)("a session, a directory and a program called %s", async (name
     name: sessionName,
     cwd,
     command: ["sh", "-c", 'printf "%s\\n" "$0" "$PWD" end; exec cat', name],
-    remainOnExit: true,
   });
   expect(server.findSession(sessionName)?.id).toBe(session.id);
   expect(server.findSession(session.name)?.id).toBe(session.id);
@@ -73,6 +73,7 @@ test.each(hostile)("a session, a directory and a program called %s", async (name
   expect(output.toString()).toBe(`${name}\r\n${cwd}\r\nend\r\n`);
   expect((await server.describePane(session.activePane!)).cwd).toBe(cwd);
   await server.killSession(session.id);
+  if (!IS_KEEPING) return;
   // A program of that name does not exist: nothing of it is taken for a script.
   const { status } = await exitOf(() =>
     server.createSession({ name: `program ${hostile.indexOf(name)}`, cwd, command: [name], remainOnExit: true }),
@@ -95,11 +96,16 @@ test.each(["a.b:c", "p$HOME", "x$", "${y}z", "back\\slash.dot"].map((name) => na
     const { server, socket } = fixture;
     const before = server.sessions().length;
     const named = await asTmuxWrites(name);
-    const made = await server.createSession({ name, command: ["sh", "-c", "exit 3"], remainOnExit: true });
+    const made = await server.createSession({
+      name,
+      command: IS_KEEPING ? ["sh", "-c", "exit 3"] : ["cat"],
+      remainOnExit: IS_KEEPING,
+    });
     expect(made.name).toBe(named);
     expect(server.findSession(name)?.id).toBe(made.id);
     expect(server.findSession(named)?.id).toBe(made.id);
-    expect(socket.tmux("show-options", "-w", "-t", `${made.id}:`, "remain-on-exit").trim()).toBe("remain-on-exit on");
+    const kept = socket.tmux("show-options", "-w", "-t", `${made.id}:`, "remain-on-exit").trim();
+    expect(kept).toBe(IS_KEEPING ? "remain-on-exit on" : "");
     await expect(server.createSession({ name })).rejects.toMatchObject({ code: "ALREADY_EXISTS" });
     await server.killSession(made.id);
     expect(server.sessions()).toHaveLength(before);
@@ -109,7 +115,7 @@ test.each(["a.b:c", "p$HOME", "x$", "${y}z", "back\\slash.dot"].map((name) => na
 test.each(["both", "both.at once"])("what cannot have its name leaves nothing behind: %s", async (name) => {
   const { server, socket } = fixture;
   const results = await Promise.allSettled(
-    [1, 2, 3].map(() => server.createSession({ name, command: ["cat"], remainOnExit: true })),
+    [1, 2, 3].map(() => server.createSession({ name, command: ["cat"], remainOnExit: IS_KEEPING })),
   );
   expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected", "rejected"]);
   for (const result of results) {
@@ -165,30 +171,25 @@ const ends: Record<string, readonly [command: string, status: ExitStatus]> = {
   "kill -TERM": ["echo kept; kill -TERM $$", { signal: 15 }],
 };
 
-test.each(Object.entries(ends))("remainOnExit keeps output and status: %s", async (name, [command, status]) => {
-  const { server } = fixture;
-  let made: Awaited<ReturnType<typeof server.createSession>> | undefined;
-  const event = await exitOf(async () => {
-    made = await server.createSession({ name, command: ["sh", "-c", command], remainOnExit: true });
-  });
-  // tmux 3.2 tells that a signal ended the program by saying nothing else.
-  const told =
-    fixture.server.status().tmuxVersion?.startsWith("tmux 3.2") === true ? { ...status, signal: undefined } : status;
-  expect(event.status).toEqual({ exitCode: undefined, signal: undefined, ...told });
-  expect(server.findPane(event.pane)?.exit).toEqual(event.status);
-  const source = server.output(event.pane);
-  expect(source.exit).toEqual(event.status);
-  expect((await collectUntil(source, 0, (bytes) => bytes.includes("kept"))).toString()).toBe("kept\r\n");
-  expect((await server.capture(event.pane, { lines: 100 })).lines).toContain("kept");
-  if (made !== undefined) await server.killSession(made.id);
-});
+test.runIf(IS_KEEPING).each(Object.entries(ends))(
+  "remainOnExit keeps output and status: %s",
+  async (name, [command, status]) => {
+    const { server } = fixture;
+    let made: Awaited<ReturnType<typeof server.createSession>> | undefined;
+    const event = await exitOf(async () => {
+      made = await server.createSession({ name, command: ["sh", "-c", command], remainOnExit: true });
+    });
+    expect(event.status).toEqual({ exitCode: undefined, signal: undefined, ...status });
+    expect(server.findPane(event.pane)?.exit).toEqual(event.status);
+    const source = server.output(event.pane);
+    expect(source.exit).toEqual(event.status);
+    expect((await collectUntil(source, 0, (bytes) => bytes.includes("kept"))).toString()).toBe("kept\r\n");
+    expect((await server.capture(event.pane, { lines: 100 })).lines).toContain("kept");
+    if (made !== undefined) await server.killSession(made.id);
+  },
+);
 
-// 3.2 has no remain-on-exit-format: its words scroll the first row into the history.
-const isOld = /^tmux 3\.[0-2]\D?/.test(execFileSync("tmux", ["-V"], { encoding: "utf8" }));
-if (isOld)
-  process.stderr.write("create.test.ts: tmux before 3.3 always writes at a program's end; one test is skipped\n");
-
-test.skipIf(isOld).each([
+test.runIf(IS_KEEPING).each([
   ["the screen", "printf 'one\\ntwo\\n'"],
   ["the alternate screen", "printf '\\033[?1049hone\\ntwo\\n'"],
   ["a full screen", "printf 'one\\ntwo'; for row in $(seq 3 24); do printf '\\n%s' $row; done"],
@@ -202,6 +203,19 @@ test.skipIf(isOld).each([
     const { lines } = await server.capture(pane);
     expect(lines.slice(0, 2)).toEqual(["one", "two"]);
     expect(lines.join("\n")).not.toContain("Pane is dead");
+    await server.killSession(made.id);
+  }
+});
+
+test.skipIf(IS_KEEPING)("a pane is not kept where that can end the server, and nothing is left of it", async () => {
+  await using guest = await guestFixture((socket) => void userSession(socket, "users"));
+  for (const server of [fixture.server, guest.server]) {
+    const before = server.sessions().length;
+    const command = ["sh", "-c", "seq 1 200000"];
+    const refused = { code: "INVALID_ARGUMENT", message: expect.stringContaining("tmux 3.3 or newer") as string };
+    await expect(server.createSession({ name: "dies", command, remainOnExit: true })).rejects.toMatchObject(refused);
+    expect(server.sessions()).toHaveLength(before);
+    const made = await server.createSession({ name: "lives", command: ["cat"], remainOnExit: "whereSafe" });
     await server.killSession(made.id);
   }
 });

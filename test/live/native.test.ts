@@ -7,6 +7,7 @@ import { nativeFixture } from "../support/nativeServer.ts";
 import { ownedFixture } from "../support/ownedFixture.ts";
 import { Reader } from "../support/nativeReader.ts";
 import { asTmuxWrites } from "../support/tmuxWords.ts";
+import { keepsPanes } from "../support/tmuxWords.ts";
 
 async function withTmux() {
   const owned = await ownedFixture();
@@ -56,7 +57,7 @@ test("tells program and directory, whatever they are called", async () => {
   expect((await server.sessions()).map((each) => each.name)).toEqual(["odd"]);
 });
 
-test("a dead pane stays with its status, and its stream says so", async () => {
+test.runIf(keepsPanes())("a dead pane stays with its status, and its stream says so", async () => {
   await using tmux = await withTmux();
   const { server } = tmux;
   const command = ["sh", "-c", "read x; printf bye; sleep 0.1; exit 7"];

@@ -9,6 +9,7 @@ import { ownedFixture } from "../support/ownedFixture.ts";
 import { seen } from "../support/output.ts";
 import { text } from "../support/panePrograms.ts";
 import { type WatchedPane, watchPane } from "../support/readinessWatch.ts";
+import { keepsPanes } from "../support/tmuxWords.ts";
 
 const is =
   (state: string, profile?: string) =>
@@ -154,7 +155,7 @@ test("what was there before anybody watched is known at the first look", async (
   expect(await second.pane.look()).toMatchObject({ state: "busy", profile: "shell" });
 });
 
-test("the end of the program and the end of the pane are dead", async () => {
+test.runIf(keepsPanes())("the end of the program and the end of the pane are dead", async () => {
   await using fixture = await ownedFixture();
   const { server } = fixture;
   const session = await server.createSession({ name: "kept", command: ["sh", "-c", "read x"], remainOnExit: true });

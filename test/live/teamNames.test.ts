@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { sessions, stays, type TeamFixture, teamFixture } from "../fixtures/team/teamFixture.ts";
 import { eventually } from "../support/eventually.ts";
+import { keepsPanes } from "../support/tmuxWords.ts";
+
+const IS_KEEPING = keepsPanes();
 
 const nameOf = async (started: ReturnType<TeamFixture["start"]>): Promise<unknown> =>
   (await started).json["sessionName"];
@@ -15,6 +18,7 @@ describe("names", () => {
     team.tmux("kill-session", "-t", "=p-2");
     await eventually(async () => !JSON.stringify((await team.call("list")).json).includes("p-2"));
     expect(await nameOf(team.start({ sessionPrefix: "p" }))).toBe("p-4");
+    if (!IS_KEEPING) return;
     // One that has ended is still there.
     team.tmux("respawn-pane", "-k", "-t", "=p-4:", "true");
     await eventually(() => team.tmux("display-message", "-p", "-t", "=p-4:", "#{pane_dead}").trim() === "1");

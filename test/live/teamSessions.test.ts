@@ -9,6 +9,9 @@ import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { type TeamFixture, teamFixture } from "../fixtures/team/teamFixture.ts";
 import { eventually } from "../support/eventually.ts";
+import { keepsPanes } from "../support/tmuxWords.ts";
+
+const IS_KEEPING = keepsPanes();
 
 /** Prints so many numbered lines and stays, or ends. */
 const counting = (lines: number, then: "stay" | "end") => ({
@@ -66,7 +69,7 @@ describe("list", () => {
     }
   });
 
-  test("tells how a worker ended and who looks at it", async () => {
+  test.runIf(IS_KEEPING)("tells how a worker ended and who looks at it", async () => {
     await using team = await teamFixture({ worker: { argv: ["sh", "-c", "exit 3"], hooked: false } });
     await team.start();
     team.tmux("new-session", "-d", "-s", "by-hand", "cat");
@@ -194,7 +197,7 @@ describe("capture", () => {
     expect(Number(team.tmux("show-options", "-g", "-v", "history-limit"))).toBeGreaterThanOrEqual(5_000);
   });
 
-  test("works on a worker that has ended, its end included", async () => {
+  test.runIf(IS_KEEPING)("works on a worker that has ended, its end included", async () => {
     await using team = await teamFixture(counting(30, "end"));
     await team.start();
     await shows(team, "worker-1", "Pane is dead (status 3");

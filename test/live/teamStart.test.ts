@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { LEADER, readyHook, sessions, stays, teamFixture } from "../fixtures/team/teamFixture.ts";
+import { keepsPanes } from "../support/tmuxWords.ts";
+
+const IS_KEEPING = keepsPanes();
 
 describe("a worker", () => {
   test("is started, prompted exactly once, announced, and shown", async () => {
@@ -63,7 +66,9 @@ describe("a worker", () => {
       .split(" ");
     expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).toMatch(/^pi\0*$/);
     expect(/\nPPid:\t(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]).toBe(server);
-    expect(team.tmux("show-options", "-t", "worker-1", "-w", "-v", "remain-on-exit").trim()).toBe("on");
+    expect(team.tmux("show-options", "-t", "worker-1", "-w", "-v", "remain-on-exit").trim()).toBe(
+      IS_KEEPING ? "on" : "",
+    );
     expect(existsSync(marker)).toBe(false);
     const modes = [join(team.socketPath, ".."), join(team.socketPath, "../..")].map(
       (path) => statSync(path).mode & 0o777,
@@ -114,7 +119,7 @@ describe("a worker", () => {
     expect(sessions(team)).toEqual(["worker-1"]);
   });
 
-  test("that ends at once is kept with its status", async () => {
+  test.runIf(IS_KEEPING)("that ends at once is kept with its status", async () => {
     await using team = await teamFixture({ worker: { argv: ["false"], hooked: false } });
     const { status, json } = await team.start();
     expect([status, json]).toMatchObject([
@@ -138,7 +143,7 @@ describe("a worker", () => {
 });
 
 describe("a worker that ends", () => {
-  test("at once is told of in its own last words, and nobody is told that it works", async () => {
+  test.runIf(IS_KEEPING)("at once is told of in its own last words, and nobody is told that it works", async () => {
     await using team = await teamFixture({ piFlags: ["--exit", "7"] });
     const { status, json } = await team.start({ sessionName: "one", lines: 4 });
     expect([status, json]).toMatchObject([
@@ -166,7 +171,7 @@ describe("a worker that ends", () => {
     expect(team.teamd.threads.get("thread-0001")?.messages).toHaveLength(1);
   });
 
-  test("later is dead to whoever asks for its session", async () => {
+  test.runIf(IS_KEEPING)("later is dead to whoever asks for its session", async () => {
     await using team = await teamFixture();
     const first = await team.start({ sessionName: "one" });
     expect(first.json).toMatchObject({ outcome: "submitted", reason: null, dead: false });

@@ -1,6 +1,18 @@
 /** What the tmux of this test run makes of things, asked of a server that tmuxwire has not touched. */
+import { spawnSync } from "node:child_process";
 import { featuresOf } from "../../daemon/connection/tmuxFeatures.ts";
 import { privateSocket } from "./ownedFixture.ts";
+
+/** Its release, as `3.3a`. */
+const VERSION = /[\d.]+\w?/.exec(spawnSync("tmux", ["-V"], { encoding: "utf8" }).stdout)?.[0] ?? "";
+
+/** Whether a pane can be kept when its program has ended; who asks leaves tests out otherwise, and it is said why. */
+export function keepsPanes(): boolean {
+  const { keepsPanes: keeps } = featuresOf(VERSION);
+  if (!keeps)
+    console.log(`tmux ${VERSION} can end when the program of a kept pane does: tests that keep one are left out`);
+  return keeps;
+}
 
 /** As it writes a session's name; what 3.4 adds to all that it prints is no part of that. */
 export async function asTmuxWrites(name: string): Promise<string> {
