@@ -12,10 +12,11 @@ import type { ChooseRequest, SubmitResult } from "./delivery.ts";
 import { DIALOG_STEP_MS, MAX_DIALOG_STEPS } from "./deliveryLimits.ts";
 import { redrawn } from "./clearBox.ts";
 import { DROPPED } from "./confirmTaken.ts";
+import { enterPrompt } from "./enterPrompt.ts";
 import { type Look, lookIfThere, takeLook } from "./look.ts";
 import { type PaneWatch, wrongState } from "./paneWatch.ts";
 import { promptText } from "./promptText.ts";
-import { boxNotEmpty, enterPrompt, pasteAfterLook, requirePasteable } from "./submitPrompt.ts";
+import { boxNotEmpty, pasteAfterLook, requirePasteable } from "./submitPrompt.ts";
 import { noteEnter, noteWrite, resultOf, type Work } from "./work.ts";
 
 type Shown = Pick<Dialog, "text" | "options" | "otherIndex" | "marked" | "multi">;

@@ -48,15 +48,19 @@ async function onlyGot({ socket, pane }: AgentProgram, taken: string): Promise<v
   expect(readFileSync(taken, "utf8")).toBe("last\n");
 }
 
+/** The database of a daemon that has ended, with the agent's question in it. */
+async function askedBefore({ server, socket, pane }: AgentProgram): Promise<string> {
+  const databasePath = join(socket.directory, "d.db");
+  await using before = await dashboardFixture(server, { databasePath });
+  await atWork(before, pane);
+  await ask(before);
+  await identified(databasePath);
+  return databasePath;
+}
+
 test("after a restart of the daemon the question is answered, in the process that asked it", async () => {
   await using agent = await agentUnderShell("inkPrompt", SHELL);
-  const databasePath = join(agent.socket.directory, "d.db");
-  {
-    await using before = await dashboardFixture(agent.server, { databasePath });
-    await atWork(before, agent.pane);
-    await ask(before);
-    await identified(databasePath);
-  }
+  const databasePath = await askedBefore(agent);
   await using after = await dashboardFixture(agent.server, { databasePath });
   await available(after);
   const { json } = await after.respond(AGENT, { text: "still there" });
@@ -67,13 +71,7 @@ test("after a restart of the daemon the question is answered, in the process tha
 
 test("and by nobody else, when another program has its pane since", async () => {
   await using agent = await agentUnderShell("inkPrompt", SHELL);
-  const databasePath = join(agent.socket.directory, "d.db");
-  {
-    await using before = await dashboardFixture(agent.server, { databasePath });
-    await atWork(before, agent.pane);
-    await ask(before);
-    await identified(databasePath);
-  }
+  const databasePath = await askedBefore(agent);
   const taken = await respawn(agent);
   // `exists`: nothing but the process tells the one program from the other.
   const availability = { level: "exists", programs: new Set(["cat"]), runsProgram: async () => true } as const;

@@ -5,11 +5,10 @@
  */
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { EventLog } from "../events/eventLog.ts";
-import { MAX_EVENT_MESSAGE_CHARS, MAX_EVENT_TEXT_CHARS } from "../limits.ts";
 import type { DashboardStore } from "../store/store.ts";
 import { type Agent, openTask } from "./agent.ts";
 import type { AgentBook } from "./agentBook.ts";
-import { cardOf } from "./card.ts";
+import { AgentEvents } from "./agentEvents.ts";
 import { type AskedQuestion, clip, type OpenQuestion } from "./questions.ts";
 import { EMPTY_DIGEST, withTurn } from "./taskDigest.ts";
 import type { TaskRecord, TaskState, TurnIntent, TurnRecord } from "./records.ts";
@@ -26,18 +25,19 @@ export interface AgentDeskOptions {
 
 export class AgentDesk {
   readonly #options: AgentDeskOptions;
+  readonly #events: AgentEvents;
 
   constructor(options: AgentDeskOptions) {
     this.#options = options;
+    this.#events = new AgentEvents(options);
   }
 
   tellCreated(agent: Agent): void {
-    this.#tellSession("session_created", agent);
+    this.#events.session("session_created", agent);
   }
 
   refreshCard(agent: Agent, reason: string): void {
-    const { events, nowUnixMs } = this.#options;
-    events.publish("card_refresh", cardOf(agent, reason, nowUnixMs()));
+    this.#events.card(agent, reason);
   }
 
   seen(agent: Agent): void {
@@ -54,9 +54,9 @@ export class AgentDesk {
         ? undefined
         : this.#addTurn(agent, task, { actor: "user", intent: isAnswer ? "answer" : "command", text, answersTurnId });
     this.#setState(agent, "processing");
-    if (turn !== undefined) this.#tellTurn(agent, turn);
+    if (turn !== undefined) this.#events.turn(agent, turn);
     this.refreshCard(agent, "user_prompt_submit");
-    this.#tellState(agent, "user_prompt_submit", text ?? null);
+    this.#events.state(agent, "user_prompt_submit", text ?? null);
   }
 
   /** A question takes the place of any before it. */
@@ -68,8 +68,8 @@ export class AgentDesk {
     agent.question = { ...question, turnId: turn.id, openedMs: this.#options.clock.nowMs() };
     this.#setState(agent, "awaiting_input");
     this.refreshCard(agent, eventType);
-    this.#tellState(agent, eventType, null);
-    this.#tellTurn(agent, turn);
+    this.#events.state(agent, eventType, null);
+    this.#events.turn(agent, turn);
   }
 
   /** The same question, of which more is known now: its options. */
@@ -81,7 +81,7 @@ export class AgentDesk {
     const turn = this.#turnOf(agent, task, agent.question);
     this.#options.store.saveTurn(turn);
     this.refreshCard(agent, "question_options");
-    this.#tellTurn(agent, turn);
+    this.#events.turn(agent, turn);
   }
 
   /** The question is answered, by whomever, and the agent works on. */
@@ -89,7 +89,7 @@ export class AgentDesk {
     this.#closeQuestion(agent);
     this.#setState(agent, "processing");
     this.refreshCard(agent, `${eventType}_resume`);
-    this.#tellState(agent, eventType, message);
+    this.#events.state(agent, eventType, message);
   }
 
   /** Seen at work without a prompt that anybody told of. */
@@ -97,7 +97,7 @@ export class AgentDesk {
     this.#ensureTask(agent, undefined);
     this.#setState(agent, "processing");
     this.refreshCard(agent, `${eventType}_inferred`);
-    this.#tellState(agent, eventType, null);
+    this.#events.state(agent, eventType, null);
   }
 
   /** The user's answer has reached the program. */
@@ -108,8 +108,8 @@ export class AgentDesk {
     this.#setState(agent, "processing");
     this.seen(agent);
     this.refreshCard(agent, "respond");
-    this.#tellStateOfRespond(agent);
-    this.#tellTurn(agent, turn);
+    this.#events.responded(agent);
+    this.#events.turn(agent, turn);
   }
 
   /** It has been typed, and nobody knows whether the program took it: the question stays open. */
@@ -119,14 +119,14 @@ export class AgentDesk {
     const turn = this.#addTurn(agent, task, { actor: "user", intent: "answer", text, answersTurnId, isEchoPending });
     this.seen(agent);
     this.refreshCard(agent, "respond_unconfirmed");
-    this.#tellTurn(agent, turn);
+    this.#events.turn(agent, turn);
   }
 
   /** It has reached the program, whose hooks have already told of what followed. */
   noted(agent: Agent, text: string): void {
     const { task } = agent;
     if (task === undefined) return;
-    this.#tellTurn(agent, this.#addTurn(agent, task, { actor: "user", intent: "answer", text }));
+    this.#events.turn(agent, this.#addTurn(agent, task, { actor: "user", intent: "answer", text }));
   }
 
   /** @param said the agent's last words, where its hook brings them */
@@ -134,12 +134,12 @@ export class AgentDesk {
     this.#closeQuestion(agent);
     const task = openTask(agent);
     if (task !== undefined && said !== undefined && said.trim() !== "") {
-      this.#tellTurn(agent, this.#addTurn(agent, task, { actor: "agent", intent: "completion", text: said }));
+      this.#events.turn(agent, this.#addTurn(agent, task, { actor: "agent", intent: "completion", text: said }));
     }
     this.#setState(agent, "complete");
     agent.expectedPrompts.length = 0;
     this.refreshCard(agent, eventType);
-    this.#tellState(agent, eventType, "→ COMPLETE");
+    this.#events.state(agent, eventType, "→ COMPLETE");
   }
 
   /** Its session is over. */
@@ -150,17 +150,12 @@ export class AgentDesk {
     agent.expectedPrompts.length = 0;
     book.end(agent, nowUnixMs());
     this.refreshCard(agent, eventType);
-    this.#tellState(agent, eventType, "Session ended", "COMPLETE");
-    this.#tellSession("session_ended", agent);
+    this.#events.state(agent, eventType, "Session ended", "COMPLETE");
+    this.#events.session("session_ended", agent);
   }
 
   tellAvailability(agent: Agent): void {
-    const { events } = this.#options;
-    events.publish("commander_availability", {
-      ...scopeOf(agent),
-      available: agent.isAvailable,
-      timestamp: this.#timestamp(),
-    });
+    this.#events.availability(agent);
   }
 
   /** The hook that reports a prompt of ours has come. Returns the turn of the question that it answers. */
@@ -256,53 +251,4 @@ export class AgentDesk {
       createdUnixMs: Math.round(openedMs === 0 ? nowUnixMs() : nowUnixMs() - (clock.nowMs() - openedMs)),
     };
   }
-
-  #tellTurn(agent: Agent, turn: TurnRecord): void {
-    this.#options.events.publish("turn_created", {
-      ...scopeOf(agent),
-      text: clip(turn.text, MAX_EVENT_TEXT_CHARS),
-      actor: turn.actor,
-      intent: turn.intent,
-      task_id: turn.taskId,
-      turn_id: turn.id,
-      ...(turn.toolInput === undefined ? {} : { tool_input: turn.toolInput }),
-      timestamp: this.#timestamp(),
-    });
-  }
-
-  #tellState(agent: Agent, eventType: string, message: string | null, state?: string): void {
-    this.#options.events.publish("state_changed", {
-      ...scopeOf(agent),
-      project_name: agent.project.name,
-      agent_session: agent.record.sessionUuid,
-      event_type: eventType,
-      new_state: state ?? (agent.task?.state ?? "idle").toUpperCase(),
-      message: message === null ? null : clip(message, MAX_EVENT_MESSAGE_CHARS),
-      timestamp: this.#timestamp(),
-    });
-  }
-
-  #tellStateOfRespond(agent: Agent): void {
-    this.#options.events.publish("state_changed", {
-      ...scopeOf(agent),
-      event_type: "respond",
-      new_state: "PROCESSING",
-      message: "User responded via dashboard",
-      timestamp: this.#timestamp(),
-    });
-  }
-
-  #tellSession(type: "session_created" | "session_ended", agent: Agent): void {
-    this.#options.events.publish(type, {
-      ...scopeOf(agent),
-      session_uuid: agent.record.sessionUuid,
-      timestamp: this.#timestamp(),
-    });
-  }
-
-  #timestamp(): string {
-    return new Date(this.#options.nowUnixMs()).toISOString();
-  }
 }
-
-const scopeOf = ({ record }: Agent) => ({ agent_id: record.id, project_id: record.projectId });

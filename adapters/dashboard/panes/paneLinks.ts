@@ -7,7 +7,7 @@ import type { Log } from "../../../daemon/ops/log.ts";
 import type { AddresseeRequest } from "../../../daemon/delivery/addressee.ts";
 import type { HookEvidence, PaneReadiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
 import type { ServerEvent, TmuxServer } from "../../../daemon/server/tmuxServer.ts";
-import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import { isPaneId, type PaneId } from "../../../protocol/ids.ts";
 import { type Agent, openTask } from "../agents/agent.ts";
@@ -19,6 +19,7 @@ import type { MeasureAvailability } from "./availability.ts";
 import { ContextGauge } from "./contextGauge.ts";
 import { FirstListing } from "./firstListing.ts";
 import { adoptMarkedPanes, markPane } from "./paneMarks.ts";
+import { PaneLink } from "./paneLink.ts";
 import { type PanePlace, placeOf, sessionOf, type ToldPane } from "./panePlace.ts";
 import { GoneWatch } from "./serverPresence.ts";
 import { ScreenStates } from "./screenStates.ts";
@@ -37,21 +38,10 @@ export interface PaneLinksOptions {
   readonly programs: ReadonlySet<string>;
 }
 
-interface Link {
-  readonly agent: Agent;
-  readonly pane: PaneId;
-  watch: PaneReadiness | undefined;
-  unsubscribe: (() => void) | undefined;
-  isMeasuring: boolean;
-  measureAgain: boolean;
-  retries: number;
-  retry: Timer | undefined;
-}
-
 export class PaneLinks {
   readonly first: FirstListing;
   readonly #options: PaneLinksOptions;
-  readonly #links = new Map<number, Link>();
+  readonly #links = new Map<number, PaneLink>();
   readonly #screens: ScreenStates;
   readonly #gone: GoneWatch;
   readonly #processes: AgentProcesses;
@@ -77,7 +67,7 @@ export class PaneLinks {
       onError: (error) => log.debug("dashboard.context.unseen", { code: toAppError(error).code }),
     });
     this.first = new FirstListing({ listed, clock, onError });
-    this.#screens = new ScreenStates({ desk, clock, isActive: (agent) => this.#links.has(agent.record.id) });
+    this.#screens = new ScreenStates({ desk, clock, log, isActive: (agent) => this.#links.has(agent.record.id) });
     this.#gone = new GoneWatch(options.server, clock, () => this.#serverGone());
     this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));
     if (options.server.status().state === "ready") this.#serverReady();
@@ -164,25 +154,10 @@ export class PaneLinks {
     return this.#screens.duringHook(agent, () => this.watchOf(agent)?.report({ state }));
   }
 
-  /**
-   * A dialog may have been on the screen before its hook came: looked at once the hook has been answered. What was read
-   * before it may be the dialog before.
-   */
+  /** A dialog may have been on the screen before its hook came: looked at once the hook has been answered. */
   showDialog(agent: Agent): void {
     const { clock } = this.#options;
-    clock.callAt(clock.nowMs(), () => void this.#lookFor(agent));
-  }
-
-  async #lookFor(agent: Agent): Promise<void> {
-    const { question } = agent;
-    const watch = this.watchOf(agent);
-    try {
-      const readiness = await watch?.look();
-      const isOpen = agent.question === question && this.watchOf(agent) === watch;
-      if (isOpen && readiness?.dialog !== undefined) this.#screens.changed(agent, readiness);
-    } catch (error) {
-      this.#options.log.debug("dashboard.pane.unseen", { agent: agent.record.id, code: toAppError(error).code });
-    }
+    clock.callAt(clock.nowMs(), () => void this.#screens.lookFor(agent, () => this.watchOf(agent)));
   }
 
   evaluate(agent: Agent): void {
@@ -220,21 +195,12 @@ export class PaneLinks {
     if (this.#closed || tmuxPaneId === undefined || !isPaneId(tmuxPaneId) || !isSameServer(paneServer, this.identity)) {
       return;
     }
-    const link: Link = {
-      agent,
-      pane: tmuxPaneId,
-      watch: undefined,
-      unsubscribe: undefined,
-      isMeasuring: false,
-      measureAgain: false,
-      retries: 0,
-      retry: undefined,
-    };
+    const link = new PaneLink(agent, tmuxPaneId);
     this.#links.set(id, link);
     this.#open(link);
   }
 
-  #open(link: Link): void {
+  #open(link: PaneLink): void {
     const { server, readiness, book, clock, log } = this.#options;
     const { agent, pane } = link;
     link.retry = undefined;
@@ -262,39 +228,28 @@ export class PaneLinks {
     const link = this.#links.get(agent.record.id);
     if (link === undefined) return;
     this.#links.delete(agent.record.id);
-    link.retry?.cancel();
-    link.unsubscribe?.();
-    link.watch?.[Symbol.dispose]();
+    link.close();
     this.#screens.forget(agent);
     agent.readiness = undefined;
   }
 
-  #measure(link: Link): void {
-    link.measureAgain = true;
-    if (link.isMeasuring) return;
-    link.isMeasuring = true;
-    void this.#measureUntilSettled(link).finally(() => {
-      link.isMeasuring = false;
-    });
-  }
-
-  async #measureUntilSettled(link: Link): Promise<void> {
-    const { measure, log } = this.#options;
-    const { agent, pane } = link;
-    while (link.measureAgain) {
-      link.measureAgain = false;
+  #measure(link: PaneLink): void {
+    link.measure(async () => {
+      const { agent, pane } = link;
+      const { measure, log, server } = this.#options;
       // Nothing is known of panes while the connection is made anew; they are measured when it is there.
-      if (this.#options.server.status().state === "connecting") return;
+      if (server.status().state === "connecting") return false;
       try {
         const isAvailable = this.livePane(agent) === pane && (await measure(pane));
         // It may have gone while we looked.
-        if (this.#links.get(agent.record.id) !== link || this.#options.server.status().state === "connecting") return;
+        if (this.#links.get(agent.record.id) !== link || server.status().state === "connecting") return false;
         this.#setAvailable(agent, isAvailable && this.livePane(agent) === pane);
         if (this.#processes.isGone(agent)) this.#processEnded(agent);
       } catch (error) {
         log.debug("dashboard.pane.unmeasured", { agent: agent.record.id, pane, error });
       }
-    }
+      return true;
+    });
   }
 
   #processEnded(agent: Agent): void {
@@ -311,22 +266,14 @@ export class PaneLinks {
   }
 
   #serverEvent(event: ServerEvent): void {
-    switch (event.kind) {
-      case "pane-exited":
-      case "pane-closed":
-        for (const link of this.#links.values()) if (link.pane === event.pane) this.#setAvailable(link.agent, false);
-        return;
-      case "state":
-        this.#gone.stop();
-        if (event.state === "ready") this.#serverReady();
-        else if (event.state === "connecting") this.#gone.lost();
-        else if (event.state === "closed") this.#serverGone();
-        return;
-      case "session-created":
-      case "session-closed":
-      case "pane-resized":
-        return;
+    if (event.kind === "pane-exited" || event.kind === "pane-closed") {
+      for (const link of this.#links.values()) if (link.pane === event.pane) this.#setAvailable(link.agent, false);
     }
+    if (event.kind !== "state") return;
+    this.#gone.stop();
+    if (event.state === "ready") this.#serverReady();
+    else if (event.state === "connecting") this.#gone.lost();
+    else if (event.state === "closed") this.#serverGone();
   }
 
   #serverGone(): void {

@@ -3,8 +3,10 @@
  * at once. Work and rest are believed of agents that have no hooks, and of the others when the profile knows the program
  * and what it shows has held for a while: programs repaint around their dialogs, and hooks are quicker.
  */
-import type { Readiness } from "../../../daemon/readiness/readiness.ts";
+import type { Log } from "../../../daemon/ops/log.ts";
+import type { PaneReadiness, Readiness } from "../../../daemon/readiness/readiness.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import { toAppError } from "../../../protocol/errors.ts";
 import { type Agent, openTask } from "../agents/agent.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
 import { ASKING_TOOLS, type OpenQuestion, questionOfDialog, questionOfNotification } from "../agents/questions.ts";
@@ -18,6 +20,7 @@ const EVENT_TYPE = "readiness";
 export interface ScreenStatesOptions {
   readonly desk: AgentDesk;
   readonly clock: Clock;
+  readonly log: Log;
   readonly isActive: (agent: Agent) => boolean;
 }
 
@@ -55,6 +58,19 @@ export class ScreenStates {
       this.#told = undefined;
     }
     return told.isNews;
+  }
+
+  /** The dialog of the question that is open now; what was read before its hook may be the dialog before. */
+  async lookFor(agent: Agent, watchOf: () => PaneReadiness | undefined): Promise<void> {
+    const { question } = agent;
+    const watch = watchOf();
+    try {
+      const readiness = await watch?.look();
+      const isOpen = agent.question === question && watchOf() === watch;
+      if (isOpen && readiness?.dialog !== undefined) this.changed(agent, readiness);
+    } catch (error) {
+      this.#options.log.debug("dashboard.pane.unseen", { agent: agent.record.id, code: toAppError(error).code });
+    }
   }
 
   #apply(agent: Agent, readiness: Readiness): void {
