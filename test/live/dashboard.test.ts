@@ -86,13 +86,15 @@ const TEXTS: readonly (readonly [string, string])[] = [
   ["emoji", "naïve 😀👩‍👩‍👧 日本語"],
   ["7 lines", Array.from({ length: 7 }, (_line, index) => `line ${index + 1} -x;`).join("\n")],
   ["40 lines", Array.from({ length: 40 }, (_line, index) => `line ${index + 1} of forty`).join("\n")],
-  // The fixture draws its box anew for every piece of a paste; larger texts are `delivery.test.ts`'s.
-  ["20 KB", `${"0123456789abcdef ".repeat(1_204)}end`],
+  // As Claude Code shows it: drawn in full, it would keep the fixture's Ink from anything else for more than 8 s.
+  ["100 KB", `${"0123456789abcdef ".repeat(6_020)}end`],
 ];
 
 describe("text in a prompt box", () => {
   test("arrives exactly and once, whatever it is", async () => {
-    await using agent = await guestAgent("inkPrompt", { options: { busyMs: 20, placeholderLines: 7 } });
+    await using agent = await guestAgent("inkPrompt", {
+      options: { busyMs: 20, placeholderLines: 7, placeholderChars: 10_000 },
+    });
     await using dashboard = await dashboardFixture(agent.server);
     await atWork(dashboard, agent.pane);
     for (const [name, text] of TEXTS) {
