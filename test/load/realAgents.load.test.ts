@@ -1,0 +1,73 @@
+/**
+ * The agents that people run, offline: KILLS (5) ends of each at random moments of a submit or an answer, and
+ * DELIVERY_PROMPTS (12) prompts to each. Needs AGENT_KIT (the kit's folder) and TUI_INST (the programs' folder);
+ * REAL_AGENTS=cc,pi runs those alone, REAL_SEED repeats a run.
+ */
+import { writeSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { seeded } from "../support/agentsEngines.ts";
+import { realAgents } from "../support/realAgents.ts";
+import { realKills } from "../support/realKills.ts";
+import { realPrompts } from "../support/realPrompts.ts";
+import { report } from "../support/report.ts";
+
+const KILLS = Number(process.env["KILLS"] ?? 5);
+const PROMPTS = Number(process.env["DELIVERY_PROMPTS"] ?? 12);
+const SEED = Number(process.env["REAL_SEED"] ?? Date.now() % 1_000_000);
+
+const programs = realAgents();
+
+// Without a program the lines above say why.
+describe.skipIf(programs.length === 0).each(programs.length === 0 ? (["cc"] as const) : programs)("%s", (name) => {
+  test.skipIf(KILLS === 0)("whatever it ends in the middle of goes to nobody else", async () => {
+    const tries = await realKills(name, KILLS, seeded(SEED));
+    table(
+      tries,
+      ({ what, way }) => `${what}, ${way}`,
+      ({ outcome, isLeft }) => (isLeft ? `${outcome}, left` : outcome),
+    );
+    const count = (holds: (entry: (typeof tries)[number]) => boolean): number => tries.filter(holds).length;
+    const figures = {
+      kills: tries.length,
+      executed: count(({ ran }) => ran),
+      keysInShell: count(({ lines }) => lines > 0),
+      keysInOther: count(({ bytes }) => bytes !== ""),
+      leftInLine: count(({ isLeft }) => isLeft),
+      untrue: count(({ wrong }) => wrong !== undefined),
+    };
+    report("realAgents", { campaign: "kills", program: name, seed: SEED, ...figures });
+    expect(tries.filter(({ wrong }) => wrong !== undefined)).toEqual([]);
+  });
+
+  test.skipIf(PROMPTS === 0)("what is reported of a prompt is so", async () => {
+    const tries = await realPrompts(name, PROMPTS, seeded(SEED));
+    table(
+      tries,
+      ({ kind }) => kind,
+      ({ outcome, exact }) => `${outcome}${exact === 1 ? " (arrived)" : ""}`,
+    );
+    const count = (holds: (entry: (typeof tries)[number]) => boolean): number => tries.filter(holds).length;
+    const figures = {
+      prompts: tries.length,
+      submitted: count(({ outcome }) => outcome === "submitted"),
+      arrivedExactly: count(({ exact }) => exact === 1),
+      unconfirmed: count(({ outcome }) => outcome === "echoed_unconfirmed"),
+      untrue: count(({ wrong }) => wrong !== undefined),
+    };
+    report("realAgents", { campaign: "prompts", program: name, seed: SEED, ...figures });
+    expect(tries.filter(({ wrong }) => wrong !== undefined)).toEqual([]);
+  });
+});
+
+/** What became of how many, by row. */
+function table<Try>(tries: readonly Try[], row: (entry: Try) => string, column: (entry: Try) => string): void {
+  const rows = new Map<string, Map<string, number>>();
+  for (const entry of tries) {
+    const cells = rows.get(row(entry)) ?? new Map<string, number>();
+    rows.set(row(entry), cells.set(column(entry), (cells.get(column(entry)) ?? 0) + 1));
+  }
+  for (const [name, cells] of [...rows].sort(([a], [b]) => a.localeCompare(b))) {
+    const told = [...cells].map(([what, times]) => `${times} ${what}`).join(", ");
+    writeSync(1, `  ${name.padEnd(20)} ${told}\n`);
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * A real agent program that ends at a random moment of a submit or of an answer, in every way in which one ends. Whatever
+ * was meant for it must not run in the shell below or reach the program that comes next, and what is reported must be so.
+ */
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { SubmitResult } from "../../daemon/delivery/delivery.ts";
+import {
+  foregroundGroup,
+  REAL_AGENTS,
+  type RealAgentName,
+  realWorld,
+  type RealWorld,
+  told,
+  until,
+} from "./realAgents.ts";
+
+const WAYS = ["kill", "stopAndKill", "exit", "respawn"] as const;
+export type Way = (typeof WAYS)[number];
+
+export interface KillTry {
+  readonly way: Way;
+  readonly what: "submit" | "option" | "other";
+  /** Since the request. */
+  readonly killedMs: number;
+  readonly endedMs: number;
+  readonly outcome: string;
+  readonly details: unknown;
+  /** The text ran as a command. */
+  readonly ran: boolean;
+  /** Lines that the shell read after the program. */
+  readonly lines: number;
+  /** Bytes that the program got that came next. */
+  readonly bytes: string;
+  /** The text stands in the shell's line: it was on its way when the program ended. */
+  readonly isLeft: boolean;
+  readonly arrived: number;
+  readonly wrong: string | undefined;
+}
+
+/** From the request to the end of the delivery, and a little more. */
+const LATEST_MS = 450;
+/** What was on its way has come. */
+const SETTLED_MS = 700;
+
+export async function realKills(name: RealAgentName, kills: number, random: () => number): Promise<readonly KillTry[]> {
+  await using world = await realWorld(name);
+  const tries: KillTry[] = [];
+  for (let at = 0; at < kills; at += 1) {
+    const entry = await killOnce(world, at, random);
+    tries.push(entry);
+    if (entry.wrong !== undefined) {
+      process.stderr.write(`\n${name} kill ${at}: ${JSON.stringify(entry)}\n${world.screen()}\n`);
+    }
+  }
+  return tries;
+}
+
+async function killOnce(world: RealWorld, at: number, random: () => number): Promise<KillTry> {
+  const { server, pane, engine, directory, socket } = world;
+  const way = WAYS[at % WAYS.length]!;
+  const canary = join(directory, `canary-${at}`);
+  const got = join(directory, `got-${at}`);
+  await world.start();
+  const { asks } = REAL_AGENTS[world.name];
+  const isAnswer = asks !== undefined && Math.floor(at / WAYS.length) % 2 === 1;
+  let what: KillTry["what"] = "submit";
+  const text = `touch ${canary}`;
+  let deliver = (): Promise<SubmitResult> => engine.delivery.submit({ server, pane, text });
+  const tool = join(directory, `tool-${at}`);
+  if (isAnswer) {
+    await engine.delivery.submit({ server, pane, text: `${asks} touch ${tool}` });
+    const { dialog } = await until(world, "asking", 20_000);
+    what = dialog?.otherIndex !== undefined && random() < 0.5 ? "other" : "option";
+    const answer = what === "other" ? ({ kind: "other", text } as const) : ({ kind: "option", index: 0 } as const);
+    deliver = () => engine.delivery.choose({ server, pane, answer, dialogId: dialog?.id });
+  }
+  const group = foregroundGroup(socket, pane);
+  if (group === undefined) throw new Error(`${world.name} is no job of bash`);
+  const promptsBefore = world.prompts();
+  const startMs = performance.now();
+  const sinceMs = (): number => Math.round(performance.now() - startMs);
+  const killAtMs = random() * LATEST_MS;
+  const killed = delay(killAtMs).then(async () => {
+    await end(world, way, group, got);
+    return sinceMs();
+  });
+  const { outcome, details } = await told(deliver());
+  const endedMs = sinceMs();
+  const killedMs = await killed;
+  await delay(SETTLED_MS);
+  const lines = way === "respawn" ? 0 : Math.max(0, world.prompts() - promptsBefore - 1);
+  const bytes = existsSync(got) ? readFileSync(got, "latin1") : "";
+  const lastPrompt =
+    world
+      .screen()
+      .trimEnd()
+      .split("\n")
+      .findLast((row) => row.startsWith("tw$ ")) ?? "";
+  const isLeft = lastPrompt.includes(canary.slice(-12)) || (what === "option" && /^tw\$ \S/.test(lastPrompt));
+  const asked = world.asked();
+  const arrived =
+    what === "submit"
+      ? asked.filter((entry) => !entry.afterTool && entry.text.includes(canary)).length
+      : asked.filter((entry) => (entry.afterTool && entry.text.includes(tool)) || entry.text.includes(canary)).length;
+  const ran = existsSync(canary);
+  const toolRan = existsSync(tool);
+  const isRefused = outcome.startsWith("WRONG_STATE");
+  const wrong =
+    ran || lines > 0 || bytes !== ""
+      ? "it reached something else"
+      : arrived > 1
+        ? "twice"
+        : isRefused && (arrived > 0 || toolRan)
+          ? "refused, and taken"
+          : outcome === "submitted" && arrived === 0 && !toolRan && killedMs < endedMs
+            ? "submitted to nobody"
+            : undefined;
+  rmSync(canary, { force: true });
+  return { way, what, killedMs, endedMs, outcome, details, ran, lines, bytes, isLeft, arrived, wrong };
+}
+
+async function end({ socket, pane }: RealWorld, way: Way, group: number, got: string): Promise<void> {
+  switch (way) {
+    case "kill":
+      process.kill(-group, "SIGKILL");
+      return;
+    case "stopAndKill":
+      process.kill(-group, "SIGSTOP");
+      await delay(80);
+      process.kill(-group, "SIGKILL");
+      return;
+    case "exit":
+      process.kill(-group, "SIGTERM");
+      return;
+    case "respawn":
+      socket.tmux("respawn-pane", "-k", "-t", pane, `stty raw -echo; exec cat >${got}`);
+  }
+}
