@@ -3,6 +3,8 @@
  * (docs/tmuxFacts.md 25). A pane whose program began before we followed it may have said so earlier: `unknown`.
  */
 import type { OutputSource } from "../panes/outputSource.ts";
+import { STARTED_WITHIN_MS } from "./deliveryLimits.ts";
+import type { PaneWatch } from "./paneWatch.ts";
 
 export type BracketedPaste = "on" | "off" | "unknown";
 
@@ -21,6 +23,20 @@ export function bracketedPasteOf(source: OutputSource): BracketedPaste {
     if (slice.kind === "bytes") found = lastIn(slice.bytes) ?? found;
   }
   return found;
+}
+
+/**
+ * Until the program asks for them, for as long as a start takes: one may say that it is ready and draw its box first, and
+ * the shell that started it has turned them off.
+ */
+export async function untilBrackets(watch: PaneWatch, deadlineMs: number): Promise<void> {
+  const untilMs = Math.min(watch.clock.nowMs() + STARTED_WITHIN_MS, deadlineMs);
+  for (;;) {
+    const { version } = watch;
+    if (bracketedPasteOf(watch.source) !== "off" || watch.clock.nowMs() >= untilMs) return;
+    await watch.next(version, untilMs);
+    watch.requireThere();
+  }
 }
 
 function lastIn(view: Uint8Array): BracketedPaste | undefined {

@@ -6,7 +6,7 @@
 import { AppError } from "../../protocol/errors.ts";
 import { profileNamed } from "../readiness/profiles.ts";
 import type { Profile } from "../readiness/profile.ts";
-import { bracketedPasteOf } from "./bracketedPaste.ts";
+import { bracketedPasteOf, untilBrackets } from "./bracketedPaste.ts";
 import { clearBox } from "./clearBox.ts";
 import { DROPPED } from "./confirmTaken.ts";
 import type { SubmitRequest, SubmitResult } from "./delivery.ts";
@@ -33,6 +33,7 @@ export async function submitPrompt(work: Work, request: PromptRequest): Promise<
   requireAccepting(watch, profile, request);
   const asked = promptText(request.text);
   const text = request.literal === true ? literalText(profile, asked) : asked;
+  if (profile.kind === "agent") await untilBrackets(watch, work.deadlineMs);
   requirePasteable(watch, profile, text);
   const hasStarted = await untilStarted(watch, profile, work.deadlineMs);
   if (request.clearFirst === true) await clearBox(work, profile);

@@ -27,6 +27,14 @@ test("one that starts for longer than is waited for gets it again, once, when it
   expect(agent.channel.submits()).toEqual(["very cold"]);
 });
 
+test("one that draws its box before it takes pastes is waited for", async () => {
+  await using agent = await ownedAgent("geminiLike", { options: { bracketsAfterMs: 1_500 } });
+  using on = engines();
+  const result = await on.delivery.submit({ ...(await drawn(agent, on, "geminiLike")), text: "early\nbird" });
+  expect(result.outcome).toBe("submitted");
+  expect(agent.channel.submits()).toEqual(["early\nbird"]);
+});
+
 describe("interrupt", () => {
   test("a program that wants it twice is asked twice: the turn has ended when it answers", async () => {
     await using agent = await ownedAgent("opencodeLike", { options: { busyMs: 0 } });

@@ -4,6 +4,7 @@
  */
 import { spawnSync } from "node:child_process";
 import {
+  appendFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -95,6 +96,8 @@ export interface RealWorld extends AsyncDisposable {
   launch(options?: StartOptions): Promise<void>;
   /** Both, and until it takes a prompt. */
   start(options?: StartOptions): Promise<void>;
+  /** Until it takes a prompt; a question that nobody asked for is refused, as a person would. */
+  settled(): Promise<void>;
   /** How often bash has shown its prompt since `shell`. */
   prompts(): number;
   screen(): string;
@@ -172,6 +175,11 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
         await world.launch(options);
         await untilReady(world);
       },
+      settled: async () => {
+        // A question of its start comes after its first screen.
+        await delay(SETTLES_MS);
+        await untilReady(world);
+      },
       [Symbol.asyncDispose]: async () => {
         engine[Symbol.dispose]();
         await server.close();
@@ -230,9 +238,9 @@ function killPane(socket: PrivateSocket, pane: PaneId): void {
 }
 
 const START_WITHIN_MS = 90_000;
+const SETTLES_MS = 1_200;
 
-/** Its own state is the one that a caller waits for; a question of its start is refused as a person would. */
-export async function untilReady(world: RealWorld): Promise<void> {
+async function untilReady(world: RealWorld): Promise<void> {
   const answered = new Set<string>();
   await until(world, "idle", START_WITHIN_MS, ({ state, dialog }) => {
     if (state !== "asking" || dialog === undefined || answered.has(dialog.id)) return;
@@ -266,6 +274,12 @@ export async function until(
   if (state !== undefined) return state;
   const { state: is, profile: by } = watched.current;
   throw new Error(`${name} is not ${wanted} after ${withinMs} ms but ${is} (${by}):\n${world.screen()}`);
+}
+
+/** Each try by itself, into the file REAL_TRACE. */
+export function trace(name: RealAgentName, entry: object): void {
+  const file = process.env["REAL_TRACE"];
+  if (file !== undefined) appendFileSync(file, `${JSON.stringify({ name, ...entry })}\n`);
 }
 
 /** A delivery's outcome, or the code and the reason of its refusal. */

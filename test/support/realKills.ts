@@ -13,6 +13,7 @@ import {
   realWorld,
   type RealWorld,
   told,
+  trace,
   until,
 } from "./realAgents.ts";
 
@@ -50,6 +51,7 @@ export async function realKills(name: RealAgentName, kills: number, random: () =
   for (let at = 0; at < kills; at += 1) {
     const entry = await killOnce(world, at, random);
     tries.push(entry);
+    trace(name, entry);
     if (entry.wrong !== undefined) {
       process.stderr.write(`\n${name} kill ${at}: ${JSON.stringify(entry)}\n${world.screen()}\n`);
     }
@@ -63,6 +65,7 @@ async function killOnce(world: RealWorld, at: number, random: () => number): Pro
   const canary = join(directory, `canary-${at}`);
   const got = join(directory, `got-${at}`);
   await world.start();
+  await world.settled();
   const { asks } = REAL_AGENTS[world.name];
   const isAnswer = asks !== undefined && Math.floor(at / WAYS.length) % 2 === 1;
   let what: KillTry["what"] = "submit";
@@ -97,7 +100,7 @@ async function killOnce(world: RealWorld, at: number, random: () => number): Pro
       .screen()
       .trimEnd()
       .split("\n")
-      .findLast((row) => row.startsWith("tw$ ")) ?? "";
+      .findLast((row) => row.startsWith("tw$")) ?? "";
   const isLeft = lastPrompt.includes(canary.slice(-12)) || (what === "option" && /^tw\$ \S/.test(lastPrompt));
   const asked = world.asked();
   const arrived =

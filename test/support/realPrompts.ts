@@ -1,7 +1,7 @@
 /** Prompts to the real agent programs: what was reported of each, and what the model got. */
 import { setTimeout as delay } from "node:timers/promises";
 import { type UserClient, userClient } from "./guestFixture.ts";
-import { type Asked, type RealAgentName, realWorld, type RealWorld, told, until } from "./realAgents.ts";
+import { type Asked, type RealAgentName, realWorld, type RealWorld, told, trace } from "./realAgents.ts";
 
 const KINDS = {
   oneLine: (mark: string) => `say ${mark} back`,
@@ -51,7 +51,6 @@ const order = (name: RealAgentName): readonly PromptKind[] => {
   return [...(name === "pi" ? (["slowStart"] as const) : []), "coldStart", ...inSession];
 };
 const SLOW_START_MS = 1_500;
-const IDLE_WITHIN_MS = 30_000;
 
 export async function realPrompts(
   name: RealAgentName,
@@ -67,7 +66,7 @@ export async function realPrompts(
     const mark = `M${at}x${Math.floor(random() * 1e6).toString(36)}`;
     if (kind === "slowStart") await world.start({ slowStartMs: SLOW_START_MS });
     else if (kind === "coldStart" || at === 0) await world.start();
-    else await until(world, "idle", IDLE_WITHIN_MS);
+    else await world.settled();
     const text = KINDS[kind](mark);
     const typed = kind === "typing" ? typeMeanwhile(person, random) : Promise.resolve();
     const request = { server: world.server, pane: world.pane, text, literal: LITERAL.has(kind) };
@@ -77,9 +76,8 @@ export async function realPrompts(
     const screen = world.screen();
     tries.push({ kind, mark, text, outcome, details, exact: 0, withMark: 0 });
     await drained(world, mark, outcome);
-    // A program may say that it works after its model has been asked.
-    await delay(300);
     const entry = judge(tries.at(-1)!, world.asked());
+    trace(name, entry);
     if (entry.wrong !== undefined) {
       process.stderr.write(
         `\n${name} ${kind} ${mark}: ${entry.wrong}\n${JSON.stringify(details)}\n${screen}\n--- later\n${world.screen()}\n`,
