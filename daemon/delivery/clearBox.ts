@@ -1,7 +1,7 @@
 /**
- * Empties the prompt box with the profile's keys. They empty one line, so that BSpace then joins it to the line before,
- * until nothing is left or neither changes anything any more. Like every key they are pressed only on a look that shows no
- * dialog.
+ * Empties the prompt box with the profile's keys. They empty one line up to the cursor, so that BSpace then joins it to the
+ * line before; what is left stands behind the cursor, where C-k and Delete do the same. It ends when nothing is left or no
+ * key changes anything any more. Like every key they are pressed only on a look that shows no dialog.
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { Profile } from "../readiness/profile.ts";
@@ -16,19 +16,36 @@ const NOTHING_CAME_MS = 120;
 export async function clearBox(work: Work, profile: Profile): Promise<void> {
   const { watch, deadlineMs } = work;
   const { clear } = profile.keys;
-  let isJoining = false;
+  const ways = [clear, ["BSpace"], ["C-k"], ["DC"]];
+  /** Which of them is next, and how many in a row have changed nothing. */
+  let at = 0;
+  let vain = 0;
+  let before: string | undefined;
   for (let presses = 0; presses < MAX_CLEAR_PRESSES && watch.clock.nowMs() < deadlineMs;) {
     const look = await takeLook(watch, profile);
     requireNoQuestion(watch, look);
-    if (look.box?.typed === "") return;
+    const typed = look.box?.typed;
+    if (typed === "") return;
+    // Blanks show by the cursor alone, empty lines by the rows.
+    const { cursor, lines } = look.screen;
+    const shown = [`${cursor.row},${cursor.col}`, ...lines.slice(look.box?.row)].join("\n");
+    if (before !== undefined) {
+      const hasChanged = shown !== before;
+      before = undefined;
+      vain = hasChanged ? 0 : vain + 1;
+      if (vain === ways.length) return;
+      // Each line is emptied before it is joined to the next.
+      if (!hasChanged) at = (at + 1) % ways.length;
+      else if (at % 2 === 1) at -= 1;
+    }
     const from = watch.source.outputSeq;
-    if (!(await watch.press(isJoining ? ["BSpace"] : clear, look.capture, () => noteWrite(work)))) continue;
+    if (!(await watch.press(ways[at]!, look.capture, () => noteWrite(work)))) continue;
     work.progress.hasWritten = true;
     presses += 1;
-    const hasChanged = await redrawn(watch, from, profile);
+    await redrawn(watch, from, profile);
     // Without a box that can be read there is no telling what is left in it.
-    if (look.box === undefined || (isJoining && !hasChanged)) return;
-    isJoining = !hasChanged;
+    if (typed === undefined) return;
+    before = shown;
   }
   if (watch.clock.nowMs() >= deadlineMs) throw new AppError("TIMEOUT", "the prompt box could not be emptied in time");
 }

@@ -262,6 +262,21 @@ describe("keys", () => {
     expect(result.outcome).toBe("submitted");
     expect(await submits(agent)).toEqual(["new"]);
   });
+
+  test("clearFirst empties what stands behind the cursor, too", async () => {
+    await using agent = await ownedAgent("piLike");
+    using on = engines();
+    const target = await drawn(agent, on, "piLike");
+    const parts = [{ kind: "paste", bytes: Buffer.from("old one\nold two\nold three") }] as const;
+    await agent.server.input(agent.pane, parts);
+    await agent.channel.next("paste");
+    await agent.server.input(agent.pane, [{ kind: "keys", keys: Array.from({ length: 14 }, () => "Left") }]);
+    const cursor = async () => (await agent.server.capture(agent.pane)).cursor.col;
+    await eventually(async () => (await cursor()) === "old".length);
+    const result = await on.delivery.submit({ ...target, text: "new", clearFirst: true });
+    expect(result.outcome).toBe("submitted");
+    expect(await submits(agent)).toEqual(["new"]);
+  });
 });
 
 test("a connection that is lost in between leaves it undecided", async () => {
