@@ -79,9 +79,26 @@ export interface PaneForeground {
   readonly processes: Foreground | undefined;
 }
 
-/** The program that was meant, else what runs behind shells and launchers; undefined when nobody reads. */
+/** Clock ticks of `start` in a second: the kernel's USER_HZ, the same on every Linux. */
+const TICKS_PER_SEC = 100;
+
+/** A program whose first act is to start another one of its name (a script its binary, itself with more memory). */
+const LAUNCHED_WITHIN_SEC = 5;
+
+/**
+ * The program that was meant, else what runs behind shells and launchers; undefined when nobody reads. Of one that has
+ * started another of its name at once that one is meant: it may have ended while who started it has yet to notice.
+ */
 export function addresseeOf(foreground: Foreground, names: ReadonlySet<string>): ForegroundProcess | undefined {
-  const named = foreground.find((process) => isCalled(process.names, names));
+  let named = foreground.find((process) => isCalled(process.names, names));
+  for (let next = named; next !== undefined;) {
+    named = next;
+    const { depth, start } = named;
+    const latest = Number(start) + LAUNCHED_WITHIN_SEC * TICKS_PER_SEC;
+    next = foreground.find(
+      (process) => process.depth === depth + 1 && Number(process.start) <= latest && isCalled(process.names, names),
+    );
+  }
   if (named !== undefined) return named;
   return foreground.find((process) => !process.isShell && !isCalled(process.names, LAUNCHERS)) ?? foreground[0];
 }
@@ -121,9 +138,6 @@ export function isAtTerminal(mark: ProcessMark): boolean {
   const stat = sameProcess(procfs(), mark);
   return stat !== undefined && isReading(stat);
 }
-
-/** Clock ticks of `start` in a second: the kernel's USER_HZ, the same on every Linux. */
-const TICKS_PER_SEC = 100;
 
 /** Whether it was started after this moment, in seconds since boot. Two ticks are rounding. */
 export const isStartedAfter = ({ start }: ProcessMark, uptimeSec: number): boolean =>

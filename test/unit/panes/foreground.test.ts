@@ -73,6 +73,23 @@ test.each([
   await eventually(() => !isStillForeground(mark));
 });
 
+test("one that starts another of its name: that one is meant, and has gone before its launcher knows", async () => {
+  const launcher = join(directory, "launcher.mjs");
+  const begin = `process.title = "myagent"; const child = spawn(process.execPath, [${JSON.stringify(agent)}], { stdio: "inherit" });`;
+  writeFileSync(
+    launcher,
+    `import { spawn } from "node:child_process"; ${begin} child.on("exit", () => setTimeout(() => {}, 60_000));`,
+  );
+  const { pid, write, shows } = terminal("bash", ["--norc", "-i"]);
+  write(`${process.execPath} ${launcher}\n`);
+  await shows("UP");
+  const mark = await agentIn(pid);
+  expect(mark.program.pid).not.toBe(mark.leader.pid);
+  process.kill(mark.program.pid, "SIGKILL");
+  await eventually(() => !isStillForeground(mark));
+  expect((await foregroundOf(pid))[0]).toMatchObject({ pid: mark.leader.pid });
+});
+
 test("one that is stopped reads no more, and one that is continued in front does", async () => {
   const { pid, write, shows } = terminal("bash", ["--norc", "-i"]);
   write(`${AGENT}\n`);
