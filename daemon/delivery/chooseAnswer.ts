@@ -13,7 +13,7 @@ import { DIALOG_STEP_MS, MAX_DIALOG_STEPS } from "./deliveryLimits.ts";
 import { redrawn } from "./clearBox.ts";
 import { DROPPED } from "./confirmTaken.ts";
 import { enterPrompt } from "./enterPrompt.ts";
-import { type Look, lookIfThere, takeLook } from "./look.ts";
+import { goesOn, type Look, lookIfThere, takeLook } from "./look.ts";
 import { type PaneWatch, wrongState } from "./paneWatch.ts";
 import { promptText } from "./promptText.ts";
 import { boxNotEmpty, pasteAfterLook, requirePasteable } from "./submitPrompt.ts";
@@ -189,24 +189,32 @@ async function changed({ work, profile }: Asking, page: Shown): Promise<Look | u
   const { watch } = work;
   const untilMs = watch.clock.nowMs() + DIALOG_STEP_MS;
   let lookedAt = -1;
+  let bare: Look | undefined;
   for (;;) {
     const { version } = watch;
     if (watch.hasEnded || watch.isLost) return undefined;
     if (watch.source.outputSeq !== lookedAt) {
       const look = await lookIfThere(watch, profile);
       if (look === undefined) return undefined;
-      if (look.dialog === undefined || !isSame(look.dialog, page)) return look;
+      if (isAnother(look, page) && (goesOn(look) || watch.state.state === "busy")) return look;
+      bare = isAnother(look, page) ? look : undefined;
       lookedAt = look.capture.exact ? look.capture.position.outputSeq : -1;
     }
-    if (watch.clock.nowMs() >= untilMs) return undefined;
+    if (bare !== undefined && (watch.isAddresseeGone || watch.state.state === "busy")) return bare;
+    if (watch.clock.nowMs() >= untilMs) return bare;
     await watch.next(version, untilMs);
   }
 }
 
-function finish({ work }: Asking, after: Look | undefined): SubmitResult {
-  if (work.watch.isLost) return resultOf(work, "indeterminate");
-  const isGone = work.watch.hasEnded || work.watch.server.findPane(work.watch.pane) === undefined;
-  if (isGone) return resultOf(work, "submitted", "readiness");
+const isAnother = ({ dialog }: Look, page: Shown): boolean => dialog === undefined || !isSame(dialog, page);
+
+function finish({ work, profile }: Asking, after: Look | undefined): SubmitResult {
+  const { watch } = work;
+  if (watch.isLost) return resultOf(work, "indeterminate");
+  if (watch.hasEnded || watch.server.findPane(watch.pane) === undefined || watch.isAddresseeGone) {
+    // An agent that has ended has told nobody whether it was the answer that ended it.
+    return profile.kind === "agent" ? resultOf(work, "echoed_unconfirmed") : resultOf(work, "submitted", "readiness");
+  }
   return after === undefined ? resultOf(work, "echoed_unconfirmed") : resultOf(work, "submitted", "screen");
 }
 

@@ -19,14 +19,14 @@ import {
   comparable,
   type EchoPlace,
   type EchoProbe,
-  goesOn,
+  isContinued,
   isInHistory,
   isShown,
   isStillAt,
   significant,
 } from "./echo.ts";
 import type { EnterRead } from "./enterRead.ts";
-import { type Look, lookIfThere } from "./look.ts";
+import { goesOn, type Look, lookIfThere } from "./look.ts";
 import { hasStartedSince } from "./startedTitle.ts";
 import { failureOn, noteOn, oneLine } from "./screenNote.ts";
 import { resultOf, type Work } from "./work.ts";
@@ -123,7 +123,7 @@ function mixedWith({ profile, probe, before, place, atEnter, within }: Entered, 
   if (profile.kind !== "agent" || within !== undefined || look.box === undefined) return undefined;
   // What waits its turn is drawn with a word about that.
   if (atEnter.state === "busy") return undefined;
-  const row = goesOn(probe, place, [before.screen, rowsAbove(before)], [look.screen, rowsAbove(look)]);
+  const row = isContinued(probe, place, [before.screen, rowsAbove(before)], [look.screen, rowsAbove(look)]);
   return row === undefined ? undefined : `somebody typed into it: ${oneLine([row])}`;
 }
 
@@ -155,7 +155,10 @@ type Verdict = "screen" | "output" | "missed" | "boxed" | "emptied" | "unclear";
 
 function verdict({ profile, probe, before, place, within }: Entered, look: Look): Verdict {
   const { screen, dialog, box } = look;
-  if (within !== undefined) return dialog?.text === within && isStillAt(probe, place, screen) ? "unclear" : "screen";
+  if (within !== undefined) {
+    const isOpen = dialog?.text === within && isStillAt(probe, place, screen);
+    return isOpen || !goesOn(look) ? "unclear" : "screen";
+  }
   const isThere = isStillAt(probe, place, screen);
   const isAgent = profile.kind === "agent";
   if (box !== undefined) {

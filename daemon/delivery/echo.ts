@@ -108,7 +108,7 @@ export function isInHistory(
 }
 
 /** The row above the box in which the text goes on with something that is not of it: somebody typed into it. */
-export function goesOn(
+export function isContinued(
   probe: EchoProbe,
   { needle }: EchoPlace,
   [before, beforeRows]: readonly [Screen, number],

@@ -42,6 +42,13 @@ export async function lookIfThere(watch: PaneWatch, profile: Profile): Promise<L
   }
 }
 
+/**
+ * A program that ends takes its question off the screen as well; one that has taken the answer shows what comes next, as far
+ * as the profile knows how that looks.
+ */
+export const goesOn = ({ profile, dialog, box }: Look): boolean =>
+  profile.kind !== "agent" || profile.screen.promptBox === undefined || dialog !== undefined || box !== undefined;
+
 export function judge(capture: Capture, profile: Profile): Look {
   const all = screenOf(capture, Math.max(1, capture.lines.length));
   const bottom = { ...all, rows: all.rows.slice(-profile.screen.rows) };

@@ -171,6 +171,8 @@ export async function pasteAfterLook(
   const isInert = profile.kind === "agent" && bracketedPasteOf(watch.source) === "on";
   for (let tries = 1; tries <= MAX_EXACT_LOOKS && watch.clock.nowMs() < deadlineMs;) {
     const look = await takeLook(watch, profile);
+    // What is on the screen then is somebody else's.
+    watch.requireAddressee();
     if (!(await require(look))) continue;
     tries += 1;
     if (isInert) await watch.type(parts, beforeWrite);

@@ -108,6 +108,23 @@ describe.each(Object.entries(ENDS))("an agent that is %s", (_how, end) => {
   });
 });
 
+test.each(Object.entries(ENDS))(
+  "an agent that ends after its answer was typed, %s: nobody knows whether it was taken",
+  async (_, end) => {
+    await using agent = await agentUnderShell("dialog", BASH);
+    using on = engines();
+    using watched = on.readiness.watch(agent.server, agent.pane, { profile: "claude" });
+    await agent.channel.tell("ask", { kind: "select" });
+    const { dialog } = await untilState(watched, "asking");
+    const server = around(agent.server, "after", "keys", () => end(agent));
+    using other = on.readiness.watch(server, agent.pane, { profile: "claude" });
+    await untilState(other, "asking");
+    const answer = { kind: "option", index: 0 } as const;
+    const result = await on.delivery.choose({ ...to(agent, "dialog"), server, answer, dialogId: dialog?.id });
+    expect(result.outcome).toBe("echoed_unconfirmed");
+  },
+);
+
 test("a shell takes no agent's prompt, whatever profile is given", async () => {
   await using agent = await agentUnderShell("inkPrompt", BASH);
   using on = engines();

@@ -155,6 +155,7 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
         rmSync(promptsFile, { force: true });
         socket.tmux("respawn-pane", "-k", "-t", pane, bash);
         await eventually(() => prompts() === 1 && /^tw\$ ?$/m.test(screen()));
+        await eventually(() => watched.current.profile === "shell");
       },
       launch: (options = {}) => {
         starts += 1;

@@ -95,13 +95,8 @@ async function killOnce(world: RealWorld, at: number, random: () => number): Pro
   await delay(SETTLED_MS);
   const lines = way === "respawn" ? 0 : Math.max(0, world.prompts() - promptsBefore - 1);
   const bytes = existsSync(got) ? readFileSync(got, "latin1") : "";
-  const lastPrompt =
-    world
-      .screen()
-      .trimEnd()
-      .split("\n")
-      .findLast((row) => row.startsWith("tw$")) ?? "";
-  const isLeft = lastPrompt.includes(canary.slice(-12)) || (what === "option" && /^tw\$ \S/.test(lastPrompt));
+  const line = way === "respawn" ? "" : lineOfShell(world);
+  const isLeft = line.includes(canary.slice(-12)) || (what === "option" && line !== "");
   const asked = world.asked();
   const arrived =
     what === "submit"
@@ -122,6 +117,14 @@ async function killOnce(world: RealWorld, at: number, random: () => number): Pro
             : undefined;
   rmSync(canary, { force: true });
   return { way, what, killedMs, endedMs, outcome, details, ran, lines, bytes, isLeft, arrived, wrong };
+}
+
+/** What stands in the shell's line, up to the cursor. */
+function lineOfShell({ socket, pane, screen }: RealWorld): string {
+  const at = socket.tmux("display-message", "-p", "-t", pane, "#{cursor_x} #{cursor_y}").trim().split(" ");
+  const [col, row] = at.map(Number);
+  const line = screen().split("\n")[row!] ?? "";
+  return line.startsWith("tw$") ? line.slice(0, col).slice("tw$".length).trim() : line.slice(0, col);
 }
 
 async function end({ socket, pane }: RealWorld, way: Way, group: number, got: string): Promise<void> {

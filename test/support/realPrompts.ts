@@ -77,7 +77,7 @@ export async function realPrompts(
     tries.push({ kind, mark, text, outcome, details, exact: 0, withMark: 0 });
     await drained(world, mark, outcome);
     const entry = judge(tries.at(-1)!, world.asked());
-    trace(name, entry);
+    trace(name, { ...entry, text: undefined });
     if (entry.wrong !== undefined) {
       process.stderr.write(
         `\n${name} ${kind} ${mark}: ${entry.wrong}\n${JSON.stringify(details)}\n${screen}\n--- later\n${world.screen()}\n`,
@@ -111,18 +111,20 @@ async function drained(world: RealWorld, mark: string, outcome: string): Promise
 /** As the model gets it: Claude Code wraps long pastes, programs take blanks off the ends, `literal` puts one before. */
 const plain = (text: string): string =>
   text
-    .replace(/^\s*<pasted_content\b[^>]*>\n?([\s\S]*?)\n?<\/pasted_content>\s*$/u, "$1")
+    .replace(/^\s*<pasted_content\b[^>]*>\n?([\s\S]*?)\n?<\/pasted_content\b[^>]*>\s*$/u, "$1")
     .replaceAll("\u200b", "")
     .trim();
+
+const shortly = (asked: readonly Asked[]): string => JSON.stringify(asked.map(({ text }) => text.slice(-300)));
 
 function judge(entry: PromptTry, asked: readonly Asked[]): PromptTry {
   const own = asked.filter(({ text, afterTool }) => !afterTool && text.includes(entry.mark));
   const exact = own.filter(({ text }) => plain(text) === plain(entry.text)).length;
   const wrong =
     entry.outcome === "submitted" && (exact !== 1 || own.length !== 1)
-      ? `submitted, but the model got it ${exact} times of ${own.length}: ${JSON.stringify(own.map(({ text }) => text))}`
+      ? `submitted, but the model got it ${exact} times of ${own.length}: ${shortly(own)}`
       : own.length > 0 && !MAY_ARRIVE.has(entry.outcome)
-        ? `${entry.outcome}, but the model got ${JSON.stringify(own.map(({ text }) => text))}`
+        ? `${entry.outcome}, but the model got ${shortly(own)}`
         : own.length > 1
           ? `${entry.outcome}, and the model got it ${own.length} times`
           : undefined;
