@@ -120,10 +120,11 @@ async function killOnce(world: RealWorld, at: number, random: () => number): Pro
 }
 
 /** What stands in the shell's line, up to the cursor. */
-function lineOfShell({ socket, pane, screen }: RealWorld): string {
+function lineOfShell(world: RealWorld): string {
+  const { socket, pane } = world;
   const at = socket.tmux("display-message", "-p", "-t", pane, "#{cursor_x} #{cursor_y}").trim().split(" ");
   const [col, row] = at.map(Number);
-  const line = screen().split("\n")[row!] ?? "";
+  const line = world.screen().split("\n")[row!] ?? "";
   return line.startsWith("tw$") ? line.slice(0, col).slice("tw$".length).trim() : line.slice(0, col);
 }
 
