@@ -5,12 +5,13 @@
  * the turn of tmux's answer: what it sent before that is before the hole. A pane that writes nothing after the second of
  * its last byte is noticed with its next output.
  *
- * A window may also have been written to by a pane that is not there any more, heard or not (fact 15), or that the
- * inventory does not know to be there yet. The first is told as a change of the window's layout; for the other tmux is asked
- * where its panes are before anything is called silent.
+ * A window may also have been written to by a pane that is not there any more or has died, heard or not (fact 15), or that
+ * the inventory does not know to be there yet. The first is told as a change of the window's layout; for the others tmux is
+ * asked which panes are there and dead, before anything is called silent.
  */
-import { controlPaneOutput, listAllPanes, listWindowsWrittenTo } from "../../protocol/command/build.ts";
+import { controlPaneOutput, listAllPanes, listPanesWhere, listWindowsWrittenTo } from "../../protocol/command/build.ts";
 import {
+  decodePaneIds,
   decodePanePlaces,
   decodeWindowTimes,
   PANE_PLACE_FORMAT,
@@ -43,6 +44,7 @@ export class OutputWatch {
   #sinceSec: number;
   /** Known at the last look: one that is new counts as written to since it was made. */
   #known: ReadonlySet<WindowId> = new Set();
+  #dead: ReadonlySet<PaneId> = new Set();
   #isLooking = false;
 
   constructor(options: OutputWatchOptions) {
@@ -91,7 +93,11 @@ export class OutputWatch {
     if (seeming.length > 0) {
       const places = decodePanePlaces((await connection.command(listAllPanes(PANE_PLACE_FORMAT))).body);
       const listedIn = (window: WindowId): PaneId[] => places.filter((row) => row[1] === window).map(([pane]) => pane);
-      const silent = await this.#find(connection, session, sinceSec, listedIn);
+      const found = await this.#find(connection, session, sinceSec, listedIn);
+      const dying = found.length > 0 ? await this.#askDying(connection) : new Set();
+      const isExcused = (window: WindowId): boolean => listedIn(window).some((pane) => dying.has(pane));
+      for (const window of found.filter(isExcused)) this.#excusedSec.set(window, this.#nowSec());
+      const silent = found.filter((window) => !isExcused(window));
       if (silent.length > 0) this.#turnOn(connection, silent, listedIn);
     }
     this.#looked(nowSec);
@@ -115,6 +121,14 @@ export class OutputWatch {
           Math.max(this.#excusedSec.get(window) ?? 0, this.#heardIn(panesOf(window))) < writtenSec,
       )
       .map(({ window }) => window);
+  }
+
+  /** Panes that are dead and were not when this was last asked. What they wrote last may be lost; it is in their window. */
+  async #askDying(connection: ControlConnection): Promise<ReadonlySet<PaneId>> {
+    const dead = decodePaneIds((await connection.command(listPanesWhere("#{pane_dead}"))).body);
+    const dying = new Set(dead.filter((pane) => !this.#dead.has(pane)));
+    this.#dead = new Set(dead);
+    return dying;
   }
 
   #turnOn(
