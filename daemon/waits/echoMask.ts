@@ -22,6 +22,7 @@
 import { EditorAlarm } from "./editorAlarm.ts";
 import { EchoRow } from "./echoRow.ts";
 import { EchoScreen } from "./echoScreen.ts";
+import { HeldEcho } from "./heldEcho.ts";
 import { ShownRanges, type SourceRange } from "./shownRanges.ts";
 import { isWord, type TypedLine } from "./typedLines.ts";
 import { TypedProgress, type Attention } from "./typedProgress.ts";
@@ -38,14 +39,6 @@ export interface EchoMaskOptions {
   readonly windowBytes: number;
 }
 
-interface Hold {
-  from: number;
-  /** Where the whole line had been seen; undefined before. */
-  fullEnd: number | undefined;
-  /** The cursor moved after that: a line editor is at work on it. */
-  hasMoved: boolean;
-}
-
 /** A beginning that stops here for so long is output: an echo comes in one go, unless the machine is at its knees. */
 const STALL_MS = 2_000;
 
@@ -55,9 +48,9 @@ export class EchoMask {
   readonly #screen: EchoScreen;
   readonly #alarm = new EditorAlarm();
   readonly #shown: ShownRanges;
+  readonly #held = new HeldEcho();
   #attention: Attention;
   #row: EchoRow;
-  #hold: Hold | undefined;
   #lastFound: number;
   #position: number;
   /** The row before the typing is being taken in. */
@@ -108,14 +101,14 @@ export class EchoMask {
 
   /** Text at and behind this may be echo. */
   get visibleTo(): number {
-    return this.#hold?.from ?? Infinity;
+    return this.#held.from;
   }
 
   feed(bytes: Uint8Array, source: number): void {
     if (this.#attention === "over") return;
     const from = Math.max(0, this.#position - source);
     if (from >= bytes.length) return;
-    if (this.#hold !== undefined) this.#shown.noteHeld();
+    if (this.#held.isHolding) this.#shown.noteHeld();
     const end = source + bytes.length;
     const fresh = bytes.subarray(from);
     if (this.#attention === "dormant") {
@@ -128,7 +121,7 @@ export class EchoMask {
     if (this.#attention !== "looking") return;
     this.#updateHold(end);
     const isLongAgo = this.#typed.isBounded && end - this.#lastFound > this.#windowBytes;
-    if (this.#hold === undefined && isLongAgo) this.#attention = "over";
+    if (!this.#held.isHolding && isLongAgo) this.#attention = "over";
   }
 
   /** Stretches to search that no shared search has shown: before an echo, or held back until now. */
@@ -138,17 +131,17 @@ export class EchoMask {
 
   /** No output for this long. Returns when to ask again, in milliseconds of quiet. */
   settle(quietMs: number): number | undefined {
-    const hold = this.#hold;
-    if (hold === undefined) return undefined;
+    const held = this.#held;
+    if (!held.isHolding) return undefined;
     const { line } = this.#typed;
     const conforming = line === undefined ? undefined : this.#row.beginningOf(line.characters);
     if (conforming === undefined) {
-      if (hold.fullEnd === undefined) this.#show();
-      else this.#hide(hold.from, hold.fullEnd);
+      if (held.fullEnd === undefined) this.#show();
+      else this.#hide(held.from, held.fullEnd);
       return undefined;
     }
     // A whole line is an echo that waits for its line end, however long.
-    if (hold.fullEnd !== undefined) return undefined;
+    if (held.fullEnd !== undefined) return undefined;
     if (quietMs < STALL_MS) return STALL_MS;
     this.#show();
     return undefined;
@@ -165,7 +158,7 @@ export class EchoMask {
   }
 
   #moving(): EchoRow {
-    if (this.#hold?.fullEnd !== undefined) this.#hold.hasMoved = true;
+    this.#held.cursorMoved();
     return this.#row;
   }
 
@@ -173,13 +166,13 @@ export class EchoMask {
     const { line } = this.#typed;
     if (this.#isPriming) this.#row.put(character, at);
     if (line === undefined || this.#attention !== "looking" || this.#isPriming) return;
-    const hold = this.#hold;
-    if (hold?.fullEnd !== undefined && !hold.hasMoved && !this.#row.isStyled && character !== " ") {
+    const held = this.#held;
+    if (held.fullEnd !== undefined && !held.hasMoved && !this.#row.isStyled && character !== " ") {
       if (line.hasEnter || isWord(character)) {
         // The row goes on where the echo would have ended: it was output.
-        hold.fullEnd = undefined;
+        held.reopen();
       } else {
-        this.#hide(hold.from, hold.fullEnd);
+        this.#hide(held.from, held.fullEnd);
         this.#put(character, at, end);
         return;
       }
@@ -187,8 +180,7 @@ export class EchoMask {
     this.#row.put(character, at);
     const isLast = character === line.characters.at(-1);
     const begin = isLast && this.#typed.isAllowed ? this.#row.endsWith(line.characters) : undefined;
-    if (begin !== undefined)
-      this.#hold = { from: Math.min(hold?.from ?? Infinity, begin), fullEnd: end, hasMoved: false };
+    if (begin !== undefined) held.complete(begin, end);
   }
 
   #endRow(at: number, end: number, isLineFeed: boolean): void {
@@ -197,17 +189,17 @@ export class EchoMask {
       return;
     }
     const { line } = this.#typed;
-    const hold = this.#hold;
+    const held = this.#held;
     const begin = line !== undefined && this.#typed.isAllowed ? this.#row.endsWith(line.characters) : undefined;
     if (begin !== undefined) {
       // Where the cursor went about, earlier bytes of the row may have shown the line before: all of it was editing.
       const from = this.#row.hasMoved ? this.#row.start : begin;
-      this.#hide(Math.min(hold?.from ?? Infinity, from), isLineFeed ? end : at);
+      this.#hide(Math.min(held.from, from), isLineFeed ? end : at);
       // No Enter yet, and the editor goes elsewhere: it draws what was typed once more (a paste loses its colour).
       if (line?.hasEnter === true && !isLineFeed && this.#typed.startAgain()) this.#attention = "looking";
-    } else if (hold?.fullEnd !== undefined && hold.hasMoved) {
-      this.#hide(hold.from, hold.fullEnd);
-    } else if (isLineFeed && line !== undefined && hold !== undefined && this.#isWrap(line)) {
+    } else if (held.fullEnd !== undefined && held.hasMoved) {
+      this.#hide(held.from, held.fullEnd);
+    } else if (isLineFeed && line !== undefined && held.isHolding && this.#isWrap(line)) {
       this.#wrap();
       return;
     } else {
@@ -249,7 +241,7 @@ export class EchoMask {
     }
     if (isOn) this.#attention = "looking";
     this.#typed.editor(isOn);
-    if (this.#hold === undefined) this.#newRow(end);
+    if (!this.#held.isHolding) this.#newRow(end);
     if (!isOn) this.#rest();
   }
 
@@ -262,32 +254,21 @@ export class EchoMask {
       return;
     }
     const beginning = this.#typed.isAllowed ? this.#row.beginningOf(line.characters) : undefined;
-    const hold = this.#hold;
-    if (beginning !== undefined) {
-      const from = Math.min(hold?.from ?? Infinity, beginning.at);
-      if (hold === undefined) this.#hold = { from, fullEnd: undefined, hasMoved: false };
-      else hold.from = from;
-    } else if (
-      hold !== undefined &&
-      !this.#row.hasMoved &&
-      !this.#row.isStyled &&
-      !this.#row.mayWrap(line.characters)
-    ) {
-      this.#show();
-    }
+    if (beginning !== undefined) this.#held.hold(beginning.at);
+    else if (!this.#row.hasMoved && !this.#row.isStyled && !this.#row.mayWrap(line.characters)) this.#show();
   }
 
   /** The held text is output after all. */
   #show(): void {
-    if (this.#hold === undefined) return;
-    this.#hold = undefined;
+    if (!this.#held.isHolding) return;
+    this.#held.drop();
     this.#shown.noteHeld();
   }
 
   /** `[from, to)` is the echo of the line: the wait sees what was before it, and goes on behind it. */
   #hide(from: number, to: number): void {
     this.#shown.hide(from, to);
-    this.#hold = undefined;
+    this.#held.drop();
     this.#lastFound = to;
     this.#newRow(to);
     this.#attention = this.#typed.advance();

@@ -1,0 +1,55 @@
+/**
+ * Text that is held back because it may be the echo: from where, and whether the whole typed line has been seen. Its
+ * beginning only ever moves to the front, and nothing is held once it was dropped.
+ */
+export class HeldEcho {
+  #from = Infinity;
+  #fullEnd: number | undefined;
+  #hasMoved = false;
+
+  get isHolding(): boolean {
+    return this.#from !== Infinity;
+  }
+
+  /** Infinity while nothing is held. */
+  get from(): number {
+    return this.#from;
+  }
+
+  /** Where the whole line had been seen; undefined before. */
+  get fullEnd(): number | undefined {
+    return this.#fullEnd;
+  }
+
+  /** The cursor moved after that: a line editor is at work on it. */
+  get hasMoved(): boolean {
+    return this.#hasMoved;
+  }
+
+  /** What begins here may be the line. */
+  hold(from: number): void {
+    this.#from = Math.min(this.#from, from);
+  }
+
+  /** The whole line is there, from `from` to `end` or from further in front. */
+  complete(from: number, end: number): void {
+    this.hold(from);
+    this.#fullEnd = end;
+    this.#hasMoved = false;
+  }
+
+  /** It goes on behind its end: it was no whole line. */
+  reopen(): void {
+    this.#fullEnd = undefined;
+  }
+
+  cursorMoved(): void {
+    if (this.#fullEnd !== undefined) this.#hasMoved = true;
+  }
+
+  drop(): void {
+    this.#from = Infinity;
+    this.#fullEnd = undefined;
+    this.#hasMoved = false;
+  }
+}
