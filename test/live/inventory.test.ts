@@ -8,8 +8,7 @@ import { ownedFixture } from "../support/ownedFixture.ts";
 import { script, startProgram, text } from "../support/panePrograms.ts";
 
 test.each([1, 2, 3])("random operations by another client, seed %i", async (seed) => {
-  // Many beats: none of them may find a fault in what others do.
-  await using fixture = await ownedFixture({ heartbeatMs: 100 });
+  await using fixture = await ownedFixture();
   await drift(fixture.server, fixture.socket, seed, 60);
   expect(fixture.log).toEqual([]);
 });
