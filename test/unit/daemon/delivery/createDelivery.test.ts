@@ -38,15 +38,18 @@ function deliver(pane: FakePane, more: Partial<SubmitRequest> = {}) {
 
 const enters = ({ typed }: FakePane): readonly Typed[] => typed.filter(({ keys }) => keys?.[0] === "Enter");
 
+/** Of an agent, since its echo: longer than the gap. */
+const QUIET_MS = 48;
+
 describe("Enter", () => {
-  test("comes after the gap, by itself, and once", async () => {
+  test("comes after the gap and quiet, by itself, and once", async () => {
     const pane = claude();
     const result = await pane.during(deliver(pane).work);
     expect(result).toMatchObject({ outcome: "submitted", confirmedBy: "screen", enterPresses: 1 });
     expect(pane.typed.map(({ paste, keys }) => paste ?? keys)).toEqual(["fix it", ["Enter"]]);
     const [paste, enter] = pane.typed;
-    expect(enter!.atMs - paste!.atMs).toBeGreaterThanOrEqual(60);
-    expect(enter!.atMs - paste!.atMs).toBeLessThan(75);
+    expect(enter!.atMs - paste!.atMs).toBeGreaterThanOrEqual(QUIET_MS);
+    expect(enter!.atMs - paste!.atMs).toBeLessThan(QUIET_MS + 15);
   });
 
   test("waits for quiet, but not for ever", async () => {
@@ -71,7 +74,7 @@ describe("Enter", () => {
     const pane = claude();
     pane.afterCapture = (): void => {
       // Right after the look that would have let Enter pass.
-      if (pane.clock.nowMs() >= 55 && enters(pane).length === 0 && pane.lines !== DIALOG) pane.draw(DIALOG);
+      if (pane.clock.nowMs() >= QUIET_MS - 8 && enters(pane).length === 0 && pane.lines !== DIALOG) pane.draw(DIALOG);
     };
     await expect(pane.during(deliver(pane).work)).rejects.toMatchObject({
       code: "WRONG_STATE",
@@ -84,7 +87,7 @@ describe("Enter", () => {
     const pane = claude();
     let isHidden = false;
     pane.afterCapture = (): void => {
-      if (isHidden || pane.clock.nowMs() < 55) return;
+      if (isHidden || pane.clock.nowMs() < QUIET_MS - 8) return;
       isHidden = true;
       // Drawn in tmux; its bytes are on their way to us.
       pane.lines = DIALOG;
@@ -114,7 +117,10 @@ describe("Enter", () => {
 
   test("is not pressed when somebody took the text away", async () => {
     const pane = claude();
-    const work = pane.during(deliver(pane).work, (nowMs) => nowMs === 50 && pane.draw(prompt(""), { col: 2, row: 1 }));
+    const work = pane.during(
+      deliver(pane).work,
+      (nowMs) => nowMs === QUIET_MS - 8 && pane.draw(prompt(""), { col: 2, row: 1 }),
+    );
     expect(await work).toMatchObject({ outcome: "indeterminate", enterPresses: 0 });
     expect(enters(pane)).toEqual([]);
   });
