@@ -14,6 +14,8 @@ export interface EchoProbe {
   readonly end: string;
   /** The same of its beginning. */
   readonly head: string;
+  /** Its beginning, as far as a row can reach. */
+  readonly start: string;
   /** Words that stand for a paste; global. */
   readonly placeholders: readonly RegExp[];
   /** The text has nothing but frame characters: they count. */
@@ -65,6 +67,7 @@ export function echoProbe(text: string, placeholders: readonly RegExp[]): EchoPr
       0,
       NEEDLE_CHARS,
     ),
+    start: significant(text.trimStart().slice(0, MAX_TAIL_CHARS), keepsFrames),
     placeholders: placeholders.map(({ source, flags }) => new RegExp(source, `${flags.replace("g", "")}g`)),
     keepsFrames,
   };
@@ -107,7 +110,10 @@ export function isInHistory(
   });
 }
 
-/** The row above the box in which the text goes on with something that is not of it: somebody typed into it. */
+/**
+ * The row above the box in which the text goes on with something that is not of it: somebody typed into it. A text may
+ * contain the words it ends with earlier, too.
+ */
 export function isContinued(
   probe: EchoProbe,
   { needle }: EchoPlace,
@@ -119,9 +125,9 @@ export function isContinued(
   const row = changedRows(before.lines.slice(0, beforeRows), after.lines.slice(0, afterRows)).after.find((index) => {
     const text = significant(after.lines[index] ?? "", probe.keepsFrames);
     const at = text.lastIndexOf(needle);
-    return (
-      at >= 0 && text.length > at + needle.length && /^[^\p{L}\p{N}]*$/u.test(text.slice(0, text.indexOf(probe.head)))
-    );
+    const from = text.indexOf(probe.head);
+    const goes = at >= 0 && text.length > at + needle.length && /^[^\p{L}\p{N}]*$/u.test(text.slice(0, from));
+    return goes && !(from >= 0 && probe.start.startsWith(text.slice(from)));
   });
   return row === undefined ? undefined : after.lines[row];
 }
