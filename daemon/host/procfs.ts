@@ -3,7 +3,7 @@
  * command line, its children. Reads at the moment of asking and starts no process. Everything is `undefined` where the
  * system does not tell: no `/proc`, another user's process, a process that has just ended.
  */
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, openSync, readlinkSync, readSync, statSync } from "node:fs";
 import { access, open, readdir } from "node:fs/promises";
 
 /** Threads of one process whose children are asked for; a process that has more is a server, not a shell. */
@@ -42,6 +42,8 @@ export interface Procfs {
   bytesReadNow(pid: number): number | undefined;
   /** Which file it runs, by device and inode: an update that replaces the file changes nothing, execve(2) does. */
   executableNow(pid: number): string | undefined;
+  /** Whether what it reads on its standard input is a terminal; undefined for another user's process. */
+  hasTerminalInputNow(pid: number): boolean | undefined;
   /** Its arguments, the program's name first; empty for a process that has none. */
   words(pid: number): Promise<readonly string[] | undefined>;
   /** Undefined when the kernel does not list children (CONFIG_PROC_CHILDREN), or lists too many. */
@@ -62,6 +64,13 @@ export function procfs(directory = "/proc"): Procfs {
       try {
         const { dev, ino } = statSync(at(pid, "exe"), { bigint: true });
         return `${dev}:${ino}`;
+      } catch {
+        return undefined;
+      }
+    },
+    hasTerminalInputNow: (pid) => {
+      try {
+        return /^\/dev\/(?:pts\/|tty|console)/.test(readlinkSync(at(pid, "fd/0")));
       } catch {
         return undefined;
       }

@@ -24,6 +24,8 @@ export interface ForegroundProcess extends ProcessMark {
   /** A shell that reads commands from its terminal, as far as its arguments tell. */
   readonly isInteractiveShell: boolean;
   readonly isShell: boolean;
+  /** Its standard input is a terminal; undefined where that is not told. */
+  readonly hasTerminalInput?: boolean | undefined;
   /** How many processes lie between it and the leader. */
   readonly depth: number;
 }
@@ -87,7 +89,8 @@ const LAUNCHED_WITHIN_SEC = 5;
 
 /**
  * The program that was meant, else what runs behind shells and launchers; undefined when nobody reads. Of one that has
- * started another of its name at once that one is meant: it may have ended while who started it has yet to notice.
+ * started another of its name at once, and left it the terminal, that one is meant: it may have ended while who started it
+ * has yet to notice. Helpers of the agent's name have no terminal to read.
  */
 export function addresseeOf(foreground: Foreground, names: ReadonlySet<string>): ForegroundProcess | undefined {
   let named = foreground.find((process) => isCalled(process.names, names));
@@ -96,7 +99,11 @@ export function addresseeOf(foreground: Foreground, names: ReadonlySet<string>):
     const { depth, start } = named;
     const latest = Number(start) + LAUNCHED_WITHIN_SEC * TICKS_PER_SEC;
     next = foreground.find(
-      (process) => process.depth === depth + 1 && Number(process.start) <= latest && isCalled(process.names, names),
+      (process) =>
+        process.depth === depth + 1 &&
+        process.hasTerminalInput === true &&
+        Number(process.start) <= latest &&
+        isCalled(process.names, names),
     );
   }
   if (named !== undefined) return named;
@@ -198,6 +205,7 @@ function processOf(
     names,
     isShell,
     isInteractiveShell: isShell && readsCommands(words),
+    hasTerminalInput: processes.hasTerminalInputNow(pid),
     depth,
   };
 }

@@ -30,7 +30,8 @@ describe.skipIf(programs.length === 0).each(programs.length === 0 ? (["cc"] as c
     const figures = {
       kills: tries.length,
       executed: count(({ ran }) => ran),
-      keysInShell: count(({ lines }) => lines > 0),
+      keysInShell: count(({ isLate }) => isLate),
+      keysOnTheirWay: count(({ lines, isLate }) => lines > 0 && !isLate),
       keysInOther: count(({ bytes }) => bytes !== ""),
       leftInLine: count(({ isLeft }) => isLeft),
       untrue: count(({ wrong }) => wrong !== undefined),

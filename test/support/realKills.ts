@@ -30,18 +30,22 @@ export interface KillTry {
   readonly details: unknown;
   /** The text ran as a command. */
   readonly ran: boolean;
-  /** Lines that the shell read after the program. */
+  /** Lines that the shell read after the program: keys that were on their way count. */
   readonly lines: number;
   /** Bytes that the program got that came next. */
   readonly bytes: string;
   /** The text stands in the shell's line: it was on its way when the program ended. */
   readonly isLeft: boolean;
+  /** The shell got a key that was typed after the program had ended. */
+  readonly isLate: boolean;
   readonly arrived: number;
   readonly wrong: string | undefined;
 }
 
 /** From the request to the end of the delivery, and a little more. */
 const LATEST_MS = 450;
+/** What a program did before it ended is drawn and looked at within this. */
+const LAST_WORD_MS = 60;
 /** What was on its way has come. */
 const SETTLED_MS = 700;
 
@@ -86,8 +90,9 @@ async function killOnce(world: RealWorld, at: number, random: () => number): Pro
   const sinceMs = (): number => Math.round(performance.now() - startMs);
   const killAtMs = random() * LATEST_MS;
   const killed = delay(killAtMs).then(async () => {
+    const atMs = sinceMs();
     await end(world, way, group, got);
-    return sinceMs();
+    return atMs;
   });
   const { outcome, details } = await told(deliver());
   const endedMs = sinceMs();
@@ -105,18 +110,21 @@ async function killOnce(world: RealWorld, at: number, random: () => number): Pro
   const ran = existsSync(canary);
   const toolRan = existsSync(tool);
   const isRefused = outcome.startsWith("WRONG_STATE");
+  // A key that was on its way when the program ended cannot be called back.
+  const { enterMs = Infinity } = details as { readonly enterMs?: number | undefined };
+  const isLate = lines > 0 && !(enterMs <= killedMs);
   const wrong =
-    ran || lines > 0 || bytes !== ""
+    ran || isLate || bytes !== ""
       ? "it reached something else"
       : arrived > 1
         ? "twice"
         : isRefused && (arrived > 0 || toolRan)
           ? "refused, and taken"
-          : outcome === "submitted" && arrived === 0 && !toolRan && killedMs < endedMs
+          : outcome === "submitted" && arrived === 0 && !toolRan && killedMs + LAST_WORD_MS < endedMs
             ? "submitted to nobody"
             : undefined;
   rmSync(canary, { force: true });
-  return { way, what, killedMs, endedMs, outcome, details, ran, lines, bytes, isLeft, arrived, wrong };
+  return { way, what, killedMs, endedMs, outcome, details, ran, lines, bytes, isLeft, isLate, arrived, wrong };
 }
 
 /** What stands in the shell's line, up to the cursor. */

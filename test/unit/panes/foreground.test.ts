@@ -90,6 +90,21 @@ test("one that starts another of its name: that one is meant, and has gone befor
   expect((await foregroundOf(pid))[0]).toMatchObject({ pid: mark.leader.pid });
 });
 
+test("a helper that an agent starts from its own file is nobody to deliver to", async () => {
+  const starter = join(directory, "starter.mjs");
+  writeFileSync(
+    starter,
+    `import { spawn } from "node:child_process"; process.title = "myagent"; process.stdin.on("data", () => {});
+    spawn(process.execPath, [${JSON.stringify(agent)}], { stdio: ["pipe", "inherit", "inherit"] });`,
+  );
+  const { pid, write, shows } = terminal("bash", ["--norc", "-i"]);
+  write(`${process.execPath} ${starter}\n`);
+  await shows("UP");
+  const mark = await agentIn(pid);
+  expect(await foregroundOf(pid)).toHaveLength(2);
+  expect(mark.program.pid).toBe(mark.leader.pid);
+});
+
 test("one that is stopped reads no more, and one that is continued in front does", async () => {
   const { pid, write, shows } = terminal("bash", ["--norc", "-i"]);
   write(`${AGENT}\n`);
