@@ -1,6 +1,6 @@
 /** `tmuxwire hooks`: has an agent program tell the dashboard what it is doing, or no longer, or says whether it does. */
-import { existsSync, lstatSync, rmdirSync } from "node:fs";
-import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { lstatSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
 import {
   CLAUDE_HOOK_EVENTS,
@@ -16,26 +16,39 @@ import { readWhole, removeFile, replaceWhole } from "../hooks/wholeFile.ts";
 import type { CommandCall, CommandSpec } from "./commandTypes.ts";
 import { JSON_OPTION } from "./configCommand.ts";
 import { configurationOf } from "./configuration.ts";
+import {
+  dashboardUrl,
+  given,
+  indented,
+  isOnPath,
+  NOT_INSTALLED,
+  removeEmpty,
+  removeThere,
+  replaceChanged,
+  secretsOf,
+} from "./hookFiles.ts";
+import { isPluginAgent, runPluginHooks } from "./pluginHooks.ts";
 import { printable } from "./textTable.ts";
 
 const ACTIONS = ["install", "uninstall", "status"] as const;
+const AGENTS = ["claude", "pi", "opencode", "copilot"] as const;
 const SCOPES = ["user", "project"] as const;
-/** As `systemctl status` answers for a unit that is not there. */
-const NOT_INSTALLED = 3;
 
 export const hooksCommand: CommandSpec = {
   name: "hooks",
-  summary: "have Claude Code tell the dashboard what it is doing",
+  summary: "have an agent tell the dashboard what it is doing",
   details: [
     "install writes hooks for eight events into Claude Code's settings ($CLAUDE_CONFIG_DIR or ~/.claude; with --scope " +
       "project .claude/settings.json of the directory you are in) and the script they run into " +
       "~/.local/share/tmuxwire/hooks. Nothing else in the settings changes, and uninstall gives back what was there. " +
       "Agents that run already take the hooks up when they are started again.",
+    "pi and opencode get a file of ours alone: ~/.pi/agent/extensions/tmuxwire.ts ($PI_CODING_AGENT_DIR) and " +
+      "~/.config/opencode/plugin/tmuxwire.js ($OPENCODE_CONFIG_DIR), for all your sessions.",
     "status exits with 0 when all of them are there, with 3 when not.",
   ],
   positionals: [
     { name: "ACTION", description: "what to do", choices: ACTIONS },
-    { name: "AGENT", description: "the agent program", choices: ["claude"] },
+    { name: "AGENT", description: "the agent program", choices: AGENTS },
   ],
   options: [
     {
@@ -58,10 +71,19 @@ export const hooksCommand: CommandSpec = {
   examples: [
     { line: "tmuxwire hooks install claude", does: "for all your sessions" },
     { line: "tmuxwire hooks install claude --scope project", does: "for this project" },
+    { line: "tmuxwire hooks install pi", does: "an extension of pi" },
     { line: "tmuxwire hooks status claude", does: "whether they are installed, and where" },
     { line: "tmuxwire hooks uninstall claude", does: "take them out again" },
   ],
   run: async (call: CommandCall): Promise<number> => {
+    const agent = call.positionals[1]!;
+    if (agent === "copilot") {
+      throw new AppError(
+        "INVALID_ARGUMENT",
+        "no hook of Copilot CLI is known to fire and to carry its pane, so nothing is installed; its screen is read instead",
+      );
+    }
+    if (isPluginAgent(agent)) return runPluginHooks(agent, call);
     switch (call.positionals[0] as (typeof ACTIONS)[number]) {
       case "install":
         return install(call);
@@ -189,22 +211,6 @@ const whereOf = ({ scope, settingsPath, scriptPath, url }: Place) => ({
   dashboard: url,
 });
 
-/** @throws AppError INVALID_ARGUMENT, CONFIGURATION_INVALID */
-function dashboardUrl(asked: string | undefined, host: string, port: number): string {
-  if (asked === undefined) {
-    if (port === 0)
-      throw new AppError("CONFIGURATION_INVALID", "the dashboard's port is any: say which with --dashboard URL");
-    // One that listens everywhere is reached here.
-    const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-    return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
-  }
-  const url = URL.canParse(asked) ? new URL(asked) : undefined;
-  const isUsable =
-    url !== undefined && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "" && url.username === "";
-  if (isUsable) return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
-  throw new AppError("INVALID_ARGUMENT", "--dashboard is an address such as http://127.0.0.1:5055, without ? and #");
-}
-
 const settingsAt = (path: string): string | undefined => readSettings(path, readWhole(path));
 
 /** @throws AppError REVISION_CONFLICT when somebody else has written the settings meanwhile. */
@@ -222,43 +228,8 @@ function replaceSettings(path: string, before: string | undefined, after: string
   return [path];
 }
 
-function replaceChanged(path: string, text: string, mode: number): string[] {
-  const bytes = readWhole(path);
-  if (bytes !== undefined && Buffer.from(bytes).toString() === text) return [];
-  replaceWhole(path, text, mode);
-  return [path];
-}
-
-function removeThere(path: string): string[] {
-  if (!existsSync(path)) return [];
-  removeFile(path);
-  return [path];
-}
-
-/** Directories that were made for what was in them. */
-function removeEmpty(...directories: readonly string[]): void {
-  for (const directory of directories) {
-    try {
-      rmdirSync(directory);
-    } catch {
-      return;
-    }
-  }
-}
-
 function scriptState(path: string): "installed" | "different" | "missing" {
   const bytes = readWhole(path);
   if (bytes === undefined) return "missing";
   return Buffer.from(bytes).toString() === CLAUDE_HOOK_SCRIPT ? "installed" : "different";
 }
-
-/** curl's own syntax: inside double quotes only these two are escaped. */
-const secretsOf = (token: string): string => `header = "Authorization: Bearer ${token.replaceAll(/[\\"]/g, "\\$&")}"\n`;
-
-const isOnPath = (path: string | undefined, program: string): boolean =>
-  (path ?? "").split(delimiter).some((directory) => directory !== "" && existsSync(join(directory, program)));
-
-const given = (path: string | undefined): string | undefined =>
-  path !== undefined && isAbsolute(path) ? path : undefined;
-
-const indented = (paths: readonly string[]): readonly string[] => paths.map((path) => `  ${printable(path)}`);

@@ -36,6 +36,7 @@ export async function untilBrackets(watch: PaneWatch, deadlineMs: number): Promi
     if (bracketedPasteOf(watch.source) !== "off" || watch.clock.nowMs() >= untilMs) return;
     await watch.next(version, untilMs);
     watch.requireThere();
+    watch.requireAddressee();
   }
 }
 

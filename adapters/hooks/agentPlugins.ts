@@ -1,0 +1,160 @@
+/**
+ * What pi and opencode load at their start: one file of ours alone, which hands their events to the dashboard in the words of
+ * Claude Code's hooks. The agent never waits for it: an event is queued and posted when the ones before it have been, and
+ * whatever goes wrong with that is nobody's business but ours. It prints nothing.
+ */
+
+/** By this a file of ours is told from one that somebody else put there. */
+const FIRST_LINE = "// tmuxwire: tells the dashboard what this agent is doing.";
+
+export interface AgentPlugin {
+  readonly title: string;
+  /** Below the agent's configuration directory. */
+  readonly path: readonly string[];
+  /** Its variable for that directory, and where it is otherwise, below the home directory. */
+  readonly directoryVariable: string;
+  readonly directory: readonly string[];
+  readonly text: (place: PluginPlace) => string;
+}
+
+export interface PluginPlace {
+  readonly dashboardUrl: string;
+  /** curl's options with the token; read at every event, so that a new one counts. */
+  readonly secretsPath: string;
+}
+
+/** Events that wait for their turn; the agent's newest word counts, not all of them. */
+const MAX_WAITING = 64;
+const WITHIN_MS = 2_000;
+
+const post = ({ dashboardUrl, secretsPath }: PluginPlace, name: string): string => `${FIRST_LINE}
+// Written by \`tmuxwire hooks install ${name}\`, which replaces it; \`tmuxwire hooks uninstall ${name}\` removes it.
+import { readFileSync } from "node:fs";
+
+const DASHBOARD = ${JSON.stringify(dashboardUrl)};
+const SECRETS = ${JSON.stringify(secretsPath)};
+let last = Promise.resolve();
+let waiting = 0;
+
+function headers() {
+  const all = { "Content-Type": "application/json" };
+  // As tmux sets them: %7, and SOCKET,PID,SESSION. Anything else is no header.
+  const { TMUX_PANE: pane = "", TMUX: tmux = "" } = process.env;
+  if (/^%\\d+$/.test(pane)) all["X-Tmux-Pane"] = pane;
+  if (/^\\/[\\x20-\\x7e]*,\\d+,\\d+$/.test(tmux)) all["X-Tmux"] = tmux;
+  try {
+    const found = /^header = "(Authorization): ((?:[^"\\\\]|\\\\.)*)"/m.exec(readFileSync(SECRETS, "utf8"));
+    if (found) all[found[1]] = found[2].replace(/\\\\(.)/g, "$1");
+  } catch {}
+  return all;
+}
+
+function tell(route, event) {
+  if (waiting >= ${MAX_WAITING}) return;
+  waiting += 1;
+  const once = async () => {
+    try {
+      const body = JSON.stringify(event);
+      const signal = AbortSignal.timeout(${WITHIN_MS});
+      const answer = await fetch(\`\${DASHBOARD}/hook/\${route}\`, { method: "POST", headers: headers(), body, signal });
+      await answer.arrayBuffer();
+    } catch {}
+    waiting -= 1;
+  };
+  last = last.then(once);
+}
+`;
+
+const PI = `
+const textOf = (message) =>
+  typeof message?.content === "string"
+    ? message.content
+    : (message?.content ?? []).map((part) => (part?.type === "text" ? part.text : "")).join("");
+
+export default function (pi) {
+  const on = (name, act) =>
+    pi.on(name, (event, ctx) => {
+      try {
+        act(event, { session_id: ctx.sessionManager.getSessionId(), cwd: ctx.cwd, working_directory: ctx.cwd });
+      } catch {}
+    });
+  on("session_start", (event, base) => {
+    // It reads prompts only when all of its extensions have started: it is not said to be starting here.
+    tell("session-start", { ...base, source: event.reason === "startup" ? "resume" : event.reason });
+  });
+  on("before_agent_start", (event, base) => tell("user-prompt-submit", { ...base, prompt: event.prompt }));
+  on("agent_end", (event, base) => {
+    const answer = (event.messages ?? []).filter((message) => message?.role === "assistant").at(-1);
+    tell("stop", { ...base, last_assistant_message: textOf(answer) });
+  });
+  on("session_shutdown", (event, base) => {
+    if (event.reason === undefined || event.reason === "quit") tell("session-end", base);
+  });
+}
+`;
+
+const OPENCODE = `
+export const TmuxwirePlugin = async ({ directory }) => {
+  // What a session starts for itself is its own business.
+  const children = new Set();
+  const base = (session_id) => ({ session_id, cwd: directory, working_directory: directory });
+  const known = new Set();
+  const begin = (id) => {
+    if (known.has(id)) return;
+    known.add(id);
+    tell("session-start", { ...base(id), source: "resume" });
+  };
+  const texts = new Map();
+  return {
+    "chat.message": async ({ sessionID }, { parts }) => {
+      try {
+        if (children.has(sessionID)) return;
+        begin(sessionID);
+        const prompt = parts.filter(({ type, synthetic }) => type === "text" && !synthetic).map(({ text }) => text);
+        tell("user-prompt-submit", { ...base(sessionID), prompt: prompt.join("\\n") });
+      } catch {}
+    },
+    event: async ({ event }) => {
+      try {
+        const { type, properties = {} } = event;
+        const { info, part } = properties;
+        if (type === "session.created") {
+          if (info.parentID) children.add(info.id);
+          return;
+        }
+        const id = properties.sessionID ?? part?.sessionID;
+        if (typeof id !== "string" || children.has(id)) return;
+        if (type === "message.part.updated" && part.type === "text") texts.set(id, part.text);
+        if (type === "session.idle") {
+          tell("stop", { ...base(id), last_assistant_message: texts.get(id) ?? "" });
+          texts.delete(id);
+        }
+        if (type === "permission.asked") {
+          const { permission, metadata } = properties;
+          tell("permission-request", { ...base(id), tool_name: permission, tool_input: metadata });
+        }
+        if (type === "permission.replied") tell("post-tool-use", base(id));
+      } catch {}
+    },
+  };
+};
+`;
+
+export const AGENT_PLUGINS = {
+  pi: {
+    title: "pi",
+    path: ["extensions", "tmuxwire.ts"],
+    directoryVariable: "PI_CODING_AGENT_DIR",
+    directory: [".pi", "agent"],
+    text: (place) => post(place, "pi").replace(FIRST_LINE, `${FIRST_LINE}\n// @ts-nocheck`) + PI,
+  },
+  opencode: {
+    title: "opencode",
+    path: ["plugin", "tmuxwire.js"],
+    directoryVariable: "OPENCODE_CONFIG_DIR",
+    directory: [".config", "opencode"],
+    text: (place) => post(place, "opencode") + OPENCODE,
+  },
+} as const satisfies Readonly<Record<string, AgentPlugin>>;
+
+export const isOurPlugin = (text: string): boolean => text.startsWith(`${FIRST_LINE}\n`);
