@@ -6,6 +6,12 @@ import type { OptionSpec } from "./commandTypes.ts";
 export const ADDIN_SOCKET_SETTING = "--addin-socket or TMUX_BRIDGE_SOCKET_PATH";
 export const TMUX_SOCKET_SETTING = "--tmux-socket or TMUXWIRE_TMUX_SOCKET";
 
+export const NATIVE_LISTEN_SETTINGS = {
+  host: "--host or TMUXWIRE_HOST",
+  port: "--port or TMUXWIRE_PORT",
+  others: "--allow-hosts or TMUXWIRE_ALLOWED_HOSTS",
+} as const;
+
 const LOG_OPTIONS: readonly OptionSpec[] = [
   {
     name: "log-level",
@@ -69,6 +75,13 @@ export const CONFIG_OPTIONS: readonly OptionSpec[] = [
     value: "HOST",
     description: "address of the native API's listener",
     default: "TMUXWIRE_HOST, else 127.0.0.1",
+  },
+  {
+    name: "allow-hosts",
+    type: "text",
+    value: "HOSTS",
+    description: "names by which other machines may reach the native API, with its token; commas between",
+    default: "TMUXWIRE_ALLOWED_HOSTS, else none: this machine alone",
   },
   {
     name: "port",

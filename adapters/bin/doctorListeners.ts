@@ -10,8 +10,9 @@ import type { NativeConfig } from "../../daemon/ops/nativeConfig.ts";
 import type { AllowedUids } from "../../daemon/ops/peerConfig.ts";
 import { prepareSocketPath } from "../../daemon/server/socketPath.ts";
 import { urlHost } from "../http/addresses.ts";
-import { requireLoopback } from "../http/listen.ts";
+import { type ListenSettings, requireLoopback } from "../http/listen.ts";
 import { peersUnknowable } from "../http/peerUsers.ts";
+import { NATIVE_LISTEN_SETTINGS } from "./configOptions.ts";
 import type { Finding } from "./doctorReport.ts";
 import { fail, ok, warn } from "./doctorReport.ts";
 import { isAnswering } from "./socketProbe.ts";
@@ -28,16 +29,16 @@ export async function unixSocketCheck(path: string): Promise<Finding> {
   return ok("unix socket", `${path} was left by a daemon that is gone; the next start replaces it`);
 }
 
-export function nativePortCheck({ host, port }: NativeConfig): Promise<Finding> {
+export function nativePortCheck({ host, port, allowedHosts }: NativeConfig): Promise<Finding> {
   const url = `http://${urlHost(host)}:${port}/livez`;
   const remedy = "stop what listens there, or choose another port with --port or TMUXWIRE_PORT";
-  const hostSetting = "--host or TMUXWIRE_HOST";
   return portCheck({
     check: "native port",
     host,
     port,
     remedy,
-    hostSetting,
+    settings: NATIVE_LISTEN_SETTINGS,
+    remote: allowedHosts.length > 0,
     isOurs: async () => isHealth(await ask(url, {})),
   });
 }
@@ -46,13 +47,12 @@ export function addinPortCheck({ host, port, https, allowedOrigins }: AddinConfi
   const url = `${https ? "https" : "http"}://${urlHost(host)}:${port}/health`;
   const headers = { origin: allowedOrigins[0] ?? "" };
   const remedy = "stop what listens there, or choose another port with --addin-port or PORT";
-  const hostSetting = "HOST or --addin-host";
   return portCheck({
     check: "add-in port",
     host,
     port,
     remedy,
-    hostSetting,
+    settings: { host: "HOST or --addin-host", port: "--addin-port or PORT" },
     isOurs: async () => isHealth(await ask(url, headers)),
   });
 }
@@ -60,13 +60,12 @@ export function addinPortCheck({ host, port, https, allowedOrigins }: AddinConfi
 export function dashboardPortCheck({ host, port }: DashboardConfig): Promise<Finding> {
   const url = `http://${urlHost(host)}:${port}/hook/status`;
   const remedy = "stop what listens there, or choose another port with --dashboard-port or TMUXWIRE_DASHBOARD_PORT";
-  const hostSetting = "--dashboard-host";
   return portCheck({
     check: "dashboard port",
     host,
     port,
     remedy,
-    hostSetting,
+    settings: { host: "--dashboard-host", port: "--dashboard-port" },
     isOurs: async () => isDashboard(await ask(url, {})),
   });
 }
@@ -96,12 +95,14 @@ interface PortCheck {
   readonly host: string;
   readonly port: number;
   readonly remedy: string;
-  readonly hostSetting: string;
+  readonly settings: ListenSettings;
+  /** Other machines may be let in. */
+  readonly remote?: boolean | undefined;
   readonly isOurs: () => Promise<boolean>;
 }
 
-async function portCheck({ check, host, port, remedy, hostSetting, isOurs }: PortCheck): Promise<Finding> {
-  await requireLoopback({ host, port, settings: { host: hostSetting, port: "" } });
+async function portCheck({ check, host, port, remedy, settings, remote, isOurs }: PortCheck): Promise<Finding> {
+  if (remote !== true) await requireLoopback({ host, port, settings });
   if (port === 0) return ok(check, "any free port");
   const at = `${urlHost(host)}:${port}`;
   const problem = await bindProblem(host, port);

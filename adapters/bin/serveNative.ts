@@ -5,12 +5,12 @@
 import { readOrMakeToken } from "../../daemon/ops/tokenFile.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import { OWN_SERVER_NAME } from "../../daemon/ops/nativeConfig.ts";
+import { type NativeConfig, OWN_SERVER_NAME } from "../../daemon/ops/nativeConfig.ts";
 import { isLoopbackAddress } from "../http/addresses.ts";
 import { listen } from "../http/listen.ts";
 import type { NativeApp } from "../native/app.ts";
 import { createNativeApp } from "../native/app.ts";
-import { TMUX_SOCKET_SETTING } from "./configOptions.ts";
+import { NATIVE_LISTEN_SETTINGS, TMUX_SOCKET_SETTING } from "./configOptions.ts";
 import type { LocalListener, LocalListenOptions } from "./localListener.ts";
 import { inheritedDescriptors, listenOnDescriptor, listenOnSocket, requireFreeSocket } from "./localListener.ts";
 import type { ServeOptions, StartContext } from "./serveParts.ts";
@@ -41,14 +41,14 @@ export async function startNative(context: StartContext): Promise<void> {
     token,
     // Who may connect depends on the listener: see `fetchFor`.
     peers: "any",
-    hosts: new Set([native.host]),
+    hosts: new Set([native.host, ...native.allowedHosts]),
     origins: new Set(native.allowedOrigins),
     version: packageVersion(),
     mounts: team === undefined ? [] : [team.mount],
   });
   open.surfaces.push(() => app.close());
   const options: LocalListenOptions = {
-    fetch: (kind) => fetchFor(app, kind),
+    fetch: (kind) => fetchFor(app, kind, native),
     websocket: app.websocket,
     clock: systemClock,
     log,
@@ -81,20 +81,28 @@ async function openServers(context: StartContext): Promise<Map<string, TmuxServe
 async function listenOnPort({ config, log }: StartContext, app: NativeApp): Promise<LocalListener> {
   const { host, port } = config.native;
   const listener = await listen({
-    fetch: fetchFor(app, "tcp"),
+    fetch: fetchFor(app, "tcp", config.native),
     host,
     port,
+    remote: isForOthers(config.native),
     websocket: app.websocket,
     clock: systemClock,
-    settings: { host: "--host or TMUXWIRE_HOST", port: "--port or TMUXWIRE_PORT" },
+    settings: NATIVE_LISTEN_SETTINGS,
     log,
   });
   return { kind: "tcp", url: listener.url, close: () => listener.close() };
 }
 
-/** A unix socket's directory has let its peers in; a port's must be of this machine. */
-function fetchFor({ app }: NativeApp, kind: LocalListener["kind"]): ReturnType<LocalListenOptions["fetch"]> {
-  if (kind === "unix") return (request, env) => app.fetch(request, env);
+/** Whether other machines are answered: only by names that the user has given. */
+const isForOthers = ({ allowedHosts }: NativeConfig): boolean => allowedHosts.length > 0;
+
+/** A unix socket's directory has let its peers in; a port's must be of this machine unless the user lets others in. */
+function fetchFor(
+  { app }: NativeApp,
+  kind: LocalListener["kind"],
+  config: NativeConfig,
+): ReturnType<LocalListenOptions["fetch"]> {
+  if (kind === "unix" || isForOthers(config)) return (request, env) => app.fetch(request, env);
   return (request, env) =>
     isLoopbackAddress(env.incoming.socket.remoteAddress)
       ? app.fetch(request, env)

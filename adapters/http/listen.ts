@@ -17,13 +17,22 @@ import {
   secureOptions,
 } from "./boundedServer.ts";
 
+export interface ListenSettings {
+  readonly host: string;
+  readonly port: string;
+  /** What lets other machines in, where something does. */
+  readonly others?: string | undefined;
+}
+
 export interface ListenOptions extends BoundedServerOptions {
   /** `localhost` stands for both loopback addresses, whichever of the two a client tries. */
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
+  /** Other machines are answered as well, for which `fetch` wants the token. Default: this one alone. */
+  readonly remote?: boolean | undefined;
   /** What the port and host settings are called where the user sets them, for error messages. */
-  readonly settings?: { readonly host: string; readonly port: string } | undefined;
+  readonly settings?: ListenSettings | undefined;
   /** Hears of connections that could not be accepted, for instance for want of file descriptors. */
   readonly log?: Log | undefined;
 }
@@ -40,7 +49,7 @@ export interface Listener {
 
 /** @throws AppError CONFIGURATION_INVALID */
 export async function listen(options: ListenOptions): Promise<Listener> {
-  await requireLoopback(options);
+  if (options.remote !== true) await requireLoopback(options);
   const servers = await openServers(options);
   const { port } = servers[0].address() as AddressInfo;
   let closing: Promise<void> | undefined;
@@ -68,7 +77,8 @@ export async function requireLoopback(options: Pick<ListenOptions, "host" | "por
   throw new AppError(
     "CONFIGURATION_INVALID",
     `${host} is not of this machine alone, and only programs on this machine are let in: ` +
-      `set ${settings?.host ?? "the host setting"} to localhost or 127.0.0.1, and reach it from elsewhere through ssh -L`,
+      `set ${settings?.host ?? "the host setting"} to localhost or 127.0.0.1, and reach it from elsewhere through ssh -L` +
+      (settings?.others === undefined ? "" : `; or name in ${settings.others} the hosts by which others may reach it`),
   );
 }
 

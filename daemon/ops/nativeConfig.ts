@@ -24,6 +24,8 @@ export interface NativeConfig {
   readonly guests: readonly GuestConfig[];
   /** Of browser pages that may use the API, with the token. */
   readonly allowedOrigins: readonly string[];
+  /** The names that other machines may reach it by, with the token; none: this machine alone is answered. */
+  readonly allowedHosts: readonly string[];
 }
 
 export interface NativeConfigInputs {
@@ -79,6 +81,18 @@ export function readNative(settings: SettingReader, inputs: NativeConfigInputs):
       variable: "TMUXWIRE_ALLOWED_ORIGINS",
       schema: v.pipe(textList, v.everyItem(isOrigin)),
       expected: "origins as a browser sends them, scheme://host[:port] in lower case without a path, comma between",
+      fallback: [],
+    }),
+    allowedHosts: settings.read<readonly string[]>({
+      key: "native.allowedHosts",
+      flag: "allow-hosts",
+      variable: "TMUXWIRE_ALLOWED_HOSTS",
+      schema: v.pipe(
+        textList,
+        v.everyItem((text) => v.is(hostName, text)),
+        v.transform((list) => list.map((text) => text.toLowerCase())),
+      ),
+      expected: "host names or addresses, without scheme, port or brackets, comma between",
       fallback: [],
     }),
   };

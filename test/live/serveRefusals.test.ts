@@ -1,8 +1,10 @@
 /** What keeps the daemon from starting: one clear line on stderr, exit code 1, and nothing left running. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { type IncomingMessage, request } from "node:http";
 import { createServer } from "node:net";
+import { networkInterfaces } from "node:os";
 import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
 import { builtCli } from "../support/cliBuild.ts";
@@ -107,7 +109,32 @@ describe("ports", () => {
       expect(finished).toMatchObject({ code: 1, stdout: "" });
       expect(told).toContain(`${host} is not of this machine alone`);
       expect(told).toContain(`set ${setting} to localhost or 127.0.0.1`);
+      expect(told.includes("--allow-hosts")).toBe(flag === "--host");
     }
+  });
+
+  const others = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const elsewhere = others.find(({ internal, family }) => !internal && family === "IPv4")?.address;
+  if (elsewhere === undefined) console.log("this machine has no address but its own: nobody can come from elsewhere");
+
+  test.runIf(elsewhere !== undefined)("other machines, but for the hosts that are named, with the token", async () => {
+    await using sandbox = cliSandbox();
+    const letIn = ["--host", "0.0.0.0", "--allow-hosts", `Wire.test,${elsewhere}`];
+    const [, port] = await sandbox
+      .start(["serve", ...NATIVE, ...letIn])
+      .line(/native API listening on http:\/\/0\.0\.0\.0:(\d+)/);
+    const token = readFileSync(sandbox.tokenPath, "utf8").trim();
+    const ask = async (host: string, authorization: string): Promise<number> => {
+      const headers = { host, authorization };
+      const asked = request({ host: elsewhere!, port, path: "/v1/servers", headers }).end();
+      const [response] = (await once(asked, "response")) as [IncomingMessage];
+      response.resume();
+      return response.statusCode ?? 0;
+    };
+    expect(await ask(`${elsewhere!}:${port}`, `Bearer ${token}`)).toBe(200);
+    expect(await ask("wire.test", `Bearer ${token}`)).toBe(200);
+    expect(await ask("wire.test", "Bearer wrong")).toBe(401);
+    expect(await ask("evil.test", `Bearer ${token}`)).toBe(403);
   });
 
   test("too few open files for anything", async () => {

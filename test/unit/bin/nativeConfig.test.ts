@@ -54,6 +54,7 @@ describe("settings of the native API", () => {
       tmuxSocketPath: "/home/me/.local/state/tmuxwire/tmux.sock",
       guests: [],
       allowedOrigins: [],
+      allowedHosts: [],
     });
   });
 
@@ -106,6 +107,7 @@ describe("settings of the native API", () => {
     ["TMUXWIRE_PORT", "x"],
     ["TMUXWIRE_HOST", "http://localhost"],
     ["TMUXWIRE_ALLOWED_ORIGINS", "https://a.example/path"],
+    ["TMUXWIRE_ALLOWED_HOSTS", "http://a.example"],
   ])("%s=%s is refused with the setting's name", (name, value) => {
     expect(() => native({ env: { [name]: value } })).toThrow(new RegExp(`^${name} must be`));
   });
