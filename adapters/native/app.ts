@@ -27,6 +27,7 @@ import { HANDLERS } from "./handlers.ts";
 import { nativeMetrics } from "./nativeMetrics.ts";
 import { openApiDocument } from "./openapi.ts";
 import { routeRule } from "./routeRules.ts";
+import { ServerEvents, type ServerEventsOptions } from "./serverEvents.ts";
 import { StreamSocket } from "./streamSocket.ts";
 
 export interface NativeAppOptions {
@@ -49,6 +50,8 @@ export interface NativeAppOptions {
   readonly readiness?: ReadinessWatcher | undefined;
   /** Absent: prompts and answers to dialogs are refused. */
   readonly delivery?: Delivery | undefined;
+  /** What is kept of a server's events; tests have less. */
+  readonly eventBounds?: Pick<ServerEventsOptions, "maxEvents" | "maxChars"> | undefined;
   readonly streamBounds?: Partial<StreamBounds> | undefined;
   /** Other contracts behind the same guard and token. */
   readonly mounts?: readonly Mount[] | undefined;
@@ -72,6 +75,14 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     feeds.set(server, known);
     return known;
   };
+  const events = new WeakMap<TmuxServer, ServerEvents>();
+  const eventsOf = (server: TmuxServer): ServerEvents => {
+    const onError = (error: unknown): void => log.error("native.subscriber.failed", { error });
+    const { readiness, eventBounds } = options;
+    const known = events.get(server) ?? new ServerEvents({ server, readiness, onError, ...eventBounds });
+    events.set(server, known);
+    return known;
+  };
   const sockets = new Set<WebSocket>();
   const metrics = nativeMetrics(registry, {
     servers,
@@ -86,6 +97,7 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     log,
     metrics,
     feedsOf,
+    eventsOf,
     channels: new Channels(),
     running: new WeakMap(),
     readiness: options.readiness,

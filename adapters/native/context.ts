@@ -11,6 +11,7 @@ import type { PaneId } from "../../protocol/ids.ts";
 import type { GuardEnv } from "../http/guard.ts";
 import type { Channels } from "./channels.ts";
 import type { NativeMetrics } from "./nativeMetrics.ts";
+import type { ServerEvents } from "./serverEvents.ts";
 
 /** What the native API needs of the wait manager. */
 export type NativeWaits = Pick<WaitManager, "wait" | "sendAndWait" | "metrics">;
@@ -28,6 +29,7 @@ export interface NativeContext {
   readonly metrics: NativeMetrics;
   readonly channels: Channels;
   readonly feedsOf: (server: TmuxServer) => Feeds;
+  readonly eventsOf: (server: TmuxServer) => ServerEvents;
   /** Panes in which `run` is at work, each by its server. */
   readonly running: WeakMap<TmuxServer, Set<PaneId>>;
   readonly readiness: ReadinessWatcher | undefined;

@@ -6,7 +6,9 @@ import type { GenericSchema } from "valibot";
 import * as answers from "../../protocol/api/nativeAnswers.ts";
 import * as delivery from "../../protocol/api/nativeDelivery.ts";
 import * as requests from "../../protocol/api/nativeRequests.ts";
+import type { LayoutOperationName } from "../../protocol/api/nativeLayout.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
+import { LAYOUT_ENDPOINTS } from "./layoutEndpoints.ts";
 
 export type EndpointId =
   | "listServers"
@@ -26,6 +28,10 @@ export type EndpointId =
   | "clear"
   | "resize"
   | "follow"
+  | "listWindows"
+  | "tree"
+  | "serverEvents"
+  | LayoutOperationName
   | "socket"
   | "openapi"
   | "metrics"
@@ -223,6 +229,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     answer: "events",
     errors: ["INVALID_ARGUMENT", ...onTmux],
   },
+  ...LAYOUT_ENDPOINTS,
   {
     id: "socket",
     method: "GET",

@@ -25,6 +25,7 @@ import type { NativeContext, NativeHandlerContext } from "./context.ts";
 import type { EndpointId } from "./endpoints.ts";
 import { DELIVERY_HANDLERS } from "./deliveryHandlers.ts";
 import { openEventStream } from "./eventStream.ts";
+import { LAYOUT_HANDLERS } from "./layoutHandlers.ts";
 import { longAnswer } from "./longAnswer.ts";
 import { readinessNow, readyPredicate, requireReadiness, TypedGate } from "./readiness.ts";
 import { inputParts, parse, streamStart, typedBytes, waitRequest } from "./requests.ts";
@@ -143,6 +144,7 @@ export const HANDLERS: Readonly<Record<Exclude<EndpointId, "socket" | "openapi" 
     });
   },
   ...DELIVERY_HANDLERS,
+  ...LAYOUT_HANDLERS,
   resize: async (context, c) => {
     const { server, pane } = paneOf(context, c);
     const { cols, rows } = parse(sizeRequestSchema, c.get("json"));

@@ -82,7 +82,10 @@ function queryParameters({ query }: Endpoint): object[] {
 }
 
 function headerParameters({ id, idempotent }: Endpoint): object[] {
-  const names = [...(id === "follow" ? ["Last-Event-ID"] : []), ...(idempotent === true ? ["Idempotency-Key"] : [])];
+  const names = [
+    ...(id === "follow" || id === "serverEvents" ? ["Last-Event-ID"] : []),
+    ...(idempotent === true ? ["Idempotency-Key"] : []),
+  ];
   return names.map((name) => ({ name, in: "header", required: false, schema: { type: "string" } }));
 }
 

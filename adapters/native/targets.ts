@@ -2,9 +2,9 @@
  * From a path to what it names: `/panes/5` is `%5`, any other word a session's active pane; `/sessions/$3` an id, any other
  * word a name, exactly. Nothing is guessed: what does not exist is a 404 before anything is done.
  */
-import type { PaneInfo, SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { PaneInfo, SessionInfo, TmuxServer, WindowInfo } from "../../daemon/server/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { isPaneId, isSessionId, type PaneId, paneIdOf } from "../../protocol/ids.ts";
+import { isPaneId, isSessionId, isWindowId, type PaneId, paneIdOf } from "../../protocol/ids.ts";
 
 /** @throws AppError NOT_FOUND */
 export function findServer(servers: ReadonlyMap<string, TmuxServer>, name: string): TmuxServer {
@@ -15,11 +15,18 @@ export function findServer(servers: ReadonlyMap<string, TmuxServer>, name: strin
 
 /** @throws AppError NOT_FOUND */
 export function findSession(server: TmuxServer, text: string): SessionInfo {
-  const session = isSessionId(text)
-    ? server.sessions().find((candidate) => candidate.id === text)
-    : server.findSession(text);
+  const session = sessionNamed(server, text);
   if (session !== undefined) return session;
   throw new AppError("NOT_FOUND", `there is no session ${JSON.stringify(text)}; list the sessions`);
+}
+
+/** `@3`, or a session's active window. @throws AppError NOT_FOUND */
+export function findWindow(server: TmuxServer, text: string): WindowInfo {
+  const session = isWindowId(text) ? undefined : sessionNamed(server, text);
+  const id = isWindowId(text) ? text : session?.activeWindow;
+  const window = server.windows().find((candidate) => candidate.id === id);
+  if (window !== undefined) return window;
+  throw new AppError("NOT_FOUND", `there is no window or session ${JSON.stringify(text)}; list the windows`);
 }
 
 /** @throws AppError NOT_FOUND */
@@ -33,8 +40,8 @@ export function findPane(server: TmuxServer, text: string): PaneInfo {
 function paneNamed(server: TmuxServer, text: string): PaneId | undefined {
   if (/^\d{1,10}$/.test(text)) return paneIdOf(Number(text));
   if (isPaneId(text)) return text;
-  const session = isSessionId(text)
-    ? server.sessions().find((candidate) => candidate.id === text)
-    : server.findSession(text);
-  return session?.activePane;
+  return sessionNamed(server, text)?.activePane;
 }
+
+const sessionNamed = (server: TmuxServer, text: string): SessionInfo | undefined =>
+  isSessionId(text) ? server.sessions().find((candidate) => candidate.id === text) : server.findSession(text);

@@ -25,6 +25,8 @@ export interface GuestInventoryOptions {
   readonly connection: () => ControlConnection;
   readonly log: (event: string, fields: object) => void;
   readonly onEvents: (events: readonly ServerEvent[]) => void;
+  /** A listing is complete, or everything is gone. */
+  readonly onComplete: () => void;
   /** The pane has a program that runs. */
   readonly onAlive: (pane: PaneId) => void;
   /** Windows or panes may be in other places than before; `areWindowsNew`: every window's place was asked for. */
@@ -59,6 +61,7 @@ export class GuestInventory {
         options.onEvents(events);
         return windows;
       },
+      onComplete: options.onComplete,
       onLook: () => this.#comparePanes(),
       onError: (error) => this.#failed(error),
     });
@@ -82,6 +85,11 @@ export class GuestInventory {
     return this.#refresher.refresh();
   }
 
+  /** The same, with these windows in it. */
+  list(windows: readonly WindowId[]): Promise<void> {
+    return this.#refresher.list(windows);
+  }
+
   /** Asks for what failed while tmux did not answer. */
   resume(): void {
     this.#refresher.resume();
@@ -91,6 +99,7 @@ export class GuestInventory {
   clear(): void {
     this.#settler.clear();
     this.#options.onEvents(this.known.clear());
+    this.#options.onComplete();
   }
 
   /** Windows are elsewhere, and nothing told. */

@@ -26,6 +26,7 @@ import { createGuestSession, killGuestSession, sessionClosed } from "./guestSess
 import { GuestStreams } from "./guestStreams.ts";
 import { TTY_DIRECTORY, TtyWatch } from "./guestTtys.ts";
 import type { Inventory } from "./inventory.ts";
+import { RealLayout } from "./realLayout.ts";
 import type { PaneInUse, ServerKind } from "./realServer.ts";
 import { listenerFailure, ServerListeners } from "./serverListeners.ts";
 import { sessionGone } from "./sessionRules.ts";
@@ -67,6 +68,7 @@ export class GuestServer implements ServerKind {
   readonly #streams: GuestStreams;
   readonly #ttys: TtyWatch;
   readonly #listeners: ServerListeners;
+  readonly layout: RealLayout;
   #saidState: ServerState = "connecting";
 
   constructor(options: GuestServerOptions, spawn: GuestSpawn) {
@@ -88,6 +90,7 @@ export class GuestServer implements ServerKind {
       connection: () => this.#streams.connection(),
       log,
       onEvents: (events) => this.#emit(events),
+      onComplete: () => this.layout.changed(),
       onAlive: (pane) => this.#streams.declareAlive(pane),
       onPlaces: (areWindowsNew) => this.#streams.checkPlaces(areWindowsNew),
     });
@@ -138,6 +141,17 @@ export class GuestServer implements ServerKind {
       },
       onLinkClosed: () => this.#sayState(false),
     });
+    this.layout = new RealLayout(
+      {
+        inventory: this.inventory,
+        connection: () => this.connection(),
+        requireKnown: () => this.requireKnown(),
+        list: (windows) => this.#inventory.list(windows),
+        killSession: (session) => this.killSession(session),
+        leaveSession: (session) => this.#leave(session),
+      },
+      onListenerError,
+    );
     this.#ttys = new TtyWatch({
       clock,
       directory: options.ttyDirectory ?? TTY_DIRECTORY,
@@ -180,8 +194,7 @@ export class GuestServer implements ServerKind {
 
   async killSession(session: SessionId): Promise<void> {
     if (this.inventory.session(session) === undefined) throw sessionGone(session);
-    this.#streams.leaveSession(session);
-    await this.#base.leaveSession(session);
+    await this.#leave(session);
     const closed = sessionClosed(this, session, this.#options.clock);
     await killGuestSession(this.#streams, this.#inventory, session, closed);
   }
@@ -230,6 +243,13 @@ export class GuestServer implements ServerKind {
     this.#base.close();
     this.#streams.close();
     this.#listeners.clear();
+    this.layout.close();
+  }
+
+  /** It is about to end. */
+  async #leave(session: SessionId): Promise<void> {
+    this.#streams.leaveSession(session);
+    await this.#base.leaveSession(session);
   }
 
   #sayState(evenAgain: boolean): void {

@@ -9,6 +9,7 @@ import type { PaneEnd, PaneRow, SessionRow, WindowLink } from "../../protocol/co
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import { type TmuxFeatures, USUAL_TMUX } from "../connection/tmuxFeatures.ts";
 import type { ExitStatus } from "../panes/outputSource.ts";
+import type { WindowPlace } from "../tmux/layout.ts";
 import { isRunning } from "./serverEnd.ts";
 import type { PaneInfo, ServerEvent, SessionInfo, WindowInfo } from "./tmuxServer.ts";
 
@@ -17,21 +18,15 @@ interface Session {
   name: string;
   readonly createdSec: number;
   attachedClients: number;
-  windows: WindowId[];
+  places: WindowPlace[];
   activeWindow: WindowId | undefined;
-}
-
-interface Window {
-  readonly id: WindowId;
-  readonly name: string;
-  readonly panes: readonly PaneId[];
 }
 
 export class Inventory {
   /** Of the server that is listed; whoever lists another one says so. */
   features: TmuxFeatures = USUAL_TMUX;
   readonly #sessions = new Map<SessionId, Session>();
-  readonly #windows = new Map<WindowId, Window>();
+  readonly #windows = new Map<WindowId, WindowInfo>();
   readonly #panes = new Map<PaneId, PaneInfo>();
   readonly #strays = new Set<PaneId>();
   /** Made when it is asked for and kept until something changes: answers about a pane name its sessions. */
@@ -56,7 +51,11 @@ export class Inventory {
   }
 
   windows(): readonly WindowInfo[] {
-    return [...this.#windows.values()].map(({ id, name, panes }) => ({ id, name, panes: [...panes] }));
+    return [...this.#windows.values()];
+  }
+
+  window(id: WindowId): WindowInfo | undefined {
+    return this.#windows.get(id);
   }
 
   panes(): readonly PaneInfo[] {
@@ -73,8 +72,8 @@ export class Inventory {
 
   /** Windows in this session and in no other. */
   windowsOnlyIn(id: SessionId): readonly WindowId[] {
-    const others = new Set([...this.#sessions.values()].filter((s) => s.id !== id).flatMap((s) => s.windows));
-    return (this.#sessions.get(id)?.windows ?? []).filter((window) => !others.has(window));
+    const others = new Set([...this.#sessions.values()].filter((s) => s.id !== id).flatMap(windowsOf));
+    return windowsOf(this.#sessions.get(id)).filter((window) => !others.has(window));
   }
 
   /** A complete listing. Returns what to tell, and the windows whose panes are not known yet. */
@@ -98,7 +97,7 @@ export class Inventory {
           name: row.name,
           createdSec: row.createdSec,
           attachedClients: row.attached,
-          windows: [],
+          places: [],
           activeWindow: undefined,
         });
         events.push({ kind: "session-created", session: row.session });
@@ -107,12 +106,12 @@ export class Inventory {
         session.attachedClients = row.attached;
       }
     }
-    for (const session of this.#sessions.values()) session.windows = [];
+    for (const session of this.#sessions.values()) session.places = [];
     const windows = new Set<WindowId>();
     for (const link of links) {
       const session = this.#sessions.get(link.session);
       if (session === undefined) continue;
-      session.windows.push(link.window);
+      session.places.push({ index: link.index, window: link.window });
       if (link.active) session.activeWindow = link.window;
       windows.add(link.window);
     }
@@ -142,7 +141,8 @@ export class Inventory {
     }
     for (const [id, panes] of byWindow) {
       const before = this.#windows.get(id)?.panes ?? [];
-      this.#windows.set(id, { id, name: panes[0]?.windowName ?? "", panes: panes.map((row) => row.pane) });
+      const [first] = panes;
+      if (first !== undefined) this.#windows.set(id, windowInfo(first, panes));
       for (const pane of before) if (!listed.has(pane)) this.#strays.add(pane);
       for (const row of panes) {
         const known = this.#panes.get(row.pane);
@@ -230,7 +230,7 @@ export class Inventory {
   }
 
   #windowsInSessions(): ReadonlySet<WindowId> {
-    return new Set([...this.#sessions.values()].flatMap((session) => session.windows));
+    return new Set([...this.#sessions.values()].flatMap(windowsOf));
   }
 
   #info(session: Session): SessionInfo {
@@ -238,7 +238,9 @@ export class Inventory {
     return {
       id: session.id,
       name: session.name,
-      windows: [...session.windows],
+      windows: windowsOf(session),
+      places: [...session.places],
+      activeWindow: session.activeWindow,
       activePane: active?.panes.find((pane) => this.#panes.get(pane)?.active === true),
       createdSec: session.createdSec,
       attachedClients: session.attachedClients,
@@ -246,4 +248,18 @@ export class Inventory {
   }
 }
 
+const windowInfo = (
+  { window, windowName, windowCols, windowRows, layout, zoomed }: PaneRow,
+  panes: readonly PaneRow[],
+): WindowInfo => ({
+  id: window,
+  name: windowName,
+  panes: panes.map((row) => row.pane),
+  cols: windowCols,
+  rows: windowRows,
+  layout,
+  zoomed,
+});
+
+const windowsOf = (session: Session | undefined): WindowId[] => (session?.places ?? []).map(({ window }) => window);
 const byName = (a: SessionInfo, b: SessionInfo): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);

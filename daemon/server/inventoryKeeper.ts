@@ -41,6 +41,8 @@ export interface InventoryKeeperOptions {
   /** @throws AppError CONNECTION_LOST while there is none. */
   readonly connection: () => ControlConnection;
   readonly listeners: ServerListeners;
+  /** A listing is complete, or everything is gone. */
+  readonly onComplete: () => void;
   readonly log: ((event: string, fields: object) => void) | undefined;
   /** Where terminals come and go; tests have another. */
   readonly ttyDirectory?: string | undefined;
@@ -72,6 +74,7 @@ export class InventoryKeeper {
         for (const pane of asked) if (!places.has(pane)) options.panes.closePane(pane);
         return windows;
       },
+      onComplete: options.onComplete,
       onError,
     });
     const titles = new PaneLook({
@@ -138,7 +141,7 @@ export class InventoryKeeper {
     this.#hub = undefined;
     this.#titles.clear();
     this.#settler.clear();
-    const { clock } = this.#options;
+    const { clock, onComplete } = this.#options;
     lookForEnd({
       clock,
       lost,
@@ -148,6 +151,7 @@ export class InventoryKeeper {
         if (this.#hub !== undefined) return;
         this.#identity = undefined;
         this.emit(this.inventory.clear());
+        onComplete();
       },
     });
   }
@@ -166,6 +170,11 @@ export class InventoryKeeper {
   /** Resolves after a listing that was asked for after this call. */
   refresh(): Promise<void> {
     return this.#refresher.refresh();
+  }
+
+  /** The same, with these windows in it. */
+  list(windows: readonly WindowId[]): Promise<void> {
+    return this.#refresher.list(windows);
   }
 
   /** Asks for what failed while tmux did not answer. */

@@ -40,6 +40,8 @@ export interface RefresherOptions {
   readonly strays: () => readonly PaneId[];
   /** Takes where they are; returns the windows to list for those that moved. */
   readonly onPlaces: (asked: readonly PaneId[], places: ReadonlyMap<PaneId, WindowId>) => readonly WindowId[];
+  /** A listing is complete: nothing is half known until the next begins. */
+  readonly onComplete: () => void;
   /** What else is to be asked, before any listing and never beside one. */
   readonly onLook?: (() => Promise<void>) | undefined;
   /** A listing failed; the next change, `refresh` or `resume` asks for the same again. */
@@ -74,6 +76,12 @@ export class InventoryRefresher {
   windowChanged(window: WindowId): void {
     this.#windows.add(window);
     this.#start();
+  }
+
+  /** Lists these windows, and what is where; resolves after a listing that was asked for after this call. */
+  list(windows: readonly WindowId[]): Promise<void> {
+    for (const window of windows) this.#windows.add(window);
+    return this.refresh();
   }
 
   /** A pane that no listing has met yet: whatever is being listed may be older than this. */
@@ -141,6 +149,7 @@ export class InventoryRefresher {
       throw error;
     }
     this.#running = undefined;
+    this.#options.onComplete();
     this.resume();
   }
 

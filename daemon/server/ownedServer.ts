@@ -25,6 +25,7 @@ import { InventoryKeeper } from "./inventoryKeeper.ts";
 import { createOwnedSession, killOwnedSession } from "./ownedSessions.ts";
 import { PaneRegistry } from "./paneRegistry.ts";
 import { isWaiting } from "./processState.ts";
+import { RealLayout } from "./realLayout.ts";
 import { type PaneInUse, RealServer, type ServerKind } from "./realServer.ts";
 import { listenerFailure, ServerListeners } from "./serverListeners.ts";
 import { requireSize } from "./sessionRules.ts";
@@ -89,6 +90,7 @@ class OwnedServer implements ServerKind {
   readonly #listeners: ServerListeners;
   readonly #keeper: InventoryKeeper;
   readonly #socket: SocketKeeper;
+  readonly layout: RealLayout;
   #hubName = "";
   #buffers = 0;
 
@@ -125,7 +127,20 @@ class OwnedServer implements ServerKind {
     this.#socket = new SocketKeeper({ socketPath, clock, log });
     this.#listeners = new ServerListeners(onListenerError);
     const [panes, listeners] = [this.#panes, this.#listeners];
-    this.#keeper = new InventoryKeeper({ clock, panes, connection, listeners, log, ttyDirectory });
+    const onComplete = (): void => this.layout.changed();
+    this.#keeper = new InventoryKeeper({ clock, panes, connection, listeners, log, ttyDirectory, onComplete });
+    this.layout = new RealLayout(
+      {
+        inventory: this.inventory,
+        connection,
+        requireKnown: () => this.requireKnown(),
+        list: (windows) => this.#keeper.list(windows),
+        killSession: (session) => this.killSession(session),
+        // The hub stays.
+        leaveSession: () => Promise.resolve(),
+      },
+      onListenerError,
+    );
   }
 
   get inventory(): Inventory {
@@ -208,6 +223,7 @@ class OwnedServer implements ServerKind {
     this.#keeper.close();
     this.#socket.detached();
     this.#listeners.clear();
+    this.layout.close();
   }
 
   async #open(): Promise<ControlConnection> {

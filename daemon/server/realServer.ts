@@ -15,6 +15,7 @@ import type { PaneForeground } from "../panes/foreground.ts";
 import { askForeground, askPaneDetails } from "../panes/paneDetails.ts";
 import type { PaneStream } from "../panes/paneStream.ts";
 import { takeSnapshot } from "../panes/snapshot.ts";
+import type { WindowLayout } from "../tmux/layout.ts";
 import type { Inventory } from "./inventory.ts";
 import { readPaneMarks, writePaneMark } from "./paneMarks.ts";
 import type {
@@ -46,6 +47,7 @@ export interface PaneInUse {
 /** What a server of our own and the user's do differently. Panes that it is given are in its inventory. */
 export interface ServerKind {
   readonly inventory: Inventory;
+  readonly layout: WindowLayout;
   status(): ServerStatus;
   check(): Promise<void>;
   /** For a command. @throws AppError CONNECTION_LOST */
@@ -77,6 +79,10 @@ export class RealServer implements TmuxServer {
   async check(): Promise<ServerStatus> {
     await this.#kind.check();
     return this.status();
+  }
+
+  get layout(): WindowLayout {
+    return this.#kind.layout;
   }
 
   sessions(): readonly SessionInfo[] {

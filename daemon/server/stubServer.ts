@@ -14,6 +14,7 @@ import { headOf } from "../panes/outputSource.ts";
 import type { BoundedLines } from "./boundedLines.ts";
 import { markOf } from "./paneMarks.ts";
 import { ServerListeners } from "./serverListeners.ts";
+import { StubLayout } from "./stubLayout.ts";
 import { makeStubSession, type StubSession } from "./stubSession.ts";
 import type {
   Capture,
@@ -62,6 +63,7 @@ export class StubServer implements TmuxServer {
   readonly #byName = new Map<string, StubSession>();
   readonly #byPane = new Map<PaneId, StubSession>();
   readonly #listeners: ServerListeners;
+  readonly layout: StubLayout;
   #made = 0;
   #outputBytes = 0;
   #closed = false;
@@ -69,6 +71,21 @@ export class StubServer implements TmuxServer {
   constructor(options: StubServerOptions) {
     this.#options = options;
     this.#listeners = new ServerListeners(options.onListenerError);
+    this.layout = new StubLayout({
+      source: this,
+      onListenerError: options.onListenerError,
+      all: () => {
+        this.#requireOpen();
+        return [...this.#byName.values()];
+      },
+      rename: (session, name) => {
+        this.#byName.delete(session.info.name);
+        session.info = { ...session.info, name };
+        this.#byName.set(name, session);
+      },
+      resize: (pane, cols, rows) => this.resize(pane, cols, rows),
+      kill: (session) => this.killSession(session),
+    });
   }
 
   check(): Promise<ServerStatus> {
@@ -123,6 +140,7 @@ export class StubServer implements TmuxServer {
     this.#byName.set(request.name, session);
     this.#byPane.set(session.pane.id, session);
     this.#listeners.tell({ kind: "session-created", session: session.info.id });
+    this.layout.changed();
     return session.info;
   }
 
@@ -135,6 +153,7 @@ export class StubServer implements TmuxServer {
     session.stream.close(new AppError("NOT_FOUND", `pane ${session.pane.id} is gone`));
     this.#listeners.tell({ kind: "pane-closed", pane: session.pane.id });
     this.#listeners.tell({ kind: "session-closed", session: id });
+    this.layout.changed();
   }
 
   async input(pane: PaneId, parts: readonly InputPart[], options: InputOptions = {}): Promise<InputReceipt> {
@@ -213,7 +232,9 @@ export class StubServer implements TmuxServer {
       throw new AppError("INVALID_ARGUMENT", `a size is 1 to ${MAX_SIZE} columns and rows`);
     }
     session.pane = { ...session.pane, cols, rows };
+    session.window = { ...session.window, cols, rows };
     this.#listeners.tell({ kind: "pane-resized", pane: id, cols, rows });
+    this.layout.changed();
   }
 
   async setPaneMark(id: PaneId, name: string, value: string | undefined): Promise<void> {
@@ -259,6 +280,7 @@ export class StubServer implements TmuxServer {
     this.#byPane.clear();
     this.#listeners.tell({ kind: "state", state: "closed" });
     this.#listeners.clear();
+    this.layout.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

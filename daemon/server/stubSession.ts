@@ -11,8 +11,8 @@ const STUB_COLS = 80;
 const STUB_ROWS = 24;
 
 export interface StubSession {
-  readonly info: SessionInfo & { readonly activePane: PaneId };
-  readonly window: WindowInfo;
+  info: SessionInfo & { readonly activePane: PaneId };
+  window: WindowInfo;
   pane: PaneInfo;
   readonly cwd: string;
   readonly stream: PaneStream;
@@ -35,14 +35,24 @@ export function makeStubSession(request: CreateSession, options: StubSessionOpti
   const id = `$${number}` as SessionId;
   const window = `@${number}` as WindowId;
   const pane = paneIdOf(number);
+  const { cols = STUB_COLS, rows = STUB_ROWS } = request;
   return {
-    info: { id, name: request.name, windows: [window], activePane: pane, createdSec, attachedClients: 0 },
-    window: { id: window, name: "stub", panes: [pane] },
+    info: {
+      id,
+      name: request.name,
+      windows: [window],
+      places: [{ index: 0, window }],
+      activeWindow: window,
+      activePane: pane,
+      createdSec,
+      attachedClients: 0,
+    },
+    window: { id: window, name: "stub", panes: [pane], cols, rows, layout: "", zoomed: false },
     pane: {
       id: pane,
       window,
-      cols: request.cols ?? STUB_COLS,
-      rows: request.rows ?? STUB_ROWS,
+      cols,
+      rows,
       active: true,
       pid: 0,
       title: "",

@@ -7,6 +7,7 @@ import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import type { Position } from "../../protocol/position.ts";
 import type { PaneForeground } from "../panes/foreground.ts";
 import type { ExitStatus, OutputSource } from "../panes/outputSource.ts";
+import type { WindowLayout, WindowPlace } from "../tmux/layout.ts";
 
 export interface PaneInfo {
   readonly id: PaneId;
@@ -25,6 +26,11 @@ export interface WindowInfo {
   /** Foreign text. */
   readonly name: string;
   readonly panes: readonly PaneId[];
+  readonly cols: number;
+  readonly rows: number;
+  /** As tmux writes it; empty for the stub. */
+  readonly layout: string;
+  readonly zoomed: boolean;
 }
 
 export interface SessionInfo {
@@ -32,6 +38,9 @@ export interface SessionInfo {
   /** The name tmux reports (`.` and `:` become `_`). */
   readonly name: string;
   readonly windows: readonly WindowId[];
+  /** The same windows, and where each stands. */
+  readonly places: readonly WindowPlace[];
+  readonly activeWindow: WindowId | undefined;
   /** The pane that input to the session reaches; undefined only while the session is being made or ended. */
   readonly activePane: PaneId | undefined;
   /** Unix time in seconds. */
@@ -196,6 +205,8 @@ export interface TmuxServer extends AsyncDisposable {
   windows(): readonly WindowInfo[];
   panes(): readonly PaneInfo[];
   findPane(pane: PaneId): PaneInfo | undefined;
+  /** Windows and panes as they stand, what changes in them, and what can be done to them. */
+  readonly layout: WindowLayout;
 
   /** @throws AppError ALREADY_EXISTS, INVALID_ARGUMENT, RESOURCE_LIMIT, TMUX_COMMAND_FAILED, CONNECTION_LOST */
   createSession(request: CreateSession): Promise<SessionInfo>;

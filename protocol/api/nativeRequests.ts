@@ -135,6 +135,9 @@ export type NativeCaptureQuery = v.InferOutput<typeof captureQuerySchema>;
 
 /** `readiness`: events of that name as well, the state at the beginning first. */
 export const streamQuerySchema = v.strictObject({ from: v.optional(fromSchema), readiness: flag });
+/** `after`: the id of the last event that is known, where no `Last-Event-ID` can be sent. `readiness`: that of every pane as well. */
+export const eventIdSchema = v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,32}:\d{1,15}$/, "after is the id of an event"));
+export const eventsQuerySchema = v.strictObject({ after: v.optional(eventIdSchema), readiness: flag });
 export const noQuerySchema = v.strictObject({});
 /** A request that needs no words. */
 export const emptyRequestSchema = v.strictObject({});

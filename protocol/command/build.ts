@@ -6,7 +6,7 @@
  * anybody can redefine a command for the whole server, is not meant (docs/tmuxFacts.md 52).
  */
 import type { PaneId, SessionId, WindowId } from "../ids.ts";
-import { quote, quoteLiteralFormat } from "./encode.ts";
+import { quote, quoteLiteralFormat, quoteProgram } from "./encode.ts";
 
 /** Several commands on one line: executed as one step, one guard block each; a failing one drops the rest. */
 export const joinGroup = (commands: readonly string[]): string => commands.join(" ; ");
@@ -148,9 +148,7 @@ export interface NewSession {
 
 export function newSession(options: NewSession): string {
   const cwd = options.cwd === undefined ? "" : ` -c ${quoteLiteralFormat(options.cwd)}`;
-  const command = argvOf(options.command ?? [])
-    .map((word) => ` ${quote(word)}`)
-    .join("");
+  const command = quoteProgram(options.command ?? []);
   const size =
     (options.cols === undefined ? "" : ` -x ${options.cols}`) +
     (options.rows === undefined ? "" : ` -y ${options.rows}`);
@@ -164,10 +162,6 @@ export function newSession(options: NewSession): string {
     ` -s ${quoteLiteralFormat(options.name)}${cwd}${command === "" ? "" : ` --${command}`}`
   );
 }
-
-/** tmux hands a single word to a shell as a script; a program without arguments is run as what it is called. */
-const argvOf = (command: readonly string[]): readonly string[] =>
-  command.length === 1 ? ["sh", "-c", 'exec "$0"', ...command] : command;
 
 /** From the environment that new panes get: the server's, or one session's. No error when it is not there. */
 export const unsetEnvironment = (name: string, session?: SessionId): string =>

@@ -45,3 +45,12 @@ export function quote(argument: string | Uint8Array): string {
 export function quoteLiteralFormat(text: string): string {
   return quote(text.replaceAll(/#+(?!#|\[)/g, "$&$&"));
 }
+
+/**
+ * The program of a new pane and its arguments, each with a blank before it. tmux hands a single word to a shell as a script;
+ * a program without arguments is run as what it is called.
+ */
+export function quoteProgram(argv: readonly string[]): string {
+  const words = argv.length === 1 ? ["sh", "-c", 'exec "$0"', ...argv] : argv;
+  return words.map((word) => ` ${quote(word)}`).join("");
+}

@@ -8,6 +8,7 @@ import { isPaneId, isSessionId, isWindowId, type PaneId, type SessionId, type Wi
 export interface WindowLink {
   readonly session: SessionId;
   readonly window: WindowId;
+  readonly index: number;
   /** The session's current window. */
   readonly active: boolean;
   /** It was made in a hub (`STRAY_OPTION`). */
@@ -18,13 +19,13 @@ export interface WindowLink {
 export const STRAY_OPTION = "@tmuxwire_stray";
 
 /** For `list-windows -a`: one row per place of a window in a session. Ids only. */
-export const WINDOW_LINKS_FORMAT = `#{session_id} #{window_id} #{window_active} #{?#{==:#{${STRAY_OPTION}},1},1,0}`;
+export const WINDOW_LINKS_FORMAT = `#{session_id} #{window_id} #{window_index} #{window_active} #{?#{==:#{${STRAY_OPTION}},1},1,0}`;
 
 export function decodeWindowLinks(body: Uint8Array): WindowLink[] {
   return lines(body).flatMap((line) => {
-    const [session = "", window = "", active, stray] = line.split(" ");
+    const [session = "", window = "", index, active, stray] = line.split(" ");
     if (!isSessionId(session) || !isWindowId(window)) return [];
-    return [{ session, window, active: active === "1", stray: stray === "1" }];
+    return [{ session, window, index: Number(index), active: active === "1", stray: stray === "1" }];
   });
 }
 
@@ -78,6 +79,12 @@ export interface PaneRow extends PaneEnd {
   readonly cols: number;
   readonly rows: number;
   readonly dead: boolean;
+  readonly windowCols: number;
+  readonly windowRows: number;
+  /** The window's active pane covers it. */
+  readonly zoomed: boolean;
+  /** Of the window, as tmux writes it; of a zoomed one that to which it goes back. */
+  readonly layout: string;
   readonly windowName: string;
   readonly title: string;
 }
@@ -85,11 +92,13 @@ export interface PaneRow extends PaneEnd {
 /** For `list-panes`. */
 export const paneRowsFormat = (nonce: string): string =>
   `${nonce}#{window_id} #{pane_id} #{pane_active} #{pane_width} #{pane_height} #{pane_pid}` +
-  ` #{pane_dead} #{pane_dead_status} #{pane_dead_signal}${nonce}#{window_name}${nonce}#{pane_title}`;
+  ` #{pane_dead} #{pane_dead_status} #{pane_dead_signal} #{window_width} #{window_height} #{window_zoomed_flag}` +
+  ` #{window_layout}${nonce}#{window_name}${nonce}#{pane_title}`;
 
 export function decodePaneRows(body: Uint8Array, nonce: string): PaneRow[] {
   return foreignRows(body, nonce, 3).flatMap(([ids = "", windowName = "", title = ""]) => {
-    const [window = "", pane = "", active, cols, rows, pid, dead, status, signal] = ids.split(" ");
+    const [window = "", pane = "", active, cols, rows, pid, dead, status, signal, ...ofWindow] = ids.split(" ");
+    const [windowCols, windowRows, zoomed, layout = ""] = ofWindow;
     if (!isWindowId(window) || !isPaneId(pane)) return [];
     return [
       {
@@ -102,6 +111,10 @@ export function decodePaneRows(body: Uint8Array, nonce: string): PaneRow[] {
         dead: dead === "1",
         deadStatus: optionalNumber(status),
         deadSignal: optionalNumber(signal),
+        windowCols: Number(windowCols),
+        windowRows: Number(windowRows),
+        zoomed: zoomed === "1",
+        layout,
         windowName,
         title,
       },
@@ -150,6 +163,12 @@ export function decodePanePlaces(body: Uint8Array): (readonly [PaneId, WindowId]
 
 /** For `list-panes -F #{pane_id}`; a window in several sessions is listed as often. */
 export const decodePaneIds = (body: Uint8Array): PaneId[] => [...new Set(lines(body).filter(isPaneId))];
+
+/** What `new-window` and `split-window` print of the pane they made (`layoutCommands.ts`). */
+export function decodeMade(body: Uint8Array): { readonly window: WindowId; readonly pane: PaneId } | undefined {
+  const [window = "", pane = ""] = lines(body)[0]?.split(" ") ?? [];
+  return isWindowId(window) && isPaneId(pane) ? { window, pane } : undefined;
+}
 
 export interface DeadPane extends PaneEnd {
   readonly pane: PaneId;

@@ -6,10 +6,10 @@ const body = (text: string): Uint8Array => Buffer.from(text);
 
 describe("window links", () => {
   test("one row per place", () => {
-    expect(formats.decodeWindowLinks(body("$0 @1 1 0\n$0 @2 0 1\n$1 @1 1 0\n"))).toEqual([
-      { session: "$0", window: "@1", active: true, stray: false },
-      { session: "$0", window: "@2", active: false, stray: true },
-      { session: "$1", window: "@1", active: true, stray: false },
+    expect(formats.decodeWindowLinks(body("$0 @1 0 1 0\n$0 @2 4 0 1\n$1 @1 1 1 0\n"))).toEqual([
+      { session: "$0", window: "@1", index: 0, active: true, stray: false },
+      { session: "$0", window: "@2", index: 4, active: false, stray: true },
+      { session: "$1", window: "@1", index: 1, active: true, stray: false },
     ]);
   });
 
@@ -48,7 +48,9 @@ describe("pane rows", () => {
     body(`${NONCE}${ids}${NONCE}${name}${NONCE}${title}\n`);
 
   test("a living pane", () => {
-    expect(formats.decodePaneRows(row("@1 %2 1 80 24 4711 0  ", "sh", "a\ntitle"), NONCE)).toEqual([
+    expect(
+      formats.decodePaneRows(row("@1 %2 1 80 24 4711 0   161 24 1 bb62,80x24,0,0,2", "sh", "a\ntitle"), NONCE),
+    ).toEqual([
       {
         window: "@1",
         pane: "%2",
@@ -59,6 +61,10 @@ describe("pane rows", () => {
         dead: false,
         deadStatus: undefined,
         deadSignal: undefined,
+        windowCols: 161,
+        windowRows: 24,
+        zoomed: true,
+        layout: "bb62,80x24,0,0,2",
         windowName: "sh",
         title: "a\ntitle",
       },
@@ -66,9 +72,9 @@ describe("pane rows", () => {
   });
 
   test("a dead one, by status and by signal", () => {
-    const [status] = formats.decodePaneRows(row("@1 %2 0 80 24 1 1 3 ", "", ""), NONCE);
+    const [status] = formats.decodePaneRows(row("@1 %2 0 80 24 1 1 3  80 24 0 x", "", ""), NONCE);
     expect(status).toMatchObject({ dead: true, deadStatus: 3, deadSignal: undefined, active: false });
-    const [signal] = formats.decodePaneRows(row("@1 %2 0 80 24 1 1  9", "", ""), NONCE);
+    const [signal] = formats.decodePaneRows(row("@1 %2 0 80 24 1 1  9 80 24 0 x", "", ""), NONCE);
     expect(signal).toMatchObject({ dead: true, deadStatus: undefined, deadSignal: 9 });
   });
 });

@@ -16,6 +16,10 @@ const row = (pane: string, more: Partial<PaneRow> = {}): PaneRow => ({
   dead: false,
   deadStatus: undefined,
   deadSignal: undefined,
+  windowCols: 80,
+  windowRows: 24,
+  zoomed: false,
+  layout: "",
   windowName: "w",
   title: "",
   ...more,
@@ -25,7 +29,7 @@ function known(): Inventory {
   const inventory = new Inventory();
   inventory.applyTopology(
     [{ session, createdSec: 1, usedSec: 1, attached: 0, name: "s" }],
-    [{ session, window, active: true, stray: false }],
+    [{ session, window, active: true, index: 0, stray: false }],
   );
   inventory.applyPanes([row("%1"), row("%2")]);
   return inventory;

@@ -1,0 +1,236 @@
+/**
+ * What happens on one tmux server, in one order for all who follow it: changes of the tree, of the connection's state, of
+ * readiness. A reader has a place in it and no queue of its own: one that is too slow for what is kept is told the whole
+ * tree instead (`reset`), and so is one whose place is not known. It begins with the first reader and lasts, so that
+ * readers can come back.
+ */
+import { randomBytes } from "node:crypto";
+import type { PaneReadiness, ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
+import type { ServerState, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { TreeEvent } from "../../daemon/tmux/layout.ts";
+import type { NativeReadiness } from "../../protocol/api/nativeAnswers.ts";
+import type { NativeServerEvent, NativeTreeAnswer, RESET_REASONS } from "../../protocol/api/nativeTree.ts";
+import { isPaneId, type PaneId } from "../../protocol/ids.ts";
+import { readinessAnswer } from "./answers.ts";
+
+/** What is kept for readers who come back or are slow: minutes of a busy person's work. */
+const MAX_EVENTS = 4_096;
+const MAX_EVENT_CHARS = 4_194_304;
+
+type ResetReason = (typeof RESET_REASONS)[number];
+
+interface Kept {
+  readonly event: NativeServerEvent["type"];
+  readonly data: string;
+}
+
+export interface ServerEventSink {
+  /** Bytes that may be written now. */
+  room(): number;
+  /** @param data JSON without a line end */
+  send(event: NativeServerEvent["type"], data: string, id: string): void;
+}
+
+export interface ServerEventsOptions {
+  readonly server: TmuxServer;
+  readonly readiness: ReadinessWatcher | undefined;
+  readonly onError: (error: unknown) => void;
+  readonly maxEvents?: number | undefined;
+  readonly maxChars?: number | undefined;
+}
+
+export class ServerEvents {
+  readonly #options: ServerEventsOptions;
+  /** Another daemon's ids, or those of an earlier start, are none of ours. */
+  readonly #name = randomBytes(6).toString("hex");
+  readonly #readers = new Set<ServerEventReader>();
+  readonly #watched = new Map<string, PaneReadiness>();
+  #kept: Kept[] = [];
+  #chars = 0;
+  /** Of the newest event; the first has 1. */
+  #seq = 0;
+  #state: ServerState | undefined;
+  /** Readers that want readiness, and since which event it has been told without a break. */
+  #wanting = 0;
+  #readinessSince = Number.POSITIVE_INFINITY;
+
+  constructor(options: ServerEventsOptions) {
+    this.#options = options;
+  }
+
+  /** With its place among the events. */
+  tree(): NativeTreeAnswer {
+    this.#begin();
+    return {
+      id: this.idOf(this.#seq),
+      state: this.#options.server.status().state,
+      ...this.#options.server.layout.tree(),
+    };
+  }
+
+  /** @param after the id of the last event that the reader knows */
+  open(sink: ServerEventSink, after: string | undefined, wantsReadiness: boolean): ServerEventReader {
+    this.#begin();
+    const reader = new ServerEventReader(this, sink, wantsReadiness, () => {
+      if (this.#readers.delete(reader) && wantsReadiness) this.#release();
+    });
+    // Before readiness begins: a place from before is not one at which it was told.
+    const start = after === undefined ? undefined : this.#seqOf(after, wantsReadiness);
+    this.#readers.add(reader);
+    if (wantsReadiness) this.#want();
+    if (start === undefined) reader.reset(after === undefined ? "start" : "unknown");
+    else reader.resume(start);
+    return reader;
+  }
+
+  idOf(seq: number): string {
+    return `${this.#name}:${seq}`;
+  }
+
+  get head(): number {
+    return this.#seq;
+  }
+
+  /** The event after this one; `gone` when it is not kept any more. */
+  next(seq: number): Kept | "gone" | undefined {
+    if (seq >= this.#seq) return undefined;
+    return this.#kept[this.#kept.length - (this.#seq - seq)] ?? "gone";
+  }
+
+  resetData(reason: ResetReason, withReadiness: boolean): string {
+    const { id: _id, ...tree } = this.tree();
+    const readiness: Record<string, NativeReadiness> = {};
+    for (const [pane, { current }] of this.#watched) readiness[pane] = readinessAnswer(current);
+    const event: NativeServerEvent = { type: "reset", reason, ...tree, ...(withReadiness ? { readiness } : {}) };
+    return JSON.stringify(event);
+  }
+
+  #begin(): void {
+    if (this.#state !== undefined) return;
+    const { server } = this.#options;
+    this.#state = server.status().state;
+    server.layout.watch((events) => this.#tell(events));
+    server.subscribe((event) => {
+      if (event.kind !== "state" || event.state === this.#state) return;
+      this.#state = event.state;
+      this.#tell([{ type: "server-state", state: event.state }]);
+    });
+  }
+
+  #tell(events: readonly (TreeEvent | NativeServerEvent)[]): void {
+    for (const event of events) {
+      this.#keep(event);
+      if (this.#wanting === 0) continue;
+      if (event.type === "pane-created" && isPaneId(event.pane.id)) this.#watch(event.pane.id);
+      if (event.type === "pane-closed") this.#unwatch(event.pane);
+    }
+    for (const reader of this.#readers) reader.pump();
+  }
+
+  #keep(event: NativeServerEvent): void {
+    const data = JSON.stringify(event);
+    this.#seq += 1;
+    this.#chars += data.length;
+    this.#kept.push({ event: event.type, data });
+    const { maxEvents = MAX_EVENTS, maxChars = MAX_EVENT_CHARS } = this.#options;
+    let drop = 0;
+    for (; this.#kept.length - drop > maxEvents || this.#chars > maxChars; drop += 1) {
+      this.#chars -= this.#kept[drop]?.data.length ?? 0;
+    }
+    if (drop > 0) this.#kept = this.#kept.slice(drop);
+  }
+
+  #seqOf(id: string, wantsReadiness: boolean): number | undefined {
+    const [, name, digits] = /^([0-9a-f]{12}):(\d{1,15})$/.exec(id) ?? [];
+    const seq = Number(digits);
+    if (name !== this.#name || seq > this.#seq || this.next(seq) === "gone") return undefined;
+    return wantsReadiness && seq < this.#readinessSince ? undefined : seq;
+  }
+
+  #want(): void {
+    this.#wanting += 1;
+    if (this.#wanting > 1) return;
+    this.#readinessSince = this.#seq;
+    for (const { id } of this.#options.server.layout.tree().panes) this.#watch(id);
+  }
+
+  #release(): void {
+    this.#wanting -= 1;
+    if (this.#wanting > 0) return;
+    this.#readinessSince = Number.POSITIVE_INFINITY;
+    for (const pane of this.#watched.keys()) this.#unwatch(pane);
+  }
+
+  #watch(pane: PaneId): void {
+    if (this.#watched.has(pane)) return;
+    try {
+      const watched = this.#options.readiness?.watch(this.#options.server, pane);
+      if (watched === undefined) return;
+      this.#watched.set(pane, watched);
+      watched.subscribe((readiness) =>
+        this.#tell([{ type: "readiness", pane, readiness: readinessAnswer(readiness) }]),
+      );
+    } catch (error) {
+      // It went in this very moment: that is told by its own event.
+      this.#options.onError(error);
+    }
+  }
+
+  #unwatch(pane: string): void {
+    this.#watched.get(pane)?.[Symbol.dispose]();
+    this.#watched.delete(pane);
+  }
+}
+
+/** One reader's place. */
+export class ServerEventReader {
+  readonly #events: ServerEvents;
+  readonly #sink: ServerEventSink;
+  readonly #wantsReadiness: boolean;
+  readonly #onClose: () => void;
+  #seq = 0;
+  #reset: ResetReason | undefined;
+  #closed = false;
+
+  constructor(events: ServerEvents, sink: ServerEventSink, wantsReadiness: boolean, onClose: () => void) {
+    this.#events = events;
+    this.#sink = sink;
+    this.#wantsReadiness = wantsReadiness;
+    this.#onClose = onClose;
+  }
+
+  /** From the tree as it is when it is written. */
+  reset(reason: ResetReason): void {
+    this.#reset = reason;
+  }
+
+  resume(seq: number): void {
+    this.#seq = seq;
+  }
+
+  /** Writes what there is room for. */
+  pump(): void {
+    while (!this.#closed && this.#sink.room() > 0) {
+      const next = this.#reset === undefined ? this.#events.next(this.#seq) : undefined;
+      if (next === "gone") this.#reset = "behind";
+      if (this.#reset !== undefined) {
+        const data = this.#events.resetData(this.#reset, this.#wantsReadiness);
+        this.#reset = undefined;
+        this.#seq = this.#events.head;
+        this.#sink.send("reset", data, this.#events.idOf(this.#seq));
+        continue;
+      }
+      if (next === undefined || next === "gone") return;
+      this.#seq += 1;
+      if (next.event === "readiness" && !this.#wantsReadiness) continue;
+      this.#sink.send(next.event, next.data, this.#events.idOf(this.#seq));
+    }
+  }
+
+  /** Safe to call twice. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#onClose();
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * Tells what changes in a server's tree, once a listing is complete: the tree is compared with the one told before, so each
+ * change is told once and in order, and never before the inventory knows of it. Nothing is compared while nobody listens.
+ */
+import type { ServerTree, TreeEvent } from "../tmux/layout.ts";
+import { type ParsedLayouts, treeChanges, treeOf, type TreeSource } from "./windowTree.ts";
+
+export interface TreeWatchOptions {
+  readonly source: TreeSource;
+  readonly onListenerError: (error: unknown) => void;
+}
+
+export class TreeWatch {
+  readonly #options: TreeWatchOptions;
+  readonly #parsed: ParsedLayouts = new Map();
+  #listeners: readonly ((events: readonly TreeEvent[]) => void)[] = [];
+  /** As it was told. */
+  #told: ServerTree | undefined;
+
+  constructor(options: TreeWatchOptions) {
+    this.#options = options;
+  }
+
+  /** What the listeners have been told of; as the inventory has it while nobody listens. */
+  tree(): ServerTree {
+    return this.#told ?? treeOf(this.#options.source, this.#parsed);
+  }
+
+  /** Returns the unsubscribe function. */
+  watch(listener: (events: readonly TreeEvent[]) => void): () => void {
+    this.#told ??= treeOf(this.#options.source, this.#parsed);
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== listener);
+      if (this.#listeners.length === 0) this.#told = undefined;
+    };
+  }
+
+  /** The inventory is complete again. */
+  changed(): void {
+    if (this.#told === undefined) return;
+    const tree = treeOf(this.#options.source, this.#parsed);
+    const events = treeChanges(this.#told, tree);
+    if (events.length === 0) return;
+    this.#told = tree;
+    for (const listener of this.#listeners) {
+      try {
+        listener(events);
+      } catch (error) {
+        this.#options.onListenerError(error);
+      }
+    }
+  }
+
+  /** Nobody is told any more. */
+  clear(): void {
+    this.#listeners = [];
+    this.#told = undefined;
+  }
+}
