@@ -79,7 +79,7 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
   const eventsOf = (server: TmuxServer): ServerEvents => {
     const onError = (error: unknown): void => log.error("native.subscriber.failed", { error });
     const { readiness, eventBounds } = options;
-    const known = events.get(server) ?? new ServerEvents({ server, readiness, onError, ...eventBounds });
+    const known = events.get(server) ?? new ServerEvents({ server, readiness, clock, onError, ...eventBounds });
     events.set(server, known);
     return known;
   };

@@ -9,16 +9,24 @@
 import type * as answers from "../../protocol/api/nativeAnswers.ts";
 import type * as delivery from "../../protocol/api/nativeDelivery.ts";
 import type * as requests from "../../protocol/api/nativeRequests.ts";
+import type { NativeTreeAnswer, NativeWindow } from "../../protocol/api/nativeTree.ts";
 import { decodeBase64, type FollowOptions, type PaneEvent } from "./clientEvents.ts";
 import { followPane } from "./clientFollow.ts";
 import { type CallOptions, type ClientOptions, HttpCaller } from "./clientHttp.ts";
+import { LayoutClient } from "./clientLayout.ts";
+import { followServer, type ServerEventsOptions, type ServerEventWithId } from "./clientServerEvents.ts";
 import { ClientSocket, type SocketOptions } from "./clientSocket.ts";
 
 export type { FollowOptions, PaneEvent, SocketFollowOptions } from "./clientEvents.ts";
 export { type CallOptions, type ClientOptions, TmuxwireError } from "./clientHttp.ts";
+export type { LayoutClient } from "./clientLayout.ts";
+export type { ServerEventsOptions, ServerEventWithId } from "./clientServerEvents.ts";
 export type { ClientSocket, SocketOptions } from "./clientSocket.ts";
+export { applyTreeEvent } from "../../protocol/api/applyTreeEvent.ts";
 export type * from "../../protocol/api/nativeAnswers.ts";
 export type * from "../../protocol/api/nativeDelivery.ts";
+export type * from "../../protocol/api/nativeLayout.ts";
+export type * from "../../protocol/api/nativeTree.ts";
 export type * from "../../protocol/api/nativeRequests.ts";
 
 export const createClient = (options: ClientOptions): TmuxwireClient => new TmuxwireClient(options);
@@ -48,10 +56,13 @@ export class TmuxwireClient {
 export class ServerClient {
   readonly #http: HttpCaller;
   readonly #path: readonly string[];
+  /** Operations on windows and panes. */
+  readonly layout: LayoutClient;
 
   constructor(http: HttpCaller, name: string) {
     this.#http = http;
     this.#path = ["v1", "servers", name];
+    this.layout = new LayoutClient(http, this.#path);
   }
 
   async sessions(options: CallOptions = {}): Promise<readonly answers.NativeSession[]> {
@@ -66,6 +77,21 @@ export class ServerClient {
   /** By name, or by id (`$3`). */
   async killSession(session: string, options: CallOptions = {}): Promise<void> {
     await this.#http.json({ method: "DELETE", path: [...this.#path, "sessions", session], ...options });
+  }
+
+  async windows(options: CallOptions = {}): Promise<readonly NativeWindow[]> {
+    const request = { method: "GET", path: [...this.#path, "windows"], ...options } as const;
+    return (await this.#http.json<{ windows: NativeWindow[] }>(request)).windows;
+  }
+
+  /** Everything there is to draw; `events({ after: tree.id })` goes on from it. */
+  tree(options: CallOptions = {}): Promise<NativeTreeAnswer> {
+    return this.#http.json({ method: "GET", path: [...this.#path, "tree"], ...options });
+  }
+
+  /** What happens to sessions, windows and panes; the whole tree first. Ends when the loop is left. */
+  events(options: ServerEventsOptions = {}): AsyncGenerator<ServerEventWithId, void, void> {
+    return followServer(this.#http, [...this.#path, "events"], options);
   }
 
   async panes(options: CallOptions = {}): Promise<readonly answers.NativePane[]> {

@@ -203,6 +203,8 @@ export class ClientSocket {
       this.#answered(message.id, message);
       return;
     }
+    // Events of a server, which this client reads by `ServerClient.events`.
+    if (message.type === "server-event") return;
     const follower = this.#byChannel.get(message.channel);
     if (message.type === "closed") this.#byChannel.delete(message.channel);
     follower?.message(message);

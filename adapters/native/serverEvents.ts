@@ -1,10 +1,11 @@
 /**
  * What happens on one tmux server, in one order for all who follow it: changes of the tree, of the connection's state, of
  * readiness. A reader has a place in it and no queue of its own: one that is too slow for what is kept is told the whole
- * tree instead (`reset`), and so is one whose place is not known. It begins with the first reader and lasts, so that
- * readers can come back.
+ * tree instead (`reset`), and so is one whose place is not known. It begins with the first reader and lasts for a while
+ * after the last, so that readers can come back.
  */
 import { randomBytes } from "node:crypto";
+import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import type { PaneReadiness, ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { ServerState, TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { TreeEvent } from "../../daemon/tmux/layout.ts";
@@ -16,6 +17,8 @@ import { readinessAnswer } from "./answers.ts";
 /** What is kept for readers who come back or are slow: minutes of a busy person's work. */
 const MAX_EVENTS = 4_096;
 const MAX_EVENT_CHARS = 4_194_304;
+/** A reader that was cut off is back sooner, or wants the whole tree anyway. */
+const LINGER_MS = 60_000;
 
 type ResetReason = (typeof RESET_REASONS)[number];
 
@@ -34,6 +37,7 @@ export interface ServerEventSink {
 export interface ServerEventsOptions {
   readonly server: TmuxServer;
   readonly readiness: ReadinessWatcher | undefined;
+  readonly clock: Clock;
   readonly onError: (error: unknown) => void;
   readonly maxEvents?: number | undefined;
   readonly maxChars?: number | undefined;
@@ -42,7 +46,7 @@ export interface ServerEventsOptions {
 export class ServerEvents {
   readonly #options: ServerEventsOptions;
   /** Another daemon's ids, or those of an earlier start, are none of ours. */
-  readonly #name = randomBytes(6).toString("hex");
+  #name = newName();
   readonly #readers = new Set<ServerEventReader>();
   readonly #watched = new Map<string, PaneReadiness>();
   #kept: Kept[] = [];
@@ -50,6 +54,8 @@ export class ServerEvents {
   /** Of the newest event; the first has 1. */
   #seq = 0;
   #state: ServerState | undefined;
+  #stop: (() => void) | undefined;
+  #linger: Timer | undefined;
   /** Readers that want readiness, and since which event it has been told without a break. */
   #wanting = 0;
   #readinessSince = Number.POSITIVE_INFINITY;
@@ -61,6 +67,7 @@ export class ServerEvents {
   /** With its place among the events. */
   tree(): NativeTreeAnswer {
     this.#begin();
+    this.#endSoon();
     return {
       id: this.idOf(this.#seq),
       state: this.#options.server.status().state,
@@ -71,8 +78,12 @@ export class ServerEvents {
   /** @param after the id of the last event that the reader knows */
   open(sink: ServerEventSink, after: string | undefined, wantsReadiness: boolean): ServerEventReader {
     this.#begin();
+    this.#linger?.cancel();
+    this.#linger = undefined;
     const reader = new ServerEventReader(this, sink, wantsReadiness, () => {
-      if (this.#readers.delete(reader) && wantsReadiness) this.#release();
+      if (!this.#readers.delete(reader)) return;
+      if (wantsReadiness) this.#release();
+      this.#endSoon();
     });
     // Before readiness begins: a place from before is not one at which it was told.
     const start = after === undefined ? undefined : this.#seqOf(after, wantsReadiness);
@@ -98,10 +109,11 @@ export class ServerEvents {
   }
 
   resetData(reason: ResetReason, withReadiness: boolean): string {
-    const { id: _id, ...tree } = this.tree();
+    const { server } = this.#options;
+    const [{ state }, tree] = [server.status(), server.layout.tree()];
     const readiness: Record<string, NativeReadiness> = {};
     for (const [pane, { current }] of this.#watched) readiness[pane] = readinessAnswer(current);
-    const event: NativeServerEvent = { type: "reset", reason, ...tree, ...(withReadiness ? { readiness } : {}) };
+    const event: NativeServerEvent = { type: "reset", reason, state, ...tree, ...(withReadiness ? { readiness } : {}) };
     return JSON.stringify(event);
   }
 
@@ -109,11 +121,29 @@ export class ServerEvents {
     if (this.#state !== undefined) return;
     const { server } = this.#options;
     this.#state = server.status().state;
-    server.layout.watch((events) => this.#tell(events));
-    server.subscribe((event) => {
+    const unwatch = server.layout.watch((events) => this.#tell(events));
+    const unsubscribe = server.subscribe((event) => {
       if (event.kind !== "state" || event.state === this.#state) return;
       this.#state = event.state;
       this.#tell([{ type: "server-state", state: event.state }]);
+    });
+    this.#stop = () => {
+      unwatch();
+      unsubscribe();
+    };
+  }
+
+  /** Nobody reads: what follows is not kept for ever, and a place in it is one that is not known then. */
+  #endSoon(): void {
+    if (this.#readers.size > 0) return;
+    const { clock } = this.#options;
+    this.#linger?.cancel();
+    this.#linger = clock.callAt(clock.nowMs() + LINGER_MS, () => {
+      this.#stop?.();
+      this.#state = undefined;
+      this.#kept = [];
+      this.#chars = 0;
+      this.#name = newName();
     });
   }
 
@@ -181,6 +211,8 @@ export class ServerEvents {
     this.#watched.delete(pane);
   }
 }
+
+const newName = (): string => randomBytes(6).toString("hex");
 
 /** One reader's place. */
 export class ServerEventReader {

@@ -19,6 +19,7 @@ import { readinessAnswer } from "./answers.ts";
 import type { NativeContext } from "./context.ts";
 import { ReadinessStream } from "./readiness.ts";
 import { inputParts, parse, streamStart } from "./requests.ts";
+import { SocketEvents } from "./socketEvents.ts";
 import { findPane, findServer } from "./targets.ts";
 
 const TRANSPORT = { transport: "websocket" } as const;
@@ -40,12 +41,14 @@ export class StreamSocket {
   readonly #socket: WebSocket;
   readonly #writer: SocketWriter;
   readonly #channels = new Map<number, OpenChannel>();
+  readonly #serverEvents: SocketEvents;
   /** Requests whose answer is still to come. */
   #underWay = 0;
   #isStopping = false;
   readonly #stop = (): void => {
     this.#isStopping = true;
     for (const { subscription } of this.#channels.values()) subscription?.finish(daemonStopping());
+    this.#serverEvents.finish(daemonStopping());
     this.#leaveWhenAnswered();
   };
 
@@ -58,6 +61,10 @@ export class StreamSocket {
       ...context.bounds,
       onDrain: () => this.#pump(),
       onStall: () => context.metrics.streamsStalled.add(1, TRANSPORT),
+    });
+    this.#serverEvents = new SocketEvents(context, {
+      room: () => this.#writer.room(),
+      text: (text) => this.#writer.text(text),
     });
     context.open.add(this.#stop);
   }
@@ -78,6 +85,7 @@ export class StreamSocket {
   closed(): void {
     this.#context.open.delete(this.#stop);
     this.#writer.close();
+    this.#serverEvents.close();
     for (const channel of this.#channels.values()) endChannel(channel);
     this.#channels.clear();
   }
@@ -100,6 +108,12 @@ export class StreamSocket {
         channel.subscription?.pump();
         return;
       }
+      case "follow-events":
+        this.#serverEvents.follow(request);
+        return;
+      case "unfollow-events":
+        this.#serverEvents.unfollow(request);
+        return;
       case "input": {
         const { server, pane } = this.#target(request);
         const answer = server.input(pane.id, inputParts(request.parts));
@@ -221,6 +235,7 @@ export class StreamSocket {
   }
 
   #pump(): void {
+    this.#serverEvents.pump();
     for (const { subscription, readiness } of this.#channels.values()) {
       readiness?.pump();
       subscription?.pump();

@@ -13,6 +13,7 @@ import type { Clock } from "../time/clock.ts";
 import { ExitSettler } from "./exitSettler.ts";
 import { Inventory } from "./inventory.ts";
 import { InventoryRefresher } from "./inventoryRefresher.ts";
+import { SHAPES_FORMAT, SilentChanges } from "./silentChanges.ts";
 import type { ServerEvent } from "./tmuxServer.ts";
 
 const PANES_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_dead} #{pane_dead_status} #{pane_dead_signal}";
@@ -23,6 +24,8 @@ export interface GuestInventoryOptions {
   readonly serverPid: () => number | undefined;
   /** @throws AppError CONNECTION_LOST */
   readonly connection: () => ControlConnection;
+  /** That which stays on one session. @throws AppError CONNECTION_LOST */
+  readonly base: () => ControlConnection;
   readonly log: (event: string, fields: object) => void;
   readonly onEvents: (events: readonly ServerEvent[]) => void;
   /** A listing is complete, or everything is gone. */
@@ -38,6 +41,7 @@ export class GuestInventory {
   readonly #options: GuestInventoryOptions;
   readonly #refresher: InventoryRefresher;
   readonly #settler: ExitSettler;
+  readonly #silent: SilentChanges;
   #fresh: ControlConnection | undefined;
 
   constructor(options: GuestInventoryOptions) {
@@ -65,6 +69,7 @@ export class GuestInventory {
       onLook: () => this.#comparePanes(),
       onError: (error) => this.#failed(error),
     });
+    this.#silent = new SilentChanges(SHAPES_FORMAT, options.base);
     const { clock, serverPid } = options;
     this.#settler = new ExitSettler({ clock, serverPid, look: () => this.#refresher.look() });
   }
@@ -78,6 +83,7 @@ export class GuestInventory {
     } finally {
       this.#fresh = undefined;
     }
+    this.#silent.attached(connection);
   }
 
   /** Resolves after a listing that was asked for after this call. @throws AppError CONNECTION_LOST */
@@ -88,6 +94,11 @@ export class GuestInventory {
   /** The same, with these windows in it. */
   list(windows: readonly WindowId[]): Promise<void> {
     return this.#refresher.list(windows);
+  }
+
+  /** Somebody wants to know of what tmux tells nobody. */
+  follow(isFollowed: boolean): void {
+    this.#silent.follow(isFollowed);
   }
 
   /** Asks for what failed while tmux did not answer. */
@@ -130,6 +141,9 @@ export class GuestInventory {
       case "window-renamed":
       case "window-pane-changed":
         this.#refresher.windowChanged(notification.window);
+        return;
+      case "subscription-changed":
+        this.#refresher.everythingChanged();
         return;
       case "client-session-changed":
       case "client-detached":

@@ -88,6 +88,7 @@ export class GuestServer implements ServerKind {
       clock,
       serverPid: () => this.#base.serverPid,
       connection: () => this.#streams.connection(),
+      base: () => this.#base.connection(),
       log,
       onEvents: (events) => this.#emit(events),
       onComplete: () => this.layout.changed(),
@@ -149,6 +150,7 @@ export class GuestServer implements ServerKind {
         list: (windows) => this.#inventory.list(windows),
         killSession: (session) => this.killSession(session),
         leaveSession: (session) => this.#leave(session),
+        follow: (isFollowed) => this.#inventory.follow(isFollowed),
       },
       onListenerError,
     );

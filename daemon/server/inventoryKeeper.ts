@@ -32,6 +32,7 @@ import { PaneLook } from "./paneLook.ts";
 import type { PaneRegistry } from "./paneRegistry.ts";
 import { lookForEnd } from "./serverEnd.ts";
 import type { ServerListeners } from "./serverListeners.ts";
+import { PLACES_FORMAT, SilentChanges } from "./silentChanges.ts";
 import { TitleWatch } from "./titleWatch.ts";
 import type { ServerEvent } from "./tmuxServer.ts";
 
@@ -57,6 +58,7 @@ export class InventoryKeeper {
   readonly #settler: ExitSettler;
   readonly #ttys: TtyWatch;
   readonly #guard: HubGuard;
+  readonly #silent = new SilentChanges(PLACES_FORMAT, () => this.requireHub().connection);
   #hub: AttachedHub | undefined;
   #identity: ServerIdentity | undefined;
 
@@ -130,6 +132,7 @@ export class InventoryKeeper {
     this.inventory.features = hub.connection.features;
     await this.#refresher.refreshAll();
     this.#guard.begin();
+    this.#silent.attached(hub.connection);
   }
 
   /**
@@ -177,6 +180,11 @@ export class InventoryKeeper {
     return this.#refresher.list(windows);
   }
 
+  /** Somebody wants to know of what tmux tells nobody. */
+  follow(isFollowed: boolean): void {
+    this.#silent.follow(isFollowed);
+  }
+
   /** Asks for what failed while tmux did not answer. */
   resume(): void {
     this.#refresher.resume();
@@ -220,6 +228,7 @@ export class InventoryKeeper {
       case "client-detached":
       case "window-add":
       case "window-close":
+      case "subscription-changed":
         this.#refresher.topologyChanged();
         return;
       case "layout-change":

@@ -84,6 +84,12 @@ export class InventoryRefresher {
     return this.refresh();
   }
 
+  /** Anything may be another, and nothing says what. */
+  everythingChanged(): void {
+    this.#all = true;
+    this.topologyChanged();
+  }
+
   /** A pane that no listing has met yet: whatever is being listed may be older than this. */
   unknownPaneChanged(pane: PaneId): void {
     this.#unknownPanes.add(pane);

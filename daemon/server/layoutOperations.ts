@@ -36,6 +36,8 @@ export interface LayoutHost {
   list(windows: readonly WindowId[]): Promise<void>;
   /** Ends a session with all that is in it, and whatever is ours in it. */
   killSession(session: SessionId): Promise<void>;
+  /** Somebody follows the tree, or nobody does any more. */
+  follow(isFollowed: boolean): void;
   /** The session is about to lose its last window. */
   leaveSession(session: SessionId): Promise<void>;
 }

@@ -138,6 +138,7 @@ class OwnedServer implements ServerKind {
         killSession: (session) => this.killSession(session),
         // The hub stays.
         leaveSession: () => Promise.resolve(),
+        follow: (isFollowed) => this.#keeper.follow(isFollowed),
       },
       onListenerError,
     );

@@ -9,7 +9,11 @@ export class RealLayout implements WindowLayout {
 
   constructor(host: LayoutHost, onListenerError: (error: unknown) => void) {
     this.#host = host;
-    this.#watch = new TreeWatch({ source: host.inventory, onListenerError });
+    this.#watch = new TreeWatch({
+      source: host.inventory,
+      onListenerError,
+      onFollowed: (isFollowed) => host.follow(isFollowed),
+    });
   }
 
   tree(): ServerTree {

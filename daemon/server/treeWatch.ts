@@ -8,6 +8,8 @@ import { type ParsedLayouts, treeChanges, treeOf, type TreeSource } from "./wind
 export interface TreeWatchOptions {
   readonly source: TreeSource;
   readonly onListenerError: (error: unknown) => void;
+  /** The first listener came, or the last one left. */
+  readonly onFollowed?: ((isFollowed: boolean) => void) | undefined;
 }
 
 export class TreeWatch {
@@ -28,11 +30,18 @@ export class TreeWatch {
 
   /** Returns the unsubscribe function. */
   watch(listener: (events: readonly TreeEvent[]) => void): () => void {
-    this.#told ??= treeOf(this.#options.source, this.#parsed);
+    if (this.#told === undefined) {
+      this.#told = treeOf(this.#options.source, this.#parsed);
+      this.#options.onFollowed?.(true);
+    }
     this.#listeners = [...this.#listeners, listener];
     return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== listener);
-      if (this.#listeners.length === 0) this.#told = undefined;
+      const left = this.#listeners.filter((other) => other !== listener);
+      if (left.length === this.#listeners.length) return;
+      this.#listeners = left;
+      if (left.length > 0) return;
+      this.#told = undefined;
+      this.#options.onFollowed?.(false);
     };
   }
 

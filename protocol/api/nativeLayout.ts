@@ -46,11 +46,11 @@ export const LAYOUT_OPERATIONS = {
     body: v.strictObject({ pane: target, ...place, ...program }),
   },
   "kill-pane": {
-    summary: "End a pane and its program; the window goes with its last pane.",
+    summary: "End a pane and its program.",
     body: v.strictObject({ pane: target }),
   },
   "kill-window": {
-    summary: "End a window and every program in it; a session goes with its last window.",
+    summary: "End a window and every program in it.",
     body: v.strictObject({ window: target }),
   },
   "rename-window": {
@@ -62,11 +62,11 @@ export const LAYOUT_OPERATIONS = {
     body: v.strictObject({ session: target, name }),
   },
   "select-pane": {
-    summary: "Make a pane, or its neighbour, the active one of its window.",
+    summary: "Make a pane, or its neighbour, the active one.",
     body: v.strictObject({ pane: target, direction: v.optional(side) }),
   },
   "select-window": {
-    summary: "Make a window the active one of its sessions, or of one of them.",
+    summary: "Make a window the active one of its sessions.",
     body: v.strictObject({ window: target, session: v.optional(target) }),
   },
   "swap-pane": {
@@ -97,7 +97,7 @@ export const LAYOUT_OPERATIONS = {
     }),
   },
   "resize-window": {
-    summary: "Set a window's size for good, or give it back to the terminals that show it.",
+    summary: "Set a window's size, or let its terminals decide again.",
     body: v.strictObject({ window: target, cols: v.optional(cells), rows: v.optional(cells), automatic: flag }),
   },
   "select-layout": {
@@ -105,7 +105,7 @@ export const LAYOUT_OPERATIONS = {
     body: v.strictObject({ window: target, layout: v.pipe(v.string(), v.nonEmpty(), v.maxLength(65_536)) }),
   },
   "respawn-pane": {
-    summary: "Start a program in a new pane that takes the place of another.",
+    summary: "Start a program in a new pane in the place of another.",
     body: v.strictObject({ pane: target, ...program }),
   },
   "clear-history": {
@@ -113,11 +113,11 @@ export const LAYOUT_OPERATIONS = {
     body: v.strictObject({ pane: target }),
   },
   "set-window-option": {
-    summary: "Set one of a window's own options; null takes its value back.",
+    summary: "Set one of a window's own options, or take it back.",
     body: v.strictObject({ window: target, option: name, value }),
   },
   "set-pane-option": {
-    summary: "Set one of a pane's own options; null takes its value back.",
+    summary: "Set one of a pane's own options, or take it back.",
     body: v.strictObject({ pane: target, option: name, value }),
   },
 } as const;

@@ -2,8 +2,9 @@
  * Streams of the native API: the events of SSE and the messages of the WebSocket (docs/contracts/native.md, "Streams").
  */
 import * as v from "valibot";
-import { inputRequestSchema, fromSchema, sizeRequestSchema } from "./nativeRequests.ts";
+import { eventIdSchema, fromSchema, inputRequestSchema, sizeRequestSchema } from "./nativeRequests.ts";
 import type { NativeExit, NativeGap, NativeReadiness } from "./nativeAnswers.ts";
+import type { NativeServerEvent } from "./nativeTree.ts";
 
 /** First event of a subscription, its position where reading begins. */
 export interface StreamOpen {
@@ -67,6 +68,14 @@ export const streamRequestSchema = v.variant("type", [
     bytes: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_073_741_824)),
   }),
   v.strictObject({
+    type: v.literal("follow-events"),
+    id,
+    server: v.string(),
+    after: v.optional(eventIdSchema),
+    readiness: v.optional(v.boolean()),
+  }),
+  v.strictObject({ type: v.literal("unfollow-events"), id, server: v.string() }),
+  v.strictObject({
     type: v.literal("input"),
     id,
     server: v.string(),
@@ -99,4 +108,14 @@ export type StreamMessage =
   | ({ readonly type: "resize"; readonly channel: number } & StreamResize)
   | ({ readonly type: "exit"; readonly channel: number } & NativeExit)
   | ({ readonly type: "readiness"; readonly channel: number } & NativeReadiness)
-  | ({ readonly type: "closed"; readonly channel: number } & StreamClosed);
+  | ({ readonly type: "closed"; readonly channel: number } & StreamClosed)
+  | ServerEventMessage;
+
+/** What happens on a server, for who follows its events; the last one is `closed`. */
+export interface ServerEventMessage {
+  readonly type: "server-event";
+  readonly server: string;
+  /** Where to go on after it. */
+  readonly eventId: string;
+  readonly event: NativeServerEvent;
+}

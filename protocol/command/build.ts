@@ -216,6 +216,11 @@ export const controlPaneOutput = (pane: PaneId, state: "off" | "on" | "continue"
 /** Sets flags of this client, `!` before one takes it back (tmux(1) attach-session `-f`). */
 export const setClientFlags = (flags: string): string => `refresh-clien -f ${quote(flags)}`;
 
+/** tmux tells this client once a second if a format of its session has another value (`%subscription-changed`). */
+export const subscribeFormat = (name: string, format: string): string =>
+  `refresh-clien -B ${quote(`${name}::${format}`)}`;
+export const unsubscribeFormat = (name: string): string => `refresh-clien -B ${quote(name)}`;
+
 /** Moves this client to another session; nothing of its environment goes there. */
 export const switchClient = (session: SessionId): string => `switch-clien -E -t ${quote(session)}`;
 

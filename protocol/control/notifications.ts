@@ -20,6 +20,8 @@ export type Notification =
   | { readonly kind: "layout-change"; readonly window: WindowId }
   | { readonly kind: "client-session-changed"; readonly session: SessionId }
   | { readonly kind: "client-detached" }
+  /** What it says is not kept: a format may hold what a program wrote. */
+  | { readonly kind: "subscription-changed" }
   /** `text` is the whole line, cut: tmux's own words when it cannot start, anything at all later. Never logged. */
   | { readonly kind: "other"; readonly keyword: string; readonly text: string };
 
@@ -84,6 +86,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
     },
   ],
   ["%client-detached", () => ({ kind: "client-detached" })],
+  ["%subscription-changed", () => ({ kind: "subscription-changed" })],
 ]);
 
 /** @param line one line without its line end, UTF-8 already decoded. A line that begins with no `%` is `other` too. */

@@ -6,12 +6,15 @@ import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { LayoutOperation, ServerTree } from "../../daemon/tmux/layout.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
-import { applyTreeEvent, type NativeServerEvent, type NativeTree } from "../../protocol/api/nativeTree.ts";
+import { applyTreeEvent } from "../../protocol/api/applyTreeEvent.ts";
+import type { NativeServerEvent, NativeTree } from "../../protocol/api/nativeTree.ts";
 import { formatLayout } from "../../protocol/layout.ts";
+import { spawnsTotal } from "../../daemon/connection/spawnCount.ts";
 import { eventually } from "./eventually.ts";
-import type { UserClient } from "./guestFixture.ts";
+import { guestFixture, userClient, type UserClient, userSession } from "./guestFixture.ts";
 import { randomFrom } from "./inventoryScenario.ts";
-import type { UserControl } from "./userControl.ts";
+import { ownedFixture, type PrivateSocket } from "./ownedFixture.ts";
+import { userControl, type UserControl } from "./userControl.ts";
 
 /** One line per fact. */
 export function treeLines(tree: NativeTree): readonly string[] {
@@ -250,6 +253,9 @@ export async function walkLayouts(walk: LayoutWalk): Promise<{ readonly refused:
   const random = randomFrom(seed);
   let [refused, slowestMs] = [0, 0];
   for (let step = 1; step <= count; step += 1) {
+    // The two of them can end everything there was.
+    if (targets({ tree: server.layout.tree(), random, step }).count === 0)
+      await server.createSession({ name: `again${step}`, command: ["cat"], cols: 100, rows: 30 });
     const place = { tree: server.layout.tree(), random, step };
     const [operation, command] = [ours(place), theirs(place)];
     const said = `seed ${seed}, step ${step}\nours ${JSON.stringify(operation)}\ntheirs ${command}`;
@@ -279,4 +285,37 @@ export async function walkLayouts(walk: LayoutWalk): Promise<{ readonly refused:
     slowestMs = Math.max(slowestMs, performance.now() - startMs);
   }
   return { refused, slowestMs };
+}
+
+export interface WalkReport {
+  readonly refused: number;
+  readonly slowestMs: number;
+  readonly events: number;
+  /** Processes that our side has started meanwhile. */
+  readonly spawned: number;
+  readonly log: readonly object[];
+}
+
+/** A server of our own, or a person's; a person at a shell, one who looks on, and `count` steps. */
+export async function layoutWalk(kind: "owned" | "guest", seed: number, count: number): Promise<WalkReport> {
+  await using fixture = kind === "owned" ? await ownedFixture() : await guestFixture(startGuest);
+  const { server, socket, log } = fixture;
+  if (kind === "owned") {
+    await server.createSession({ name: "home", command: ["sh"] });
+    await server.createSession({ name: "work", command: ["cat"], cols: 100, rows: 30 });
+  }
+  await using person = await userClient(socket, "home");
+  await using control = await userControl(socket, "home");
+  const follower = new Follower(server.layout.tree());
+  server.layout.watch((events) => {
+    for (const event of events) follower.take(event);
+  });
+  const before = spawnsTotal();
+  const walked = await walkLayouts({ server, person, control, follower, seed, count });
+  return { ...walked, events: follower.events, spawned: spawnsTotal() - before, log };
+}
+
+function startGuest(socket: PrivateSocket): void {
+  userSession(socket, "home", ["sh"]);
+  userSession(socket, "work");
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../../adapters/bin/commandTable.ts";
 import { findCommand, parseCommand } from "../../../adapters/bin/parseCommand.ts";
+import { layoutOperationNames } from "../../../protocol/api/nativeLayout.ts";
 import { wordsOf } from "../../support/cliWords.ts";
 
 describe("the command table", () => {
@@ -9,7 +10,9 @@ describe("the command table", () => {
       "serve",
       "addin",
       "sessions",
+      "windows",
       "panes",
+      "tree",
       "new",
       "send",
       "capture",
@@ -17,7 +20,9 @@ describe("the command table", () => {
       "run",
       "submit",
       "follow",
+      "events",
       "kill",
+      ...layoutOperationNames,
       "config",
       "doctor",
       "trust",
@@ -30,7 +35,7 @@ describe("the command table", () => {
   });
 
   test.each(COMMANDS.map((command) => [command.name, command] as const))("%s is described whole", (name, command) => {
-    expect(name).toMatch(/^[a-z]+$/);
+    expect(name).toMatch(/^[a-z]+(?:-[a-z]+)*$/);
     const texts = [command.summary, ...[...command.options, ...command.positionals].map((spec) => spec.description)];
     for (const text of texts) {
       expect(text).toMatch(/^[^A-Z].*[^.]$/);

@@ -30,7 +30,12 @@ function loaded(path: string, seen = new Set<string>()): Set<string> {
 }
 
 /** What the client loads of ours besides itself. */
-const SHARED = ["daemon/time/clock.ts", "protocol/api/nativeFrames.ts", "protocol/text/sse.ts"];
+const SHARED = [
+  "daemon/time/clock.ts",
+  "protocol/api/applyTreeEvent.ts",
+  "protocol/api/nativeFrames.ts",
+  "protocol/text/sse.ts",
+];
 
 test("loads nothing that a browser has not", () => {
   const modules = [...loaded("adapters/native/client.ts")];

@@ -60,7 +60,6 @@ describe("parseNotification", () => {
     "%Pause %4",
     "%begin 1 2 1",
     "%config-error x",
-    "%subscription-changed name $1 @1 1 %1 : value",
     "%",
     "%%",
     "%constructor",

@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import type { ServerTree, TreePane } from "../../../daemon/tmux/layout.ts";
 import { TreeWatch } from "../../../daemon/server/treeWatch.ts";
 import { treeChanges, type TreeSource } from "../../../daemon/server/windowTree.ts";
-import { applyTreeEvent, type NativeTree, serverEventSchema } from "../../../protocol/api/nativeTree.ts";
+import { applyTreeEvent } from "../../../protocol/api/applyTreeEvent.ts";
+import { type NativeTree, serverEventSchema } from "../../../protocol/api/nativeTree.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import { safeParse } from "valibot";
 

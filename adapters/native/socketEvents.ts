@@ -1,0 +1,76 @@
+/** Servers whose events one WebSocket follows: each once, told as fast as the connection takes them. */
+import type { StreamMessage, StreamRequest } from "../../protocol/api/nativeStream.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { NativeContext } from "./context.ts";
+import { requireReadiness } from "./readiness.ts";
+import type { ServerEventReader } from "./serverEvents.ts";
+import { findServer } from "./targets.ts";
+
+type Of<Type extends StreamRequest["type"]> = Extract<StreamRequest, { type: Type }>;
+
+export interface SocketEventsSink {
+  /** Bytes that may be written now. */
+  room(): number;
+  text(text: string): void;
+}
+
+export class SocketEvents {
+  readonly #context: NativeContext;
+  readonly #sink: SocketEventsSink;
+  readonly #readers = new Map<string, ServerEventReader>();
+
+  constructor(context: NativeContext, sink: SocketEventsSink) {
+    this.#context = context;
+    this.#sink = sink;
+  }
+
+  /** @throws AppError NOT_FOUND, ALREADY_EXISTS, INVALID_ARGUMENT */
+  follow({ id, server, after, readiness = false }: Of<"follow-events">): void {
+    const found = findServer(this.#context.servers, server);
+    if (this.#readers.has(server))
+      throw new AppError("ALREADY_EXISTS", `this connection follows the events of ${server} already`);
+    if (readiness) requireReadiness(this.#context);
+    const name = JSON.stringify(server);
+    const reader = this.#context.eventsOf(found).open(
+      {
+        room: () => this.#sink.room(),
+        // The event is JSON already.
+        send: (_event, data, eventId) =>
+          this.#sink.text(`{"type":"server-event","server":${name},"eventId":"${eventId}","event":${data}}`),
+      },
+      after,
+      readiness,
+    );
+    this.#readers.set(server, reader);
+    this.#send({ type: "ack", id });
+    reader.pump();
+  }
+
+  unfollow({ id, server }: Of<"unfollow-events">): void {
+    this.#readers.get(server)?.close();
+    this.#readers.delete(server);
+    this.#send({ type: "ack", id });
+  }
+
+  /** There is room again. */
+  pump(): void {
+    for (const reader of this.#readers.values()) reader.pump();
+  }
+
+  /** Tells everyone that nothing follows. */
+  finish({ code, message }: AppError): void {
+    for (const server of this.#readers.keys())
+      this.#send({ type: "server-event", server, eventId: "", event: { type: "closed", code, message } });
+    this.close();
+  }
+
+  /** Safe to call twice. */
+  close(): void {
+    for (const reader of this.#readers.values()) reader.close();
+    this.#readers.clear();
+  }
+
+  #send(message: StreamMessage): void {
+    this.#sink.text(JSON.stringify(message));
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * What tmux tells nobody: windows that `swap-window` or a renumbering puts elsewhere, and on a server where we are attached
+ * to one session only, layouts and titles of the others. While somebody follows the tree, tmux compares a format of them
+ * with its last value once a second by itself (`refresh-client -B`) and says when it is another. Only that it is another is
+ * taken from what it says: ids, numbers, and titles without control characters, which could end the line
+ * (docs/tmuxFacts.md 20).
+ */
+import { subscribeFormat, unsubscribeFormat } from "../../protocol/command/build.ts";
+import type { ControlConnection } from "../connection/controlConnection.ts";
+
+const PLACES = "#{window_index}#{window_id}#{?window_active,*,}";
+const PANES = "#{P:#{=64;s/[[:cntrl:]]/_/:pane_title} }";
+
+/** Where every window stands. */
+export const PLACES_FORMAT = `#{S:#{session_id} #{W:${PLACES} }}`;
+/** And what it looks like. */
+export const SHAPES_FORMAT = `#{S:#{session_id} #{W:${PLACES}#{window_visible_layout}#{window_layout}${PANES}}}`;
+
+export class SilentChanges {
+  readonly #format: string;
+  readonly #connection: () => ControlConnection;
+  #isFollowed = false;
+
+  /** @param connection where it is told. @throws AppError CONNECTION_LOST while there is none */
+  constructor(format: string, connection: () => ControlConnection) {
+    this.#format = format;
+    this.#connection = connection;
+  }
+
+  follow(isFollowed: boolean): void {
+    this.#isFollowed = isFollowed;
+    try {
+      this.#send(this.#connection());
+    } catch {
+      // The next connection is told when it comes.
+    }
+  }
+
+  /** Another connection: it knows of nothing yet. */
+  attached(connection: ControlConnection): void {
+    if (this.#isFollowed) this.#send(connection);
+  }
+
+  #send(connection: ControlConnection): void {
+    const command = this.#isFollowed ? subscribeFormat(NAME, this.#format) : unsubscribeFormat(NAME);
+    connection.send(command, "none", () => undefined);
+  }
+}
+
+const NAME = "tmuxwire";

@@ -1,0 +1,17 @@
+/** Long random walks over windows and panes, by us and by a person at a terminal at once. */
+import { expect, test } from "vitest";
+import { layoutWalk } from "../support/layoutScenario.ts";
+import { report, sinceMs } from "../support/report.ts";
+
+const steps = Number(process.env["LAYOUT_STEPS"] ?? 500);
+const seeds = Array.from({ length: Number(process.env["LAYOUT_SEEDS"] ?? 1) }, (_unused, index) => 1_000 + index);
+const walks = seeds.flatMap((seed) => [["owned", seed] as const, ["guest", seed] as const]);
+
+test.each(walks)("half of 1,000 operations by us, half by a person, %s, seed %i", async (kind, seed) => {
+  const startMs = performance.now();
+  const { log, ...walked } = await layoutWalk(kind, seed, steps);
+  report("layout.walk", { kind, seed, operations: 2 * steps, ...walked, ms: sinceMs(startMs) });
+  expect(walked.spawned).toBe(0);
+  expect(walked.events).toBeGreaterThan(steps);
+  expect(log).toEqual([]);
+});
