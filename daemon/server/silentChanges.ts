@@ -9,7 +9,8 @@ import { subscribeFormat, unsubscribeFormat } from "../../protocol/command/build
 import type { ControlConnection } from "../connection/controlConnection.ts";
 
 const PLACES = "#{window_index}#{window_id}#{?window_active,*,}";
-const PANES = "#{P:#{=64;s/[[:cntrl:]]/_/:pane_title} }";
+/** tmux refuses control characters in titles; a class by its name (`[:cntrl:]`) would end the modifier. */
+const PANES = "#{P:#{=64;s/[\u0001-\u001f\u007f]/_/:pane_title} }";
 
 /** Where every window stands. */
 export const PLACES_FORMAT = `#{S:#{session_id} #{W:${PLACES} }}`;
