@@ -15,7 +15,10 @@ import { PANE } from "./paneCommands.ts";
 import { usageError } from "./parseCommand.ts";
 
 const SESSION: PositionalSpec = { name: "SESSION", description: "its name, exactly, or its id such as $3" };
-const WINDOW: PositionalSpec = { name: "WINDOW", description: "a window such as @3, or a session: its active window" };
+const WINDOW: PositionalSpec = {
+  name: "WINDOW",
+  description: "a window such as @3, that of a pane such as %5, or a session: its active one",
+};
 const OTHER: PositionalSpec = { name: "OTHER", description: "the other pane" };
 const NAME: PositionalSpec = { name: "NAME", description: "the new name" };
 const COMMAND: PositionalSpec = {

@@ -20,13 +20,16 @@ export function findSession(server: TmuxServer, text: string): SessionInfo {
   throw new AppError("NOT_FOUND", `there is no session ${JSON.stringify(text)}; list the sessions`);
 }
 
-/** `@3`, or a session's active window. @throws AppError NOT_FOUND */
+/** `@3`, the window of a pane such as `%5`, or a session's active window. @throws AppError NOT_FOUND */
 export function findWindow(server: TmuxServer, text: string): WindowInfo {
-  const session = isWindowId(text) ? undefined : sessionNamed(server, text);
-  const id = isWindowId(text) ? text : session?.activeWindow;
+  const id = isWindowId(text)
+    ? text
+    : isPaneId(text)
+      ? server.findPane(text)?.window
+      : sessionNamed(server, text)?.activeWindow;
   const window = server.windows().find((candidate) => candidate.id === id);
   if (window !== undefined) return window;
-  throw new AppError("NOT_FOUND", `there is no window or session ${JSON.stringify(text)}; list the windows`);
+  throw new AppError("NOT_FOUND", `there is no window, pane or session ${JSON.stringify(text)}; list the windows`);
 }
 
 /** @throws AppError NOT_FOUND */

@@ -1,7 +1,7 @@
 /**
  * Operations on windows and panes as the native API takes them (docs/contracts/native.md, "Windows and panes"): one body per
- * tmux command, under tmux's own name. A pane is `%5`, `5`, or a session: its active pane; a window `@3`, or a session: its
- * active window; a session a name, exactly, or `$2`.
+ * tmux command, under tmux's own name. A pane is `%5`, `5`, or a session: its active pane; a window `@3`, a
+ * pane's `%5`, or a session: its active window; a session a name, exactly, or `$2`.
  */
 import * as v from "valibot";
 
