@@ -73,9 +73,13 @@ export function requireLayout(layout: string, panes: number): void {
 export function operationError(error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== "TMUX_COMMAND_FAILED") return error;
   const { message } = error;
-  const as = (code: "NOT_FOUND" | "ALREADY_EXISTS" | "INCONSISTENT_STATE" | "RESOURCE_LIMIT", next: string): AppError =>
-    new AppError(code, `${message}${next}`, { cause: error });
+  const as = (
+    code: "INVALID_ARGUMENT" | "NOT_FOUND" | "ALREADY_EXISTS" | "INCONSISTENT_STATE" | "RESOURCE_LIMIT",
+    next: string,
+  ): AppError => new AppError(code, `${message}${next}`, { cause: error });
   if (/can't find|no such (?:pane|window|session)/i.test(message)) return as("NOT_FOUND", "; list what is there again");
+  if (/invalid (?:window |session )?(?:name|option|value)|unknown value/i.test(message))
+    return as("INVALID_ARGUMENT", "");
   if (/duplicate session/.test(message)) return as("ALREADY_EXISTS", "");
   if (/fork failed|create pane failed: (?:fork|pty)|too many/i.test(message))
     return as("RESOURCE_LIMIT", "; end some panes first");

@@ -201,9 +201,9 @@ describe.each(["owned", "guest"] as const)("%s", (kind) => {
     await eventually(() => server.findPane(pane)?.title === "⠙ one");
     // `-d` chooses windows, of which tmux tells.
     socket.tmux("swap-window", "-s", window, "-t", made.window!);
-    await eventually(() => server.findSession("work")?.windows[0] === made.window);
+    await eventually(() => types.includes("session-windows-changed"));
+    expect(server.findSession("work")?.windows[0]).toBe(made.window);
     expect(types.filter((type) => type === "pane-title-changed")).toHaveLength(2);
-    expect(types).toContain("session-windows-changed");
   });
 
   test("layouts are what list-panes says of them", async () => {
