@@ -249,7 +249,7 @@ export class Inventory {
 }
 
 const windowInfo = (
-  { window, windowName, windowCols, windowRows, layout, zoomed }: PaneRow,
+  { window, windowName, windowCols, windowRows, zoomed }: PaneRow,
   panes: readonly PaneRow[],
 ): WindowInfo => ({
   id: window,
@@ -257,7 +257,7 @@ const windowInfo = (
   panes: panes.map((row) => row.pane),
   cols: windowCols,
   rows: windowRows,
-  layout,
+  layout: panes.find((row) => row.layout !== undefined)?.layout ?? "",
   zoomed,
 });
 

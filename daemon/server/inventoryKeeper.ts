@@ -126,7 +126,11 @@ export class InventoryKeeper {
   async attached(hub: AttachedHub): Promise<void> {
     const known = this.#identity;
     // Another server, or none before: every id means something else now (docs/tmuxFacts.md 8).
-    if (known?.pid !== hub.pid || known.startSec !== hub.startSec) this.emit(this.inventory.clear());
+    if (known?.pid !== hub.pid || known.startSec !== hub.startSec) {
+      this.emit(this.inventory.clear());
+      // The same ids come again for other things.
+      this.#options.onComplete();
+    }
     this.#identity = hub;
     this.#hub = hub;
     this.inventory.features = hub.connection.features;

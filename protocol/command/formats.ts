@@ -83,8 +83,11 @@ export interface PaneRow extends PaneEnd {
   readonly windowRows: number;
   /** The window's active pane covers it. */
   readonly zoomed: boolean;
-  /** Of the window, as tmux writes it; of a zoomed one that to which it goes back. */
-  readonly layout: string;
+  /**
+   * Of the window, as tmux writes it; of a zoomed one that to which it goes back. Only with its active pane: of a window
+   * with many panes each row would be as long as the window has panes.
+   */
+  readonly layout: string | undefined;
   readonly windowName: string;
   readonly title: string;
 }
@@ -93,12 +96,12 @@ export interface PaneRow extends PaneEnd {
 export const paneRowsFormat = (nonce: string): string =>
   `${nonce}#{window_id} #{pane_id} #{pane_active} #{pane_width} #{pane_height} #{pane_pid}` +
   ` #{pane_dead} #{pane_dead_status} #{pane_dead_signal} #{window_width} #{window_height} #{window_zoomed_flag}` +
-  ` #{window_layout}${nonce}#{window_name}${nonce}#{pane_title}`;
+  ` #{?pane_active,#{window_layout},}${nonce}#{window_name}${nonce}#{pane_title}`;
 
 export function decodePaneRows(body: Uint8Array, nonce: string): PaneRow[] {
   return foreignRows(body, nonce, 3).flatMap(([ids = "", windowName = "", title = ""]) => {
     const [window = "", pane = "", active, cols, rows, pid, dead, status, signal, ...ofWindow] = ids.split(" ");
-    const [windowCols, windowRows, zoomed, layout = ""] = ofWindow;
+    const [windowCols, windowRows, zoomed, layout] = ofWindow;
     if (!isWindowId(window) || !isPaneId(pane)) return [];
     return [
       {
@@ -114,7 +117,7 @@ export function decodePaneRows(body: Uint8Array, nonce: string): PaneRow[] {
         windowCols: Number(windowCols),
         windowRows: Number(windowRows),
         zoomed: zoomed === "1",
-        layout,
+        layout: layout === "" ? undefined : layout,
         windowName,
         title,
       },
