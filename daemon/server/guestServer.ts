@@ -148,8 +148,7 @@ export class GuestServer implements ServerKind {
         connection: () => this.connection(),
         requireKnown: () => this.requireKnown(),
         list: (windows) => this.#inventory.list(windows),
-        killSession: (session) => this.killSession(session),
-        leaveSession: (session) => this.#leave(session),
+        ending: (sessions, end) => this.#ending(sessions, end),
         follow: (isFollowed) => this.#inventory.follow(isFollowed),
       },
       onListenerError,
@@ -196,9 +195,7 @@ export class GuestServer implements ServerKind {
 
   async killSession(session: SessionId): Promise<void> {
     if (this.inventory.session(session) === undefined) throw sessionGone(session);
-    await this.#leave(session);
-    const closed = sessionClosed(this, session, this.#options.clock);
-    await killGuestSession(this.#streams, this.#inventory, session, closed);
+    await this.#ending([session], () => killGuestSession(this.#streams, session));
   }
 
   async resize(): Promise<void> {
@@ -248,10 +245,23 @@ export class GuestServer implements ServerKind {
     this.layout.close();
   }
 
-  /** It is about to end. */
-  async #leave(session: SessionId): Promise<void> {
-    this.#streams.leaveSession(session);
-    await this.#base.leaveSession(session);
+  /** Our clients leave sessions that end before they do. With its last session the server goes: then there is nobody to ask. */
+  async #ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void> {
+    for (const session of sessions) {
+      this.#streams.leaveSession(session);
+      await this.#base.leaveSession(session);
+    }
+    const isLast = sessions.length > 0 && sessions.length === this.inventory.sessions().length;
+    const { clock } = this.#options;
+    const closed = isLast ? sessions.map((session) => sessionClosed(this, session, clock)) : [];
+    try {
+      await end();
+    } catch (error) {
+      // It took the server along.
+      if (!(isLast && error instanceof AppError && error.code === "CONNECTION_LOST")) throw error;
+    }
+    if (isLast) await Promise.all(closed);
+    else await this.#inventory.refresh();
   }
 
   #sayState(evenAgain: boolean): void {

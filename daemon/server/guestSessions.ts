@@ -62,22 +62,12 @@ export function sessionClosed(server: Pick<TmuxServer, "subscribe">, session: Se
   });
 }
 
-/** Resolves when it is gone from the inventory; `closed` tells of that. @throws AppError CONNECTION_LOST */
-export async function killGuestSession(
-  server: Answering,
-  inventory: GuestInventory,
-  session: SessionId,
-  closed: Promise<void>,
-): Promise<void> {
-  const isLast = inventory.known.sessions().length === 1;
+/** @throws AppError CONNECTION_LOST */
+export async function killGuestSession(server: Answering, session: SessionId): Promise<void> {
   try {
     await server.connection().command(killSession(session), "none");
   } catch (error) {
-    // It went by itself, or took the server along.
-    const isAnswered = error instanceof AppError && error.code === "TMUX_COMMAND_FAILED";
-    if (!isAnswered && !isLast) throw error;
+    // It went by itself.
+    if (!(error instanceof AppError && error.code === "TMUX_COMMAND_FAILED")) throw error;
   }
-  // With its last session the server goes: then there is nobody to ask.
-  if (isLast) await closed;
-  else await inventory.refresh();
 }

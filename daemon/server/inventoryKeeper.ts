@@ -32,7 +32,6 @@ import { PaneLook } from "./paneLook.ts";
 import type { PaneRegistry } from "./paneRegistry.ts";
 import { lookForEnd } from "./serverEnd.ts";
 import type { ServerListeners } from "./serverListeners.ts";
-import { PLACES_FORMAT, SilentChanges } from "./silentChanges.ts";
 import { TitleWatch } from "./titleWatch.ts";
 import type { ServerEvent } from "./tmuxServer.ts";
 
@@ -58,7 +57,6 @@ export class InventoryKeeper {
   readonly #settler: ExitSettler;
   readonly #ttys: TtyWatch;
   readonly #guard: HubGuard;
-  readonly #silent = new SilentChanges(PLACES_FORMAT, () => this.requireHub().connection);
   #hub: AttachedHub | undefined;
   #identity: ServerIdentity | undefined;
 
@@ -136,7 +134,6 @@ export class InventoryKeeper {
     this.inventory.features = hub.connection.features;
     await this.#refresher.refreshAll();
     this.#guard.begin();
-    this.#silent.attached(hub.connection);
   }
 
   /**
@@ -174,19 +171,9 @@ export class InventoryKeeper {
     throw new AppError("CONNECTION_LOST", "there is no connection to tmux at the moment; try again shortly");
   }
 
-  /** Resolves after a listing that was asked for after this call. */
-  refresh(): Promise<void> {
-    return this.#refresher.refresh();
-  }
-
-  /** The same, with these windows in it. */
-  list(windows: readonly WindowId[]): Promise<void> {
+  /** Resolves after a listing, with these windows in it, that was asked for after this call. */
+  list(windows: readonly WindowId[] = []): Promise<void> {
     return this.#refresher.list(windows);
-  }
-
-  /** Somebody wants to know of what tmux tells nobody. */
-  follow(isFollowed: boolean): void {
-    this.#silent.follow(isFollowed);
   }
 
   /** Asks for what failed while tmux did not answer. */

@@ -11,7 +11,6 @@ import { AppError } from "../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { LayoutOperation, LayoutResult } from "../tmux/layout.ts";
-import type { Inventory } from "./inventory.ts";
 import { requireOption } from "./layoutOptions.ts";
 import {
   operationError,
@@ -23,23 +22,26 @@ import {
   requireWindowSize,
 } from "./layoutRules.ts";
 import { respawnPane } from "./respawn.ts";
-import { requireSessionName, sessionGone } from "./sessionRules.ts";
+import {
+  paneTarget,
+  requireSession,
+  sessionsOnlyOf,
+  sessionsWith,
+  type TargetHost,
+  windowTarget,
+} from "./layoutTargets.ts";
+import { requireSessionName } from "./sessionRules.ts";
 
 /** What a server of our own and the user's do differently about it. */
-export interface LayoutHost {
-  readonly inventory: Inventory;
+export interface LayoutHost extends TargetHost {
   /** @throws AppError CONNECTION_LOST */
   connection(): ControlConnection;
-  /** Before something is said not to exist. @throws AppError CONNECTION_LOST when nothing is known of the server */
-  requireKnown(): void;
   /** Resolves after a listing of what is where, and of these windows, that was asked for after this call. */
   list(windows: readonly WindowId[]): Promise<void>;
-  /** Ends a session with all that is in it, and whatever is ours in it. */
-  killSession(session: SessionId): Promise<void>;
   /** Somebody follows the tree, or nobody does any more. */
   follow(isFollowed: boolean): void;
-  /** The session is about to lose its last window. */
-  leaveSession(session: SessionId): Promise<void>;
+  /** Does what will end these sessions, if any: whatever is ours in them is elsewhere before. Resolves after a listing. */
+  ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void>;
 }
 
 type Of<Kind extends LayoutOperation["kind"]> = Extract<LayoutOperation, { kind: Kind }>;
@@ -129,25 +131,23 @@ async function made(host: LayoutHost, session: SessionId, command: string): Prom
   return { session, ...ids };
 }
 
+/**
+ * By tmux's own command, whatever it takes along: somebody may have made another pane or window in this very moment, of
+ * which nothing was said.
+ */
 async function killPane(host: LayoutHost, pane: PaneId): Promise<LayoutResult> {
   const target = paneTarget(host, pane);
-  if (host.inventory.panesOf(target.window).length <= 1) return killWindow(host, target.window);
-  await host.connection().command(build.killPane(pane), "none");
-  await host.list([target.window]);
-  return { session: target.session, window: target.window };
+  const isAlone = host.inventory.panesOf(target.window).length <= 1;
+  const ending = isAlone ? sessionsOnlyOf(host, target.window) : [];
+  await host.ending(ending, () => host.connection().command(build.killPane(pane), "none"));
+  if (ending.length === 0) await host.list([target.window]);
+  return { session: target.session };
 }
 
 async function killWindow(host: LayoutHost, window: WindowId): Promise<LayoutResult> {
   const target = windowTarget(host, window);
   const ending = sessionsOnlyOf(host, window);
-  // With its only window a session ends: that is done in the way in which sessions are ended.
-  if (ending.length === 1 && sessionsWith(host, window).length === 1) {
-    await host.killSession(target.session);
-    return { session: target.session };
-  }
-  for (const session of ending) await host.leaveSession(session);
-  await host.connection().command(build.killWindow(target), "none");
-  await host.list([]);
+  await host.ending(ending, () => host.connection().command(build.killWindow(target), "none"));
   return { session: target.session };
 }
 
@@ -180,8 +180,10 @@ async function movePane(host: LayoutHost, operation: Of<"move-pane" | "join-pane
   requirePaneSize(operation.size);
   const [from, to] = [paneTarget(host, operation.pane), paneTarget(host, operation.to)];
   if (from.pane === to.pane) throw new AppError("INVALID_ARGUMENT", "a pane cannot be moved to itself");
-  await leaveEmptied(host, from, to.window);
-  await host.connection().command(build.joinPane(from, to, operation), "none");
+  // A session whose only window loses its only pane ends.
+  const isEmptied = from.window !== to.window && host.inventory.panesOf(from.window).length <= 1;
+  const ending = isEmptied ? sessionsOnlyOf(host, from.window) : [];
+  await host.ending(ending, () => host.connection().command(build.joinPane(from, to, operation), "none"));
   await host.list([from.window, to.window]);
   return { session: to.session, window: to.window, pane: from.pane };
 }
@@ -267,45 +269,4 @@ async function onWindow(host: LayoutHost, target: WindowTarget, commands: readon
 async function onPane(host: LayoutHost, target: PaneTarget, commands: readonly string[]): Promise<LayoutResult> {
   const { pane } = target;
   return { ...(await onWindow(host, target, commands)), pane };
-}
-
-/** A session whose only window loses its only pane to another session ends. */
-async function leaveEmptied(host: LayoutHost, from: PaneTarget, to: WindowId): Promise<void> {
-  if (from.window === to || host.inventory.panesOf(from.window).length > 1) return;
-  for (const session of sessionsOnlyOf(host, from.window)) await host.leaveSession(session);
-}
-
-const sessionsWith = ({ inventory }: LayoutHost, window: WindowId): readonly SessionId[] =>
-  inventory
-    .sessions()
-    .filter(({ windows }) => windows.includes(window))
-    .map(({ id }) => id);
-
-/** Those that have no other window. */
-const sessionsOnlyOf = ({ inventory }: LayoutHost, window: WindowId): readonly SessionId[] =>
-  inventory
-    .sessions()
-    .filter(({ windows }) => windows.length > 0 && windows.every((other) => other === window))
-    .map(({ id }) => id);
-
-function requireSession(host: LayoutHost, session: SessionId): void {
-  if (host.inventory.session(session) !== undefined) return;
-  host.requireKnown();
-  throw sessionGone(session);
-}
-
-function windowTarget(host: LayoutHost, window: WindowId, of?: SessionId): WindowTarget {
-  const sessions = sessionsWith(host, window);
-  const session = of === undefined ? sessions[0] : sessions.find((id) => id === of);
-  if (session !== undefined) return { session, window };
-  host.requireKnown();
-  const where = of === undefined ? "" : ` in session ${of}`;
-  throw new AppError("NOT_FOUND", `window ${window} does not exist${where}; list the windows again`);
-}
-
-function paneTarget(host: LayoutHost, pane: PaneId): PaneTarget {
-  const window = host.inventory.findPane(pane)?.window;
-  if (window !== undefined) return { ...windowTarget(host, window), pane };
-  host.requireKnown();
-  throw new AppError("NOT_FOUND", `pane ${pane} does not exist; list the panes again`);
 }

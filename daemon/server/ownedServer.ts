@@ -29,6 +29,7 @@ import { RealLayout } from "./realLayout.ts";
 import { type PaneInUse, RealServer, type ServerKind } from "./realServer.ts";
 import { listenerFailure, ServerListeners } from "./serverListeners.ts";
 import { requireSize } from "./sessionRules.ts";
+import { PLACES_FORMAT, SilentChanges } from "./silentChanges.ts";
 import { SocketKeeper } from "./socketKeeper.ts";
 import { prepareSocketPath, requireOwnServer } from "./socketPath.ts";
 import type {
@@ -91,6 +92,7 @@ class OwnedServer implements ServerKind {
   readonly #keeper: InventoryKeeper;
   readonly #socket: SocketKeeper;
   readonly layout: RealLayout;
+  readonly #silent = new SilentChanges(PLACES_FORMAT, () => this.connection());
   #hubName = "";
   #buffers = 0;
 
@@ -135,10 +137,12 @@ class OwnedServer implements ServerKind {
         connection,
         requireKnown: () => this.requireKnown(),
         list: (windows) => this.#keeper.list(windows),
-        killSession: (session) => this.killSession(session),
-        // The hub stays.
-        leaveSession: () => Promise.resolve(),
-        follow: (isFollowed) => this.#keeper.follow(isFollowed),
+        // The hub stays, and the server with it.
+        ending: async (_sessions, end) => {
+          await end();
+          await this.#keeper.list();
+        },
+        follow: (isFollowed) => this.#silent.follow(isFollowed),
       },
       onListenerError,
     );
@@ -185,7 +189,7 @@ class OwnedServer implements ServerKind {
   async resize({ window }: PaneInfo, cols: number, rows: number): Promise<void> {
     requireSize(cols, rows);
     await this.connection().command(resizeWindow(window, cols, rows), "none");
-    await this.#keeper.refresh();
+    await this.#keeper.list();
   }
 
   use<T>({ id }: PaneInfo, work: (inUse: PaneInUse) => Promise<T>): Promise<T> {
@@ -286,5 +290,6 @@ class OwnedServer implements ServerKind {
     });
     this.#socket.attached(hub.pid);
     await this.#keeper.attached(hub);
+    this.#silent.attached(connection);
   }
 }

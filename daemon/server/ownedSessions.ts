@@ -39,7 +39,7 @@ export async function createOwnedSession(
   if (keeper.inventory.findSession(request.name) !== undefined) throw duplicate(request.name);
   const connection = server.connection();
   const made = await makeSession(connection, sessionToMake(request, isKept(request, connection.features)));
-  await keeper.refresh();
+  await keeper.list();
   const session = made === undefined ? undefined : keeper.inventory.session(made);
   if (session !== undefined) return session;
   throw new AppError("TMUX_COMMAND_FAILED", `session ${request.name} ended at once; is its program there?`);
@@ -63,11 +63,11 @@ export async function killOwnedSession(server: Answering, keeper: InventoryKeepe
   } catch (error) {
     // Something in it went on its own; what is true now is what tmux says.
     if (!(error instanceof AppError && error.code === "TMUX_COMMAND_FAILED")) throw error;
-    await keeper.refresh();
+    await keeper.list();
     if (inventory.session(session) === undefined) return;
     await connection.command(killSession(session), "none");
   }
-  await keeper.refresh();
+  await keeper.list();
 }
 
 function sessionToMake(request: CreateSession, keep: boolean): SessionToMake {
