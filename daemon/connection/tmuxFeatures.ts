@@ -23,6 +23,8 @@ export interface TmuxFeatures {
   readonly tellsSignals: boolean;
   /** A pane can be kept when its program has ended (from 3.3). Earlier that can end the server, with every session on it. */
   readonly keepsPanes: boolean;
+  /** It says when panes are swapped, and has a hook for titles (from 3.3). */
+  readonly tellsPaneChanges: boolean;
   /** Of a window that leaves the client's own session it says something else than of one that leaves another (up to 3.7). */
   readonly tellsOwnUnlink: boolean;
   /** As it writes the name that a session was given; not every character of it is kept (docs/tmuxFacts.md, Versions). */
@@ -51,6 +53,7 @@ export function featuresOf(version: string, pasteUsage: Uint8Array = new Uint8Ar
     pasteNeedsRaw: /^\[-\w*S/.test(lines(pasteUsage)[0] ?? ""),
     tellsSignals: release >= 303,
     keepsPanes: release >= 303,
+    tellsPaneChanges: release >= 303,
     tellsOwnUnlink: release < 308,
     sessionName: (name) => {
       const escaped = (release < 307 ? name.replaceAll(/[.:]/g, "_") : name).replaceAll("\\", "\\\\");

@@ -13,7 +13,7 @@ import type { Clock } from "../time/clock.ts";
 import { ExitSettler } from "./exitSettler.ts";
 import { Inventory } from "./inventory.ts";
 import { InventoryRefresher } from "./inventoryRefresher.ts";
-import { SHAPES_FORMAT, SilentChanges } from "./silentChanges.ts";
+import { SilentChanges } from "./silentChanges.ts";
 import type { ServerEvent } from "./tmuxServer.ts";
 
 const PANES_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_dead} #{pane_dead_status} #{pane_dead_signal}";
@@ -69,7 +69,7 @@ export class GuestInventory {
       onLook: () => this.#comparePanes(),
       onError: (error) => this.#failed(error),
     });
-    this.#silent = new SilentChanges(SHAPES_FORMAT, options.base);
+    this.#silent = new SilentChanges(options.base);
     const { clock, serverPid } = options;
     this.#settler = new ExitSettler({ clock, serverPid, look: () => this.#refresher.look() });
   }

@@ -219,8 +219,11 @@ export class InventoryKeeper {
       case "client-detached":
       case "window-add":
       case "window-close":
-      case "subscription-changed":
         this.#refresher.topologyChanged();
+        return;
+      case "subscription-changed":
+        if (this.inventory.features.tellsPaneChanges) this.#refresher.topologyChanged();
+        else this.#refresher.everythingChanged();
         return;
       case "layout-change":
       case "window-renamed":

@@ -29,7 +29,7 @@ import { RealLayout } from "./realLayout.ts";
 import { type PaneInUse, RealServer, type ServerKind } from "./realServer.ts";
 import { listenerFailure, ServerListeners } from "./serverListeners.ts";
 import { requireSize } from "./sessionRules.ts";
-import { PLACES_FORMAT, SilentChanges } from "./silentChanges.ts";
+import { attachedToAll, SilentChanges } from "./silentChanges.ts";
 import { SocketKeeper } from "./socketKeeper.ts";
 import { prepareSocketPath, requireOwnServer } from "./socketPath.ts";
 import type {
@@ -92,7 +92,7 @@ class OwnedServer implements ServerKind {
   readonly #keeper: InventoryKeeper;
   readonly #socket: SocketKeeper;
   readonly layout: RealLayout;
-  readonly #silent = new SilentChanges(PLACES_FORMAT, () => this.connection());
+  readonly #silent = new SilentChanges(() => this.connection(), attachedToAll);
   #hubName = "";
   #buffers = 0;
 

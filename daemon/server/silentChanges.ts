@@ -13,17 +13,22 @@ const PLACES = "#{window_index}#{window_id}#{?window_active,*,}";
 const PANES = "#{P:#{=64;s/[\u0001-\u001f\u007f]/_/:pane_title} }";
 
 /** Where every window stands. */
-export const PLACES_FORMAT = `#{S:#{session_id} #{W:${PLACES} }}`;
+const PLACES_FORMAT = `#{S:#{session_id} #{W:${PLACES} }}`;
 /** And what it looks like. */
-export const SHAPES_FORMAT = `#{S:#{session_id} #{W:${PLACES}#{window_visible_layout}#{window_layout}${PANES}}}`;
+const SHAPES_FORMAT = `#{S:#{session_id} #{W:${PLACES}#{window_visible_layout}#{window_layout}${PANES}}}`;
+
+const everywhere = (): string => SHAPES_FORMAT;
+/** Where every window is in the session that we are attached to. */
+export const attachedToAll = ({ features }: ControlConnection): string =>
+  features.tellsPaneChanges ? PLACES_FORMAT : SHAPES_FORMAT;
 
 export class SilentChanges {
-  readonly #format: string;
+  readonly #format: (connection: ControlConnection) => string;
   readonly #connection: () => ControlConnection;
   #isFollowed = false;
 
   /** @param connection where it is told. @throws AppError CONNECTION_LOST while there is none */
-  constructor(format: string, connection: () => ControlConnection) {
+  constructor(connection: () => ControlConnection, format: (of: ControlConnection) => string = everywhere) {
     this.#format = format;
     this.#connection = connection;
   }
@@ -43,7 +48,7 @@ export class SilentChanges {
   }
 
   #send(connection: ControlConnection): void {
-    const command = this.#isFollowed ? subscribeFormat(NAME, this.#format) : unsubscribeFormat(NAME);
+    const command = this.#isFollowed ? subscribeFormat(NAME, this.#format(connection)) : unsubscribeFormat(NAME);
     connection.send(command, "none", () => undefined);
   }
 }

@@ -55,6 +55,8 @@ test.each([
   ["master", true],
 ])("whether tmux %s tells signals", (version, tellsSignals) => {
   expect(featuresOf(version).tellsSignals).toBe(tellsSignals);
+  // Notifications of swapped panes and the hook of titles came with it.
+  expect(featuresOf(version).tellsPaneChanges).toBe(tellsSignals);
   expect(featuresOf(version).tellsOwnUnlink).toBe(!["next-3.8", "master"].includes(version));
 });
 
