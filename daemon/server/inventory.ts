@@ -248,17 +248,12 @@ export class Inventory {
   }
 }
 
-const windowInfo = (
-  { window, windowName, windowCols, windowRows, zoomed }: PaneRow,
-  panes: readonly PaneRow[],
-): WindowInfo => ({
+/** As large as its only pane, should none of them be the active one. */
+const windowInfo = ({ window, windowName, cols, rows }: PaneRow, panes: readonly PaneRow[]): WindowInfo => ({
   id: window,
   name: windowName,
   panes: panes.map((row) => row.pane),
-  cols: windowCols,
-  rows: windowRows,
-  layout: panes.find((row) => row.layout !== undefined)?.layout ?? "",
-  zoomed,
+  ...(panes.find(({ shape }) => shape !== undefined)?.shape ?? { cols, rows, layout: "", zoomed: false }),
 });
 
 const windowsOf = (session: Session | undefined): WindowId[] => (session?.places ?? []).map(({ window }) => window);

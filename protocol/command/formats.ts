@@ -72,6 +72,15 @@ export interface PaneEnd {
   readonly deadSignal: number | undefined;
 }
 
+export interface WindowShapeRow {
+  readonly cols: number;
+  readonly rows: number;
+  /** The window's active pane covers it. */
+  readonly zoomed: boolean;
+  /** As tmux writes it; of a zoomed window that to which it goes back. */
+  readonly layout: string;
+}
+
 export interface PaneRow extends PaneEnd {
   readonly window: WindowId;
   readonly pane: PaneId;
@@ -79,15 +88,8 @@ export interface PaneRow extends PaneEnd {
   readonly cols: number;
   readonly rows: number;
   readonly dead: boolean;
-  readonly windowCols: number;
-  readonly windowRows: number;
-  /** The window's active pane covers it. */
-  readonly zoomed: boolean;
-  /**
-   * Of the window, as tmux writes it; of a zoomed one that to which it goes back. Only with its active pane: of a window
-   * with many panes each row would be as long as the window has panes.
-   */
-  readonly layout: string | undefined;
+  /** Only in the row of the window's active pane: each row would be as long as the window has panes. */
+  readonly shape: WindowShapeRow | undefined;
   readonly windowName: string;
   readonly title: string;
 }
@@ -95,8 +97,8 @@ export interface PaneRow extends PaneEnd {
 /** For `list-panes`. */
 export const paneRowsFormat = (nonce: string): string =>
   `${nonce}#{window_id} #{pane_id} #{pane_active} #{pane_width} #{pane_height} #{pane_pid}` +
-  ` #{pane_dead} #{pane_dead_status} #{pane_dead_signal} #{window_width} #{window_height} #{window_zoomed_flag}` +
-  ` #{?pane_active,#{window_layout},}${nonce}#{window_name}${nonce}#{pane_title}`;
+  ` #{pane_dead} #{pane_dead_status} #{pane_dead_signal}` +
+  ` #{?pane_active,#{window_width} #{window_height} #{window_zoomed_flag} #{window_layout},}${nonce}#{window_name}${nonce}#{pane_title}`;
 
 export function decodePaneRows(body: Uint8Array, nonce: string): PaneRow[] {
   return foreignRows(body, nonce, 3).flatMap(([ids = "", windowName = "", title = ""]) => {
@@ -114,10 +116,10 @@ export function decodePaneRows(body: Uint8Array, nonce: string): PaneRow[] {
         dead: dead === "1",
         deadStatus: optionalNumber(status),
         deadSignal: optionalNumber(signal),
-        windowCols: Number(windowCols),
-        windowRows: Number(windowRows),
-        zoomed: zoomed === "1",
-        layout: layout === "" ? undefined : layout,
+        shape:
+          layout === undefined
+            ? undefined
+            : { cols: Number(windowCols), rows: Number(windowRows), zoomed: zoomed === "1", layout },
         windowName,
         title,
       },

@@ -61,10 +61,7 @@ describe("pane rows", () => {
         dead: false,
         deadStatus: undefined,
         deadSignal: undefined,
-        windowCols: 161,
-        windowRows: 24,
-        zoomed: true,
-        layout: "bb62,80x24,0,0,2",
+        shape: { cols: 161, rows: 24, zoomed: true, layout: "bb62,80x24,0,0,2" },
         windowName: "sh",
         title: "a\ntitle",
       },
@@ -72,9 +69,9 @@ describe("pane rows", () => {
   });
 
   test("a dead one, by status and by signal", () => {
-    const [status] = formats.decodePaneRows(row("@1 %2 0 80 24 1 1 3  80 24 0 x", "", ""), NONCE);
-    expect(status).toMatchObject({ dead: true, deadStatus: 3, deadSignal: undefined, active: false });
-    const [signal] = formats.decodePaneRows(row("@1 %2 0 80 24 1 1  9 80 24 0 x", "", ""), NONCE);
+    const [status] = formats.decodePaneRows(row("@1 %2 0 80 24 1 1 3  ", "", ""), NONCE);
+    expect(status).toMatchObject({ dead: true, deadStatus: 3, deadSignal: undefined, active: false, shape: undefined });
+    const [signal] = formats.decodePaneRows(row("@1 %2 0 80 24 1 1  9 ", "", ""), NONCE);
     expect(signal).toMatchObject({ dead: true, deadStatus: undefined, deadSignal: 9 });
   });
 });
