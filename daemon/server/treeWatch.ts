@@ -3,7 +3,7 @@
  * change is told once and in order, and never before the inventory knows of it. Nothing is compared while nobody listens.
  */
 import type { ServerTree, TreeEvent } from "../tmux/layout.ts";
-import { type ParsedLayouts, treeChanges, treeOf, type TreeSource } from "./windowTree.ts";
+import { treeChanges, treeOf, TreeParts, type TreeSource } from "./windowTree.ts";
 
 export interface TreeWatchOptions {
   readonly source: TreeSource;
@@ -14,7 +14,7 @@ export interface TreeWatchOptions {
 
 export class TreeWatch {
   readonly #options: TreeWatchOptions;
-  readonly #parsed: ParsedLayouts = new Map();
+  readonly #parts = new TreeParts();
   #listeners: readonly ((events: readonly TreeEvent[]) => void)[] = [];
   /** As it was told. */
   #told: ServerTree | undefined;
@@ -25,13 +25,13 @@ export class TreeWatch {
 
   /** What the listeners have been told of; as the inventory has it while nobody listens. */
   tree(): ServerTree {
-    return this.#told ?? treeOf(this.#options.source, this.#parsed);
+    return this.#told ?? treeOf(this.#options.source, this.#parts);
   }
 
   /** Returns the unsubscribe function. */
   watch(listener: (events: readonly TreeEvent[]) => void): () => void {
     if (this.#told === undefined) {
-      this.#told = treeOf(this.#options.source, this.#parsed);
+      this.#told = treeOf(this.#options.source, this.#parts);
       this.#options.onFollowed?.(true);
     }
     this.#listeners = [...this.#listeners, listener];
@@ -48,7 +48,7 @@ export class TreeWatch {
   /** The inventory is complete again. */
   changed(): void {
     if (this.#told === undefined) return;
-    const tree = treeOf(this.#options.source, this.#parsed);
+    const tree = treeOf(this.#options.source, this.#parts);
     const events = treeChanges(this.#told, tree);
     if (events.length === 0) return;
     this.#told = tree;

@@ -1,5 +1,5 @@
 /** What a server knows, as one tree (`ServerTree`), and what differs between two of them. Pure. */
-import { type LayoutCell, parseLayout } from "../../protocol/layout.ts";
+import { parseLayout } from "../../protocol/layout.ts";
 import type {
   ServerTree,
   TreeEvent,
@@ -17,19 +17,21 @@ export interface TreeSource {
   panes(): readonly PaneInfo[];
 }
 
-/** Layouts that were parsed, so that a window that did not change is not parsed again. */
-export type ParsedLayouts = Map<string, LayoutCell | undefined>;
+/** What was made of things that have not been listed again since: they are the same things then, and cost nothing more. */
+export class TreeParts {
+  readonly windows = new WeakMap<WindowInfo, TreeWindow>();
+  readonly panes = new WeakMap<PaneInfo, TreePane>();
+}
 
 /**
  * In the middle of a listing the inventory knows of windows without their panes: nothing is in the tree whose place is not,
  * and no place of what is not.
  */
-export function treeOf(source: TreeSource, parsed: ParsedLayouts = new Map()): ServerTree {
+export function treeOf(source: TreeSource, parts = new TreeParts()): ServerTree {
   const panes = new Map(source.panes().map((pane) => [pane.id, pane]));
   const placed = new Set(source.sessions().flatMap(({ windows }) => windows));
   const windows = source.windows().filter(({ id }) => placed.has(id));
   const known = new Set(windows.map(({ id }) => id));
-  for (const layout of parsed.keys()) if (!windows.some((window) => window.layout === layout)) parsed.delete(layout);
   return {
     sessions: source.sessions().map(({ id, name, createdSec, places, activeWindow }) => ({
       id,
@@ -38,35 +40,35 @@ export function treeOf(source: TreeSource, parsed: ParsedLayouts = new Map()): S
       windows: places.filter(({ window }) => known.has(window)),
       activeWindow: activeWindow !== undefined && known.has(activeWindow) ? activeWindow : null,
     })),
-    windows: windows.map((window) => windowOf(window, panes, parsed)).sort(byId),
+    windows: windows.map((window) => windowOf(window, panes, parts)).sort(byId),
     panes: [...panes.values()]
       .filter(({ window }) => known.has(window))
-      .map(paneOf)
+      .map((pane) => paneOf(pane, parts))
       .sort(byId),
   };
 }
 
-function windowOf(
-  { id, name, panes, cols, rows, layout, zoomed }: WindowInfo,
-  known: ReadonlyMap<string, PaneInfo>,
-  parsed: ParsedLayouts,
-): TreeWindow {
-  if (!parsed.has(layout)) parsed.set(layout, parseLayout(layout));
-  const root = parsed.get(layout) ?? null;
-  const own = panes.filter((pane) => known.get(pane)?.window === id);
-  const activePane = own.find((pane) => known.get(pane)?.active === true) ?? null;
-  return { id, name, cols, rows, layout, root, zoomed, panes: own, activePane };
+function windowOf(info: WindowInfo, known: ReadonlyMap<string, PaneInfo>, parts: TreeParts): TreeWindow {
+  const { id, name, cols, rows, layout, zoomed } = info;
+  const panes = info.panes.filter((pane) => known.get(pane)?.window === id);
+  const activePane = panes.find((pane) => known.get(pane)?.active === true) ?? null;
+  const before = parts.windows.get(info);
+  const isSame = before?.activePane === activePane && panes.every((pane, index) => before.panes[index] === pane);
+  if (isSame && before.panes.length === panes.length) return before;
+  const root = before === undefined ? (parseLayout(layout) ?? null) : before.root;
+  const window: TreeWindow = { id, name, cols, rows, layout, root, zoomed, panes, activePane };
+  parts.windows.set(info, window);
+  return window;
 }
 
-const paneOf = ({ id, window, cols, rows, pid, title, exit }: PaneInfo): TreePane => ({
-  id,
-  window,
-  cols,
-  rows,
-  pid,
-  title,
-  exit: exit ?? null,
-});
+function paneOf(info: PaneInfo, parts: TreeParts): TreePane {
+  const before = parts.panes.get(info);
+  if (before !== undefined) return before;
+  const { id, window, cols, rows, pid, title, exit } = info;
+  const pane: TreePane = { id, window, cols, rows, pid, title, exit: exit ?? null };
+  parts.panes.set(info, pane);
+  return pane;
+}
 
 const byId = (a: { readonly id: string }, b: { readonly id: string }): number =>
   Number(a.id.slice(1)) - Number(b.id.slice(1));
@@ -96,9 +98,10 @@ function pairs<Thing extends { readonly id: string }>(before: readonly Thing[], 
   const [was, is] = [new Map(before.map((thing) => [thing.id, thing])), new Set(after.map(({ id }) => id))];
   return {
     made: after.filter(({ id }) => !was.has(id)),
+    /** But those that are the same as they were. */
     kept: after.flatMap((thing) => {
       const old = was.get(thing.id);
-      return old === undefined ? [] : [[old, thing] as const];
+      return old === undefined || old === thing ? [] : [[old, thing] as const];
     }),
     gone: before.filter(({ id }) => !is.has(id)),
   };
