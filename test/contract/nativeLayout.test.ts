@@ -162,6 +162,27 @@ describe("events", () => {
     expect(bad.status).toBe(400);
   });
 
+  test("a daemon that stops says so on both transports, and a reader that does not come back is told", async () => {
+    await using api = await withSession();
+    const socket = new WebSocket(`${api.url.replace("http", "ws")}/v1/stream`, STREAM_PROTOCOL);
+    const told: { type: string; event?: { type: string } }[] = [];
+    socket.on("message", (data: Buffer) => told.push(JSON.parse(data.toString()) as (typeof told)[number]));
+    await new Promise((resolve) => socket.once("open", resolve));
+    socket.send(JSON.stringify({ type: "follow-events", id: 1, server: "main" }));
+    const types: string[] = [];
+    const ended = (async () => {
+      for await (const { event } of api.client.events({ resume: false })) types.push(event.type);
+    })();
+    await eventually(() => types.length === 1 && told.length === 2);
+    const response = await fetch(`${api.url}/v1/servers/main/events`);
+    api.native.close();
+    await expect(ended).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+    expect(await response.text()).toMatch(
+      /\n\nevent: closed\ndata: \{"type":"closed","code":"CONNECTION_LOST",.*\}\n\n$/,
+    );
+    await eventually(() => told.at(-1)?.event?.type === "closed");
+  });
+
   test("a reader that takes nothing has no queue: it is told the whole tree when it does", async () => {
     await using api = await withSession({ eventBounds: { maxEvents: 16 } });
     const socket = new WebSocket(`${api.url.replace("http", "ws")}/v1/stream`, STREAM_PROTOCOL);
