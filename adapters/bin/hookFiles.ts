@@ -5,6 +5,9 @@ import { AppError } from "../../protocol/errors.ts";
 import { readWhole, removeFile, replaceWhole } from "../hooks/wholeFile.ts";
 import { printable } from "./textTable.ts";
 
+export const onlyClaudesProjects = (agent: string): AppError =>
+  new AppError("INVALID_ARGUMENT", `--scope project is for claude: ${agent}'s hooks are for all your sessions`);
+
 /** As `systemctl status` answers for a unit that is not there. */
 export const NOT_INSTALLED = 3;
 

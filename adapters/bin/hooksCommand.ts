@@ -2,16 +2,10 @@
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
-import {
-  CLAUDE_HOOK_EVENTS,
-  CLAUDE_HOOK_SCRIPT,
-  claudeHookGroup,
-  SCRIPT_PATH,
-  SECRETS_FILE,
-  SHARED_SCRIPT_WORD,
-  shellWord,
-} from "../hooks/claudeHook.ts";
+import { SHARED_SCRIPT_WORD } from "../hooks/claudeHook.ts";
 import { type HookGroups, readSettings, stateOf, withHooks, withoutHooks } from "../hooks/claudeSettings.ts";
+import { HOOKS_DIRECTORY, scriptName, secretsName, shellWord } from "../hooks/hookScript.ts";
+import { type SettingsAgent, SETTINGS_AGENTS } from "../hooks/settingsAgents.ts";
 import { readWhole, removeFile, replaceWhole } from "../hooks/wholeFile.ts";
 import type { CommandCall, CommandSpec } from "./commandTypes.ts";
 import { JSON_OPTION } from "./configCommand.ts";
@@ -25,13 +19,14 @@ import {
   removeEmpty,
   removeThere,
   replaceChanged,
+  onlyClaudesProjects,
   secretsOf,
 } from "./hookFiles.ts";
 import { isPluginAgent, runPluginHooks } from "./pluginHooks.ts";
 import { printable } from "./textTable.ts";
 
 const ACTIONS = ["install", "uninstall", "status"] as const;
-const AGENTS = ["claude", "pi", "opencode", "copilot"] as const;
+const AGENTS = ["claude", "gemini", "pi", "opencode", "copilot"] as const;
 const SCOPES = ["user", "project"] as const;
 
 export const hooksCommand: CommandSpec = {
@@ -42,6 +37,7 @@ export const hooksCommand: CommandSpec = {
       "project .claude/settings.json of the directory you are in) and the script they run into " +
       "~/.local/share/tmuxwire/hooks. Nothing else in the settings changes, and uninstall gives back what was there. " +
       "Agents that run already take the hooks up when they are started again.",
+    "Gemini CLI the same, five events in ~/.gemini/settings.json ($GEMINI_CLI_HOME).",
     "pi and opencode get a file of ours alone: ~/.pi/agent/extensions/tmuxwire.ts ($PI_CODING_AGENT_DIR) and " +
       "~/.config/opencode/plugin/tmuxwire.js ($OPENCODE_CONFIG_DIR), for all your sessions.",
     "status exits with 0 when all of them are there, with 3 when not.",
@@ -84,18 +80,20 @@ export const hooksCommand: CommandSpec = {
       );
     }
     if (isPluginAgent(agent)) return runPluginHooks(agent, call);
+    const place = placeOf(SETTINGS_AGENTS[agent]!, call);
     switch (call.positionals[0] as (typeof ACTIONS)[number]) {
       case "install":
-        return install(call);
+        return install(place, call);
       case "uninstall":
-        return uninstall(call);
+        return uninstall(place, call);
       case "status":
-        return status(call);
+        return status(place, call);
     }
   },
 };
 
 interface Place {
+  readonly agent: SettingsAgent;
   readonly scope: (typeof SCOPES)[number];
   readonly settingsPath: string;
   readonly scriptPath: string;
@@ -105,36 +103,39 @@ interface Place {
   readonly token: string | undefined;
 }
 
-function placeOf({ io, options }: CommandCall): Place {
+function placeOf(agent: SettingsAgent, { io, options }: CommandCall): Place {
   const { env, homeDir, cwd } = io;
   const scope = options.text("scope") === "project" ? "project" : "user";
-  const directory =
-    scope === "project" ? join(cwd, ".claude") : (given(env["CLAUDE_CONFIG_DIR"]) ?? join(homeDir, ".claude"));
+  if (scope === "project" && agent.name !== "claude") throw onlyClaudesProjects(agent.name);
+  const { directory, directoryVariable, isHomeVariable = false } = agent;
+  const named = given(env[directoryVariable]);
+  const ofUser = named === undefined || isHomeVariable ? join(named ?? homeDir, directory) : named;
   const { dashboard } = configurationOf(io, options);
   const url = dashboardUrl(options.text("dashboard"), dashboard.host, dashboard.port);
-  const scriptPath = join(given(env["XDG_DATA_HOME"]) ?? join(homeDir, ".local", "share"), ...SCRIPT_PATH);
+  const data = join(given(env["XDG_DATA_HOME"]) ?? join(homeDir, ".local", "share"), ...HOOKS_DIRECTORY);
+  const scriptPath = join(data, scriptName(agent.name));
   const word = scope === "project" ? SHARED_SCRIPT_WORD : shellWord(scriptPath);
   return {
+    agent,
     scope,
-    settingsPath: join(directory, "settings.json"),
+    settingsPath: join(scope === "project" ? join(cwd, directory) : ofUser, agent.file),
     scriptPath,
-    secretsPath: join(dirname(scriptPath), SECRETS_FILE),
+    secretsPath: join(data, secretsName(agent.name)),
     url,
-    groups: new Map(CLAUDE_HOOK_EVENTS.map((event) => [event.name, claudeHookGroup(event, word, url)])),
+    groups: new Map(agent.events.map((event) => [event.name, agent.group(event, word, url)])),
     token: dashboard.token,
   };
 }
 
-async function install({ io, options, ...call }: CommandCall): Promise<number> {
-  const place = placeOf({ io, options, ...call });
-  const { settingsPath, scriptPath, secretsPath, token } = place;
+async function install(place: Place, { io, options }: CommandCall): Promise<number> {
+  const { agent, scriptPath, secretsPath, token } = place;
   // Read first: what is refused is refused before anything is written.
-  const before = settingsAt(settingsPath);
+  const before = settingsAt(place);
   const after = withHooks(before, place.groups);
   const changed = [
-    ...replaceChanged(scriptPath, CLAUDE_HOOK_SCRIPT, 0o644),
+    ...replaceChanged(scriptPath, agent.script, 0o644),
     ...(token === undefined ? removeThere(secretsPath) : replaceChanged(secretsPath, secretsOf(token), 0o600)),
-    ...replaceSettings(settingsPath, before, after),
+    ...replaceSettings(place, before, after),
   ];
   const hasCurl = isOnPath(io.env["PATH"], "curl");
   if (options.flag("json")) {
@@ -143,19 +144,19 @@ async function install({ io, options, ...call }: CommandCall): Promise<number> {
   }
   const lines = [
     ...(changed.length === 0 ? ["nothing to do: the hooks are installed"] : ["written:", ...indented(changed)]),
-    `Claude Code tells ${place.url}; agents that run already do so once they are started again`,
+    `${agent.title} tells ${place.url}; agents that run already do so once they are started again`,
+    ...agent.notes,
     ...(hasCurl ? [] : ["curl was not found on PATH: install it, the hooks do nothing without it"]),
   ];
   await io.out(`${lines.join("\n")}\n`);
   return 0;
 }
 
-async function uninstall({ io, options, ...call }: CommandCall): Promise<number> {
-  const place = placeOf({ io, options, ...call });
-  const { scope, settingsPath, scriptPath, secretsPath } = place;
-  const before = settingsAt(settingsPath);
+async function uninstall(place: Place, { io, options }: CommandCall): Promise<number> {
+  const { scope, scriptPath, secretsPath } = place;
+  const before = settingsAt(place);
   const after = before === undefined ? undefined : withoutHooks(before);
-  const changed = replaceSettings(settingsPath, before, after);
+  const changed = replaceSettings(place, before, after);
   // The script of a project's hooks may be another project's as well.
   if (scope === "user") changed.push(...removeThere(scriptPath), ...removeThere(secretsPath));
   if (scope === "user") removeEmpty(dirname(scriptPath), dirname(dirname(scriptPath)));
@@ -169,11 +170,10 @@ async function uninstall({ io, options, ...call }: CommandCall): Promise<number>
   return 0;
 }
 
-async function status({ io, options, ...call }: CommandCall): Promise<number> {
-  const place = placeOf({ io, options, ...call });
-  const { settingsPath, scriptPath } = place;
-  const { state, events, disabled } = stateOf(settingsAt(settingsPath), place.groups);
-  const script = scriptState(scriptPath);
+async function status(place: Place, { io, options }: CommandCall): Promise<number> {
+  const { agent, settingsPath, scriptPath } = place;
+  const { state, events, disabled } = stateOf(settingsAt(place), place.groups);
+  const script = scriptState(place);
   const hasCurl = isOnPath(io.env["PATH"], "curl");
   const isWhole = state === "installed" && script === "installed";
   const overall = state === "installed" && !isWhole ? (script === "missing" ? "partly" : "outdated") : state;
@@ -196,9 +196,9 @@ async function status({ io, options, ...call }: CommandCall): Promise<number> {
     ...(state === "partly" || state === "outdated" ? lacking.map(([event, one]) => `  ${event}: ${one}`) : []),
     `${scriptPath}: ${script}`,
     `dashboard: ${place.url}`,
-    ...(disabled ? ["Claude Code's setting disableAllHooks switches them all off"] : []),
+    ...(disabled ? [`${agent.title} has all hooks switched off in these settings`] : []),
     ...(hasCurl ? [] : ["curl was not found on PATH: install it, the hooks do nothing without it"]),
-    ...(isWhole || overall === "not installed" ? [] : ["`tmuxwire hooks install claude` puts it right"]),
+    ...(isWhole || overall === "not installed" ? [] : [`\`tmuxwire hooks install ${agent.name}\` puts it right`]),
   ];
   await io.out(`${lines.map(printable).join("\n")}\n`);
   return isWhole ? 0 : NOT_INSTALLED;
@@ -211,12 +211,14 @@ const whereOf = ({ scope, settingsPath, scriptPath, url }: Place) => ({
   dashboard: url,
 });
 
-const settingsAt = (path: string): string | undefined => readSettings(path, readWhole(path));
+const settingsAt = ({ agent, settingsPath }: Place): string | undefined =>
+  readSettings(settingsPath, readWhole(settingsPath), agent.takesComments);
 
 /** @throws AppError REVISION_CONFLICT when somebody else has written the settings meanwhile. */
-function replaceSettings(path: string, before: string | undefined, after: string | undefined): string[] {
+function replaceSettings(place: Place, before: string | undefined, after: string | undefined): string[] {
   if (before === after) return [];
-  if (settingsAt(path) !== before) {
+  const path = place.settingsPath;
+  if (settingsAt(place) !== before) {
     throw new AppError("REVISION_CONFLICT", `${path} was changed at this moment by another program; try again`);
   }
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
@@ -228,8 +230,8 @@ function replaceSettings(path: string, before: string | undefined, after: string
   return [path];
 }
 
-function scriptState(path: string): "installed" | "different" | "missing" {
-  const bytes = readWhole(path);
+function scriptState({ agent, scriptPath }: Place): "installed" | "different" | "missing" {
+  const bytes = readWhole(scriptPath);
   if (bytes === undefined) return "missing";
-  return Buffer.from(bytes).toString() === CLAUDE_HOOK_SCRIPT ? "installed" : "different";
+  return Buffer.from(bytes).toString() === agent.script ? "installed" : "different";
 }

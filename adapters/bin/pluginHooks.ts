@@ -14,6 +14,7 @@ import {
   given,
   indented,
   NOT_INSTALLED,
+  onlyClaudesProjects,
   removeEmpty,
   removeThere,
   replaceChanged,
@@ -28,9 +29,7 @@ export const isPluginAgent = (name: string): name is PluginAgent => Object.hasOw
 /** @throws AppError CONFIGURATION_INVALID, INVALID_ARGUMENT */
 export async function runPluginHooks(agent: PluginAgent, { io, options, positionals }: CommandCall): Promise<number> {
   const { env, homeDir } = io;
-  if (options.text("scope") === "project") {
-    throw new AppError("INVALID_ARGUMENT", `--scope project is for claude: ${agent}'s hooks are for all your sessions`);
-  }
+  if (options.text("scope") === "project") throw onlyClaudesProjects(agent);
   const { title, path, directory, directoryVariable, text } = AGENT_PLUGINS[agent];
   const { dashboard } = configurationOf(io, options);
   const url = dashboardUrl(options.text("dashboard"), dashboard.host, dashboard.port);

@@ -1,12 +1,21 @@
 /**
- * Claude Code's settings with and without our hooks, text to text: whatever else is in the file keeps its place and its
+ * An agent's settings with and without our hooks, in the form that Claude Code has given them, text to text: whatever else is in the file keeps its place and its
  * looks, and taking the hooks out gives back the very bytes from before, unless somebody rewrote the file in between.
  */
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
 import { AppError } from "../../protocol/errors.ts";
-import { isOurCommand } from "./claudeHook.ts";
-import { insertItem, isMadeForItem, type JsonNode, layoutOf, measure, memberOf, removeItem } from "./jsonText.ts";
+import { isOurCommand } from "./hookScript.ts";
+import {
+  insertItem,
+  isMadeForItem,
+  type JsonNode,
+  layoutOf,
+  measure,
+  memberOf,
+  removeItem,
+  withoutComments,
+} from "./jsonText.ts";
 
 /** Longer settings are not settings. */
 export const MAX_SETTINGS_BYTES = 1_048_576;
@@ -23,8 +32,12 @@ export interface SettingsState {
   readonly disabled: boolean;
 }
 
-/** @param bytes undefined when there is no file. @throws AppError CONFIGURATION_INVALID when it is no plain JSON object. */
-export function readSettings(path: string, bytes: Uint8Array | undefined): string | undefined {
+/**
+ * @param bytes undefined when there is no file.
+ * @param takesComments whether their program reads over comments.
+ * @throws AppError CONFIGURATION_INVALID when it is no plain JSON object.
+ */
+export function readSettings(path: string, bytes: Uint8Array | undefined, takesComments = false): string | undefined {
   if (bytes === undefined) return undefined;
   const refuse = (why: string): AppError =>
     new AppError("CONFIGURATION_INVALID", `${path} ${why}; it was left as it is, put it right and try again`);
@@ -38,7 +51,9 @@ export function readSettings(path: string, bytes: Uint8Array | undefined): strin
   }
   // As an editor leaves it behind.
   if (text.trim() === "") throw refuse("is empty, which is no JSON (write {} into it, or remove it)");
-  if (!v.is(settingsSchema, parse(text, refuse))) throw refuse('has "hooks" in a form that Claude Code does not take');
+  if (!v.is(settingsSchema, parse(text, refuse, takesComments))) {
+    throw refuse('has "hooks" in a form that its program does not take');
+  }
   return text;
 }
 
@@ -65,7 +80,7 @@ export function withoutHooks(text: string): string | undefined {
 }
 
 export function stateOf(text: string | undefined, groups: HookGroups): SettingsState {
-  const settings = text === undefined ? {} : v.parse(settingsSchema, JSON.parse(text));
+  const settings = text === undefined ? {} : v.parse(settingsSchema, JSON.parse(withoutComments(text)));
   const events = Object.fromEntries(
     [...groups].map(([event, group]): [string, HookState] => {
       const ours = (settings.hooks?.[event] ?? []).filter((one) => one.hooks?.some(isOurs) === true);
@@ -76,7 +91,8 @@ export function stateOf(text: string | undefined, groups: HookGroups): SettingsS
   // One that an earlier version had and this one has not.
   const others = Object.entries(settings.hooks ?? {}).filter(([event]) => !groups.has(event));
   const isMore = others.some(([, all]) => all.some((one) => one.hooks?.some(isOurs) === true));
-  return { state: overall(Object.values(events), isMore), events, disabled: settings.disableAllHooks === true };
+  const isDisabled = settings.disableAllHooks === true || settings.hooksConfig?.enabled === false;
+  return { state: overall(Object.values(events), isMore), events, disabled: isDisabled };
 }
 
 function overall(states: readonly HookState[], isMore: boolean): SettingsState["state"] {
@@ -149,20 +165,23 @@ const settingsSchema = v.pipe(
   plainObject,
   v.looseObject({
     disableAllHooks: v.optional(v.unknown()),
+    // Gemini's.
+    hooksConfig: v.optional(v.looseObject({ enabled: v.optional(v.unknown()) })),
     hooks: v.optional(v.pipe(plainObject, v.record(v.string(), v.array(groupSchema)))),
   }),
 );
 
 /** Never with the text itself in the message: settings hold secrets. */
-function parse(text: string, refuse: (why: string) => AppError): unknown {
+function parse(text: string, refuse: (why: string) => AppError, takesComments: boolean): unknown {
   try {
-    const parsed: unknown = JSON.parse(text);
+    const parsed: unknown = JSON.parse(takesComments ? withoutComments(text) : text);
     // As deep as it can be measured.
     measure(text);
     return parsed;
   } catch (error) {
     const position = /position (\d+)/.exec(error instanceof Error ? error.message : "")?.[1];
     const line = position === undefined ? "" : ` (line ${text.slice(0, Number(position)).split("\n").length})`;
-    throw refuse(`is not plain JSON${line}: comments and commas after a last item are not allowed`);
+    const rule = takesComments ? "a comma after a last item is" : "comments and commas after a last item are";
+    throw refuse(`is not plain JSON${line}: ${rule} not allowed`);
   }
 }

@@ -1,6 +1,6 @@
 /**
  * A JSON document as text with places: what is inserted or removed leaves every other character as it was. The text has
- * been parsed before; here it is only measured.
+ * been parsed before; here it is only measured. Comments count as blanks.
  */
 
 export interface JsonNode {
@@ -22,8 +22,15 @@ export interface JsonItem {
   readonly value: JsonNode;
 }
 
-/** The outermost value of a text that `JSON.parse` takes. */
-export function measure(text: string): JsonNode {
+/** The text with blanks for its comments, as long as before; a text without comments is as it was. */
+export const withoutComments = (text: string): string =>
+  text.replaceAll(/"(?:[^"\\]|\\.)*"|\/\/[^\r\n]*|\/\*[^]*?\*\//g, (found) =>
+    found.startsWith('"') ? found : found.replaceAll(/[^\r\n]/g, " "),
+  );
+
+/** The outermost value of a text that, without its comments, `JSON.parse` takes. */
+export function measure(document: string): JsonNode {
+  const text = withoutComments(document);
   let at = 0;
   const skipBlanks = (): void => {
     while (at < text.length && " \t\r\n".includes(text[at]!)) at += 1;
@@ -119,9 +126,20 @@ export function removeItem(text: string, container: JsonNode, index: number): st
   const { items } = container;
   const item = items[index]!;
   const [previous, next] = [items[index - 1], items[index + 1]];
-  if (previous !== undefined) return text.slice(0, previous.to) + text.slice(item.to);
-  if (next !== undefined) return text.slice(0, item.from) + text.slice(next.from);
+  if (previous !== undefined)
+    return text.slice(0, previous.to) + commentsOf(text, previous.to, item.from) + text.slice(item.to);
+  if (next !== undefined)
+    return text.slice(0, item.from) + commentsOf(text, item.to, next.from) + text.slice(next.from);
   return text.slice(0, container.from + 1) + text.slice(item.to);
+}
+
+/** Of what separated two items, the comments that somebody put there, with all that is not the comma. */
+function commentsOf(text: string, from: number, to: number): string {
+  const blank = withoutComments(text).slice(from, to);
+  const between = text.slice(from, to);
+  if (blank === between) return "";
+  const comma = blank.indexOf(",");
+  return between.slice(0, comma) + between.slice(comma + 1);
 }
 
 /** Whether a container looks as if it had been written together with its only item. */
@@ -129,8 +147,13 @@ export function isMadeForItem(text: string, { from, to, items }: JsonNode): bool
   const [item] = items;
   if (item === undefined || items.length > 1) return false;
   const [lead, trail] = [text.slice(from + 1, item.from), text.slice(item.to, to - 1)];
+  if ((lead + trail).trim() !== "") return false;
   return lead.includes("\n") ? trail.includes("\n") : lead === "" && trail === "";
 }
 
-/** What stands before the first item. */
-const leadOf = (text: string, { from, to, items }: JsonNode): string => text.slice(from + 1, items[0]?.from ?? to - 1);
+/** What stands before the first item; where that holds comments, the last line of it. */
+function leadOf(text: string, { from, to, items }: JsonNode): string {
+  const lead = text.slice(from + 1, items[0]?.from ?? to - 1);
+  if (lead.trim() === "") return lead;
+  return /(\r?\n[ \t]*)[^\r\n]*$/.exec(lead)?.[1] ?? " ";
+}

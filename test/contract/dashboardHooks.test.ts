@@ -166,6 +166,27 @@ describe("effects", () => {
     expect(scene.reported.at(-1)).toBe("asking");
   });
 
+  test("a permission request that names no tool asks in its own words", async () => {
+    const agent_id = await scene.register();
+    await scene.prompt("go");
+    // As Gemini CLI writes it.
+    const message = "Tool Confirm Shell Command requires execution";
+    const details = { type: "exec", title: "Confirm Shell Command", command: "touch x1", rootCommand: "touch" };
+    await scene.hook("permission-request", { notification_type: "ToolPermission", message, details });
+    expect(await scene.card(agent_id)).toMatchObject({ question: { text: `${message}: touch x1` } });
+  });
+
+  test("other agents' names for a session and for what was said last", async () => {
+    const agent_id = await scene.register();
+    await scene.prompt("go");
+    const { json } = await scene.hook("permission-request", { session_id: null, sessionId: "s1", message: "Run: ls" });
+    expect(json).toMatchObject({ agent_id, new_state: "AWAITING_INPUT" });
+    expect(await scene.card(agent_id)).toMatchObject({ question: { text: "Run: ls" } });
+    await scene.hook("post-tool-use");
+    await scene.hook("stop", { prompt_response: "all done" });
+    expect(await scene.card(agent_id)).toMatchObject({ state: "COMPLETE", task_completion_summary: "all done" });
+  });
+
   test("a notification asks while the agent works, and only then", async () => {
     const agent_id = await scene.register();
     const notify = (message: string) => scene.hook("notification", { message });

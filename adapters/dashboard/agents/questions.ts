@@ -37,8 +37,8 @@ const MAX_TEXT_CHARS = 4_096;
 const MAX_OPTIONS = 64;
 const MAX_SUMMARY_CHARS = 200;
 
-/** From `pre-tool-use` and `permission-request`. */
-export function questionOfTool(tool: string | undefined, input: unknown): AskedQuestion {
+/** From `pre-tool-use` and `permission-request`. @param message what asks, where no tool is named. */
+export function questionOfTool(tool: string | undefined, input: unknown, message?: string): AskedQuestion {
   const base = { otherIndex: undefined, dialogId: undefined, tool };
   const questions = tool === "AskUserQuestion" ? questionsOf(input) : [];
   const [first] = questions;
@@ -68,7 +68,7 @@ export function questionOfTool(tool: string | undefined, input: unknown): AskedQ
       toolInput: { questions: [{ question: text, options }], ...planOf(input), source, status: "pending" },
     };
   }
-  const text = permissionText(tool, input);
+  const text = permissionText(tool ?? message, input, tool === undefined);
   return { ...base, text, kind: "select", options: [], toolInput: undefined };
 }
 
@@ -148,13 +148,13 @@ function questionsOf(input: unknown): readonly ToolQuestion[] {
 }
 
 /** `Bash: ls -la`: the tool and the part of its input that a person decides by. */
-function permissionText(tool: string | undefined, input: unknown): string {
+function permissionText(tool: string | undefined, input: unknown, isMessage: boolean): string {
   if (tool === undefined) return "Awaiting input";
   const fields = fieldsOf(input);
   const telling = ["command", "file_path", "notebook_path", "path", "url", "query", "pattern", "description"]
     .map((name) => textOf(fields?.[name]))
     .find((text) => text !== undefined && text.trim() !== "");
-  if (telling === undefined) return clip(`Permission needed: ${tool}`, MAX_SUMMARY_CHARS);
+  if (telling === undefined) return clip(isMessage ? tool : `Permission needed: ${tool}`, MAX_SUMMARY_CHARS);
   return clip(`${tool}: ${telling.replaceAll(/\s+/g, " ").trim()}`, MAX_SUMMARY_CHARS);
 }
 

@@ -107,11 +107,11 @@ const preToolUse: Effect = (context, agent, { toolName, toolInput }) => {
   return asks(panes, agent, () => desk.asked(agent, questionOfTool(toolName, toolInput), "pre_tool_use"));
 };
 
-const permissionRequest: Effect = ({ desk, panes }, agent, { toolName, toolInput }) => {
+const permissionRequest: Effect = ({ desk, panes }, agent, { toolName, toolInput, message }) => {
   return asks(panes, agent, () => {
     // The tool has asked already, in its own words.
     const isKnown = toolName !== undefined && agent.question?.tool === toolName && ASKING_TOOLS.has(toolName);
-    if (!isKnown) desk.asked(agent, questionOfTool(toolName, toolInput), "permission_request");
+    if (!isKnown) desk.asked(agent, questionOfTool(toolName, toolInput, message), "permission_request");
   });
 };
 

@@ -65,7 +65,7 @@ export function parseHook(c: Context<GuardEnv>, bytes: Uint8Array): HookRequest 
     const value = text(name);
     return value === undefined || value.length > MAX_NAME_CHARS ? undefined : value;
   };
-  const sessionId = short("session_id");
+  const sessionId = short("session_id") ?? short("sessionId");
   if (sessionId === undefined) return "Missing required fields: session_id";
   const pane = short("tmux_pane") ?? c.req.header("x-tmux-pane")?.trim();
   const tmux = short("tmux") ?? c.req.header("x-tmux")?.trim() ?? "";
@@ -84,8 +84,8 @@ export function parseHook(c: Context<GuardEnv>, bytes: Uint8Array): HookRequest 
     title: text("title"),
     notificationType: short("notification_type"),
     toolName: short("tool_name"),
-    toolInput: fields["tool_input"],
-    lastMessage: text("last_assistant_message"),
+    toolInput: fields["tool_input"] ?? fields["details"],
+    lastMessage: text("last_assistant_message") ?? text("prompt_response"),
     source: short("source"),
   };
 }

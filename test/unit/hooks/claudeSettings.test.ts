@@ -1,7 +1,8 @@
 /** Hooks in and out of settings of every shape: nothing else changes, and what was there is there again, byte for byte. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { CLAUDE_HOOK_EVENTS, claudeHookGroup, isOurCommand } from "../../../adapters/hooks/claudeHook.ts";
+import { CLAUDE_HOOK_EVENTS, claudeHookGroup } from "../../../adapters/hooks/claudeHook.ts";
+import { isOurCommand } from "../../../adapters/hooks/hookScript.ts";
 import {
   type HookGroups,
   readSettings,
@@ -50,6 +51,48 @@ const oddly: Record<string, string> = {
   "strings that look like structure": `{\n  "a\\"}": "{\\"hooks\\": [\\\\",\n  "ключ": "→ \\u0000 🦊"\n}\n`,
   "a name twice": `{\n  "hooks": {"a": []},\n  "hooks": {}\n}\n`,
 };
+
+/** As Gemini takes them. */
+const commented: Record<string, string> = {
+  "above and beside": `// mine\n{\n  // the model\n  "model": "x", // best\n  "url": "http://a//b", /* kept */\n  "z": 1 // last\n}\n// end\n`,
+  "before the first": `{ // settings\n  "a": { /* none */ },\n  "b": [1 /* one */, 2]\n}\n`,
+  "nothing but a comment": `{\n  // nothing yet\n}\n`,
+  "on one line": `{/* a */"a":1/* b */}`,
+  "in hooks": `{\n  "hooks": {\n    // none of mine\n  }\n}\n`,
+  "in hooks of others": `{\n  "hooks": {\n    "Stop": [\n      // a bell\n      { "hooks": [{ "type": "command", "command": "say \\"/*\\"" }] } // rings\n    ]\n  }\n}\n`,
+};
+
+describe.each(Object.entries(commented))("comments %s", (_name, before) => {
+  test("in and out", () => {
+    expect(() => readSettings("/s", Buffer.from(before))).toThrow(/not plain JSON/);
+    expect(readSettings("/s", Buffer.from(before), true)).toBe(before);
+    const after = withHooks(before, groups);
+    expect(readSettings("/s", Buffer.from(after), true)).toBe(after);
+    expect(stateOf(after, groups).state).toBe("installed");
+    expect(withHooks(after, groups)).toBe(after);
+    for (const [comment] of before.matchAll(/\/\/ \w[ \w]*|\/\* \w+ \*\//g)) expect(after).toContain(comment);
+    expect(withoutHooks(after)).toBe(before);
+  });
+});
+
+test("what somebody writes beside our hooks stays when they go", () => {
+  const after = withHooks(`{\n  "a": 1\n}\n`, groups);
+  const noted = after.replace(`"hooks"`, `// tells the dashboard\n  "hooks"`);
+  expect(withoutHooks(noted)).toBe(`{\n  "a": 1\n  // tells the dashboard\n  \n}\n`);
+  const more = after.replace(/\}\n$/, `, // and mine\n  "b": 2\n}\n`);
+  const left = withoutHooks(more);
+  expect(left).toContain("// and mine");
+  expect(JSON.parse(left!.replace("// and mine", ""))).toEqual({ a: 1, b: 2 });
+});
+
+test.each([`{\n "a": 1, // x\n}`, `{ /* open\n"a": 1 }`, `{ "a": 1 } // x\n /`])(
+  "broken, comments or not: %j",
+  (text) => {
+    expect(() => readSettings("/s", Buffer.from(text), true)).toThrow(
+      /^\/s is not plain JSON[^\n]*a comma after a last item is/,
+    );
+  },
+);
 
 describe.each(Object.entries(oddly))("%s", (_name, before) => {
   test("in and out", () => {

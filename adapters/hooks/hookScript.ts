@@ -1,0 +1,72 @@
+/**
+ * What an agent runs at each event: a script of plain POSIX sh that hands the event to the dashboard as it came. The agent
+ * waits for it, so it is quick, silent and always a success, whether or not there is a dashboard, a tmux or even curl. What
+ * it prints would reach the agent; it prints nothing.
+ */
+
+export interface HookScript {
+  /** As on the command line of `tmuxwire hooks`; the script and its secrets are called after it. */
+  readonly name: string;
+  readonly title: string;
+  /** What it looks at before it says anything. */
+  readonly guard?: readonly string[];
+}
+
+/** Under the data directory. */
+export const HOOKS_DIRECTORY = ["tmuxwire", "hooks"] as const;
+
+export const scriptName = (name: string): string => `${name}.sh`;
+
+/** Beside the script: curl options with the dashboard's token, when it has one. Never on a command line. */
+export const secretsName = (name: string): string => `${name}.curl`;
+
+export function hookScript({ name, title, guard = [] }: HookScript): string {
+  const lines = [
+    "#!/bin/sh",
+    `# tmuxwire: tells the dashboard what ${title} is doing. Usage: ${scriptName(name)} DASHBOARD_URL EVENT, the event on stdin.`,
+    `# Written by \`tmuxwire hooks install ${name}\`, which replaces it.`,
+    "LC_ALL=C",
+    "export LC_ALL",
+    "exec >/dev/null 2>&1",
+    "if ! command -v curl; then",
+    "  # Whoever writes the event must not meet a closed pipe.",
+    "  cat",
+    "  exit 0",
+    "fi",
+    ...guard,
+    "url=$1/hook/$2",
+    `secrets=\${0%/*}/${secretsName(name)}`,
+    "pane=${TMUX_PANE-}",
+    "tmux=${TMUX-}",
+    "# -q: nobody's .curlrc; -g: [::1] is an address. Without Expect a long event waits for no permission.",
+    "set -- -q -s -g --noproxy '*' --connect-timeout 1 --max-time 2 -H 'Content-Type: application/json' -H 'Expect:'",
+    'if [ -r "$secrets" ]; then set -- "$@" -K "$secrets"; fi',
+    "# As tmux sets them: %7, and SOCKET,PID,SESSION. Anything else is no header.",
+    'case "${pane#?}" in',
+    "  '' | *[!0-9]*) ;;",
+    '  *) case "$pane" in %*) set -- "$@" -H "X-Tmux-Pane: $pane" ;; esac ;;',
+    "esac",
+    'case "$tmux" in',
+    "  '' | *[![:print:]]*) ;;",
+    '  /*,*,*) set -- "$@" -H "X-Tmux: $tmux" ;;',
+    "esac",
+    'curl "$@" --data-binary @- "$url"',
+    "exit 0",
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/**
+ * The command that an agent's settings hold. It has no variable of its own: an agent may put in those it knows before a
+ * shell sees them. A script that is gone is no error of the agent's, and its event still meets no closed pipe.
+ * @param script how a shell finds the script: a quoted word.
+ */
+export const hookCommand = (script: string, dashboardUrl: string, route: string): string =>
+  `if [ -r ${script} ]; then exec sh ${script} ${shellWord(dashboardUrl)} ${route}; fi; cat >/dev/null 2>&1; exit 0`;
+
+/** Whether a command of the settings is one of ours, of any version. */
+export const isOurCommand = (command: unknown): boolean =>
+  typeof command === "string" && /\/tmuxwire\/hooks\/[a-z]+\.sh["']/.test(command);
+
+/** One word for a POSIX shell, whatever it holds. */
+export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,62 @@
+/** Agents whose settings, in Claude Code's form, name a command for each event: which events, where and how. */
+import { CLAUDE } from "./claudeHook.ts";
+import { hookCommand, hookScript } from "./hookScript.ts";
+
+export interface SettingsEvent {
+  /** As the agent calls it. */
+  readonly name: string;
+  /** As the dashboard's route does. */
+  readonly route: string;
+  /** Of the tools, or the kinds, it is about, where it is about one. */
+  readonly matcher?: string | undefined;
+}
+
+export interface SettingsAgent {
+  readonly name: string;
+  readonly title: string;
+  /** Its variable for its directory, and where that is otherwise, below the home directory. */
+  readonly directoryVariable: string;
+  readonly directory: string;
+  /** Whether the variable names not the directory but what stands for the home. */
+  readonly isHomeVariable?: boolean;
+  readonly file: string;
+  /** Whether its JSON may hold comments, which it reads over. */
+  readonly takesComments: boolean;
+  readonly events: readonly SettingsEvent[];
+  readonly group: (event: SettingsEvent, script: string, dashboardUrl: string) => object;
+  readonly script: string;
+  /** What somebody who installs these has to know. */
+  readonly notes: readonly string[];
+}
+
+const groupWith =
+  (timeout: number) =>
+  ({ matcher, route }: SettingsEvent, script: string, dashboardUrl: string): object => ({
+    ...(matcher === undefined ? {} : { matcher }),
+    hooks: [{ type: "command", command: hookCommand(script, dashboardUrl, route), timeout }],
+  });
+
+export const GEMINI: SettingsAgent = {
+  name: "gemini",
+  title: "Gemini CLI",
+  directoryVariable: "GEMINI_CLI_HOME",
+  isHomeVariable: true,
+  directory: ".gemini",
+  file: "settings.json",
+  takesComments: true,
+  // Not SessionEnd: after its end it would print three lines about the hook into the user's shell. Its process tells.
+  events: [
+    { name: "SessionStart", route: "session-start" },
+    { name: "BeforeAgent", route: "user-prompt-submit" },
+    { name: "AfterAgent", route: "stop" },
+    { name: "AfterTool", route: "post-tool-use", matcher: "*" },
+    // The only kind there is: it comes when a tool's dialog does.
+    { name: "Notification", route: "permission-request", matcher: "ToolPermission" },
+  ],
+  // Milliseconds.
+  group: groupWith(5_000),
+  script: hookScript({ name: "gemini", title: "Gemini CLI" }),
+  notes: [],
+};
+
+export const SETTINGS_AGENTS: Readonly<Record<string, SettingsAgent>> = { claude: CLAUDE, gemini: GEMINI };
