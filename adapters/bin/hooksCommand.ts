@@ -26,7 +26,7 @@ import { isPluginAgent, runPluginHooks } from "./pluginHooks.ts";
 import { printable } from "./textTable.ts";
 
 const ACTIONS = ["install", "uninstall", "status"] as const;
-const AGENTS = ["claude", "gemini", "pi", "opencode", "copilot"] as const;
+const AGENTS = ["claude", "codex", "gemini", "pi", "opencode", "copilot"] as const;
 const SCOPES = ["user", "project"] as const;
 
 export const hooksCommand: CommandSpec = {
@@ -37,7 +37,8 @@ export const hooksCommand: CommandSpec = {
       "project .claude/settings.json of the directory you are in) and the script they run into " +
       "~/.local/share/tmuxwire/hooks. Nothing else in the settings changes, and uninstall gives back what was there. " +
       "Agents that run already take the hooks up when they are started again.",
-    "Gemini CLI the same, five events in ~/.gemini/settings.json ($GEMINI_CLI_HOME).",
+    "Gemini CLI the same, five events in ~/.gemini/settings.json ($GEMINI_CLI_HOME); Codex seven in ~/.codex/hooks.json " +
+      "($CODEX_HOME), which Codex has you review at its next start.",
     "pi and opencode get a file of ours alone: ~/.pi/agent/extensions/tmuxwire.ts ($PI_CODING_AGENT_DIR) and " +
       "~/.config/opencode/plugin/tmuxwire.js ($OPENCODE_CONFIG_DIR), for all your sessions.",
     "status exits with 0 when all of them are there, with 3 when not.",

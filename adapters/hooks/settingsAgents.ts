@@ -59,4 +59,47 @@ export const GEMINI: SettingsAgent = {
   notes: [],
 };
 
-export const SETTINGS_AGENTS: Readonly<Record<string, SettingsAgent>> = { claude: CLAUDE, gemini: GEMINI };
+export const CODEX: SettingsAgent = {
+  name: "codex",
+  title: "Codex",
+  directoryVariable: "CODEX_HOME",
+  directory: ".codex",
+  file: "hooks.json",
+  takesComments: false,
+  events: [
+    { name: "SessionStart", route: "session-start" },
+    { name: "SessionEnd", route: "session-end" },
+    { name: "UserPromptSubmit", route: "user-prompt-submit" },
+    { name: "Stop", route: "stop" },
+    { name: "Interrupt", route: "stop" },
+    { name: "PostToolUse", route: "post-tool-use" },
+    { name: "PermissionRequest", route: "permission-request" },
+  ],
+  // Seconds; of the last and of an interrupt it takes no more, and says so on its screen.
+  group: groupWith(3),
+  script: hookScript({
+    name: "codex",
+    title: "Codex",
+    guard: [
+      "# Codex's shared server runs the hooks of all panes with the environment of the pane that it was started in, and no",
+      "# terminal: whose event this is nobody knows then, and nothing is better than another pane's.",
+      'case $(ps -o tty= -p "$PPID") in',
+      "  '' | *'?'* | *-*)",
+      "    cat",
+      "    exit 0",
+      "    ;;",
+      "esac",
+    ],
+  }),
+  notes: [
+    "Codex asks at its next start whether you trust these hooks: they run once you have said so",
+    "they are silent in Codex's shared background server, which does not know the pane: have `daemon_auto_start = false` " +
+      "below [features] in its config.toml, or start codex with --no-daemon",
+  ],
+};
+
+export const SETTINGS_AGENTS: Readonly<Record<string, SettingsAgent>> = {
+  claude: CLAUDE,
+  gemini: GEMINI,
+  codex: CODEX,
+};

@@ -43,6 +43,23 @@ describe.each([
       Notification: "permission-request",
     },
   },
+  {
+    agent: "codex",
+    file: [".codex", "hooks.json"],
+    variable: "CODEX_HOME",
+    below: ["hooks.json"],
+    timeout: 3,
+    before: '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"bell"}]}]}}\n',
+    routes: {
+      SessionStart: "session-start",
+      SessionEnd: "session-end",
+      UserPromptSubmit: "user-prompt-submit",
+      Stop: "stop",
+      Interrupt: "stop",
+      PostToolUse: "post-tool-use",
+      PermissionRequest: "permission-request",
+    },
+  },
 ])("$agent", ({ agent, file, variable, below, timeout, before, routes }) => {
   const settings = () => join(home, ...file);
   const script = () => join(home, ".local/share/tmuxwire/hooks", `${agent}.sh`);
