@@ -26,6 +26,8 @@ export interface AgentProcessesOptions {
   readonly log: Log;
   /** It has told, and another program has taken its pane since. */
   readonly onGone: (agent: Agent) => void;
+  /** It was looked for; it is known now, or nobody was found. */
+  readonly onLooked: (agent: Agent) => void;
 }
 
 /** A pane whose program has just ended, or is being replaced, is asked again at once: another one is there by then. */
@@ -47,7 +49,10 @@ export class AgentProcesses {
         const { log } = this.#options;
         log.debug("dashboard.agent.unidentified", { agent: agent.record.id, code: toAppError(error).code });
       })
-      .finally(() => this.#underWay.delete(agent));
+      .finally(() => {
+        this.#underWay.delete(agent);
+        this.#options.onLooked(agent);
+      });
     this.#underWay.set(agent, done);
   }
 
@@ -76,9 +81,10 @@ export class AgentProcesses {
     }
   }
 
-  /** Was known, and is no more. */
-  isGone({ record: { process } }: Agent): boolean {
-    return process !== undefined && hasEnded(process);
+  /** Was known, and is no more. One that has told since may be another: not before it has been looked for. */
+  isGone(agent: Agent): boolean {
+    const { process } = agent.record;
+    return process !== undefined && !this.#underWay.has(agent) && hasEnded(process);
   }
 }
 

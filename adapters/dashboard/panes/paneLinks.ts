@@ -59,6 +59,7 @@ export class PaneLinks {
       book: options.book,
       log,
       onGone: (agent) => this.#processEnded(agent),
+      onLooked: (agent) => this.evaluate(agent),
     });
     this.#context = new ContextGauge({
       server,

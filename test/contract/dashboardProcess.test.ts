@@ -1,0 +1,86 @@
+/** Which process an agent is, while its pane's processes are still being asked for: tmux takes its time under load. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { expect, test } from "vitest";
+import { procfs } from "../../daemon/host/procfs.ts";
+import type { ForegroundProcess } from "../../daemon/panes/foreground.ts";
+import type { DashboardEvent } from "../support/dashboardFixture.ts";
+import { DashboardScene } from "../support/dashboardScene.ts";
+
+/** A program that reads until it is ended. */
+async function program() {
+  const child = spawn("cat", { stdio: ["pipe", "ignore", "ignore"] });
+  await once(child, "spawn");
+  const pid = child.pid!;
+  const { start } = (await procfs().stat(pid))!;
+  const process: ForegroundProcess = {
+    pid,
+    start,
+    executable: procfs().executableNow(pid),
+    names: ["claude"],
+    isInteractiveShell: false,
+    isShell: false,
+    depth: 0,
+  };
+  const end = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+  };
+  return { process, end, [Symbol.asyncDispose]: end };
+}
+
+/** Asking in its pane, then at an end; who reads from the pane after that is the test's to say, when it likes. */
+async function endedScene() {
+  const before = await program();
+  const scene = await DashboardScene.start();
+  let there: Promise<readonly ForegroundProcess[]> = Promise.resolve([before.process]);
+  scene.server.foreground = async () => ({ pid: before.process.pid, command: "claude", processes: await there });
+  const events = await scene.dashboard.events();
+  const agentId = await scene.register();
+  await scene.prompt("go");
+  await scene.notify();
+  await before.end();
+  scene.shows("unknown");
+  const isEnd = ({ data }: DashboardEvent): boolean => data["event_type"] === "process_ended";
+  await events.next(isEnd);
+  const from = events.events.length;
+  return {
+    scene,
+    agentId,
+    ends: () => events.events.slice(from).filter(isEnd).length,
+    nextEnd: () => events.next(isEnd, from),
+    reads: (processes: typeof there) => void (there = processes),
+    [Symbol.asyncDispose]: async () => {
+      await scene[Symbol.asyncDispose]();
+      await before.end();
+    },
+  };
+}
+
+test("the turn of a new program in a pane does not end with the program before, however late its process is known", async () => {
+  await using ended = await endedScene();
+  await using after = await program();
+  const { scene, agentId } = ended;
+  let known = (_processes: readonly ForegroundProcess[]): void => undefined;
+  ended.reads(new Promise((resolve) => (known = resolve)));
+  await scene.hook("session-start", { source: "startup" });
+  await scene.prompt("go");
+  await scene.notify();
+  // Each change of the screen is a reason to look who is there.
+  scene.shows("idle");
+  expect(await scene.card(agentId)).toMatchObject({ state: "AWAITING_INPUT" });
+  known([after.process]);
+  expect((await scene.dashboard.respond(agentId, { text: "for the new one" })).status).toBe(200);
+  expect(scene.submitted.at(-1)?.addressee?.process).toMatchObject({ pid: after.process.pid });
+  expect(ended.ends()).toBe(0);
+});
+
+test("a program that has told and is gone when its process is looked for has its turn ended", async () => {
+  await using ended = await endedScene();
+  ended.reads(Promise.resolve([]));
+  await ended.scene.prompt("once more");
+  await ended.nextEnd();
+  expect(await ended.scene.card(ended.agentId)).toMatchObject({ state: "COMPLETE" });
+});
