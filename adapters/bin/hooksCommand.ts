@@ -39,8 +39,9 @@ export const hooksCommand: CommandSpec = {
       "Agents that run already take the hooks up when they are started again.",
     "Gemini CLI the same, five events in ~/.gemini/settings.json ($GEMINI_CLI_HOME); Codex seven in ~/.codex/hooks.json " +
       "($CODEX_HOME), which Codex has you review at its next start.",
-    "pi and opencode get a file of ours alone: ~/.pi/agent/extensions/tmuxwire.ts ($PI_CODING_AGENT_DIR) and " +
-      "~/.config/opencode/plugin/tmuxwire.js ($OPENCODE_CONFIG_DIR), for all your sessions.",
+    "pi, opencode and Copilot CLI get a file of ours alone: ~/.pi/agent/extensions/tmuxwire.ts ($PI_CODING_AGENT_DIR), " +
+      "~/.config/opencode/plugin/tmuxwire.js ($OPENCODE_CONFIG_DIR) and ~/.copilot/hooks/tmuxwire.json ($COPILOT_HOME), " +
+      "for all your sessions.",
     "status exits with 0 when all of them are there, with 3 when not.",
   ],
   positionals: [
@@ -74,12 +75,6 @@ export const hooksCommand: CommandSpec = {
   ],
   run: async (call: CommandCall): Promise<number> => {
     const agent = call.positionals[1]!;
-    if (agent === "copilot") {
-      throw new AppError(
-        "INVALID_ARGUMENT",
-        "no hook of Copilot CLI is known to fire and to carry its pane, so nothing is installed; its screen is read instead",
-      );
-    }
     if (isPluginAgent(agent)) return runPluginHooks(agent, call);
     const place = placeOf(SETTINGS_AGENTS[agent]!, call);
     switch (call.positionals[0] as (typeof ACTIONS)[number]) {

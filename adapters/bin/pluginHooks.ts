@@ -5,7 +5,8 @@
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
-import { AGENT_PLUGINS, isOurPlugin } from "../hooks/agentPlugins.ts";
+import { AGENT_PLUGINS, type AgentPlugin, isOurPlugin } from "../hooks/agentPlugins.ts";
+import { HOOKS_DIRECTORY, scriptName, secretsName } from "../hooks/hookScript.ts";
 import { readWhole } from "../hooks/wholeFile.ts";
 import type { CommandCall } from "./commandTypes.ts";
 import { configurationOf } from "./configuration.ts";
@@ -13,6 +14,7 @@ import {
   dashboardUrl,
   given,
   indented,
+  isOnPath,
   NOT_INSTALLED,
   onlyClaudesProjects,
   removeEmpty,
@@ -30,22 +32,24 @@ export const isPluginAgent = (name: string): name is PluginAgent => Object.hasOw
 export async function runPluginHooks(agent: PluginAgent, { io, options, positionals }: CommandCall): Promise<number> {
   const { env, homeDir } = io;
   if (options.text("scope") === "project") throw onlyClaudesProjects(agent);
-  const { title, path, directory, directoryVariable, text } = AGENT_PLUGINS[agent];
+  const { title, path, directory, directoryVariable, text, script }: AgentPlugin = AGENT_PLUGINS[agent];
   const { dashboard } = configurationOf(io, options);
   const url = dashboardUrl(options.text("dashboard"), dashboard.host, dashboard.port);
-  const data = join(given(env["XDG_DATA_HOME"]) ?? join(homeDir, ".local", "share"), "tmuxwire", "hooks");
-  const secretsPath = join(data, `${agent}.curl`);
+  const data = join(given(env["XDG_DATA_HOME"]) ?? join(homeDir, ".local", "share"), ...HOOKS_DIRECTORY);
+  const secretsPath = join(data, secretsName(agent));
+  const scriptPath = join(data, scriptName(agent));
   const pluginPath = join(
     given(env[directoryVariable]) ?? configured(agent, env, join(homeDir, ...directory)),
     ...path,
   );
-  const wanted = text({ dashboardUrl: url, secretsPath });
+  const wanted = text({ dashboardUrl: url, secretsPath, scriptPath });
   const there = readWhole(pluginPath);
   const found = there === undefined ? undefined : Buffer.from(there).toString();
   // A link leads to what somebody else keeps.
   const isLink = lstatSync(pluginPath, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   const isForeign = isLink || (found !== undefined && !isOurPlugin(found));
-  const isInstalled = found === wanted && !isForeign;
+  const isScriptRight = script === undefined || Buffer.from(readWhole(scriptPath) ?? "").toString() === script;
+  const isInstalled = found === wanted && !isForeign && isScriptRight;
   const tell = async (lines: readonly string[], answer: object): Promise<void> => {
     const where = { scope: "user", settings: pluginPath, dashboard: url };
     await io.out(options.flag("json") ? `${JSON.stringify({ ...answer, ...where })}\n` : `${lines.join("\n")}\n`);
@@ -71,14 +75,18 @@ export async function runPluginHooks(agent: PluginAgent, { io, options, position
     const { token } = dashboard;
     const changed = [
       ...(token === undefined ? removeThere(secretsPath) : replaceChanged(secretsPath, secretsOf(token), 0o600)),
+      ...(script === undefined ? [] : replaceChanged(scriptPath, script, 0o644)),
       ...replaceChanged(pluginPath, wanted, 0o644),
     ];
     const done = changed.length === 0 ? ["nothing to do: the hooks are installed"] : ["written:", ...indented(changed)];
     const then = `${title} tells ${url}; agents that run already do so once they are started again`;
-    await tell([...done, then], { installed: true, changed });
+    const lacksCurl = script !== undefined && !isOnPath(env["PATH"], "curl");
+    const curl = lacksCurl ? ["curl was not found on PATH: install it, the hooks do nothing without it"] : [];
+    await tell([...done, then, ...curl], { installed: true, changed });
     return 0;
   }
   const changed = [...(isForeign ? [] : removeThere(pluginPath)), ...removeThere(secretsPath)];
+  if (script !== undefined) changed.push(...removeThere(scriptPath));
   if (changed.includes(pluginPath)) removeEmpty(dirname(pluginPath));
   removeEmpty(data, dirname(data));
   const done =

@@ -1,8 +1,9 @@
 /**
- * What pi and opencode load at their start: one file of ours alone, which hands their events to the dashboard in the words of
- * Claude Code's hooks. The agent never waits for it: an event is queued and posted when the ones before it have been, and
+ * What pi, opencode and Copilot load at their start: one file of ours alone, which hands their events to the dashboard in the
+ * words of Claude Code's hooks; Copilot's names the script of the other agents for it. Of pi and opencode: the agent never waits for it: an event is queued and posted when the ones before it have been, and
  * whatever goes wrong with that is nobody's business but ours. It prints nothing.
  */
+import { hookCommand, hookScript, isOurCommand, shellWord } from "./hookScript.ts";
 
 /** By this a file of ours is told from one that somebody else put there. */
 const FIRST_LINE = "// tmuxwire: tells the dashboard what this agent is doing.";
@@ -15,10 +16,13 @@ export interface AgentPlugin {
   readonly directoryVariable: string;
   readonly directory: readonly string[];
   readonly text: (place: PluginPlace) => string;
+  /** What the file runs, where it does not speak for itself. */
+  readonly script?: string;
 }
 
 export interface PluginPlace {
   readonly dashboardUrl: string;
+  readonly scriptPath: string;
   /** curl's options with the token; read at every event, so that a new one counts. */
   readonly secretsPath: string;
 }
@@ -140,6 +144,27 @@ export const TmuxwirePlugin = async ({ directory }) => {
 };
 `;
 
+const COPILOT_SCRIPT = hookScript({ name: "copilot", title: "Copilot CLI" });
+
+/** In capitals, as here, its events have the words of Claude Code's; of two it keeps to its own. */
+const COPILOT_EVENTS: readonly (readonly [name: string, route: string, matcher?: string])[] = [
+  ["SessionStart", "session-start"],
+  ["SessionEnd", "session-end"],
+  ["UserPromptSubmit", "user-prompt-submit"],
+  ["Stop", "stop"],
+  ["PostToolUse", "post-tool-use"],
+  // Not PermissionRequest, which comes before its rules have been asked: of what they permit as well.
+  ["Notification", "permission-request", "permission_prompt"],
+];
+
+function copilotHooks({ dashboardUrl, scriptPath }: PluginPlace): string {
+  const hooks = COPILOT_EVENTS.map(([name, route, matcher]) => {
+    const bash = hookCommand(shellWord(scriptPath), dashboardUrl, route);
+    return [name, [{ type: "command", ...(matcher === undefined ? {} : { matcher }), bash, timeoutSec: 5 }]];
+  });
+  return `${JSON.stringify({ version: 1, hooks: Object.fromEntries(hooks) as object }, undefined, 2)}\n`;
+}
+
 export const AGENT_PLUGINS = {
   pi: {
     title: "pi",
@@ -155,6 +180,26 @@ export const AGENT_PLUGINS = {
     directory: [".config", "opencode"],
     text: (place) => post(place, "opencode") + OPENCODE,
   },
+  copilot: {
+    title: "Copilot CLI",
+    path: ["hooks", "tmuxwire.json"],
+    directoryVariable: "COPILOT_HOME",
+    directory: [".copilot"],
+    text: copilotHooks,
+    script: COPILOT_SCRIPT,
+  },
 } as const satisfies Readonly<Record<string, AgentPlugin>>;
 
-export const isOurPlugin = (text: string): boolean => text.startsWith(`${FIRST_LINE}\n`);
+export const isOurPlugin = (text: string): boolean => text.startsWith(`${FIRST_LINE}\n`) || isOurHooks(text);
+
+/** JSON has no comment to know it by: every command in it is ours. */
+function isOurHooks(text: string): boolean {
+  if (!text.startsWith("{")) return false;
+  try {
+    const { hooks } = JSON.parse(text) as { readonly hooks: Record<string, readonly { readonly bash?: unknown }[]> };
+    const all = Object.values(hooks).flat();
+    return all.length > 0 && all.every(({ bash }) => isOurCommand(bash));
+  } catch {
+    return false;
+  }
+}

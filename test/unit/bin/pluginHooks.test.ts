@@ -30,6 +30,7 @@ const hooks = (words: readonly string[], env: Record<string, string> = {}): Prom
 describe.each([
   ["pi", [".pi", "agent", "extensions", "tmuxwire.ts"], "PI_CODING_AGENT_DIR", ["extensions", "tmuxwire.ts"]],
   ["opencode", [".config", "opencode", "plugin", "tmuxwire.js"], "OPENCODE_CONFIG_DIR", ["plugin", "tmuxwire.js"]],
+  ["copilot", [".copilot", "hooks", "tmuxwire.json"], "COPILOT_HOME", ["hooks", "tmuxwire.json"]],
 ] as const)("%s", (agent, path, variable, below) => {
   const file = () => join(home, ...path);
 
@@ -40,7 +41,7 @@ describe.each([
     expect(await hooks(["status", agent])).toMatchObject({ code: 3 });
     expect(await hooks(["install", agent])).toMatchObject({ code: 0, err: "" });
     const written = readFileSync(file(), "utf8");
-    expect(written).toContain('"http://127.0.0.1:5055"');
+    expect(written).toMatch(/["']http:\/\/127\.0\.0\.1:5055["']/);
     expect((await hooks(["install", agent])).out).toContain("nothing to do");
     expect(await hooks(["status", agent])).toMatchObject({ code: 0 });
     expect((await hooks(["status", agent, "--dashboard", "http://127.0.0.1:1"])).out).toContain(": outdated");
@@ -77,10 +78,21 @@ describe.each([
   });
 });
 
-test("an agent without a known hook is refused in one line", async () => {
-  const { code, err } = await hooks(["install", "copilot"]);
-  expect(code).not.toBe(0);
-  expect(err).toMatch(/^[^\n]*no hook of Copilot CLI[^\n]*\n$/);
+test("copilot's file is valid, and is ours only while every command in it is", async () => {
+  const file = join(home, ".copilot", "hooks", "tmuxwire.json");
+  const script = join(home, ".local/share/tmuxwire/hooks/copilot.sh");
+  await hooks(["install", "copilot"]);
+  const written = JSON.parse(readFileSync(file, "utf8")) as { version: number; hooks: Record<string, object[]> };
+  expect(written.version).toBe(1);
+  expect(Object.keys(written.hooks)).toHaveLength(6);
+  rmSync(script);
+  expect((await hooks(["status", "copilot"])).code).toBe(3);
+  await hooks(["install", "copilot"]);
+  expect(existsSync(script)).toBe(true);
+  written.hooks["Stop"]!.push({ type: "command", bash: "bell" });
+  writeFileSync(file, JSON.stringify(written));
+  expect((await hooks(["install", "copilot"])).err).toMatch(/is not ours/);
+  expect(readFileSync(file, "utf8")).toBe(JSON.stringify(written));
 });
 
 interface Told {
@@ -113,7 +125,7 @@ async function dashboard() {
 /** The file as an agent loads it. */
 async function loaded(agent: keyof typeof AGENT_PLUGINS, dashboardUrl: string, secretsPath = join(home, "none")) {
   const file = join(home, `${agent}.mjs`);
-  writeFileSync(file, AGENT_PLUGINS[agent].text({ dashboardUrl, secretsPath }));
+  writeFileSync(file, AGENT_PLUGINS[agent].text({ dashboardUrl, secretsPath, scriptPath: "" }));
   return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
 }
 
