@@ -176,6 +176,20 @@ describe("effects", () => {
     expect(await scene.card(agent_id)).toMatchObject({ question: { text: `${message}: touch x1` } });
   });
 
+  test.each([
+    ["hook", "processing"],
+    ["title", "awaiting_input"],
+  ] as const)(
+    "a question without a tool, which a %s tells of, and the end of a tool: %s",
+    async (source, new_state) => {
+      await scene.register();
+      await scene.prompt("go");
+      await scene.hook("permission-request", { message: "Run: ls" });
+      scene.shows("asking", undefined, "copilot", source);
+      expect((await scene.hook("post-tool-use", { tool_name: "Bash" })).json).toMatchObject({ new_state });
+    },
+  );
+
   test("other agents' names for a session and for what was said last", async () => {
     const agent_id = await scene.register();
     await scene.prompt("go");

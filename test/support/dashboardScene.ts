@@ -139,8 +139,8 @@ export class DashboardScene implements AsyncDisposable {
   }
 
   /** What the screen says now. */
-  shows(state: ReadinessState, dialog?: Dialog, profile = "claude"): void {
-    this.#current = { state, source: "screen", sinceUnixMs: Date.now(), position: undefined, profile, dialog };
+  shows(state: ReadinessState, dialog?: Dialog, profile = "claude", source: Readiness["source"] = "screen"): void {
+    this.#current = { state, source, sinceUnixMs: Date.now(), position: undefined, profile, dialog };
     for (const listener of this.#listeners) listener(this.#current);
   }
 

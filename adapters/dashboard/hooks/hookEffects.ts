@@ -138,7 +138,9 @@ const postToolUse: Effect = (context, agent, { toolName }) => {
     return { state_changed: false, new_state: task.state };
   }
   const asking = agent.question?.tool;
-  const isAnswered = asking === undefined ? agent.readiness?.state !== "asking" : asking === toolName;
+  // What a hook said, the next one takes back; what the screen or a title says holds until it says something else.
+  const { state, source } = agent.readiness ?? {};
+  const isAnswered = asking === undefined ? state !== "asking" || source === "hook" : asking === toolName;
   if (!isAnswered) return { state_changed: false, new_state: task.state };
   panes.report(agent, "busy");
   desk.resumed(agent, "post_tool_use", toolName === undefined ? null : `Tool: ${toolName}`);
