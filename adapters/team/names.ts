@@ -3,10 +3,15 @@
  * worker has the same name on every version: here it is turned before tmux sees it, in prefixes too. A number is one more
  * than the highest there is, dead sessions among them.
  */
+import type { SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { TEAM_DEFAULT_CAPTURE_LINES } from "../../protocol/api/team.ts";
 
 /** As every tmux reports a session of this name. */
 export const asTmuxNames = (name: string): string => name.replaceAll(/[.:]/g, "_").replaceAll("\\", "\\\\");
+
+/** By the name it was asked for with, or the one it got. */
+export const findNamed = (server: TmuxServer, name: string): SessionInfo | undefined =>
+  server.findSession(name) ?? server.findSession(asTmuxNames(name));
 
 /** The next `PREFIX-N`. @param taken names tmux reports, and those promised to starts under way. */
 export function nextSessionName(prefix: string, taken: Iterable<string>): string {

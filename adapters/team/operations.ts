@@ -12,7 +12,7 @@ import {
 import { captureText } from "./captureText.ts";
 import { type TeamContext, teamdOf } from "./context.ts";
 import { onTmux, sessionNotFound } from "./errors.ts";
-import { attachArgv, hasPrefix, shellLine } from "./names.ts";
+import { attachArgv, findNamed, hasPrefix, shellLine } from "./names.ts";
 import { capturePost } from "./posts.ts";
 import { sessionEnd } from "./sessionEnd.ts";
 
@@ -54,7 +54,7 @@ export async function captureSession(context: TeamContext, request: TeamCaptureR
 
 /** Exactly this one: `worker-1` is never `worker-10`. @throws AppError session_not_found */
 function findSession(server: TmuxServer | undefined, name: string): SessionInfo {
-  const session = server?.findSession(name);
+  const session = server === undefined ? undefined : findNamed(server, name);
   if (session === undefined) throw sessionNotFound(name);
   return session;
 }

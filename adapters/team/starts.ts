@@ -12,7 +12,7 @@ import { initialCapture } from "./captureText.ts";
 import { type TeamContext, teamdOf } from "./context.ts";
 import { onTmux, teamError } from "./errors.ts";
 import { MAX_NAME_TRIES, MAX_STARTS_PER_TEAM } from "./limits.ts";
-import { asTmuxNames, nextSessionName } from "./names.ts";
+import { asTmuxNames, findNamed, nextSessionName } from "./names.ts";
 import { startPost } from "./posts.ts";
 import { sessionEnd } from "./sessionEnd.ts";
 import { startAnswer } from "./startAnswer.ts";
@@ -128,7 +128,7 @@ export class Starts {
   /** What an earlier request with this key or for this very session has made, brought to its end where it was not. */
   async #earlier(team: TeamStarts, server: TmuxServer, request: Located): Promise<TeamStart | undefined> {
     const key = keyDigest(request.idempotencyKey);
-    const named = request.sessionName === undefined ? undefined : server.findSession(request.sessionName);
+    const named = request.sessionName === undefined ? undefined : findNamed(server, request.sessionName);
     if (key === undefined && named === undefined) return undefined;
     const records = await onTmux("tmux list-panes", () => readRecords(server));
     const digest = requestDigest(request);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { teamFixture } from "../fixtures/team/teamFixture.ts";
 import { eventually } from "../support/eventually.ts";
+import { asTmuxTitles } from "../support/tmuxWords.ts";
 import { callJson } from "../support/nativeServer.ts";
 
 test("teamd is asked for threads and nothing else, its directory stays as it is, and no token is told", async () => {
@@ -40,7 +41,7 @@ test("nothing in a prompt, a title, a directory or a worker's output is run", as
   await using team = await teamFixture();
   const marker = join(team.home, "marker");
   const hostile = `#(touch ${marker}) $(touch ${marker}) \`touch ${marker}\`; touch ${marker}\n!touch ${marker}`;
-  // It ends in words that it has in its midst, too.
+  // The words it ends with stand earlier in it, too.
   const { json } = await team.start({ taskPrompt: hostile, title: hostile });
   expect(json["outcome"]).toBe("submitted");
   expect(team.prompts()).toMatchObject([{ kind: "prompt", text: hostile }]);
@@ -50,7 +51,7 @@ test("nothing in a prompt, a title, a directory or a worker's output is run", as
   writeFileSync(tty, `\u001b]2;${firstLine}\u0007`);
   team.tmux("rename-window", "-t", "=worker-1:", firstLine.replaceAll("#", "##"));
   const named = (): string => team.tmux("display-message", "-p", "-t", "=worker-1:", "#{pane_title} #{window_name}");
-  await eventually(() => named().trim() === `${firstLine} ${firstLine}`);
+  await eventually(() => named().trim() === `${asTmuxTitles(firstLine)} ${firstLine}`);
   expect((await team.call("list")).json["sessions"]).toMatchObject([{ name: "worker-1" }]);
   expect((await team.call("capture", { sessionName: "worker-1" })).status).toBe(200);
   // What tmux had been made to run before this would have been run by now.

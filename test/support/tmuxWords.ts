@@ -1,6 +1,7 @@
 /** What the tmux of this test run makes of things, asked of a server that tmuxwire has not touched. */
 import { spawnSync } from "node:child_process";
 import { featuresOf } from "../../daemon/connection/tmuxFeatures.ts";
+import { releaseOf } from "../../daemon/connection/tmuxVersion.ts";
 import { privateSocket } from "./ownedFixture.ts";
 
 /** Its release, as `3.3a`. */
@@ -22,6 +23,10 @@ export async function asTmuxWrites(name: string): Promise<string> {
   const version = socket.tmux("display-message", "-p", "#{version}").trim();
   return Buffer.from(featuresOf(version).meant(Buffer.from(printed))).toString();
 }
+
+/** A title that begins with a command of a format, as it keeps it: from 3.7 without the `#`. */
+export const asTmuxTitles = (title: string): string =>
+  (releaseOf(VERSION) ?? Infinity) >= 307 ? title.replace(/^#\(/, "_(") : title;
 
 /** The size of a window that the user makes with neither size nor a terminal, while `default-size` says 123x45. */
 export async function asTmuxSizes(): Promise<string> {
