@@ -6,7 +6,7 @@ export const EmptyState = () => (
     <p>Agents appear here by themselves once their hooks tell tmuxwire about them.</p>
     <ol>
       <li>
-        Install the hooks once: <code>tmuxwire hooks install claude</code>
+        Install the hooks once: <code>tmuxwire hooks install claude</code> (or codex, gemini, opencode, pi, copilot)
       </li>
       <li>
         Start an agent in a tmux pane: <code>tmux new -s work claude</code>
