@@ -253,7 +253,7 @@ describe("keys", () => {
     using on = engines();
     const parts = [{ kind: "paste", bytes: Buffer.from("old one\nold two") }] as const;
     await agent.server.input(agent.pane, parts);
-    await agent.channel.next("paste");
+    await shows(agent, "old two");
     const result = await on.delivery.submit({
       ...(await drawn(agent, on, "inkPrompt")),
       text: "new",
