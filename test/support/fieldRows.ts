@@ -73,9 +73,9 @@ export const FIELD_ROWS: readonly FieldRow[] = [
   },
   { command: "tmux refresh-client -f active-pane,wait-exit" },
   {
+    // Of the load alone: tmux does not read a pane that is off for everybody, so that nothing may tell of it (3.7c: never).
     command: ({ socket, ticking }) => everyClient(socket, `refresh-client -A ${ticking}:off -t`),
     costs: true,
-    standsFor: "a pane's output is off",
   },
   {
     command: ({ socket, ticking }) => everyClient(socket, `refresh-client -A ${ticking}:pause -t`),
