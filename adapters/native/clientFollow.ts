@@ -3,9 +3,10 @@
  * position that was handed out, so every byte comes once and in order whatever happens between.
  */
 import type { StreamEventData } from "../../protocol/api/nativeStream.ts";
-import { decodeBase64, type FollowOptions, IDLE_MS, type PaneEvent, pause, retryDelayMs } from "./clientEvents.ts";
+import type { SseEvent } from "../../protocol/text/sse.ts";
+import { decodeBase64, type FollowOptions, type PaneEvent, pause, retryDelayMs } from "./clientEvents.ts";
 import { type HttpCaller, TmuxwireError } from "./clientHttp.ts";
-import { readSse } from "./clientSse.ts";
+import { isPassing, sseEvents } from "./clientSse.ts";
 
 /** @throws TmuxwireError when the daemon refuses; the signal's reason when it aborts */
 export async function* followPane(
@@ -41,10 +42,6 @@ export async function* followPane(
   }
 }
 
-/** Whether trying again may help: the daemon cannot be reached, or tmux cannot. */
-const isPassing = (error: unknown): boolean =>
-  error instanceof TmuxwireError && (error.code === "CONNECTION_LOST" || error.code === "RESOURCE_LIMIT");
-
 async function* connectOnce(
   http: HttpCaller,
   path: readonly string[],
@@ -52,40 +49,22 @@ async function* connectOnce(
   lastEventId: string | undefined,
   { signal, readiness }: FollowOptions,
 ): AsyncGenerator<PaneEvent, void, void> {
-  const idle = new AbortController();
-  const response = await http.open({
-    method: "GET",
-    path,
-    query: { from: lastEventId === undefined ? from : undefined, readiness },
-    headers: { accept: "text/event-stream", ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }) },
-    signal: signal === undefined ? idle.signal : AbortSignal.any([signal, idle.signal]),
-  });
-  const { body } = response;
-  if (body === null) throw new TmuxwireError("INTERNAL_ERROR", "the stream has no body", { status: response.status });
+  const query = { from: lastEventId === undefined ? from : undefined, readiness };
   // A gap is handed out with the snapshot that ends it, so that none is handed out twice.
   let gap: PaneEvent | undefined;
-  try {
-    for await (const { event, data, id } of readSse(body, IDLE_MS)) {
-      const seen = paneEvent(event, data, id);
-      if (seen === undefined) continue;
-      if (seen.kind === "gap") {
-        gap = seen;
-        continue;
-      }
-      if (gap !== undefined) yield gap;
-      gap = undefined;
-      yield seen;
+  for await (const seen of sseEvents(http, { path, query, lastEventId, signal }, paneEvent)) {
+    if (seen.kind === "gap") {
+      gap = seen;
+      continue;
     }
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw new TmuxwireError("CONNECTION_LOST", "the stream was cut", { cause: error });
-  } finally {
-    idle.abort();
+    if (gap !== undefined) yield gap;
+    gap = undefined;
+    yield seen;
   }
 }
 
 /** Undefined for an event that this version does not know. */
-function paneEvent(event: string, data: string, id: string): PaneEvent | undefined {
+function paneEvent({ event, data, id }: SseEvent): PaneEvent | undefined {
   if (event === "output") return { kind: "output", bytes: decodeBase64(data), position: id };
   const json = JSON.parse(data) as StreamEventData[keyof StreamEventData];
   switch (event) {

@@ -4,9 +4,10 @@
  * any more, a `reset` with the whole tree comes. `applyTreeEvent` keeps a tree true by these events.
  */
 import type { NativeServerEvent } from "../../protocol/api/nativeTree.ts";
-import { IDLE_MS, pause, retryDelayMs } from "./clientEvents.ts";
+import type { SseEvent } from "../../protocol/text/sse.ts";
+import { pause, retryDelayMs } from "./clientEvents.ts";
 import { type CallOptions, type HttpCaller, TmuxwireError } from "./clientHttp.ts";
-import { readSse } from "./clientSse.ts";
+import { isPassing, sseEvents } from "./clientSse.ts";
 
 export interface ServerEventsOptions extends CallOptions {
   /** The id of the last event that is known: that of a tree, or of an event. Default: begin with the whole tree. */
@@ -33,7 +34,8 @@ export async function* followServer(
   let tries = 0;
   for (;;) {
     try {
-      for await (const told of connectOnce(http, path, after, options)) {
+      const request = { path, query: { readiness: options.readiness }, lastEventId: after, signal };
+      for await (const told of sseEvents(http, request, eventOf)) {
         // The daemon stops, and another one may come.
         if (told.event.type === "closed") break;
         tries = 0;
@@ -50,33 +52,4 @@ export async function* followServer(
   }
 }
 
-const isPassing = (error: unknown): boolean =>
-  error instanceof TmuxwireError && (error.code === "CONNECTION_LOST" || error.code === "RESOURCE_LIMIT");
-
-async function* connectOnce(
-  http: HttpCaller,
-  path: readonly string[],
-  after: string | undefined,
-  { signal, readiness }: ServerEventsOptions,
-): AsyncGenerator<ServerEventWithId, void, void> {
-  const idle = new AbortController();
-  const response = await http.open({
-    method: "GET",
-    path,
-    query: { readiness },
-    headers: { accept: "text/event-stream", ...(after === undefined ? {} : { "last-event-id": after }) },
-    signal: signal === undefined ? idle.signal : AbortSignal.any([signal, idle.signal]),
-  });
-  const { body } = response;
-  if (body === null) throw new TmuxwireError("INTERNAL_ERROR", "the stream has no body", { status: response.status });
-  try {
-    for await (const { data, id } of readSse(body, IDLE_MS)) {
-      yield { id, event: JSON.parse(data) as NativeServerEvent };
-    }
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw new TmuxwireError("CONNECTION_LOST", "the stream was cut", { cause: error });
-  } finally {
-    idle.abort();
-  }
-}
+const eventOf = ({ data, id }: SseEvent): ServerEventWithId => ({ id, event: JSON.parse(data) as NativeServerEvent });
