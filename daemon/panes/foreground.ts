@@ -156,8 +156,15 @@ export function isRunning({ pid, start }: ProcessMark, processes = procfs()): bo
   return stat !== undefined && stat.start === start && !isOver(stat);
 }
 
-/** It runs no more, or has become another program. */
-export const hasEnded = (mark: ProcessMark): boolean => sameProcess(procfs(), mark) === undefined;
+/**
+ * It runs no more, has become another program, or its terminal has been taken from it: a pane that is respawned hangs the
+ * old terminal up (tty_hangup), and who was there may go on for as long as it likes. Being stopped, or in the background,
+ * is none of these.
+ */
+export function hasLeftTerminal(mark: ProcessMark): boolean {
+  const stat = sameProcess(procfs(), mark);
+  return stat === undefined || stat.terminal === 0;
+}
 
 export const isSameProcess = (a: ProcessMark, b: ProcessMark): boolean =>
   a.pid === b.pid && a.start === b.start && a.executable === b.executable;

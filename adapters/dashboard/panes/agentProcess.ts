@@ -6,7 +6,7 @@
 import { uptime } from "node:os";
 import {
   addresseeOf,
-  hasEnded,
+  hasLeftTerminal,
   isAtTerminal,
   isStartedAfter,
   type ProcessMark,
@@ -84,7 +84,7 @@ export class AgentProcesses {
   /** Was known, and is no more. One that has told since may be another: not before it has been looked for. */
   isGone(agent: Agent): boolean {
     const { process } = agent.record;
-    return process !== undefined && !this.#underWay.has(agent) && hasEnded(process);
+    return process !== undefined && !this.#underWay.has(agent) && hasLeftTerminal(process);
   }
 }
 

@@ -8,6 +8,9 @@ import {
   addresseeOf,
   type Foreground,
   type ForegroundMark,
+  hasLeftTerminal,
+  isAtTerminal,
+  isRunning,
   isStillForeground,
   markOf,
   readForeground,
@@ -115,6 +118,26 @@ test("one that is stopped reads no more, and one that is continued in front does
   expect(isStillForeground(mark)).toBe(false);
   write("fg\n");
   await eventually(() => isStillForeground(mark));
+});
+
+test("one that lives on when its terminal is hung up has left it; one that is stopped has not", async () => {
+  const { pid, write, shows } = terminal("bash", ["--norc", "-i"]);
+  const deaf = join(directory, "deaf.mjs");
+  writeFileSync(
+    deaf,
+    'process.title = "myagent"; process.on("SIGHUP", () => undefined); setInterval(() => {}, 1e6); process.stdout.write("UP\\n");',
+  );
+  write(`${process.execPath} ${deaf}\n`);
+  await shows("UP");
+  const { program } = await agentIn(pid);
+  open.push({ kill: () => process.kill(program.pid, "SIGKILL") });
+  process.kill(program.pid, "SIGSTOP");
+  await eventually(() => !isAtTerminal(program));
+  expect(hasLeftTerminal(program)).toBe(false);
+  process.kill(program.pid, "SIGCONT");
+  process.kill(pid, "SIGKILL");
+  await eventually(() => hasLeftTerminal(program));
+  expect(isRunning(program)).toBe(true);
 });
 
 test("a process that becomes another program is another one, though pid and start are the same", async () => {
