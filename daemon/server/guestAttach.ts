@@ -2,7 +2,7 @@
  * A control client of a link's own, attached to one session and nowhere else: it is verified to be where it was sent, on
  * the server that the base connection knows, and it leaves when tmux moves it (docs/tmuxFacts.md 32b).
  */
-import { controlPaneOutput } from "../../protocol/command/build.ts";
+import { continuePane } from "../../protocol/command/build.ts";
 import type { ServerIdentity } from "../../protocol/command/formats.ts";
 import type { Notification } from "../../protocol/control/notifications.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -69,7 +69,7 @@ export async function attachLink(options: AttachOptions): Promise<LinkChannel> {
 /** tmux dropped output (docs/tmuxFacts.md 13): a hole where somebody listens, and the pane goes on. */
 export function resume(connection: ControlConnection, link: GuestLink | undefined, pane: PaneId): void {
   link?.declarePaused(pane);
-  connection.send(controlPaneOutput(pane, "continue"), "none", () => undefined);
+  connection.send(continuePane(pane), "none", () => undefined);
 }
 
 const silent = (): AppError => new AppError("CONNECTION_LOST", "tmux does not answer; is its process stopped?");

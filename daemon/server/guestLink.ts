@@ -14,7 +14,7 @@ import type { Clock } from "../time/clock.ts";
 import { clientCheckup } from "./clientCheck.ts";
 import { guestBufferName } from "./guestBuffers.ts";
 import { GuestSource } from "./guestSource.ts";
-import { OutputWatch } from "./outputWatch.ts";
+import { OutputWatch, type WrittenWindows } from "./outputWatch.ts";
 import { PaneRegistry } from "./paneRegistry.ts";
 import type { ServerCounters } from "./tmuxServer.ts";
 
@@ -39,6 +39,8 @@ export interface GuestLinkOptions {
   /** See `OutputWatch`. */
   readonly isThere: (session: SessionId, window: WindowId) => boolean;
   readonly onMoved: () => void;
+  /** No other client is there that makes tmux read the session's panes. */
+  readonly isOnlyReader: () => boolean;
   /** A pane is not in use any more; it may be again. */
   readonly onIdle: () => void;
   /** Once. `wasUsed` tells that somebody had a stream of it open, `wasReady` that it ever carried one. */
@@ -73,11 +75,12 @@ export class GuestLink {
       onListenerError: options.onListenerError,
       onRevived: options.onRevived,
     });
-    const { windows, panesOf, isThere, onMoved } = options;
+    const { windows, panesOf, isThere, onMoved, isOnlyReader } = options;
+    const mayBeUnread = (): readonly PaneId[] => (isOnlyReader() ? windows().flatMap(panesOf) : []);
     const onHole = (panes: readonly PaneId[]): void => {
       for (const pane of panes) this.declarePaused(pane);
     };
-    this.#outputs = new OutputWatch({ windows, panesOf, isThere, onMoved, onHole });
+    this.#outputs = new OutputWatch({ windows, panesOf, isThere, onMoved, mayBeUnread, onHole });
     this.#registry.beginEpoch(options.epoch, new AppError("INTERNAL_ERROR", "nothing was open"));
     this.#ready = this.#open();
     // Whoever waits for it is told; nobody else has to be.
@@ -164,12 +167,20 @@ export class GuestLink {
     this.#outputs.noticed(notification);
   }
 
-  /** Asks what has become of its connection, if nobody else does, and whether all panes are heard. */
-  beat(isOwn: boolean): void {
+  /** All that its panes have written until then has been heard. */
+  get heardUntilSec(): number {
+    return this.#outputs.sinceSec;
+  }
+
+  /** Asks what has become of its connection. */
+  beat(): void {
+    if (this.attached !== undefined) this.#checker?.beat(this.#options.clock.nowMs(), this.#checkup);
+  }
+
+  /** Asks whether all panes are heard. @param written see `OutputWatch.look` */
+  lookForSilent(written: WrittenWindows | undefined): void {
     const connection = this.attached;
-    if (connection === undefined) return;
-    this.#outputs.look(connection, this.session);
-    if (isOwn) this.#checker?.beat(this.#options.clock.nowMs(), this.#checkup);
+    if (connection !== undefined) this.#outputs.look(connection, this.session, written);
   }
 
   /** Asks now what has become of its connection. */

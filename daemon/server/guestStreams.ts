@@ -18,6 +18,7 @@ import { GuestLink, type GuestLinkOptions, type LinkChannel } from "./guestLink.
 import { GuestLinks } from "./guestLinks.ts";
 import type { GuestSpawn } from "./guestLook.ts";
 import { mayAttach } from "./guestPresence.ts";
+import { askWritten, type WrittenWindows } from "./outputWatch.ts";
 import type { PaneInfo, ServerCounters, ServerState } from "./tmuxServer.ts";
 
 export interface GuestStreamsOptions {
@@ -120,7 +121,17 @@ export class GuestStreams {
 
   /** Looks whether every link is as it was made; what the base connection is like, is its own concern. */
   beat(): void {
-    for (const link of this.#links.all()) link.beat(link !== this.#borrower);
+    const links = this.#links.all().filter(({ attached }) => attached !== undefined);
+    for (const link of links) if (link !== this.#borrower) link.beat();
+    const look = (written?: WrittenWindows): void => {
+      for (const link of links) link.lookForSilent(written);
+    };
+    // What concerns all of them is asked once; each asks by itself where that is not enough.
+    if (links.length < 2) look();
+    else {
+      const sinceSec = Math.min(...links.map(({ heardUntilSec }) => heardUntilSec));
+      askWritten(this.connection(), sinceSec).then(look, () => look());
+    }
   }
 
   /** As a beat asks, now. */
@@ -189,6 +200,9 @@ export class GuestStreams {
       isThere: (id, window) => this.#options.inventory.known.session(id)?.windows.includes(window) !== false,
       onMoved: () => this.#options.inventory.topologyChanged(),
       panesOf: (window) => this.#options.inventory.known.panesOf(window),
+      // A client without output makes tmux read (control.c `control_pane_offset`), and so does anybody at a terminal.
+      isOnlyReader: () =>
+        this.#borrower?.session === session && this.#options.base.presence.every(({ others }) => others === 0),
       onIdle: hooks.onIdle,
       onClosed: (link, ended) => {
         if (this.#borrower === link) this.#borrower = undefined;

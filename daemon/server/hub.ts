@@ -4,7 +4,7 @@
  * being empty and carries tmux's hooks to us as plain output (fact 33): ids only, and each is confirmed by a listing.
  * tmux itself takes the hub away when our client goes, however it goes.
  */
-import { setHook, setSessionHook } from "../../protocol/command/build.ts";
+import { OFF_BY_OTHERS, setHook, setSessionHook } from "../../protocol/command/build.ts";
 import { STRAY_OPTION } from "../../protocol/command/formats.ts";
 import type { PaneId, SessionId } from "../../protocol/ids.ts";
 
@@ -63,13 +63,13 @@ export const TITLE_OPTION = "@tmuxwire_title";
  * takes another daemon's hooks along. A hook must never fail: its error would be shown to the next person who attaches.
  */
 export function hubHooks(hubName: string, hub: SessionId, eventPane: PaneId, hookIndex: number): readonly string[] {
-  const [linked, died] = hookNames(hookIndex);
+  const [linked, died, refreshed] = hookNames(hookIndex);
   const inHub = `#{m:*${hubName}*,#{window_linked_sessions_list}}`;
   // One whose only place is the hub was made there by somebody: it is not one whose session has ended.
   const isStray = `#{&&:#{==:#{hook_session_name},${hubName}},#{==:#{window_linked_sessions},1}}`;
   // What another daemon keeps in its own hub is none of ours.
   const ofHub = `#{m:${HUB_PREFIX}*,#{hook_session_name}}`;
-  const taken = [linked, died, titleHookName(hookIndex)].map((hook) => `set-hoo -gu "${hook}" ; `).join("");
+  const taken = [...hookNames(hookIndex), titleHookName(hookIndex)].map((hook) => `set-hoo -gu "${hook}" ; `).join("");
   return [
     // Whoever makes or links a window, and however: it is in the hub before its first byte is read.
     setHook(
@@ -78,6 +78,7 @@ export function hubHooks(hubName: string, hub: SessionId, eventPane: PaneId, hoo
         `{ if-shel -F "#{||:${inHub},${ofHub}}" "" "link-windo -d -t =${hubName}:" }`,
     ),
     setHook(died, `send-key -t ${eventPane} -l "died;"`),
+    setHook(refreshed, `if-shel -F "${OFF_BY_OTHERS}" { send-key -t ${eventPane} -l "off;" }`),
     setSessionHook(hub, "client-detached", `${taken}${leaveCommand(hub)}`),
   ];
 }
@@ -89,16 +90,19 @@ export function hubHooks(hubName: string, hub: SessionId, eventPane: PaneId, hoo
 export const hubStateFormat = (hubName: string, hookIndex: number): string =>
   [`#{==:#{session_name},${hubName}}`, ...hookNames(hookIndex).map((hook) => `#{?#{${hook}},1,0}`)].join(" ");
 
+export const RENAMED = "its session was renamed";
+
 /** @param words what `hubStateFormat` has become */
 export function hubFault(words: readonly string[]): string | undefined {
   const [isNamed, ...hooks] = words;
-  if (isNamed !== "1") return "its session was renamed";
+  if (isNamed !== "1") return RENAMED;
   return hooks.every((hook) => hook === "1") ? undefined : "its hooks were taken away";
 }
 
-const hookNames = (hookIndex: number): readonly [string, string] => [
+const hookNames = (hookIndex: number): readonly [string, string, string] => [
   `window-linked[${hookIndex}]`,
   `pane-died[${hookIndex}]`,
+  `after-refresh-client[${hookIndex}]`,
 ];
 
 /**
@@ -120,7 +124,7 @@ const titleHookName = (hookIndex: number): string => `pane-title-changed[${hookI
  * What the event pane can say. Of which pane is asked afterwards: in a hook only `run-shell` could name it, and that
  * makes tmux lose what happens in the same moment (notify.c drops it while a hook's command waits).
  */
-export type PaneEvent = "died" | "title";
+export type PaneEvent = "died" | "off" | "title";
 
 /** Longest event kept. What is longer was not written by our hook. */
 const MAX_EVENT_CHARS = 16;
@@ -146,6 +150,7 @@ export class EventPaneReader {
       this.#carry = "";
       if (event === EVENT_PANE_READY) this.#onReady();
       else if (event === "died;") this.#onEvent("died");
+      else if (event === "off;") this.#onEvent("off");
       else if (event === "title;") this.#onEvent("title");
     }
   }

@@ -3,13 +3,13 @@
  * what a notification tells is acted on at once, the rest is asked for with each beat. What cannot be put right without
  * losing more is left with its connection; every byte that did not come meanwhile is a declared hole.
  */
-import { displayMessage, renameSession } from "../../protocol/command/build.ts";
+import { displayMessage, renameSession, turnPanesOn } from "../../protocol/command/build.ts";
 import { CLIENT_STATE_FORMAT, lines, type WindowLink } from "../../protocol/command/formats.ts";
 import type { Notification } from "../../protocol/control/notifications.ts";
 import type { PaneId, WindowId } from "../../protocol/ids.ts";
 import { type Checkup, faulty } from "../connection/checkup.ts";
 import { clientFault } from "./clientCheck.ts";
-import { hubFault, hubStateFormat } from "./hub.ts";
+import { hubFault, hubStateFormat, RENAMED } from "./hub.ts";
 import type { AttachedHub } from "./hubStartup.ts";
 import type { Inventory } from "./inventory.ts";
 import { OutputWatch } from "./outputWatch.ts";
@@ -29,25 +29,26 @@ export class HubGuard {
   readonly #outputs: OutputWatch;
   /** Windows that have left the hub, and may be elsewhere. */
   readonly #left = new Set<WindowId>();
+  /** At the last beat the hub had another name. */
+  #isRenamed = false;
 
   constructor(options: HubGuardOptions) {
-    const { log } = options;
     this.#options = options;
     this.#outputs = new OutputWatch({
       windows: () => this.#windows(),
       panesOf: (window) => this.#panesOf(window),
       isThere: (session, window) => options.inventory.session(session)?.windows.includes(window) !== false,
       onMoved: options.onMoved,
-      onHole: (panes) => {
-        this.#declareHoles(panes);
-        log?.("output.resumed", { panes: panes.length });
-      },
+      // Of the others the hub's hook tells, in this one.
+      mayBeUnread: () => this.#eventPane(),
+      onHole: (panes) => this.#resumed(panes),
     });
   }
 
   /** Another connection has been prepared. */
   begin(): void {
     this.#left.clear();
+    this.#isRenamed = false;
     this.#outputs.begin();
   }
 
@@ -59,12 +60,26 @@ export class HubGuard {
   checkup({ session, name, hookIndex }: AttachedHub): Checkup {
     return {
       command: displayMessage(`${CLIENT_STATE_FORMAT} ${hubStateFormat(name, hookIndex)}`),
-      fault: (answer) => clientFault(answer, session, true) ?? hubFault(lines(answer)[0]?.split(" ").slice(2) ?? []),
+      fault: (answer) =>
+        clientFault(answer, session, true) ?? this.#lasting(hubFault(lines(answer)[0]?.split(" ").slice(2) ?? [])),
     };
   }
 
   beat({ connection, session }: AttachedHub): void {
     this.#outputs.look(connection, session);
+  }
+
+  /**
+   * Somebody has turned panes off for a client of theirs or ours. Which and whose would have to be read from what was typed;
+   * it is too rare for that.
+   */
+  turnedOff(): void {
+    const hub = this.#options.hub();
+    const panes = this.#windows().flatMap((window) => this.#panesOf(window));
+    if (hub === undefined || panes.length === 0) return;
+    hub.connection.sendGroup(turnPanesOn(panes), (outcome) => {
+      if (!("error" in outcome)) this.#resumed(panes);
+    });
   }
 
   noticed(notification: Notification): void {
@@ -93,10 +108,22 @@ export class HubGuard {
     this.#left.clear();
   }
 
+  /** A name is taken back as soon as its loss is told, which may be after it was seen here. */
+  #lasting(fault: string | undefined): string | undefined {
+    const wasRenamed = this.#isRenamed;
+    this.#isRenamed = fault === RENAMED;
+    return this.#isRenamed && !wasRenamed ? undefined : fault;
+  }
+
   #windows(): readonly WindowId[] {
     const { hub, inventory } = this.#options;
     const [windows, own] = [inventory.windows().map(({ id }) => id), hub()];
     return own === undefined ? windows : [...windows, own.window];
+  }
+
+  #eventPane(): readonly PaneId[] {
+    const hub = this.#options.hub();
+    return hub === undefined ? [] : [hub.pane];
   }
 
   /** The event pane's window is in no inventory. */
@@ -104,6 +131,11 @@ export class HubGuard {
     const { hub, inventory } = this.#options;
     const own = hub();
     return own?.window === window ? [own.pane] : inventory.panesOf(window);
+  }
+
+  #resumed(panes: readonly PaneId[]): void {
+    this.#declareHoles(panes);
+    this.#options.log?.("output.resumed", { panes: panes.length });
   }
 
   #declareHoles(panes: readonly PaneId[]): void {

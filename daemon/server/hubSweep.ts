@@ -4,7 +4,7 @@
  * used last (54). One that is in a session but not in the hub was taken out of it by somebody: without
  * the hub we would not hear of it.
  */
-import { controlPaneOutput, linkWindow, unlinkWindow, unsetWindowOption } from "../../protocol/command/build.ts";
+import { linkWindow, turnPaneOff, turnPanesOn, unlinkWindow, unsetWindowOption } from "../../protocol/command/build.ts";
 import { type SessionRow, STRAY_OPTION, type WindowLink } from "../../protocol/command/formats.ts";
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import type { AttachedHub } from "./hubStartup.ts";
@@ -34,13 +34,13 @@ export function sweepHub({ hub, hubs, home, links, panesOf }: HubSweep): void {
       continue;
     }
     // A live window is not unlinked while its output may be on its way to us (docs/tmuxFacts.md 16).
-    const silence = panesOf(window).map((pane) => controlPaneOutput(pane, "off"));
+    const silence = panesOf(window).map(turnPaneOff);
     hub.connection.sendGroup([...silence, unlinkWindow(window, hub.session)], ignore);
   }
   for (const { session, window } of links) {
     if (hubs.has(session) || inHub.has(window)) continue;
     inHub.add(window);
-    const listen = panesOf(window).map((pane) => controlPaneOutput(pane, "on"));
+    const listen = turnPanesOn(panesOf(window));
     hub.connection.sendGroup([linkWindow(window, hub.session), ...listen], ignore);
   }
 }

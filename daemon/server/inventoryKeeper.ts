@@ -4,7 +4,7 @@
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { Notification } from "../../protocol/control/notifications.ts";
-import { controlPaneOutput, listPanesWhere, unsetPaneOption } from "../../protocol/command/build.ts";
+import { continuePane, listPanesWhere, unsetPaneOption } from "../../protocol/command/build.ts";
 import {
   DEAD_PANES_FORMAT,
   decodeDeadPanes,
@@ -199,6 +199,7 @@ export class InventoryKeeper {
 
   paneEvent(event: PaneEvent): void {
     if (event === "title") this.#titles.changed();
+    else if (event === "off") this.#guard.turnedOff();
     else this.#settler.look();
   }
 
@@ -232,7 +233,7 @@ export class InventoryKeeper {
         return;
       case "pause":
         this.#options.panes.declareHole(notification.pane, "paused");
-        this.#hub?.connection.send(controlPaneOutput(notification.pane, "continue"), "none", () => undefined);
+        this.#hub?.connection.send(continuePane(notification.pane), "none", () => undefined);
         return;
       case "session-changed":
       case "pane-mode-changed":

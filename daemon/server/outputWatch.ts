@@ -2,24 +2,65 @@
  * Finds panes whose output somebody has turned off for our client (`refresh-client -A %N:off`): tmux tells nobody and has
  * no format for it. What it has is the second in which each window was last written to; a window that was written to
  * later than we last heard of any of its panes is one we do not hear. It is turned on again, and the hole is declared in
- * the turn of tmux's answer: what it sent before that is before the hole. A pane that writes nothing after the second of
- * its last byte is noticed with its next output.
+ * the turn of tmux's answer: what it sent before that is before the hole.
+ *
+ * A pane that is off for every client is not even read (server-client.c `server_client_check_pane_buffer`), so that this
+ * time stands still. Panes to which that may have happened are turned on with each beat, which does nothing to those that
+ * are on. What had to wait in the terminal comes at once then, and a hole before it: what tmux held for us when the pane
+ * was turned off is gone.
  *
  * A window may also have been written to by a pane that is not there any more or has died, heard or not (fact 15), or that
  * the inventory does not know to be there yet. The first is told as a change of the window's layout; for the others tmux is
  * asked which panes are there and dead, before anything is called silent.
  */
-import { controlPaneOutput, listAllPanes, listPanesWhere, listWindowsWrittenTo } from "../../protocol/command/build.ts";
+import { listAllPanes, listPanesWhere, listWindowsWrittenTo, turnPanesOn } from "../../protocol/command/build.ts";
 import {
   decodePaneIds,
   decodePanePlaces,
   decodeWindowTimes,
   PANE_PLACE_FORMAT,
   WINDOW_TIMES_FORMAT,
+  type WindowTime,
 } from "../../protocol/command/formats.ts";
 import type { Notification } from "../../protocol/control/notifications.ts";
-import { type PaneId, paneNumberOf, type SessionId, type WindowId } from "../../protocol/ids.ts";
+import { type PaneId, paneIdOf, paneNumberOf, type SessionId, type WindowId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
+
+/** Silent for this long, and for longer than lately between two outputs: it may have been turned off. */
+const QUIET_MS = 100;
+const MORE_THAN_USUAL = 1.25;
+/** Longer pauses than this are not waited for. */
+const MAX_PAUSE_MS = 4_000;
+/** What waited for its pane to be turned on comes within this time of tmux's answer. */
+const COMES_WITHIN_MS = 5;
+
+/** Windows that have been written to after a moment. */
+export interface WrittenWindows {
+  readonly sinceSec: number;
+  readonly askedSec: number;
+  readonly rows: readonly WindowTime[];
+}
+
+export async function askWritten(
+  connection: ControlConnection,
+  sinceSec: number,
+  nowUnixMs = Date.now,
+): Promise<WrittenWindows> {
+  const askedSec = toSec(nowUnixMs());
+  const { body } = await connection.command(listWindowsWrittenTo(sinceSec, WINDOW_TIMES_FORMAT));
+  return { sinceSec, askedSec, rows: decodeWindowTimes(body) };
+}
+
+interface Heard {
+  lastMs: number;
+  /** The longest time between two outputs lately. */
+  pauseMs: number;
+}
+
+interface Woken {
+  readonly panes: Set<number>;
+  readonly atMs: number;
+}
 
 export interface OutputWatchOptions {
   /** tmux's clock is the machine's. */
@@ -30,6 +71,8 @@ export interface OutputWatchOptions {
   readonly isThere: (session: SessionId, window: WindowId) => boolean;
   /** A window is elsewhere than known: `swap-window` tells nobody. */
   readonly onMoved: () => void;
+  /** Panes that nobody would read if they were off for us. */
+  readonly mayBeUnread: () => readonly PaneId[];
   /** What these panes have written for some time has not come, and what follows does. */
   readonly onHole: (panes: readonly PaneId[]) => void;
 }
@@ -38,7 +81,7 @@ export class OutputWatch {
   readonly #options: OutputWatchOptions;
   readonly #nowUnixMs: () => number;
   /** By pane number; what is older than `#sinceSec` is dropped. */
-  readonly #heardSec = new Map<number, number>();
+  readonly #heard = new Map<number, Heard>();
   /** Windows that tmux counts as written to for another reason. */
   readonly #excusedSec = new Map<WindowId, number>();
   #sinceSec: number;
@@ -46,6 +89,8 @@ export class OutputWatch {
   #known: ReadonlySet<WindowId> = new Set();
   #dead: ReadonlySet<PaneId> = new Set();
   #isLooking = false;
+  /** Panes that have been turned on, and have not been heard since. */
+  #woken: Woken | undefined;
 
   constructor(options: OutputWatchOptions) {
     this.#options = options;
@@ -55,15 +100,24 @@ export class OutputWatch {
 
   /** Another connection begins: what was written before it is none of its concern. */
   begin(): void {
-    this.#heardSec.clear();
+    this.#heard.clear();
+    this.#woken = undefined;
     this.#excusedSec.clear();
     this.#known = new Set(this.#options.windows());
     this.#sinceSec = this.#nowSec();
   }
 
-  /** A pane's output came. On the path of output. */
+  /** A pane's output came, and is not taken yet. On the path of output. */
   heard(paneNumber: number): void {
-    this.#heardSec.set(paneNumber, this.#nowSec());
+    const nowMs = this.#nowUnixMs();
+    const heard = this.#heard.get(paneNumber);
+    if (heard === undefined) this.#heard.set(paneNumber, { lastMs: nowMs, pauseMs: 0 });
+    else {
+      const pauseMs = Math.min(nowMs - heard.lastMs, MAX_PAUSE_MS);
+      heard.pauseMs = Math.max(pauseMs, heard.pauseMs - pauseMs / 8);
+      heard.lastMs = nowMs;
+    }
+    if (this.#woken !== undefined) this.#heardWoken(this.#woken, paneNumber, nowMs);
   }
 
   /** tmux counts the choice of a window as activity in it; a pane that leaves a window may have written before. */
@@ -73,9 +127,23 @@ export class OutputWatch {
     this.#excusedSec.set(notification.window, this.#nowSec());
   }
 
-  /** Asks over the connection that carries the output. */
-  look(connection: ControlConnection, session: SessionId): void {
+  /** What was written until then has been heard. */
+  get sinceSec(): number {
+    return this.#sinceSec;
+  }
+
+  /**
+   * Asks over the connection that carries the output.
+   * @param written what is known of the windows already; asked again only if one of them seems silent
+   */
+  look(connection: ControlConnection, session: SessionId, written?: WrittenWindows): void {
     if (this.#isLooking || connection.closed) return;
+    this.#wake(connection);
+    const isKnown = written !== undefined && written.sinceSec <= this.#sinceSec;
+    if (isKnown && this.#silentOf(written.rows, session, this.#options.panesOf).length === 0) {
+      this.#looked(written.askedSec);
+      return;
+    }
     this.#isLooking = true;
     this.#turnOnSilent(connection, session)
       // The connection is lost, or the session: that has its own consequences.
@@ -86,31 +154,29 @@ export class OutputWatch {
   }
 
   async #turnOnSilent(connection: ControlConnection, session: SessionId): Promise<void> {
-    const [sinceSec, nowSec] = [this.#sinceSec, this.#nowSec()];
-    const { panesOf } = this.#options;
-    const seeming = await this.#find(connection, session, sinceSec, panesOf);
+    const ask = (): Promise<WrittenWindows> => askWritten(connection, this.#sinceSec, this.#nowUnixMs);
+    const { rows, askedSec } = await ask();
+    const seeming = this.#silentOf(rows, session, this.#options.panesOf);
     // What made a window seem silent may have been said in the meantime.
     if (seeming.length > 0) {
       const places = decodePanePlaces((await connection.command(listAllPanes(PANE_PLACE_FORMAT))).body);
       const listedIn = (window: WindowId): PaneId[] => places.filter((row) => row[1] === window).map(([pane]) => pane);
-      const found = await this.#find(connection, session, sinceSec, listedIn);
+      const found = this.#silentOf((await ask()).rows, session, listedIn);
       const dying = found.length > 0 ? await this.#askDying(connection) : new Set();
       const isExcused = (window: WindowId): boolean => listedIn(window).some((pane) => dying.has(pane));
       for (const window of found.filter(isExcused)) this.#excusedSec.set(window, this.#nowSec());
       const silent = found.filter((window) => !isExcused(window));
       if (silent.length > 0) this.#turnOn(connection, silent, listedIn);
     }
-    this.#looked(nowSec);
+    this.#looked(askedSec);
   }
 
-  async #find(
-    connection: ControlConnection,
+  #silentOf(
+    written: readonly WindowTime[],
     session: SessionId,
-    sinceSec: number,
     panesOf: (window: WindowId) => readonly PaneId[],
-  ): Promise<readonly WindowId[]> {
-    const { body } = await connection.command(listWindowsWrittenTo(sinceSec, WINDOW_TIMES_FORMAT));
-    const times = decodeWindowTimes(body);
+  ): readonly WindowId[] {
+    const times = written.filter(({ writtenSec }) => writtenSec > this.#sinceSec);
     const { isThere, onMoved } = this.#options;
     if (times.some((row) => row.session !== session && !isThere(row.session, row.window))) onMoved();
     const here = times.filter((row) => row.session === session);
@@ -118,7 +184,7 @@ export class OutputWatch {
     return here
       .filter(
         ({ window, writtenSec }) =>
-          Math.max(this.#excusedSec.get(window) ?? 0, this.#heardIn(panesOf(window))) < writtenSec,
+          Math.max(this.#excusedSec.get(window) ?? 0, this.#heardInSec(panesOf(window))) < writtenSec,
       )
       .map(({ window }) => window);
   }
@@ -138,28 +204,52 @@ export class OutputWatch {
   ): void {
     const panes = windows.flatMap((window) => panesOf(window));
     if (panes.length === 0) return;
-    const commands = panes.map((pane) => controlPaneOutput(pane, "on"));
-    connection.sendGroup(commands, (outcome) => {
+    connection.sendGroup(turnPanesOn(panes), (outcome) => {
       if ("error" in outcome) return;
       for (const window of windows) this.#excusedSec.set(window, this.#nowSec());
       this.#options.onHole(panes);
     });
   }
 
+  #wake(connection: ControlConnection): void {
+    const nowMs = this.#nowUnixMs();
+    const quiet = this.#options.mayBeUnread().filter((pane) => this.#isQuiet(paneNumberOf(pane), nowMs));
+    if (quiet.length === 0) return;
+    connection.sendGroup(turnPanesOn(quiet), (outcome) => {
+      if ("error" in outcome) return;
+      const atMs = this.#nowUnixMs();
+      // Those that were heard meanwhile were on.
+      const panes = quiet.map(paneNumberOf).filter((number) => this.#isQuiet(number, atMs));
+      this.#woken = { panes: new Set(panes), atMs };
+    });
+  }
+
+  #isQuiet(paneNumber: number, nowMs: number): boolean {
+    const heard = this.#heard.get(paneNumber);
+    return heard === undefined || nowMs - heard.lastMs > Math.max(QUIET_MS, heard.pauseMs * MORE_THAN_USUAL);
+  }
+
+  #heardWoken({ panes, atMs }: Woken, paneNumber: number, nowMs: number): void {
+    if (nowMs - atMs > COMES_WITHIN_MS) this.#woken = undefined;
+    else if (panes.delete(paneNumber)) this.#options.onHole([paneIdOf(paneNumber)]);
+  }
+
   #looked(nowSec: number): void {
     // A second that has not passed is looked at again.
     this.#sinceSec = Math.max(this.#sinceSec, nowSec - 1);
     this.#known = new Set(this.#options.windows());
-    for (const times of [this.#heardSec, this.#excusedSec] as Map<unknown, number>[]) {
-      for (const [key, sec] of times) if (sec < this.#sinceSec) times.delete(key);
-    }
+    for (const [window, sec] of this.#excusedSec) if (sec < this.#sinceSec) this.#excusedSec.delete(window);
+    const forgetMs = this.#sinceSec * 1_000 - MAX_PAUSE_MS * 2;
+    for (const [pane, { lastMs }] of this.#heard) if (lastMs < forgetMs) this.#heard.delete(pane);
   }
 
-  #heardIn(panes: readonly PaneId[]): number {
-    return Math.max(0, ...panes.map((pane) => this.#heardSec.get(paneNumberOf(pane)) ?? 0));
+  #heardInSec(panes: readonly PaneId[]): number {
+    return Math.max(0, ...panes.map((pane) => toSec(this.#heard.get(paneNumberOf(pane))?.lastMs ?? 0)));
   }
 
   #nowSec(): number {
-    return Math.floor(this.#nowUnixMs() / 1_000);
+    return toSec(this.#nowUnixMs());
   }
 }
+
+const toSec = (ms: number): number => Math.floor(ms / 1_000);

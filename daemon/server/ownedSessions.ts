@@ -3,11 +3,11 @@
  * ended together with the windows that the hub would keep.
  */
 import {
-  controlPaneOutput,
   type JustMade,
   killSession,
   setPaneOption,
   setWindowOption,
+  turnPaneOff,
   unlinkWindow,
   writeNothingAtExit,
 } from "../../protocol/command/build.ts";
@@ -56,7 +56,7 @@ export async function killOwnedSession(server: Answering, keeper: InventoryKeepe
   const panes = windows.flatMap((window) => inventory.panesOf(window));
   try {
     await connection.group([
-      ...panes.map((pane) => controlPaneOutput(pane, "off")),
+      ...panes.map(turnPaneOff),
       killSession(session),
       ...windows.map((window) => unlinkWindow(window, hub)),
     ]);

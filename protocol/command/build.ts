@@ -5,7 +5,7 @@
  * A command's name is written without its last letter: tmux completes it, and a `command-alias` of that name, with which
  * anybody can redefine a command for the whole server, is not meant (docs/tmuxFacts.md 52).
  */
-import type { PaneId, SessionId, WindowId } from "../ids.ts";
+import { type PaneId, paneNumberOf, type SessionId, type WindowId } from "../ids.ts";
 import { quote, quoteLiteralFormat, quoteProgram } from "./encode.ts";
 
 /** Several commands on one line: executed as one step, one guard block each; a failing one drops the rest. */
@@ -210,8 +210,25 @@ export const setSessionHook = (session: SessionId, hook: string, command: string
   `set-hoo -t ${quote(session)} ${quote(hook)} ${quote(command)}`;
 
 /** `off` stops the pane's output to this client until `on`, `continue` resumes it after `%pause`. */
-export const controlPaneOutput = (pane: PaneId, state: "off" | "on" | "continue"): string =>
-  `refresh-clien -A ${quote(`${pane}:${state}`)}`;
+export const continuePane = (pane: PaneId): string => `refresh-clien -A ${quote(`${pane}:continue`)}`;
+
+const PANES_AT_ONCE = 200;
+
+/** Does nothing to panes that are on, or not there. At least one. */
+export const turnPanesOn = (panes: readonly PaneId[]): readonly string[] =>
+  Array.from({ length: Math.ceil(panes.length / PANES_AT_ONCE) }, (_, lot) => {
+    const each = panes.slice(lot * PANES_AT_ONCE, (lot + 1) * PANES_AT_ONCE);
+    return `refresh-clien ${each.map((pane) => `-A ${quote(`${pane}:on`)}`).join(" ")}`;
+  });
+
+/**
+ * For good: the pane is to go. Written with a zero, which tmux reads over (`sscanf`), so that `OFF_BY_OTHERS` does not take
+ * it for somebody else's.
+ */
+export const turnPaneOff = (pane: PaneId): string => `refresh-clien -A ${quote(`%0${paneNumberOf(pane)}:off`)}`;
+
+/** A format, true in a hook after `refresh-client` when it turned panes off. */
+export const OFF_BY_OTHERS = "#{m/r:[^0-9](0|[1-9][0-9]*):off,#{hook_arguments}}";
 
 /** Sets flags of this client, `!` before one takes it back (tmux(1) attach-session `-f`). */
 export const setClientFlags = (flags: string): string => `refresh-clien -f ${quote(flags)}`;

@@ -73,9 +73,9 @@ export const FIELD_ROWS: readonly FieldRow[] = [
   },
   { command: "tmux refresh-client -f active-pane,wait-exit" },
   {
-    // Of the load alone: tmux does not read a pane that is off for everybody, so that nothing may tell of it (3.7c: never).
     command: ({ socket, ticking }) => everyClient(socket, `refresh-client -A ${ticking}:off -t`),
     costs: true,
+    standsFor: "a pane is off",
   },
   {
     command: ({ socket, ticking }) => everyClient(socket, `refresh-client -A ${ticking}:pause -t`),
@@ -100,9 +100,9 @@ export const FIELD_ROWS: readonly FieldRow[] = [
     standsFor: "the hub is gone",
   },
   {
-    // Of the load alone: under load a hole is declared now and then where nothing is missing; why is not known yet.
     command: (scene) => `tmux rename-session -t '=${hub(scene)}' mine`,
     only: "owned",
+    standsFor: "the hub has another name",
   },
   { command: (scene) => `tmux kill-window -t '=${hub(scene)}:0'`, only: "owned", costs: true },
   {

@@ -41,6 +41,7 @@ function makeLinks(): GuestLinks {
         panesOf: () => [],
         isThere: () => true,
         onMoved: () => undefined,
+        isOnlyReader: () => false,
         ...hooks,
       }),
   });
