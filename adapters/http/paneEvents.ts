@@ -4,15 +4,13 @@
  */
 import type { ServerResponse } from "node:http";
 import type { Feeds, OpenSubscription } from "../../daemon/panes/feeds.ts";
-import type { ExitStatus } from "../../daemon/panes/outputSource.ts";
 import type { FrameEncoder, OutputChunk, PaneFeed } from "../../daemon/panes/paneFeed.ts";
 import type { StreamStart, SubscriptionSink } from "../../daemon/panes/subscription.ts";
-import type { Capture, Snapshot } from "../../daemon/server/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
-import type { NativeExit, NativeSnapshot } from "../../protocol/api/nativeAnswers.ts";
 import type { StreamEventData } from "../../protocol/api/nativeStream.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { formatGap, formatPosition, type StreamGap } from "../../protocol/position.ts";
+import { exitAnswer, snapshotAnswer } from "../operations/screenOutputs.ts";
 import { daemonStopping } from "./errors.ts";
 import { sseEvent, SseWriter } from "./sse.ts";
 
@@ -135,21 +133,3 @@ const encodeOutput: FrameEncoder = ({ epoch, to, bytes }) => {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
   return Buffer.from(sseEvent("output", data, `${epoch}:${to}`), "latin1");
 };
-
-export const exitAnswer = ({ exitCode, signal }: ExitStatus): NativeExit => ({
-  ...(exitCode === undefined ? {} : { exitCode }),
-  ...(signal === undefined ? {} : { signal }),
-});
-
-export const snapshotAnswer = (snapshot: Snapshot): NativeSnapshot => ({
-  ...screenAnswer(snapshot),
-  data: Buffer.from(snapshot.data.buffer, snapshot.data.byteOffset, snapshot.data.byteLength).toString("base64"),
-});
-
-export const screenAnswer = ({ position, exact, cols, rows, alternateScreen }: Capture | Snapshot) => ({
-  position: formatPosition(position),
-  exact,
-  cols,
-  rows,
-  alternateScreen,
-});

@@ -12,8 +12,8 @@ import { AppError } from "../../protocol/errors.ts";
 import { formatPosition } from "../../protocol/position.ts";
 import type { NativeContext, NativeHandlerContext } from "./context.ts";
 import { longAnswer } from "./longAnswer.ts";
-import { parse } from "./requests.ts";
-import { findPane, findServer } from "./targets.ts";
+import { parse } from "../operations/inputs.ts";
+import { findPane, findServer } from "../operations/findTargets.ts";
 
 type Handler = (context: NativeContext, c: NativeHandlerContext) => Response | Promise<Response>;
 

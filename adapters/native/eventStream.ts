@@ -4,9 +4,9 @@ import type { StreamStart } from "../../daemon/panes/subscription.ts";
 import type { PaneInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { openPaneEvents } from "../http/paneEvents.ts";
-import { readinessAnswer } from "./answers.ts";
+import { readinessAnswer } from "../operations/outputs.ts";
 import type { NativeContext, NativeHandlerContext } from "./context.ts";
-import { ReadinessStream } from "./readiness.ts";
+import { ReadinessStream } from "../operations/readinessAsked.ts";
 
 const TRANSPORT = { transport: "sse" } as const;
 

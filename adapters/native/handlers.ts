@@ -19,17 +19,24 @@ import { runCommand } from "../../daemon/panes/runCommand.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { formatGap, formatPosition, gapWithin } from "../../protocol/position.ts";
 import { AnsiStripper, stripRoom } from "../../protocol/text/ansi.ts";
-import { captureAnswer, paneAnswer, paneDetailsAnswer, serverAnswer, sessionAnswer, waitAnswer } from "./answers.ts";
-import { snapshotAnswer } from "../http/paneEvents.ts";
+import {
+  captureAnswer,
+  paneAnswer,
+  paneDetailsAnswer,
+  serverAnswer,
+  sessionAnswer,
+  waitAnswer,
+} from "../operations/outputs.ts";
+import { snapshotAnswer } from "../operations/screenOutputs.ts";
 import type { NativeContext, NativeHandlerContext } from "./context.ts";
 import type { EndpointId } from "./endpoints.ts";
 import { DELIVERY_HANDLERS } from "./deliveryHandlers.ts";
 import { openEventStream } from "./eventStream.ts";
 import { LAYOUT_HANDLERS } from "./layoutHandlers.ts";
 import { longAnswer } from "./longAnswer.ts";
-import { readinessNow, readyPredicate, requireReadiness, TypedGate } from "./readiness.ts";
-import { inputParts, parse, streamStart, typedBytes, waitRequest } from "./requests.ts";
-import { findPane, findServer, findSession } from "./targets.ts";
+import { readinessNow, readyPredicate, requireReadiness, TypedGate } from "../operations/readinessAsked.ts";
+import { inputParts, parse, streamStart, typedBytes, waitRequest } from "../operations/inputs.ts";
+import { findPane, findServer, findSession } from "../operations/findTargets.ts";
 
 type Handler = (context: NativeContext, c: NativeHandlerContext) => Response | Promise<Response>;
 

@@ -13,9 +13,9 @@ import { AppError } from "../../protocol/errors.ts";
 import { daemonStopping } from "../http/errors.ts";
 import { sseEvent, SseWriter } from "../http/sse.ts";
 import type { NativeContext, NativeHandlerContext } from "./context.ts";
-import { requireReadiness } from "./readiness.ts";
-import { parse } from "./requests.ts";
-import { findPane, findServer, findSession, findWindow } from "./targets.ts";
+import { requireReadiness } from "../operations/readinessAsked.ts";
+import { parse } from "../operations/inputs.ts";
+import { findPane, findServer, findSession, findWindow } from "../operations/findTargets.ts";
 
 type Handler = (context: NativeContext, c: NativeHandlerContext) => Response | Promise<Response>;
 

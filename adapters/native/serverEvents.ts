@@ -12,7 +12,7 @@ import type { TreeEvent } from "../../daemon/tmux/layout.ts";
 import type { NativeReadiness } from "../../protocol/api/nativeAnswers.ts";
 import type { NativeServerEvent, NativeTreeAnswer, RESET_REASONS } from "../../protocol/api/nativeTree.ts";
 import { isPaneId, type PaneId } from "../../protocol/ids.ts";
-import { readinessAnswer } from "./answers.ts";
+import { readinessAnswer } from "../operations/outputs.ts";
 
 /** What is kept for readers who come back or are slow: minutes of a busy person's work. */
 const MAX_EVENTS = 4_096;

@@ -2,9 +2,9 @@
 import type { StreamMessage, StreamRequest } from "../../protocol/api/nativeStream.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { NativeContext } from "./context.ts";
-import { requireReadiness } from "./readiness.ts";
+import { requireReadiness } from "../operations/readinessAsked.ts";
 import type { ServerEventReader } from "./serverEvents.ts";
-import { findServer } from "./targets.ts";
+import { findServer } from "../operations/findTargets.ts";
 
 type Of<Type extends StreamRequest["type"]> = Extract<StreamRequest, { type: Type }>;
 

@@ -14,13 +14,13 @@ import { formatGap, formatPosition } from "../../protocol/position.ts";
 import { daemonStopping, visibleError } from "../http/errors.ts";
 import { parseJsonText } from "../http/jsonText.ts";
 import { SocketWriter } from "../http/websocket.ts";
-import { exitAnswer, snapshotAnswer } from "../http/paneEvents.ts";
-import { readinessAnswer } from "./answers.ts";
+import { exitAnswer, snapshotAnswer } from "../operations/screenOutputs.ts";
+import { readinessAnswer } from "../operations/outputs.ts";
 import type { NativeContext } from "./context.ts";
-import { ReadinessStream } from "./readiness.ts";
-import { inputParts, parse, streamStart } from "./requests.ts";
+import { ReadinessStream } from "../operations/readinessAsked.ts";
+import { inputParts, parse, streamStart } from "../operations/inputs.ts";
 import { SocketEvents } from "./socketEvents.ts";
-import { findPane, findServer } from "./targets.ts";
+import { findPane, findServer } from "../operations/findTargets.ts";
 
 const TRANSPORT = { transport: "websocket" } as const;
 /** Panes one connection may follow. */

@@ -12,7 +12,7 @@ import type {
   NativeSession,
   NativeWaitAnswer,
 } from "../../protocol/api/nativeAnswers.ts";
-import { exitAnswer, screenAnswer } from "../http/paneEvents.ts";
+import { exitAnswer, screenAnswer } from "./screenOutputs.ts";
 import { formatGap, formatPosition } from "../../protocol/position.ts";
 
 export function serverAnswer(name: string, server: TmuxServer): NativeServer {

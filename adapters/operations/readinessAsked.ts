@@ -4,17 +4,21 @@ import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { ExternalPredicate } from "../../daemon/waits/waitTypes.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import type { NativeContext } from "./context.ts";
+
+/** What a surface has of it; undefined where the daemon tells no readiness. */
+export interface WithReadiness {
+  readonly readiness: ReadinessWatcher | undefined;
+}
 
 /** @throws AppError INVALID_ARGUMENT */
-export function requireReadiness({ readiness }: NativeContext): ReadinessWatcher {
+export function requireReadiness({ readiness }: WithReadiness): ReadinessWatcher {
   if (readiness === undefined) throw new AppError("INVALID_ARGUMENT", "this daemon does not tell readiness");
   return readiness;
 }
 
 /** As it is now: a look at the screen when nobody watches the pane. @throws AppError NOT_FOUND, CONNECTION_LOST */
 export async function readinessNow(
-  { readiness }: NativeContext,
+  { readiness }: WithReadiness,
   server: TmuxServer,
   pane: PaneId,
 ): Promise<Readiness | undefined> {
@@ -103,7 +107,7 @@ export class ReadinessStream implements Disposable {
   #sent: Readiness | undefined;
 
   /** @throws AppError INVALID_ARGUMENT, NOT_FOUND, CONNECTION_LOST. Nothing is written before `pump`. */
-  constructor(context: NativeContext, server: TmuxServer, pane: PaneId, sink: ReadinessSink) {
+  constructor(context: WithReadiness, server: TmuxServer, pane: PaneId, sink: ReadinessSink) {
     this.#watched = requireReadiness(context).watch(server, pane);
     this.#sink = sink;
     this.#watched.subscribe(() => this.pump());

@@ -1,0 +1,23 @@
+/** A program's end and a pane's screen as every surface tells them, in answers and in streams. */
+import type { ExitStatus } from "../../daemon/panes/outputSource.ts";
+import type { Capture, Snapshot } from "../../daemon/server/tmuxServer.ts";
+import type { NativeExit, NativeSnapshot } from "../../protocol/api/nativeAnswers.ts";
+import { formatPosition } from "../../protocol/position.ts";
+
+export const exitAnswer = ({ exitCode, signal }: ExitStatus): NativeExit => ({
+  ...(exitCode === undefined ? {} : { exitCode }),
+  ...(signal === undefined ? {} : { signal }),
+});
+
+export const snapshotAnswer = (snapshot: Snapshot): NativeSnapshot => ({
+  ...screenAnswer(snapshot),
+  data: Buffer.from(snapshot.data.buffer, snapshot.data.byteOffset, snapshot.data.byteLength).toString("base64"),
+});
+
+export const screenAnswer = ({ position, exact, cols, rows, alternateScreen }: Capture | Snapshot) => ({
+  position: formatPosition(position),
+  exact,
+  cols,
+  rows,
+  alternateScreen,
+});
