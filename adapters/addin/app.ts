@@ -10,9 +10,10 @@ import type { Clock } from "../../daemon/time/clock.ts";
 import type { AddinFailure, AddinHealth } from "../../protocol/api/addin.ts";
 import { ADDIN_MAX_BODY_BYTES } from "../../protocol/api/addin.ts";
 import { errorHandler, JSON_TYPE } from "../http/errors.ts";
-import type { GuardEnv, GuardOptions, RouteRule } from "../http/guard.ts";
+import type { GuardEnv, GuardOptions } from "../http/guard.ts";
 import { createGuard } from "../http/guard.ts";
 import { requestAbort } from "../http/requestAbort.ts";
+import { Routes, runRoute } from "../http/routes.ts";
 import { runAction } from "./actions.ts";
 import { parseAddinRequest } from "./requests.ts";
 import type { AddinWaits } from "./waits.ts";
@@ -38,14 +39,31 @@ export interface AddinAppOptions {
   readonly users?: GuardOptions["users"];
 }
 
-const RULES: ReadonlyMap<string, RouteRule> = new Map([
-  ["/health", { methods: ["GET"], auth: false }],
-  ["/v1/tmux", { methods: ["POST"], auth: true, maxJsonBytes: ADDIN_MAX_BODY_BYTES }],
-]);
-
 export function createAddinApp(options: AddinAppOptions): Hono<GuardEnv> {
   const { server, waits, clock, config, log } = options;
   const context = { server, waits, clock, commandTimeoutMs: config.commandTimeoutMs };
+  const routes = new Routes([
+    {
+      method: "GET",
+      path: "/health",
+      auth: false,
+      handle: (c) => {
+        const health = healthOf(server);
+        return c.json(health, health.ok ? 200 : 503, JSON_TYPE);
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/tmux",
+      auth: true,
+      maxJsonBytes: ADDIN_MAX_BODY_BYTES,
+      handle: async (c) => {
+        const request = await parseAddinRequest(c.get("json"), (pattern) => patternProblem(waits, pattern));
+        const { status, body } = await runAction(context, request, requestAbort(c));
+        return c.json(body, status, JSON_TYPE);
+      },
+    },
+  ]);
   const app = new Hono<GuardEnv>();
   app.onError(errorHandler(log, ({ message }): AddinFailure => ({ ok: false, error: message })));
   app.use(
@@ -56,19 +74,11 @@ export function createAddinApp(options: AddinAppOptions): Hono<GuardEnv> {
       origins: new Set(config.allowedOrigins),
       missingOrigin: config.allowNoOrigin ? "token" : "refuse",
       token: config.token,
-      route: (path) => RULES.get(path),
+      route: (path) => routes.match(path),
       clock,
     }),
   );
-  app.get("/health", (c) => {
-    const health = healthOf(server);
-    return c.json(health, health.ok ? 200 : 503, JSON_TYPE);
-  });
-  app.post("/v1/tmux", async (c) => {
-    const request = await parseAddinRequest(c.get("json"), (pattern) => patternProblem(waits, pattern));
-    const { status, body } = await runAction(context, request, requestAbort(c));
-    return c.json(body, status, JSON_TYPE);
-  });
+  app.all("*", runRoute);
   return app;
 }
 

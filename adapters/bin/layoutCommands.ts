@@ -5,10 +5,10 @@
 import { resolve } from "node:path";
 import {
   LAYOUT_OPERATIONS,
-  type LayoutOperationName,
   type NativeLayoutRequest,
   type NativeLayoutResult,
 } from "../../protocol/api/nativeLayout.ts";
+import type { LayoutOperationName } from "../../protocol/api/operationRoutes.ts";
 import { CLIENT_OPTIONS, connect } from "./clientConnection.ts";
 import type { CommandCall, CommandSpec, Example, OptionSpec, PositionalSpec } from "./commandTypes.ts";
 import { PANE } from "./paneCommands.ts";

@@ -3,7 +3,6 @@
  * them. Bodies are read by the routes themselves, because each part of the contract has its own words for a bad one.
  */
 import { Hono } from "hono";
-import type { Context } from "hono";
 import type { Delivery } from "../../daemon/delivery/delivery.ts";
 import type { Log } from "../../daemon/ops/log.ts";
 import type { Database } from "../../daemon/ops/sqlite.ts";
@@ -12,26 +11,20 @@ import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { type AppError, toAppError } from "../../protocol/errors.ts";
-import { readIncoming, readStream } from "../http/body.ts";
 import { errorHandler, type VisibleError } from "../http/errors.ts";
-import { createGuard, type GuardEnv, type GuardOptions, type RouteRule } from "../http/guard.ts";
-import { requireToken, TOKEN_PATH } from "./access.ts";
-import { availability, listAgents, listTurns, paneInput, paneStream, answer } from "./agentRoutes.ts";
+import { createGuard, type GuardEnv, type GuardOptions } from "../http/guard.ts";
+import { runRoute } from "../http/routes.ts";
+import { requireToken } from "./access.ts";
 import { AgentBook } from "./agents/agentBook.ts";
 import { AgentDesk } from "./agents/agentDesk.ts";
 import type { DashboardContext, DashboardSettings } from "./context.ts";
+import { dashboardRoutes } from "./dashboardRoutes.ts";
 import { EventLog } from "./events/eventLog.ts";
-import { openEventStream } from "./events/eventStream.ts";
-import { isHookName } from "./hooks/hookRequest.ts";
-import { hookRoute } from "./hooks/hookRoute.ts";
 import { HookStats } from "./hooks/hookStats.ts";
-import * as limits from "./limits.ts";
 import { PageFiles } from "./pageFiles.ts";
 import { type AvailabilityOptions, measureAvailability } from "./panes/availability.ts";
 import { PaneLinks } from "./panes/paneLinks.ts";
 import { AnswerKeys } from "./respond/answerKeys.ts";
-import { respond } from "./respond/respond.ts";
-import { createSession, endSession, getSession } from "./sessionRoutes.ts";
 import { DashboardStore } from "./store/store.ts";
 
 export interface DashboardAppOptions {
@@ -73,7 +66,7 @@ export interface DashboardApp {
 export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
   const { clock, log } = options;
   const context = contextOf(options);
-  const files = new PageFiles(options.pageDirectory);
+  const routes = dashboardRoutes(context, new PageFiles(options.pageDirectory));
   const app = new Hono<GuardEnv>();
   const onError = errorHandler(log, errorBody);
   app.onError((error, c) => {
@@ -90,64 +83,14 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
       missingOrigin: "allow",
       token: undefined,
       tokenLater: options.token !== undefined,
-      route: routeRule,
+      route: (path) => routes.match(path),
       corsMethods: "GET,POST,DELETE,OPTIONS",
       clock,
     }),
   );
   if (options.token !== undefined) app.use(requireToken(options.token));
 
-  const bodyOf = (c: Context<GuardEnv>, maxBytes: number): Promise<Uint8Array> => {
-    const incoming = c.env?.incoming;
-    return incoming !== undefined && "headers" in incoming
-      ? readIncoming(incoming, maxBytes, clock)
-      : readStream(c.req.raw, maxBytes);
-  };
-  const onAgent =
-    (run: (c: Context<GuardEnv>, id: number) => Response | Promise<Response>) =>
-    (c: Context<GuardEnv, string>): Response | Promise<Response> =>
-      run(c, Number(c.req.param("id")));
-
-  app.get("/", (c) => files.answer(c, "index.html"));
-  app.get("/page/:name", (c) => files.answer(c, c.req.param("name")));
-  // Without a token nobody needs a cookie.
-  app.post(TOKEN_PATH, (c) => c.body(null, 204));
-  app.get("/api/agents", (c) => listAgents(context, c));
-  app.get(
-    "/api/agents/:id/turns",
-    onAgent((c, id) => listTurns(context, c, id)),
-  );
-  app.get(
-    "/api/agents/:id/pane/stream",
-    onAgent((c, id) => paneStream(context, c, id)),
-  );
-  app.post(
-    "/api/agents/:id/input",
-    onAgent(async (c, id) => paneInput(context, c, id, await bodyOf(c, limits.SMALL_MAX_BODY_BYTES))),
-  );
-  app.get(
-    "/api/respond/:id/availability",
-    onAgent((c, id) => availability(context, c, id)),
-  );
-  app.post(
-    "/api/respond/:id",
-    onAgent(async (c, id) => {
-      const key = c.req.header("idempotency-key")?.trim().slice(0, limits.MAX_KEY_CHARS);
-      const bytes = await bodyOf(c, limits.RESPOND_MAX_BODY_BYTES);
-      return answer(c, await respond(context, id, bytes, key === "" ? undefined : key));
-    }),
-  );
-  app.get("/api/events/stream", (c) => openEventStream(context, c));
-  app.post("/api/sessions", async (c) => createSession(context, c, await bodyOf(c, limits.SMALL_MAX_BODY_BYTES)));
-  app.get("/api/sessions/:uuid", (c) => getSession(context, c, c.req.param("uuid")));
-  app.delete("/api/sessions/:uuid", (c) => endSession(context, c, c.req.param("uuid")));
-  app.get("/hook/status", (c) => c.json(context.hookStats.answer(options.settings.hooksEnabled)));
-  app.post("/hook/:name", (c) => {
-    const name = c.req.param("name");
-    if (!isHookName(name)) return c.notFound();
-    return hookRoute(context, c, name, () => bodyOf(c, limits.HOOK_MAX_BODY_BYTES));
-  });
-
+  app.all("*", runRoute);
   let isClosed = false;
   return {
     app,
@@ -208,29 +151,3 @@ function contextOf(options: DashboardAppOptions): DashboardContext {
     streamBounds: options.streamBounds ?? {},
   };
 }
-
-/** No `maxJsonBytes` anywhere: see above. The token is `requireToken`'s. */
-function routeRule(path: string): RouteRule | undefined {
-  const found = RULES.find(([pattern]) => pattern.test(path));
-  return found === undefined ? undefined : { methods: found[1], auth: false, linkable: path === "/" };
-}
-
-const READ = ["GET", "HEAD"];
-const RULES: readonly (readonly [pattern: RegExp, methods: readonly string[]])[] = [
-  [/^\/$/, READ],
-  [/^\/page\/[A-Za-z0-9._-]{1,64}$/, READ],
-  [/^\/api\/token$/, ["POST"]],
-  [/^\/api\/agents$/, READ],
-  [/^\/api\/agents\/\d{1,15}\/(?:turns|pane\/stream)$/, ["GET"]],
-  [/^\/api\/agents\/\d{1,15}\/input$/, ["POST"]],
-  [/^\/api\/respond\/\d{1,15}$/, ["POST"]],
-  [/^\/api\/respond\/\d{1,15}\/availability$/, ["GET"]],
-  [/^\/api\/events\/stream$/, ["GET"]],
-  [/^\/api\/sessions$/, ["POST"]],
-  [/^\/api\/sessions\/[^/]{1,64}$/, ["GET", "DELETE"]],
-  [/^\/hook\/status$/, ["GET"]],
-  [
-    /^\/hook\/(?:session-start|session-end|user-prompt-submit|stop|notification|pre-tool-use|post-tool-use|permission-request)$/,
-    ["POST"],
-  ],
-];

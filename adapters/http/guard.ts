@@ -13,6 +13,7 @@ import { bearerFromProtocols, bearerVerifier } from "./bearer.ts";
 import { isJsonContentType, parseJson, readIncoming, readStream } from "./body.ts";
 import { markKnown } from "./connections.ts";
 import type { PeerUsers } from "./peerUsers.ts";
+import type { RouteMatch, RouteRule } from "./routes.ts";
 
 export interface GuardEnv {
   /** Present when a socket is behind the request. */
@@ -20,20 +21,9 @@ export interface GuardEnv {
   Variables: {
     /** The parsed body of a route that takes one. */
     json: unknown;
+    /** What the path is, from the guard on. */
+    route: RouteMatch;
   };
-}
-
-export interface RouteRule {
-  /** Methods besides OPTIONS; HEAD counts as itself, not as GET. */
-  readonly methods: readonly string[];
-  /** It holds nothing of anybody's, so a link on another site may lead there. */
-  readonly linkable?: boolean | undefined;
-  /** Whether the route wants the token, when the listener has one. */
-  readonly auth: boolean;
-  /** The most bytes of a JSON body; absent for a route that takes none. GET, HEAD and DELETE never do. */
-  readonly maxJsonBytes?: number | undefined;
-  /** WebSocket routes: the subprotocol prefix behind which a browser, which cannot set headers, sends the token. */
-  readonly bearerProtocolPrefix?: string | undefined;
 }
 
 export interface GuardOptions {
@@ -50,7 +40,7 @@ export interface GuardOptions {
   readonly token: string | undefined;
   /** The application asks for a token of its own: until then nobody has proved anything. */
   readonly tokenLater?: boolean | undefined;
-  readonly route: (path: string) => RouteRule | undefined;
+  readonly route: (path: string) => RouteMatch | undefined;
   /** What a preflight is told; default `GET,POST,OPTIONS`. */
   readonly corsMethods?: string | undefined;
   /** Bounds how long an oversized body is read on. */
@@ -93,8 +83,9 @@ export function createGuard(options: GuardOptions): MiddlewareHandler<GuardEnv> 
     if (origin !== undefined) setCorsHeaders(c, origin, options.corsMethods ?? ALLOWED_METHODS);
     if (c.req.method === "OPTIONS") return c.body(null, 204);
 
-    const rule = options.route(c.req.path);
-    if (rule === undefined) throw new AppError("NOT_FOUND", "Not found.");
+    const route = options.route(c.req.path);
+    if (route === undefined) throw new AppError("NOT_FOUND", "Not found.");
+    const { rule } = route;
     if (!rule.methods.includes(c.req.method)) throw new AppError("METHOD_NOT_ALLOWED", "Method not allowed.");
     if (origin === undefined && comesFromElsewhere(c, rule)) return forbidden(c);
     if (rule.auth && authorized?.(authorizationOf(c, rule)) === false) {
@@ -103,6 +94,7 @@ export function createGuard(options: GuardOptions): MiddlewareHandler<GuardEnv> 
     if (provesItself(rule)) markKnown(c.env?.incoming?.socket);
     if (rule.maxJsonBytes !== undefined && !BODILESS.has(c.req.method))
       c.set("json", await readJson(c, rule.maxJsonBytes, options.clock));
+    c.set("route", route);
     return next();
   };
 }

@@ -2,7 +2,7 @@
  * The native API's application: the guard, then the routes of the endpoint table, then errors in one shape. `close` ends
  * every stream; the listener that serves it closes afterwards, because a stream is a connection that never ends by itself.
  */
-import { upgradeWebSocket, type WebSocketServerLike } from "@hono/node-server";
+import type { WebSocketServerLike } from "@hono/node-server";
 import { Hono } from "hono";
 import type { WebSocket } from "ws";
 import type { Delivery } from "../../daemon/delivery/delivery.ts";
@@ -13,22 +13,20 @@ import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { STREAM_MAX_MESSAGE_BYTES, STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
-import { AppError, toAppError } from "../../protocol/errors.ts";
 import { errorHandler } from "../http/errors.ts";
 import { createGuard, type GuardEnv } from "../http/guard.ts";
 import type { Mount } from "../http/mount.ts";
+import { runRoute } from "../http/routes.ts";
 import { STREAM_BUFFER_BYTES, STREAM_STALL_MS } from "../http/streamLimits.ts";
 import { createWebSocketServer } from "../http/websocket.ts";
+import { createMeasure } from "../operations/measure.ts";
 import { Channels } from "./channels.ts";
-import type { NativeContext, NativeHandlerContext, NativeWaits, StreamBounds } from "./context.ts";
-import { type Endpoint, ENDPOINTS } from "./endpoints.ts";
+import type { NativeContext, NativeWaits, StreamBounds } from "./context.ts";
 import { errorBody } from "./errorBody.ts";
-import { HANDLERS } from "./handlers.ts";
 import { nativeMetrics } from "./nativeMetrics.ts";
+import { nativeRoutes } from "./nativeRoutes.ts";
 import { openApiDocument } from "./openapi.ts";
-import { routeRule } from "./routeRules.ts";
 import { ServerEvents, type ServerEventsOptions } from "./serverEvents.ts";
-import { StreamSocket } from "./streamSocket.ts";
 
 export interface NativeAppOptions {
   /** By the name that stands in paths. Servers may be added and removed while the application runs. */
@@ -98,6 +96,8 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     metrics,
     feedsOf,
     eventsOf,
+    treeOf: (server) => eventsOf(server).tree(),
+    measure: createMeasure(registry, clock),
     channels: new Channels(),
     running: new WeakMap(),
     readiness: options.readiness,
@@ -106,6 +106,11 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     open: new Set(),
   };
 
+  const routes = nativeRoutes(context, {
+    document: JSON.stringify(openApiDocument(options.version ?? "0")),
+    renderMetrics: () => registry.render(),
+    sockets,
+  });
   const app = new Hono<GuardEnv>();
   const { mounts = [] } = options;
   const mountOf = (path: string): Mount | undefined => mounts.find(({ prefix }) => path.startsWith(prefix));
@@ -122,21 +127,12 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
       origins: options.origins ?? new Set(),
       missingOrigin: "allow",
       token,
-      route: (path) => (mountOf(path)?.rule ?? routeRule)(path),
+      route: (path) => (mountOf(path)?.routes ?? routes).match(path),
       corsMethods: "GET,POST,DELETE,OPTIONS",
       clock,
     }),
   );
-  const document = JSON.stringify(openApiDocument(options.version ?? "0"));
-  for (const endpoint of ENDPOINTS) {
-    const { id } = endpoint;
-    if (id === "socket") app.get(endpoint.path, upgradeTo(context, sockets), refuseRequest);
-    else if (id === "openapi")
-      app.get(endpoint.path, (c) => c.body(document, 200, { "content-type": "application/json" }));
-    else if (id === "metrics") app.get(endpoint.path, (c) => c.text(registry.render(), 200, METRICS_TYPE));
-    else app.on(endpoint.method, endpoint.path, measured(context, endpoint, HANDLERS[id]));
-  }
-  for (const mount of mounts) app.route("/", mount.app);
+  app.all("*", runRoute);
   const websocket = createWebSocketServer(STREAM_PROTOCOL, STREAM_MAX_MESSAGE_BYTES);
   return {
     app,
@@ -146,52 +142,4 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
       for (const end of context.open) end();
     },
   };
-}
-
-const METRICS_TYPE = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
-
-/** Runs a handler and counts how long it took and how it ended. */
-function measured(context: NativeContext, { id }: Endpoint, handler: (typeof HANDLERS)[keyof typeof HANDLERS]) {
-  const { clock, metrics } = context;
-  // Made once: what labels look like in a metric's name is then worked out once too.
-  const [ok, failed] = [
-    { operation: id, outcome: "ok" },
-    { operation: id, outcome: "error" },
-  ];
-  return async (c: NativeHandlerContext): Promise<Response> => {
-    const startedMs = clock.nowMs();
-    let labels = ok;
-    try {
-      return await handler(context, c);
-    } catch (error) {
-      labels = failed;
-      metrics.errors.add(1, { operation: id, code: toAppError(error).code });
-      throw error;
-    } finally {
-      metrics.operation.observe((clock.nowMs() - startedMs) / 1_000, labels);
-    }
-  };
-}
-
-function upgradeTo(context: NativeContext, sockets: Set<WebSocket>) {
-  return upgradeWebSocket(
-    () => {
-      let session: StreamSocket | undefined;
-      return {
-        onOpen: (_event, { raw }) => {
-          const socket = raw as WebSocket;
-          sockets.add(socket);
-          session = new StreamSocket(context, socket);
-          socket.once("close", () => sockets.delete(socket));
-        },
-        onMessage: ({ data }) => session?.message(data),
-        onClose: () => session?.closed(),
-      };
-    },
-    { onError: (error) => context.log.error("native.socket.failed", { error }) },
-  );
-}
-
-function refuseRequest(): never {
-  throw new AppError("INVALID_ARGUMENT", "this route is a WebSocket: send an upgrade request");
 }

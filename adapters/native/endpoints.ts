@@ -1,52 +1,27 @@
 /**
- * The native API as one table: the guard, the routes and OpenAPI are made from it (docs/contracts/native.md). What an
- * endpoint takes and answers are schemas of `protocol/api`.
+ * The native API over HTTP as one table: a row for each operation, then what is no operation: streams, probes, texts. The
+ * guard, the routes and OpenAPI are made from it (docs/contracts/native.md).
  */
 import type { GenericSchema } from "valibot";
-import * as answers from "../../protocol/api/nativeAnswers.ts";
-import * as delivery from "../../protocol/api/nativeDelivery.ts";
-import * as requests from "../../protocol/api/nativeRequests.ts";
-import type { LayoutOperationName } from "../../protocol/api/nativeLayout.ts";
+import { healthSchema, okSchema } from "../../protocol/api/nativeAnswers.ts";
+import { eventsQuerySchema, streamQuerySchema } from "../../protocol/api/nativeRequests.ts";
+import { OPERATION_ROUTES, type OperationName, type OperationRoute } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
-import { LAYOUT_ENDPOINTS } from "./layoutEndpoints.ts";
+import { ON_TMUX, type Operation } from "../operations/operation.ts";
+import { OPERATIONS } from "../operations/operationTable.ts";
 
-export type EndpointId =
-  | "listServers"
-  | "listSessions"
-  | "createSession"
-  | "killSession"
-  | "listPanes"
-  | "describePane"
-  | "input"
-  | "capture"
-  | "snapshot"
-  | "wait"
-  | "run"
-  | "submit"
-  | "choose"
-  | "interrupt"
-  | "clear"
-  | "resize"
-  | "follow"
-  | "listWindows"
-  | "tree"
-  | "serverEvents"
-  | LayoutOperationName
-  | "socket"
-  | "openapi"
-  | "metrics"
-  | "livez"
-  | "readyz";
+/** What is no operation. */
+export type OtherEndpointId = "follow" | "serverEvents" | "socket" | "openapi" | "metrics" | "livez" | "readyz";
 
 /** An answer that is not JSON. */
 export type OtherAnswer = "events" | "socket" | "text";
 
-export interface Endpoint {
-  readonly id: EndpointId;
+interface EndpointBase {
   readonly method: "GET" | "POST" | "DELETE";
   /** `:name` stands for one segment. */
   readonly path: string;
   readonly summary: string;
+  readonly description?: string | undefined;
   readonly auth: boolean;
   readonly query?: GenericSchema | undefined;
   readonly body?: GenericSchema | undefined;
@@ -56,185 +31,44 @@ export interface Endpoint {
   readonly idempotent?: true | undefined;
   readonly errors: readonly ErrorCode[];
 }
+export interface OperationEndpoint extends EndpointBase {
+  readonly id: OperationName;
+  readonly operation: Operation;
+}
+export interface OtherEndpoint extends EndpointBase {
+  readonly id: OtherEndpointId;
+  readonly operation?: undefined;
+}
+export type Endpoint = OperationEndpoint | OtherEndpoint;
 
 const SERVER = "/v1/servers/:server";
-const PANE = `${SERVER}/panes/:pane`;
-const onTmux = ["NOT_FOUND", "CONNECTION_LOST"] as const;
 
-export const ENDPOINTS: readonly Endpoint[] = [
-  {
-    id: "listServers",
-    method: "GET",
-    path: "/v1/servers",
-    summary: "tmux servers the daemon drives.",
-    auth: true,
-    answer: answers.serversSchema,
-    errors: [],
-  },
-  {
-    id: "listSessions",
-    method: "GET",
-    path: `${SERVER}/sessions`,
-    summary: "Sessions, by name.",
-    auth: true,
-    answer: answers.sessionsSchema,
-    errors: ["NOT_FOUND"],
-  },
-  {
-    id: "createSession",
-    method: "POST",
-    path: `${SERVER}/sessions`,
-    summary: "Make a session with one pane.",
-    auth: true,
-    body: requests.createSessionSchema,
-    answer: answers.sessionSchema,
-    status: 201,
-    errors: ["INVALID_ARGUMENT", "ALREADY_EXISTS", "RESOURCE_LIMIT", "TMUX_COMMAND_FAILED", ...onTmux],
-  },
-  {
-    id: "killSession",
-    method: "DELETE",
-    path: `${SERVER}/sessions/:session`,
-    summary: "End a session and every program in it.",
-    auth: true,
-    answer: answers.okSchema,
-    errors: onTmux,
-  },
-  {
-    id: "listPanes",
-    method: "GET",
-    path: `${SERVER}/panes`,
-    summary: "Panes of all sessions.",
-    auth: true,
-    answer: answers.panesSchema,
-    errors: ["NOT_FOUND"],
-  },
-  {
-    id: "describePane",
-    method: "GET",
-    path: PANE,
-    summary: "One pane, with what only tmux knows at this moment: program, directory, history.",
-    auth: true,
-    answer: answers.paneDetailsSchema,
-    errors: onTmux,
-  },
-  {
-    id: "input",
-    method: "POST",
-    path: `${PANE}/input`,
-    summary: "Type: the parts arrive as one job, in order, nothing of another sender between them.",
-    auth: true,
-    body: requests.inputRequestSchema,
-    answer: answers.receiptSchema,
-    errors: ["INVALID_ARGUMENT", "RESOURCE_LIMIT", ...onTmux],
-  },
-  {
-    id: "capture",
-    method: "GET",
-    path: `${PANE}/capture`,
-    summary: "Screen text, or the last lines, with its place in the stream.",
-    auth: true,
-    query: requests.captureQuerySchema,
-    answer: answers.captureSchema,
-    errors: ["INVALID_ARGUMENT", "RESOURCE_LIMIT", ...onTmux],
-  },
-  {
-    id: "snapshot",
-    method: "GET",
-    path: `${PANE}/snapshot`,
-    summary: "Bytes that rebuild the screen in a terminal emulator.",
-    auth: true,
-    answer: answers.snapshotSchema,
-    errors: onTmux,
-  },
-  {
-    id: "wait",
-    method: "POST",
-    path: `${PANE}/wait`,
-    summary: "Wait for output, silence, a prompt or the end; with `send`, type first.",
-    auth: true,
-    body: requests.waitRequestSchema,
-    answer: answers.waitAnswerSchema,
-    errors: ["INVALID_ARGUMENT", "TIMEOUT", "RESOURCE_LIMIT", "UNSUPPORTED_PATTERN_ENGINE", ...onTmux],
-  },
-  {
-    id: "run",
-    method: "POST",
-    path: `${PANE}/run`,
-    summary: "Run a command in the pane's shell; answers its output and exit status.",
-    auth: true,
-    body: requests.runRequestSchema,
-    answer: answers.runAnswerSchema,
-    errors: ["INVALID_ARGUMENT", "INCONSISTENT_STATE", "WRONG_STATE", "TIMEOUT", "RESOURCE_LIMIT", ...onTmux],
-  },
-  {
-    id: "submit",
-    method: "POST",
-    path: `${PANE}/submit`,
-    summary: "Give a prompt to the program: verified on the screen, Enter by itself, confirmed.",
-    auth: true,
-    body: delivery.submitRequestSchema,
-    answer: delivery.deliveryAnswerSchema,
-    idempotent: true,
-    errors: ["INVALID_ARGUMENT", "WRONG_STATE", "ALREADY_EXISTS", "TIMEOUT", "RESOURCE_LIMIT", ...onTmux],
-  },
-  {
-    id: "choose",
-    method: "POST",
-    path: `${PANE}/choose`,
-    summary: "Answer the dialog that is open.",
-    auth: true,
-    body: delivery.chooseRequestSchema,
-    answer: delivery.deliveryAnswerSchema,
-    idempotent: true,
-    errors: ["INVALID_ARGUMENT", "WRONG_STATE", "ALREADY_EXISTS", "TIMEOUT", "RESOURCE_LIMIT", ...onTmux],
-  },
-  {
-    id: "interrupt",
-    method: "POST",
-    path: `${PANE}/interrupt`,
-    summary: "Stop what the program works on, with its own keys.",
-    auth: true,
-    body: requests.emptyRequestSchema,
-    answer: answers.okSchema,
-    errors: ["WRONG_STATE", "TIMEOUT", "RESOURCE_LIMIT", ...onTmux],
-  },
-  {
-    id: "clear",
-    method: "POST",
-    path: `${PANE}/clear`,
-    summary: "Empty the program's prompt box; not while a dialog is open.",
-    auth: true,
-    body: requests.emptyRequestSchema,
-    answer: answers.okSchema,
-    errors: ["WRONG_STATE", "TIMEOUT", "RESOURCE_LIMIT", ...onTmux],
-  },
-  {
-    id: "resize",
-    method: "POST",
-    path: `${PANE}/size`,
-    summary: "Set the size of the pane's window; not on a guest server.",
-    auth: true,
-    body: requests.sizeRequestSchema,
-    answer: answers.okSchema,
-    errors: ["INVALID_ARGUMENT", ...onTmux],
-  },
+const OTHERS: readonly OtherEndpoint[] = [
   {
     id: "follow",
     method: "GET",
-    path: `${PANE}/stream`,
+    path: `${SERVER}/panes/:pane/stream`,
     summary: "Output as server-sent events; `Last-Event-ID` goes before `from`.",
     auth: true,
-    query: requests.streamQuerySchema,
+    query: streamQuerySchema,
     answer: "events",
-    errors: ["INVALID_ARGUMENT", ...onTmux],
+    errors: ["INVALID_ARGUMENT", ...ON_TMUX],
   },
-  ...LAYOUT_ENDPOINTS,
+  {
+    id: "serverEvents",
+    method: "GET",
+    path: `${SERVER}/events`,
+    summary: "Everything that happens to sessions, windows and panes, as server-sent events; the whole tree first.",
+    auth: true,
+    query: eventsQuerySchema,
+    answer: "events",
+    errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
+  },
   {
     id: "socket",
     method: "GET",
     path: "/v1/stream",
-    summary: "WebSocket for many panes: output as binary frames, credit, input, resize.",
+    summary: "WebSocket for many panes: output as binary frames, credit, input, every operation.",
     auth: true,
     answer: "socket",
     errors: ["INVALID_ARGUMENT"],
@@ -263,7 +97,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: "/livez",
     summary: "The process answers.",
     auth: false,
-    answer: answers.okSchema,
+    answer: okSchema,
     errors: [],
   },
   {
@@ -272,7 +106,30 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: "/readyz",
     summary: "200 when every server is ready, else 503.",
     auth: false,
-    answer: answers.healthSchema,
+    answer: healthSchema,
     errors: ["CONNECTION_LOST"],
   },
 ];
+
+const operationEndpoints = Object.entries(OPERATIONS).map(([name, operation]): OperationEndpoint => {
+  const id = name as OperationName;
+  const { method, path, status }: OperationRoute = OPERATION_ROUTES[id];
+  const { summary, description, input, output, idempotent, errors } = operation;
+  return {
+    id,
+    operation,
+    method,
+    path,
+    summary,
+    description,
+    auth: true,
+    ...(method === "POST" ? { body: input } : {}),
+    ...(method === "GET" ? { query: input } : {}),
+    answer: output,
+    status,
+    idempotent,
+    errors,
+  };
+});
+
+export const ENDPOINTS: readonly Endpoint[] = [...operationEndpoints, ...OTHERS];

@@ -1,12 +1,10 @@
 /** What `/metrics` shows: operations of the API, streams, servers, waits under the names of seed 002 §16.17. */
 import { spawnsTotal } from "../../daemon/connection/spawnCount.ts";
-import type { Counter, DurationHistogram, Metrics } from "../../daemon/ops/metrics.ts";
+import type { Counter, Metrics } from "../../daemon/ops/metrics.ts";
 import type { ServerState, TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { WaitMetricsSnapshot } from "../../daemon/waits/waitMetrics.ts";
 
 export interface NativeMetrics {
-  readonly operation: DurationHistogram;
-  readonly errors: Counter;
   readonly streamBytes: Counter;
   readonly streamGaps: Counter;
   readonly streamSnapshots: Counter;
@@ -66,11 +64,6 @@ export function nativeMetrics(metrics: Metrics, sources: MetricSources): NativeM
   ]);
   collectWaits(metrics, sources.waits);
   return {
-    operation: metrics.histogram("tmuxwire_operation_seconds", "Time to answer a request, by operation and outcome."),
-    errors: metrics.counter(
-      "tmuxwire_operation_errors_total",
-      "Requests answered with an error, by operation and code.",
-    ),
     streamBytes: metrics.counter("tmuxwire_stream_bytes_total", "Pane output handed to subscribers, by transport."),
     streamGaps: metrics.counter("tmuxwire_stream_gaps_total", "Gaps declared to subscribers, by reason."),
     streamSnapshots: metrics.counter("tmuxwire_stream_snapshots_total", "Snapshots sent to subscribers."),

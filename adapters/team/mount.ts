@@ -1,5 +1,4 @@
 /** `/team/v1/tmux/…` on the native listener: four operations, each a POST that takes and answers JSON (docs/contracts/team.md §2). */
-import { Hono } from "hono";
 import {
   TEAM_MAX_BODY_BYTES,
   teamAttachSchema,
@@ -7,8 +6,8 @@ import {
   teamListSchema,
   teamStartSchema,
 } from "../../protocol/api/team.ts";
-import type { GuardEnv } from "../http/guard.ts";
 import type { Mount } from "../http/mount.ts";
+import { type Route, Routes } from "../http/routes.ts";
 import type { TeamContext } from "./context.ts";
 import { teamErrorBody } from "./errors.ts";
 import { attachTo, captureSession, listSessions } from "./operations.ts";
@@ -25,19 +24,12 @@ export function createTeamMount(context: TeamContext): Mount {
     attach: (body: unknown) => attachTo(context, parse(teamAttachSchema, body)),
     capture: (body: unknown) => captureSession(context, parse(teamCaptureSchema, body)),
   } as const satisfies Record<string, (body: unknown, key: string | undefined) => Promise<object>>;
-  const app = new Hono<GuardEnv>();
-  for (const [name, operate] of Object.entries(operations)) {
-    app.post(`${TEAM_PREFIX}${name}`, async (c) =>
-      c.json(await operate(c.get("json"), c.req.header("idempotency-key"))),
-    );
-  }
-  return {
-    prefix: "/team/",
-    app,
-    errorBody: teamErrorBody,
-    rule: (path) =>
-      path.startsWith(TEAM_PREFIX) && Object.hasOwn(operations, path.slice(TEAM_PREFIX.length))
-        ? { methods: ["POST"], auth: true, maxJsonBytes: TEAM_MAX_BODY_BYTES }
-        : undefined,
-  };
+  const routes = Object.entries(operations).map(([name, operate]): Route => ({
+    method: "POST",
+    path: `${TEAM_PREFIX}${name}`,
+    auth: true,
+    maxJsonBytes: TEAM_MAX_BODY_BYTES,
+    handle: async (c) => c.json(await operate(c.get("json"), c.req.header("idempotency-key"))),
+  }));
+  return { prefix: "/team/", routes: new Routes(routes), errorBody: teamErrorBody };
 }

@@ -111,33 +111,21 @@ export const runRequestSchema = v.strictObject({
 });
 export type NativeRunRequest = v.InferInput<typeof runRequestSchema>;
 
-const flag = v.optional(
-  v.pipe(
-    v.picklist(["true", "false", "1", "0"], "a flag is true or false"),
-    v.transform((value) => value === "true" || value === "1"),
-  ),
-);
-
-export const captureQuerySchema = v.strictObject({
-  lines: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^\d{1,5}$/, "lines is a whole number"),
-      v.transform(Number),
-      v.minValue(1),
-      v.maxValue(NATIVE_MAX_LINES),
-    ),
-  ),
-  joined: flag,
-  ansi: flag,
+export const captureRequestSchema = v.strictObject({
+  /** The last lines of history and screen; absent: the visible screen. */
+  lines: v.optional(whole(1, NATIVE_MAX_LINES)),
+  joined: v.optional(v.boolean()),
+  ansi: v.optional(v.boolean()),
 });
-export type NativeCaptureQuery = v.InferOutput<typeof captureQuerySchema>;
+export type NativeCaptureRequest = v.InferInput<typeof captureRequestSchema>;
 
 /** `readiness`: events of that name as well, the state at the beginning first. */
-export const streamQuerySchema = v.strictObject({ from: v.optional(fromSchema), readiness: flag });
+export const streamQuerySchema = v.strictObject({ from: v.optional(fromSchema), readiness: v.optional(v.boolean()) });
 /** `after`: the id of the last event that is known, where no `Last-Event-ID` can be sent. `readiness`: that of every pane as well. */
 export const eventIdSchema = v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,32}:\d{1,15}$/, "after is the id of an event"));
-export const eventsQuerySchema = v.strictObject({ after: v.optional(eventIdSchema), readiness: flag });
-export const noQuerySchema = v.strictObject({});
+export const eventsQuerySchema = v.strictObject({
+  after: v.optional(eventIdSchema),
+  readiness: v.optional(v.boolean()),
+});
 /** A request that needs no words. */
 export const emptyRequestSchema = v.strictObject({});

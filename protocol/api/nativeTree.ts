@@ -7,7 +7,8 @@ import type { LayoutCell } from "../layout.ts";
 import { exitSchema } from "./nativeAnswers.ts";
 import { readinessSchema } from "./nativeReadiness.ts";
 
-type Frozen<Value> = Value extends LayoutCell
+/** As it is handed out: nobody changes it. */
+export type Frozen<Value> = Value extends LayoutCell
   ? Value
   : Value extends object
     ? { readonly [Key in keyof Value]: Frozen<Value[Key]> }

@@ -5,7 +5,8 @@ import { WebSocket } from "ws";
 import { createClient, type ServerEventWithId } from "../../adapters/native/client.ts";
 import type { NativeAppOptions } from "../../adapters/native/app.ts";
 import { STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
-import { layoutOperationNames, layoutResultSchema } from "../../protocol/api/nativeLayout.ts";
+import { layoutResultSchema } from "../../protocol/api/nativeLayout.ts";
+import { LAYOUT_OPERATION_NAMES } from "../../protocol/api/operationRoutes.ts";
 import { serverEventSchema, treeSchema, windowsSchema } from "../../protocol/api/nativeTree.ts";
 import { eventually } from "../support/eventually.ts";
 import { nativeFixture, stubServer } from "../support/nativeServer.ts";
@@ -66,7 +67,7 @@ describe("operations", () => {
     await using api = await withSession();
     const before = await api.client.tree();
     const needed = { name: "x", layout: "tiled", option: "mode-keys", value: null, with: "0", to: "0" };
-    for (const name of layoutOperationNames) {
+    for (const name of LAYOUT_OPERATION_NAMES) {
       const empty = await api.call("POST", `${LAYOUT}/${name}`, {});
       expect([name, empty.status]).toEqual([name, 400]);
       const { message } = (empty.json["error"] ?? {}) as { message: string };

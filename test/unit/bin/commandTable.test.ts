@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../../adapters/bin/commandTable.ts";
 import { findCommand, parseCommand } from "../../../adapters/bin/parseCommand.ts";
-import { layoutOperationNames } from "../../../protocol/api/nativeLayout.ts";
+import { LAYOUT_OPERATION_NAMES } from "../../../protocol/api/operationRoutes.ts";
 import { wordsOf } from "../../support/cliWords.ts";
 
 describe("the command table", () => {
@@ -22,7 +22,7 @@ describe("the command table", () => {
       "follow",
       "events",
       "kill",
-      ...layoutOperationNames,
+      ...LAYOUT_OPERATION_NAMES,
       "config",
       "doctor",
       "trust",

@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { createNativeApp } from "../../../adapters/native/app.ts";
 import { ENDPOINTS } from "../../../adapters/native/endpoints.ts";
 import { openApiDocument } from "../../../adapters/native/openapi.ts";
-import { routeRule } from "../../../adapters/native/routeRules.ts";
+import { routeOf } from "../../../adapters/native/nativeRoutes.ts";
+import { Routes } from "../../../adapters/http/routes.ts";
 import { silentLog } from "../../../daemon/ops/log.ts";
 import { WaitManager } from "../../../daemon/waits/waitManager.ts";
 import { FakeClock } from "../../support/fakeClock.ts";
@@ -70,12 +71,20 @@ test("tells bodies, queries, statuses and who needs the token", () => {
 });
 
 test("the guard knows each path, with anything in its places and nothing beside them", () => {
+  const routes = new Routes(
+    ENDPOINTS.map((endpoint) =>
+      routeOf(endpoint, () => {
+        throw new Error("nobody asks");
+      }),
+    ),
+  );
+  const ruleOf = (path: string) => routes.match(path)?.rule;
   for (const { path, method, auth } of ENDPOINTS) {
-    const rule = routeRule(path.replaceAll(/:\w+/g, "any%20thing"));
+    const rule = ruleOf(path.replaceAll(/:\w+/g, "any%20thing"));
     expect(rule?.methods).toContain(method);
     expect(rule?.auth).toBe(auth);
-    expect(routeRule(`${path}/one/two/three`)).toBeUndefined();
-    if (path.includes(":")) expect(routeRule(path.replaceAll(/:\w+/g, ""))).toBeUndefined();
+    expect(ruleOf(`${path}/one/two/three`)).toBeUndefined();
+    if (path.includes(":")) expect(ruleOf(path.replaceAll(/:\w+/g, ""))).toBeUndefined();
   }
 });
 

@@ -1,0 +1,139 @@
+/**
+ * Routes of a listener, declared once: what the guard asks of a request and what answers it. A request is matched once, by
+ * the path as it stands in the request line; the first path that fits is the one.
+ */
+import type { Context, Handler } from "hono";
+import type { GuardEnv } from "./guard.ts";
+
+/** What the guard asks. */
+export interface RouteRule {
+  /** Methods besides OPTIONS; HEAD counts as itself, not as GET. */
+  readonly methods: readonly string[];
+  /** It holds nothing of anybody's, so a link on another site may lead there. */
+  readonly linkable?: boolean | undefined;
+  /** Whether the route wants the token, when the listener has one. */
+  readonly auth: boolean;
+  /** The most bytes of a JSON body; absent for a route that takes none. GET, HEAD and DELETE never do. */
+  readonly maxJsonBytes?: number | undefined;
+  /** WebSocket routes: the subprotocol prefix behind which a browser, which cannot set headers, sends the token. */
+  readonly bearerProtocolPrefix?: string | undefined;
+}
+
+/** What stands in the places of a path, decoded. */
+export type PathValues = Readonly<Record<string, string>>;
+export type RouteHandler = (c: Context<GuardEnv>, values: PathValues) => Response | Promise<Response>;
+
+export interface Route extends Omit<RouteRule, "methods"> {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** GET only: HEAD is answered as well. */
+  readonly head?: true | undefined;
+  /** `:name` stands for one segment. */
+  readonly path: string;
+  /** What must stand in a place, before it is decoded; default anything. */
+  readonly places?: Readonly<Record<string, RegExp>> | undefined;
+  readonly handle: RouteHandler;
+}
+
+/** A path that exists. */
+export interface RouteMatch {
+  readonly rule: RouteRule;
+  /** For a method of the rule. */
+  run(c: Context<GuardEnv>): Response | Promise<Response>;
+}
+
+interface Place {
+  readonly name: string;
+  readonly pattern: RegExp | undefined;
+}
+
+interface Entry {
+  readonly segments: readonly (string | Place)[];
+  readonly rule: RouteRule;
+  readonly handlers: ReadonlyMap<string, RouteHandler>;
+}
+
+export class Routes {
+  /** By their number of segments. */
+  readonly #entries = new Map<number, Entry[]>();
+
+  /** Routes of one path share its guard: who one of them lets in without a token, all do not. */
+  constructor(routes: readonly Route[]) {
+    for (const path of new Set(routes.map((route) => route.path))) {
+      const entry = entryOf(routes.filter((route) => route.path === path));
+      const { length } = entry.segments;
+      this.#entries.set(length, [...(this.#entries.get(length) ?? []), entry]);
+    }
+  }
+
+  match(path: string): RouteMatch | undefined {
+    const segments = path.split("/");
+    const entry = this.#entries.get(segments.length)?.find((candidate) => fits(candidate, segments));
+    if (entry === undefined) return undefined;
+    const { rule, handlers } = entry;
+    return {
+      rule,
+      run: (c) => {
+        const { method } = c.req;
+        const handle = handlers.get(method === "HEAD" ? "GET" : method);
+        if (handle === undefined) throw new TypeError(`the guard has let ${method} through to ${path}`);
+        return handle(c, valuesOf(entry, segments));
+      },
+    };
+  }
+}
+
+/** For `app.all("*", …)` behind the guard, which has matched the request. */
+export const runRoute: Handler<GuardEnv> = (c) => c.get("route").run(c);
+
+function entryOf(routes: readonly Route[]): Entry {
+  const [first] = routes;
+  const methods = routes.flatMap(({ method, head }) => (head === true ? [method, "HEAD"] : [method]));
+  const { path = "", places = {} } = first ?? {};
+  const only = <Value>(values: readonly (Value | undefined)[]): Value | undefined =>
+    values.find((value) => value !== undefined);
+  return {
+    segments: path
+      .split("/")
+      .map((segment) =>
+        segment.startsWith(":") ? { name: segment.slice(1), pattern: places[segment.slice(1)] } : segment,
+      ),
+    handlers: new Map(routes.map(({ method, handle }) => [method, handle])),
+    rule: {
+      methods,
+      auth: routes.every((route) => route.auth),
+      linkable: routes.every((route) => route.linkable === true),
+      maxJsonBytes: only(routes.map((route) => route.maxJsonBytes)),
+      bearerProtocolPrefix: only(routes.map((route) => route.bearerProtocolPrefix)),
+    },
+  };
+}
+
+/** From the end on: there the routes differ. */
+function fits(entry: Entry, segments: readonly string[]): boolean {
+  for (let index = segments.length - 1; index >= 0; index -= 1) {
+    const wanted = entry.segments[index]!;
+    const given = segments[index]!;
+    if (typeof wanted === "string" ? given !== wanted : given === "" || wanted.pattern?.test(given) === false) {
+      return false;
+    }
+  }
+  return true;
+}
+
+function valuesOf(entry: Entry, segments: readonly string[]): PathValues {
+  const values: Record<string, string> = {};
+  for (const [index, wanted] of entry.segments.entries()) {
+    if (typeof wanted !== "string") values[wanted.name] = decoded(segments[index]!);
+  }
+  return values;
+}
+
+/** What is no encoding stays as it is: a name that nothing has. */
+function decoded(segment: string): string {
+  if (!segment.includes("%")) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,0 +1,132 @@
+/** From the endpoint table to routes: each operation is performed, and what is no operation has its handler here. */
+import { upgradeWebSocket } from "@hono/node-server";
+import type { WebSocket } from "ws";
+import type { NativeOk } from "../../protocol/api/nativeAnswers.ts";
+import { STREAM_BEARER_PREFIX } from "../../protocol/api/nativeFrames.ts";
+import { IDEMPOTENCY_KEY_HEADER } from "../../protocol/api/nativeDelivery.ts";
+import { eventsQuerySchema, NATIVE_MAX_BODY_BYTES, streamQuerySchema } from "../../protocol/api/nativeRequests.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { type Route, type RouteHandler, Routes } from "../http/routes.ts";
+import { findPane, findServer } from "../operations/findTargets.ts";
+import { parse, streamStart } from "../operations/inputs.ts";
+import { perform } from "../operations/perform.ts";
+import { statesNow } from "../operations/serverOperations.ts";
+import type { NativeContext, NativeHandlerContext } from "./context.ts";
+import { type Endpoint, ENDPOINTS, type OperationEndpoint, type OtherEndpointId } from "./endpoints.ts";
+import { openEventStream } from "./eventStream.ts";
+import { longAnswer } from "./longAnswer.ts";
+import { queryInput } from "./queryInput.ts";
+import { openServerEvents } from "./serverEventStream.ts";
+import { StreamSocket } from "./streamSocket.ts";
+
+export interface NativeRouteParts {
+  /** The description of the API. */
+  readonly document: string;
+  readonly renderMetrics: () => string;
+  /** WebSockets that are open. */
+  readonly sockets: Set<WebSocket>;
+}
+
+export function nativeRoutes(context: NativeContext, parts: NativeRouteParts): Routes {
+  const others = otherHandlers(context, parts);
+  return new Routes(
+    ENDPOINTS.map((endpoint) =>
+      routeOf(endpoint, endpoint.operation === undefined ? others[endpoint.id] : performing(context, endpoint)),
+    ),
+  );
+}
+
+/** What the guard asks follows from the row. */
+export function routeOf({ id, method, path, auth, body }: Endpoint, handle: RouteHandler): Route {
+  return {
+    method,
+    path,
+    auth,
+    handle,
+    ...(body === undefined ? {} : { maxJsonBytes: NATIVE_MAX_BODY_BYTES }),
+    ...(id === "socket" ? { bearerProtocolPrefix: STREAM_BEARER_PREFIX } : {}),
+  };
+}
+
+/** Of an operation that does not look at it. */
+const NEVER = new AbortController().signal;
+
+function performing(context: NativeContext, { id, operation, body, query, status }: OperationEndpoint): RouteHandler {
+  const inputOf = (c: NativeHandlerContext): unknown =>
+    body === undefined ? (query === undefined ? {} : queryInput(query, c.req.query())) : c.get("json");
+  const { long = false, idempotent = false } = operation;
+  return async (c, names) => {
+    const idempotencyKey = idempotent ? c.req.header(IDEMPOTENCY_KEY_HEADER) : undefined;
+    const work = (signal: AbortSignal): Promise<object> =>
+      perform(context, id, { names, input: inputOf(c), signal, idempotencyKey });
+    return long ? longAnswer(c, context.clock, work) : c.json(await work(NEVER), status ?? 200);
+  };
+}
+
+const OK: NativeOk = { ok: true };
+const METRICS_TYPE = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
+
+function otherHandlers(
+  context: NativeContext,
+  { document, renderMetrics, sockets }: NativeRouteParts,
+): Readonly<Record<OtherEndpointId, RouteHandler>> {
+  const { servers, measure } = context;
+  const upgrade = upgradeTo(context, sockets);
+  const measured =
+    (name: OtherEndpointId, handle: RouteHandler): RouteHandler =>
+    (c, names) =>
+      measure(name, () => handle(c, names));
+  return {
+    follow: measured("follow", (c, { server: serverName = "", pane = "" }) => {
+      const server = findServer(servers, serverName);
+      const target = { serverName, server, pane: findPane(server, pane) };
+      const { from = "now", readiness = false } = parse(
+        streamQuerySchema,
+        queryInput(streamQuerySchema, c.req.query()),
+      );
+      return openEventStream(context, c, target, { start: streamStart(lastEventId(c) ?? from), readiness });
+    }),
+    serverEvents: measured("serverEvents", (c, { server = "" }) => {
+      const found = findServer(servers, server);
+      const { after, readiness = false } = parse(eventsQuerySchema, queryInput(eventsQuerySchema, c.req.query()));
+      return openServerEvents(context, c, found, { after: lastEventId(c) ?? after, readiness });
+    }),
+    socket: async (c) => (await upgrade(c, refuseRequest)) ?? refuseRequest(),
+    openapi: (c) => c.body(document, 200, { "content-type": "application/json" }),
+    metrics: (c) => c.text(renderMetrics(), 200, METRICS_TYPE),
+    livez: measured("livez", (c) => c.json(OK)),
+    readyz: measured("readyz", async (c) => {
+      const states = await statesNow(servers);
+      const ok = states.every(([, state]) => state === "ready");
+      return c.json({ ok, servers: Object.fromEntries(states) }, ok ? 200 : 503);
+    }),
+  };
+}
+
+function lastEventId(c: NativeHandlerContext): string | undefined {
+  const given = c.req.header("last-event-id");
+  return given === "" ? undefined : given;
+}
+
+function upgradeTo(context: NativeContext, sockets: Set<WebSocket>) {
+  return upgradeWebSocket(
+    () => {
+      let session: StreamSocket | undefined;
+      return {
+        onOpen: (_event, { raw }) => {
+          const socket = raw as WebSocket;
+          sockets.add(socket);
+          session = new StreamSocket(context, socket);
+          socket.once("close", () => sockets.delete(socket));
+        },
+        onMessage: ({ data }) => session?.message(data),
+        onClose: () => session?.closed(),
+      };
+    },
+    { onError: (error) => context.log.error("native.socket.failed", { error }) },
+  );
+}
+
+function refuseRequest(): never {
+  throw new AppError("INVALID_ARGUMENT", "this route is a WebSocket: send an upgrade request");
+}

@@ -1,0 +1,108 @@
+/** Prompts and dialogs: the delivery engine does the work, an idempotency key makes a request safe to repeat. */
+import type { Delivery, SubmitResult } from "../../daemon/delivery/delivery.ts";
+import { okSchema } from "../../protocol/api/nativeAnswers.ts";
+import {
+  chooseRequestSchema,
+  deliveryAnswerSchema,
+  type NativeDelivery,
+  submitRequestSchema,
+} from "../../protocol/api/nativeDelivery.ts";
+import { emptyRequestSchema } from "../../protocol/api/nativeRequests.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { formatPosition } from "../../protocol/position.ts";
+import { EXAMPLE_DELIVERY } from "./examples.ts";
+import { ON_TMUX, operation, type OperationContext } from "./operation.ts";
+
+const DELIVERING = [
+  "INVALID_ARGUMENT",
+  "WRONG_STATE",
+  "ALREADY_EXISTS",
+  "TIMEOUT",
+  "RESOURCE_LIMIT",
+  ...ON_TMUX,
+] as const;
+const PRESSING = ["WRONG_STATE", "TIMEOUT", "RESOURCE_LIMIT", ...ON_TMUX] as const;
+
+export const deliveryOperations = {
+  submit: operation({
+    summary: "Give a prompt to the program: verified on the screen, Enter by itself, confirmed.",
+    scope: "pane",
+    input: submitRequestSchema,
+    output: deliveryAnswerSchema,
+    errors: DELIVERING,
+    long: true,
+    idempotent: true,
+    example: { input: { text: "fix the failing test", whileBusy: "queue" }, output: EXAMPLE_DELIVERY },
+    run: async (context, { server, pane }, input, { idempotencyKey, signal }) =>
+      deliveryAnswer(
+        await requireDelivery(context).submit({ ...input, server, pane: pane.id, idempotencyKey, signal }),
+      ),
+  }),
+
+  choose: operation({
+    summary: "Answer the dialog that is open.",
+    scope: "pane",
+    input: chooseRequestSchema,
+    output: deliveryAnswerSchema,
+    errors: DELIVERING,
+    long: true,
+    idempotent: true,
+    example: {
+      input: { answer: { kind: "option", index: 0 } },
+      output: { ...EXAMPLE_DELIVERY, confirmedBy: "screen" },
+    },
+    run: async (context, { server, pane }, input, { idempotencyKey, signal }) =>
+      deliveryAnswer(
+        await requireDelivery(context).choose({ ...input, server, pane: pane.id, idempotencyKey, signal }),
+      ),
+  }),
+
+  interrupt: operation({
+    summary: "Stop what the program works on, with its own keys.",
+    scope: "pane",
+    input: emptyRequestSchema,
+    output: okSchema,
+    errors: PRESSING,
+    example: { input: {}, output: { ok: true } },
+    run: async (context, { server, pane }) => {
+      await requireDelivery(context).interrupt(server, pane.id);
+      return { ok: true } as const;
+    },
+  }),
+
+  clear: operation({
+    summary: "Empty the program's prompt box; not while a dialog is open.",
+    scope: "pane",
+    input: emptyRequestSchema,
+    output: okSchema,
+    errors: PRESSING,
+    example: { input: {}, output: { ok: true } },
+    run: async (context, { server, pane }) => {
+      await requireDelivery(context).clear(server, pane.id);
+      return { ok: true } as const;
+    },
+  }),
+} as const;
+
+function requireDelivery({ delivery }: OperationContext): Delivery {
+  if (delivery !== undefined) return delivery;
+  throw new AppError("INVALID_ARGUMENT", "this daemon does not deliver prompts; type with input");
+}
+
+export function deliveryAnswer(result: SubmitResult): NativeDelivery {
+  const { outcome, position, latencyMs, firstByteMs, enterMs, enterPresses, confirmedBy, details, repeated } = result;
+  return {
+    outcome,
+    position: position === undefined ? null : formatPosition(position),
+    latencyMs: rounded(latencyMs) ?? 0,
+    firstByteMs: rounded(firstByteMs),
+    enterMs: rounded(enterMs),
+    enterPresses,
+    ...(confirmedBy === undefined ? {} : { confirmedBy }),
+    ...(details === undefined ? {} : { details }),
+    ...(repeated === undefined ? {} : { repeated }),
+  };
+}
+
+/** Stored results come back from JSON, where what is undefined is not. */
+const rounded = (ms: number | undefined): number | null => (ms === undefined ? null : Math.round(ms * 1_000) / 1_000);

@@ -1,0 +1,72 @@
+/** What descriptions show more than once. */
+import { paneIdOf } from "../../protocol/ids.ts";
+import type { NativePane, NativeSession } from "../../protocol/api/nativeAnswers.ts";
+import type { NativeDelivery } from "../../protocol/api/nativeDelivery.ts";
+import type { NativeTreeAnswer, NativeTreeWindow } from "../../protocol/api/nativeTree.ts";
+
+export const EXAMPLE_SESSION = {
+  id: "$0",
+  name: "work",
+  windows: ["@0"],
+  activePane: "%5",
+  createdSec: 1_795_149_767,
+} satisfies NativeSession;
+
+export const EXAMPLE_PANE = {
+  id: "%5",
+  window: "@0",
+  sessions: ["work"],
+  cols: 120,
+  rows: 40,
+  active: true,
+  pid: 4_242,
+  title: "project",
+  dead: false,
+  exit: null,
+  position: "k3Jd9:1024",
+  readiness: {
+    state: "idle",
+    source: "bracketedPaste",
+    sinceUnixMs: 1_795_149_767_000,
+    position: "k3Jd9:980",
+    profile: "shell",
+  },
+} satisfies NativePane;
+
+export const EXAMPLE_WINDOW = {
+  id: "@0",
+  name: "bash",
+  cols: 120,
+  rows: 40,
+  layout: "b25f,120x40,0,0,5",
+  root: { kind: "pane", cols: 120, rows: 40, left: 0, top: 0, pane: paneIdOf(5) },
+  zoomed: false,
+  panes: ["%5"],
+  activePane: "%5",
+} satisfies NativeTreeWindow;
+
+export const EXAMPLE_TREE = {
+  id: "0f1e2d3c4b5a:17",
+  state: "ready",
+  sessions: [
+    {
+      id: "$0",
+      name: "work",
+      createdSec: 1_795_149_767,
+      windows: [{ index: 0, window: "@0" }],
+      activeWindow: "@0",
+    },
+  ],
+  windows: [EXAMPLE_WINDOW],
+  panes: [{ id: "%5", window: "@0", cols: 120, rows: 40, pid: 4_242, title: "project", exit: null }],
+} satisfies NativeTreeAnswer;
+
+export const EXAMPLE_DELIVERY = {
+  outcome: "submitted",
+  position: "k3Jd9:1024",
+  latencyMs: 212.5,
+  firstByteMs: 4.2,
+  enterMs: 118,
+  enterPresses: 1,
+  confirmedBy: "readiness",
+} satisfies NativeDelivery;

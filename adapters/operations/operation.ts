@@ -1,0 +1,107 @@
+/**
+ * What an operation is: `(context, target, input) → output` with a schema for what goes in and what comes out, the errors it
+ * can end in and words for people. HTTP, WebSocket, the command line and every other way to call one are made from these
+ * rows; nothing here knows them.
+ */
+import type * as v from "valibot";
+import type { Delivery } from "../../daemon/delivery/delivery.ts";
+import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
+import type { PaneInfo, SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { Clock } from "../../daemon/time/clock.ts";
+import type { WaitManager } from "../../daemon/waits/waitManager.ts";
+import type { Frozen, NativeTreeAnswer } from "../../protocol/api/nativeTree.ts";
+import type { ErrorCode } from "../../protocol/errors.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import type { Measure } from "./measure.ts";
+
+/** What operations need of the wait manager. */
+export type OperationWaits = Pick<WaitManager, "wait" | "sendAndWait">;
+
+export interface OperationContext {
+  /** By the name under which requests know them. */
+  readonly servers: ReadonlyMap<string, TmuxServer>;
+  readonly waits: OperationWaits;
+  readonly clock: Clock;
+  readonly measure: Measure;
+  /** Absent: nobody is told, and waits for it are refused. */
+  readonly readiness: ReadinessWatcher | undefined;
+  /** Absent: prompts and answers to dialogs are refused. */
+  readonly delivery: Delivery | undefined;
+  /** Panes in which `run` is at work, each by its server. */
+  readonly running: WeakMap<TmuxServer, Set<PaneId>>;
+  /** What a server holds, and the event that this is after. */
+  readonly treeOf: (server: TmuxServer) => NativeTreeAnswer;
+}
+
+/** What an operation is about, as the caller names it. */
+export interface Names {
+  readonly server?: string | undefined;
+  readonly session?: string | undefined;
+  readonly pane?: string | undefined;
+}
+
+interface OnServer {
+  readonly server: TmuxServer;
+}
+
+/** The same, found. */
+export interface Targets {
+  readonly daemon: object;
+  readonly server: OnServer;
+  readonly session: OnServer & { readonly session: SessionInfo };
+  readonly pane: OnServer & { readonly pane: PaneInfo };
+}
+export type Scope = keyof Targets;
+
+/** Which names each scope wants, in the order in which they are found. */
+export const SCOPE_NAMES = {
+  daemon: [],
+  server: ["server"],
+  session: ["server", "session"],
+  pane: ["server", "pane"],
+} as const satisfies Readonly<Record<Scope, readonly (keyof Names)[]>>;
+
+export interface Call {
+  /** Aborts when nobody waits for the output any more. Only operations that may take long look at it. */
+  readonly signal: AbortSignal;
+  /** Under which the operation is done once, where it is `idempotent`. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+type Result<Out extends v.GenericSchema> = Frozen<v.InferOutput<Out>>;
+
+export interface Operation<
+  S extends Scope = Scope,
+  In extends v.GenericSchema = v.GenericSchema,
+  Out extends v.GenericSchema = v.GenericSchema,
+> {
+  /** One sentence. */
+  readonly summary: string;
+  /** What else a caller should know. */
+  readonly description?: string | undefined;
+  readonly scope: S;
+  /** Besides the names. */
+  readonly input: In;
+  readonly output: Out;
+  readonly errors: readonly ErrorCode[];
+  /** It may take minutes: a way to call it must keep its caller's connection alive. */
+  readonly long?: true | undefined;
+  /** Under a key it is done once. */
+  readonly idempotent?: true | undefined;
+  readonly example: { readonly input: Frozen<v.InferInput<In>>; readonly output: Result<Out> };
+  /** @throws AppError */
+  run(
+    context: OperationContext,
+    target: Targets[S],
+    input: v.InferOutput<In>,
+    call: Call,
+  ): Result<Out> | Promise<Result<Out>>;
+}
+
+/** A row, with its types. */
+export const operation = <S extends Scope, In extends v.GenericSchema, Out extends v.GenericSchema>(
+  row: Operation<S, In, Out>,
+): Operation<S, In, Out> => row;
+
+/** What every operation that reaches tmux can end in. */
+export const ON_TMUX = ["NOT_FOUND", "CONNECTION_LOST"] as const satisfies readonly ErrorCode[];

@@ -1,0 +1,129 @@
+/** One pane: what it is, what is typed into it, what it shows. */
+import type { PaneInfo } from "../../daemon/server/tmuxServer.ts";
+import * as answers from "../../protocol/api/nativeAnswers.ts";
+import {
+  captureRequestSchema,
+  emptyRequestSchema,
+  inputRequestSchema,
+  sizeRequestSchema,
+} from "../../protocol/api/nativeRequests.ts";
+import { formatPosition } from "../../protocol/position.ts";
+import { EXAMPLE_PANE } from "./examples.ts";
+import { inputParts } from "./inputs.ts";
+import { ON_TMUX, operation } from "./operation.ts";
+import { captureAnswer, paneAnswer, paneDetailsAnswer } from "./outputs.ts";
+import { readinessNow } from "./readinessAsked.ts";
+import { snapshotAnswer } from "./screenOutputs.ts";
+
+export const paneOperations = {
+  listPanes: operation({
+    summary: "List the panes of all sessions.",
+    scope: "server",
+    input: emptyRequestSchema,
+    output: answers.panesSchema,
+    errors: ["NOT_FOUND"],
+    example: { input: {}, output: { panes: [EXAMPLE_PANE] } },
+    run: ({ readiness }, { server }) => {
+      const known = (pane: PaneInfo) => readiness?.known(server, pane.id);
+      return { panes: server.panes().map((pane) => paneAnswer(server, pane, known(pane))) };
+    },
+  }),
+
+  describePane: operation({
+    summary: "Describe one pane, with what only tmux knows at this moment: program, directory, history.",
+    scope: "pane",
+    input: emptyRequestSchema,
+    output: answers.paneDetailsSchema,
+    errors: ON_TMUX,
+    example: {
+      input: {},
+      output: {
+        ...EXAMPLE_PANE,
+        command: "bash",
+        cwd: "/home/me/project",
+        tty: "/dev/pts/7",
+        historyLines: 300,
+        alternateScreen: false,
+        inMode: false,
+      },
+    },
+    run: async (context, { server, pane }) => {
+      const [details, readiness] = await Promise.all([
+        server.describePane(pane.id),
+        readinessNow(context, server, pane.id),
+      ]);
+      return paneDetailsAnswer(server, server.findPane(pane.id) ?? pane, details, readiness);
+    },
+  }),
+
+  input: operation({
+    summary: "Type: the parts arrive as one job, in order, nothing of another sender between them.",
+    scope: "pane",
+    input: inputRequestSchema,
+    output: answers.receiptSchema,
+    errors: ["INVALID_ARGUMENT", "RESOURCE_LIMIT", ...ON_TMUX],
+    example: {
+      input: { parts: [{ kind: "text", text: "make test" }, { kind: "enter" }] },
+      output: { position: "k3Jd9:1024" },
+    },
+    run: async (_context, { server, pane }, { parts }) => {
+      const { position } = await server.input(pane.id, inputParts(parts));
+      return { position: formatPosition(position) };
+    },
+  }),
+
+  capture: operation({
+    summary: "Read the screen, or the last lines, as text, with its place in the stream.",
+    scope: "pane",
+    input: captureRequestSchema,
+    output: answers.captureSchema,
+    errors: ["INVALID_ARGUMENT", "RESOURCE_LIMIT", ...ON_TMUX],
+    example: {
+      input: { lines: 200, joined: true },
+      output: {
+        position: "k3Jd9:2048",
+        exact: true,
+        cols: 120,
+        rows: 40,
+        alternateScreen: false,
+        lines: ["$ make test", "42 passed", "$"],
+        cursor: { col: 2, row: 2 },
+      },
+    },
+    run: async (_context, { server, pane }, { lines, joined, ansi }) =>
+      captureAnswer(await server.capture(pane.id, { lines, joinWrapped: joined, ansi })),
+  }),
+
+  snapshot: operation({
+    summary: "Read the bytes that rebuild the screen in a terminal emulator.",
+    scope: "pane",
+    input: emptyRequestSchema,
+    output: answers.snapshotSchema,
+    errors: ON_TMUX,
+    example: {
+      input: {},
+      output: {
+        position: "k3Jd9:2048",
+        exact: true,
+        cols: 120,
+        rows: 40,
+        alternateScreen: false,
+        data: "G2MbWz8ybA==",
+      },
+    },
+    run: async (_context, { server, pane }) => snapshotAnswer(await server.snapshot(pane.id)),
+  }),
+
+  resize: operation({
+    summary: "Set the size of the pane's window; not on a guest server.",
+    scope: "pane",
+    input: sizeRequestSchema,
+    output: answers.okSchema,
+    errors: ["INVALID_ARGUMENT", ...ON_TMUX],
+    example: { input: { cols: 120, rows: 40 }, output: { ok: true } },
+    run: async (_context, { server, pane }, { cols, rows }) => {
+      await server.resize(pane.id, cols, rows);
+      return { ok: true } as const;
+    },
+  }),
+} as const;

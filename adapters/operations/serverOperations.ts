@@ -1,0 +1,117 @@
+/** Servers and sessions: what there is, and sessions that come and go. */
+import { randomBytes } from "node:crypto";
+import { stat } from "node:fs/promises";
+import type { ServerState, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import * as answers from "../../protocol/api/nativeAnswers.ts";
+import { createSessionSchema, emptyRequestSchema } from "../../protocol/api/nativeRequests.ts";
+import { treeSchema, windowsSchema } from "../../protocol/api/nativeTree.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { EXAMPLE_SESSION, EXAMPLE_TREE, EXAMPLE_WINDOW } from "./examples.ts";
+import { ON_TMUX, operation } from "./operation.ts";
+import { serverAnswer, sessionAnswer } from "./outputs.ts";
+
+/** Asked of tmux: between two heartbeats somebody may have moved or stopped our client. */
+export const statesNow = (servers: ReadonlyMap<string, TmuxServer>): Promise<(readonly [string, ServerState])[]> =>
+  Promise.all([...servers].map(async ([name, server]) => [name, (await server.check()).state] as const));
+
+export const serverOperations = {
+  listServers: operation({
+    summary: "List the tmux servers the daemon drives.",
+    scope: "daemon",
+    input: emptyRequestSchema,
+    output: answers.serversSchema,
+    errors: [],
+    example: {
+      input: {},
+      output: {
+        servers: [
+          {
+            name: "main",
+            kind: "owned",
+            state: "ready",
+            epoch: "k3Jd9",
+            tmuxVersion: "3.5a",
+            socketPath: "/run/user/1000/tmuxwire/tmux.sock",
+            sessions: 1,
+            panes: 1,
+          },
+        ],
+      },
+    },
+    run: async ({ servers }) => {
+      await statesNow(servers);
+      return { servers: [...servers].map(([name, server]) => serverAnswer(name, server)) };
+    },
+  }),
+
+  listSessions: operation({
+    summary: "List sessions, by name.",
+    scope: "server",
+    input: emptyRequestSchema,
+    output: answers.sessionsSchema,
+    errors: ["NOT_FOUND"],
+    example: { input: {}, output: { sessions: [EXAMPLE_SESSION] } },
+    run: (_context, { server }) => ({ sessions: server.sessions().map(sessionAnswer) }),
+  }),
+
+  createSession: operation({
+    summary: "Make a session with one pane.",
+    description:
+      "Without a command it runs the user's shell. Without a name the daemon makes one up: tw- and 8 hex digits.",
+    scope: "server",
+    input: createSessionSchema,
+    output: answers.sessionSchema,
+    errors: ["INVALID_ARGUMENT", "ALREADY_EXISTS", "RESOURCE_LIMIT", "TMUX_COMMAND_FAILED", ...ON_TMUX],
+    example: { input: { name: "work", cwd: "/home/me/project", cols: 120, rows: 40 }, output: EXAMPLE_SESSION },
+    run: async (_context, { server }, input) => {
+      if (input.cwd !== undefined) await requireDirectory(input.cwd);
+      const name = input.name ?? `tw-${randomBytes(4).toString("hex")}`;
+      return sessionAnswer(await server.createSession({ ...input, name }));
+    },
+  }),
+
+  killSession: operation({
+    summary: "End a session and every program in it.",
+    scope: "session",
+    input: emptyRequestSchema,
+    output: answers.okSchema,
+    errors: ON_TMUX,
+    example: { input: {}, output: { ok: true } },
+    run: async (_context, { server, session }) => {
+      await server.killSession(session.id);
+      return { ok: true } as const;
+    },
+  }),
+
+  listWindows: operation({
+    summary: "List the windows of all sessions, with their layouts.",
+    scope: "server",
+    input: emptyRequestSchema,
+    output: windowsSchema,
+    errors: ["NOT_FOUND"],
+    example: { input: {}, output: { windows: [{ ...EXAMPLE_WINDOW, sessions: ["$0"] }] } },
+    run: (_context, { server }) => {
+      const { sessions, windows } = server.layout.tree();
+      const sessionsOf = (window: string): readonly string[] =>
+        sessions.filter((session) => session.windows.some((place) => place.window === window)).map(({ id }) => id);
+      return { windows: windows.map((window) => ({ ...window, sessions: sessionsOf(window.id) })) };
+    },
+  }),
+
+  tree: operation({
+    summary: "Show sessions, windows, layouts and panes, and the event that they are after.",
+    scope: "server",
+    input: emptyRequestSchema,
+    output: treeSchema,
+    errors: ["NOT_FOUND"],
+    example: { input: {}, output: EXAMPLE_TREE },
+    run: ({ treeOf }, { server }) => treeOf(server),
+  }),
+} as const;
+
+async function requireDirectory(path: string): Promise<void> {
+  const stats = await stat(path).catch((error: unknown) => {
+    throw new AppError("INVALID_ARGUMENT", `cwd: ${path} does not exist`, { cause: error });
+  });
+  if (!stats.isDirectory()) throw new AppError("INVALID_ARGUMENT", `cwd: ${path} is not a directory`);
+}

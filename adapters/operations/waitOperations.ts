@@ -1,0 +1,121 @@
+/** What lasts until a pane has done something: waits, and commands in its shell. */
+import { runCommand } from "../../daemon/panes/runCommand.ts";
+import type { ReadinessState } from "../../daemon/readiness/readiness.ts";
+import type { CaptureOptions, PaneInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import { runAnswerSchema, waitAnswerSchema } from "../../protocol/api/nativeAnswers.ts";
+import {
+  NATIVE_DEFAULT_OUTPUT_BYTES,
+  NATIVE_DEFAULT_TIMEOUT_MS,
+  runRequestSchema,
+  waitRequestSchema,
+} from "../../protocol/api/nativeRequests.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { formatGap, formatPosition, gapWithin } from "../../protocol/position.ts";
+import { AnsiStripper, stripRoom } from "../../protocol/text/ansi.ts";
+import { inputParts, typedBytes, waitRequest } from "./inputs.ts";
+import { ON_TMUX, operation, type OperationContext } from "./operation.ts";
+import { waitAnswer } from "./outputs.ts";
+import { readyPredicate, requireReadiness, TypedGate } from "./readinessAsked.ts";
+
+export const waitOperations = {
+  wait: operation({
+    summary: "Wait for output, silence, a prompt or the end; with `send`, type first.",
+    scope: "pane",
+    input: waitRequestSchema,
+    output: waitAnswerSchema,
+    errors: ["INVALID_ARGUMENT", "TIMEOUT", "RESOURCE_LIMIT", "UNSUPPORTED_PATTERN_ENGINE", ...ON_TMUX],
+    long: true,
+    example: {
+      input: { pattern: { regex: "(passed|failed)$" }, timeoutMs: 60_000 },
+      output: {
+        matched: [{ predicate: "pattern", text: "42 passed", from: "k3Jd9:1100", to: "k3Jd9:1109" }],
+        position: "k3Jd9:1109",
+        elapsedMs: 812.4,
+        gaps: [],
+      },
+    },
+    run: async (context, { server, pane }, input, { signal }) => {
+      const parts = input.send === undefined ? undefined : inputParts(input.send.parts);
+      const echo = parts === undefined ? undefined : typedBytes(parts);
+      const typed = new TypedGate(parts === undefined);
+      const ready = (state: ReadinessState) => readyPredicate(requireReadiness(context), server, pane.id, state, typed);
+      const view = { capture: (options: CaptureOptions) => server.capture(pane.id, options) };
+      const request = waitRequest(input, ready, echo, view);
+      const source = server.output(pane.id);
+      const asksReady = [input, ...(input.anyOf ?? [])].some((set) => set.ready !== undefined);
+      // What held before is known before anything is typed.
+      using before = asksReady ? requireReadiness(context).watch(server, pane.id) : undefined;
+      await before?.look();
+      if (parts === undefined) return waitAnswer(await context.waits.wait(source, request, { signal }));
+      const send = (armed: () => void) => {
+        const beforeWrite = (): void => {
+          armed();
+          typed.open();
+        };
+        return server.input(pane.id, parts, { beforeWrite, signal });
+      };
+      return waitAnswer(await context.waits.sendAndWait(source, request, send, { signal }));
+    },
+  }),
+
+  run: operation({
+    summary: "Run a command in the pane's shell, and tell its output and exit status.",
+    scope: "pane",
+    input: runRequestSchema,
+    output: runAnswerSchema,
+    errors: ["INVALID_ARGUMENT", "INCONSISTENT_STATE", "WRONG_STATE", "TIMEOUT", "RESOURCE_LIMIT", ...ON_TMUX],
+    long: true,
+    example: {
+      input: { command: "make test", timeoutMs: 60_000 },
+      output: {
+        output: "42 passed\n",
+        exitCode: 0,
+        from: "k3Jd9:1100",
+        to: "k3Jd9:1111",
+        gaps: [],
+        method: "osc133",
+        elapsedMs: 812.4,
+      },
+    },
+    run: async (context, { server, pane }, { command, timeoutMs, maxOutputBytes, format }, { signal }) => {
+      const release = claimRun(context, server, pane);
+      try {
+        const result = await runCommand(
+          { server, pane: pane.id, clock: context.clock },
+          {
+            command,
+            timeoutMs: timeoutMs ?? NATIVE_DEFAULT_TIMEOUT_MS,
+            maxOutputBytes: maxOutputBytes ?? NATIVE_DEFAULT_OUTPUT_BYTES,
+            signal,
+          },
+        );
+        return {
+          output: format === "raw" ? Buffer.from(result.bytes).toString("base64") : plainText(result.bytes),
+          exitCode: result.exitCode ?? null,
+          from: formatPosition(result.from),
+          to: formatPosition(result.to),
+          gaps: result.gaps.map((gap) => formatGap(gapWithin(result.from.epoch, gap))),
+          method: result.method,
+          elapsedMs: Math.round(result.elapsedMs * 1_000) / 1_000,
+        };
+      } finally {
+        release();
+      }
+    },
+  }),
+} as const;
+
+/** One `run` per pane: the second would type into the first's command. @throws AppError INCONSISTENT_STATE */
+function claimRun({ running }: OperationContext, server: TmuxServer, { id }: PaneInfo): () => void {
+  const panes = running.get(server) ?? new Set();
+  running.set(server, panes);
+  if (panes.has(id)) throw new AppError("INCONSISTENT_STATE", `a run is under way in pane ${id}; wait for its end`);
+  panes.add(id);
+  return () => void panes.delete(id);
+}
+
+function plainText(bytes: Uint8Array): string {
+  const out = Buffer.allocUnsafe(stripRoom(bytes.length));
+  const length = new AnsiStripper().strip(bytes, out, 0, 0, { mark: () => undefined });
+  return out.toString("utf8", 0, length);
+}

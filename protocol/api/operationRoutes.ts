@@ -1,0 +1,68 @@
+/**
+ * Where each operation of the native API is over HTTP (docs/contracts/native.md §3), and with that the list of all of them:
+ * the daemon's routes, the client's requests and the table of operations are checked against it by the compiler. The client
+ * loads it in browsers, so no schema library here.
+ */
+export interface OperationRoute {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** `:server`, `:session` and `:pane` stand for the names of what it is about. */
+  readonly path: string;
+  /** Of a success; default 200. */
+  readonly status?: 201 | undefined;
+}
+
+/** Under tmux's own names, in the order in which help and OpenAPI list them. */
+export const LAYOUT_OPERATION_NAMES = [
+  "new-window",
+  "split-window",
+  "kill-pane",
+  "kill-window",
+  "rename-window",
+  "rename-session",
+  "select-pane",
+  "select-window",
+  "swap-pane",
+  "move-pane",
+  "join-pane",
+  "break-pane",
+  "resize-pane",
+  "resize-window",
+  "select-layout",
+  "respawn-pane",
+  "clear-history",
+  "set-window-option",
+  "set-pane-option",
+] as const;
+export type LayoutOperationName = (typeof LAYOUT_OPERATION_NAMES)[number];
+
+const SERVER = "/v1/servers/:server";
+const PANE = `${SERVER}/panes/:pane`;
+
+export const OPERATION_ROUTES = {
+  listServers: { method: "GET", path: "/v1/servers" },
+  listSessions: { method: "GET", path: `${SERVER}/sessions` },
+  createSession: { method: "POST", path: `${SERVER}/sessions`, status: 201 },
+  killSession: { method: "DELETE", path: `${SERVER}/sessions/:session` },
+  listPanes: { method: "GET", path: `${SERVER}/panes` },
+  describePane: { method: "GET", path: PANE },
+  input: { method: "POST", path: `${PANE}/input` },
+  capture: { method: "GET", path: `${PANE}/capture` },
+  snapshot: { method: "GET", path: `${PANE}/snapshot` },
+  wait: { method: "POST", path: `${PANE}/wait` },
+  run: { method: "POST", path: `${PANE}/run` },
+  submit: { method: "POST", path: `${PANE}/submit` },
+  choose: { method: "POST", path: `${PANE}/choose` },
+  interrupt: { method: "POST", path: `${PANE}/interrupt` },
+  clear: { method: "POST", path: `${PANE}/clear` },
+  resize: { method: "POST", path: `${PANE}/size` },
+  listWindows: { method: "GET", path: `${SERVER}/windows` },
+  tree: { method: "GET", path: `${SERVER}/tree` },
+  ...layoutRoutes(),
+} as const satisfies Readonly<Record<string, OperationRoute>>;
+
+export type OperationName = keyof typeof OPERATION_ROUTES;
+
+function layoutRoutes(): Readonly<Record<LayoutOperationName, OperationRoute>> {
+  const routes = LAYOUT_OPERATION_NAMES.map((name) => [name, { method: "POST", path: `${SERVER}/layout/${name}` }]);
+  return Object.fromEntries(routes) as Record<LayoutOperationName, OperationRoute>;
+}
