@@ -18,7 +18,8 @@ import { exitAnswer, snapshotAnswer } from "../operations/screenOutputs.ts";
 import { readinessAnswer } from "../operations/outputs.ts";
 import type { NativeContext } from "./context.ts";
 import { ReadinessStream } from "../operations/readinessAsked.ts";
-import { inputParts, parse, streamStart } from "../operations/inputs.ts";
+import { parse, streamStart } from "../operations/inputs.ts";
+import { SocketCalls } from "./socketCalls.ts";
 import { SocketEvents } from "./socketEvents.ts";
 import { findPane, findServer } from "../operations/findTargets.ts";
 
@@ -42,6 +43,7 @@ export class StreamSocket {
   readonly #writer: SocketWriter;
   readonly #channels = new Map<number, OpenChannel>();
   readonly #serverEvents: SocketEvents;
+  readonly #calls: SocketCalls;
   /** Requests whose answer is still to come. */
   #underWay = 0;
   #isStopping = false;
@@ -66,6 +68,10 @@ export class StreamSocket {
       room: () => this.#writer.room(),
       text: (text) => this.#writer.text(text),
     });
+    this.#calls = new SocketCalls(context, {
+      room: () => this.#writer.room(),
+      answer: (id, work) => this.#answer(id, work),
+    });
     context.open.add(this.#stop);
   }
 
@@ -86,6 +92,7 @@ export class StreamSocket {
     this.#context.open.delete(this.#stop);
     this.#writer.close();
     this.#serverEvents.close();
+    this.#calls.close();
     for (const channel of this.#channels.values()) endChannel(channel);
     this.#channels.clear();
   }
@@ -114,23 +121,18 @@ export class StreamSocket {
       case "unfollow-events":
         this.#serverEvents.unfollow(request);
         return;
-      case "input": {
-        const { server, pane } = this.#target(request);
-        const answer = server.input(pane.id, inputParts(request.parts));
-        this.#answer(
-          request.id,
-          answer.then(({ position }) => formatPosition(position)),
-        );
+      case "input":
+        this.#calls.input(request);
         return;
-      }
-      case "resize": {
-        const { server, pane } = this.#target(request);
-        this.#answer(
-          request.id,
-          server.resize(pane.id, request.cols, request.rows).then(() => undefined),
-        );
+      case "resize":
+        this.#calls.resize(request);
         return;
-      }
+      case "call":
+        this.#calls.call(request);
+        return;
+      case "cancel":
+        this.#calls.cancel(request);
+        return;
     }
   }
 
@@ -242,10 +244,10 @@ export class StreamSocket {
     }
   }
 
-  #answer(id: number, work: Promise<string | undefined>): void {
+  #answer(id: number, work: Promise<StreamMessage>): void {
     this.#underWay += 1;
     const answered = work.then(
-      (position) => this.#send({ type: "ack", id, ...(position === undefined ? {} : { position }) }),
+      (message) => this.#send(message),
       (error: unknown) => this.#fail(id, error),
     );
     void answered.finally(() => {

@@ -1,5 +1,6 @@
 /** Every operation, each once. The compiler sees that none is missing and none has no route. */
 import type { OperationName } from "../../protocol/api/operationRoutes.ts";
+import { AppError } from "../../protocol/errors.ts";
 import { deliveryOperations } from "./deliveryOperations.ts";
 import type { Operation } from "./operation.ts";
 import { paneOperations } from "./paneOperations.ts";
@@ -14,3 +15,10 @@ export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
   ...deliveryOperations,
   ...windowOperations,
 };
+
+/** @throws AppError INVALID_ARGUMENT */
+export function operationNamed(text: string): OperationName {
+  if (Object.hasOwn(OPERATIONS, text)) return text as OperationName;
+  const known = Object.keys(OPERATIONS).join(", ");
+  throw new AppError("INVALID_ARGUMENT", `operation: there is no ${JSON.stringify(text)}; there are ${known}`);
+}

@@ -1,8 +1,9 @@
 /** The one way in which an operation is called: what it is about is found, what it is given is checked, then it runs. */
 import type { OperationName } from "../../protocol/api/operationRoutes.ts";
+import { AppError } from "../../protocol/errors.ts";
 import { findPane, findServer, findSession } from "./findTargets.ts";
 import { parse } from "./inputs.ts";
-import type { Call, Names, OperationContext, Scope, Targets } from "./operation.ts";
+import { type Call, type Names, type OperationContext, type Scope, SCOPE_NAMES, type Targets } from "./operation.ts";
 import { OPERATIONS } from "./operationTable.ts";
 
 export interface OperationRequest extends Call {
@@ -13,11 +14,43 @@ export interface OperationRequest extends Call {
 
 /** What it does at once is done in this turn. @throws AppError */
 export function perform(context: OperationContext, name: OperationName, request: OperationRequest): Promise<object> {
+  return run(context, name, request, (input) => parse(OPERATIONS[name].input, input));
+}
+
+/** The same for an input that has passed the operation's schema already. @throws AppError */
+export function performChecked(
+  context: OperationContext,
+  name: OperationName,
+  request: OperationRequest,
+): Promise<object> {
+  return run(context, name, request, (input) => input);
+}
+
+function run(
+  context: OperationContext,
+  name: OperationName,
+  request: OperationRequest,
+  check: (input: unknown) => unknown,
+): Promise<object> {
   const operation = OPERATIONS[name];
   return context.measure(name, () => {
+    requireNames(operation.scope, request.names);
     const target = FIND[operation.scope](context, request.names);
-    return operation.run(context, target, parse(operation.input, request.input), request) as object | Promise<object>;
+    return operation.run(context, target, check(request.input), request) as object | Promise<object>;
   });
+}
+
+/** @throws AppError INVALID_ARGUMENT */
+function requireNames(scope: Scope, names: Names): void {
+  const wanted: readonly string[] = SCOPE_NAMES[scope];
+  for (const name of wanted) {
+    if (names[name as keyof Names] === undefined) throw new AppError("INVALID_ARGUMENT", `${name}: say which`);
+  }
+  for (const [name, given] of Object.entries(names)) {
+    if (given !== undefined && !wanted.includes(name)) {
+      throw new AppError("INVALID_ARGUMENT", `${name}: the operation is not about one`);
+    }
+  }
 }
 
 const serverOf = ({ servers }: OperationContext, { server = "" }: Names) => findServer(servers, server);

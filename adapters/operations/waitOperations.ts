@@ -45,7 +45,8 @@ export const waitOperations = {
       const asksReady = [input, ...(input.anyOf ?? [])].some((set) => set.ready !== undefined);
       // What held before is known before anything is typed.
       using before = asksReady ? requireReadiness(context).watch(server, pane.id) : undefined;
-      await before?.look();
+      // Without one the wait begins in this turn: what is typed after it in the same turn counts.
+      if (before !== undefined) await before.look();
       if (parts === undefined) return waitAnswer(await context.waits.wait(source, request, { signal }));
       const send = (armed: () => void) => {
         const beforeWrite = (): void => {

@@ -89,12 +89,28 @@ export const streamRequestSchema = v.variant("type", [
     pane: v.string(),
     ...sizeRequestSchema.entries,
   }),
+  /** Any operation of the API by its `operationId`. `server`, `session` and `pane` name what it is about. */
+  v.strictObject({
+    type: v.literal("call"),
+    id,
+    operation: v.string(),
+    server: v.optional(v.string()),
+    session: v.optional(v.string()),
+    pane: v.optional(v.string()),
+    /** Checked by the operation. */
+    input: v.optional(v.unknown()),
+    idempotencyKey: v.optional(v.string()),
+  }),
+  /** The call of this id is not waited for any more; its answer follows. */
+  v.strictObject({ type: v.literal("cancel"), id }),
 ]);
 export type StreamRequest = v.InferInput<typeof streamRequestSchema>;
 
-/** What the daemon sends as text. `ack` and `error` with an `id` answer the request of that id. */
+/** What the daemon sends as text. `ack`, `result` and `error` with an `id` answer the request of that id. */
 export type StreamMessage =
   | ({ readonly type: "subscribed"; readonly id: number; readonly channel: number } & StreamOpen)
+  /** Of a call. */
+  | { readonly type: "result"; readonly id: number; readonly output: object }
   | { readonly type: "ack"; readonly id: number; readonly position?: string | undefined }
   | {
       readonly type: "error";

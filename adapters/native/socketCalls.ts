@@ -1,0 +1,93 @@
+/**
+ * Operations called over a WebSocket: `call` any of the table, `cancel` one, `input` and `resize` for short. Each is answered when it has come to an end,
+ * whatever the order. Bounded: by their number, and by what the client has not read yet.
+ */
+import type { NativeReceipt } from "../../protocol/api/nativeAnswers.ts";
+import type { StreamMessage, StreamRequest } from "../../protocol/api/nativeStream.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { clientGone } from "../http/requestAbort.ts";
+import type { Names } from "../operations/operation.ts";
+import { perform, performChecked } from "../operations/perform.ts";
+import { operationNamed } from "../operations/operationTable.ts";
+import type { NativeContext } from "./context.ts";
+
+/** Calls of one connection that may be under way. */
+export const MAX_CALLS = 256;
+
+type Of<Type extends StreamRequest["type"]> = Extract<StreamRequest, { type: Type }>;
+
+export interface SocketCallsSink {
+  /** Bytes that may be written now. */
+  room(): number;
+  /** Answers the request of this id once. */
+  answer(id: number, work: Promise<StreamMessage>): void;
+}
+
+export class SocketCalls {
+  readonly #context: NativeContext;
+  readonly #sink: SocketCallsSink;
+  readonly #underWay = new Map<number, AbortController>();
+
+  constructor(context: NativeContext, sink: SocketCallsSink) {
+    this.#context = context;
+    this.#sink = sink;
+  }
+
+  /** @throws AppError INVALID_ARGUMENT, ALREADY_EXISTS, RESOURCE_LIMIT */
+  call({ id, operation, input = {}, idempotencyKey, server, session, pane }: Of<"call">): void {
+    const name = operationNamed(operation);
+    if (this.#underWay.has(id)) throw new AppError("ALREADY_EXISTS", `a call with the id ${id} is under way`);
+    if (this.#underWay.size >= MAX_CALLS || this.#sink.room() <= 0) {
+      const message = `at most ${MAX_CALLS} calls are under way, and their answers must be read: wait for some of them`;
+      throw new AppError("RESOURCE_LIMIT", message);
+    }
+    const abort = new AbortController();
+    this.#underWay.set(id, abort);
+    const { signal } = abort;
+    const work = perform(this.#context, name, { names: { server, session, pane }, input, idempotencyKey, signal });
+    const answered = work.then(
+      (output): StreamMessage => ({ type: "result", id, output }),
+      (error: unknown) => {
+        throw signal.aborted ? (signal.reason as Error) : error;
+      },
+    );
+    this.#sink.answer(
+      id,
+      answered.finally(() => this.#underWay.delete(id)),
+    );
+  }
+
+  /** What people do most has a shorter form, whose message is checked whole already. */
+  input({ id, server, pane, parts }: Of<"input">): void {
+    const receipt = this.#checked("input", { server, pane }, { parts }) as Promise<NativeReceipt>;
+    this.#sink.answer(
+      id,
+      receipt.then(({ position }) => ({ type: "ack", id, position })),
+    );
+  }
+
+  resize({ id, server, pane, cols, rows }: Of<"resize">): void {
+    const done = this.#checked("resize", { server, pane }, { cols, rows });
+    this.#sink.answer(
+      id,
+      done.then(() => ({ type: "ack", id })),
+    );
+  }
+
+  /** The call is still answered. One that has come to its end is left alone. */
+  cancel({ id }: Of<"cancel">): void {
+    this.#underWay.get(id)?.abort(new AppError("CONNECTION_LOST", "the client gave the call up"));
+  }
+
+  /** Nobody reads the answers. */
+  close(): void {
+    for (const abort of this.#underWay.values()) abort.abort(clientGone());
+  }
+
+  #checked(name: "input" | "resize", names: Names, input: object): Promise<object> {
+    return performChecked(this.#context, name, { names, input, signal: NEVER });
+  }
+}
+
+/** Of an operation that does not look at it. */
+const NEVER = new AbortController().signal;
