@@ -12,7 +12,7 @@ import { spawn } from "@homebridge/node-pty-prebuilt-multiarch";
 import type { OutputSource } from "../daemon/panes/outputSource.ts";
 import { systemClock } from "../daemon/time/clock.ts";
 import { WaitManager } from "../daemon/waits/waitManager.ts";
-import type { WaitPattern } from "../daemon/waits/waitTypes.ts";
+import type { WaitPattern } from "../daemon/waits/waitPattern.ts";
 import { tmuxProcess } from "./baseline.ts";
 import { check, compare, type Contender, type Emit, type Turns } from "./figures.ts";
 import { benchEnvironment, COLS, detachedPane, ownedPane, ROWS, SESSION } from "./privateServer.ts";

@@ -6,7 +6,7 @@
 import type { OutputSource } from "../../daemon/panes/outputSource.ts";
 import type { ScreenView } from "../../daemon/waits/screenView.ts";
 import type { Send, WaitManager } from "../../daemon/waits/waitManager.ts";
-import type { WaitPattern } from "../../daemon/waits/waitTypes.ts";
+import type { WaitPattern } from "../../daemon/waits/waitPattern.ts";
 import { AppError } from "../../protocol/errors.ts";
 
 /** What the add-in needs of the wait manager. */

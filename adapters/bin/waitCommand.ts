@@ -1,8 +1,9 @@
 /** `tmuxwire wait`: until a pane shows something, falls silent, is at its prompt, or ends. */
 import type { NativePredicates, NativeWaitRequest } from "../native/client.ts";
-import { READINESS_STATE_NAMES } from "../../protocol/api/nativeReadiness.ts";
+import type { Predicate } from "../../daemon/waits/predicates/predicate.ts";
+import { PREDICATES } from "../../daemon/waits/predicates/predicateTable.ts";
 import { CLIENT_OPTIONS, connect } from "./clientConnection.ts";
-import type { CommandCall, CommandSpec } from "./commandTypes.ts";
+import type { CommandCall, CommandSpec, OptionSpec } from "./commandTypes.ts";
 import { INPUT_OPTIONS, inputOf } from "./inputParts.ts";
 import { PANE, TIMEOUT_OPTION, timeoutOf } from "./paneCommands.ts";
 import { usageError } from "./parseCommand.ts";
@@ -18,26 +19,7 @@ export const waitCommand: CommandSpec = {
   ],
   positionals: [PANE],
   options: [
-    { name: "text", type: "text", value: "TEXT", description: "this text, as it is" },
-    {
-      name: "regex",
-      type: "text",
-      value: "REGEX",
-      description: "this regular expression (RE2); ^ and $ at every line",
-    },
-    { name: "ignore-case", short: "i", type: "flag", description: "with --regex: upper and lower case are the same" },
-    { name: "stable", type: "number", value: "SECONDS", description: "no output for this long", min: 0.01, max: 3_600 },
-    { name: "exit", type: "flag", description: "the program has ended" },
-    { name: "prompt", type: "flag", description: "the output ends in what looks like a shell's prompt" },
-    { name: "gone", type: "flag", description: "the pane is gone" },
-    {
-      name: "ready",
-      type: "text",
-      value: "STATE",
-      description: "its program is in this state",
-      choices: READINESS_STATE_NAMES,
-      implied: "idle",
-    },
+    ...PREDICATES.flatMap((row: Predicate): readonly OptionSpec[] => row.flags),
     { name: "any", type: "flag", description: "one of these is enough" },
     {
       name: "from",
@@ -98,24 +80,21 @@ export const waitCommand: CommandSpec = {
 
 /** The predicates, together or each on its own. @throws AppError INVALID_ARGUMENT when there is none. */
 function asked({ options }: CommandCall): NativePredicates | { anyOf: NativePredicates[] } {
-  const [text, regex, stable] = [options.text("text"), options.text("regex"), options.number("stable")];
-  const ready = options.text("ready");
-  const any = options.flag("any");
-  if (text !== undefined && regex !== undefined && !any) {
-    throw usageError("--text and --regex go together with --any only: a wait has one pattern");
-  }
-  const ignoreCase = options.flag("ignore-case");
-  const sets: NativePredicates[] = [
-    ...(text === undefined ? [] : [{ pattern: { literal: text } }]),
-    ...(regex === undefined ? [] : [{ pattern: { regex, ...(ignoreCase ? { ignoreCase } : {}) } }]),
-    ...(stable === undefined ? [] : [{ stableSec: stable }]),
-    ...(ready === undefined ? [] : [{ ready: ready as NonNullable<NativePredicates["ready"]> }]),
-    ...(["exit", "prompt", "gone"] as const).filter((name) => options.flag(name)).map((name) => ({ [name]: true })),
-  ];
+  const isAny = options.flag("any");
+  const sets = PREDICATES.flatMap((row: Predicate): NativePredicates[] => {
+    const values = row.asked(options);
+    if (values.length > 1 && !isAny) {
+      throw usageError(`${words(row, " and ")} go together with --any only: a wait has one ${row.name}`);
+    }
+    return values.map((value) => ({ [row.field]: value }));
+  });
   if (sets.length === 0) {
-    throw usageError(
-      "wait needs something to wait for: --text, --regex, --stable, --exit, --prompt, --gone or --ready",
-    );
+    const flags = PREDICATES.map((row: Predicate) => words(row, ", "));
+    throw usageError(`wait needs something to wait for: ${flags.slice(0, -1).join(", ")} or ${flags.at(-1)}`);
   }
-  return any ? { anyOf: sets } : Object.assign({}, ...sets);
+  return isAny ? { anyOf: sets } : Object.assign({}, ...sets);
 }
+
+/** The flags that ask for it. */
+const words = ({ flags }: Predicate, between: string): string =>
+  flags.flatMap(({ name, isModifier }) => (isModifier === true ? [] : [`--${name}`])).join(between);

@@ -16,6 +16,7 @@ import { type CallOptions, type ClientOptions, HttpCaller } from "./clientHttp.t
 import { LayoutClient } from "./clientLayout.ts";
 import { followServer, type ServerEventsOptions, type ServerEventWithId } from "./clientServerEvents.ts";
 import { ClientSocket, type SocketOptions } from "./clientSocket.ts";
+import type { NativeWaitRequest } from "../operations/waitSchema.ts";
 
 export type { FollowOptions, PaneEvent, SocketFollowOptions } from "./clientEvents.ts";
 export { type CallOptions, type ClientOptions, TmuxwireError } from "./clientHttp.ts";
@@ -28,6 +29,7 @@ export type * from "../../protocol/api/nativeDelivery.ts";
 export type * from "../../protocol/api/nativeLayout.ts";
 export type * from "../../protocol/api/nativeTree.ts";
 export type * from "../../protocol/api/nativeRequests.ts";
+export type { NativePredicates, NativeWaitRequest } from "../operations/waitSchema.ts";
 
 export const createClient = (options: ClientOptions): TmuxwireClient => new TmuxwireClient(options);
 
@@ -173,7 +175,7 @@ export class PaneClient {
   }
 
   /** @throws TmuxwireError TIMEOUT with `details.predicates` */
-  wait(request: requests.NativeWaitRequest, options: CallOptions = {}): Promise<answers.NativeWaitAnswer> {
+  wait(request: NativeWaitRequest, options: CallOptions = {}): Promise<answers.NativeWaitAnswer> {
     return this.#post("wait", request, options);
   }
 

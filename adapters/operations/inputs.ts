@@ -2,12 +2,12 @@
 import * as v from "valibot";
 import type { InputPart } from "../../daemon/server/tmuxServer.ts";
 import type { StreamStart } from "../../daemon/panes/subscription.ts";
-import type { ReadinessState } from "../../daemon/readiness/readiness.ts";
-import type { ScreenView } from "../../daemon/waits/screenView.ts";
-import type { ExternalPredicate, WaitPattern, WaitPredicates, WaitRequest } from "../../daemon/waits/waitTypes.ts";
-import type { NativeInputPart, NativePredicates, NativeWaitRequest } from "../../protocol/api/nativeRequests.ts";
+import type { WaitPane } from "../../daemon/waits/waitPane.ts";
+import type { WaitRequest } from "../../daemon/waits/waitTypes.ts";
+import type { NativeInputPart } from "../../protocol/api/nativeRequests.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { parsePosition } from "../../protocol/position.ts";
+import type { CheckedWaitRequest } from "./waitSchema.ts";
 
 /** @throws AppError INVALID_ARGUMENT that names the first field at fault */
 export function parse<Schema extends v.GenericSchema>(schema: Schema, value: unknown): v.InferOutput<Schema> {
@@ -56,45 +56,13 @@ export function streamStart(text: string): StreamStart {
   return { kind: "position", position: parsePosition(text) };
 }
 
-export type ExternalOf = (state: ReadinessState) => ExternalPredicate;
-
 /** @throws AppError INVALID_ARGUMENT */
-export function waitRequest(
-  request: NativeWaitRequest,
-  ready: ExternalOf,
-  echo: Uint8Array | undefined,
-  view: ScreenView,
-): WaitRequest {
-  const { from, on, timeoutMs, anyOf } = request;
-  if (on === "screen" && ![request, ...(anyOf ?? [])].some(({ pattern }) => pattern !== undefined))
+export function waitRequest(body: CheckedWaitRequest, echo: Uint8Array | undefined, pane: WaitPane): WaitRequest {
+  const { from, on, send: _send, ...predicates } = body;
+  if (on === "screen" && ![body, ...(body.anyOf ?? [])].some(({ pattern }) => pattern !== undefined))
     throw new AppError("INVALID_ARGUMENT", "on: the screen is looked at for a pattern; give one");
   const start = from === undefined ? undefined : streamStart(from);
   if (start?.kind === "snapshot")
     throw new AppError("INVALID_ARGUMENT", "from: a wait begins at now, tail:N or a position");
-  return {
-    ...predicatesOf(request, ready),
-    anyOf: anyOf?.map((set) => predicatesOf(set, ready)),
-    from: start,
-    timeoutMs,
-    excludeEcho: echo,
-    screen: on === "screen" ? view : undefined,
-  };
-}
-
-function predicatesOf(set: NativePredicates, ready: ExternalOf): WaitPredicates {
-  const { pattern, stableSec, exit, prompt, gone } = set;
-  return {
-    pattern: pattern === undefined ? undefined : patternOf(pattern),
-    stableSec,
-    exit,
-    prompt,
-    gone,
-    external: set.ready === undefined ? undefined : [ready(set.ready === true ? "idle" : set.ready)],
-  };
-}
-
-function patternOf(pattern: NonNullable<NativePredicates["pattern"]>): WaitPattern {
-  if ("literal" in pattern) return { kind: "literal", text: pattern.literal };
-  const { regex, ignoreCase, multiline, dotAll } = pattern;
-  return { kind: "regex", text: regex, ignoreCase, multiline, dotAll };
+  return { ...predicates, from: start, excludeEcho: echo, screen: on === "screen" ? pane : undefined, pane };
 }

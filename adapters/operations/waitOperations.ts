@@ -1,13 +1,12 @@
 /** What lasts until a pane has done something: waits, and commands in its shell. */
 import { runCommand } from "../../daemon/panes/runCommand.ts";
-import type { ReadinessState } from "../../daemon/readiness/readiness.ts";
-import type { CaptureOptions, PaneInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import { waitPane } from "../../daemon/waits/waitPane.ts";
+import type { PaneInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { runAnswerSchema, waitAnswerSchema } from "../../protocol/api/nativeAnswers.ts";
 import {
   NATIVE_DEFAULT_OUTPUT_BYTES,
   NATIVE_DEFAULT_TIMEOUT_MS,
   runRequestSchema,
-  waitRequestSchema,
 } from "../../protocol/api/nativeRequests.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { formatGap, formatPosition, gapWithin } from "../../protocol/position.ts";
@@ -15,7 +14,7 @@ import { AnsiStripper, stripRoom } from "../../protocol/text/ansi.ts";
 import { inputParts, typedBytes, waitRequest } from "./inputs.ts";
 import { ON_TMUX, operation, type OperationContext } from "./operation.ts";
 import { waitAnswer } from "./outputs.ts";
-import { readyPredicate, requireReadiness, TypedGate } from "./readinessAsked.ts";
+import { waitRequestSchema } from "./waitSchema.ts";
 
 export const waitOperations = {
   wait: operation({
@@ -37,24 +36,10 @@ export const waitOperations = {
     run: async (context, { server, pane }, input, { signal }) => {
       const parts = input.send === undefined ? undefined : inputParts(input.send.parts);
       const echo = parts === undefined ? undefined : typedBytes(parts);
-      const typed = new TypedGate(parts === undefined);
-      const ready = (state: ReadinessState) => readyPredicate(requireReadiness(context), server, pane.id, state, typed);
-      const view = { capture: (options: CaptureOptions) => server.capture(pane.id, options) };
-      const request = waitRequest(input, ready, echo, view);
+      const request = waitRequest(input, echo, waitPane(server, pane.id, context.readiness));
       const source = server.output(pane.id);
-      const asksReady = [input, ...(input.anyOf ?? [])].some((set) => set.ready !== undefined);
-      // What held before is known before anything is typed.
-      using before = asksReady ? requireReadiness(context).watch(server, pane.id) : undefined;
-      // Without one the wait begins in this turn: what is typed after it in the same turn counts.
-      if (before !== undefined) await before.look();
       if (parts === undefined) return waitAnswer(await context.waits.wait(source, request, { signal }));
-      const send = (armed: () => void) => {
-        const beforeWrite = (): void => {
-          armed();
-          typed.open();
-        };
-        return server.input(pane.id, parts, { beforeWrite, signal });
-      };
+      const send = (beforeWrite: () => void) => server.input(pane.id, parts, { beforeWrite, signal });
       return waitAnswer(await context.waits.sendAndWait(source, request, send, { signal }));
     },
   }),

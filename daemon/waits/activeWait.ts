@@ -7,7 +7,8 @@ import { AppError } from "../../protocol/errors.ts";
 import { formatGap, formatPosition, type Position, type StreamGap } from "../../protocol/position.ts";
 import type { Timer } from "../time/clock.ts";
 import type { FoundText } from "./patternWatch.ts";
-import { PredicateSet, type TargetState } from "./predicateSet.ts";
+import { PredicateSet } from "./predicateSet.ts";
+import type { TargetState } from "./predicates/predicate.ts";
 import type { ScreenWatch } from "./screenWatch.ts";
 import type { TextWatch } from "./textStream.ts";
 import type { WaitMetrics } from "./waitMetrics.ts";
@@ -26,6 +27,8 @@ export interface ActiveWaitOptions {
   readonly target: WaitTarget;
   readonly metrics: WaitMetrics;
   readonly onSettled: () => void;
+  /** Nothing of it is registered any more. */
+  readonly onFreed: () => void;
 }
 
 export class ActiveWait {
@@ -42,7 +45,8 @@ export class ActiveWait {
   readonly #gaps: StreamGap[] = [];
   readonly #cleanUps: (() => void)[] = [];
   #timeout: Timer | undefined;
-  #stable: Timer | undefined;
+  #due: Timer | undefined;
+  #isStarted = false;
   #isSettled = false;
   #resolve: (result: WaitResult) => void = () => undefined;
   #reject: (reason: unknown) => void = () => undefined;
@@ -66,11 +70,6 @@ export class ActiveWait {
     return this.#isSettled;
   }
 
-  /** Wants the pane's end instead of being ended by it. */
-  get wantsGone(): boolean {
-    return this.sets.some((set) => set.checked.gone);
-  }
-
   /** Begins: from here on it settles exactly once. */
   start(signal: AbortSignal | undefined): void {
     const { request, target } = this.#options;
@@ -82,13 +81,20 @@ export class ActiveWait {
       signal.addEventListener("abort", onAbort, { once: true });
       this.#cleanUps.push(() => signal.removeEventListener("abort", onAbort));
     }
-    for (const set of this.sets) this.#observe(set);
+    this.#isStarted = true;
     this.check();
   }
 
-  onFound(set: PredicateSet, kind: "pattern" | "prompt", found: FoundText): void {
+  /** Called once, when it is over. */
+  onEnd(cleanUp: () => void): void {
+    if (this.#isSettled) cleanUp();
+    else this.#cleanUps.push(cleanUp);
+  }
+
+  /** Output decided one of its predicates. */
+  found(take: () => void): void {
     if (this.#isSettled) return;
-    set[kind] ??= found;
+    take();
     this.#options.target.noteMatch();
     this.check();
   }
@@ -104,7 +110,7 @@ export class ActiveWait {
 
   /** Looks whether it is over now, and when it will be if nothing more happens. */
   check(): void {
-    if (this.#isSettled) return;
+    if (this.#isSettled || !this.#isStarted) return;
     const state = this.#state();
     const allDueMs = this.#all === undefined ? state.nowMs : this.#all.dueMs(state);
     if (allDueMs === undefined) return;
@@ -116,7 +122,7 @@ export class ActiveWait {
     }
     if (dueMs <= state.nowMs) this.#succeed(state);
     // Armed once and not per chunk: when it fires it looks how quiet it has been since, and goes on from there.
-    else this.#stable ??= this.#options.target.scheduler.at(dueMs, () => this.#onStable());
+    else this.#due ??= this.#options.target.scheduler.at(dueMs, () => this.#onDue());
   }
 
   cancel(reason: unknown): void {
@@ -137,19 +143,8 @@ export class ActiveWait {
     return new AppError(code, message, { details: { ...details, position, gaps: this.#gaps.map(formatGap) }, cause });
   }
 
-  #observe(set: PredicateSet): void {
-    for (const [index, predicate] of set.checked.external.entries()) {
-      const stop = predicate.observe((satisfied) => {
-        set.external[index] = satisfied || (predicate.latching && set.external[index] === true);
-        this.check();
-      });
-      if (this.#isSettled) stop();
-      else this.#cleanUps.push(stop);
-    }
-  }
-
-  #onStable(): void {
-    this.#stable = undefined;
+  #onDue(): void {
+    this.#due = undefined;
     this.check();
   }
 
@@ -231,8 +226,9 @@ export class ActiveWait {
 
   #free(): void {
     this.#timeout?.cancel();
-    this.#stable?.cancel();
+    this.#due?.cancel();
     for (const cleanUp of this.#cleanUps.splice(0)) cleanUp();
     this.#options.target.remove(this);
+    this.#options.onFreed();
   }
 }

@@ -1,79 +1,60 @@
-/** Predicates that must hold together, and what has become of each: latched for good, or a level that may fall again. */
+/** Predicates that must hold together, and what has become of each within one wait. */
 import type { FoundText } from "./patternWatch.ts";
-import type { CheckedSet } from "./waitRequest.ts";
+import type { ArmContext, Predicate, TargetState } from "./predicates/predicate.ts";
+import type { CheckedPredicate, CheckedSet } from "./waitRequest.ts";
 import type { PredicateProgress } from "./waitTypes.ts";
-
-/** What a set must know of its target. */
-export interface TargetState {
-  readonly nowMs: number;
-  readonly registeredMs: number;
-  /** -Infinity before the first output. */
-  readonly lastOutputMs: number;
-  /** When the program ended; undefined while it runs. */
-  readonly exitedMs: number | undefined;
-  readonly isGone: boolean;
-}
 
 export interface SatisfiedPredicate {
   readonly predicate: string;
   readonly found: FoundText | undefined;
 }
 
+interface ArmedPredicate {
+  readonly row: Predicate;
+  readonly armed: unknown;
+}
+
+/** What `Predicate.prepare` answered. */
+export type PreparedPredicates = ReadonlyMap<CheckedPredicate, Partial<Disposable>>;
+
 export class PredicateSet {
-  readonly checked: CheckedSet;
-  pattern: FoundText | undefined;
-  prompt: FoundText | undefined;
-  /** By index of the set's external predicates. */
-  readonly external: boolean[];
+  readonly #checked: CheckedSet;
+  readonly #armed: ArmedPredicate[] = [];
 
   constructor(checked: CheckedSet) {
-    this.checked = checked;
-    this.external = checked.external.map(() => false);
+    this.#checked = checked;
+  }
+
+  asksFor(name: string): boolean {
+    return this.#checked.predicates.some(({ row }) => row.name === name);
+  }
+
+  /** Once. @throws AppError */
+  arm(context: ArmContext, prepared: PreparedPredicates): void {
+    for (const predicate of this.#checked.predicates) {
+      const { row, checked } = predicate;
+      this.#armed.push({ row, armed: row.arm(checked, context, prepared.get(predicate)) });
+    }
   }
 
   /** When the set will hold if nothing more happens: `nowMs` or earlier when it holds, undefined when something lacks. */
   dueMs(state: TargetState): number | undefined {
-    const { checked } = this;
-    if (checked.pattern !== undefined && this.pattern === undefined) return undefined;
-    if (checked.prompt && this.prompt === undefined) return undefined;
-    if (checked.exit && state.exitedMs === undefined) return undefined;
-    if (checked.gone && !state.isGone) return undefined;
-    if (!this.external.every(Boolean)) return undefined;
-    return checked.stableMs === undefined ? state.nowMs : this.#quietSinceMs(state) + checked.stableMs;
+    let latestMs = -Infinity;
+    for (const { row, armed } of this.#armed) {
+      const dueMs = row.dueMs(armed, state);
+      if (dueMs === undefined) return undefined;
+      if (dueMs > latestMs) latestMs = dueMs;
+    }
+    return latestMs;
   }
 
   progress(state: TargetState): PredicateProgress {
-    const { checked } = this;
-    const progress: PredicateProgress = {};
-    if (checked.pattern !== undefined) progress.pattern = this.pattern !== undefined;
-    if (checked.stableMs !== undefined) {
-      const quietMs = Math.max(0, state.nowMs - this.#quietSinceMs(state));
-      const satisfied = quietMs >= checked.stableMs && (!checked.exit || state.exitedMs !== undefined);
-      progress.stable = { satisfied, quietMs: Math.round(quietMs) };
-    }
-    if (checked.exit) progress.exit = state.exitedMs !== undefined;
-    if (checked.prompt) progress.prompt = this.prompt !== undefined;
-    if (checked.gone) progress.gone = state.isGone;
-    for (const [index, { name }] of checked.external.entries()) progress[name] = this.external[index] === true;
-    return progress;
+    return Object.fromEntries(this.#armed.map(({ row, armed }) => [row.name, row.progress(armed, state)]));
   }
 
   /** For a set that holds. */
   satisfied(): SatisfiedPredicate[] {
-    const { checked } = this;
-    const names: [string, FoundText | undefined][] = [];
-    if (checked.pattern !== undefined) names.push(["pattern", this.pattern]);
-    if (checked.stableMs !== undefined) names.push(["stable", undefined]);
-    if (checked.exit) names.push(["exit", undefined]);
-    if (checked.prompt) names.push(["prompt", this.prompt]);
-    if (checked.gone) names.push(["gone", undefined]);
-    for (const { name } of checked.external) names.push([name, undefined]);
-    return names.map(([name, found]) => ({ predicate: checked.prefix + name, found }));
-  }
-
-  /** With `exit` in the set the window begins at the later of exit and last output, never before registration. */
-  #quietSinceMs(state: TargetState): number {
-    const exitedMs = this.checked.exit ? (state.exitedMs ?? -Infinity) : -Infinity;
-    return Math.max(state.registeredMs, state.lastOutputMs, exitedMs);
+    const { prefix } = this.#checked;
+    return this.#armed.map(({ row, armed }) => ({ predicate: prefix + row.name, found: row.found?.(armed) }));
   }
 }

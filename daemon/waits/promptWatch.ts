@@ -1,6 +1,6 @@
 /**
  * The prompt heuristic: does the output end in what a shell prints before it reads a command? Best effort by contract
- * (seed 002 §8.3); `WaitPredicates.prompt` lists the known false positives.
+ * (seed 002 §8.3); `predicates/prompt.ts` lists the known false positives.
  */
 import { foundText, type PatternWatch, type WatchOwner } from "./patternWatch.ts";
 import type { PlainText } from "./plainText.ts";

@@ -5,21 +5,23 @@
  * A regex is compiled in its worker before anything is sent for it (`prepare`), and arming is synchronous, so a wait can be
  * armed in the very turn in which input is written and miss nothing of what it causes.
  */
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, toAppError } from "../../protocol/errors.ts";
 import { headOf, type OutputSource } from "../panes/outputSource.ts";
 import type { Clock } from "../time/clock.ts";
 import { Scheduler } from "../time/scheduler.ts";
 import { TurnBudget } from "../time/turnBudget.ts";
 import { ActiveWait } from "./activeWait.ts";
 import { Admission } from "./admission.ts";
+import { armWait, startOf, type WaitStart } from "./armWait.ts";
 import type { CompiledRegex } from "./compiledRegex.ts";
+import type { EchoWatch } from "./echoWatch.ts";
 import { RegexEngine } from "./regexEngine.ts";
 import { DEFAULT_WAIT_LIMITS, type WaitLimits } from "./waitLimits.ts";
 import { WaitMetrics, type WaitMetricsSnapshot } from "./waitMetrics.ts";
-import { checkPattern, checkRequest, type CheckedRequest } from "./waitRequest.ts";
+import { checkPattern, type WaitPattern } from "./waitPattern.ts";
+import { type CheckedPredicate, checkRequest, type CheckedRequest } from "./waitRequest.ts";
 import { WaitTarget } from "./waitTarget.ts";
-import type { ArmedWait, WaitOptions, WaitPattern, WaitRequest, WaitResult } from "./waitTypes.ts";
-import { startOf, watchText, type WaitStart } from "./watchText.ts";
+import type { ArmedWait, WaitOptions, WaitRequest, WaitResult } from "./waitTypes.ts";
 
 export interface WaitManagerOptions {
   readonly clock: Clock;
@@ -45,6 +47,7 @@ export type Send = (beforeWrite: () => void) => Promise<unknown>;
 interface Prepared {
   readonly request: CheckedRequest;
   readonly regexes: readonly CompiledRegex[];
+  readonly predicates: Map<CheckedPredicate, Partial<Disposable>>;
   /** The place among the waits. */
   readonly release: () => void;
 }
@@ -84,7 +87,9 @@ export class WaitManager {
   /** @throws AppError (rejects) INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE, TIMEOUT, NOT_FOUND, CONNECTION_LOST */
   wait(source: OutputSource, request: WaitRequest, options: WaitOptions = {}): Promise<WaitResult> {
     try {
-      return this.arm(source, request, options).result;
+      const admitted = this.#admit(source, request);
+      const arm = (prepared: Prepared) => this.#arm(source, prepared, options, false, undefined).result;
+      return needPreparation(admitted.request).length === 0 ? arm(admitted) : this.#prepare(admitted).then(arm);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -92,7 +97,7 @@ export class WaitManager {
 
   /**
    * Registers a wait in this turn. A regex that RE2 refuses rejects the result; use `prepare` when nothing may be sent
-   * for such a one.
+   * for such a one, or when a predicate has to know something of the pane before.
    * @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE
    */
   arm(source: OutputSource, request: WaitRequest, options: WaitOptions = {}): ArmedWait {
@@ -101,7 +106,7 @@ export class WaitManager {
 
   /** Checks, takes a place and compiles. @throws AppError (rejects) as `arm`, and what RE2 says of a regex. */
   async prepare(source: OutputSource, request: WaitRequest): Promise<PreparedWait> {
-    const prepared = await this.#prepare(source, request);
+    const prepared = await this.#prepare(this.#admit(source, request));
     let isDone = false;
     return {
       arm: (options = {}) => {
@@ -128,7 +133,7 @@ export class WaitManager {
     options: WaitOptions = {},
   ): Promise<WaitResult> {
     options.signal?.throwIfAborted();
-    const prepared = await this.#prepare(source, request);
+    const prepared = await this.#prepare(this.#admit(source, request));
     // Where it would have begun had the sender called back: a sender that cannot say when it writes costs nothing.
     const before = source.outputSeq;
     let armed: ArmedWait | undefined;
@@ -177,19 +182,24 @@ export class WaitManager {
     const checked = this.#counted(() => checkRequest(request, this.limits));
     const release = this.#admission.enter(source, checked.regexes.length > 0);
     const regexes: CompiledRegex[] = [];
+    const prepared: Prepared = { request: checked, regexes, predicates: new Map(), release };
     try {
       for (const analysis of checked.regexes) regexes.push(this.#counted(() => this.#engine.acquire(analysis)));
     } catch (error) {
-      this.#release({ request: checked, regexes, release });
+      this.#release(prepared);
       throw error;
     }
-    return { request: checked, regexes, release };
+    return prepared;
   }
 
-  async #prepare(source: OutputSource, request: WaitRequest): Promise<Prepared> {
-    const prepared = this.#admit(source, request);
+  async #prepare(prepared: Prepared): Promise<Prepared> {
+    const { request, regexes, predicates } = prepared;
     try {
-      for (const regex of prepared.regexes) await regex.ready;
+      for (const regex of regexes) await regex.ready;
+      for (const predicate of needPreparation(request)) {
+        const known = await predicate.row.prepare?.(predicate.checked, request.pane!);
+        if (known !== undefined) predicates.set(predicate, known);
+      }
     } catch (error) {
       this.#release(prepared);
       throw error;
@@ -202,8 +212,13 @@ export class WaitManager {
   }
 
   #release(prepared: Prepared): void {
-    for (const regex of prepared.regexes) this.#engine.release(regex);
+    this.#free(prepared);
     prepared.release();
+  }
+
+  #free({ regexes, predicates }: Prepared): void {
+    for (const regex of regexes) this.#engine.release(regex);
+    for (const known of predicates.values()) known[Symbol.dispose]?.();
   }
 
   /** @param before where the wait begins instead of here; @param isForSend something is typed after this */
@@ -214,7 +229,7 @@ export class WaitManager {
     isForSend: boolean,
     before: number | undefined,
   ): ArmedWait {
-    const { request, regexes, release } = prepared;
+    const { request, regexes, predicates, release } = prepared;
     if (options.signal?.aborted === true) {
       this.#release(prepared);
       throw options.signal.reason;
@@ -229,12 +244,20 @@ export class WaitManager {
     }
     const { start } = from;
     const target = this.#targetOf(source);
-    const wait = new ActiveWait({ request, target, metrics: this.#metrics, onSettled: release });
+    const onFreed = (): void => this.#free(prepared);
+    const wait = new ActiveWait({ request, target, metrics: this.#metrics, onSettled: release, onFreed });
     this.#metrics.numbers.wait_started_total++;
     if (from.missed !== undefined) wait.onMissed(from.missed);
-    // The watches own the regexes from here on: they go when the wait does.
-    const echo = watchText(wait, source, request, regexes, this.#engine, this.limits, { isForSend, head, start });
-    target.add(wait, start, echo);
+    const { limits } = this;
+    const [scheduler, engine] = [this.#scheduler, this.#engine];
+    const moment = { isForSend: isForSend || request.excludeEcho !== undefined, head, start };
+    let echo: EchoWatch | undefined;
+    try {
+      echo = armWait(wait, { ...prepared, source, prepared: predicates, scheduler, engine, limits, moment });
+    } catch (error) {
+      wait.fail(toAppError(error));
+    }
+    if (!wait.isSettled) target.add(wait, start, echo);
     for (const regex of regexes) regex.ready.catch((error: unknown) => wait.fail(error as AppError));
     wait.start(options.signal);
     const cancelled = (): AppError => new AppError("CONNECTION_LOST", "the caller has left");
@@ -274,5 +297,12 @@ export class WaitManager {
     }
   }
 }
+
+/** The predicates that have to know something of the pane before anything is typed. */
+const needPreparation = ({ all, anyOf, pane }: CheckedRequest): CheckedPredicate[] => {
+  if (pane === undefined) return [];
+  const sets = all === undefined ? anyOf : [all, ...anyOf];
+  return sets.flatMap(({ predicates }) => predicates.filter(({ row }) => row.prepare !== undefined));
+};
 
 const shuttingDown = (): AppError => new AppError("CONNECTION_LOST", "the daemon is shutting down");

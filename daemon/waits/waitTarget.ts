@@ -97,8 +97,9 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     this.#options.budget.add(this);
   }
 
+  /** Once for each wait, also for one that has failed before it was added. */
   remove(wait: ActiveWait): void {
-    if (!this.#waits.delete(wait)) return;
+    this.#waits.delete(wait);
     for (const watch of wait.watches) this.#drop(watch);
     wait.watches.clear();
     if (wait.screen !== undefined) this.screens.remove(wait.screen);
@@ -215,7 +216,6 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   #drop(watch: TextWatch): void {
     this.#streamOf.get(watch)?.remove(watch);
     this.#streamOf.delete(watch);
-    if (watch.kind === "regex") this.#options.engine.release(watch.regex);
   }
 
   #dropUnusedStreams(): void {

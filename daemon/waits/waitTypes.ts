@@ -2,64 +2,21 @@
  * What a wait asks for and what it answers: the one contract behind every surface (seed 002 §8.3).
  *
  * Text is plain text: escape sequences dropped, CR LF one LF, invalid bytes U+FFFD (`protocol/text/ansi.ts`). A wait sees
- * only text after its start, and its start counts as the beginning of a line. Pattern, exit and prompt latch; `stable` is a
- * level and must hold when the wait ends.
+ * only text after its start, and its start counts as the beginning of a line. A predicate that latches stays true once it
+ * was; a level must hold when the wait ends.
  */
+import type { InferOutput } from "valibot";
 import type { AppError } from "../../protocol/errors.ts";
 import type { Position, StreamGap } from "../../protocol/position.ts";
 import type { ExitStatus } from "../panes/outputSource.ts";
+import type { PREDICATES } from "./predicates/predicateTable.ts";
 import type { ScreenView } from "./screenView.ts";
+import type { WaitPane } from "./waitPane.ts";
 
-export type WaitPattern =
-  /** The text itself, case-sensitive. A line end is `\n`. */
-  | { readonly kind: "literal"; readonly text: string }
-  /**
-   * RE2 syntax (no look-around, no back-references). `.` does not cross lines unless `dotAll`; `^ $` hold at every line
-   * unless `multiline` is false: then `^` holds at the wait's start only and `$` at the end of the output so far. A match
-   * is at most `regexWindowBytes` long. One that rests on the end of output (`$`, `\b`, `\z`) must stay there for
-   * `settleMs` unless the line has ended, so that half a word is not taken for a whole one.
-   */
-  | {
-      readonly kind: "regex";
-      readonly text: string;
-      readonly ignoreCase?: boolean | undefined;
-      readonly multiline?: boolean | undefined;
-      readonly dotAll?: boolean | undefined;
-    };
-
-/** A predicate that something else decides, for instance readiness. */
-export interface ExternalPredicate {
-  /** Its name in results and progress. */
-  readonly name: string;
-  /** True once is true for good; a level must hold when the wait ends. */
-  readonly latching: boolean;
-  /** Reports now, if it is known, and at every change. Returns the unsubscribe function. */
-  observe(report: (satisfied: boolean) => void): () => void;
-}
-
-/** All that are given must hold together. */
-export interface WaitPredicates {
-  readonly pattern?: WaitPattern | undefined;
-  /**
-   * No output for this many seconds, counted from registration at the earliest. With `exit` in the same set, counted from
-   * the later of the exit and the last output.
-   */
-  readonly stableSec?: number | undefined;
-  /** The program has ended; one that ended before counts. */
-  readonly exit?: boolean | undefined;
-  /**
-   * The output ends in what looks like a shell prompt: `$`, `#`, `>` or `%`, blanks after it allowed, and nothing more for
-   * `settleMs`. A shell that has just switched bracketed paste on (`?2004h`) is believed at once, whatever its prompt.
-   *
-   * Best effort, with false positives: a question that ends in `>`, a progress line that stops at `#`, a quoted mail, a
-   * password prompt of `su` ending in `#`, a program that prints `$ ` and thinks. `50%` is not taken for one (a digit
-   * before `%`). Never let a destructive step depend on it alone: add a pattern, or `exit`.
-   */
-  readonly prompt?: boolean | undefined;
-  /** The pane itself is gone. Without this predicate that ends the wait with NOT_FOUND. */
-  readonly gone?: boolean | undefined;
-  readonly external?: readonly ExternalPredicate[] | undefined;
-}
+/** By field; all that are given must hold together. What each means stands in its file of `predicates/`. */
+export type WaitPredicates = {
+  readonly [Row in (typeof PREDICATES)[number] as Row["field"]]?: InferOutput<Row["schema"]> | undefined;
+};
 
 /** Where a pattern begins to look. Only patterns: `stable` always counts from registration. */
 export type WaitFrom =
@@ -83,10 +40,12 @@ export interface WaitRequest extends WaitPredicates {
    * matched as ever. A TIMEOUT says in `details.matchedEcho` whether the echo on the screen matched a pattern.
    */
   readonly screen?: ScreenView | undefined;
+  /** The pane whose output is read; some predicates ask it for more than that. */
+  readonly pane?: WaitPane | undefined;
 }
 
 export interface WaitMatch {
-  /** `pattern`, `stable`, `exit`, `prompt`, `gone` or an external name; within an alternative `anyOf[1].pattern`. */
+  /** A name of `PREDICATES`; within an alternative `anyOf[1].pattern`. */
   readonly predicate: string;
   /** The matched text, cut to `maxMatchBytes`. For patterns and prompts. */
   readonly text?: string | undefined;
@@ -112,15 +71,8 @@ export interface WaitResult {
   readonly gaps: readonly StreamGap[];
 }
 
-/** Progress of one set, as in `details.predicates` of a TIMEOUT. */
-export interface PredicateProgress {
-  pattern?: boolean;
-  stable?: { readonly satisfied: boolean; readonly quietMs: number };
-  exit?: boolean;
-  prompt?: boolean;
-  gone?: boolean;
-  [external: string]: unknown;
-}
+/** Progress of one set by the names of its predicates, as in `details.predicates` of a TIMEOUT. */
+export type PredicateProgress = Readonly<Record<string, unknown>>;
 
 export interface ArmedWait {
   /** Never rejected unhandled: a caller that stops caring need not catch it. */

@@ -3,7 +3,6 @@
  * types, OpenAPI and the client's typings come. Objects are strict: a misspelt field is an error, not a surprise.
  */
 import * as v from "valibot";
-import { READINESS_STATE_NAMES } from "./nativeReadiness.ts";
 
 /** Bounds of the contract. */
 export const NATIVE_MAX_BODY_BYTES = 2_097_152;
@@ -19,13 +18,14 @@ export const NATIVE_MAX_LINES = 5_000;
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-const text = v.pipe(
+export const wellFormedText = v.pipe(
   v.string(),
   v.check((value) => !LONE_SURROGATE.test(value), "text must be well-formed Unicode: it has half of a surrogate pair"),
 );
+const text = wellFormedText;
 const base64 = v.pipe(v.string(), v.base64("base64 must be standard base64 with padding"));
 const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
-const timeoutMs = v.optional(whole(1, NATIVE_MAX_TIMEOUT_MS));
+export const timeoutMs = v.optional(whole(1, NATIVE_MAX_TIMEOUT_MS));
 
 export const inputPartSchema = v.variant("kind", [
   v.strictObject({ kind: v.literal("text"), text: v.optional(text), base64: v.optional(base64) }),
@@ -65,41 +65,6 @@ export const fromSchema = v.pipe(
     "from is now, snapshot, tail:LINES or a position such as k3Jd9:1024",
   ),
 );
-
-const patternSchema = v.union([
-  v.strictObject({ literal: v.pipe(text, v.nonEmpty()) }),
-  v.strictObject({
-    regex: v.pipe(text, v.nonEmpty()),
-    ignoreCase: v.optional(v.boolean()),
-    multiline: v.optional(v.boolean()),
-    dotAll: v.optional(v.boolean()),
-  }),
-]);
-
-const predicates = {
-  pattern: v.optional(patternSchema),
-  stableSec: v.optional(v.pipe(v.number(), v.minValue(0.01), v.maxValue(3_600))),
-  exit: v.optional(v.boolean()),
-  prompt: v.optional(v.boolean()),
-  gone: v.optional(v.boolean()),
-  /** The program is in this state; `true` is `idle`. INVALID_ARGUMENT where readiness is not available. */
-  ready: v.optional(v.union([v.literal(true), v.picklist(READINESS_STATE_NAMES)])),
-};
-
-export const predicatesSchema = v.strictObject(predicates);
-export type NativePredicates = v.InferInput<typeof predicatesSchema>;
-
-export const waitRequestSchema = v.strictObject({
-  ...predicates,
-  anyOf: v.optional(v.pipe(v.array(predicatesSchema), v.minLength(1), v.maxLength(16))),
-  from: v.optional(fromSchema),
-  /** Where patterns look: in the output, or also at the rows of the screen that have changed since the wait began. */
-  on: v.optional(v.picklist(["stream", "screen"])),
-  timeoutMs,
-  /** Typed once the wait is armed; its echo satisfies nothing. */
-  send: v.optional(inputRequestSchema),
-});
-export type NativeWaitRequest = v.InferInput<typeof waitRequestSchema>;
 
 export const runRequestSchema = v.strictObject({
   command: v.pipe(text, v.nonEmpty(), v.maxLength(NATIVE_MAX_RUN_BYTES)),

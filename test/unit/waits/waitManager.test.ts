@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { AppError } from "../../../protocol/errors.ts";
+import { FakeReadiness } from "../../support/fakeReadiness.ts";
 import { errorOf, literal, outcomeOf, re2Done, regex, turns, waitBench } from "./waitFixture.ts";
 
 test("a literal is matched in what comes after the wait began, and says where", async () => {
@@ -268,23 +269,44 @@ test("send and wait: a regex that cannot be compiled types nothing, a failed sen
   waits.close();
 });
 
-test("a level may fall again before the wait ends; a latching one may not", async () => {
+test("a level may fall again before the wait ends", async () => {
   const { source, waits } = waitBench();
-  let report: (satisfied: boolean) => void = () => undefined;
-  const ready = (latching: boolean) => ({
-    name: "ready",
-    latching,
-    observe: (listener: (satisfied: boolean) => void) => {
-      report = listener;
-      return () => undefined;
-    },
-  });
-  const level = waits.wait(source, { exit: true, external: [ready(false)] });
-  report(true);
-  report(false);
+  const program = new FakeReadiness("busy");
+  const level = waits.wait(source, { exit: true, ready: "idle", pane: program.pane });
+  await turns();
+  program.become("idle");
+  program.become("busy");
   source.end({ exitCode: 0 });
   expect(await outcomeOf(level)).toBe("pending");
-  report(true);
+  program.become("idle");
   expect((await level).matched.map((match) => match.predicate)).toEqual(["exit", "ready"]);
+  await turns(1);
+  expect(program.watchers).toBe(0);
+  waits.close();
+});
+
+test("after typing only a state that began after it counts, the same one again included", async () => {
+  const { source, waits } = waitBench();
+  const program = new FakeReadiness("idle");
+  const send = (beforeWrite: () => void): Promise<void> => Promise.resolve(beforeWrite());
+  const wait = waits.sendAndWait(source, { ready: "idle", pane: program.pane }, send);
+  expect(await outcomeOf(wait)).toBe("pending");
+  program.become("busy");
+  program.become("idle");
+  expect((await wait).matched).toEqual([{ predicate: "ready" }]);
+  const standing = waits.wait(source, { ready: "idle", pane: program.pane });
+  expect((await standing).matched).toEqual([{ predicate: "ready" }]);
+  waits.close();
+});
+
+test("a wait for readiness where nobody tells it, or whose pane cannot be watched, leaves nothing behind", async () => {
+  const { source, waits } = waitBench();
+  expect((await errorOf(waits.wait(source, { ready: "idle" }))).code).toBe("INVALID_ARGUMENT");
+  const failing = new FakeReadiness("idle", new AppError("NOT_FOUND", "no such pane"));
+  const request = { ready: "idle", pane: failing.pane } as const;
+  expect((await errorOf(waits.wait(source, request))).code).toBe("NOT_FOUND");
+  expect((await errorOf(waits.arm(source, request).result)).code).toBe("NOT_FOUND");
+  expect(waits.metrics().wait_active).toBe(0);
+  expect(source.listeners).toBe(0);
   waits.close();
 });

@@ -1,17 +1,15 @@
-/** Turns the text predicates of a wait into watches of the stream and the screen, and finds where they begin to look. */
+/** Arms the predicates of a wait, and finds where they begin to look. */
 import { AppError } from "../../protocol/errors.ts";
 import { gapWithin, type StreamGap } from "../../protocol/position.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
+import type { Scheduler } from "../time/scheduler.ts";
 import type { ActiveWait } from "./activeWait.ts";
+import type { CompiledRegex } from "./compiledRegex.ts";
 import { EchoMask } from "./echoMask.ts";
 import { EchoWatch } from "./echoWatch.ts";
-import { LiteralWatch } from "./literalWatch.ts";
-import type { WatchOwner } from "./patternWatch.ts";
-import type { PredicateSet } from "./predicateSet.ts";
-import { PromptWatch } from "./promptWatch.ts";
-import type { CompiledRegex } from "./compiledRegex.ts";
+import type { PredicateSet, PreparedPredicates } from "./predicateSet.ts";
+import type { ArmContext, ArmMoment } from "./predicates/predicate.ts";
 import type { RegexEngine } from "./regexEngine.ts";
-import { RegexWatch } from "./regexMatcher.ts";
 import { type ScreenPattern, ScreenWatch } from "./screenWatch.ts";
 import { tailStart } from "./tailStart.ts";
 import type { WaitLimits } from "./waitLimits.ts";
@@ -23,15 +21,6 @@ export interface WaitStart {
   readonly missed: StreamGap | undefined;
 }
 
-export interface ArmMoment {
-  /** Something is typed after this. */
-  readonly isForSend: boolean;
-  /** The source position at which the wait is armed. */
-  readonly head: number;
-  /** Where its patterns begin to look. */
-  readonly start: number;
-}
-
 /** `?2004h` before typing is searched so far back: a shell says it with each prompt. */
 const MODE_SEARCH_BYTES = 65_536;
 /** Of the row before the typing so much is looked at: prompts are shorter, colours and all. */
@@ -40,47 +29,59 @@ const EDITOR_ON = "\x1b[?2004h";
 const EDITOR_OFF = "\x1b[?2004l";
 const LF = 0x0a;
 
-/** Fills `wait.watches` and `wait.screen`; returns what hides the echo from them, when something is typed. */
-export function watchText(
-  wait: ActiveWait,
-  source: OutputSource,
-  request: CheckedRequest,
-  regexes: readonly CompiledRegex[],
-  engine: RegexEngine,
-  limits: WaitLimits,
-  moment: ArmMoment,
-): EchoWatch | undefined {
-  const { start } = moment;
-  const needsOutput = moment.isForSend || request.excludeEcho !== undefined;
-  let nextRegex = 0;
-  const onScreen: ScreenPattern[] = [];
-  const alsoOnScreen = (set: PredicateSet, literal: Buffer | undefined, regex: CompiledRegex | undefined): void => {
-    const isFound = (): boolean => set.pattern !== undefined;
-    onScreen.push({ literal, regex, isFound, found: (match) => wait.onFound(set, "pattern", match) });
-  };
-  for (const set of wait.sets) {
-    const { pattern } = set.checked;
-    if (pattern?.kind === "literal") {
-      const watch = new LiteralWatch(owner(wait, set, "pattern", source), pattern.bytes, start, limits.maxMatchBytes);
-      wait.watches.add({ kind: "literal", watch });
-      alsoOnScreen(set, pattern.bytes, undefined);
-    } else if (pattern?.kind === "regex") {
-      const regex = regexes[nextRegex++];
-      if (regex === undefined) throw new AppError("INTERNAL_ERROR", "a regex was not compiled");
-      wait.watches.add({ kind: "regex", watch: new RegexWatch(owner(wait, set, "pattern", source), start), regex });
-      alsoOnScreen(set, undefined, regex);
-    }
-    if (set.checked.prompt) {
-      // The prompt that counts is the one at the end of the output: it never looks back.
-      const watch = new PromptWatch(owner(wait, set, "prompt", source), moment.head, needsOutput, limits.maxMatchBytes);
-      wait.watches.add({ kind: "prompt", watch });
-    }
-  }
-  if (request.screen !== undefined && onScreen.length > 0) {
+export interface ArmOptions {
+  readonly source: OutputSource;
+  readonly request: CheckedRequest;
+  /** In the order of `request.regexes`. */
+  readonly regexes: readonly CompiledRegex[];
+  readonly prepared: PreparedPredicates;
+  readonly scheduler: Scheduler;
+  readonly engine: RegexEngine;
+  readonly limits: WaitLimits;
+  readonly moment: ArmMoment;
+}
+
+/**
+ * Arms the predicates, which fill `wait.watches` and `wait.screen`; returns what hides the echo from them, when something is
+ * typed. @throws AppError
+ */
+export function armWait(wait: ActiveWait, options: ArmOptions): EchoWatch | undefined {
+  const { source, request, engine, limits, moment } = options;
+  const patterns: ScreenPattern[] = [];
+  for (const set of wait.sets) set.arm(contextOf(wait, set, patterns, options), options.prepared);
+  if (request.screen !== undefined && patterns.length > 0) {
     const { screen: view, excludeEcho: typed } = request;
-    wait.screen = new ScreenWatch({ view, patterns: onScreen, typed, engine, maxMatchBytes: limits.maxMatchBytes });
+    wait.screen = new ScreenWatch({ view, patterns, typed, engine, maxMatchBytes: limits.maxMatchBytes });
   }
   return echoOf(wait, source, request.excludeEcho, limits, moment.head);
+}
+
+function contextOf(wait: ActiveWait, set: PredicateSet, patterns: ScreenPattern[], options: ArmOptions): ArmContext {
+  const { source, request, regexes, scheduler, engine, limits, moment } = options;
+  return {
+    source,
+    limits,
+    scheduler,
+    engine,
+    moment,
+    pane: request.pane,
+    isWith: (name) => set.asksFor(name),
+    compiled: (analysis) => {
+      const regex = regexes[request.regexes.indexOf(analysis)];
+      if (regex === undefined) throw new AppError("INTERNAL_ERROR", "a regex was not compiled");
+      return regex;
+    },
+    readText: (watch) => void wait.watches.add(watch),
+    readScreen: (pattern) => void patterns.push(pattern),
+    owner: (take) => ({
+      found: (found) => wait.found(() => take(found)),
+      missed: (gap) => wait.onMissed(gapWithin(source.epoch, gap)),
+      failed: (error) => wait.fail(error),
+    }),
+    changed: () => wait.check(),
+    fail: (error) => wait.fail(error),
+    onEnd: (cleanUp) => wait.onEnd(cleanUp),
+  };
 }
 
 /** Where a request begins to look, and what it has missed before that. @throws AppError INVALID_ARGUMENT */
@@ -112,17 +113,6 @@ export function startOf(source: OutputSource, from: WaitFrom, head: number): Wai
     }
   }
 }
-
-const owner = (
-  wait: ActiveWait,
-  set: PredicateSet,
-  kind: "pattern" | "prompt",
-  { epoch }: OutputSource,
-): WatchOwner => ({
-  found: (found) => wait.onFound(set, kind, found),
-  missed: (gap) => wait.onMissed(gapWithin(epoch, gap)),
-  failed: (error) => wait.fail(error),
-});
 
 function echoOf(
   wait: ActiveWait,

@@ -1,0 +1,25 @@
+/** What a client sends to wait: the predicates of the table, together or as alternatives, and how to look for them. */
+import * as v from "valibot";
+import { PREDICATES } from "../../daemon/waits/predicates/predicateTable.ts";
+import { fromSchema, inputRequestSchema, timeoutMs } from "../../protocol/api/nativeRequests.ts";
+
+type Row = (typeof PREDICATES)[number];
+type Fields = { readonly [Each in Row as Each["field"]]: v.OptionalSchema<Each["schema"], undefined> };
+
+const predicates = Object.fromEntries(PREDICATES.map(({ field, schema }) => [field, v.optional(schema)])) as Fields;
+
+const predicatesSchema = v.strictObject(predicates);
+export type NativePredicates = v.InferInput<typeof predicatesSchema>;
+
+export const waitRequestSchema = v.strictObject({
+  ...predicates,
+  anyOf: v.optional(v.pipe(v.array(predicatesSchema), v.minLength(1), v.maxLength(16))),
+  from: v.optional(fromSchema),
+  /** Where patterns look: in the output, or also at the rows of the screen that have changed since the wait began. */
+  on: v.optional(v.picklist(["stream", "screen"])),
+  timeoutMs,
+  /** Typed once the wait is armed; its echo satisfies nothing. */
+  send: v.optional(inputRequestSchema),
+});
+export type NativeWaitRequest = v.InferInput<typeof waitRequestSchema>;
+export type CheckedWaitRequest = v.InferOutput<typeof waitRequestSchema>;

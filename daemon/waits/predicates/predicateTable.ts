@@ -1,0 +1,9 @@
+/** The predicates there are, in the order in which help, schemas and results name them. */
+import { exit } from "./exit.ts";
+import { gone } from "./gone.ts";
+import { pattern } from "./pattern.ts";
+import { prompt } from "./prompt.ts";
+import { ready } from "./ready.ts";
+import { stable } from "./stable.ts";
+
+export const PREDICATES = [pattern, stable, exit, prompt, gone, ready] as const;

@@ -1,0 +1,70 @@
+/** A pattern: as a client writes it, as a wait is asked for it, and as it is once it was checked. */
+import * as v from "valibot";
+import { wellFormedText } from "../../protocol/api/nativeRequests.ts";
+import { encodeUtf8 } from "../../protocol/text/utf8.ts";
+import { analyseRegex, type RegexAnalysis } from "./regexAnalysis.ts";
+import { invalid, refuseKind, refuseUnknown, tooMuch } from "./requestErrors.ts";
+import type { WaitLimits } from "./waitLimits.ts";
+
+export type WaitPattern =
+  /** The text itself, case-sensitive. A line end is `\n`. */
+  | { readonly kind: "literal"; readonly text: string }
+  /**
+   * RE2 syntax (no look-around, no back-references). `.` does not cross lines unless `dotAll`; `^ $` hold at every line
+   * unless `multiline` is false: then `^` holds at the wait's start only and `$` at the end of the output so far. A match
+   * is at most `regexWindowBytes` long. One that rests on the end of output (`$`, `\b`, `\z`) must stay there for
+   * `settleMs` unless the line has ended, so that half a word is not taken for a whole one.
+   */
+  | {
+      readonly kind: "regex";
+      readonly text: string;
+      readonly ignoreCase?: boolean | undefined;
+      readonly multiline?: boolean | undefined;
+      readonly dotAll?: boolean | undefined;
+    };
+
+const wireSchema = v.union([
+  v.strictObject({ literal: v.pipe(wellFormedText, v.nonEmpty()) }),
+  v.strictObject({
+    regex: v.pipe(wellFormedText, v.nonEmpty()),
+    ignoreCase: v.optional(v.boolean()),
+    multiline: v.optional(v.boolean()),
+    dotAll: v.optional(v.boolean()),
+  }),
+]);
+
+/** `{literal}` or `{regex, ...}`. */
+export const patternSchema = (description: string) =>
+  v.pipe(wireSchema, v.description(description), v.transform(patternOf));
+
+function patternOf(pattern: v.InferOutput<typeof wireSchema>): WaitPattern {
+  if ("literal" in pattern) return { kind: "literal", text: pattern.literal };
+  const { regex, ignoreCase, multiline, dotAll } = pattern;
+  return { kind: "regex", text: regex, ignoreCase, multiline, dotAll };
+}
+
+export type CheckedPattern =
+  | { readonly kind: "literal"; readonly bytes: Buffer }
+  | { readonly kind: "regex"; readonly analysis: RegexAnalysis };
+
+const OPTIONS = new Set(["kind", "text", "ignoreCase", "multiline", "dotAll"]);
+
+/** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
+export function checkPattern(pattern: WaitPattern, limits: WaitLimits): CheckedPattern {
+  refuseUnknown(pattern, OPTIONS, "pattern option");
+  if (typeof pattern.text !== "string" || pattern.text === "") throw invalid("the pattern is empty");
+  const bytes = encodeUtf8(pattern.text);
+  if (bytes.length > limits.maxPatternBytes) throw tooMuch("pattern bytes", bytes.length, limits.maxPatternBytes);
+  // Plain text has LF for CR LF; a pattern copied from a terminal means the same.
+  if (pattern.kind === "literal")
+    return { kind: "literal", bytes: Buffer.from(pattern.text.replaceAll("\r\n", "\n"), "utf8") };
+  refuseKind(pattern.kind === "regex", "a pattern is literal or regex");
+  // Encoded and decoded: a lone surrogate would swallow the next character in re2-wasm.
+  const text = Buffer.from(bytes).toString("utf8");
+  const { ignoreCase = false, multiline = true, dotAll = false } = pattern;
+  return { kind: "regex", analysis: analyseRegex(text, { ignoreCase, multiline, dotAll }, limits) };
+}
+
+/** What the engine must compile for it. */
+export const regexesOf = (pattern: CheckedPattern): readonly RegexAnalysis[] =>
+  pattern.kind === "regex" ? [pattern.analysis] : [];
