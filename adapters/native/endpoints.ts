@@ -14,7 +14,7 @@ import { OPERATIONS } from "../operations/operationTable.ts";
 export type OtherEndpointId = "follow" | "serverEvents" | "socket" | "openapi" | "metrics" | "livez" | "readyz";
 
 /** An answer that is not JSON. */
-export type OtherAnswer = "events" | "socket" | "text";
+export type OtherAnswer = "events" | "socket" | "document" | "text";
 
 interface EndpointBase {
   readonly method: "GET" | "POST" | "DELETE";
@@ -30,6 +30,14 @@ interface EndpointBase {
   /** With an `Idempotency-Key` a request is done once. */
   readonly idempotent?: true | undefined;
   readonly errors: readonly ErrorCode[];
+  /** An answer of another status that is no error of ours. */
+  readonly failed?: {
+    readonly status: 503;
+    readonly description: string;
+    readonly answer: GenericSchema;
+    readonly example: unknown;
+  };
+  readonly example: { readonly input: unknown; readonly output: unknown };
 }
 export interface OperationEndpoint extends EndpointBase {
   readonly id: OperationName;
@@ -48,73 +56,96 @@ const OTHERS: readonly OtherEndpoint[] = [
     id: "follow",
     method: "GET",
     path: `${SERVER}/panes/:pane/stream`,
-    summary: "Output as server-sent events; `Last-Event-ID` goes before `from`.",
+    summary: "Follow a pane's output as server-sent events.",
+    description:
+      "`Last-Event-ID` takes precedence over `from`. Every byte comes once and in order, or a gap says which do not.",
     auth: true,
     query: streamQuerySchema,
     answer: "events",
+    example: {
+      input: { from: "snapshot", readiness: true },
+      output: "id: k3Jd9:1030\nevent: output\ndata: aGVsbG8K\n\n",
+    },
     errors: ["INVALID_ARGUMENT", ...ON_TMUX],
   },
   {
     id: "serverEvents",
     method: "GET",
     path: `${SERVER}/events`,
-    summary: "Everything that happens to sessions, windows and panes, as server-sent events; the whole tree first.",
+    summary: "Follow what happens to sessions, windows and panes, as server-sent events.",
+    description:
+      "The whole tree comes first, then every change once and in order. `Last-Event-ID` takes precedence over `after`.",
     auth: true,
     query: eventsQuerySchema,
     answer: "events",
+    example: {
+      input: { after: "0f1e2d3c4b5a:17", readiness: true },
+      output: 'id: 0f1e2d3c4b5a:18\nevent: pane-closed\ndata: {"type":"pane-closed","pane":"%5"}\n\n',
+    },
     errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
   },
   {
     id: "socket",
     method: "GET",
     path: "/v1/stream",
-    summary: "WebSocket for many panes: output as binary frames, credit, input, every operation.",
+    summary: "Open a WebSocket for many panes: output as binary frames, credit, input, every operation.",
     auth: true,
     answer: "socket",
+    example: { input: {}, output: undefined },
     errors: ["INVALID_ARGUMENT"],
   },
   {
     id: "openapi",
     method: "GET",
     path: "/v1/openapi.json",
-    summary: "This description.",
+    summary: "Read this description.",
     auth: false,
-    answer: "text",
+    answer: "document",
+    example: { input: {}, output: { openapi: "3.1.0" } },
     errors: [],
   },
   {
     id: "metrics",
     method: "GET",
     path: "/metrics",
-    summary: "Prometheus text.",
+    summary: "Read the metrics, as Prometheus text.",
     auth: true,
     answer: "text",
+    example: { input: {}, output: 'tmuxwire_sessions{server="main"} 1\n' },
     errors: [],
   },
   {
     id: "livez",
     method: "GET",
     path: "/livez",
-    summary: "The process answers.",
+    summary: "See whether the process answers.",
     auth: false,
     answer: okSchema,
+    example: { input: {}, output: { ok: true } },
     errors: [],
   },
   {
     id: "readyz",
     method: "GET",
     path: "/readyz",
-    summary: "200 when every server is ready, else 503.",
+    summary: "See whether every server is ready: 200, else 503.",
     auth: false,
     answer: healthSchema,
-    errors: ["CONNECTION_LOST"],
+    example: { input: {}, output: { ok: true, servers: { main: "ready" } } },
+    failed: {
+      status: 503,
+      description: "Not every server is ready.",
+      answer: healthSchema,
+      example: { ok: false, servers: { main: "connecting" } },
+    },
+    errors: [],
   },
 ];
 
 const operationEndpoints = Object.entries(OPERATIONS).map(([name, operation]): OperationEndpoint => {
   const id = name as OperationName;
   const { method, path, status }: OperationRoute = OPERATION_ROUTES[id];
-  const { summary, description, input, output, idempotent, errors } = operation;
+  const { summary, description, input, output, idempotent, errors, example } = operation;
   return {
     id,
     operation,
@@ -129,6 +160,7 @@ const operationEndpoints = Object.entries(OPERATIONS).map(([name, operation]): O
     status,
     idempotent,
     errors,
+    example,
   };
 });
 

@@ -2,7 +2,9 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import type { GenericSchema } from "valibot";
 import { errorAnswerSchema } from "../../protocol/api/nativeAnswers.ts";
-import { ERROR_SURFACES } from "../../protocol/errors.ts";
+import { IDEMPOTENCY_KEY_HEADER } from "../../protocol/api/nativeDelivery.ts";
+import { STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
+import { type ErrorCode, ERROR_SURFACES } from "../../protocol/errors.ts";
 import { type Endpoint, ENDPOINTS } from "./endpoints.ts";
 
 export function openApiDocument(version: string): object {
@@ -13,81 +15,144 @@ export function openApiDocument(version: string): object {
   }
   return {
     openapi: "3.1.0",
-    info: { title: "tmuxwire", version, description: "Panes of tmux: exact input, sequenced streams, instant waits." },
+    info: {
+      title: "tmuxwire",
+      version,
+      description: "Panes of tmux: exact input, sequenced streams, instant waits.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: "/", description: "The daemon that serves this description: http://127.0.0.1:7420 by default." }],
     paths,
     components: {
       schemas: { Error: jsonSchema(errorAnswerSchema, "output") },
-      securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer", description: "The token of the daemon's token file." },
+      },
     },
   };
 }
 
 function operation(endpoint: Endpoint): object {
-  const { id, summary, auth, body } = endpoint;
+  const { id, summary, description, auth, body, example } = endpoint;
   return {
     operationId: id,
     summary,
-    ...(auth ? { security: [{ bearer: [] }] } : {}),
+    ...(description === undefined ? {} : { description }),
+    security: auth ? [{ bearer: [] }] : [],
     parameters: [...pathParameters(endpoint), ...queryParameters(endpoint), ...headerParameters(endpoint)],
-    ...(body === undefined ? {} : { requestBody: { required: true, content: json(jsonSchema(body, "input")) } }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: json(jsonSchema(body, "input"), example.input) } }),
     responses: { ...success(endpoint), ...failures(endpoint) },
   };
 }
 
-const json = (schema: object): object => ({ "application/json": { schema } });
+const json = (schema: object, example: unknown): object => ({ "application/json": { schema, example } });
 
-function success({ answer, status, id }: Endpoint): object {
+function success({ answer, status, example: { output } }: Endpoint): object {
   switch (answer) {
     case "events":
-      return { 200: { description: "Events.", content: { "text/event-stream": { schema: { type: "string" } } } } };
+      return {
+        200: {
+          description: "Events.",
+          content: { "text/event-stream": { schema: { type: "string" }, example: output } },
+        },
+      };
     case "socket":
-      return { 101: { description: "The WebSocket protocol tmuxwire.v1 follows." } };
-    case "text": {
-      const type = id === "openapi" ? "application/json" : "text/plain; version=0.0.4";
-      return { 200: { description: "The text.", content: { [type]: {} } } };
-    }
+      return { 101: { description: `The WebSocket protocol ${STREAM_PROTOCOL} follows.` } };
+    case "document":
+      return { 200: { description: "OpenAPI 3.1.", content: json({ type: "object" }, output) } };
+    case "text":
+      return {
+        200: {
+          description: "The text.",
+          content: { "text/plain; version=0.0.4": { schema: { type: "string" }, example: output } },
+        },
+      };
     default:
-      return { [status ?? 200]: { description: "Done.", content: json(jsonSchema(answer, "output")) } };
+      return { [status ?? 200]: { description: "Done.", content: json(jsonSchema(answer, "output"), output) } };
   }
 }
 
+const FORBIDDEN = {
+  description: "The peer, Host or Origin is not let in.",
+  content: { "text/plain": { schema: { type: "string" }, example: "forbidden" } },
+};
+
 /** One response per status; codes that share one stand side by side. */
-function failures({ errors, auth, body }: Endpoint): object {
+function failures({ errors, auth, body, answer, failed }: Endpoint): object {
   const common = body === undefined ? [] : (["INVALID_ARGUMENT", "BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const);
   const codes = new Set([...(auth ? (["UNAUTHORIZED"] as const) : []), ...common, ...errors]);
-  const byStatus: Record<number, string[]> = {};
+  const byStatus: Record<number, ErrorCode[]> = {};
   for (const code of codes) (byStatus[ERROR_SURFACES[code].httpStatus] ??= []).push(code);
-  return Object.fromEntries(
-    Object.entries(byStatus).map(([status, names]) => [
-      status,
-      { description: names.join(", "), content: json({ $ref: "#/components/schemas/Error" }) },
-    ]),
-  );
+  const responses = Object.entries(byStatus).map(([status, names]) => [status, failure(names)]);
+  // Nothing but 101 is a success here: whatever else comes is an error.
+  if (answer === "socket") responses.push(["default", failure(["INTERNAL_ERROR"])]);
+  if (failed !== undefined) {
+    const content = json(jsonSchema(failed.answer, "output"), failed.example);
+    responses.push([String(failed.status), { description: failed.description, content }]);
+  }
+  return { ...Object.fromEntries(responses), 403: FORBIDDEN };
 }
 
+function failure(codes: readonly ErrorCode[]): object {
+  const example = { error: { code: codes[0], message: "What to do next, in one line." } };
+  return { description: codes.join(", "), content: json({ $ref: "#/components/schemas/Error" }, example) };
+}
+
+/** What stands in the places of paths. */
+const PLACES: Readonly<Record<string, { readonly description: string; readonly example: string }>> = {
+  server: { description: "The name of a tmux server, as `listServers` tells it.", example: "main" },
+  session: { description: "A session's name, exactly, or its id such as $3.", example: "work" },
+  pane: { description: "A pane's number (5 for %5), or a session's name: its active pane.", example: "5" },
+};
+
 function pathParameters({ path }: Endpoint): object[] {
-  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+  return [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => ({
     name,
     in: "path",
     required: true,
     schema: { type: "string" },
-    ...(name === "pane" ? { description: "A pane's number (5 for %5), or a session's name: its active pane." } : {}),
+    ...PLACES[name],
   }));
 }
 
-function queryParameters({ query }: Endpoint): object[] {
+function queryParameters({ query, example }: Endpoint): object[] {
   if (query === undefined) return [];
-  const { properties = {} } = jsonSchema(query, "input") as { properties?: Record<string, object> };
-  return Object.entries(properties).map(([name, schema]) => ({ name, in: "query", required: false, schema }));
+  const { properties = {} } = jsonSchema(query, "input") as { properties?: Record<string, { description?: string }> };
+  const examples = example.input as Readonly<Record<string, unknown>>;
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: "query",
+    required: false,
+    description,
+    schema,
+    ...(examples[name] === undefined ? {} : { example: examples[name] }),
+  }));
 }
 
-function headerParameters({ id, idempotent }: Endpoint): object[] {
-  const names = [
-    ...(id === "follow" || id === "serverEvents" ? ["Last-Event-ID"] : []),
-    ...(idempotent === true ? ["Idempotency-Key"] : []),
+function headerParameters({ answer, idempotent }: Endpoint): object[] {
+  return [
+    ...(answer === "events"
+      ? [header("Last-Event-ID", "The id of the last event that is known: go on after it.", "k3Jd9:1024")]
+      : []),
+    ...(answer === "socket"
+      ? [header("Sec-WebSocket-Protocol", "What the client speaks; a browser adds its token.", STREAM_PROTOCOL)]
+      : []),
+    ...(idempotent === true
+      ? [header(IDEMPOTENCY_KEY_HEADER, "Under the same key a request is done once.", "task-17")]
+      : []),
   ];
-  return names.map((name) => ({ name, in: "header", required: false, schema: { type: "string" } }));
 }
+
+const header = (name: string, description: string, example: string): object => ({
+  name,
+  in: "header",
+  required: false,
+  description,
+  schema: { type: "string" },
+  example,
+});
 
 /** Checks that JSON Schema cannot say are left out; the daemon makes them all the same. */
 function jsonSchema(schema: GenericSchema, typeMode: "input" | "output"): object {

@@ -38,7 +38,7 @@ export const EXAMPLE_WINDOW = {
   name: "bash",
   cols: 120,
   rows: 40,
-  layout: "b25f,120x40,0,0,5",
+  layout: "ab02,120x40,0,0,5",
   root: { kind: "pane", cols: 120, rows: 40, left: 0, top: 0, pane: paneIdOf(5) },
   zoomed: false,
   panes: ["%5"],

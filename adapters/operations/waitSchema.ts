@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { PREDICATES } from "../../daemon/waits/predicates/predicateTable.ts";
 import { fromSchema, inputRequestSchema, timeoutMs } from "../../protocol/api/nativeRequests.ts";
+import { told } from "../../protocol/api/told.ts";
 
 type Row = (typeof PREDICATES)[number];
 type Fields = { readonly [Each in Row as Each["field"]]: v.OptionalSchema<Each["schema"], undefined> };
@@ -13,13 +14,21 @@ export type NativePredicates = v.InferInput<typeof predicatesSchema>;
 
 export const waitRequestSchema = v.strictObject({
   ...predicates,
-  anyOf: v.optional(v.pipe(v.array(predicatesSchema), v.minLength(1), v.maxLength(16))),
+  anyOf: v.optional(
+    told(
+      v.pipe(v.array(predicatesSchema), v.minLength(1), v.maxLength(16)),
+      "Sets of predicates, one of which must hold besides those above.",
+    ),
+  ),
   from: v.optional(fromSchema),
-  /** Where patterns look: in the output, or also at the rows of the screen that have changed since the wait began. */
-  on: v.optional(v.picklist(["stream", "screen"])),
+  on: v.optional(
+    told(
+      v.picklist(["stream", "screen"]),
+      "Where patterns look: in the output, or also at the rows of the screen that have changed since the wait began.",
+    ),
+  ),
   timeoutMs,
-  /** Typed once the wait is armed; its echo satisfies nothing. */
-  send: v.optional(inputRequestSchema),
+  send: v.optional(told(inputRequestSchema, "Typed once the wait is armed; its echo satisfies nothing.")),
 });
 export type NativeWaitRequest = v.InferInput<typeof waitRequestSchema>;
 export type CheckedWaitRequest = v.InferOutput<typeof waitRequestSchema>;

@@ -1,6 +1,7 @@
 /** A pattern: as a client writes it, as a wait is asked for it, and as it is once it was checked. */
 import * as v from "valibot";
 import { wellFormedText } from "../../protocol/api/nativeRequests.ts";
+import { told } from "../../protocol/api/told.ts";
 import { encodeUtf8 } from "../../protocol/text/utf8.ts";
 import { analyseRegex, type RegexAnalysis } from "./regexAnalysis.ts";
 import { invalid, refuseKind, refuseUnknown, tooMuch } from "./requestErrors.ts";
@@ -24,12 +25,12 @@ export type WaitPattern =
     };
 
 const wireSchema = v.union([
-  v.strictObject({ literal: v.pipe(wellFormedText, v.nonEmpty()) }),
+  v.strictObject({ literal: told(v.pipe(wellFormedText, v.nonEmpty()), "This text, as it is; a line end is LF.") }),
   v.strictObject({
-    regex: v.pipe(wellFormedText, v.nonEmpty()),
-    ignoreCase: v.optional(v.boolean()),
-    multiline: v.optional(v.boolean()),
-    dotAll: v.optional(v.boolean()),
+    regex: told(v.pipe(wellFormedText, v.nonEmpty()), "This regular expression, in RE2 syntax."),
+    ignoreCase: v.optional(told(v.boolean(), "Upper and lower case are the same.")),
+    multiline: v.optional(told(v.boolean(), "The anchors ^ and $ hold at every line; default true.")),
+    dotAll: v.optional(told(v.boolean(), "A dot is a line end as well.")),
   }),
 ]);
 

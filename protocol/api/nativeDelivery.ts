@@ -2,6 +2,7 @@
  * Prompts and answers to dialogs in the native API (docs/contracts/native.md §9): what is asked, and what became of it.
  */
 import * as v from "valibot";
+import { told } from "./told.ts";
 
 /** Bounds of the contract. */
 export const NATIVE_MAX_DELIVERY_MS = 600_000;
@@ -12,65 +13,106 @@ export const NATIVE_MAX_OPTIONS = 64;
 export const IDEMPOTENCY_KEY_HEADER = "idempotency-key";
 
 const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
-const option = whole(0, NATIVE_MAX_OPTIONS - 1);
-const timeoutMs = v.optional(whole(1, NATIVE_MAX_DELIVERY_MS));
+const option = told(whole(0, NATIVE_MAX_OPTIONS - 1), "Which option, from 0.");
+const timeoutMs = v.optional(
+  told(whole(1, NATIVE_MAX_DELIVERY_MS), "Give up after this many milliseconds; default 10000."),
+);
 
 export const submitRequestSchema = v.strictObject({
-  text: v.string(),
-  /** What the program is, when the daemon guesses wrong. */
-  profile: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(64))),
-  /** While it is busy: `refuse` (default), or `queue` where the program keeps prompts for later. */
-  whileBusy: v.optional(v.picklist(["refuse", "queue"])),
-  /** While somebody's text stands in the prompt box: `refuse` (default), or `wait` until it is empty. */
-  whileTyping: v.optional(v.picklist(["refuse", "wait"])),
-  /** While an agent's screen shows nothing known: `refuse` (default), or `type` all the same. */
-  whileUnknown: v.optional(v.picklist(["refuse", "type"])),
-  /** Empty the prompt box first. */
-  clearFirst: v.optional(v.boolean()),
-  /** A text that the program would take for more than text stays text, or is refused. */
-  literal: v.optional(v.boolean()),
-  /** Least time between the text and Enter, instead of the profile's. */
-  gapMs: v.optional(whole(0, NATIVE_MAX_GAP_MS)),
+  text: told(v.string(), "The prompt; line ends stay inside it."),
+  profile: v.optional(
+    told(
+      v.pipe(v.string(), v.nonEmpty(), v.maxLength(64)),
+      "What the program is, when the daemon guesses wrong: a name of `tmuxwire profiles`.",
+    ),
+  ),
+  whileBusy: v.optional(
+    told(
+      v.picklist(["refuse", "queue"]),
+      "While it is busy: refuse (default), or queue where the program keeps prompts for later.",
+    ),
+  ),
+  whileTyping: v.optional(
+    told(
+      v.picklist(["refuse", "wait"]),
+      "While somebody's text is in the prompt box: refuse (default), or wait until it is empty.",
+    ),
+  ),
+  whileUnknown: v.optional(
+    told(
+      v.picklist(["refuse", "type"]),
+      "While an agent's screen shows nothing known: refuse (default), or type anyway.",
+    ),
+  ),
+  clearFirst: v.optional(told(v.boolean(), "Empty the prompt box first.")),
+  literal: v.optional(
+    told(v.boolean(), "Keep the program from taking the text for a command of its own, or refuse it."),
+  ),
+  gapMs: v.optional(
+    told(whole(0, NATIVE_MAX_GAP_MS), "Least milliseconds between the text and Enter, instead of the profile's."),
+  ),
   timeoutMs,
 });
 export type NativeSubmitRequest = v.InferInput<typeof submitRequestSchema>;
 
 export const chooseRequestSchema = v.strictObject({
-  answer: v.variant("kind", [
-    /** One option, from 0. */
-    v.strictObject({ kind: v.literal("option"), index: option }),
-    /** Through the dialog's own way for free text. */
-    v.strictObject({ kind: v.literal("other"), text: v.string() }),
-    /** For each question in turn, its options. */
-    v.strictObject({
-      kind: v.literal("multi"),
-      answers: v.pipe(
-        v.array(v.pipe(v.array(option), v.minLength(1), v.maxLength(NATIVE_MAX_OPTIONS))),
-        v.minLength(1),
-        v.maxLength(NATIVE_MAX_ANSWERS),
-      ),
-    }),
-  ]),
-  /** The dialog that is meant; another one is not answered. */
-  dialogId: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(64))),
+  answer: told(
+    v.variant("kind", [
+      v.strictObject({ kind: told(v.literal("option"), "One option."), index: option }),
+      v.strictObject({
+        kind: told(v.literal("other"), "Free text, in the dialog's own way for it."),
+        text: told(v.string(), "The text."),
+      }),
+      v.strictObject({
+        kind: told(v.literal("multi"), "Several questions, or several options of one."),
+        answers: told(
+          v.pipe(
+            v.array(v.pipe(v.array(option), v.minLength(1), v.maxLength(NATIVE_MAX_OPTIONS))),
+            v.minLength(1),
+            v.maxLength(NATIVE_MAX_ANSWERS),
+          ),
+          "For each question in turn, its options.",
+        ),
+      }),
+    ]),
+    "What to answer.",
+  ),
+  dialogId: v.optional(
+    told(
+      v.pipe(v.string(), v.nonEmpty(), v.maxLength(64)),
+      "The id of the dialog that is meant; another one is not answered.",
+    ),
+  ),
   timeoutMs,
 });
 export type NativeChooseRequest = v.InferInput<typeof chooseRequestSchema>;
 
-const ms = v.nullable(v.number());
+const ms = (text: string) => told(v.nullable(v.number()), text);
 
 export const deliveryAnswerSchema = v.object({
-  outcome: v.picklist(["submitted", "queued", "echoed_unconfirmed", "not_echoed", "indeterminate"]),
-  /** The pane's output that it caused is after this; null when nothing was typed. */
-  position: v.nullable(v.string()),
-  latencyMs: v.number(),
-  firstByteMs: ms,
-  enterMs: ms,
-  enterPresses: v.pipe(v.number(), v.integer(), v.minValue(0)),
-  confirmedBy: v.optional(v.picklist(["readiness", "screen", "output"])),
-  /** `screenNote`: what the screen says where that speaks against the prompt, or nothing speaks for it. Foreign text. */
-  details: v.optional(v.object({ screenNote: v.optional(v.string()) })),
-  /** An earlier request with this key had this result; nothing was typed now. */
-  repeated: v.optional(v.boolean()),
+  outcome: told(
+    v.picklist(["submitted", "queued", "echoed_unconfirmed", "not_echoed", "indeterminate"]),
+    "What became of it.",
+  ),
+  position: told(
+    v.nullable(v.string()),
+    "The output that it caused is after this position; null when nothing was typed.",
+  ),
+  latencyMs: told(v.number(), "Milliseconds from the request to this answer."),
+  firstByteMs: ms("Milliseconds from the request to the first byte typed; null when nothing was."),
+  enterMs: ms("Milliseconds from the request to Enter; null when it was not pressed."),
+  enterPresses: told(v.pipe(v.number(), v.integer(), v.minValue(0)), "How often Enter was pressed."),
+  confirmedBy: v.optional(told(v.picklist(["readiness", "screen", "output"]), "What said that the program took it.")),
+  details: v.optional(
+    told(
+      v.object({
+        screenNote: v.optional(
+          told(v.string(), "What the screen says that speaks against the prompt, one line. Foreign text."),
+        ),
+      }),
+      "More about the outcome.",
+    ),
+  ),
+  repeated: v.optional(told(v.boolean(), "An earlier request with this key had this result; nothing was typed now.")),
 });
 export type NativeDelivery = v.InferOutput<typeof deliveryAnswerSchema>;

@@ -5,139 +5,187 @@
  */
 import * as v from "valibot";
 import type { LayoutOperationName } from "./operationRoutes.ts";
+import { told } from "./told.ts";
 
 const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
-const target = v.pipe(v.string(), v.nonEmpty(), v.maxLength(256));
-const flag = v.optional(v.boolean());
 const name = v.pipe(v.string(), v.nonEmpty(), v.maxLength(256));
-const cells = whole(1, 1_000);
+const target = (text: string) => told(name, text);
+const flag = (text: string) => v.optional(told(v.boolean(), text));
+const cells = (text: string) => told(whole(1, 1_000), text);
+const SIZE = v.union([
+  whole(1, 1_000),
+  v.pipe(v.string(), v.regex(/^(?:[1-9]\d?|100)%$/, "a size is cells, or 1% to 100%")),
+]);
 /** Cells, or percent of what there is. */
-const size = v.union([cells, v.pipe(v.string(), v.regex(/^(?:[1-9]\d?|100)%$/, "a size is cells, or 1% to 100%"))]);
-const side = v.picklist(["up", "down", "left", "right"]);
-const value = v.nullable(v.pipe(v.string(), v.nonEmpty(), v.maxLength(64)));
+const size = (text: string) => v.optional(told(SIZE, text));
+const side = (text: string) => v.optional(told(v.picklist(["up", "down", "left", "right"]), text));
+const value = told(
+  v.nullable(v.pipe(v.string(), v.nonEmpty(), v.maxLength(64))),
+  "What to set it to; null removes its own value.",
+);
+
+const pane = target("A pane: %5, 5, or a session's name for its active pane.");
+const window = target("A window: @3, a pane in it such as %5, or a session's name for its active window.");
+const session = target("A session's name, exactly, or its id such as $2.");
 
 const program = {
-  /** argv; the user's shell when absent. */
-  command: v.optional(v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(1_024))),
-  cwd: v.optional(v.pipe(v.string(), v.startsWith("/", "cwd must be an absolute path"), v.maxLength(4_096))),
-  environment: v.optional(v.record(v.string(), v.string())),
+  command: v.optional(
+    told(
+      v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(1_024)),
+      "The program and its arguments; the user's shell when absent.",
+    ),
+  ),
+  cwd: v.optional(
+    told(
+      v.pipe(v.string(), v.startsWith("/", "cwd must be an absolute path"), v.maxLength(4_096)),
+      "Where the program runs: an absolute path.",
+    ),
+  ),
+  environment: v.optional(told(v.record(v.string(), v.string()), "Variables of the program, by name.")),
 };
+const detached = flag("Leave the active pane and window as they are.");
 const place = {
-  direction: v.optional(v.picklist(["vertical", "horizontal"])),
-  size: v.optional(size),
-  before: flag,
-  full: flag,
-  detached: flag,
+  direction: v.optional(
+    told(
+      v.picklist(["vertical", "horizontal"]),
+      "Below the other pane (vertical, the default) or beside it (horizontal).",
+    ),
+  ),
+  size: size("Its size: cells, or percent such as 30%."),
+  before: flag("Above or to the left of the other pane instead."),
+  full: flag("As wide or as high as the whole window."),
+  detached,
 };
+
+const OPTION = "An option that is safe to set; any other is refused with the list of those that are.";
 
 export const LAYOUT_OPERATIONS = {
   "new-window": {
     summary: "Make a window with one pane.",
     example: { session: "work", name: "logs", command: ["tail", "-f", "log"] },
     body: v.strictObject({
-      session: target,
-      name: v.optional(name),
-      after: v.optional(target),
-      detached: flag,
+      session,
+      name: v.optional(told(name, "The window's name.")),
+      after: v.optional(target("Put it right after this window of the session.")),
+      detached,
       ...program,
     }),
   },
   "split-window": {
     summary: "Make a pane beside or below another.",
     example: { pane: "%5", direction: "horizontal", size: "30%" },
-    body: v.strictObject({ pane: target, ...place, ...program }),
+    body: v.strictObject({ pane, ...place, ...program }),
   },
   "kill-pane": {
     summary: "End a pane and its program.",
     example: { pane: "%5" },
-    body: v.strictObject({ pane: target }),
+    body: v.strictObject({ pane }),
   },
   "kill-window": {
     summary: "End a window and every program in it.",
     example: { window: "@0" },
-    body: v.strictObject({ window: target }),
+    body: v.strictObject({ window }),
   },
   "rename-window": {
     summary: "Give a window another name.",
     example: { window: "@0", name: "logs" },
-    body: v.strictObject({ window: target, name }),
+    body: v.strictObject({ window, name: told(name, "The new name.") }),
   },
   "rename-session": {
     summary: "Give a session another name.",
     example: { session: "work", name: "done" },
-    body: v.strictObject({ session: target, name }),
+    body: v.strictObject({ session, name: told(name, "The new name.") }),
   },
   "select-pane": {
     summary: "Make a pane, or its neighbour, the active one.",
     example: { pane: "%5", direction: "left" },
-    body: v.strictObject({ pane: target, direction: v.optional(side) }),
+    body: v.strictObject({ pane, direction: side("Its neighbour on this side instead.") }),
   },
   "select-window": {
     summary: "Make a window the active one of its sessions.",
     example: { window: "@0" },
-    body: v.strictObject({ window: target, session: v.optional(target) }),
+    body: v.strictObject({
+      window,
+      session: v.optional(target("Only in this one of its sessions; default: in all of them.")),
+    }),
   },
   "swap-pane": {
     summary: "Let two panes change places.",
     example: { pane: "%5", with: "%7" },
-    body: v.strictObject({ pane: target, with: target, detached: flag }),
+    body: v.strictObject({ pane, with: target("The other pane."), detached }),
   },
   "move-pane": {
     summary: "Move a pane beside or below another, of any window.",
     example: { pane: "%5", to: "%7", direction: "horizontal" },
-    body: v.strictObject({ pane: target, to: target, ...place }),
+    body: v.strictObject({ pane, to: target("The pane to put it next to."), ...place }),
   },
   "join-pane": {
     summary: "The same as move-pane.",
     example: { pane: "%5", to: "work" },
-    body: v.strictObject({ pane: target, to: target, ...place }),
+    body: v.strictObject({ pane, to: target("The pane to put it next to."), ...place }),
   },
   "break-pane": {
     summary: "Give a pane a window of its own.",
     example: { pane: "%5", name: "logs" },
-    body: v.strictObject({ pane: target, session: v.optional(target), name: v.optional(name), detached: flag }),
+    body: v.strictObject({
+      pane,
+      session: v.optional(target("The session the window is made in; default: the one of the pane.")),
+      name: v.optional(told(name, "The window's name.")),
+      detached,
+    }),
   },
   "resize-pane": {
     summary: "Set a pane's size, move one of its borders, or zoom it.",
     example: { pane: "%5", cols: "40%" },
     body: v.strictObject({
-      pane: target,
-      cols: v.optional(size),
-      rows: v.optional(size),
-      direction: v.optional(side),
-      cells: v.optional(cells),
-      zoom: flag,
+      pane,
+      cols: size("Its width: cells, or percent of the window."),
+      rows: size("Its height: cells, or percent of the window."),
+      direction: side("Move its border to this side."),
+      cells: v.optional(cells("How far to move the border; default 1.")),
+      zoom: flag("True: it covers the window afterwards. False: it does not."),
     }),
   },
   "resize-window": {
     summary: "Set a window's size, or let its terminals decide again.",
     example: { window: "@0", cols: 120, rows: 40 },
-    body: v.strictObject({ window: target, cols: v.optional(cells), rows: v.optional(cells), automatic: flag }),
+    body: v.strictObject({
+      window,
+      cols: v.optional(cells("Its width.")),
+      rows: v.optional(cells("Its height.")),
+      automatic: flag("Let the terminals that show it decide again."),
+    }),
   },
   "select-layout": {
     summary: "Arrange a window's panes.",
     example: { window: "@0", layout: "tiled" },
-    body: v.strictObject({ window: target, layout: v.pipe(v.string(), v.nonEmpty(), v.maxLength(65_536)) }),
+    body: v.strictObject({
+      window,
+      layout: told(
+        v.pipe(v.string(), v.nonEmpty(), v.maxLength(65_536)),
+        "One of even-horizontal, even-vertical, main-horizontal, main-vertical, tiled, spread, or a layout as tmux writes it.",
+      ),
+    }),
   },
   "respawn-pane": {
     summary: "Start a program in a new pane in the place of another.",
     example: { pane: "%5", command: ["make", "-j8"] },
-    body: v.strictObject({ pane: target, ...program }),
+    body: v.strictObject({ pane, ...program }),
   },
   "clear-history": {
     summary: "Forget what a pane has shown before its screen.",
     example: { pane: "%5" },
-    body: v.strictObject({ pane: target }),
+    body: v.strictObject({ pane }),
   },
   "set-window-option": {
     summary: "Set one of a window's own options, or take it back.",
     example: { window: "@0", option: "remain-on-exit", value: "on" },
-    body: v.strictObject({ window: target, option: name, value }),
+    body: v.strictObject({ window, option: told(name, OPTION), value }),
   },
   "set-pane-option": {
     summary: "Set one of a pane's own options, or take it back.",
     example: { pane: "%5", option: "remain-on-exit", value: null },
-    body: v.strictObject({ pane: target, option: name, value }),
+    body: v.strictObject({ pane, option: told(name, OPTION), value }),
   },
 } as const satisfies Readonly<
   Record<LayoutOperationName, { readonly summary: string; readonly example: object; readonly body: v.GenericSchema }>
@@ -149,8 +197,8 @@ export type NativeLayoutRequest<Name extends LayoutOperationName> = v.InferInput
 
 /** Where that which was made, moved or asked about is now. */
 export const layoutResultSchema = v.object({
-  session: v.nullable(v.string()),
-  window: v.nullable(v.string()),
-  pane: v.nullable(v.string()),
+  session: told(v.nullable(v.string()), "The session it is in, such as $0; null where that does not apply."),
+  window: told(v.nullable(v.string()), "The window, such as @3; null where that does not apply."),
+  pane: told(v.nullable(v.string()), "The pane, such as %5; null where that does not apply."),
 });
 export type NativeLayoutResult = v.InferOutput<typeof layoutResultSchema>;

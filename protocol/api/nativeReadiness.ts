@@ -3,37 +3,38 @@
  * and labels are whatever the program draws.
  */
 import * as v from "valibot";
+import { told } from "./told.ts";
 
 export const READINESS_STATE_NAMES = ["starting", "idle", "busy", "asking", "dead", "unknown"] as const;
 
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const count = (text: string) => told(v.pipe(v.number(), v.integer(), v.minValue(0)), text);
+
+const dialogOptionSchema = v.object({
+  index: count("Its place, from 0: what `choose` takes."),
+  number: v.optional(told(v.string(), "The number or letter in front of it.")),
+  label: told(v.string(), "What it says. Foreign text."),
+  checked: v.optional(told(v.boolean(), "Where several may be chosen: whether this one is.")),
+  keys: told(v.array(v.string()), "Keys that choose it from where the mark is; none when no way is known."),
+});
 
 export const dialogSchema = v.object({
-  /** Changes when another dialog takes its place. */
-  id: v.string(),
-  text: v.string(),
-  options: v.array(
-    v.object({
-      index: count,
-      number: v.optional(v.string()),
-      label: v.string(),
-      /** Where several may be chosen: whether this one is. */
-      checked: v.optional(v.boolean()),
-      /** Keys that choose it from where the mark stands; none when no way is known. */
-      keys: v.array(v.string()),
-    }),
-  ),
-  otherIndex: v.optional(count),
-  marked: v.optional(count),
-  multi: v.boolean(),
+  id: told(v.string(), "Changes when another dialog takes its place."),
+  text: told(v.string(), "What it asks. Foreign text."),
+  options: told(v.array(dialogOptionSchema), "What can be chosen."),
+  otherIndex: v.optional(count("The option behind which free text is taken.")),
+  marked: v.optional(count("The option the mark is on.")),
+  multi: told(v.boolean(), "Whether several options may be chosen."),
 });
 
 export const readinessSchema = v.object({
-  state: v.picklist(READINESS_STATE_NAMES),
-  source: v.picklist(["exit", "hook", "osc7501", "osc133", "title", "bracketedPaste", "screen", "none"]),
-  sinceUnixMs: v.number(),
-  position: v.nullable(v.string()),
-  profile: v.string(),
-  dialog: v.optional(dialogSchema),
+  state: told(v.picklist(READINESS_STATE_NAMES), "What the program is doing."),
+  source: told(
+    v.picklist(["exit", "hook", "osc7501", "osc133", "title", "bracketedPaste", "screen", "none"]),
+    "What says so.",
+  ),
+  sinceUnixMs: told(v.number(), "When the state began: Unix time in milliseconds."),
+  position: told(v.nullable(v.string()), "Where in the output it began; null when that is not known."),
+  profile: told(v.string(), "What the program is taken for: a name of `tmuxwire profiles`."),
+  dialog: v.optional(told(dialogSchema, "The dialog that is open.")),
 });
 export type NativeReadiness = v.InferOutput<typeof readinessSchema>;

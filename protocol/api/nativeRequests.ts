@@ -3,6 +3,7 @@
  * types, OpenAPI and the client's typings come. Objects are strict: a misspelt field is an error, not a surprise.
  */
 import * as v from "valibot";
+import { told } from "./told.ts";
 
 /** Bounds of the contract. */
 export const NATIVE_MAX_BODY_BYTES = 2_097_152;
@@ -25,36 +26,62 @@ export const wellFormedText = v.pipe(
 const text = wellFormedText;
 const base64 = v.pipe(v.string(), v.base64("base64 must be standard base64 with padding"));
 const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
-export const timeoutMs = v.optional(whole(1, NATIVE_MAX_TIMEOUT_MS));
+export const timeoutMs = v.optional(
+  told(whole(1, NATIVE_MAX_TIMEOUT_MS), "Give up after this many milliseconds; default 30000."),
+);
 
+const given = {
+  text: v.optional(told(text, "What to type; either this or base64.")),
+  base64: v.optional(told(base64, "The bytes to type, in base64; either this or text.")),
+};
 export const inputPartSchema = v.variant("kind", [
-  v.strictObject({ kind: v.literal("text"), text: v.optional(text), base64: v.optional(base64) }),
-  v.strictObject({ kind: v.literal("paste"), text: v.optional(text), base64: v.optional(base64) }),
+  v.strictObject({ kind: told(v.literal("text"), "Bytes that arrive as they are."), ...given }),
+  v.strictObject({ kind: told(v.literal("paste"), "A paste, bracketed when the program asked for that."), ...given }),
   v.strictObject({
-    kind: v.literal("keys"),
-    keys: v.pipe(v.array(v.pipe(v.string(), v.nonEmpty(), v.maxLength(48))), v.maxLength(NATIVE_MAX_KEYS)),
+    kind: told(v.literal("keys"), "Keys by tmux's names."),
+    keys: told(
+      v.pipe(v.array(v.pipe(v.string(), v.nonEmpty(), v.maxLength(48))), v.maxLength(NATIVE_MAX_KEYS)),
+      "Key names such as C-c, Up or Escape.",
+    ),
   }),
-  v.strictObject({ kind: v.literal("enter") }),
+  v.strictObject({ kind: told(v.literal("enter"), "The Enter key.") }),
 ]);
 export type NativeInputPart = v.InferInput<typeof inputPartSchema>;
 
-const parts = v.pipe(v.array(inputPartSchema), v.minLength(1), v.maxLength(NATIVE_MAX_PARTS));
+const parts = told(
+  v.pipe(v.array(inputPartSchema), v.minLength(1), v.maxLength(NATIVE_MAX_PARTS)),
+  "What to type, in order.",
+);
 
 export const inputRequestSchema = v.strictObject({ parts });
 export type NativeInputRequest = v.InferInput<typeof inputRequestSchema>;
 
+const cols = told(whole(1, NATIVE_MAX_SIZE), "Width in columns.");
+const rows = told(whole(1, NATIVE_MAX_SIZE), "Height in rows.");
+
 export const createSessionSchema = v.strictObject({
-  name: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(256))),
-  cwd: v.optional(v.pipe(v.string(), v.startsWith("/", "cwd must be an absolute path"), v.maxLength(4_096))),
-  /** argv; the user's shell when absent. */
-  command: v.optional(v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(1_024))),
-  cols: v.optional(whole(1, NATIVE_MAX_SIZE)),
-  rows: v.optional(whole(1, NATIVE_MAX_SIZE)),
-  remainOnExit: v.optional(v.boolean()),
+  name: v.optional(
+    told(v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)), "Its name; the daemon finds one when absent."),
+  ),
+  cwd: v.optional(
+    told(
+      v.pipe(v.string(), v.startsWith("/", "cwd must be an absolute path"), v.maxLength(4_096)),
+      "Where the program runs: an absolute path.",
+    ),
+  ),
+  command: v.optional(
+    told(
+      v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(1_024)),
+      "The program and its arguments; the user's shell when absent.",
+    ),
+  ),
+  cols: v.optional(cols),
+  rows: v.optional(rows),
+  remainOnExit: v.optional(told(v.boolean(), "Keep the pane readable when its program has ended.")),
 });
 export type NativeCreateSession = v.InferInput<typeof createSessionSchema>;
 
-export const sizeRequestSchema = v.strictObject({ cols: whole(1, NATIVE_MAX_SIZE), rows: whole(1, NATIVE_MAX_SIZE) });
+export const sizeRequestSchema = v.strictObject({ cols, rows });
 export type NativeSize = v.InferInput<typeof sizeRequestSchema>;
 
 /** Where reading begins. Streams take all forms, waits all but `snapshot`. */
@@ -64,33 +91,46 @@ export const fromSchema = v.pipe(
     /^(?:now|snapshot|tail:\d{1,6}|[0-9A-Za-z]{1,32}:\d{1,16})$/,
     "from is now, snapshot, tail:LINES or a position such as k3Jd9:1024",
   ),
+  v.description("Where to begin: now, snapshot, tail:LINES, or a position such as k3Jd9:1024."),
 );
 
 export const runRequestSchema = v.strictObject({
-  command: v.pipe(text, v.nonEmpty(), v.maxLength(NATIVE_MAX_RUN_BYTES)),
+  command: told(v.pipe(text, v.nonEmpty(), v.maxLength(NATIVE_MAX_RUN_BYTES)), "A line for the shell."),
   timeoutMs,
-  /** Output kept; what came before it is a declared gap. */
-  maxOutputBytes: v.optional(whole(1, NATIVE_MAX_OUTPUT_BYTES)),
-  /** `text`: escape sequences dropped. `raw`: the bytes, base64. */
-  format: v.optional(v.picklist(["text", "raw"])),
+  maxOutputBytes: v.optional(
+    told(
+      whole(1, NATIVE_MAX_OUTPUT_BYTES),
+      "How much output to keep; what came before is told as a gap. Default 1 MiB.",
+    ),
+  ),
+  format: v.optional(
+    told(
+      v.picklist(["text", "raw"]),
+      "Of the output: text without escape sequences (default), or raw bytes in base64.",
+    ),
+  ),
 });
 export type NativeRunRequest = v.InferInput<typeof runRequestSchema>;
 
 export const captureRequestSchema = v.strictObject({
-  /** The last lines of history and screen; absent: the visible screen. */
-  lines: v.optional(whole(1, NATIVE_MAX_LINES)),
-  joined: v.optional(v.boolean()),
-  ansi: v.optional(v.boolean()),
+  lines: v.optional(
+    told(whole(1, NATIVE_MAX_LINES), "The last lines of history and screen, up to 5000; default: the visible screen."),
+  ),
+  joined: v.optional(told(v.boolean(), "Join lines that tmux wrapped.")),
+  ansi: v.optional(told(v.boolean(), "Keep colours and attributes.")),
 });
 export type NativeCaptureRequest = v.InferInput<typeof captureRequestSchema>;
 
-/** `readiness`: events of that name as well, the state at the beginning first. */
-export const streamQuerySchema = v.strictObject({ from: v.optional(fromSchema), readiness: v.optional(v.boolean()) });
-/** `after`: the id of the last event that is known, where no `Last-Event-ID` can be sent. `readiness`: that of every pane as well. */
+export const streamQuerySchema = v.strictObject({
+  from: v.optional(fromSchema),
+  readiness: v.optional(
+    told(v.boolean(), "Tell what the program is doing as well: the state at the beginning, then every change."),
+  ),
+});
 export const eventIdSchema = v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,32}:\d{1,15}$/, "after is the id of an event"));
 export const eventsQuerySchema = v.strictObject({
-  after: v.optional(eventIdSchema),
-  readiness: v.optional(v.boolean()),
+  after: v.optional(told(eventIdSchema, "The id of the last event that is known, or of a tree: go on after it.")),
+  readiness: v.optional(told(v.boolean(), "Tell what the programs are doing as well.")),
 });
-/** A request that needs no words. */
+/** For what takes no input besides what it is about. */
 export const emptyRequestSchema = v.strictObject({});

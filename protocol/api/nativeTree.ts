@@ -4,8 +4,9 @@
  */
 import * as v from "valibot";
 import type { LayoutCell } from "../layout.ts";
-import { exitSchema } from "./nativeAnswers.ts";
+import { exitSchema, serverStateSchema } from "./nativeAnswers.ts";
 import { readinessSchema } from "./nativeReadiness.ts";
+import { told } from "./told.ts";
 
 /** As it is handed out: nobody changes it. */
 export type Frozen<Value> = Value extends LayoutCell
@@ -14,60 +15,69 @@ export type Frozen<Value> = Value extends LayoutCell
     ? { readonly [Key in keyof Value]: Frozen<Value[Key]> }
     : Value;
 
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-const id = v.string();
-const placeSchema = v.object({ index: count, window: id });
+const count = (text: string) => told(v.pipe(v.number(), v.integer(), v.minValue(0)), text);
+const cols = count("Width in columns.");
+const rows = count("Height in rows.");
+const session = told(v.string(), "The session's id, such as $0.");
+const window = told(v.string(), "The window's id, such as @3.");
+const pane = told(v.string(), "The pane's id, such as %5.");
+const name = told(v.string(), "Its name. Foreign text.");
+const title = told(v.string(), "Set by its program. Foreign text.");
+const pid = told(v.number(), "The process id of its first program.");
+const activePane = told(v.nullable(v.string()), "The id of its active pane; null while it is being made or ended.");
+const activeWindow = told(v.nullable(v.string()), "The id of its active window; null while it is being made or ended.");
+const createdSec = told(v.number(), "When it was made: Unix time in seconds.");
+const placeSchema = v.object({ index: count("The window's number in the session."), window });
+const places = told(v.array(placeSchema), "Its windows, by their number.");
+const state = told(serverStateSchema, "Whether tmux answers.");
 
+const CELL_KIND = told(
+  v.picklist(["pane", "row", "column"]),
+  "A pane, cells side by side (row), or cells one below the other (column).",
+);
 /** Its `cells` are cells again. */
 const layoutCellSchema = v.looseObject({
-  kind: v.picklist(["pane", "row", "column"]),
-  cols: count,
-  rows: count,
-  left: count,
-  top: count,
-  pane: v.optional(v.nullable(id)),
-  cells: v.optional(v.array(v.looseObject({ kind: v.picklist(["pane", "row", "column"]) }))),
+  kind: CELL_KIND,
+  cols,
+  rows,
+  left: count("Column of its left edge in the window, from 0."),
+  top: count("Row of its top edge in the window, from 0."),
+  pane: v.optional(told(v.nullable(v.string()), "Of a pane: its id.")),
+  cells: v.optional(
+    told(v.array(v.looseObject({ kind: CELL_KIND })), "Of a row or column: its cells, of the same form."),
+  ),
 }) as unknown as v.GenericSchema<LayoutCell>;
 
 const shape = {
-  cols: count,
-  rows: count,
-  /** As tmux writes it. */
-  layout: v.string(),
-  /** The same as a tree; null when it cannot be read. */
-  root: v.nullable(layoutCellSchema),
-  zoomed: v.boolean(),
-  panes: v.array(id),
+  cols,
+  rows,
+  layout: told(v.string(), "Its layout as tmux writes it."),
+  root: told(v.nullable(layoutCellSchema), "The same as a tree; null when it cannot be read."),
+  zoomed: told(v.boolean(), "Whether one pane covers the window; the layout is the one it goes back to."),
+  panes: told(v.array(v.string()), "Ids of its panes, in tmux's order."),
 };
 
-export const treeSessionSchema = v.object({
-  id,
-  name: v.string(),
-  createdSec: v.number(),
-  windows: v.array(placeSchema),
-  activeWindow: v.nullable(id),
-});
-export const treeWindowSchema = v.object({ id, name: v.string(), ...shape, activePane: v.nullable(id) });
+export const treeSessionSchema = v.object({ id: session, name, createdSec, windows: places, activeWindow });
+export const treeWindowSchema = v.object({ id: window, name, ...shape, activePane });
 export const treePaneSchema = v.object({
-  id,
-  window: id,
-  cols: count,
-  rows: count,
-  pid: v.number(),
-  title: v.string(),
-  exit: v.nullable(exitSchema),
+  id: pane,
+  window,
+  cols,
+  rows,
+  pid,
+  title,
+  exit: told(v.nullable(exitSchema), "How its program ended; null while it runs."),
 });
 
 const treeEntries = {
-  sessions: v.array(treeSessionSchema),
-  windows: v.array(treeWindowSchema),
-  panes: v.array(treePaneSchema),
+  sessions: told(v.array(treeSessionSchema), "All sessions, by name."),
+  windows: told(v.array(treeWindowSchema), "All windows, by id."),
+  panes: told(v.array(treePaneSchema), "All panes, by id."),
 };
 
 export const treeSchema = v.object({
-  /** The event that this tree is after: `Last-Event-ID` for what follows it. */
-  id: v.string(),
-  state: v.picklist(["connecting", "ready", "degraded", "closed"]),
+  id: told(v.string(), "The event that this tree is after: `Last-Event-ID` for what follows it."),
+  state,
   ...treeEntries,
 });
 export type NativeTreeAnswer = Frozen<v.InferOutput<typeof treeSchema>>;
@@ -77,7 +87,15 @@ export type NativeTreeSession = Frozen<v.InferOutput<typeof treeSessionSchema>>;
 export type NativeTree = Pick<NativeTreeAnswer, "sessions" | "windows" | "panes">;
 
 export const windowsSchema = v.object({
-  windows: v.array(v.object({ ...treeWindowSchema.entries, sessions: v.array(id) })),
+  windows: told(
+    v.array(
+      v.object({
+        ...treeWindowSchema.entries,
+        sessions: told(v.array(v.string()), "Ids of the sessions that have it."),
+      }),
+    ),
+    "All of them.",
+  ),
 });
 export type NativeWindow = Frozen<v.InferOutput<typeof windowsSchema>>["windows"][number];
 
@@ -89,30 +107,30 @@ export const serverEventSchema = v.variant("type", [
   v.object({
     type: v.literal("reset"),
     reason: v.picklist(RESET_REASONS),
-    state: treeSchema.entries.state,
+    state,
     ...treeEntries,
     /** With `readiness`: of every pane of which it is known. */
     readiness: v.optional(v.record(v.string(), readinessSchema)),
   }),
-  v.object({ type: v.literal("server-state"), state: treeSchema.entries.state }),
+  v.object({ type: v.literal("server-state"), state }),
   v.object({ type: v.literal("window-created"), window: treeWindowSchema }),
   v.object({ type: v.literal("pane-created"), pane: treePaneSchema }),
-  v.object({ type: v.literal("pane-moved"), pane: id, window: id }),
-  v.object({ type: v.literal("layout-changed"), window: id, ...shape }),
-  v.object({ type: v.literal("window-pane-changed"), window: id, pane: v.nullable(id) }),
-  v.object({ type: v.literal("window-renamed"), window: id, name: v.string() }),
-  v.object({ type: v.literal("pane-resized"), pane: id, cols: count, rows: count }),
-  v.object({ type: v.literal("pane-title-changed"), pane: id, title: v.string() }),
-  v.object({ type: v.literal("pane-respawned"), pane: id, pid: v.number() }),
-  v.object({ type: v.literal("pane-exited"), pane: id, exit: exitSchema }),
+  v.object({ type: v.literal("pane-moved"), pane, window }),
+  v.object({ type: v.literal("layout-changed"), window, ...shape }),
+  v.object({ type: v.literal("window-pane-changed"), window, pane: activePane }),
+  v.object({ type: v.literal("window-renamed"), window, name }),
+  v.object({ type: v.literal("pane-resized"), pane, cols, rows }),
+  v.object({ type: v.literal("pane-title-changed"), pane, title }),
+  v.object({ type: v.literal("pane-respawned"), pane, pid }),
+  v.object({ type: v.literal("pane-exited"), pane, exit: exitSchema }),
   v.object({ type: v.literal("session-created"), session: treeSessionSchema }),
-  v.object({ type: v.literal("session-renamed"), session: id, name: v.string() }),
-  v.object({ type: v.literal("session-windows-changed"), session: id, windows: v.array(placeSchema) }),
-  v.object({ type: v.literal("session-window-changed"), session: id, window: v.nullable(id) }),
-  v.object({ type: v.literal("session-closed"), session: id }),
-  v.object({ type: v.literal("pane-closed"), pane: id }),
-  v.object({ type: v.literal("window-closed"), window: id }),
-  v.object({ type: v.literal("readiness"), pane: id, readiness: readinessSchema }),
+  v.object({ type: v.literal("session-renamed"), session, name }),
+  v.object({ type: v.literal("session-windows-changed"), session, windows: places }),
+  v.object({ type: v.literal("session-window-changed"), session, window: activeWindow }),
+  v.object({ type: v.literal("session-closed"), session }),
+  v.object({ type: v.literal("pane-closed"), pane }),
+  v.object({ type: v.literal("window-closed"), window }),
+  v.object({ type: v.literal("readiness"), pane, readiness: readinessSchema }),
   v.object({ type: v.literal("closed"), code: v.string(), message: v.string() }),
 ]);
 export type NativeServerEvent = Frozen<v.InferOutput<typeof serverEventSchema>>;

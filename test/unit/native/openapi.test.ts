@@ -1,12 +1,15 @@
 /** The description is made from the table: every endpoint is in it, every reference leads somewhere. */
+import * as v from "valibot";
 import { expect, test } from "vitest";
 import { createNativeApp } from "../../../adapters/native/app.ts";
 import { ENDPOINTS } from "../../../adapters/native/endpoints.ts";
 import { openApiDocument } from "../../../adapters/native/openapi.ts";
 import { routeOf } from "../../../adapters/native/nativeRoutes.ts";
 import { Routes } from "../../../adapters/http/routes.ts";
+import { EXAMPLE_WINDOW } from "../../../adapters/operations/examples.ts";
 import { silentLog } from "../../../daemon/ops/log.ts";
 import { WaitManager } from "../../../daemon/waits/waitManager.ts";
+import { parseLayout } from "../../../protocol/layout.ts";
 import { FakeClock } from "../../support/fakeClock.ts";
 
 interface Operation {
@@ -18,6 +21,7 @@ interface Operation {
 }
 
 interface Document {
+  readonly servers: readonly object[];
   readonly openapi: string;
   readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } };
   readonly components: { readonly schemas: object };
@@ -67,7 +71,58 @@ test("tells bodies, queries, statuses and who needs the token", () => {
     expect.arrayContaining(["201", "401", "409", "413"]),
   );
   expect(operation("wait").responses["408"]).toMatchObject({ description: "TIMEOUT" });
-  expect([operation("livez").security, operation("metrics").security]).toEqual([undefined, [{ bearer: [] }]]);
+  expect([operation("livez").security, operation("metrics").security]).toEqual([[], [{ bearer: [] }]]);
+  expect(document.servers).toMatchObject([{ url: "/" }]);
+});
+
+/** Where an object of the description stands in it, and every object in it. */
+function* objectsIn(value: unknown, at: string): Generator<readonly [at: string, object: Record<string, unknown>]> {
+  if (typeof value !== "object" || value === null) return;
+  if (!Array.isArray(value)) yield [at, value as Record<string, unknown>];
+  for (const [name, member] of Object.entries(value)) {
+    // Examples are not description.
+    if (name !== "example") yield* objectsIn(member, `${at}/${name}`);
+  }
+}
+
+test("every field of every schema, and every parameter, says what it is", () => {
+  const silent: string[] = [];
+  let fields = 0;
+  const isSaid = (text: unknown): boolean => typeof text === "string" && /^[A-Z`].*\.$/.test(text);
+  for (const [at, object] of objectsIn(document, "")) {
+    if (typeof object["in"] === "string" && !isSaid(object["description"]))
+      silent.push(`${at} ${String(object["name"])}`);
+    const { properties } = object;
+    if (typeof properties !== "object" || properties === null || at.endsWith("/properties")) continue;
+    for (const [name, field] of Object.entries(properties as Record<string, { description?: unknown }>)) {
+      fields += 1;
+      if (!isSaid(field.description)) silent.push(`${at}/${name}`);
+    }
+  }
+  expect(silent).toEqual([]);
+  expect(fields).toBeGreaterThan(300);
+});
+
+test("every operation is shown by an example that its schemas take", () => {
+  for (const { id, method, body, query, answer, example } of ENDPOINTS) {
+    const { parameters, responses, requestBody } = operation(id) as Operation & {
+      requestBody?: { content: { "application/json": { example?: unknown } } };
+    };
+    for (const each of parameters.filter((parameter) => parameter.in !== "query")) {
+      expect([id, each]).toMatchObject([id, { example: expect.any(String) as string }]);
+    }
+    const input = body ?? query;
+    if (input !== undefined) v.parse(input, example.input);
+    if (method === "POST") expect(requestBody?.content["application/json"].example).toEqual(example.input);
+    if (typeof answer === "object") v.parse(answer, example.output);
+    const [status = "", shown] = Object.entries(responses).find(([code]) => /^(?:2|101)/.test(code)) ?? [];
+    if (status === "101") continue;
+    expect([id, Object.values((shown as { content: object }).content)]).toMatchObject([
+      id,
+      [{ example: example.output }],
+    ]);
+  }
+  expect(parseLayout(EXAMPLE_WINDOW.layout)).toEqual(EXAMPLE_WINDOW.root);
 });
 
 test("the guard knows each path, with anything in its places and nothing beside them", () => {
