@@ -9,20 +9,22 @@
 import type * as answers from "../../protocol/api/nativeAnswers.ts";
 import type * as delivery from "../../protocol/api/nativeDelivery.ts";
 import type * as requests from "../../protocol/api/nativeRequests.ts";
+import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 import type { NativeTreeAnswer, NativeWindow } from "../../protocol/api/nativeTree.ts";
 import { decodeBase64, type FollowOptions, type PaneEvent } from "./clientEvents.ts";
 import { followPane } from "./clientFollow.ts";
-import { type CallOptions, type ClientOptions, HttpCaller } from "./clientHttp.ts";
+import { type CallOptions, type ClientOptions, HttpCaller, type PerformOptions } from "./clientHttp.ts";
 import { LayoutClient } from "./clientLayout.ts";
 import { followServer, type ServerEventsOptions, type ServerEventWithId } from "./clientServerEvents.ts";
 import { ClientSocket, type SocketOptions } from "./clientSocket.ts";
 import type { NativeWaitRequest } from "../operations/waitSchema.ts";
 
 export type { FollowOptions, PaneEvent, SocketFollowOptions } from "./clientEvents.ts";
-export { type CallOptions, type ClientOptions, TmuxwireError } from "./clientHttp.ts";
+export { type CallOptions, type ClientOptions, type PerformOptions, TmuxwireError } from "./clientHttp.ts";
 export type { LayoutClient } from "./clientLayout.ts";
 export type { ServerEventsOptions, ServerEventWithId } from "./clientServerEvents.ts";
 export type { ClientSocket, SocketOptions } from "./clientSocket.ts";
+export type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 export { applyTreeEvent } from "../../protocol/api/applyTreeEvent.ts";
 export type * from "../../protocol/api/nativeAnswers.ts";
 export type * from "../../protocol/api/nativeDelivery.ts";
@@ -41,8 +43,7 @@ export class TmuxwireClient {
   }
 
   async servers(options: CallOptions = {}): Promise<readonly answers.NativeServer[]> {
-    const request = { method: "GET", path: ["v1", "servers"], ...options } as const;
-    return (await this.#http.json<{ servers: answers.NativeServer[] }>(request)).servers;
+    return (await this.#http.perform<{ servers: answers.NativeServer[] }>("listServers", {}, {}, options)).servers;
   }
 
   server(name: string): ServerClient {
@@ -57,53 +58,60 @@ export class TmuxwireClient {
 
 export class ServerClient {
   readonly #http: HttpCaller;
-  readonly #path: readonly string[];
+  readonly #names: { readonly server: string };
   /** Operations on windows and panes. */
   readonly layout: LayoutClient;
 
-  constructor(http: HttpCaller, name: string) {
+  constructor(http: HttpCaller, server: string) {
     this.#http = http;
-    this.#path = ["v1", "servers", name];
-    this.layout = new LayoutClient(http, this.#path);
+    this.#names = { server };
+    this.layout = new LayoutClient(http, server);
+  }
+
+  /** Any operation by its name, as `GET /v1/openapi.json` tells of it. A server is named where the operation wants one. */
+  perform<Output>(
+    name: OperationName,
+    names: OperationNames = {},
+    input: object = {},
+    options: PerformOptions = {},
+  ): Promise<Output> {
+    return this.#http.perform(name, { ...this.#names, ...names }, input, options);
   }
 
   async sessions(options: CallOptions = {}): Promise<readonly answers.NativeSession[]> {
-    const request = { method: "GET", path: [...this.#path, "sessions"], ...options } as const;
-    return (await this.#http.json<{ sessions: answers.NativeSession[] }>(request)).sessions;
+    return (await this.perform<{ sessions: answers.NativeSession[] }>("listSessions", {}, {}, options)).sessions;
   }
 
-  createSession(body: requests.NativeCreateSession = {}, options: CallOptions = {}): Promise<answers.NativeSession> {
-    return this.#http.json({ method: "POST", path: [...this.#path, "sessions"], body, ...options });
+  createSession(input: requests.NativeCreateSession = {}, options: CallOptions = {}): Promise<answers.NativeSession> {
+    return this.perform("createSession", {}, input, options);
   }
 
   /** By name, or by id (`$3`). */
   async killSession(session: string, options: CallOptions = {}): Promise<void> {
-    await this.#http.json({ method: "DELETE", path: [...this.#path, "sessions", session], ...options });
+    await this.perform("killSession", { session }, {}, options);
   }
 
   async windows(options: CallOptions = {}): Promise<readonly NativeWindow[]> {
-    const request = { method: "GET", path: [...this.#path, "windows"], ...options } as const;
-    return (await this.#http.json<{ windows: NativeWindow[] }>(request)).windows;
+    return (await this.perform<{ windows: NativeWindow[] }>("listWindows", {}, {}, options)).windows;
   }
 
   /** Everything there is to draw; `events({ after: tree.id })` goes on from it. */
   tree(options: CallOptions = {}): Promise<NativeTreeAnswer> {
-    return this.#http.json({ method: "GET", path: [...this.#path, "tree"], ...options });
+    return this.perform("tree", {}, {}, options);
   }
 
   /** What happens to sessions, windows and panes; the whole tree first. Ends when the loop is left. */
   events(options: ServerEventsOptions = {}): AsyncGenerator<ServerEventWithId, void, void> {
-    return followServer(this.#http, [...this.#path, "events"], options);
+    return followServer(this.#http, ["v1", "servers", this.#names.server, "events"], options);
   }
 
   async panes(options: CallOptions = {}): Promise<readonly answers.NativePane[]> {
-    const request = { method: "GET", path: [...this.#path, "panes"], ...options } as const;
-    return (await this.#http.json<{ panes: answers.NativePane[] }>(request)).panes;
+    return (await this.perform<{ panes: answers.NativePane[] }>("listPanes", {}, {}, options)).panes;
   }
 
   /** By number (5 or `%5`), or by session: its active pane. */
   pane(pane: number | string): PaneClient {
-    return new PaneClient(this.#http, [...this.#path, "panes", String(pane)]);
+    return new PaneClient(this.#http, this.#names.server, String(pane));
   }
 }
 
@@ -115,29 +123,25 @@ export interface CaptureOptions extends CallOptions {
 
 export interface RunOptions extends CallOptions, Omit<requests.NativeRunRequest, "command"> {}
 
-export interface DeliveryOptions extends CallOptions {
-  /** The same key for the same pane: what the first request did, and nothing typed again. Such as a UUID. */
-  readonly idempotencyKey?: string | undefined;
-}
-export interface SubmitOptions extends DeliveryOptions, Omit<delivery.NativeSubmitRequest, "text"> {}
-export interface ChooseOptions extends DeliveryOptions, Omit<delivery.NativeChooseRequest, "answer"> {}
+export interface SubmitOptions extends PerformOptions, Omit<delivery.NativeSubmitRequest, "text"> {}
+export interface ChooseOptions extends PerformOptions, Omit<delivery.NativeChooseRequest, "answer"> {}
 
 export class PaneClient {
   readonly #http: HttpCaller;
-  readonly #path: readonly string[];
+  readonly #names: { readonly server: string; readonly pane: string };
 
-  constructor(http: HttpCaller, path: readonly string[]) {
+  constructor(http: HttpCaller, server: string, pane: string) {
     this.#http = http;
-    this.#path = path;
+    this.#names = { server, pane };
   }
 
   info(options: CallOptions = {}): Promise<answers.NativePaneDetails> {
-    return this.#http.json({ method: "GET", path: this.#path, ...options });
+    return this.#perform("describePane", {}, options);
   }
 
   /** One job: nothing of another sender comes between its parts. */
   input(parts: requests.NativeInputPart[], options: CallOptions = {}): Promise<answers.NativeReceipt> {
-    return this.#post("input", { parts } satisfies requests.NativeInputRequest, options);
+    return this.#perform("input", { parts } satisfies requests.NativeInputRequest, options);
   }
 
   /** Types text byte for byte. */
@@ -163,26 +167,25 @@ export class PaneClient {
 
   capture(options: CaptureOptions = {}): Promise<answers.NativeCapture> {
     const { signal, lines, joined, ansi } = options;
-    return this.#http.json({ method: "GET", path: [...this.#path, "capture"], query: { lines, joined, ansi }, signal });
+    return this.#perform("capture", { lines, joined, ansi } satisfies requests.NativeCaptureRequest, { signal });
   }
 
   async snapshot(
     options: CallOptions = {},
   ): Promise<Omit<answers.NativeSnapshot, "data"> & { readonly bytes: Uint8Array }> {
-    const request = { method: "GET", path: [...this.#path, "snapshot"], ...options } as const;
-    const { data, ...rest } = await this.#http.json<answers.NativeSnapshot>(request);
+    const { data, ...rest } = await this.#perform<answers.NativeSnapshot>("snapshot", {}, options);
     return { ...rest, bytes: decodeBase64(data) };
   }
 
   /** @throws TmuxwireError TIMEOUT with `details.predicates` */
   wait(request: NativeWaitRequest, options: CallOptions = {}): Promise<answers.NativeWaitAnswer> {
-    return this.#post("wait", request, options);
+    return this.#perform("wait", request, options);
   }
 
   /** In a shell at its prompt. */
   run(command: string, options: RunOptions = {}): Promise<answers.NativeRunAnswer> {
     const { signal, ...rest } = options;
-    return this.#post("run", { command, ...rest } satisfies requests.NativeRunRequest, { signal });
+    return this.#perform("run", { command, ...rest } satisfies requests.NativeRunRequest, { signal });
   }
 
   /**
@@ -191,7 +194,10 @@ export class PaneClient {
    */
   submit(text: string, options: SubmitOptions = {}): Promise<delivery.NativeDelivery> {
     const { signal, idempotencyKey, ...rest } = options;
-    return this.#once("submit", { text, ...rest } satisfies delivery.NativeSubmitRequest, signal, idempotencyKey);
+    return this.#perform("submit", { text, ...rest } satisfies delivery.NativeSubmitRequest, {
+      signal,
+      idempotencyKey,
+    });
   }
 
   /** Answers the dialog that is open. */
@@ -200,39 +206,33 @@ export class PaneClient {
     options: ChooseOptions = {},
   ): Promise<delivery.NativeDelivery> {
     const { signal, idempotencyKey, ...rest } = options;
-    return this.#once("choose", { answer, ...rest } satisfies delivery.NativeChooseRequest, signal, idempotencyKey);
+    return this.#perform("choose", { answer, ...rest } satisfies delivery.NativeChooseRequest, {
+      signal,
+      idempotencyKey,
+    });
   }
 
   /** Stops what the program works on. */
   async interrupt(options: CallOptions = {}): Promise<void> {
-    await this.#post("interrupt", {}, options);
+    await this.#perform("interrupt", {}, options);
   }
 
   /** Empties the prompt box. */
   async clear(options: CallOptions = {}): Promise<void> {
-    await this.#post("clear", {}, options);
+    await this.#perform("clear", {}, options);
   }
 
   async resize(cols: number, rows: number, options: CallOptions = {}): Promise<void> {
-    await this.#post("size", { cols, rows } satisfies requests.NativeSize, options);
+    await this.#perform("resize", { cols, rows } satisfies requests.NativeSize, options);
   }
 
   /** Ends when the pane does, or when the loop is left. */
   follow(options: FollowOptions = {}): AsyncGenerator<PaneEvent, void, void> {
-    return followPane(this.#http, [...this.#path, "stream"], options);
+    const { server, pane } = this.#names;
+    return followPane(this.#http, ["v1", "servers", server, "panes", pane, "stream"], options);
   }
 
-  #once(
-    action: string,
-    body: object,
-    signal: AbortSignal | undefined,
-    idempotencyKey: string | undefined,
-  ): Promise<delivery.NativeDelivery> {
-    const headers = idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
-    return this.#http.json({ method: "POST", path: [...this.#path, action], body, signal, headers });
-  }
-
-  #post<Answer>(action: string, body: object, options: CallOptions): Promise<Answer> {
-    return this.#http.json({ method: "POST", path: [...this.#path, action], body, ...options });
+  #perform<Output>(name: OperationName, input: object, options: PerformOptions): Promise<Output> {
+    return this.#http.perform(name, this.#names, input, options);
   }
 }

@@ -1,5 +1,11 @@
 /** Requests of the typed client and the errors they end in. Runs in browsers and Node alike: `fetch` and nothing else. */
 import type { NativeErrorAnswer } from "../../protocol/api/nativeAnswers.ts";
+import {
+  OPERATION_ROUTES,
+  type OperationName,
+  type OperationNames,
+  type OperationRoute,
+} from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 
 /** What the daemon said, or `CONNECTION_LOST` when it could not be reached. Decide by `code`, show `message`. */
@@ -38,6 +44,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface PerformOptions extends CallOptions {
+  /** The same key for the same pane: what the first request did, and nothing done again. Such as a UUID. */
+  readonly idempotencyKey?: string | undefined;
+}
+
 export interface HttpRequest extends CallOptions {
   readonly method: "GET" | "POST" | "DELETE";
   /** Segments, encoded here. */
@@ -64,6 +75,27 @@ export class HttpCaller {
 
   get token(): string | undefined {
     return this.#token;
+  }
+
+  /** An operation by its name. @throws TmuxwireError; the signal's reason when it aborts */
+  perform<Output>(
+    name: OperationName,
+    names: OperationNames,
+    input: object = {},
+    { signal, idempotencyKey }: PerformOptions = {},
+  ): Promise<Output> {
+    const { method, path }: OperationRoute = OPERATION_ROUTES[name];
+    const segments = path.split("/").slice(1);
+    return this.json({
+      method,
+      path: segments.map((segment) =>
+        segment.startsWith(":") ? (names[segment.slice(1) as keyof OperationNames] ?? "") : segment,
+      ),
+      query: method === "GET" ? (input as HttpRequest["query"]) : undefined,
+      body: method === "POST" ? input : undefined,
+      signal,
+      headers: idempotencyKey === undefined ? undefined : { "idempotency-key": idempotencyKey },
+    });
   }
 
   /** The answer's JSON. @throws TmuxwireError; the signal's reason when it aborts */

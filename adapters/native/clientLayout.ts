@@ -10,11 +10,11 @@ type Operation<Name extends LayoutOperationName> = (
 
 export class LayoutClient {
   readonly #http: HttpCaller;
-  readonly #path: readonly string[];
+  readonly #server: string;
 
-  constructor(http: HttpCaller, server: readonly string[]) {
+  constructor(http: HttpCaller, server: string) {
     this.#http = http;
-    this.#path = [...server, "layout"];
+    this.#server = server;
   }
 
   readonly newWindow: Operation<"new-window"> = (request, options) => this.run("new-window", request, options);
@@ -46,6 +46,6 @@ export class LayoutClient {
     request: NativeLayoutRequest<Name>,
     options: CallOptions = {},
   ): Promise<NativeLayoutResult> {
-    return this.#http.json({ method: "POST", path: [...this.#path, name], body: request, ...options });
+    return this.#http.perform(name, { server: this.#server }, request, options);
   }
 }

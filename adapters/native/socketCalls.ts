@@ -4,9 +4,9 @@
  */
 import type { NativeReceipt } from "../../protocol/api/nativeAnswers.ts";
 import type { StreamMessage, StreamRequest } from "../../protocol/api/nativeStream.ts";
+import type { OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { clientGone } from "../http/requestAbort.ts";
-import type { Names } from "../operations/operation.ts";
 import { perform, performChecked } from "../operations/perform.ts";
 import { operationNamed } from "../operations/operationTable.ts";
 import type { NativeContext } from "./context.ts";
@@ -84,7 +84,7 @@ export class SocketCalls {
     for (const abort of this.#underWay.values()) abort.abort(clientGone());
   }
 
-  #checked(name: "input" | "resize", names: Names, input: object): Promise<object> {
+  #checked(name: "input" | "resize", names: OperationNames, input: object): Promise<object> {
     return performChecked(this.#context, name, { names, input, signal: NEVER });
   }
 }

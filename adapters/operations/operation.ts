@@ -10,6 +10,7 @@ import type { PaneInfo, SessionInfo, TmuxServer } from "../../daemon/server/tmux
 import type { Clock } from "../../daemon/time/clock.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import type { Frozen, NativeTreeAnswer } from "../../protocol/api/nativeTree.ts";
+import type { OperationNames } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Measure } from "./measure.ts";
@@ -33,13 +34,6 @@ export interface OperationContext {
   readonly treeOf: (server: TmuxServer) => NativeTreeAnswer;
 }
 
-/** What an operation is about, as the caller names it. */
-export interface Names {
-  readonly server?: string | undefined;
-  readonly session?: string | undefined;
-  readonly pane?: string | undefined;
-}
-
 interface OnServer {
   readonly server: TmuxServer;
 }
@@ -59,7 +53,7 @@ export const SCOPE_NAMES = {
   server: ["server"],
   session: ["server", "session"],
   pane: ["server", "pane"],
-} as const satisfies Readonly<Record<Scope, readonly (keyof Names)[]>>;
+} as const satisfies Readonly<Record<Scope, readonly (keyof OperationNames)[]>>;
 
 export interface Call {
   /** Aborts when nobody waits for the output any more. Only operations that may take long look at it. */

@@ -1,13 +1,13 @@
 /** The one way in which an operation is called: what it is about is found, what it is given is checked, then it runs. */
-import type { OperationName } from "../../protocol/api/operationRoutes.ts";
+import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { findPane, findServer, findSession } from "./findTargets.ts";
 import { parse } from "./inputs.ts";
-import { type Call, type Names, type OperationContext, type Scope, SCOPE_NAMES, type Targets } from "./operation.ts";
+import { type Call, type OperationContext, type Scope, SCOPE_NAMES, type Targets } from "./operation.ts";
 import { OPERATIONS } from "./operationTable.ts";
 
 export interface OperationRequest extends Call {
-  readonly names: Names;
+  readonly names: OperationNames;
   /** Not checked yet. */
   readonly input: unknown;
 }
@@ -41,10 +41,10 @@ function run(
 }
 
 /** @throws AppError INVALID_ARGUMENT */
-function requireNames(scope: Scope, names: Names): void {
+function requireNames(scope: Scope, names: OperationNames): void {
   const wanted: readonly string[] = SCOPE_NAMES[scope];
   for (const name of wanted) {
-    if (names[name as keyof Names] === undefined) throw new AppError("INVALID_ARGUMENT", `${name}: say which`);
+    if (names[name as keyof OperationNames] === undefined) throw new AppError("INVALID_ARGUMENT", `${name}: say which`);
   }
   for (const [name, given] of Object.entries(names)) {
     if (given !== undefined && !wanted.includes(name)) {
@@ -53,9 +53,9 @@ function requireNames(scope: Scope, names: Names): void {
   }
 }
 
-const serverOf = ({ servers }: OperationContext, { server = "" }: Names) => findServer(servers, server);
+const serverOf = ({ servers }: OperationContext, { server = "" }: OperationNames) => findServer(servers, server);
 
-const FIND: { readonly [S in Scope]: (context: OperationContext, names: Names) => Targets[S] } = {
+const FIND: { readonly [S in Scope]: (context: OperationContext, names: OperationNames) => Targets[S] } = {
   daemon: () => ({}),
   server: (context, names) => ({ server: serverOf(context, names) }),
   session: (context, names) => {

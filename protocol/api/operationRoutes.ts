@@ -35,6 +35,13 @@ export const LAYOUT_OPERATION_NAMES = [
 ] as const;
 export type LayoutOperationName = (typeof LAYOUT_OPERATION_NAMES)[number];
 
+/** What an operation is about, as the caller names it. */
+export interface OperationNames {
+  readonly server?: string | undefined;
+  readonly session?: string | undefined;
+  readonly pane?: string | undefined;
+}
+
 const SERVER = "/v1/servers/:server";
 const PANE = `${SERVER}/panes/:pane`;
 

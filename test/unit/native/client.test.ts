@@ -34,6 +34,7 @@ const SHARED = [
   "daemon/time/clock.ts",
   "protocol/api/applyTreeEvent.ts",
   "protocol/api/nativeFrames.ts",
+  "protocol/api/operationRoutes.ts",
   "protocol/text/sse.ts",
 ];
 
