@@ -10,7 +10,7 @@ import {
 } from "../../protocol/api/nativeRequests.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { formatGap, formatPosition, gapWithin } from "../../protocol/position.ts";
-import { AnsiStripper, stripRoom } from "../../protocol/text/ansi.ts";
+import { AnsiStripper, stripRoom } from "../../daemon/panes/vt/ansi.ts";
 import { inputParts, typedBytes, waitRequest } from "./inputs.ts";
 import { ON_TMUX, operation, type OperationContext } from "./operation.ts";
 import { waitAnswer } from "./outputs.ts";

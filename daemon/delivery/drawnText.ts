@@ -1,5 +1,5 @@
 /** Whether a text was drawn since: for one that stood on the screen already, so that the screen alone cannot tell. */
-import { AnsiStripper, stripRoom } from "../../protocol/text/ansi.ts";
+import { AnsiStripper, stripRoom } from "../panes/vt/ansi.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
 import { type EchoProbe, significant } from "./echo.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { OutputSource } from "../panes/outputSource.ts";
 import { MAX_ROW_CHARACTERS, type Profile } from "../readiness/profile.ts";
-import { StreamMarks } from "../readiness/streamMarks.ts";
+import { StreamMarks } from "../panes/vt/streamMarks.ts";
 import { STARTED_WITHIN_MS } from "./deliveryLimits.ts";
 import type { PaneWatch } from "./paneWatch.ts";
 

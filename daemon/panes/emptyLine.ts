@@ -13,7 +13,7 @@ import type { Capture, InputPart, TmuxServer } from "../server/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
 import { columnsOf, splitAtColumn } from "./columns.ts";
 import type { OutputSource } from "./outputSource.ts";
-import { PromptSigns } from "./promptSigns.ts";
+import { PromptSigns } from "./vt/promptSigns.ts";
 import { SHELL_PROFILE } from "../readiness/profiles.ts";
 import { processName } from "./paneProcesses.ts";
 import { isContinuation, shellKind, type ShellKind, shellName } from "./shellLine.ts";

@@ -3,7 +3,7 @@
  * unfinished, in an order in which no step disturbs an earlier one. Pure; `snapshot.ts` asks tmux.
  */
 import { applySgr, DEFAULT_PEN, type Pen, sgrOf } from "./pen.ts";
-import type { StreamModes } from "./streamModes.ts";
+import type { StreamModes } from "./vt/streamModes.ts";
 import { expandTabs, type TabLayout } from "./tabCells.ts";
 
 /** Rows of one screen. Attributes carry over from a row to the next. */

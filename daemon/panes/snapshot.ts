@@ -16,7 +16,7 @@ import type { CaptureContext } from "./capture.ts";
 import type { OutputSource } from "./outputSource.ts";
 import { paneGone, targetError } from "./paneGone.ts";
 import { paintScreen, type CapturedScreen, type ScreenFlags } from "./screenPaint.ts";
-import { readStreamModes } from "./streamModes.ts";
+import { readStreamModes } from "./vt/streamModes.ts";
 import { decodeTabs } from "./tabCells.ts";
 
 /** While two panes flood, one try in ten is exact; a stream that goes on from a snapshot needs an exact one. */

@@ -14,7 +14,7 @@ import { PaneJudge } from "./paneJudge.ts";
 import type { Profile } from "./profile.ts";
 import type { Dialog, HookEvidence, Readiness } from "./readiness.ts";
 import type { WhoAnswer } from "./whoReads.ts";
-import { StreamMarks } from "./streamMarks.ts";
+import { StreamMarks } from "../panes/vt/streamMarks.ts";
 
 /** Retained output that is read for marks when the observation begins. */
 const BACKLOG_BYTES = 65_536;

@@ -10,7 +10,7 @@ import { MAX_ROW_CHARACTERS, type Profile } from "./profile.ts";
 import { guessProfile, SHELL_PROFILE } from "./profiles.ts";
 import { readScreen, type ScreenReading } from "./screenReading.ts";
 import { screenOf } from "./screenRows.ts";
-import type { StreamMark } from "./streamMarks.ts";
+import type { StreamMark } from "../panes/vt/streamMarks.ts";
 import { hasOnlyShell, isShellReading, processOf, profileOf, type WhoAnswer } from "./whoReads.ts";
 
 /** While output flows the agent's process is asked for no more often than this. */

@@ -21,7 +21,7 @@
  */
 import { EditorAlarm } from "./editorAlarm.ts";
 import { EchoRow } from "./echoRow.ts";
-import { EchoScreen } from "./echoScreen.ts";
+import { EchoScreen } from "../panes/vt/echoScreen.ts";
 import { HeldEcho } from "./heldEcho.ts";
 import { ShownRanges, type SourceRange } from "./shownRanges.ts";
 import { isWord, type TypedLine } from "./typedLines.ts";

@@ -3,7 +3,7 @@
  * text offset that only grows; what nobody needs any more is dropped from the front. Marks say where text and source run
  * out of step (behind every escape sequence, CR LF and odd character), so any text offset has a source position.
  */
-import { AnsiStripper, stripRoom } from "../../protocol/text/ansi.ts";
+import { AnsiStripper, stripRoom } from "../panes/vt/ansi.ts";
 import { isContinuation } from "../../protocol/text/utf8.ts";
 import { SourceMarks } from "./sourceMarks.ts";
 import { type PlacedText, sourceEnd, TextPiece } from "./textPiece.ts";

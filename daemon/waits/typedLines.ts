@@ -1,5 +1,5 @@
 /** What was typed, as lines that an echo can show. */
-import { AnsiStripper, stripRoom } from "../../protocol/text/ansi.ts";
+import { AnsiStripper, stripRoom } from "../panes/vt/ansi.ts";
 
 export interface TypedLine {
   readonly characters: readonly string[];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { AnsiStripper, stripAnsi, stripRoom } from "../../protocol/text/ansi.ts";
+import { AnsiStripper, stripAnsi, stripRoom } from "../../daemon/panes/vt/ansi.ts";
 import { Utf8Decoder, decodeUtf8 } from "../../protocol/text/utf8.ts";
 import { cutAt, cuts, output } from "../unit/text/cuts.ts";
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { LiteralSet, type Literal } from "../../daemon/waits/literalSet.ts";
 import { PlainText } from "../../daemon/waits/plainText.ts";
-import { stripAnsi } from "../../protocol/text/ansi.ts";
+import { stripAnsi } from "../../daemon/panes/vt/ansi.ts";
 import { cutAt, cuts, output } from "../unit/text/cuts.ts";
 
 const word = fc.array(fc.constantFrom("a", "b", "D", "O", "NE", "\u00e9", "\n", " ", "DONE"), {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { analyseRegex } from "../../daemon/waits/regexAnalysis.ts";
 import { DEFAULT_WAIT_LIMITS } from "../../daemon/waits/waitLimits.ts";
-import { stripAnsi } from "../../protocol/text/ansi.ts";
+import { stripAnsi } from "../../daemon/panes/vt/ansi.ts";
 import { cutAt, cuts, output } from "../unit/text/cuts.ts";
 import { re2Done, turns, waitBench } from "../unit/waits/waitFixture.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { applySgr, DEFAULT_PEN, sgrOf } from "../../../daemon/panes/pen.ts";
 import { paintScreen, type ScreenFlags, wrappedRows } from "../../../daemon/panes/screenPaint.ts";
-import { readStreamModes } from "../../../daemon/panes/streamModes.ts";
+import { readStreamModes } from "../../../daemon/panes/vt/streamModes.ts";
 
 const ESC = "\u001b";
 const modesOf = (text: string) => readStreamModes(Buffer.from(text, "latin1"));

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cutAt, cuts } from "../text/cuts.ts";
-import { type StreamMark, StreamMarks } from "../../../daemon/readiness/streamMarks.ts";
+import { type StreamMark, StreamMarks } from "../../../daemon/panes/vt/streamMarks.ts";
 
 function marksOf(chunks: readonly Uint8Array[]): StreamMark[] {
   const marks: StreamMark[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { AnsiStripper, stripAnsi, stripRoom } from "../../../protocol/text/ansi.ts";
+import { AnsiStripper, stripAnsi, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
 
 const strip = (text: string): string => Buffer.from(stripAnsi(Buffer.from(text, "utf8"))).toString("utf8");
 

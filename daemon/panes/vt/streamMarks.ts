@@ -2,7 +2,7 @@
  * What a program says of its state in its output, besides text: titles, OSC 7501 and 133, the switches of bracketed paste
  * and of the alternate screen. Reads bytes in chunks cut anywhere and makes no string of plain output.
  */
-import { EscapeSkipper } from "../../protocol/text/escapes.ts";
+import { EscapeSkipper } from "./escapes.ts";
 
 export type StreamMark =
   /** OSC 0 or 2. Foreign text, cut. */

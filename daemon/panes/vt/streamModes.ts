@@ -3,7 +3,7 @@
  * Read from the retained output when a snapshot needs it. A sequence that has left the ring is not known and counts as
  * never sent, so a pane that the daemon has followed from its start is always right.
  */
-import { applySgr, DEFAULT_PEN, type Pen } from "./pen.ts";
+import { applySgr, DEFAULT_PEN, type Pen } from "../pen.ts";
 
 export interface StreamModes {
   readonly pen: Pen;

@@ -2,7 +2,7 @@
  * What a pane's stream tells of the shell's line editor: whether it reads (`?2004`), the shell's own marks (OSC 133), and
  * where the row of the prompt can have begun. Each look reads only what has come since the one before.
  */
-import type { OutputSource } from "./outputSource.ts";
+import type { OutputSource } from "../outputSource.ts";
 
 const EDITOR = "\u001b[?2004";
 const MARK = "\u001b]133;";

@@ -13,7 +13,7 @@
  * - TAB stays. Other C0 controls and DEL: dropped. Bytes that are no UTF-8: U+FFFD each.
  */
 import { EscapeSkipper } from "./escapes.ts";
-import { REPLACEMENT_BYTES, isSecondByte, sequenceLength } from "./utf8.ts";
+import { REPLACEMENT_BYTES, isSecondByte, sequenceLength } from "../../../protocol/text/utf8.ts";
 
 /** Told whenever plain text and its source stop running in step: from `outOffset` on, text comes from `sourceOffset` on. */
 export interface TextMarks {

@@ -3,7 +3,7 @@
  * enough of a terminal to see what a row says after readline, zle or a kernel tty has echoed into it (ECMA-48; `input.c`
  * for what ends what). Fed in chunks cut anywhere; every event carries the source position of its first byte.
  */
-import { isSecondByte, sequenceLength } from "../../protocol/text/utf8.ts";
+import { isSecondByte, sequenceLength } from "../../../protocol/text/utf8.ts";
 
 export interface EchoEvents {
   put(character: string, at: number, end: number): void;
