@@ -4,7 +4,7 @@
  */
 import type { OutputSource } from "../panes/outputSource.ts";
 import { MAX_ROW_CHARACTERS, type Profile } from "../readiness/profile.ts";
-import { StreamMarks } from "../panes/vt/streamMarks.ts";
+import { scanMarks } from "../panes/vt/streamMarks.ts";
 import { STARTED_WITHIN_MS } from "./deliveryLimits.ts";
 import type { PaneWatch } from "./paneWatch.ts";
 
@@ -37,15 +37,8 @@ export async function untilStarted(watch: PaneWatch, { submit }: Profile, deadli
 
 function saysSo(source: OutputSource, title: RegExp, from: number, to: number): boolean {
   const titles: string[] = [];
-  const marks = new StreamMarks((mark) => {
-    if (mark.kind === "title") titles.push(mark.title.slice(0, MAX_ROW_CHARACTERS));
+  scanMarks(source, from, to, {
+    mark: (mark) => void (mark.kind === "title" && titles.push(mark.title.slice(0, MAX_ROW_CHARACTERS))),
   });
-  for (let at = from; at < to;) {
-    const slice = source.read(at, to - at);
-    if (slice.kind === "end") break;
-    if (slice.kind === "bytes") marks.push(slice.bytes);
-    else marks.reset();
-    at = slice.kind === "bytes" ? slice.to : slice.gap.to;
-  }
   return titles.some((found) => title.test(found));
 }

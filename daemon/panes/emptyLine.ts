@@ -78,7 +78,7 @@ export async function reachEmptyLine(context: LineContext, deadlineMs: number): 
   SIGNS.set(source, signs);
   for (;;) {
     const { capture, command, seq } = await look(context);
-    signs.readOn(source);
+    signs.readOn();
     const kind = shellKind(command);
     const row = rowOf(capture);
     if (kind === undefined) {

@@ -14,7 +14,8 @@ import { PaneJudge } from "./paneJudge.ts";
 import type { Profile } from "./profile.ts";
 import type { Dialog, HookEvidence, Readiness } from "./readiness.ts";
 import type { WhoAnswer } from "./whoReads.ts";
-import { StreamMarks } from "../panes/vt/streamMarks.ts";
+import { scanMarks, type StreamMark } from "../panes/vt/streamMarks.ts";
+import { trackerOf } from "../panes/vt/vtTracker.ts";
 
 /** Retained output that is read for marks when the observation begins. */
 const BACKLOG_BYTES = 65_536;
@@ -35,7 +36,8 @@ export class ObservedPane implements FeedMember {
   readonly #options: ObservedPaneOptions;
   readonly #feed: PaneFeed;
   readonly #judge: PaneJudge;
-  readonly #marks: StreamMarks;
+  /** Ends the listening to the source. */
+  #unlisten: () => void = () => undefined;
   readonly #pacer: LookPacer;
   readonly #listeners = new Set<(readiness: Readiness) => void>();
   #source: OutputSource;
@@ -57,7 +59,6 @@ export class ObservedPane implements FeedMember {
     this.#source = this.#feed.source;
     this.#at = this.#source.outputSeq;
     this.#judge = new PaneJudge(clock, server.findPane(pane)?.title ?? "");
-    this.#marks = new StreamMarks((mark) => this.#judge.hear(mark));
     this.#current = {
       state: "unknown",
       source: "none",
@@ -144,6 +145,7 @@ export class ObservedPane implements FeedMember {
     this.#feed.remove(this);
     this.#feed.close();
     this.#pacer.close();
+    this.#unlisten();
     this.#listeners.clear();
   }
 
@@ -151,28 +153,22 @@ export class ObservedPane implements FeedMember {
   #begin(): void {
     const { server, pane } = this.#options;
     this.#failure = undefined;
-    this.#marks.reset();
+    this.#unlisten();
     this.#judge.restart(server.findPane(pane)?.title ?? "");
-    this.#at = Math.max(this.#source.tailSeq, this.#source.outputSeq - BACKLOG_BYTES);
-    this.#read();
+    const { tailSeq, outputSeq } = this.#source;
+    const mark = (heard: StreamMark): void => this.#judge.hear(heard);
+    scanMarks(this.#source, Math.max(tailSeq, outputSeq - BACKLOG_BYTES), outputSeq, { mark });
+    this.#unlisten = trackerOf(this.#source).listen({ mark, gap: () => this.#judge.missed() });
+    this.#at = outputSeq;
     this.#settle();
   }
 
-  /** Reads to the head. True: there was something. */
+  /** Has what has come told to the judge. True: there was something. */
   #read(): boolean {
     const from = this.#at;
-    for (;;) {
-      const slice = this.#source.read(this.#at);
-      if (slice.kind === "end") return this.#at > from;
-      if (slice.kind === "gap") {
-        this.#at = slice.gap.to;
-        this.#marks.reset();
-        this.#judge.missed();
-      } else {
-        this.#at = slice.to;
-        this.#marks.push(slice.bytes);
-      }
-    }
+    trackerOf(this.#source).readOn();
+    this.#at = this.#source.outputSeq;
+    return this.#at > from;
   }
 
   /** One look; what it finds is weighed at once. Never rejects. */

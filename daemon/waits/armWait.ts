@@ -2,6 +2,7 @@
 import { AppError } from "../../protocol/errors.ts";
 import { gapWithin, type StreamGap } from "../../protocol/position.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
+import { trackerOf } from "../panes/vt/vtTracker.ts";
 import type { Scheduler } from "../time/scheduler.ts";
 import type { ActiveWait } from "./activeWait.ts";
 import type { CompiledRegex } from "./compiledRegex.ts";
@@ -21,12 +22,8 @@ export interface WaitStart {
   readonly missed: StreamGap | undefined;
 }
 
-/** `?2004h` before typing is searched so far back: a shell says it with each prompt. */
-const MODE_SEARCH_BYTES = 65_536;
 /** Of the row before the typing so much is looked at: prompts are shorter, colours and all. */
 const MAX_ROW_BYTES = 1_024;
-const EDITOR_ON = "\x1b[?2004h";
-const EDITOR_OFF = "\x1b[?2004l";
 const LF = 0x0a;
 
 export interface ArmOptions {
@@ -123,16 +120,14 @@ function echoOf(
 ): EchoWatch | undefined {
   if (typed === undefined || typed.length === 0 || wait.watches.size === 0) return undefined;
   const before = bytesBefore(source, head);
-  const row = before.subarray(Math.max(before.lastIndexOf(LF) + 1, before.length - MAX_ROW_BYTES));
-  const isLineEditor = before.lastIndexOf(EDITOR_ON) > before.lastIndexOf(EDITOR_OFF);
+  const row = before.subarray(before.lastIndexOf(LF) + 1);
+  const isLineEditor = trackerOf(source).readOn().bracketedPaste === true;
   const mask = new EchoMask({ typed, start: head, row, isLineEditor, windowBytes: limits.echoWindowBytes });
   return mask.isOver ? undefined : new EchoWatch(mask, [...wait.watches]);
 }
 
-/** What was printed last, as far as it is needed: a shell switches bracketed paste with each prompt. */
-function bytesBefore(source: OutputSource, head: number): Buffer {
-  const from = Math.max(source.tailSeq, head - MODE_SEARCH_BYTES);
+function bytesBefore(source: OutputSource, head: number): Uint8Array {
+  const from = Math.max(source.tailSeq, head - MAX_ROW_BYTES);
   const slice = source.read(from, head - from);
-  if (slice.kind !== "bytes") return Buffer.alloc(0);
-  return Buffer.from(slice.bytes.buffer, slice.bytes.byteOffset, slice.bytes.length);
+  return slice.kind === "bytes" ? slice.bytes : new Uint8Array(0);
 }

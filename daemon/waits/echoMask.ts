@@ -19,7 +19,6 @@
  *
  * What cannot be told apart: without any echo, output that is exactly the typed line on a row of its own is taken for it.
  */
-import { EditorAlarm } from "./editorAlarm.ts";
 import { EchoRow } from "./echoRow.ts";
 import { EchoScreen } from "../panes/vt/echoScreen.ts";
 import { HeldEcho } from "./heldEcho.ts";
@@ -46,10 +45,9 @@ export class EchoMask {
   readonly #typed: TypedProgress;
   readonly #windowBytes: number;
   readonly #screen: EchoScreen;
-  readonly #alarm = new EditorAlarm();
   readonly #shown: ShownRanges;
   readonly #held = new HeldEcho();
-  #attention: Attention;
+  #attention: Attention = "looking";
   #row: EchoRow;
   #lastFound: number;
   #position: number;
@@ -63,7 +61,6 @@ export class EchoMask {
     this.#lastFound = options.start;
     this.#position = options.start;
     this.#row = new EchoRow(options.start);
-    this.#attention = this.#typed.line === undefined ? "over" : "looking";
     this.#screen = new EchoScreen({
       put: (character, at, end) => this.#put(character, at, end),
       move: (columns) => this.#moving().move(columns),
@@ -111,17 +108,12 @@ export class EchoMask {
     if (this.#held.isHolding) this.#shown.noteHeld();
     const end = source + bytes.length;
     const fresh = bytes.subarray(from);
-    if (this.#attention === "dormant") {
-      this.#wake(fresh, source + from);
-    } else {
-      this.#screen.feed(fresh, source + from);
-      this.#alarm.reset(fresh);
-    }
+    this.#screen.feed(fresh, source + from);
     this.#position = end;
     if (this.#attention !== "looking") return;
     this.#updateHold(end);
     const isLongAgo = this.#typed.isBounded && end - this.#lastFound > this.#windowBytes;
-    if (!this.#held.isHolding && isLongAgo) this.#attention = "over";
+    if (!this.#held.isHolding && isLongAgo) this.#attend("over");
   }
 
   /** Stretches to search that no shared search has shown: before an echo, or held back until now. */
@@ -154,7 +146,6 @@ export class EchoMask {
     this.#row = new EchoRow(to);
     this.#shown.hide(to, to);
     this.#position = Math.max(this.#position, to);
-    this.#alarm.reset(new Uint8Array(0));
   }
 
   #moving(): EchoRow {
@@ -196,7 +187,7 @@ export class EchoMask {
       const from = this.#row.hasMoved ? this.#row.start : begin;
       this.#hide(Math.min(held.from, from), isLineFeed ? end : at);
       // No Enter yet, and the editor goes elsewhere: it draws what was typed once more (a paste loses its colour).
-      if (line?.hasEnter === true && !isLineFeed && this.#typed.startAgain()) this.#attention = "looking";
+      if (line?.hasEnter === true && !isLineFeed && this.#typed.startAgain()) this.#attend("looking");
     } else if (held.fullEnd !== undefined && held.hasMoved) {
       this.#hide(held.from, held.fullEnd);
     } else if (isLineFeed && line !== undefined && held.isHolding && this.#isWrap(line)) {
@@ -212,7 +203,7 @@ export class EchoMask {
 
   /** Until a line editor comes there is nothing to look at byte by byte. */
   #rest(): void {
-    if (this.#typed.needsEditor && !this.#typed.isAllowed) this.#attention = "dormant";
+    if (this.#typed.needsEditor && !this.#typed.isAllowed) this.#attend("dormant");
   }
 
   /** The row breaks off within the typed line: the line end may be the edge of the screen. */
@@ -236,10 +227,10 @@ export class EchoMask {
     // The line was sent, or given up: what comes now is no redraw of it.
     if (!isOn && this.#typed.isRedrawn) {
       this.#show();
-      this.#attention = "over";
+      this.#attend("over");
       return;
     }
-    if (isOn) this.#attention = "looking";
+    if (isOn) this.#attend("looking");
     this.#typed.editor(isOn);
     if (!this.#held.isHolding) this.#newRow(end);
     if (!isOn) this.#rest();
@@ -271,18 +262,12 @@ export class EchoMask {
     this.#held.drop();
     this.#lastFound = to;
     this.#newRow(to);
-    this.#attention = this.#typed.advance();
+    this.#attend(this.#typed.advance());
   }
 
-  /** All was echoed once without an editor; when one comes it shows what it finds typed ahead. */
-  #wake(bytes: Uint8Array, source: number): void {
-    const found = this.#alarm.find(bytes);
-    if (found === undefined) return;
-    const begin = source + bytes.length - found.length;
-    this.#attention = "looking";
-    this.#screen.reset();
-    this.#newRow(begin);
-    this.#screen.feed(found, begin);
-    this.#alarm.reset(found);
+  /** Dormant: all was echoed once without an editor; when one comes it shows what it finds typed ahead. */
+  #attend(attention: Attention): void {
+    this.#attention = attention;
+    this.#screen.isDormant = attention === "dormant";
   }
 }

@@ -12,8 +12,8 @@
  *   two rows, or from before and after a clear, never becomes one word.
  * - TAB stays. Other C0 controls and DEL: dropped. Bytes that are no UTF-8: U+FFFD each.
  */
-import { EscapeSkipper } from "./escapes.ts";
 import { REPLACEMENT_BYTES, isSecondByte, sequenceLength } from "../../../protocol/text/utf8.ts";
+import { VtParser } from "./vtParser.ts";
 
 /** Told whenever plain text and its source stop running in step: from `outOffset` on, text comes from `sourceOffset` on. */
 export interface TextMarks {
@@ -30,7 +30,7 @@ const IS_TEXT = new Uint8Array(256).map((_, byte) => (byte === 9 || (byte >= 0x2
 export const stripRoom = (length: number): number => length * 3 + 8;
 
 export class AnsiStripper {
-  readonly #escapes = new EscapeSkipper((source) => this.#leaveLine(source, false));
+  readonly #escapes = new VtParser({ leaveRow: (source) => this.#leaveLine(source, false) });
   /** A CR or a leap to another row that ends the line once more text comes. `#breakAt` is its place in the source. */
   #isBreakPending = false;
   #isCarriageReturn = false;
@@ -145,7 +145,7 @@ export class AnsiStripper {
   #control(byte: number, out: Uint8Array, end: number, sourceOffset: number, marks: TextMarks | undefined): number {
     this.#isShifted = true;
     if (byte === ESC) {
-      this.#escapes.begin();
+      this.#escapes.begin(sourceOffset);
       return end;
     }
     if (byte === CR) {

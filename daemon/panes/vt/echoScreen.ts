@@ -4,6 +4,7 @@
  * for what ends what). Fed in chunks cut anywhere; every event carries the source position of its first byte.
  */
 import { isSecondByte, sequenceLength } from "../../../protocol/text/utf8.ts";
+import { VtParser } from "./vtParser.ts";
 
 export interface EchoEvents {
   put(character: string, at: number, end: number): void;
@@ -24,15 +25,17 @@ export interface EchoEvents {
   editor(isOn: boolean, end: number): void;
 }
 
-type State = "ground" | "escape" | "intermediate" | "csi" | "string" | "device" | "deviceEscape";
-
 const ESC = 0x1b;
 
 export class EchoScreen {
+  /** Only a line editor that begins is of interest: all else is passed over. */
+  isDormant = false;
   readonly #events: EchoEvents;
-  #state: State = "ground";
-  #begin = 0;
-  #parameters = "";
+  readonly #parser = new VtParser({
+    csi: (parameters, final, begin, end) => this.#csi(parameters, final, begin, end),
+    escape: (intermediate, final, begin, end) => this.#escape(intermediate, final, begin, end),
+    control: (byte, at) => this.#control(byte, at),
+  });
   readonly #character: number[] = [];
   #characterAt = 0;
 
@@ -41,45 +44,36 @@ export class EchoScreen {
   }
 
   reset(): void {
-    this.#state = "ground";
+    this.#parser.reset();
     this.#character.length = 0;
   }
 
   feed(bytes: Uint8Array, source: number): void {
-    for (const [index, byte] of bytes.entries()) this.#byte(byte, source + index);
+    for (let at = 0; at < bytes.length;) {
+      if (this.#parser.isInside) at = this.#parser.skip(bytes, at, source);
+      else if (this.isDormant) at = this.#pass(bytes, at, source);
+      else {
+        this.#ground(bytes[at] ?? 0, source + at);
+        at += 1;
+      }
+    }
   }
 
-  #byte(byte: number, at: number): void {
-    if (this.#state === "ground") {
-      this.#ground(byte, at);
-    } else if (byte === 0x18 || byte === 0x1a) {
-      this.#state = "ground";
-    } else if (this.#state === "device" || this.#state === "deviceEscape") {
-      if (this.#state === "deviceEscape" && byte === 0x5c) this.#state = "ground";
-      else this.#state = byte === ESC ? "deviceEscape" : "device";
-    } else if (byte === ESC) {
-      this.#state = "escape";
-      this.#begin = at;
-    } else if (this.#state === "string") {
-      if (byte === 0x07) this.#state = "ground";
-    } else if (byte < 0x20) {
-      this.#control(byte, at);
-    } else if (this.#state === "csi") {
-      if (byte < 0x40) this.#parameters += String.fromCharCode(byte);
-      else this.#csi(byte, at);
-    } else {
-      this.#escape(byte, at);
-    }
+  /** To the next sequence; returns how far it came. */
+  #pass(bytes: Uint8Array, from: number, source: number): number {
+    this.#character.length = 0;
+    const escape = bytes.indexOf(ESC, from);
+    if (escape < 0) return bytes.length;
+    this.#parser.begin(source + escape);
+    return escape + 1;
   }
 
   #ground(byte: number, at: number): void {
     if (this.#character.length > 0) {
       if (this.#goOn(byte, at)) return;
     }
-    if (byte === ESC) {
-      this.#state = "escape";
-      this.#begin = at;
-    } else if (byte < 0x20 || byte === 0x7f) {
+    if (byte === ESC) this.#parser.begin(at);
+    else if (byte < 0x20 || byte === 0x7f) {
       this.#control(byte, at);
     } else if (byte < 0x80) {
       this.#events.put(String.fromCharCode(byte), at, at + 1);
@@ -110,31 +104,24 @@ export class EchoScreen {
   }
 
   #control(byte: number, at: number): void {
+    if (this.isDormant) return;
     if (byte === 0x08) this.#events.move(-1, at);
     else if (byte === 0x09) this.#events.put("\t", at, at + 1);
     else if (byte === 0x0d) this.#events.column(0, at);
     else if (byte >= 0x0a && byte <= 0x0c) this.#events.lineFeed(at, at + 1);
   }
 
-  #escape(byte: number, at: number): void {
-    const isPlain = this.#state === "escape";
-    this.#state = "ground";
-    if (byte < 0x30) this.#state = "intermediate";
-    else if (!isPlain) return;
-    else if (byte === 0x5b) {
-      this.#state = "csi";
-      this.#parameters = "";
-    } else if (byte === 0x5d || byte === 0x5f || byte === 0x6b) this.#state = "string";
-    else if (byte === 0x50 || byte === 0x58 || byte === 0x5e) this.#state = "device";
+  #escape(intermediate: number, final: number, begin: number, end: number): void {
     // IND, NEL, RI, RIS.
-    else if (byte === 0x44 || byte === 0x45 || byte === 0x4d || byte === 0x63) this.#events.leave(this.#begin, at + 1);
+    const leaves = final === 0x44 || final === 0x45 || final === 0x4d || final === 0x63;
+    if (leaves && intermediate === 0 && !this.isDormant) this.#events.leave(begin, end);
   }
 
-  #csi(final: number, at: number): void {
-    this.#state = "ground";
-    const parameters = this.#parameters;
+  #csi(parameters: string, final: number, begin: number, end: number): void {
+    const isMode = final === 0x68 || final === 0x6c;
+    if (isMode) this.#mode(parameters, final === 0x68, begin, end);
+    if (isMode || this.isDormant) return undefined;
     const count = Math.min(Number.parseInt(parameters, 10) || 0, 10_000);
-    const begin = this.#begin;
     switch (String.fromCharCode(final)) {
       case "C":
         return this.#events.move(Math.max(1, count), begin);
@@ -151,7 +138,7 @@ export class EchoScreen {
         return this.#events.shift(Math.max(1, count), begin);
       case "J":
         // ED 0 empties what is right of and below the cursor: line editors send it for EL.
-        return count === 0 ? this.#events.erase(0, begin) : this.#events.leave(begin, at + 1);
+        return count === 0 ? this.#events.erase(0, begin) : this.#events.leave(begin, end);
       case "A":
       case "B":
       case "E":
@@ -159,21 +146,18 @@ export class EchoScreen {
       case "H":
       case "d":
       case "f":
-        return this.#events.leave(begin, at + 1);
+        return this.#events.leave(begin, end);
       case "m":
         return this.#events.style(begin);
-      case "h":
-      case "l":
-        return this.#mode(parameters, final === 0x68, at + 1);
       default:
         return undefined;
     }
   }
 
-  #mode(parameters: string, isOn: boolean, end: number): void {
+  #mode(parameters: string, isOn: boolean, begin: number, end: number): void {
     if (!parameters.startsWith("?")) return;
     const modes = parameters.slice(1).split(";");
-    if (modes.includes("2004")) this.#events.editor(isOn, end);
-    if (modes.includes("1049") || modes.includes("47")) this.#events.leave(this.#begin, end);
+    if (modes.includes("2004") && (isOn || !this.isDormant)) this.#events.editor(isOn, end);
+    if (!this.isDormant && (modes.includes("1049") || modes.includes("47"))) this.#events.leave(begin, end);
   }
 }

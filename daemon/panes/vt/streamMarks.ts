@@ -1,8 +1,9 @@
 /**
  * What a program says of its state in its output, besides text: titles, OSC 7501 and 133, the switches of bracketed paste
- * and of the alternate screen. Reads bytes in chunks cut anywhere and makes no string of plain output.
+ * and of the alternate screen, bells. Reads bytes in chunks cut anywhere and makes no string of plain output.
  */
-import { EscapeSkipper } from "./escapes.ts";
+import type { OutputSource } from "../outputSource.ts";
+import { VtParser } from "./vtParser.ts";
 
 export type StreamMark =
   /** OSC 0 or 2. Foreign text, cut. */
@@ -14,56 +15,91 @@ export type StreamMark =
   | { readonly kind: "bracketedPaste"; readonly on: boolean }
   | { readonly kind: "alternateScreen"; readonly on: boolean };
 
+/** Positions are those of the source: of the mark's first byte, and behind its last one. */
+export interface MarkHandlers {
+  readonly mark?: ((mark: StreamMark, from: number, to: number) => void) | undefined;
+  /** BEL, but not the one that ends an OSC or stands in another string. */
+  readonly bell?: ((at: number) => void) | undefined;
+}
+
 const ESC = 0x1b;
+const BEL = 0x07;
 
 export class StreamMarks {
-  readonly #onMark: (mark: StreamMark) => void;
-  readonly #escapes = new EscapeSkipper(() => undefined, {
-    mode: (mode, on) => this.#mode(mode, on),
-    osc: (payload) => this.#osc(payload),
+  /** Whether text is searched for bells. */
+  hearsBells: boolean;
+  readonly #handlers: MarkHandlers;
+  readonly #parser = new VtParser({
+    mode: (mode, on, end) => this.#mode(mode, on, end),
+    osc: (payload, begin, end) => this.#osc(payload, begin, end),
+    control: (byte, at) => void (byte === BEL && this.#handlers.bell?.(at)),
   });
 
-  constructor(onMark: (mark: StreamMark) => void) {
-    this.#onMark = onMark;
+  constructor(handlers: MarkHandlers) {
+    this.#handlers = handlers;
+    this.hearsBells = handlers.bell !== undefined;
   }
 
-  push(bytes: Uint8Array): void {
-    let at = 0;
-    for (;;) {
-      if (this.#escapes.isInside) at = this.#escapes.skip(bytes, at, 0);
+  /** @param source where in the source `bytes[0]` stands */
+  push(bytes: Uint8Array, source = 0): void {
+    // Text is passed over, never looked at byte by byte.
+    let bell = this.hearsBells ? bytes.indexOf(BEL) : -1;
+    for (let at = 0; ;) {
+      if (this.#parser.isInside) at = this.#parser.skip(bytes, at, source);
       if (at >= bytes.length) return;
-      at = bytes.indexOf(ESC, at);
-      if (at < 0) return;
-      this.#escapes.begin();
-      at += 1;
+      const escape = bytes.indexOf(ESC, at);
+      if (bell >= 0 && bell < at) bell = bytes.indexOf(BEL, at);
+      const end = escape < 0 ? bytes.length : escape;
+      while (bell >= 0 && bell < end) {
+        this.#handlers.bell?.(source + bell);
+        bell = bytes.indexOf(BEL, bell + 1);
+      }
+      if (escape < 0) return;
+      this.#parser.begin(source + escape);
+      at = escape + 1;
     }
   }
 
   /** The stream has a hole here: an unfinished sequence will not be finished. */
   reset(): void {
-    this.#escapes.reset();
+    this.#parser.reset();
   }
 
-  #mode(mode: number, on: boolean): void {
-    if (mode === 2004) this.#onMark({ kind: "bracketedPaste", on });
-    else if (mode === 1049 || mode === 1047 || mode === 47) this.#onMark({ kind: "alternateScreen", on });
+  #mode(mode: number, on: boolean, end: number): void {
+    if (mode === 2004) this.#handlers.mark?.({ kind: "bracketedPaste", on }, end, end);
+    else if (mode === 1049 || mode === 1047 || mode === 47)
+      this.#handlers.mark?.({ kind: "alternateScreen", on }, end, end);
   }
 
-  #osc(payload: Uint8Array): void {
-    // Few begin with these digits: clipboards, links and colours make no string.
-    const first = payload[0];
-    const isTitle = (first === 0x30 || first === 0x32) && payload[1] === SEMICOLON;
-    if (isTitle) {
-      this.#onMark({ kind: "title", title: utf8.decode(payload.subarray(2)) });
-      return;
-    }
-    if (first !== 0x31 && first !== 0x37) return;
-    const text = utf8.decode(payload);
-    const shell = /^133;([ABCD])(?:;|$)/.exec(text)?.[1];
-    if (shell !== undefined) this.#onMark({ kind: "shellMark", mark: SHELL_MARKS[shell as keyof typeof SHELL_MARKS] });
-    const agent = /^7501;(?:[^;:]{0,64}[;:]){0,8}state=([a-z]{1,16})(?:[;:]|$)/.exec(text)?.[1];
-    const state = agent === undefined ? undefined : AGENT_STATES.get(agent);
-    if (state !== undefined) this.#onMark({ kind: "agentState", state });
+  #osc(payload: Uint8Array, begin: number, end: number): void {
+    const mark = markOf(payload);
+    if (mark !== undefined) this.#handlers.mark?.(mark, begin, end);
+  }
+}
+
+function markOf(payload: Uint8Array): StreamMark | undefined {
+  // Few begin with these digits: clipboards, links and colours make no string.
+  const first = payload[0];
+  const isTitle = (first === 0x30 || first === 0x32) && payload[1] === SEMICOLON;
+  if (isTitle) return { kind: "title", title: utf8.decode(payload.subarray(2)) };
+  if (first !== 0x31 && first !== 0x37) return undefined;
+  const text = utf8.decode(payload);
+  const shell = /^133;([ABCD])(?:;|$)/.exec(text)?.[1];
+  if (shell !== undefined) return { kind: "shellMark", mark: SHELL_MARKS[shell as keyof typeof SHELL_MARKS] };
+  const agent = /^7501;(?:[^;:]{0,64}[;:]){0,8}state=([a-z]{1,16})(?:[;:]|$)/.exec(text)?.[1];
+  const state = agent === undefined ? undefined : AGENT_STATES.get(agent);
+  return state === undefined ? undefined : { kind: "agentState", state };
+}
+
+/** Reads a part of what is retained by itself. A mark that begins or ends outside of it is none. */
+export function scanMarks(source: OutputSource, from: number, to: number, handlers: MarkHandlers): void {
+  const marks = new StreamMarks(handlers);
+  for (let at = from; at < to;) {
+    const slice = source.read(at, to - at);
+    if (slice.kind === "end") return;
+    if (slice.kind === "bytes") marks.push(slice.bytes, slice.from);
+    else marks.reset();
+    at = slice.kind === "bytes" ? slice.to : slice.gap.to;
   }
 }
 

@@ -4,6 +4,7 @@
  * never sent, so a pane that the daemon has followed from its start is always right.
  */
 import { applySgr, DEFAULT_PEN, type Pen } from "../pen.ts";
+import { VtParser } from "./vtParser.ts";
 
 export interface StreamModes {
   readonly pen: Pen;
@@ -31,47 +32,80 @@ const NO_MODES: StreamModes = {
   cursorStyle: 0,
 };
 
-/**
- * Sequences that matter, and strings (OSC, DCS, APC, PM, SOS) whole, so that nothing inside one is taken for a sequence.
- * DCS ends at ST only, the others at BEL too.
- */
-const SEQUENCES =
-  // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
-  /\u001b\[([?]?)([0-9;:]*)( ?[a-zA-Z@`])|\u001b([()])([0-9A-Z])|\u001b([78c])|[\u000e\u000f]|\u001bP[^]*?\u001b\\|\u001b[\]_^X][^\u0007\u001b]*/g;
+type Saved = Pick<StreamModes, "pen" | "g0" | "g1" | "shifted">;
+
+const ESC = 0x1b;
+const SHIFT_OUT = 0x0e;
+const SHIFT_IN = 0x0f;
+/** CSI s and u save and restore like ESC 7 and 8. */
+const SAVES = 0x73;
+const RESTORES = 0x75;
 
 /** Folds the bytes of a pane's output, oldest first. */
 export function readStreamModes(bytes: Uint8Array): StreamModes {
-  let modes = NO_MODES;
-  let isAlternate = false;
-  let saved: Pick<StreamModes, "pen" | "g0" | "g1" | "shifted"> = NO_MODES;
-  // Every byte is one character: positions do not matter, and what is looked for is ASCII.
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
-  const save = (): void => {
-    const { pen, g0, g1, shifted } = modes;
-    saved = { pen, g0, g1, shifted };
-  };
-  for (const match of text.matchAll(SEQUENCES)) {
-    const [all, mark, parameters = "", final, set, charset, escape] = match;
-    if (final === "m" && mark === "") modes = { ...modes, pen: applySgr(modes.pen, parameters) };
-    else if (final === " q") modes = { ...modes, cursorStyle: Number(parameters) };
-    else if ((final === "h" || final === "l") && mark === "?") {
-      for (const parameter of parameters.split(";")) {
-        const on = final === "h";
-        if (parameter === "2004") modes = { ...modes, bracketedPaste: on };
-        if (parameter === "1004") modes = { ...modes, focusReports: on };
-        // tmux's alternate screen saves and restores the pen (screen_alternate_on, screen_alternate_off).
-        if (parameter === "1049") modes = alternate(modes, isAlternate, on);
-        if (parameter === "1049" || parameter === "1047" || parameter === "47") isAlternate = on;
-      }
-    } else if (set === "(" && charset !== undefined) modes = { ...modes, g0: charset };
-    else if (set === ")" && charset !== undefined) modes = { ...modes, g1: charset };
-    else if (escape === "7" || (final === "s" && mark === "")) save();
-    else if (escape === "8" || (final === "u" && mark === "")) modes = { ...modes, ...saved };
-    else if (escape === "c") modes = NO_MODES;
-    else if (all === "\u000e") modes = { ...modes, shifted: true };
-    else if (all === "\u000f") modes = { ...modes, shifted: false };
+  const fold = new ModesFold();
+  const parser = new VtParser({
+    mode: (mode, on) => fold.mode(mode, on),
+    csi: (parameters, final) => fold.csi(parameters, final),
+    escape: (intermediate, final) => fold.escape(intermediate, final),
+    control: (byte) => fold.control(byte),
+  });
+  for (let at = 0; at < bytes.length;) {
+    if (parser.isInside) at = parser.skip(bytes, at, 0);
+    else {
+      const byte = bytes[at] ?? 0;
+      if (byte === ESC) parser.begin(at);
+      else fold.control(byte);
+      at += 1;
+    }
   }
-  return modes;
+  return fold.modes;
+}
+
+class ModesFold {
+  modes = NO_MODES;
+  #isAlternate = false;
+  #saved: Saved = NO_MODES;
+
+  mode(mode: number, on: boolean): void {
+    if (mode === 2004) this.#set({ bracketedPaste: on });
+    if (mode === 1004) this.#set({ focusReports: on });
+    // tmux's alternate screen saves and restores the pen (screen_alternate_on, screen_alternate_off).
+    if (mode === 1049) this.modes = alternate(this.modes, this.#isAlternate, on);
+    if (mode === 1049 || mode === 1047 || mode === 47) this.#isAlternate = on;
+  }
+
+  csi(parameters: string, final: number): void {
+    const isPlain = /^[\d:;]*$/.test(parameters);
+    if (final === 0x6d && isPlain) this.#set({ pen: applySgr(this.modes.pen, parameters) });
+    else if (final === 0x71 && /^\d* $/.test(parameters)) this.#set({ cursorStyle: Number(parameters) });
+    else if (final === SAVES && isPlain) this.#save();
+    else if (final === RESTORES && isPlain) this.#set(this.#saved);
+  }
+
+  escape(intermediate: number, final: number): void {
+    const set = String.fromCharCode(final);
+    if (intermediate === 0x28) this.#set({ g0: set });
+    else if (intermediate === 0x29) this.#set({ g1: set });
+    else if (intermediate !== 0) return;
+    else if (set === "7") this.#save();
+    else if (set === "8") this.#set(this.#saved);
+    else if (set === "c") this.modes = NO_MODES;
+  }
+
+  control(byte: number): void {
+    if (byte === SHIFT_OUT) this.#set({ shifted: true });
+    else if (byte === SHIFT_IN) this.#set({ shifted: false });
+  }
+
+  #set(changed: Partial<StreamModes>): void {
+    this.modes = { ...this.modes, ...changed };
+  }
+
+  #save(): void {
+    const { pen, g0, g1, shifted } = this.modes;
+    this.#saved = { pen, g0, g1, shifted };
+  }
 }
 
 /** The pen is kept when the alternate screen is entered, not when it is entered again; it comes back at every leaving. */

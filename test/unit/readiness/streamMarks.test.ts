@@ -5,7 +5,7 @@ import { type StreamMark, StreamMarks } from "../../../daemon/panes/vt/streamMar
 
 function marksOf(chunks: readonly Uint8Array[]): StreamMark[] {
   const marks: StreamMark[] = [];
-  const scanner = new StreamMarks((mark) => marks.push(mark));
+  const scanner = new StreamMarks({ mark: (mark) => marks.push(mark) });
   for (const chunk of chunks) scanner.push(chunk);
   return marks;
 }
@@ -64,7 +64,7 @@ describe("what a program says in its output", () => {
 
   test("a hole forgets the sequence it has cut", () => {
     const marks: StreamMark[] = [];
-    const scanner = new StreamMarks((mark) => marks.push(mark));
+    const scanner = new StreamMarks({ mark: (mark) => marks.push(mark) });
     scanner.push(Buffer.from("\u001b]0;half"));
     scanner.reset();
     scanner.push(Buffer.from("of it\u0007\u001b]0;whole\u0007"));

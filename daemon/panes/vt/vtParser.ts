@@ -1,19 +1,30 @@
 /**
- * Where an escape sequence ends: the states of tmux's `input.c`, fed byte by byte and in chunks cut anywhere. It keeps
- * nothing of what is inside but two things that text and prompts depend on: whether the cursor left its row, and the
- * bracketed paste switch. An observer is told of private modes and of what stands in an OSC.
+ * The one parser of escape sequences: the states of tmux's `input.c`, fed in chunks cut anywhere. It is for what stands
+ * inside a sequence; text between two of them is its owner's, who calls `begin` at an ESC and `skip` while `isInside`. It
+ * keeps nothing of a sequence but what a handler wants of it.
  */
 
-/** Told in the order of the stream. */
-export interface EscapeObserver {
+/** Called in the order of the stream. Positions are those of the source: `begin` of the ESC, `end` behind the last byte. */
+export interface VtHandlers {
+  /** The cursor goes to another row, or the screen is emptied. */
+  readonly leaveRow?: ((at: number) => void) | undefined;
   /** `CSI ? mode h` and `l`, once for each parameter. */
-  mode(mode: number, on: boolean): void;
-  /** A finished OSC, cut to `MAX_OSC_BYTES`. Valid until the call returns. */
-  osc(payload: Uint8Array): void;
+  readonly mode?: ((mode: number, on: boolean, end: number) => void) | undefined;
+  /** Every CSI; `parameters` are all bytes before its final one, prefix and intermediates among them. */
+  readonly csi?: ((parameters: string, final: number, begin: number, end: number) => void) | undefined;
+  /** An escape of two or three bytes that begins no CSI and no string; `intermediate` is 0 where there is none. */
+  readonly escape?: ((intermediate: number, final: number, begin: number, end: number) => void) | undefined;
+  /** A finished OSC, cut to `MAX_OSC_BYTES`. Valid until the call returns. An ESC that ends it stands at `end`. */
+  readonly osc?: ((payload: Uint8Array, begin: number, end: number) => void) | undefined;
+  /** A control character inside a sequence, which acts at once. */
+  readonly control?: ((byte: number, at: number) => void) | undefined;
 }
 
-/** What an observer gets of an OSC: marks and titles are shorter, what is cut from a longer one decides nothing. */
+/** What a handler gets of an OSC: marks and titles are shorter, what is cut from a longer one decides nothing. */
 export const MAX_OSC_BYTES = 256;
+
+/** What it gets of the parameters of a CSI: no terminal knows so many. */
+const MAX_PARAMETER_BYTES = 256;
 
 const GROUND = 0;
 const ESCAPE = 1;
@@ -40,28 +51,32 @@ const LEAVES_ROW = new Set([0x41, 0x42, 0x45, 0x46, 0x48, 0x64, 0x66]);
 /** ESC finals that do: D (IND), E (NEL), M (RI), c (RIS). */
 const ESCAPE_LEAVES_ROW = new Set([0x44, 0x45, 0x4d, 0x63]);
 
-export class EscapeSkipper {
-  /** The cursor goes to another row, or the screen is emptied. */
-  readonly #onLeaveRow: (source: number) => void;
-  readonly #observer: EscapeObserver | undefined;
-  /** What has come of an OSC; only for an observer. */
+export class VtParser {
+  readonly #handlers: VtHandlers;
+  readonly #onMode: VtHandlers["mode"];
+  readonly #onCsi: VtHandlers["csi"];
+  /** What has come of an OSC; only for a handler. */
   readonly #osc: Uint8Array | undefined;
   #isOsc = false;
   #state = GROUND;
+  #begin = 0;
   #stringLength = 0;
+  #intermediate = 0;
   /** CSI so far: `?` seen, the parameter being read, whether 2004 was among them. */
   #isPrivate = false;
   #parameter = 0;
   #has2004 = false;
-  /** The parameters that came, for an observer. */
-  #parameters: number[] = [];
+  /** The parameters that came, for a handler. */
+  readonly #parameters: number[] = [];
+  #parameterBytes = "";
   #bracketedPaste: boolean | undefined;
   #bracketedPasteAt = -1;
 
-  constructor(onLeaveRow: (source: number) => void, observer?: EscapeObserver) {
-    this.#onLeaveRow = onLeaveRow;
-    this.#observer = observer;
-    this.#osc = observer === undefined ? undefined : new Uint8Array(MAX_OSC_BYTES);
+  constructor(handlers: VtHandlers) {
+    this.#handlers = handlers;
+    this.#onMode = handlers.mode;
+    this.#onCsi = handlers.csi;
+    this.#osc = handlers.osc === undefined ? undefined : new Uint8Array(MAX_OSC_BYTES);
   }
 
   get isInside(): boolean {
@@ -78,9 +93,11 @@ export class EscapeSkipper {
     return this.#bracketedPasteAt;
   }
 
-  /** An ESC was read. */
-  begin(): void {
+  /** An ESC was read, which stands at `source`. */
+  begin(source: number): void {
     this.#state = ESCAPE;
+    this.#intermediate = 0;
+    this.#begin = source;
   }
 
   /** Forgets an unfinished sequence. */
@@ -97,12 +114,13 @@ export class EscapeSkipper {
       if (byte === 0x18 || byte === 0x1a) this.#state = GROUND;
       else if (this.#state === DEVICE_STRING || this.#state === DEVICE_STRING_ESCAPE) this.#deviceString(byte);
       else if (byte === ESC) {
-        if (this.#state === STRING) this.#endString();
-        this.#state = ESCAPE;
-      } else if (this.#state === STRING) this.#string(byte);
+        if (this.#state === STRING) this.#endString(source + at - 1);
+        this.begin(source + at - 1);
+      } else if (this.#state === STRING) this.#string(byte, source + at);
       else if (byte < 0x20) {
         // Controls inside a sequence act at once (input.c): CR and line ends count, the sequence goes on.
-        if (byte >= LF && byte <= CR) this.#onLeaveRow(source + at - 1);
+        if (byte >= LF && byte <= CR) this.#handlers.leaveRow?.(source + at - 1);
+        this.#handlers.control?.(byte, source + at - 1);
       } else if (byte > 0x7e) {
         this.#state = GROUND;
         if (byte > 0x7f) return at - 1;
@@ -115,29 +133,38 @@ export class EscapeSkipper {
   #escape(byte: number, sourceOffset: number): void {
     if (byte < 0x30) {
       this.#state = ESCAPE_INTERMEDIATE;
+      this.#intermediate = byte;
       return;
     }
     const isPlain = this.#state === ESCAPE;
     this.#state = GROUND;
-    if (!isPlain) return;
+    if (!isPlain) {
+      this.#handlers.escape?.(this.#intermediate, byte, this.#begin, sourceOffset);
+      return;
+    }
     this.#stringLength = 0;
     if (byte === 0x5b) {
       this.#state = CSI;
       this.#isPrivate = false;
       this.#parameter = 0;
       this.#has2004 = false;
-      this.#parameters.length = 0;
+      if (this.#parameters.length > 0) this.#parameters.length = 0;
+      if (this.#onCsi !== undefined) this.#parameterBytes = "";
     } else if (byte === 0x5d || byte === 0x5f || byte === 0x6b) {
       this.#state = STRING;
       this.#isOsc = byte === 0x5d;
     } else if (byte === 0x50 || byte === 0x58 || byte === 0x5e) {
       this.#state = DEVICE_STRING;
-    } else if (ESCAPE_LEAVES_ROW.has(byte)) {
-      this.#onLeaveRow(sourceOffset);
+    } else {
+      if (ESCAPE_LEAVES_ROW.has(byte)) this.#handlers.leaveRow?.(sourceOffset);
+      this.#handlers.escape?.(0, byte, this.#begin, sourceOffset);
     }
   }
 
   #csi(byte: number, sourceOffset: number): void {
+    if (this.#onCsi !== undefined && byte < 0x40 && this.#parameterBytes.length < MAX_PARAMETER_BYTES) {
+      this.#parameterBytes += String.fromCharCode(byte);
+    }
     if (byte >= 0x30 && byte <= 0x39) {
       // Capped: more digits than any parameter has must not leave the range of exact integers.
       this.#parameter = Math.min(this.#parameter * 10 + byte - 0x30, 1_000_000);
@@ -152,8 +179,7 @@ export class EscapeSkipper {
 
   #endParameter(): void {
     if (this.#parameter === BRACKETED_PASTE_MODE) this.#has2004 = true;
-    if (this.#observer !== undefined && this.#parameters.length < MAX_PARAMETERS)
-      this.#parameters.push(this.#parameter);
+    if (this.#onMode !== undefined && this.#parameters.length < MAX_PARAMETERS) this.#parameters.push(this.#parameter);
     this.#parameter = 0;
   }
 
@@ -166,16 +192,17 @@ export class EscapeSkipper {
       this.#bracketedPaste = final === 0x68;
       this.#bracketedPasteAt = sourceOffset;
     }
-    if (isMode) for (const mode of this.#parameters) this.#observer?.mode(mode, final === 0x68);
+    if (isMode) for (const mode of this.#parameters) this.#onMode?.(mode, final === 0x68, sourceOffset);
     // ED 2 and 3 empty the screen; 1049 and 47 are another screen.
     const clears = final === 0x4a && last >= 2;
     const switches = isMode && (last === 1049 || last === 1047 || last === 47);
-    if (clears || switches || LEAVES_ROW.has(final)) this.#onLeaveRow(sourceOffset);
+    if (clears || switches || LEAVES_ROW.has(final)) this.#handlers.leaveRow?.(sourceOffset);
+    this.#onCsi?.(this.#parameterBytes, final, this.#begin, sourceOffset);
   }
 
-  #string(byte: number): void {
+  #string(byte: number, end: number): void {
     if (byte === 0x07) {
-      this.#endString();
+      this.#endString(end);
       this.#state = GROUND;
       return;
     }
@@ -183,9 +210,10 @@ export class EscapeSkipper {
     if (++this.#stringLength > MAX_STRING_BYTES) this.#state = GROUND;
   }
 
-  #endString(): void {
+  #endString(end: number): void {
     if (this.#osc === undefined || !this.#isOsc) return;
-    this.#observer?.osc(this.#osc.subarray(0, Math.min(this.#stringLength, MAX_OSC_BYTES)));
+    const payload = this.#osc.subarray(0, Math.min(this.#stringLength, MAX_OSC_BYTES));
+    this.#handlers.osc?.(payload, this.#begin, end);
   }
 
   #deviceString(byte: number): void {

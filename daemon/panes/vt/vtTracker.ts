@@ -1,0 +1,150 @@
+/**
+ * What a source's output has set and said so far, and who is told of what it says next: one reading for all. It reads only
+ * when somebody asks or listens, and then only what has come since; nobody's output costs nothing. What is not retained any
+ * more when it is read counts as never known.
+ */
+import type { OutputSource } from "../outputSource.ts";
+import { type MarkHandlers, type StreamMark, StreamMarks } from "./streamMarks.ts";
+
+export type ShellMark = (StreamMark & { readonly kind: "shellMark" })["mark"];
+
+export interface VtListener extends MarkHandlers {
+  /** The stream has a hole that ends here. */
+  readonly gap?: ((to: number) => void) | undefined;
+}
+
+const LF = 0x0a;
+const TRACKERS = new WeakMap<OutputSource, VtTracker>();
+
+/** The one of this source. */
+export function trackerOf(source: OutputSource): VtTracker {
+  let tracker = TRACKERS.get(source);
+  if (tracker === undefined) {
+    tracker = new VtTracker(source);
+    TRACKERS.set(source, tracker);
+  }
+  return tracker;
+}
+
+export class VtTracker {
+  readonly #source: OutputSource;
+  readonly #marks: StreamMarks;
+  #at: number;
+  #listeners: readonly VtListener[] = [];
+  #isReading = false;
+  #followers = 0;
+  #unfollow: (() => void) | undefined;
+  #bracketedPaste: boolean | undefined;
+  #shellMark: ShellMark | undefined;
+  #promptMarkSeq = -1;
+  #lineFeedSeq: number;
+
+  constructor(source: OutputSource) {
+    this.#source = source;
+    this.#at = source.tailSeq;
+    // What is gone from the stream may have held anything.
+    this.#lineFeedSeq = this.#at > 0 ? this.#at : -1;
+    this.#marks = new StreamMarks({
+      mark: (mark, from, to) => this.#mark(mark, from, to),
+      bell: (at) => this.#tell((listener) => listener.bell?.(at)),
+    });
+    this.#marks.hearsBells = false;
+  }
+
+  /** Bracketed paste is on or off; undefined when nobody has said so. */
+  get bracketedPaste(): boolean | undefined {
+    return this.#bracketedPaste;
+  }
+
+  /** The newest OSC 133. */
+  get shellMark(): ShellMark | undefined {
+    return this.#shellMark;
+  }
+
+  /** Where the newest mark of a prompt begins, and where the newest line feed ends; -1 for none. */
+  get promptMarkSeq(): number {
+    return this.#promptMarkSeq;
+  }
+
+  get lineFeedSeq(): number {
+    return this.#lineFeedSeq;
+  }
+
+  /** Reads what has come, and tells who listens. */
+  readOn(): this {
+    // Who is told in the middle of it gets the rest of it all the same.
+    if (this.#isReading) return this;
+    this.#isReading = true;
+    try {
+      this.#read();
+    } finally {
+      this.#isReading = false;
+    }
+    return this;
+  }
+
+  #read(): void {
+    for (let slice = this.#source.read(this.#at); slice.kind !== "end"; slice = this.#source.read(this.#at)) {
+      if (slice.kind === "gap") this.#gap(slice.gap.to);
+      else this.#take(slice.bytes, slice.from, slice.to);
+    }
+  }
+
+  /** Tells of what comes from now on, whenever somebody has it read. Returns what ends that. */
+  listen(listener: VtListener): () => void {
+    this.readOn();
+    this.#listeners = [...this.#listeners, listener];
+    this.#marks.hearsBells = this.#listeners.some(({ bell }) => bell !== undefined);
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== listener);
+      this.#marks.hearsBells = this.#listeners.some(({ bell }) => bell !== undefined);
+    };
+  }
+
+  /** The same, in the turn in which it comes. */
+  follow(listener: VtListener): () => void {
+    const stop = this.listen(listener);
+    this.#followers += 1;
+    const readOn = (): void => void this.readOn();
+    this.#unfollow ??= this.#source.subscribe({ advanced: readOn, gap: readOn, exited: readOn, closed: readOn });
+    let isFollowing = true;
+    return () => {
+      if (!isFollowing) return;
+      isFollowing = false;
+      stop();
+      this.#followers -= 1;
+      if (this.#followers > 0) return;
+      this.#unfollow?.();
+      this.#unfollow = undefined;
+    };
+  }
+
+  #take(bytes: Uint8Array, from: number, to: number): void {
+    this.#at = to;
+    const lineFeed = bytes.lastIndexOf(LF);
+    if (lineFeed >= 0) this.#lineFeedSeq = from + lineFeed + 1;
+    this.#marks.push(bytes, from);
+  }
+
+  #gap(to: number): void {
+    this.#at = to;
+    this.#marks.reset();
+    this.#bracketedPaste = undefined;
+    this.#shellMark = undefined;
+    this.#lineFeedSeq = to;
+    this.#tell((listener) => listener.gap?.(to));
+  }
+
+  #mark(mark: StreamMark, from: number, to: number): void {
+    if (mark.kind === "bracketedPaste") this.#bracketedPaste = mark.on;
+    if (mark.kind === "shellMark") {
+      this.#shellMark = mark.mark;
+      if (mark.mark === "prompt") this.#promptMarkSeq = from;
+    }
+    this.#tell((listener) => listener.mark?.(mark, from, to));
+  }
+
+  #tell(call: (listener: VtListener) => void): void {
+    for (const listener of this.#listeners) call(listener);
+  }
+}
