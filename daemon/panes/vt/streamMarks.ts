@@ -60,6 +60,11 @@ export class StreamMarks {
     }
   }
 
+  /** What was pushed ends inside a sequence. */
+  get isInside(): boolean {
+    return this.#parser.isInside;
+  }
+
   /** The stream has a hole here: an unfinished sequence will not be finished. */
   reset(): void {
     this.#parser.reset();

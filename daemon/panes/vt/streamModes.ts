@@ -53,9 +53,11 @@ export function readStreamModes(bytes: Uint8Array): StreamModes {
   for (let at = 0; at < bytes.length;) {
     if (parser.isInside) at = parser.skip(bytes, at, 0);
     else {
-      const byte = bytes[at] ?? 0;
+      // The hot loop: text.
+      while (at < bytes.length && bytes[at]! >= 0x20) at += 1;
+      const byte = bytes[at];
       if (byte === ESC) parser.begin(at);
-      else fold.control(byte);
+      else if (byte !== undefined) fold.control(byte);
       at += 1;
     }
   }

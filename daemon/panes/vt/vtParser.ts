@@ -179,7 +179,8 @@ export class VtParser {
 
   #endParameter(): void {
     if (this.#parameter === BRACKETED_PASTE_MODE) this.#has2004 = true;
-    if (this.#onMode !== undefined && this.#parameters.length < MAX_PARAMETERS) this.#parameters.push(this.#parameter);
+    if (this.#isPrivate && this.#onMode !== undefined && this.#parameters.length < MAX_PARAMETERS)
+      this.#parameters.push(this.#parameter);
     this.#parameter = 0;
   }
 

@@ -14,6 +14,9 @@ export interface VtListener extends MarkHandlers {
 }
 
 const LF = 0x0a;
+/** Much that has come unread is passed over up to here, when nothing of interest is in it. */
+const TAIL_BYTES = 8_192;
+const NEEDLES = ["2004", "]133;"];
 const TRACKERS = new WeakMap<OutputSource, VtTracker>();
 
 /** The one of this source. */
@@ -123,7 +126,20 @@ export class VtTracker {
     this.#at = to;
     const lineFeed = bytes.lastIndexOf(LF);
     if (lineFeed >= 0) this.#lineFeedSeq = from + lineFeed + 1;
-    this.#marks.push(bytes, from);
+    const skipped = this.#skippable(bytes);
+    if (skipped > 0) this.#marks.reset();
+    this.#marks.push(bytes.subarray(skipped), from + skipped);
+  }
+
+  /**
+   * How much need not be parsed, which takes 20 ms for a megabyte of sequences: nobody listens, and what is kept of it is
+   * not there. A string that begins in it and is longer than what is left is taken for text.
+   */
+  #skippable(bytes: Uint8Array): number {
+    const length = bytes.length - TAIL_BYTES;
+    if (length <= 0 || this.#listeners.length > 0 || this.#marks.isInside) return 0;
+    const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return NEEDLES.some((needle) => view.includes(needle, 0, "latin1")) ? 0 : length;
   }
 
   #gap(to: number): void {

@@ -102,3 +102,17 @@ test.each<[string, readonly number[]]>([
     { numRuns: 30 },
   );
 });
+
+test("much that nobody listened to is not parsed for nothing, and nothing is overlooked in it", () => {
+  const dense = "\u001b[38;5;12mword\u001b[0m ".repeat(2_000);
+  const source = new MemorySource();
+  source.write(`\u001b[?2004h${dense}`);
+  expect(trackerOf(source).readOn().bracketedPaste).toBe(true);
+  source.write(`${dense}\u001b[?20`);
+  expect(trackerOf(source).readOn().bracketedPaste).toBe(true);
+  source.write(`04l${dense}\n${dense}`);
+  expect(trackerOf(source).readOn()).toMatchObject({ bracketedPaste: false, shellMark: undefined });
+  expect(trackerOf(source).lineFeedSeq).toBe(source.outputSeq - dense.length);
+  source.write(`${dense}\u001b]133;A\u0007${dense}`);
+  expect(trackerOf(source).readOn()).toMatchObject({ shellMark: "prompt" });
+});
