@@ -3,8 +3,9 @@
  * Compared is what the files hold, not when they were written: a checkout writes old files with new times, and unpacking
  * new ones with old times. The mark is written last, so that a build that fails, or is ended, is done again.
  */
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -17,14 +18,26 @@ if (ROOT === undefined) {
 const MARK = join(ROOT, "dist/.built");
 const EXECUTABLE = join(ROOT, "dist/adapters/bin/tmuxwire.js");
 const FOLDERS = ["protocol", "daemon", "adapters", "bench"];
-/** The lock file stands for the packages that are bundled into the page. */
-const FILES = ["build.mjs", "package-lock.json", "tsconfig.json", "tsconfig.build.json"];
+/** The lock file stands for the packages that are bundled. */
+const FILES = [
+  "build.mjs",
+  "bundlePrograms.mjs",
+  "package-lock.json",
+  "tsconfig.json",
+  "tsconfig.build.json",
+  "test/support/daemonChild.ts",
+];
 
 const sources = digest();
 if (!existsSync(EXECUTABLE) || !existsSync(MARK) || readFileSync(MARK, "utf8") !== sources) {
-  rmSync(MARK, { force: true });
-  run(["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"]);
-  run(["adapters/dashboard/page/bundle.mjs"]);
+  // Whatever an earlier build has left there would be shipped.
+  rmSync(join(ROOT, "dist"), { recursive: true, force: true });
+  const statuses = await Promise.all([
+    run(["bundlePrograms.mjs"]),
+    run(["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"]),
+    run(["adapters/dashboard/page/bundle.mjs"]),
+  ]);
+  for (const status of statuses) if (status !== 0) process.exit(status ?? 1);
   writeFileSync(`${MARK}.new`, sources);
   renameSync(`${MARK}.new`, MARK);
 }
@@ -49,7 +62,7 @@ function byName(one, other) {
 }
 
 /** What it says goes to stderr, so that the build says nothing on the stdout of whoever asked for something else. */
-function run(args) {
-  const { status } = spawnSync(process.execPath, args, { cwd: ROOT, stdio: [0, 2, 2] });
-  if (status !== 0) process.exit(status ?? 1);
+async function run(args) {
+  const [status] = await once(spawn(process.execPath, args, { cwd: ROOT, stdio: [0, 2, 2] }), "close");
+  return status;
 }

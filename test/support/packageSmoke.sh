@@ -18,6 +18,16 @@ cd "$work/app"
 npm init -y >/dev/null
 npm install --silent --no-audit --no-fund "$work/$tarball"
 
+# What it exports can be loaded, and its types need nothing that is not installed with it.
+cat >uses.mts <<'END'
+import { createClient } from "tmuxwire/client";
+import teamTmux from "tmuxwire/pi-extension";
+export const made: unknown[] = [createClient({ url: "http://127.0.0.1:1", token: "none" }).server("main").pane(5), teamTmux];
+END
+ln -s "$project/node_modules/@types" node_modules/@types
+node "$project/node_modules/typescript/bin/tsc" --module nodenext --target es2023 --strict --types node uses.mts
+node uses.mjs
+
 # start ARGUMENT… — the daemon in the background; `url` is where it listens.
 start() {
   rm -f "$work/lines"; mkfifo "$work/lines"

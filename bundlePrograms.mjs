@@ -1,0 +1,65 @@
+/**
+ * Bundles what Node runs into `dist`: `node bundlePrograms.mjs`. Hundreds of small modules cost a process more to load than
+ * everything else it does at its start. Packages are bundled as well, but for those with native code or wasm, which are
+ * found by their own files; the licences of the others go with them.
+ *
+ * Every path is that of its source, and what a program splits off lies in the folder of its entry point, so that
+ * `import.meta.url` leads to the same neighbours from everywhere.
+ */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+
+const ROOT = import.meta.dirname;
+
+/** Dynamic imports become files of their own: a command loads no more than it needs. */
+const PROGRAMS = ["adapters/bin/tmuxwire.ts", "adapters/bin/addin.ts"];
+/** Each is loaded by somebody else's program (a browser's, pi's): one file, and nothing of Node's that its source has not. */
+const LIBRARIES = ["adapters/native/client.ts", "adapters/team/piExtension.ts", "adapters/team/readyHook.ts"];
+/** For us alone; package.json does not ship them. */
+const OURS = [...readdirSync(join(ROOT, "bench")).map((name) => `bench/${name}`), "test/support/daemonChild.ts"];
+
+const options = {
+  absWorkingDir: ROOT,
+  outdir: "dist",
+  outbase: ".",
+  bundle: true,
+  format: "esm",
+  platform: "node",
+  target: "node20.19",
+  // A package's ES modules where it has both: of a CommonJS one, a dynamic import would have a default and nothing else.
+  mainFields: ["module", "main"],
+  sourcemap: true,
+  sourcesContent: false,
+  external: ["@homebridge/node-pty-prebuilt-multiarch", "@photostructure/sqlite", "re2-wasm"],
+  legalComments: "none",
+  metafile: true,
+  logLevel: "warning",
+};
+/** What some packages are, CommonJS, asks for Node's modules by `require`. */
+const requiring = {
+  splitting: true,
+  banner: { js: 'import { createRequire as madeBy } from "node:module";\nconst require = madeBy(import.meta.url);' },
+};
+
+const shipped = await Promise.all([
+  build({ ...options, ...requiring, entryPoints: PROGRAMS, chunkNames: "adapters/bin/[name]-[hash]" }),
+  build({ ...options, entryPoints: LIBRARIES }),
+]);
+await build({ ...options, ...requiring, entryPoints: OURS, chunkNames: "bench/[name]-[hash]" });
+
+const bundled = new Set(shipped.flatMap(({ metafile }) => Object.keys(metafile.inputs).flatMap(packageOf)));
+writeFileSync(join(ROOT, "dist/LICENSES.txt"), [...bundled].sort().map(licenceOf).join("\n\n"));
+
+/** The folder of the package that a file is of. */
+function packageOf(path) {
+  const found = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path);
+  return found === null ? [] : [found[0]];
+}
+
+function licenceOf(folder) {
+  const { name, version, license } = JSON.parse(readFileSync(join(ROOT, folder, "package.json"), "utf8"));
+  const file = readdirSync(join(ROOT, folder)).find((one) => /^(?:licen[cs]e|copying)/i.test(one));
+  const text = file === undefined ? `Licence: ${license}` : readFileSync(join(ROOT, folder, file), "utf8").trim();
+  return `${name} ${version}\n\n${text}\n`;
+}

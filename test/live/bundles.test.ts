@@ -1,0 +1,56 @@
+/** What `bundlePrograms.mjs` has made: which modules it still asks for, and whether a stack trace leads to the sources. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { isBuiltin, SourceMap } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import { expect, test } from "vitest";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const SHIPPED = join(ROOT, "dist/adapters");
+const files = readdirSync(SHIPPED, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".js") && !name.startsWith("dashboard/page/"))
+  .map((name) => join(SHIPPED, name));
+
+const ASKS = /^(?:import|export)\b(?:[^;"]* from)? ?"([^"]+)";|\bimport\("([^"]+)"\)|\b_*[rR]equire\d*\("([^"]+)"\)/gm;
+const asked = (file: string): string[] =>
+  [...readFileSync(file, "utf8").matchAll(ASKS)].map(([, statement, call, required]) => statement ?? call ?? required!);
+const isOurs = (specifier: string): boolean => specifier.startsWith("./");
+
+test("nothing but Node, its own parts and the packages that are installed with it", () => {
+  const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  // ws would use them if they were there.
+  const optional = ["bufferutil", "utf-8-validate"];
+  const packages = new Set<string>();
+  for (const file of files) {
+    for (const specifier of asked(file)) {
+      if (isOurs(specifier)) expect(existsSync(join(dirname(file), specifier))).toBe(true);
+      else if (!isBuiltin(specifier) && !optional.includes(specifier)) packages.add(specifier);
+    }
+  }
+  // RE2 is found by its path, and valibot is what the types of the client are made of.
+  const native = Object.keys(dependencies).filter((name) => !["re2-wasm", "valibot"].includes(name));
+  expect([...packages].sort()).toEqual(native.sort());
+});
+
+test("what other programs load is one file each; the client takes nothing of Node's, for browsers", () => {
+  const client = asked(join(SHIPPED, "native/client.js"));
+  const forPi = ["team/piExtension.js", "team/readyHook.js"].flatMap((name) => asked(join(SHIPPED, name)));
+  expect(client).toEqual([]);
+  expect(forPi).not.toEqual([]);
+  expect(forPi.filter((specifier) => !isBuiltin(specifier))).toEqual([]);
+});
+
+test.each([
+  ["OutputRing = class", "daemon/panes/outputRing.ts"],
+  ["async function startDaemon", "adapters/bin/serve.ts"],
+])("%s leads to %s", (text, source) => {
+  const found = files.filter((file) => file.includes("/bin/") && readFileSync(file, "utf8").includes(text));
+  expect(found).toHaveLength(1);
+  const lines = readFileSync(found[0]!, "utf8").split("\n");
+  const line = lines.findIndex((one) => one.includes(text));
+  const map = new SourceMap(JSON.parse(readFileSync(`${found[0]!}.map`, "utf8")) as never);
+  const entry = map.findEntry(line, lines[line]!.indexOf(text));
+  const original = "originalSource" in entry ? entry.originalSource : "";
+  expect(resolve(dirname(found[0]!), original)).toBe(join(ROOT, source));
+});
