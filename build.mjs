@@ -1,7 +1,7 @@
 /**
  * Builds `dist` unless it is what these sources make: `npm run build`, and by itself before `npm start` and after `npm ci`.
  * Compared is what the files hold, not when they were written: a checkout writes old files with new times, and unpacking
- * new ones with old times. The mark is written last, so that a build that fails, or is ended, is done again.
+ * new ones with old times. A build that fails leaves no mark and one that is ended leaves `dist` alone, so that it is done again.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -15,8 +15,9 @@ if (ROOT === undefined) {
   process.stderr.write(`tmuxwire: needs Node 20.19 or newer, this is ${process.versions.node}: install a newer one\n`);
   process.exit(1);
 }
-const MARK = join(ROOT, "dist/.built");
-const EXECUTABLE = join(ROOT, "dist/adapters/bin/tmuxwire.js");
+const DIST = join(ROOT, "dist");
+const MARK = join(DIST, ".built");
+const EXECUTABLE = join(DIST, "adapters/bin/tmuxwire.js");
 const FOLDERS = ["protocol", "daemon", "adapters", "bench"];
 /** The lock file stands for the packages that are bundled. */
 const FILES = [
@@ -30,16 +31,20 @@ const FILES = [
 
 const sources = digest();
 if (!existsSync(EXECUTABLE) || !existsSync(MARK) || readFileSync(MARK, "utf8") !== sources) {
-  // Whatever an earlier build has left there would be shipped.
-  rmSync(join(ROOT, "dist"), { recursive: true, force: true });
+  // Beside the one that programs may be running from; and what an earlier build has left there would be shipped.
+  const made = `${DIST}.${process.pid}`;
   const statuses = await Promise.all([
-    run(["bundlePrograms.mjs"]),
-    run(["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"]),
-    run(["adapters/dashboard/page/bundle.mjs"]),
+    run(["bundlePrograms.mjs", made]),
+    run(["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json", "--outDir", made]),
+    run(["adapters/dashboard/page/bundle.mjs", join(made, "adapters/dashboard/page")]),
   ]);
-  for (const status of statuses) if (status !== 0) process.exit(status ?? 1);
-  writeFileSync(`${MARK}.new`, sources);
-  renameSync(`${MARK}.new`, MARK);
+  const failed = statuses.find((status) => status !== 0);
+  if (failed === undefined) writeFileSync(join(made, ".built"), sources);
+  const old = `${made}.old`;
+  if (existsSync(DIST)) renameSync(DIST, old);
+  renameSync(made, DIST);
+  rmSync(old, { recursive: true, force: true });
+  if (failed !== undefined) process.exit(failed ?? 1);
 }
 
 function digest() {

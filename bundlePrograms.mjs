@@ -1,5 +1,5 @@
 /**
- * Bundles what Node runs into `dist`: `node bundlePrograms.mjs`. Hundreds of small modules cost a process more to load than
+ * Bundles what Node runs: `node bundlePrograms.mjs OUT_DIR`. Hundreds of small modules cost a process more to load than
  * everything else it does at its start. Packages are bundled as well, but for those with native code or wasm, which are
  * found by their own files; the licences of the others go with them.
  *
@@ -7,10 +7,12 @@
  * `import.meta.url` leads to the same neighbours from everywhere.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import process from "node:process";
 import { build } from "esbuild";
 
 const ROOT = import.meta.dirname;
+const out = resolve(process.argv[2] ?? join(ROOT, "dist"));
 
 /** Dynamic imports become files of their own: a command loads no more than it needs. */
 const PROGRAMS = ["adapters/bin/tmuxwire.ts", "adapters/bin/addin.ts"];
@@ -21,7 +23,7 @@ const OURS = [...readdirSync(join(ROOT, "bench")).map((name) => `bench/${name}`)
 
 const options = {
   absWorkingDir: ROOT,
-  outdir: "dist",
+  outdir: out,
   outbase: ".",
   bundle: true,
   format: "esm",
@@ -49,7 +51,7 @@ const shipped = await Promise.all([
 await build({ ...options, ...requiring, entryPoints: OURS, chunkNames: "bench/[name]-[hash]" });
 
 const bundled = new Set(shipped.flatMap(({ metafile }) => Object.keys(metafile.inputs).flatMap(packageOf)));
-writeFileSync(join(ROOT, "dist/LICENSES.txt"), [...bundled].sort().map(licenceOf).join("\n\n"));
+writeFileSync(join(out, "LICENSES.txt"), [...bundled].sort().map(licenceOf).join("\n\n"));
 
 /** The folder of the package that a file is of. */
 function packageOf(path) {
