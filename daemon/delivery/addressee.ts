@@ -15,6 +15,7 @@ import {
   markOf,
   type ProcessMark,
 } from "../panes/foreground.ts";
+import { EndSigns } from "../panes/endSigns.ts";
 import type { Profile } from "../readiness/profile.ts";
 import type { PaneCondition, TmuxServer } from "../server/tmuxServer.ts";
 
@@ -30,17 +31,37 @@ export interface AddresseeRequest {
 
 export class Addressee {
   readonly #mark: ForegroundMark | undefined;
+  readonly #endSigns: EndSigns | undefined;
   /** For tmux, at the moment of the write. */
   readonly condition: PaneCondition;
+  /** It is an agent, or meant as one: a shell gets nothing of what it is given. */
+  readonly isAgent: boolean;
 
-  constructor(mark: ForegroundMark | undefined, condition: PaneCondition) {
+  constructor(
+    mark: ForegroundMark | undefined,
+    condition: PaneCondition,
+    isAgent: boolean,
+    endSigns = mark === undefined || !isAgent ? undefined : new EndSigns([mark.leader.pid, mark.program.pid]),
+  ) {
     this.#mark = mark;
+    this.#endSigns = endSigns;
     this.condition = condition;
+    this.isAgent = isAgent;
   }
 
   /** For a program that changes its name: the process alone counts. */
   whateverItsName(): Addressee {
-    return new Addressee(this.#mark, { pid: this.condition.pid });
+    return new Addressee(this.#mark, { pid: this.condition.pid }, this.isAgent, this.#endSigns);
+  }
+
+  /** It goes on although it looked as if it ended. */
+  goingOn(): Addressee {
+    return new Addressee(this.#mark, this.condition, this.isAgent, this.#endSigns?.renewed());
+  }
+
+  /** An agent that has been told to end, or has begun to, as far as the system tells. */
+  get isEnding(): boolean {
+    return this.#endSigns?.isShown === true;
   }
 
   /** The process that reads; undefined where the system does not tell. */
@@ -82,7 +103,7 @@ export async function findAddressee(
   const condition: PaneCondition = { pid, command: command === "" ? undefined : command };
   if (pid === undefined || processes === undefined) {
     if (isAgent && SHELL_NAME.test(command)) throw shellInFront(pane);
-    return new Addressee(undefined, condition);
+    return new Addressee(undefined, condition, isAgent);
   }
   const program = addresseeOf(processes, names);
   if (program === undefined)
@@ -91,7 +112,7 @@ export async function findAddressee(
   if (request.process !== undefined && !isAmong(processes, request.process)) {
     throw programChanged(pane, "another program reads from the pane than the one that was meant; look at the pane");
   }
-  return new Addressee(markOf(pid, processes, program), condition);
+  return new Addressee(markOf(pid, processes, program), condition, isAgent);
 }
 
 /** Where the system does not tell of processes, tmux's name for the foreground is all there is. */
@@ -103,5 +124,8 @@ const isAmong = (processes: readonly ForegroundProcess[], wanted: ProcessMark): 
 const shellInFront = (pane: PaneId): AppError =>
   programChanged(pane, "a shell reads from the pane, so the text would be a command; start the agent, then try again");
 
-const programChanged = (pane: PaneId, message: string, details: Readonly<Record<string, unknown>> = {}): AppError =>
-  new AppError("WRONG_STATE", message, { details: { reason: "program_changed", pane, ...details } });
+export const programChanged = (
+  pane: PaneId,
+  message: string,
+  details: Readonly<Record<string, unknown>> = {},
+): AppError => new AppError("WRONG_STATE", message, { details: { reason: "program_changed", pane, ...details } });

@@ -9,9 +9,11 @@ import type { PaneWatch } from "./paneWatch.ts";
 
 export type BracketedPaste = "on" | "off" | "unknown";
 
-export function bracketedPasteOf(source: OutputSource): BracketedPaste {
-  const { bracketedPaste } = trackerOf(source).readOn();
-  return bracketedPaste === undefined ? "unknown" : bracketedPaste ? "on" : "off";
+/** @param since only what has been said from here on; default: all that is known */
+export function bracketedPasteOf(source: OutputSource, since = 0): BracketedPaste {
+  const { bracketedPaste, bracketedPasteSeq } = trackerOf(source).readOn();
+  if (bracketedPaste === undefined || bracketedPasteSeq < since) return "unknown";
+  return bracketedPaste ? "on" : "off";
 }
 
 /**

@@ -13,9 +13,12 @@ import { DIALOG_STEP_MS, MAX_DIALOG_STEPS } from "./deliveryLimits.ts";
 import { redrawn } from "./clearBox.ts";
 import { DROPPED } from "./confirmTaken.ts";
 import { enterPrompt } from "./enterPrompt.ts";
+import { EnterRead } from "./enterRead.ts";
 import { goesOn, type Look, lookIfThere, takeLook } from "./look.ts";
-import { type PaneWatch, wrongState } from "./paneWatch.ts";
+import type { PaneWatch } from "./paneWatch.ts";
+import { wrongState } from "./wrongState.ts";
 import { promptText } from "./promptText.ts";
+import { goesOnAfter } from "./stillReads.ts";
 import { boxNotEmpty, pasteAfterLook, requirePasteable } from "./submitPrompt.ts";
 import { noteEnter, noteWrite, resultOf, type Work } from "./work.ts";
 
@@ -35,7 +38,7 @@ export async function chooseAnswer(work: Work, { answer, dialogId, addressee }: 
   if (dialogId !== undefined && dialogId !== dialog.id) {
     throw wrongState(watch, state, "another question is open than the one meant; read it again before answering");
   }
-  const asking: Asking = { work, profile };
+  const asking: Asking = { work, profile, keyRead: new EnterRead(watch) };
   switch (answer.kind) {
     case "option":
       return finish(asking, await answerPage(asking, dialog, [answer.index]));
@@ -49,6 +52,8 @@ export async function chooseAnswer(work: Work, { answer, dialogId, addressee }: 
 interface Asking {
   readonly work: Work;
   readonly profile: Profile;
+  /** Whether the key that was pressed last was read. */
+  readonly keyRead: EnterRead;
 }
 
 /** Pages one after the other, then the program's own page to confirm them, if it has one. */
@@ -133,7 +138,11 @@ async function pressOn(asking: Asking, page: Shown, keys: readonly string[], ind
     const { look, dialog } = await lookAt(asking, page);
     const now = index === undefined ? keys : (dialog.options[index]?.keys ?? []);
     if (now[0] !== keys[0]) throw wrongState(watch, "asking", "somebody else moved the question's mark", WRITTEN);
-    const beforeWrite = (): void => (ARROWS.has(keys[0]!) ? noteWrite(work) : noteEnter(work));
+    const beforeWrite = (): void => {
+      asking.keyRead.isPressed();
+      if (ARROWS.has(keys[0]!)) noteWrite(work);
+      else noteEnter(work);
+    };
     if (!(await watch.press(keys, look.capture, beforeWrite))) continue;
     work.progress.hasWritten = true;
     if (keys.at(-1) === "Enter") work.progress.enterPresses += 1;
@@ -208,14 +217,18 @@ async function changed({ work, profile }: Asking, page: Shown): Promise<Look | u
 
 const isAnother = ({ dialog }: Look, page: Shown): boolean => dialog === undefined || !isSame(dialog, page);
 
-function finish({ work, profile }: Asking, after: Look | undefined): SubmitResult {
+async function finish({ work, profile, keyRead }: Asking, after: Look | undefined): Promise<SubmitResult> {
   const { watch } = work;
+  // A program that ends takes its question off the screen, but opens no other one.
+  const isAtWork = (): boolean => after?.dialog !== undefined || watch.state.state === "busy";
+  const goes =
+    profile.kind !== "agent" || after === undefined || (await goesOnAfter(watch, profile, keyRead, isAtWork));
   if (watch.isLost) return resultOf(work, "indeterminate");
   if (watch.hasEnded || watch.server.findPane(watch.pane) === undefined || watch.isAddresseeGone) {
     // An agent that has ended has told nobody whether it was the answer that ended it.
     return profile.kind === "agent" ? resultOf(work, "echoed_unconfirmed") : resultOf(work, "submitted", "readiness");
   }
-  return after === undefined ? resultOf(work, "echoed_unconfirmed") : resultOf(work, "submitted", "screen");
+  return after === undefined || !goes ? resultOf(work, "echoed_unconfirmed") : resultOf(work, "submitted", "screen");
 }
 
 /** Through the dialog's own way: its field for text, or the prompt box behind a dialog that closes. */

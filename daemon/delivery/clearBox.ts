@@ -7,7 +7,8 @@ import { AppError } from "../../protocol/errors.ts";
 import type { Profile } from "../readiness/profile.ts";
 import { MAX_CLEAR_PRESSES } from "./deliveryLimits.ts";
 import { type Look, takeLook } from "./look.ts";
-import { type PaneWatch, wrongState } from "./paneWatch.ts";
+import type { PaneWatch } from "./paneWatch.ts";
+import { wrongState } from "./wrongState.ts";
 import { noteWrite, type Work } from "./work.ts";
 
 /** An empty box changes nothing on the screen: after this long without output it was empty. */

@@ -29,6 +29,7 @@ import type { EnterRead } from "./enterRead.ts";
 import { goesOn, type Look, lookIfThere } from "./look.ts";
 import { hasStartedSince } from "./startedTitle.ts";
 import { failureOn, noteOn, oneLine } from "./screenNote.ts";
+import { goesOnAfter } from "./stillReads.ts";
 import { resultOf, type Work } from "./work.ts";
 
 export interface Entered {
@@ -91,12 +92,12 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
         // The title is faster than the frame, which shows whether somebody typed into the text.
         workingMs ??= nowMs;
         if (last === "screen" || entered.within !== undefined || nowMs >= workingMs + FRAME_MS) {
-          return resultOf(work, "submitted", "readiness");
+          return taking(work, entered, "submitted", "readiness");
         }
         await watch.next(version, workingMs + FRAME_MS);
         continue;
       }
-      if (last === "screen" || last === "output") return resultOf(work, taken, last);
+      if (last === "screen" || last === "output") return taking(work, entered, taken, last);
       if (last === "missed" && nowMs >= retryMs && watch.state.state !== "asking") {
         if (await watch.press(["Enter"], look.capture, () => enterRead.isPressed())) {
           presses += 1;
@@ -118,6 +119,20 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
 
 /** Programs draw 30 times a second at least. */
 const FRAME_MS = 40;
+
+/** It has been seen to take it. An agent that ends shows much the same, so it has to be seen to go on as well. */
+async function taking(
+  work: Work,
+  { profile, atEnter, enterRead }: Entered,
+  outcome: "submitted" | "queued",
+  by: SubmitResult["confirmedBy"],
+): Promise<SubmitResult> {
+  const { watch } = work;
+  const isAtWork = (): boolean => atEnter.state !== "busy" && hasWorked(profile, atEnter, watch.state);
+  if (profile.kind !== "agent" || (await goesOnAfter(watch, profile, enterRead, isAtWork)))
+    return resultOf(work, outcome, by);
+  return watch.isLost ? resultOf(work, "indeterminate") : resultOf(work, "echoed_unconfirmed");
+}
 
 function mixedWith({ profile, probe, before, place, atEnter, within }: Entered, look: Look): string | undefined {
   if (profile.kind !== "agent" || within !== undefined || look.box === undefined) return undefined;

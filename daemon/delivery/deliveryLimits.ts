@@ -26,6 +26,12 @@ export const MAX_BOX_CHARS = 500;
 export const INTERRUPT_WITHIN_MS = 8_000;
 /** A program takes Enter within this if it takes it at all; pressing again sooner could be a second Enter. */
 export const ENTER_RETRY_MS = 450;
+/** A program that has begun to end is gone within this: opencode takes 0.7 s after its screen is gone, gemini up to 1.3 s. */
+export const ENDS_WITHIN_MS = 2_000;
+/** The system tells nobody that a program goes: while one ends it is asked so often, and only then. */
+export const ENDING_LOOK_MS = 20;
+/** Signs of an end come within this of the frame that lacks what was asked or typed. */
+export const STAYS_MS = 100;
 /** First press and two more. */
 export const MAX_ENTER_PRESSES = 3;
 /** A menu redraws a step of its mark within this; the dialog has gone or changed within it after the last key. */

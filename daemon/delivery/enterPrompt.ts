@@ -12,7 +12,8 @@ import { drawnSince } from "./drawnText.ts";
 import { type EchoPlace, type EchoProbe, echoProbe, findEcho, findShown, relocate } from "./echo.ts";
 import { EnterRead } from "./enterRead.ts";
 import { type Look, takeLook } from "./look.ts";
-import { type PaneWatch, wrongState } from "./paneWatch.ts";
+import type { PaneWatch } from "./paneWatch.ts";
+import { wrongState } from "./wrongState.ts";
 import { noteEnter, resultOf, type Work } from "./work.ts";
 
 export interface Pasted {
@@ -38,7 +39,10 @@ export async function enterPrompt(work: Work, pasted: Pasted): Promise<SubmitRes
   // The program may have got to it late: half the gap is its own.
   const readyMs = Math.max(pastedMs + pasted.gapMs, watch.clock.nowMs() + pasted.gapMs / 2);
   const entered = await pressEnter(work, { ...pasted, probe, seen, pastedMs, readyMs });
-  if (entered === undefined) return resultOf(work, watch.state.state === "busy" ? "submitted" : "indeterminate");
+  if (entered === undefined) {
+    const isAtWork = watch.state.state === "busy" && !watch.isEnding && !watch.isAddresseeGone;
+    return resultOf(work, isAtWork ? "submitted" : "indeterminate");
+  }
   const { before, within, hasStarted = true } = pasted;
   return confirmTaken(work, { profile, probe, before, within, hasStarted, ...entered });
 }

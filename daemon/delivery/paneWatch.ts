@@ -5,13 +5,16 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
-import type { Dialog, PaneReadiness, Readiness, ReadinessWatcher } from "../readiness/readiness.ts";
+import type { PaneReadiness, Readiness, ReadinessWatcher } from "../readiness/readiness.ts";
 import type { Capture, InputPart, InputReceipt, PaneCondition, TmuxServer } from "../server/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
 import type { ProcessMark } from "../panes/foreground.ts";
 import type { Profile } from "../readiness/profile.ts";
 import { type Addressee, type AddresseeRequest, findAddressee } from "./addressee.ts";
+import { bracketedPasteOf } from "./bracketedPaste.ts";
 import { LOOK_INTERVAL_MS } from "./deliveryLimits.ts";
+import { untilReads } from "./stillReads.ts";
+import { wrongState } from "./wrongState.ts";
 
 export interface PaneWatchOptions {
   readonly server: TmuxServer;
@@ -39,6 +42,8 @@ export class PaneWatch implements Disposable {
   #addressee: Addressee | undefined;
   #readdress: ((process: ProcessMark | undefined) => Promise<Addressee>) | undefined;
   #hasTyped = false;
+  /** The pane's output when the addressee was looked at. */
+  #addressedSeq = 0;
 
   /** @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST */
   constructor({ server, pane, readiness, clock, profile }: PaneWatchOptions) {
@@ -136,16 +141,39 @@ export class PaneWatch implements Disposable {
   async address(profile: Profile, request: AddresseeRequest = {}): Promise<void> {
     this.#readdress = (process) => findAddressee(this.server, this.pane, profile, { ...request, process });
     this.#addressee = await this.#readdress(request.process);
+    this.#addressedSeq = this.source.outputSeq;
   }
 
   /** @throws AppError WRONG_STATE: whom this is for reads no more */
   requireAddressee(): void {
-    this.#addressee?.requireSame(this.pane, this.#typedDetails());
+    this.#addressee?.requireSame(this.pane, this.typedDetails);
   }
 
   /** Whom this is for reads no more. */
   get isAddresseeGone(): boolean {
     return this.#addressee?.isGone === true;
+  }
+
+  /**
+   * An agent that has been told to end, or has begun to: it still is in the foreground, but what is typed is read by who
+   * comes next.
+   */
+  get isEnding(): boolean {
+    return this.isToldToEnd || this.hasLeftTerminal;
+  }
+
+  get isToldToEnd(): boolean {
+    return this.#addressee?.isEnding === true;
+  }
+
+  /** An agent has turned off bracketed paste, as programs do when they give their terminal back. */
+  get hasLeftTerminal(): boolean {
+    return this.#addressee?.isAgent === true && bracketedPasteOf(this.source, this.#addressedSeq) === "off";
+  }
+
+  /** What looked like its end was none. */
+  noteGoingOn(): void {
+    this.#addressee = this.#addressee?.goingOn();
   }
 
   /** What whom this is for has read so far, from anything; undefined where the system does not tell. */
@@ -200,6 +228,7 @@ export class PaneWatch implements Disposable {
       const receipt = await this.server.input(this.pane, typed, {
         beforeWrite: () => {
           this.requireAddressee();
+          if (this.isEnding) throw endBegun();
           beforeWrite?.();
         },
       });
@@ -209,7 +238,8 @@ export class PaneWatch implements Disposable {
       if (!(error instanceof AppError) || error.code !== "INCONSISTENT_STATE") throw error;
       // Somebody has turned the pane's input off: looking again changes nothing.
       if (error.details?.["reason"] === "input_off") throw error;
-      await this.#addressAgain();
+      if (error.details?.["reason"] === END_BEGUN) await untilReads(this);
+      else await this.#addressAgain();
       return undefined;
     }
   }
@@ -219,12 +249,13 @@ export class PaneWatch implements Disposable {
     const before = this.#addressee;
     if (before === undefined || this.#readdress === undefined) return;
     const now = await this.#readdress(before.process).catch((thrown: unknown) => {
-      throw withDetails(thrown, this.#typedDetails());
+      throw withDetails(thrown, this.typedDetails);
     });
     this.#addressee = now.condition.command === before.condition.command ? now : now.whateverItsName();
   }
 
-  #typedDetails(): Readonly<Record<string, unknown>> {
+  /** For a refusal. */
+  get typedDetails(): Readonly<Record<string, unknown>> {
     return this.#hasTyped ? { textWritten: true } : {};
   }
 
@@ -242,24 +273,11 @@ export class PaneWatch implements Disposable {
 const screenChanged = (): AppError =>
   new AppError("INCONSISTENT_STATE", "the screen has changed since it was looked at");
 
+const END_BEGUN = "end_begun";
+const endBegun = (): AppError =>
+  new AppError("INCONSISTENT_STATE", "the program has begun to end", { details: { reason: END_BEGUN } });
+
 function withDetails(thrown: unknown, details: Readonly<Record<string, unknown>>): unknown {
   if (!(thrown instanceof AppError)) return thrown;
   return new AppError(thrown.code, thrown.message, { details: { ...thrown.details, ...details }, cause: thrown });
-}
-
-export interface RefusedState {
-  readonly profile: string;
-  readonly dialog?: Pick<Dialog, "id" | "options"> | undefined;
-}
-
-/** The refusal of everything that does not fit what the program is doing. */
-export function wrongState(
-  { state }: { readonly state: RefusedState },
-  name: Readiness["state"],
-  message: string,
-  details: Readonly<Record<string, unknown>> = {},
-): AppError {
-  const { profile, dialog } = state;
-  const asked = dialog === undefined ? {} : { dialogId: dialog.id, options: dialog.options.length };
-  return new AppError("WRONG_STATE", message, { details: { state: name, profile, ...asked, ...details } });
 }

@@ -16,6 +16,8 @@ const MAX_CHILDREN_BYTES = 8_192;
 const MAX_STAT_BYTES = 1_024;
 /** `io` is seven lines of a word and a number. */
 const MAX_IO_BYTES = 512;
+/** `status` is some sixty lines; only the list of groups can be long. */
+const MAX_STATUS_BYTES = 8_192;
 
 export interface ProcessStat {
   readonly pid: number;
@@ -32,6 +34,14 @@ export interface ProcessStat {
   readonly start: string;
 }
 
+/** Sets of signals, signal 1 in the lowest bit. */
+export interface ProcessSignals {
+  /** Sent, and not yet delivered to it. */
+  readonly pending: bigint;
+  /** It has handlers for these. */
+  readonly caught: bigint;
+}
+
 export interface Procfs {
   /** Whether this system has it at all. */
   isThere(): Promise<boolean>;
@@ -40,6 +50,8 @@ export interface Procfs {
   statNow(pid: number): ProcessStat | undefined;
   /** Bytes it has read from anything since it began; undefined also where the kernel does not count them (CONFIG_TASK_XACCT). */
   bytesReadNow(pid: number): number | undefined;
+  /** What it has been sent, and which signals it handles, at this moment. */
+  signalsNow(pid: number): ProcessSignals | undefined;
   /** Which file it runs, by device and inode: an update that replaces the file changes nothing, execve(2) does. */
   executableNow(pid: number): string | undefined;
   /** Whether what it reads on its standard input is a terminal; undefined for another user's process. */
@@ -60,6 +72,7 @@ export function procfs(directory = "/proc"): Procfs {
       const [, bytes] = /^rchar: (\d+)$/m.exec(readStartNow(at(pid, "io"), MAX_IO_BYTES) ?? "") ?? [];
       return bytes === undefined ? undefined : Number(bytes);
     },
+    signalsNow: (pid) => parseSignals(readStartNow(at(pid, "status"), MAX_STATUS_BYTES)),
     executableNow: (pid) => {
       try {
         const { dev, ino } = statSync(at(pid, "exe"), { bigint: true });
@@ -101,6 +114,16 @@ function parseStat(text: string | undefined): ProcessStat | undefined {
     foregroundGroup: Number(foregroundGroup),
     start: fields[19] ?? "",
   };
+}
+
+/** `SigPnd` is the main thread's, `ShdPnd` the whole process's. */
+function parseSignals(text: string | undefined): ProcessSignals | undefined {
+  const [own, shared, caught] = ["SigPnd", "ShdPnd", "SigCgt"].map((name) => {
+    const [, set] = new RegExp(`^${name}:\\s*([0-9a-f]+)$`, "m").exec(text ?? "") ?? [];
+    return set === undefined ? undefined : BigInt(`0x${set}`);
+  });
+  if (own === undefined || shared === undefined || caught === undefined) return undefined;
+  return { pending: own | shared, caught };
 }
 
 /** A thread's children are listed with the thread, so every thread is asked. None of a process that is gone. */

@@ -5,8 +5,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { InputPart, TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { type AgentProgram, agentUnderShell } from "../support/agentPrograms.ts";
+import { aroundInput } from "../support/aroundInput.ts";
 import { drawn, engines, to, untilState } from "../support/deliveryEngine.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -18,24 +18,6 @@ const agentPid = async ({ server, pane }: AgentProgram): Promise<number> =>
 
 const shellReads = ({ server, pane }: AgentProgram): Promise<void> =>
   eventually(async () => (await server.foreground(pane)).processes?.[0]?.isShell === true);
-
-/** A server at which something happens right before or after a part is typed. */
-function around(server: TmuxServer, when: "before" | "after", kind: InputPart["kind"], act: () => Promise<void>) {
-  const input: TmuxServer["input"] = async (pane, parts, options) => {
-    const isMeant = parts.at(-1)?.kind === kind;
-    if (isMeant && when === "before") await act();
-    const receipt = await server.input(pane, parts, options);
-    if (isMeant && when === "after") await act();
-    return receipt;
-  };
-  return new Proxy(server, {
-    get: (target, name) => {
-      if (name === "input") return input;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? (value.bind(target) as unknown) : value;
-    },
-  });
-}
 
 /** Runs a command in the pane's shell, with whatever stands on its line thrown away first: what was typed ran by then. */
 async function shellHasRun({ server, pane }: AgentProgram, path: string): Promise<void> {
@@ -72,7 +54,7 @@ describe.each(Object.entries(ENDS))("an agent that is %s", (_how, end) => {
     const { directory } = agent.socket;
     const canary = join(directory, "canary");
     let hasEnded = false;
-    const server = around(agent.server, when, kind, async () => {
+    const server = aroundInput(agent.server, when, kind, async () => {
       if (hasEnded) return;
       hasEnded = true;
       await end(agent);
@@ -92,7 +74,7 @@ describe.each(Object.entries(ENDS))("an agent that is %s", (_how, end) => {
     using watched = on.readiness.watch(agent.server, agent.pane, { profile: "claude" });
     await agent.channel.tell("ask", { kind: "select" });
     const { dialog } = await untilState(watched, "asking");
-    const server = around(agent.server, "before", "keys", () => end(agent));
+    const server = aroundInput(agent.server, "before", "keys", () => end(agent));
     const answer = { kind: "option", index: 1 } as const;
     await expect(on.delivery.choose({ ...to(agent, "dialog"), answer, dialogId: dialog!.id })).resolves.toMatchObject({
       outcome: "submitted",
@@ -116,7 +98,7 @@ test.each(Object.entries(ENDS))(
     using watched = on.readiness.watch(agent.server, agent.pane, { profile: "claude" });
     await agent.channel.tell("ask", { kind: "select" });
     const { dialog } = await untilState(watched, "asking");
-    const server = around(agent.server, "after", "keys", () => end(agent));
+    const server = aroundInput(agent.server, "after", "keys", () => end(agent));
     using other = on.readiness.watch(server, agent.pane, { profile: "claude" });
     await untilState(other, "asking");
     const answer = { kind: "option", index: 0 } as const;

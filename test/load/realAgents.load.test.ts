@@ -30,11 +30,12 @@ describe.skipIf(programs.length === 0).each(programs.length === 0 ? (["cc"] as c
     const figures = {
       kills: tries.length,
       executed: count(({ ran }) => ran),
-      keysInShell: count(({ isLate }) => isLate),
-      keysOnTheirWay: count(({ lines, isLate }) => lines > 0 && !isLate),
-      keysInOther: count(({ bytes }) => bytes !== ""),
-      leftInLine: count(({ isLeft }) => isLeft),
-      untrue: count(({ wrong }) => wrong !== undefined),
+      textsInShell: count(({ isLeft }) => isLeft),
+      keysInShell: count(({ lines }) => lines > 0),
+      // Of both: what was written before the program was told to end.
+      onTheirWay: count(({ lines, isLeft, isOnItsWay }) => (lines > 0 || isLeft) && isOnItsWay),
+      inOtherProgram: count(({ bytes }) => bytes !== ""),
+      wrong: count(({ wrong }) => wrong !== undefined),
     };
     report("realAgents", { campaign: "kills", program: name, seed: SEED, ...figures });
     expect(tries.filter(({ wrong }) => wrong !== undefined)).toEqual([]);

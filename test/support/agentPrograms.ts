@@ -22,7 +22,7 @@
  *
  * `ask` takes `kind`: `permission` (default), `select`, `multi`, `both` (a select, then a multi, then a page to confirm),
  * and parts of the first page to replace: `{question, options, detail, title}`. Options of the command line are in
- * agentCore.mjs: `busyMs` (0: until `idle`), `whileBusy`, `swallow`, `placeholderLines`, `placeholderChars`, `holdAskMs`; `drawAfterMs`, `enterGapMs`, `startMs` (until then what is entered is `dropped`) in
+ * agentCore.mjs: `busyMs` (0: until `idle`), `whileBusy`, `swallow`, `placeholderLines`, `placeholderChars`, `holdAskMs`; `drawAfterMs`, `enterGapMs`, `startMs` (until then what is entered is `dropped`), `endsBy` and `lingerMs` in
  * the apps; `stallMs` (how long the program gets no time once it has drawn a paste); `explicit: "off"` leaves OSC 7501 out of `codexLike`.
  */
 import { createServer, type Server, type Socket } from "node:net";
@@ -75,6 +75,8 @@ export interface AgentEntry {
   readonly [field: string]: unknown;
 }
 
+type AgentCommand = "busy" | "idle" | "ask" | "say" | "reset" | "exit" | "deaf" | "unhandle";
+
 type Match = string | ((entry: AgentEntry) => boolean);
 
 let channels = 0;
@@ -120,7 +122,7 @@ export class AgentChannel implements AsyncDisposable {
   }
 
   /** The answer to a command; its entry, with what the program added. */
-  async tell(command: "busy" | "idle" | "ask" | "say" | "reset" | "exit", args: object = {}): Promise<AgentEntry> {
+  async tell(command: AgentCommand, args: object = {}): Promise<AgentEntry> {
     this.#lastCommand += 1;
     const id = this.#lastCommand;
     const from = this.log.length;
@@ -205,14 +207,23 @@ export async function guestAgent(program: AgentName, start: AgentStart = {}): Pr
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
+export interface ShellStart extends Pick<AgentStart, "options"> {
+  /** What the shell runs first. */
+  readonly setUp?: (directory: string) => string;
+}
+
 /** The program as the job of an interactive shell, as people start it; once it takes prompts. */
-export async function agentUnderShell(program: AgentName, shell: readonly string[]): Promise<AgentProgram> {
+export async function agentUnderShell(
+  program: AgentName,
+  shell: readonly string[],
+  { options, setUp }: ShellStart = {},
+): Promise<AgentProgram> {
   const fixture = await ownedFixture();
   const { server, socket } = fixture;
   const channel = await AgentChannel.open(socket.directory);
   const session = await server.createSession({ name: "agent", command: shell, cols: 100, rows: 30 });
   const pane = session.activePane!;
-  const line = `${channel.argv(program).map(quoted).join(" ")}\n`;
+  const line = `${setUp === undefined ? "" : `${setUp(socket.directory)}\n`}${channel.argv(program, options).map(quoted).join(" ")}\n`;
   await server.input(pane, [{ kind: "text", bytes: Buffer.from(line) }]);
   await channel.next("ready");
   return {

@@ -34,10 +34,12 @@ export interface KillTry {
   readonly lines: number;
   /** Bytes that the program got that came next. */
   readonly bytes: string;
-  /** The text stands in the shell's line: it was on its way when the program ended. */
+  /** The text, or the key that chooses, stands in the shell's line. */
   readonly isLeft: boolean;
-  /** The shell got a key that was typed after the program had ended. */
-  readonly isLate: boolean;
+  /** What stands in the shell's line. */
+  readonly line: string;
+  /** The last key that decides was written before the program was told to end: nobody can call it back. */
+  readonly isOnItsWay: boolean;
   readonly arrived: number;
   readonly wrong: string | undefined;
 }
@@ -110,11 +112,10 @@ async function killOnce(world: RealWorld, at: number, random: () => number): Pro
   const ran = existsSync(canary);
   const toolRan = existsSync(tool);
   const isRefused = outcome.startsWith("WRONG_STATE");
-  // A key that was on its way when the program ended cannot be called back.
   const { enterMs = Infinity } = details as { readonly enterMs?: number | undefined };
-  const isLate = lines > 0 && !(enterMs <= killedMs);
+  const isOnItsWay = enterMs <= killedMs;
   const wrong =
-    ran || isLate || bytes !== ""
+    ran || lines > 0 || isLeft || bytes !== ""
       ? "it reached something else"
       : arrived > 1
         ? "twice"
@@ -124,7 +125,22 @@ async function killOnce(world: RealWorld, at: number, random: () => number): Pro
             ? "submitted to nobody"
             : undefined;
   rmSync(canary, { force: true });
-  return { way, what, killedMs, endedMs, outcome, details, ran, lines, bytes, isLeft, isLate, arrived, wrong };
+  return {
+    way,
+    what,
+    killedMs,
+    endedMs,
+    outcome,
+    details,
+    ran,
+    lines,
+    bytes,
+    isLeft,
+    line,
+    isOnItsWay,
+    arrived,
+    wrong,
+  };
 }
 
 /** What stands in the shell's line, up to the cursor. */

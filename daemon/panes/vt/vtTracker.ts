@@ -38,6 +38,7 @@ export class VtTracker {
   #followers = 0;
   #unfollow: (() => void) | undefined;
   #bracketedPaste: boolean | undefined;
+  #bracketedPasteSeq = -1;
   #shellMark: ShellMark | undefined;
   #promptMarkSeq = -1;
   #lineFeedSeq: number;
@@ -57,6 +58,11 @@ export class VtTracker {
   /** Bracketed paste is on or off; undefined when nobody has said so. */
   get bracketedPaste(): boolean | undefined {
     return this.#bracketedPaste;
+  }
+
+  /** Where that was said; -1 when nobody has. */
+  get bracketedPasteSeq(): number {
+    return this.#bracketedPasteSeq;
   }
 
   /** The newest OSC 133. */
@@ -152,7 +158,10 @@ export class VtTracker {
   }
 
   #mark(mark: StreamMark, from: number, to: number): void {
-    if (mark.kind === "bracketedPaste") this.#bracketedPaste = mark.on;
+    if (mark.kind === "bracketedPaste") {
+      this.#bracketedPaste = mark.on;
+      this.#bracketedPasteSeq = from;
+    }
     if (mark.kind === "shellMark") {
       this.#shellMark = mark.mark;
       if (mark.mark === "prompt") this.#promptMarkSeq = from;

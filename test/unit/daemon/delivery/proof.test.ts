@@ -266,3 +266,45 @@ test("what the program itself writes behind a prompt is nobody's key: emoji that
   const pane = new BoxPane("claude");
   expect(await pane.during(submit(pane, { text: "well done 👍🏽 é" }))).toMatchObject({ outcome: "submitted" });
 });
+
+describe("a program that gives its terminal back", () => {
+  test("before Enter is about to end: Enter is not pressed", async () => {
+    const pane = new BoxPane("claude");
+    const { answer } = pane;
+    pane.answer = (typed) => {
+      answer(typed);
+      if (typed.paste !== undefined) pane.say("\u001b[?2004l");
+    };
+    await expect(pane.during(submit(pane))).rejects.toMatchObject({
+      code: "WRONG_STATE",
+      details: { reason: "program_changed", textWritten: true },
+    });
+    expect(pane.enters).toEqual([]);
+  });
+
+  test("for a moment only, reads on: Enter is pressed then", async () => {
+    const pane = new BoxPane("claude");
+    const { answer } = pane;
+    let pastedMs = Infinity;
+    pane.answer = (typed) => {
+      answer(typed);
+      if (typed.paste === undefined) return;
+      pastedMs = typed.atMs;
+      pane.say("\u001b[?2004l");
+    };
+    const result = await pane.during(submit(pane), (nowMs) => {
+      if (nowMs === pastedMs + 300) pane.say("\u001b[?2004h");
+    });
+    expect(result).toMatchObject({ outcome: "submitted", enterPresses: 1 });
+    expect(pane.enters[0]!.atMs).toBeGreaterThanOrEqual(pastedMs + 300);
+  });
+
+  test("after Enter may have taken nothing: an emptied box and its text above it are no proof", async () => {
+    const pane = new BoxPane("claude");
+    pane.enter = (text) => {
+      pane.above.push(`> ${text}`);
+      pane.say("\u001b[?2004l");
+    };
+    expect(await pane.during(submit(pane))).toMatchObject({ outcome: "echoed_unconfirmed" });
+  });
+});

@@ -1,0 +1,52 @@
+/**
+ * Whether an agent still reads from its terminal. One that is told to end stays in the foreground for up to most of a second
+ * without reading, and takes its question or its box off the screen as if it had taken what was typed: so nothing is typed
+ * once its end has begun, and what its screen shows is believed when it is seen to go on.
+ */
+import type { Profile } from "../readiness/profile.ts";
+import { programChanged } from "./addressee.ts";
+import { ENDING_LOOK_MS, ENDS_WITHIN_MS, STAYS_MS } from "./deliveryLimits.ts";
+import type { EnterRead } from "./enterRead.ts";
+import type { PaneWatch } from "./paneWatch.ts";
+
+/** Before something is typed: until it reads again. @throws AppError WRONG_STATE: it does not */
+export async function untilReads(watch: PaneWatch): Promise<void> {
+  const untilMs = watch.clock.nowMs() + ENDS_WITHIN_MS;
+  while (watch.isEnding) {
+    watch.requireThere();
+    watch.requireAddressee();
+    if (watch.clock.nowMs() >= untilMs) break;
+    await watch.next(watch.version, Math.min(untilMs, watch.clock.nowMs() + ENDING_LOOK_MS));
+  }
+  if (!watch.isEnding) return;
+  // It handles its signals in another way now, and that is all.
+  if (!watch.hasLeftTerminal) watch.noteGoingOn();
+  if (!watch.isEnding) return;
+  throw programChanged(watch.pane, "the program is about to end and reads no more; nothing more was typed", {
+    ...watch.typedDetails,
+  });
+}
+
+/**
+ * After something was seen that speaks for what was typed: whether the program goes on. At once when it does something
+ * because of it, else when nothing tells of its end for a moment.
+ */
+export async function goesOnAfter(
+  watch: PaneWatch,
+  profile: Profile,
+  read: EnterRead,
+  isAtWork: () => boolean,
+): Promise<boolean> {
+  const seenMs = watch.clock.nowMs();
+  // A line editor gives the terminal back while its program works.
+  const keepsTerminal = profile.screen.promptBox !== undefined;
+  for (;;) {
+    const { version } = watch;
+    if (watch.hasEnded || watch.isLost || watch.isAddresseeGone) return false;
+    const nowMs = watch.clock.nowMs();
+    const isOpen = watch.isToldToEnd || (keepsTerminal && watch.hasLeftTerminal) || !read.wasRead;
+    if (!isOpen && (isAtWork() || nowMs >= seenMs + STAYS_MS)) return true;
+    if (nowMs >= seenMs + ENDS_WITHIN_MS) return false;
+    await watch.next(version, isOpen ? nowMs + ENDING_LOOK_MS : seenMs + STAYS_MS);
+  }
+}

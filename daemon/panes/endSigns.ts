@@ -1,0 +1,39 @@
+/**
+ * Whether a process that still runs has begun to end: a signal that ends programs waits for it, or it has put away the
+ * handler that it had for SIGTERM, as programs do before they give their terminal back. It reads no more from then on, but
+ * may stay in the foreground for most of a second (docs/agentFacts.md), and what is typed meanwhile is for who comes next.
+ * A program may also have put its handler away for another reason: then it goes on, and `renewed` takes that as the rule.
+ */
+import { procfs, type Procfs } from "../host/procfs.ts";
+
+const bitOf = (signal: number): bigint => 1n << BigInt(signal - 1);
+const [HUP, INT, QUIT, KILL, TERM] = [1, 2, 3, 9, 15].map(bitOf) as [bigint, bigint, bigint, bigint, bigint];
+/** What a person, a shell or a supervisor sends to a program that shall end. */
+const ENDS = HUP | INT | QUIT | KILL | TERM;
+
+export class EndSigns {
+  readonly #processes: Procfs;
+  readonly #pids: readonly number[];
+  /** Of these, the ones that handled SIGTERM when they were looked at. */
+  readonly #handling: readonly number[];
+
+  constructor(pids: readonly number[], processes = procfs()) {
+    this.#processes = processes;
+    this.#pids = [...new Set(pids)];
+    this.#handling = this.#pids.filter((pid) => ((processes.signalsNow(pid)?.caught ?? 0n) & TERM) !== 0n);
+  }
+
+  /** Of any of them; false where the system does not tell. */
+  get isShown(): boolean {
+    return this.#pids.some((pid) => {
+      const signals = this.#processes.signalsNow(pid);
+      if (signals === undefined) return false;
+      return (signals.pending & ENDS) !== 0n || (this.#handling.includes(pid) && (signals.caught & TERM) === 0n);
+    });
+  }
+
+  /** What they handle now is what they handle. */
+  renewed(): EndSigns {
+    return new EndSigns(this.#pids, this.#processes);
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * Agents that are told to end, and stay in front of their shell for a while without reading: no key is typed any more, and
+ * what their screen shows by then is no sign that anything was taken.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { PaneId } from "../../protocol/ids.ts";
+import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import { type AgentProgram, agentUnderShell } from "../support/agentPrograms.ts";
+import { aroundInput } from "../support/aroundInput.ts";
+import { drawn, engines, untilState } from "../support/deliveryEngine.ts";
+import { eventually } from "../support/eventually.ts";
+
+const CHANGED = { code: "WRONG_STATE", details: expect.objectContaining({ reason: "program_changed" }) as object };
+
+const agentOf = async ({ server, pane }: AgentProgram): Promise<number> =>
+  (await server.foreground(pane)).processes!.find(({ isShell }) => !isShell)!.pid;
+
+/** Below a bash that writes a line for each of its prompts: an Enter that it got is one prompt more. */
+const underBash = (options: Readonly<Record<string, string | number>>): Promise<AgentProgram> =>
+  agentUnderShell("dialog", ["bash", "--norc", "-i"], {
+    options,
+    setUp: (directory) => `PROMPT_COMMAND='echo >>${join(directory, "prompts")}'`,
+  });
+
+/** How many prompts its shell has shown when it comes to what is typed now: all that was typed before has been read. */
+async function promptsOfShell({ server, pane, socket }: AgentProgram): Promise<number> {
+  const [prompts, count] = ["prompts", "count"].map((name) => join(socket.directory, name)) as [string, string];
+  await eventually(async () => (await server.foreground(pane)).processes?.[0]?.isShell === true);
+  await server.input(pane, [
+    { kind: "text", bytes: Buffer.from(`wc -l <${prompts} >${count}.new; mv ${count}.new ${count}\n`) },
+  ]);
+  await eventually(() => existsSync(count));
+  return Number(readFileSync(count, "utf8"));
+}
+
+const hasArrived = (server: TmuxServer, pane: PaneId, from: number, text: string): Promise<void> =>
+  eventually(() => {
+    const slice = server.output(pane).read(from);
+    return slice.kind === "bytes" && Buffer.from(slice.bytes).includes(text);
+  });
+
+test.each(["handler", "terminal"])("by its %s: Enter is not pressed when its end has begun", async (endsBy) => {
+  await using agent = await underBash({ endsBy, lingerMs: 600 });
+  using on = engines();
+  let isTold = false;
+  const server = aroundInput(agent.server, "before", "keys", async () => {
+    if (isTold) return;
+    isTold = true;
+    const from = agent.server.output(agent.pane).outputSeq;
+    process.kill(await agentOf(agent), "SIGTERM");
+    await agent.channel.next("ending");
+    if (endsBy === "terminal") await hasArrived(agent.server, agent.pane, from, "\u001b[?2004l");
+  });
+  const target = await drawn(agent, on, "dialog");
+  await expect(on.delivery.submit({ ...target, server, text: "go" })).rejects.toMatchObject(CHANGED);
+  // Before the agent, and after it.
+  expect(await promptsOfShell(agent)).toBe(2);
+});
+
+test.each(["handler", "terminal"])("by its %s: a question that goes with it was not answered", async (endsBy) => {
+  await using agent = await underBash({ endsBy });
+  using on = engines();
+  using watched = on.readiness.watch(agent.server, agent.pane, { profile: "claude" });
+  await agent.channel.tell("ask", { kind: "select" });
+  const { dialog } = await untilState(watched, "asking");
+  await agent.channel.tell("deaf");
+  const server = aroundInput(agent.server, "after", "keys", async () => {
+    process.kill(await agentOf(agent), "SIGTERM");
+  });
+  using other = on.readiness.watch(server, agent.pane, { profile: "claude" });
+  await untilState(other, "asking");
+  const answer = { kind: "option", index: 0 } as const;
+  const result = await on.delivery.choose({ server, pane: agent.pane, answer, dialogId: dialog?.id });
+  expect(result.outcome).toBe("echoed_unconfirmed");
+  expect(agent.channel.count("answer")).toBe(0);
+});
+
+test("an agent that only puts a handler away goes on, and gets its prompt", async () => {
+  await using agent = await underBash({ endsBy: "handler" });
+  using on = engines();
+  let isDone = false;
+  const server = aroundInput(agent.server, "before", "keys", async () => {
+    if (!isDone) await agent.channel.tell("unhandle");
+    isDone = true;
+  });
+  const target = await drawn(agent, on, "dialog");
+  const result = await on.delivery.submit({ ...target, server, text: "go on" });
+  expect(result).toMatchObject({ outcome: "submitted", enterPresses: 1 });
+  await agent.channel.next("submit");
+  expect(agent.channel.submits()).toEqual(["go on"]);
+});
