@@ -24,6 +24,7 @@ import { HookStats } from "./hooks/hookStats.ts";
 import { PageFiles } from "./pageFiles.ts";
 import { type AvailabilityOptions, measureAvailability } from "./panes/availability.ts";
 import { PaneLinks } from "./panes/paneLinks.ts";
+import { PaneListing } from "./panes/panePlace.ts";
 import { AnswerKeys } from "./respond/answerKeys.ts";
 import { DashboardStore } from "./store/store.ts";
 
@@ -140,6 +141,7 @@ function contextOf(options: DashboardAppOptions): DashboardContext {
     book,
     desk,
     panes,
+    paneListing: new PaneListing(server, clock),
     events,
     hookStats: new HookStats(nowUnixMs),
     answers: new AnswerKeys({ store, clock, nowUnixMs }),

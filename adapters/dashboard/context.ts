@@ -9,6 +9,7 @@ import type { AgentDesk } from "./agents/agentDesk.ts";
 import type { EventLog } from "./events/eventLog.ts";
 import type { HookStats } from "./hooks/hookStats.ts";
 import type { PaneLinks } from "./panes/paneLinks.ts";
+import type { PaneListing } from "./panes/panePlace.ts";
 import type { AnswerKeys } from "./respond/answerKeys.ts";
 import type { DashboardStore } from "./store/store.ts";
 
@@ -30,6 +31,7 @@ export interface DashboardContext {
   readonly book: AgentBook;
   readonly desk: AgentDesk;
   readonly panes: PaneLinks;
+  readonly paneListing: PaneListing;
   readonly events: EventLog;
   readonly hookStats: HookStats;
   readonly answers: AnswerKeys;

@@ -57,6 +57,10 @@ export const MAX_KEYS = 64;
 
 /** A pane that a hook names may be listed a moment later: looked for again after these. */
 export const PANE_RETRY_MS = [100, 500, 2_000] as const;
+/** The hook of an agent that nobody knows waits for its pane's listing, looked for in memory after these; it has 2 s in all. */
+export const LISTED_LOOKS_MS = [5, 10, 20, 40, 80, 160, 320] as const;
+/** Panes that never came, so that nobody waits for them again. */
+export const MAX_UNLISTED_PANES = 1_000;
 /** What the screen says overrules a hook only when it has held this long: programs repaint around a dialog. */
 export const SCREEN_SETTLE_MS = 1_500;
 /** Between two looks at an agent's status line, at least. */

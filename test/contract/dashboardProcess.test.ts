@@ -1,11 +1,14 @@
 /** Which process an agent is, while its pane's processes are still being asked for: tmux takes its time under load. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { uptime } from "node:os";
 import { expect, test } from "vitest";
 import { procfs } from "../../daemon/host/procfs.ts";
 import type { ForegroundProcess } from "../../daemon/panes/foreground.ts";
 import type { DashboardEvent } from "../support/dashboardFixture.ts";
 import { DashboardScene } from "../support/dashboardScene.ts";
+import { eventually } from "../support/eventually.ts";
+import { AppError } from "../../protocol/errors.ts";
 
 /** A program that reads until it is ended. */
 async function program() {
@@ -83,4 +86,59 @@ test("a program that has told and is gone when its process is looked for has its
   await ended.scene.prompt("once more");
   await ended.nextEnd();
   expect(await ended.scene.card(ended.agentId)).toMatchObject({ state: "COMPLETE" });
+});
+
+/** Its agent tells before tmux does: the pane is listed, and its process asked for, when the test says so. */
+async function tellsFirst() {
+  const before = await program();
+  const scene = await DashboardScene.start();
+  const { server } = scene;
+  let reader = before.process;
+  let isListed = false;
+  const findPane = server.findPane.bind(server);
+  server.findPane = (pane) => (isListed ? findPane(pane) : undefined);
+  server.foreground = async (pane) => {
+    if (!isListed) throw new AppError("NOT_FOUND", `no pane ${pane}`);
+    return { pid: reader.pid, command: "claude", processes: [reader] };
+  };
+  const agentId = await scene.register();
+  for (const name of ["session-start", "user-prompt-submit"]) await scene.hook(name, { tmux_pane: scene.pane });
+  await scene.notify();
+  return {
+    scene,
+    agentId,
+    before,
+    /** The pane, in which this program reads by now. */
+    isListed: (process = reader) => {
+      reader = process;
+      isListed = true;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await scene[Symbol.asyncDispose]();
+      await before.end();
+    },
+  };
+}
+
+test("an agent that tells of its pane before tmux does is looked for once the pane is listed", async () => {
+  await using told = await tellsFirst();
+  const { scene, agentId, before } = told;
+  told.isListed();
+  await eventually(async () => (await scene.card(agentId))?.["is_bridge_connected"] === true);
+  expect((await scene.dashboard.respond(agentId, { text: "an answer" })).status).toBe(200);
+  expect(scene.submitted.at(-1)?.addressee?.process).toMatchObject({ pid: before.process.pid });
+});
+
+test("a program that came between an agent's word and its pane's listing is not that agent, which has ended", async () => {
+  await using told = await tellsFirst();
+  const { scene, agentId, before } = told;
+  await before.end();
+  const endedSec = uptime();
+  // The kernel counts a start in hundredths of a second.
+  await eventually(() => uptime() > endedSec + 0.05);
+  await using after = await program();
+  told.isListed(after.process);
+  await eventually(async () => (await scene.card(agentId))?.["state"] === "COMPLETE");
+  expect((await scene.dashboard.respond(agentId, { text: "an answer" })).status).toBe(409);
+  expect(scene.submitted).toEqual([]);
 });

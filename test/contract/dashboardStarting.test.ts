@@ -1,6 +1,6 @@
 /** The dashboard before the tmux server has been listed: it is asked already, and says only what it knows. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { RECONNECT_WITHIN_MS } from "../../adapters/dashboard/limits.ts";
+import { LISTED_LOOKS_MS, RECONNECT_WITHIN_MS } from "../../adapters/dashboard/limits.ts";
 import { type Clock, systemClock } from "../../daemon/time/clock.ts";
 import { databaseDirectory, type DashboardFixture, UUID } from "../support/dashboardFixture.ts";
 import { DashboardScene } from "../support/dashboardScene.ts";
@@ -153,5 +153,47 @@ describe("hooks meanwhile", () => {
       { agent_id: 1, tmux_pane_id: pane },
       { agent_id: 2, tmux_pane_id: null },
     ]);
+  });
+});
+
+describe("hooks from a pane that is not listed yet", () => {
+  const ours = { "x-tmux": `/tmp/ours,${LATE_PID},0` };
+  /** A pane that the listing lacks until the test says so. */
+  async function unlisted() {
+    const { activePane = "none" } = await server.createSession({ name: "new" });
+    server.arrive();
+    const findPane = server.findPane.bind(server);
+    const hidden = { pane: activePane, isListed: false, looks: 0 };
+    server.findPane = (asked) => {
+      if (asked !== activePane) return findPane(asked);
+      hidden.looks += 1;
+      return hidden.isListed ? findPane(asked) : undefined;
+    };
+    return hidden;
+  }
+
+  test("wait for it, and register their agent", async () => {
+    const hidden = await unlisted();
+    await using dashboard = await restarted();
+    const fields = { session_id: "s2", cwd: directory.path, tmux_pane: hidden.pane };
+    const hook = dashboard.hook("session-start", fields, ours);
+    await eventually(() => hidden.looks >= 3);
+    hidden.isListed = true;
+    expect(await hook).toMatchObject({ status: 200, json: { agent_id: 2 } });
+    expect((await agentsOf(dashboard))[1]).toMatchObject({ agent_id: 2, tmux_pane_id: hidden.pane });
+  });
+
+  test("wait once for one that never comes, and not for a pane of nobody knows which server", async () => {
+    const hidden = await unlisted();
+    await using dashboard = await restarted();
+    const fields = { session_id: "s2", cwd: directory.path, tmux_pane: hidden.pane };
+    const looks = async (headers: Record<string, string>): Promise<number> => {
+      hidden.looks = 0;
+      expect((await dashboard.hook("session-start", fields, headers)).status).toBe(404);
+      return hidden.looks;
+    };
+    const atOnce = await looks({});
+    expect(await looks(ours)).toBeGreaterThan(atOnce + LISTED_LOOKS_MS.length);
+    expect(await looks(ours)).toBeLessThanOrEqual(atOnce + 1);
   });
 });

@@ -1,13 +1,13 @@
 /**
  * `POST /hook/:name`: the agent's program waits for the answer, so nothing stands between the request and it but memory;
- * only the first hook of an agent that nobody knows waits a moment while tmux has not been listed yet.
+ * only the first hook of an agent that nobody knows waits a moment while tmux, or its pane, has not been listed yet.
  */
 import { stat } from "node:fs/promises";
 import type { Context } from "hono";
 import type { GuardEnv } from "../../http/guard.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { DashboardContext } from "../context.ts";
-import { correlate, isKnown } from "./correlate.ts";
+import { type Correlation, correlate, isKnown } from "./correlate.ts";
 import { applyHook } from "./hookEffects.ts";
 import { type HookName, parseHook } from "./hookRequest.ts";
 
@@ -29,19 +29,22 @@ export async function hookRoute(
       return c.json({ status: "error", message: "working_directory is not a valid directory" }, 400);
     }
   }
-  const { book, panes, hookStats, nowUnixMs, settings } = context;
+  const { book, panes, paneListing, hookStats, nowUnixMs, settings } = context;
   // Whose it is, its pane tells alone.
   if (hook.pane !== undefined && !panes.first.isOver && !isKnown(hook, book)) await panes.first.wait();
-  const found = correlate(
-    { ...hook, workingDirectory: hook.workingDirectory ?? hook.cwd },
-    {
-      book,
-      nowUnixMs,
-      serverIdentity: panes.identity,
-      place: panes.placeOf(hook),
-      registersProjects: settings.registersProjects,
-    },
-  );
+  const whose = (): Correlation | undefined =>
+    correlate(
+      { ...hook, workingDirectory: hook.workingDirectory ?? hook.cwd },
+      {
+        book,
+        nowUnixMs,
+        serverIdentity: panes.identity,
+        place: panes.placeOf(hook),
+        registersProjects: settings.registersProjects,
+      },
+    );
+  let found = whose();
+  if (found === undefined && (await paneListing.comes(hook))) found = whose();
   if (found === undefined) return c.json({ status: "dropped", message: "Session correlation failed" }, 404);
   hookStats.heard(name);
   if (found.isNew) context.desk.tellCreated(found.agent);

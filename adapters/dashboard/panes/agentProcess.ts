@@ -3,7 +3,6 @@
  * the agent's record, and answers are for that process alone (`AddresseeRequest`), after a restart of the daemon too.
  * Unknown where the system does not tell of processes.
  */
-import { uptime } from "node:os";
 import {
   addresseeOf,
   hasLeftTerminal,
@@ -36,15 +35,25 @@ const MAX_TRIES = 3;
 export class AgentProcesses {
   readonly #options: AgentProcessesOptions;
   readonly #underWay = new Map<Agent, Promise<void>>();
+  /** Agents that told of a pane which is not listed yet, and when, in seconds since boot. */
+  readonly #waiting = new WeakMap<Agent, { readonly pane: PaneId; readonly toldSec: number }>();
 
   constructor(options: AgentProcessesOptions) {
     this.#options = options;
   }
 
-  /** The agent has just shown that it lives in this pane. One that is known and can be typed to stays the same. */
-  identify(agent: Agent, pane: PaneId): void {
+  /**
+   * The agent has shown that it lives in this pane. One that is known and can be typed to stays the same.
+   * @param toldSec when it did, in seconds since boot
+   */
+  identify(agent: Agent, pane: PaneId, toldSec: number): void {
     if (isReachable(agent) || this.#underWay.has(agent)) return;
-    const done = this.#find(agent, pane, uptime())
+    if (this.#options.server.findPane(pane) === undefined) {
+      this.#waiting.set(agent, { pane, toldSec });
+      return;
+    }
+    this.#waiting.delete(agent);
+    const done = this.#find(agent, pane, toldSec)
       .catch((error: unknown) => {
         const { log } = this.#options;
         log.debug("dashboard.agent.unidentified", { agent: agent.record.id, code: toAppError(error).code });
@@ -54,6 +63,12 @@ export class AgentProcesses {
         this.#options.onLooked(agent);
       });
     this.#underWay.set(agent, done);
+  }
+
+  /** Its pane is listed now. */
+  listed(agent: Agent): void {
+    const told = this.#waiting.get(agent);
+    if (told !== undefined && told.pane === agent.record.tmuxPaneId) this.identify(agent, told.pane, told.toldSec);
   }
 
   /** Once it is known, or known not to be. */

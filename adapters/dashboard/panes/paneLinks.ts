@@ -3,6 +3,7 @@
  * id means something on one tmux server only: after that server has gone, an agent is unreachable until a hook names its
  * pane anew. Nothing is asked by the clock; an availability is measured again when something has happened.
  */
+import { uptime } from "node:os";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { AddresseeRequest } from "../../../daemon/delivery/addressee.ts";
 import type { HookEvidence, PaneReadiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
@@ -86,21 +87,22 @@ export class PaneLinks {
   /** A hook of the agent has come. The pane it names counts once it is known not to be another server's. */
   told(agent: Agent, told: ToldPane): void {
     const { pane, tmuxSession } = told;
+    const toldSec = uptime();
     if (pane === undefined) {
-      const known = this.livePane(agent);
-      if (known !== undefined) this.#isIn(agent, known);
+      this.#isIn(agent, this.livePane(agent), toldSec);
       return;
     }
     this.first.after(agent, () => {
       const isActive = this.#options.book.active(agent.record.id) === agent;
       if (!isActive || this.placeOf(told) === "elsewhere" || this.#isBehindAnother(agent, pane)) return;
       this.moved(agent, pane, tmuxSession);
-      this.#isIn(agent, pane);
+      this.#isIn(agent, pane, toldSec);
     });
   }
 
-  #isIn(agent: Agent, pane: PaneId): void {
-    this.#processes.identify(agent, pane);
+  #isIn(agent: Agent, pane: PaneId | undefined, toldSec: number): void {
+    if (pane === undefined) return;
+    this.#processes.identify(agent, pane, toldSec);
     this.#context.told(agent, pane);
   }
 
@@ -174,7 +176,6 @@ export class PaneLinks {
     agent.isAvailable = false;
   }
 
-  /** Safe to call twice. */
   close(): void {
     this.#closed = true;
     this.first.close();
@@ -211,6 +212,7 @@ export class PaneLinks {
       return;
     }
     if (agent.record.paneServer === undefined) book.update(agent, { paneServer: this.identity });
+    this.#processes.listed(agent);
     try {
       link.watch = readiness.watch(server, pane);
       link.unsubscribe = link.watch.subscribe((state) => {

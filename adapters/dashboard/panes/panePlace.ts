@@ -1,6 +1,8 @@
 /** Where on the watched server a pane is that somebody names, if it is there at all. */
 import type { TmuxServer } from "../../../daemon/server/tmuxServer.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
+import { LISTED_LOOKS_MS, MAX_UNLISTED_PANES } from "../limits.ts";
 
 export type PanePlace = "ours" | "elsewhere" | "unknown";
 
@@ -15,13 +17,47 @@ export interface ToldPane {
 /** One that is not listed may be listed in a moment, or never. */
 export function placeOf(server: TmuxServer, told: ToldPane): PanePlace {
   if (told.pane === undefined) return "elsewhere";
-  const pid = /^\d+/.exec(server.status().identity ?? "")?.[0];
-  if (told.tmuxPid !== undefined && pid !== undefined && Number(pid) !== told.tmuxPid) return "elsewhere";
+  const pid = pidOf(server);
+  if (told.tmuxPid !== undefined && pid !== undefined && pid !== told.tmuxPid) return "elsewhere";
   const info = server.findPane(told.pane);
   if (info === undefined) return "unknown";
   const sessions = server.sessions().filter((session) => session.windows.includes(info.window));
   const isThere = told.tmuxSession === undefined || sessions.some((session) => session.name === told.tmuxSession);
   return isThere ? "ours" : "elsewhere";
+}
+
+const pidOf = (server: TmuxServer): number | undefined => {
+  const pid = /^\d+/.exec(server.status().identity ?? "")?.[0];
+  return pid === undefined ? undefined : Number(pid);
+};
+
+/**
+ * A program may tell of its pane sooner than tmux does. Looked for in memory a few times, and only where whoever tells
+ * names our server's process; a pane that never came is not waited for again.
+ */
+export class PaneListing {
+  readonly #server: TmuxServer;
+  readonly #clock: Clock;
+  readonly #vain = new Set<PaneId>();
+
+  constructor(server: TmuxServer, clock: Clock) {
+    this.#server = server;
+    this.#clock = clock;
+  }
+
+  /** Whether it is listed now and was not before. */
+  async comes(told: ToldPane): Promise<boolean> {
+    const { pane, tmuxPid } = told;
+    if (pane === undefined || tmuxPid === undefined || tmuxPid !== pidOf(this.#server)) return false;
+    if (this.#server.findPane(pane) !== undefined || this.#vain.has(pane)) return false;
+    for (const waitMs of LISTED_LOOKS_MS) {
+      await new Promise<void>((resolve) => void this.#clock.callAt(this.#clock.nowMs() + waitMs, resolve));
+      if (this.#server.findPane(pane) !== undefined) return true;
+    }
+    if (this.#vain.size >= MAX_UNLISTED_PANES) this.#vain.clear();
+    this.#vain.add(pane);
+    return false;
+  }
 }
 
 /** The first of them, when the pane's window is in several. */
