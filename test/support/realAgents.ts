@@ -23,6 +23,7 @@ import type { PaneReadiness, Readiness } from "../../daemon/readiness/readiness.
 import { systemClock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
+import { bracketedPasteOf } from "../../daemon/delivery/bracketedPaste.ts";
 import type { SubmitResult } from "../../daemon/delivery/delivery.ts";
 import { type Engines, engines } from "./agentsEngines.ts";
 import { eventually } from "./eventually.ts";
@@ -248,6 +249,10 @@ async function untilReady(world: RealWorld): Promise<void> {
     answered.add(dialog.id);
     world.socket.tmux("send-keys", "-t", world.pane, "Escape");
   });
+  // Gemini draws its box first, on a busy machine by seconds.
+  const endMs = Date.now() + START_WITHIN_MS;
+  const takesPastes = (): boolean => bracketedPasteOf(world.server.output(world.pane)) !== "off";
+  await eventually(() => takesPastes() || Date.now() > endMs, 20);
 }
 
 /** @throws Error with the screen, when it does not come to that in time */
