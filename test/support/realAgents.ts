@@ -4,7 +4,6 @@
  */
 import { spawnSync } from "node:child_process";
 import {
-  appendFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -21,10 +20,8 @@ import { startGuestServer } from "../../daemon/server/guestStartup.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import type { PaneReadiness, Readiness } from "../../daemon/readiness/readiness.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { bracketedPasteOf } from "../../daemon/delivery/bracketedPaste.ts";
-import type { SubmitResult } from "../../daemon/delivery/delivery.ts";
 import { type Engines, engines } from "./agentsEngines.ts";
 import { eventually } from "./eventually.ts";
 import { privateSocket, type PrivateSocket } from "./ownedFixture.ts";
@@ -115,10 +112,12 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
   for (const each of readdirSync(INST)) symlinkSync(resolve(INST, each === folder ? name : each), join(inst, each));
   const portFile = join(directory, "port");
   const apiLog = join(directory, "api.jsonl");
-  const promptsFile = join(directory, "prompts");
+  // Each shell writes into a file of its own: the one before may show another prompt as it is replaced.
+  let shells = 0;
+  const promptsFile = (): string => join(directory, `prompts-${shells}`);
   const rcFile = join(directory, "bashrc");
   writeFileSync(apiLog, "");
-  writeFileSync(rcFile, `PS1='tw$ '\nHISTFILE=\nPROMPT_COMMAND='echo >>${promptsFile}'\n`);
+  writeFileSync(rcFile, `PS1='tw$ '\nHISTFILE=\nPROMPT_COMMAND='echo >>$PROMPTS'\n`);
   const api = `FAKE_API_PORTFILE=${portFile} FAKE_API_LOG=${apiLog} exec node ${join(KIT, "fake-api.mjs")}`;
   const ended = async (): Promise<void> => {
     await socket[Symbol.asyncDispose]();
@@ -131,14 +130,14 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
     const { status, stderr } = spawnSync(join(KIT, "bin/offline"), offline, { encoding: "utf8" });
     if (status !== 0) throw new Error(`offline tmux: ${stderr}`);
     await eventually(() => existsSync(portFile) && readFileSync(portFile, "utf8") !== "");
-    const bash = `exec bash --rcfile ${rcFile} -i`;
-    const agent = ["new-session", "-d", "-s", "agent", "-x", "120", "-y", "40", "-P", "-F", "#{pane_id}", "--", bash];
+    const bash = (): string => `PROMPTS=${promptsFile()} exec bash --rcfile ${rcFile} -i`;
+    const agent = ["new-session", "-d", "-s", "agent", "-x", "120", "-y", "40", "-P", "-F", "#{pane_id}", "--", bash()];
     const pane = socket.tmux(...agent).trim() as PaneId;
     const server = await startGuestServer({ socketPath: socket.socketPath, env: process.env, clock: systemClock, log });
     const engine = engines();
     const watched = engine.readiness.watch(server, pane);
     const screen = (): string => socket.tmux("capture-pane", "-p", "-t", pane);
-    const prompts = (): number => (existsSync(promptsFile) ? readFileSync(promptsFile, "utf8").length : 0);
+    const prompts = (): number => (existsSync(promptsFile()) ? readFileSync(promptsFile(), "utf8").length : 0);
     let starts = 0;
     const world: RealWorld = {
       name,
@@ -153,8 +152,8 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
       prompts,
       screen,
       shell: async () => {
-        rmSync(promptsFile, { force: true });
-        socket.tmux("respawn-pane", "-k", "-t", pane, bash);
+        shells += 1;
+        socket.tmux("respawn-pane", "-k", "-t", pane, bash());
         await eventually(() => prompts() === 1 && /^tw\$ ?$/m.test(screen()));
         await eventually(() => watched.current.profile === "shell");
       },
@@ -280,25 +279,4 @@ export async function until(
   if (state !== undefined) return state;
   const { state: is, profile: by } = watched.current;
   throw new Error(`${name} is not ${wanted} after ${withinMs} ms but ${is} (${by}):\n${world.screen()}`);
-}
-
-/** Each try by itself, into the file REAL_TRACE. */
-export function trace(name: RealAgentName, entry: object): void {
-  const file = process.env["REAL_TRACE"];
-  if (file !== undefined) appendFileSync(file, `${JSON.stringify({ name, ...entry })}\n`);
-}
-
-/** A delivery's outcome, or the code and the reason of its refusal. */
-export async function told(
-  delivery: Promise<SubmitResult>,
-): Promise<{ readonly outcome: string; readonly details: object }> {
-  try {
-    const result = await delivery;
-    return { outcome: result.outcome, details: result };
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const { code, message, details = {} } = error;
-    const reason = details["reason"] ?? details["state"];
-    return { outcome: typeof reason === "string" ? `${code}:${reason}` : code, details: { message, ...details } };
-  }
 }

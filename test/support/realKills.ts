@@ -6,16 +6,9 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { SubmitResult } from "../../daemon/delivery/delivery.ts";
-import {
-  foregroundGroup,
-  REAL_AGENTS,
-  type RealAgentName,
-  realWorld,
-  type RealWorld,
-  told,
-  trace,
-  until,
-} from "./realAgents.ts";
+import { eventually } from "./eventually.ts";
+import { foregroundGroup, REAL_AGENTS, type RealAgentName, realWorld, type RealWorld, until } from "./realAgents.ts";
+import { told, trace } from "./realTold.ts";
 
 const WAYS = ["kill", "stopAndKill", "exit", "respawn"] as const;
 export type Way = (typeof WAYS)[number];
@@ -99,6 +92,8 @@ async function killOnce(world: RealWorld, at: number, random: () => number): Pro
   const { outcome, details } = await told(deliver());
   const endedMs = sinceMs();
   const killedMs = await killed;
+  // Told to end, it may stay in front for seconds yet: what it does not read the shell does after it.
+  if (way !== "respawn") await eventually(() => foregroundGroup(socket, pane) === undefined, 20);
   await delay(SETTLED_MS);
   const lines = way === "respawn" ? 0 : Math.max(0, world.prompts() - promptsBefore - 1);
   const bytes = existsSync(got) ? readFileSync(got, "latin1") : "";

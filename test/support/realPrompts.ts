@@ -1,7 +1,8 @@
 /** Prompts to the real agent programs: what was reported of each, and what the model got. */
 import { setTimeout as delay } from "node:timers/promises";
 import { type UserClient, userClient } from "./guestFixture.ts";
-import { type Asked, type RealAgentName, realWorld, type RealWorld, told, trace } from "./realAgents.ts";
+import { type Asked, type RealAgentName, realWorld, type RealWorld } from "./realAgents.ts";
+import { told, trace } from "./realTold.ts";
 
 const KINDS = {
   oneLine: (mark: string) => `say ${mark} back`,
