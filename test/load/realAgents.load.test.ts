@@ -1,7 +1,7 @@
 /**
  * The agents that people run, offline: KILLS (5) ends of each at random moments of a submit or an answer, and
  * DELIVERY_PROMPTS (12) prompts to each. Needs AGENT_KIT (the kit's folder) and TUI_INST (the programs' folder);
- * REAL_AGENTS=cc,pi runs those alone, REAL_SEED repeats a run.
+ * REAL_AGENTS=cc,pi runs those alone, REAL_KINDS those kinds of prompts, REAL_SEED repeats a run.
  */
 import { writeSync } from "node:fs";
 import { describe, expect, test } from "vitest";

@@ -35,7 +35,11 @@ export interface PromptTry {
   wrong?: string | undefined;
 }
 
+/** REAL_KINDS=sevenLines,fiveKb: those alone. */
+const ASKED = process.env["REAL_KINDS"]?.split(",") as PromptKind[] | undefined;
+
 const order = (name: RealAgentName): readonly PromptKind[] => {
+  if (ASKED !== undefined) return ASKED;
   const inSession: readonly PromptKind[] = [
     "oneLine",
     "sevenLines",
