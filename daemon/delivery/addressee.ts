@@ -10,6 +10,7 @@ import {
   bytesRead,
   type ForegroundMark,
   type ForegroundProcess,
+  isOnProcessor,
   isSameProcess,
   isStillForeground,
   markOf,
@@ -72,6 +73,11 @@ export class Addressee {
   /** How much has been read in the foreground so far; undefined where the system does not tell. */
   get bytesRead(): number | undefined {
     return this.#mark === undefined ? undefined : bytesRead(this.#mark);
+  }
+
+  /** It has, or wants, a processor at this moment. */
+  get isRunning(): boolean {
+    return this.#mark !== undefined && isOnProcessor(this.#mark.program);
   }
 
   /** It reads no more, as far as the system tells. */

@@ -26,6 +26,8 @@ export const MAX_BOX_CHARS = 500;
 export const INTERRUPT_WITHIN_MS = 8_000;
 /** A program takes Enter within this if it takes it at all; pressing again sooner could be a second Enter. */
 export const ENTER_RETRY_MS = 450;
+/** One that is at work all that time after it has read it is taken to have missed it; less than `CONFIRM_WITHIN_MS`. */
+export const ENTER_RETRY_LATEST_MS = 1_500;
 /** A program that has begun to end is gone within this: opencode takes 0.7 s after its screen is gone, gemini up to 1.3 s. */
 export const ENDS_WITHIN_MS = 2_000;
 /** The system tells nobody that a program goes: while one ends it is asked so often, and only then. */

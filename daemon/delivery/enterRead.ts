@@ -1,10 +1,10 @@
 /**
  * Whether the program has read Enter. One that gets no time (a busy machine, its own start) leaves it with the terminal, and
  * another Enter would come with the first in one read: programs take that for line ends, or the second answers what the
- * first has opened. So Enter is not pressed again before the first was read, and has had time to show its effect. Where the
- * system does not tell, time alone decides.
+ * first has opened. So Enter is not pressed again before the first was read, has had time to show its effect, and the
+ * program waits for input. Where the system does not tell, time alone decides.
  */
-import { ENTER_RETRY_MS } from "./deliveryLimits.ts";
+import { ENTER_RETRY_LATEST_MS, ENTER_RETRY_MS } from "./deliveryLimits.ts";
 import type { PaneWatch } from "./paneWatch.ts";
 
 export class EnterRead {
@@ -40,7 +40,11 @@ export class EnterRead {
 
   /** From when on another may be pressed if the text still stands where it stood; until then, when to ask again. */
   get againMs(): number {
-    if (!this.wasRead) return this.#watch.clock.nowMs() + ENTER_RETRY_MS / 2;
-    return Math.max(this.#pressedMs + ENTER_RETRY_MS, (this.#seenMs ?? 0) + ENTER_RETRY_MS / 2);
+    const nowMs = this.#watch.clock.nowMs();
+    if (!this.wasRead) return nowMs + ENTER_RETRY_MS / 2;
+    const fromMs = Math.max(this.#pressedMs + ENTER_RETRY_MS, (this.#seenMs ?? 0) + ENTER_RETRY_MS / 2);
+    // What it has read it may not have come to yet: one that has missed it waits for the next key.
+    const isAtIt = nowMs >= fromMs && nowMs < this.sinceMs + ENTER_RETRY_LATEST_MS && this.#watch.isAddresseeRunning;
+    return isAtIt ? nowMs + ENTER_RETRY_MS / 8 : fromMs;
   }
 }

@@ -181,6 +181,11 @@ export class PaneWatch implements Disposable {
     return this.#addressee?.bytesRead;
   }
 
+  /** It has something to do, rather than to wait for; false where the system does not tell. */
+  get isAddresseeRunning(): boolean {
+    return this.#addressee?.isRunning === true;
+  }
+
   /** Types for the addressee. @throws AppError WRONG_STATE: it reads no more, and nothing was typed */
   async type(parts: readonly InputPart[], beforeWrite?: () => void): Promise<InputReceipt> {
     for (;;) {

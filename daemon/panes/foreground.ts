@@ -166,6 +166,12 @@ export function hasLeftTerminal(mark: ProcessMark): boolean {
   return stat === undefined || stat.terminal === 0;
 }
 
+/** Its main thread has a processor, waits for one or for the disk: what it was given it may be at yet. */
+export function isOnProcessor({ pid, start }: ProcessMark, processes = procfs()): boolean {
+  const stat = processes.statNow(pid);
+  return stat !== undefined && stat.start === start && (stat.state === "R" || stat.state === "D");
+}
+
 export const isSameProcess = (a: ProcessMark, b: ProcessMark): boolean =>
   a.pid === b.pid && a.start === b.start && a.executable === b.executable;
 

@@ -103,6 +103,15 @@ describe("a prompt is submitted once, exactly", () => {
     expect(read.slice(read.indexOf("\u001b[201~"))).toBe("\u001b[201~\r");
   });
 
+  test("nor one that has read Enter and has not come to it", async () => {
+    await using agent = await ownedAgent("inkPrompt", { options: { spinMs: 1_000 } });
+    using on = engines();
+    const result = await on.delivery.submit({ ...(await drawn(agent, on, "inkPrompt")), text: "slowly" });
+    expect(result).toMatchObject({ outcome: "submitted", enterPresses: 1 });
+    expect(result.latencyMs - (result.enterMs ?? 0)).toBeGreaterThan(ENTER_RETRY_MS);
+    expect(await submits(agent)).toEqual(["slowly"]);
+  });
+
   test("copy mode is left first", async () => {
     await using agent = await guestAgent("inkPrompt");
     using on = engines();
