@@ -26,23 +26,25 @@ import { type Engines, engines } from "./agentsEngines.ts";
 import { eventually } from "./eventually.ts";
 import { privateSocket, type PrivateSocket } from "./ownedFixture.ts";
 
-interface Program {
+export interface RealProgram {
   readonly profile: string;
   /** The kit's recipe, and the folder below TUI_INST that it runs. */
   readonly recipe: string;
   readonly folder: string;
   /** Begins a prompt for which the model asks to run a command, so that the program asks; undefined: it never does. */
   readonly asks: string | undefined;
+  /** On its last screen: it has run what it asked about, or was about to. */
+  readonly took?: RegExp;
 }
 
 export const REAL_AGENTS = {
-  cc: { profile: "claude", recipe: "claude", folder: "cc", asks: "tool" },
-  ccnew: { profile: "claude", recipe: "claude", folder: "cc", asks: "tool" },
+  cc: { profile: "claude", recipe: "claude", folder: "cc", asks: "tool", took: /⎿ +Running…/ },
+  ccnew: { profile: "claude", recipe: "claude", folder: "cc", asks: "tool", took: /⎿ +Running…/ },
   codex: { profile: "codex", recipe: "codex", folder: "codex", asks: "ask" },
   gemini: { profile: "gemini", recipe: "gemini", folder: "gemini", asks: "tool" },
   opencode: { profile: "opencode", recipe: "opencode", folder: "opencode", asks: "tool" },
   pi: { profile: "pi", recipe: "pi", folder: "pi", asks: undefined },
-} as const satisfies Readonly<Record<string, Program>>;
+} as const satisfies Readonly<Record<string, RealProgram>>;
 export type RealAgentName = keyof typeof REAL_AGENTS;
 
 const { AGENT_KIT: KIT, TUI_INST: INST } = process.env;

@@ -7,7 +7,15 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { SubmitResult } from "../../daemon/delivery/delivery.ts";
 import { eventually } from "./eventually.ts";
-import { foregroundGroup, REAL_AGENTS, type RealAgentName, realWorld, type RealWorld, until } from "./realAgents.ts";
+import {
+  foregroundGroup,
+  REAL_AGENTS,
+  type RealAgentName,
+  type RealProgram,
+  realWorld,
+  type RealWorld,
+  until,
+} from "./realAgents.ts";
 import { told, trace } from "./realTold.ts";
 
 const WAYS = ["kill", "stopAndKill", "exit", "respawn"] as const;
@@ -65,7 +73,7 @@ async function killOnce(world: RealWorld, at: number, random: () => number): Pro
   const got = join(directory, `got-${at}`);
   await world.start();
   await world.settled();
-  const { asks } = REAL_AGENTS[world.name];
+  const { asks, took }: RealProgram = REAL_AGENTS[world.name];
   const isAnswer = asks !== undefined && Math.floor(at / WAYS.length) % 2 === 1;
   let what: KillTry["what"] = "submit";
   const text = `touch ${canary}`;
@@ -105,7 +113,7 @@ async function killOnce(world: RealWorld, at: number, random: () => number): Pro
       ? asked.filter((entry) => !entry.afterTool && entry.text.includes(canary)).length
       : asked.filter((entry) => (entry.afterTool && entry.text.includes(tool)) || entry.text.includes(canary)).length;
   const ran = existsSync(canary);
-  const toolRan = existsSync(tool);
+  const toolRan = existsSync(tool) || (what !== "submit" && took?.test(world.screen()) === true);
   const isRefused = outcome.startsWith("WRONG_STATE");
   const { enterMs = Infinity } = details as { readonly enterMs?: number | undefined };
   const isOnItsWay = enterMs <= killedMs;
@@ -138,13 +146,16 @@ async function killOnce(world: RealWorld, at: number, random: () => number): Pro
   };
 }
 
+const PROMPT = "tw$";
+
 /** What stands in the shell's line, up to the cursor. */
 function lineOfShell(world: RealWorld): string {
   const { socket, pane } = world;
   const at = socket.tmux("display-message", "-p", "-t", pane, "#{cursor_x} #{cursor_y}").trim().split(" ");
   const [col, row] = at.map(Number);
   const line = world.screen().split("\n")[row!] ?? "";
-  return line.startsWith("tw$") ? line.slice(0, col).slice("tw$".length).trim() : line.slice(0, col);
+  // The shell shows its prompt wherever the program has left the cursor.
+  return (line.slice(0, col).split(PROMPT).at(-1) ?? "").trim();
 }
 
 async function end({ socket, pane }: RealWorld, way: Way, group: number, got: string): Promise<void> {
