@@ -2,12 +2,13 @@
  * From a client command to the daemon: the unix socket by default, a URL when one is given; the token from its file, never
  * from the command line, which everyone on the machine can read.
  */
-import { loadNativeConfig, OWN_SERVER_NAME } from "../../daemon/ops/nativeConfig.ts";
+import { OWN_SERVER_NAME } from "../../daemon/ops/daemonConfig.ts";
 import { readToken } from "../../daemon/ops/tokenFile.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isLoopbackAddress } from "../http/addresses.ts";
 import type { ServerClient } from "../native/client.ts";
 import { createClient } from "../native/client.ts";
+import { loadNativeConfig } from "../native/nativeConfig.ts";
 import type { CommandCall, OptionSpec } from "./commandTypes.ts";
 import { JSON_OPTION } from "./configCommand.ts";
 import { readConfigFile } from "./configuration.ts";
@@ -57,7 +58,6 @@ export async function connect({ io, options }: CommandCall): Promise<ServerClien
     file: readConfigFile(env, homeDir),
     cwd,
     homeDir,
-    uid: process.getuid?.(),
   });
   const token = await readToken(native.tokenPath);
   const url = options.text("url") ?? given(env["TMUXWIRE_URL"]);

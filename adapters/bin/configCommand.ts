@@ -1,8 +1,7 @@
 /** `tmuxwire config`: every setting, its value, and where that came from. */
 import type { SettingReport } from "../../daemon/ops/settings.ts";
 import type { CommandCall, CommandSpec, OptionSpec } from "./commandTypes.ts";
-import { configurationOf } from "./configuration.ts";
-import { CONFIG_OPTIONS } from "./configOptions.ts";
+import { CONFIG_OPTIONS, configurationOf } from "./configuration.ts";
 import { printable, table } from "./textTable.ts";
 
 export const JSON_OPTION: OptionSpec = {

@@ -1,52 +1,35 @@
-/** Every check of `tmuxwire doctor`, in the order in which a start would meet what they look at. */
-import type { Config } from "../../daemon/ops/config.ts";
+/** Every check of `tmuxwire doctor`: the machine, the configuration, then each adapter's own. */
 import { toAppError } from "../../protocol/errors.ts";
-import { databaseCheck } from "./doctorDatabase.ts";
-import { certificateCheck, tokenCheck } from "./doctorFiles.ts";
-import { addinPortCheck, dashboardPortCheck, nativePortCheck, unixSocketCheck, usersCheck } from "./doctorListeners.ts";
-import type { Finding } from "./doctorReport.ts";
-import { fail, finding, ok } from "./doctorReport.ts";
-import { ADDIN_SOCKET_SETTING, TMUX_SOCKET_SETTING } from "./configOptions.ts";
-import { descriptorCheck, nodeCheck, sessionCheck } from "./doctorSystem.ts";
-import { guestCheck, hubCheck, tmuxCheck, tmuxSocketCheck } from "./doctorTmux.ts";
+import { ADAPTERS } from "../adapters.ts";
+import { type Check, fail, type Finding, findingOf, ok } from "../serving/findings.ts";
+import type { Config } from "./configuration.ts";
+import { descriptorCheck, nodeCheck, sessionCheck, tmuxCheck } from "./doctorSystem.ts";
 import type { Io } from "./io.ts";
 
 export async function examine(io: Io, readConfig: () => Config): Promise<Finding[]> {
-  const system = [
-    await finding("node", nodeCheck),
-    await finding("tmux", () => tmuxCheck(io)),
-    await finding("descriptors", descriptorCheck),
-    await finding("user session", () => sessionCheck(io)),
-  ];
+  const system = await findingsOf([
+    { name: "node", look: nodeCheck },
+    { name: "tmux", look: () => tmuxCheck(io) },
+    { name: "descriptors", look: descriptorCheck },
+    { name: "user session", look: () => sessionCheck(io) },
+  ]);
   let config: Config;
   try {
     config = readConfig();
   } catch (error) {
     return [...system, fail("configuration", toAppError(error).message)];
   }
-  const { native, addin, dashboard, certificates, allowUids } = config;
-  const sockets = [
-    { check: "tmux socket", path: native.tmuxSocketPath, setting: TMUX_SOCKET_SETTING },
-    ...(addin.mode === "tmux" ? [{ check: "add-in tmux", path: addin.socketPath, setting: ADDIN_SOCKET_SETTING }] : []),
-  ];
   const findings = [...system, ok("configuration", "every setting is usable; `tmuxwire config` shows them")];
-  for (const { check, path, setting } of sockets) {
-    findings.push(await finding(check, () => tmuxSocketCheck(check, path, setting)));
-    findings.push(await finding(`${check} hubs`, () => hubCheck(`${check} hubs`, path, io)));
+  for (const adapter of ADAPTERS) {
+    const checks = await adapter.checks?.(config[adapter.name], { daemon: config.daemon, env: io.env });
+    findings.push(...(await findingsOf(checks ?? [])));
   }
-  for (const guest of native.guests) findings.push(await finding(`server ${guest.name}`, () => guestCheck(guest)));
-  findings.push(
-    await finding("unix socket", () => unixSocketCheck(native.socketPath)),
-    await finding("native port", () => nativePortCheck(native)),
-    await finding("token", () => tokenCheck(native.tokenPath)),
-    await finding("add-in port", () => addinPortCheck(addin)),
-    await finding("add-in users", () => usersCheck("add-in users", allowUids, addin.token, "TMUX_BRIDGE_TOKEN")),
-    await finding("certificate", () => certificateCheck(addin.https, certificates)),
-    await finding("dashboard port", () => dashboardPortCheck(dashboard)),
-    await finding("dashboard users", () =>
-      usersCheck("dashboard users", allowUids, dashboard.token, "TMUXWIRE_DASHBOARD_TOKEN"),
-    ),
-    await finding("dashboard data", () => databaseCheck("dashboard data", dashboard.databasePath)),
-  );
+  return findings;
+}
+
+/** One after the other. */
+async function findingsOf(checks: readonly Check[]): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const check of checks) findings.push(await findingOf(check));
   return findings;
 }

@@ -1,8 +1,7 @@
 /** `tmuxwire doctor`: everything that a start depends on, looked at without changing it. */
 import type { CommandCall, CommandSpec } from "./commandTypes.ts";
 import { JSON_OPTION } from "./configCommand.ts";
-import { CONFIG_OPTIONS } from "./configOptions.ts";
-import { configurationOf } from "./configuration.ts";
+import { CONFIG_OPTIONS, configurationOf } from "./configuration.ts";
 import { reportText } from "./doctorReport.ts";
 
 export const doctorCommand: CommandSpec = {

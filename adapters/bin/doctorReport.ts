@@ -1,40 +1,6 @@
 /** What `tmuxwire doctor` finds: one line per check, and what to do about each that is not well. */
-import { toAppError } from "../../protocol/errors.ts";
+import type { Finding, Verdict } from "../serving/findings.ts";
 import { printable } from "./textTable.ts";
-
-export type Verdict = "ok" | "warn" | "fail";
-
-export interface Finding {
-  /** What was looked at. */
-  readonly check: string;
-  readonly verdict: Verdict;
-  readonly message: string;
-  /** What to do, for everything but `ok`. */
-  readonly remedy?: string | undefined;
-}
-
-export const ok = (check: string, message: string): Finding => ({ check, verdict: "ok", message });
-export const warn = (check: string, message: string, remedy: string): Finding => ({
-  check,
-  verdict: "warn",
-  message,
-  remedy,
-});
-export const fail = (check: string, message: string, remedy?: string): Finding => ({
-  check,
-  verdict: "fail",
-  message,
-  remedy,
-});
-
-/** The check's finding; what it throws is one as well, and our errors' one line already says what to do. */
-export async function finding(check: string, look: () => Promise<Finding> | Finding): Promise<Finding> {
-  try {
-    return await look();
-  } catch (error) {
-    return fail(check, toAppError(error).message);
-  }
-}
 
 const MARKS: Readonly<Record<Verdict, { readonly text: string; readonly colour: number }>> = {
   ok: { text: "ok  ", colour: 32 },

@@ -1,9 +1,10 @@
-/** Checks of the machine: Node, descriptors, the user session that a service needs. */
+/** Checks of the machine: Node, tmux, descriptors, the user session that a service needs. */
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { probeTmuxVersion } from "../../daemon/connection/tmuxVersion.ts";
+import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { descriptorLimit, ENOUGH_DESCRIPTORS, requireDescriptors } from "./descriptors.ts";
-import type { Finding } from "./doctorReport.ts";
-import { fail, ok, warn } from "./doctorReport.ts";
+import { fail, type Finding, ok, warn } from "../serving/findings.ts";
 import type { Io } from "./io.ts";
 
 /** As package.json's `engines` says. */
@@ -49,4 +50,8 @@ export function sessionCheck({ env, platform }: Io): Finding {
     "there is no systemd of this user: `tmuxwire service` cannot be used",
     "run `tmuxwire serve` yourself, or loginctl enable-linger",
   );
+}
+
+export async function tmuxCheck({ env }: Io): Promise<Finding> {
+  return ok("tmux", await probeTmuxVersion("tmux", paneEnvironment(env)));
 }

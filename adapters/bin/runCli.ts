@@ -7,7 +7,7 @@ import { reportFailure } from "./failure.ts";
 import { colourStyle, commandHelp, overview, plainStyle } from "./help.ts";
 import type { Io } from "./io.ts";
 import { findCommand, parseCommand } from "./parseCommand.ts";
-import { packageVersion } from "./version.ts";
+import { packageVersion } from "../native/version.ts";
 
 /** Answers the exit code; never throws. */
 export async function runCli(table: readonly CommandSpec[], args: readonly string[], io: Io): Promise<number> {

@@ -1,14 +1,13 @@
 /** `tmuxwire serve` and `tmuxwire addin`: the daemon in the foreground. Start-up lines on stdout, the log on stderr as JSON lines. */
-import type { ConfigInputs } from "../../daemon/ops/config.ts";
+import type { ConfigInputs } from "../../daemon/ops/daemonConfig.ts";
 import { STOP_SIGNALS, untilTold } from "../../daemon/ops/lifecycle.ts";
 import { createLog } from "../../daemon/ops/log.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import type { AdapterName } from "./adapterNames.ts";
-import { ADAPTERS, parseOnly } from "./adapterNames.ts";
+import { ADAPTER_NAMES, type AdapterName, parseOnly } from "../adapters.ts";
+import { addinAdapter } from "../addin/addinAdapter.ts";
 import type { CommandCall, CommandSpec } from "./commandTypes.ts";
-import { configurationOf } from "./configuration.ts";
+import { CONFIG_OPTIONS, configurationOf, optionsOf } from "./configuration.ts";
 import { requireDescriptors } from "./descriptors.ts";
-import { ADDIN_OPTIONS, CONFIG_OPTIONS } from "./configOptions.ts";
 import type { Daemon } from "./serve.ts";
 
 export const serveCommand: CommandSpec = {
@@ -25,8 +24,8 @@ export const serveCommand: CommandSpec = {
       name: "only",
       type: "text",
       value: "NAMES",
-      description: `serve these only, of ${ADAPTERS.join(", ")}`,
-      complete: ADAPTERS,
+      description: `serve these only, of ${ADAPTER_NAMES.join(", ")}`,
+      complete: ADAPTER_NAMES,
     },
     ...CONFIG_OPTIONS,
   ],
@@ -46,7 +45,7 @@ export const addinCommand: CommandSpec = {
   name: "addin",
   summary: "run the add-in's bridge alone: `serve --only addin`",
   positionals: [],
-  options: ADDIN_OPTIONS,
+  options: optionsOf([addinAdapter]),
   examples: [
     { line: "tmuxwire addin", does: "on https://localhost:3341, with real shells" },
     { line: "TMUX_BRIDGE_MODE=stub tmuxwire addin", does: "in memory, nothing is ever run" },
@@ -66,7 +65,7 @@ export async function serve(
   { only, isEverything, defaults }: ServeChoice,
 ): Promise<number> {
   const config = configurationOf(io, options, defaults);
-  const log = createLog({ level: config.logLevel, write: (line) => io.err(line), nowUnixMs: Date.now });
+  const log = createLog({ level: config.daemon.logLevel, write: (line) => io.err(line), nowUnixMs: Date.now });
   // Node tells the rest on stderr and ends the process; the log is where such a thing is looked for.
   process.on("uncaughtExceptionMonitor", (error) => log.error("daemon.crashed", { error }));
   let starting: Promise<Daemon> | undefined;

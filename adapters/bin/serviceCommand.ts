@@ -10,7 +10,7 @@ import { JSON_OPTION } from "./configCommand.ts";
 import { configurationOf } from "./configuration.ts";
 import type { ServiceFile, ServicePlan } from "./serviceUnits.ts";
 import { servicePlan, UNIT_MARK } from "./serviceUnits.ts";
-import { isAnswering } from "./socketProbe.ts";
+import { isAnswering } from "../serving/socketProbe.ts";
 
 const ACTIONS = ["install", "uninstall", "status"] as const;
 type Action = (typeof ACTIONS)[number];

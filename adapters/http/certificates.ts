@@ -5,7 +5,6 @@
  */
 import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
-import type { CertificateConfig } from "../../daemon/ops/config.ts";
 import type { Log } from "../../daemon/ops/log.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import type { Authority } from "./authorityFiles.ts";
@@ -21,6 +20,17 @@ import {
 } from "./certificateFiles.ts";
 import type { KeyPair } from "./boundedServer.ts";
 import { issueLeaf } from "./localAuthority.ts";
+
+/** Where a certificate may come from, in this order. */
+export interface CertificateConfig {
+  readonly configured: { readonly keyPath: string; readonly certPath: string } | undefined;
+  /** The bridge's own directory, `~/.pi-for-excel/certs`. */
+  readonly bridgeDir: string;
+  /** mkcert's root directory, whether or not it is there. */
+  readonly mkcertRoot: string;
+  /** Ours. */
+  readonly stateDir: string;
+}
 
 export type CertificateSource = "configured" | "bridge" | "mkcert" | "own";
 

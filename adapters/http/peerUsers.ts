@@ -3,7 +3,7 @@
  * connection is looked up once; whoever cannot be told apart is refused, with the setting that changes it.
  */
 import type { Socket } from "node:net";
-import type { AllowedUids } from "../../daemon/ops/peerConfig.ts";
+import type { AllowedUids } from "../../daemon/ops/daemonConfig.ts";
 import type { Log } from "../../daemon/ops/log.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { PeerTable } from "./peerTable.ts";

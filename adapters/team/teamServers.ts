@@ -22,6 +22,7 @@ export interface TeamServersOptions {
   /** The whole environment of the servers; what workers have besides comes with each of them. */
   readonly env: Readonly<Record<string, string>>;
   readonly clock: Clock;
+  readonly ringBytes?: number | undefined;
   readonly log?: ((team: string) => (event: string, fields: object) => void) | undefined;
   readonly start?: ((options: OwnedServerOptions) => Promise<TmuxServer>) | undefined;
   readonly idleMs?: number | undefined;
@@ -119,10 +120,10 @@ export class TeamServers {
   #openTeam(teamId: string): Entry {
     if (this.#closed) throw new AppError("CONNECTION_LOST", "the daemon is stopping");
     this.#makeRoom();
-    const { env, clock, log, start = startOwnedServer } = this.#options;
+    const { env, clock, log, ringBytes, start = startOwnedServer } = this.#options;
     const socketPath = this.socketPath(teamId);
     const command = `tmux -f /dev/null -S ${socketPath} start-server`;
-    const request = { socketPath, env, clock, log: log?.(teamId), serverOptions: SERVER_OPTIONS };
+    const request = { socketPath, env, clock, ringBytes, log: log?.(teamId), serverOptions: SERVER_OPTIONS };
     const server = onTmux(command, () => start(request));
     const entry: Entry = { server, users: 0, lastUsedMs: clock.nowMs() };
     this.#open.set(teamId, entry);

@@ -1,5 +1,5 @@
 /** Schemas of settings that more than one part of the configuration uses: text as shells and files give it. */
-import { join, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import * as v from "valibot";
 
 export const lowerCase = v.pipe(v.string(), v.trim(), v.toLowerCase());
@@ -8,6 +8,15 @@ export const wholeNumber = v.pipe(
   v.union([v.number(), v.pipe(v.string(), v.trim(), v.regex(/^\d{1,15}$/), v.transform(Number))]),
   v.integer(),
 );
+
+export const yesOrNo = v.union([
+  v.boolean(),
+  v.pipe(
+    lowerCase,
+    v.picklist(["1", "true", "0", "false"]),
+    v.transform((text) => text === "1" || text === "true"),
+  ),
+]);
 
 export const hostName = v.pipe(lowerCase, v.regex(/^[a-z0-9._:-]+$/));
 export const portNumber = v.pipe(wholeNumber, v.minValue(0), v.maxValue(65_535));
@@ -23,6 +32,10 @@ export const textList = v.pipe(
   ]),
   v.transform((list) => list.map((text) => text.trim()).filter((text) => text !== "")),
 );
+
+/** An XDG base directory; relative ones are ignored, as its specification says. */
+export const baseDir = (given: string | undefined, fallback: string): string =>
+  given !== undefined && isAbsolute(given) ? given : fallback;
 
 /** As a browser sends it. */
 export const isOrigin = (text: string): boolean => /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#A-Z]+$/.test(text);

@@ -18,10 +18,29 @@ export interface SettingReport {
   readonly from: string | undefined;
 }
 
+/** A flag of the command line that gives a setting; what its value may be is said by the setting. */
+export interface FlagSpec {
+  /** Without dashes. */
+  readonly name: string;
+  /** `flag` takes no value, `list` may be given more than once. */
+  readonly type: "flag" | "text" | "list";
+  /** What the value is called in help; for every type but `flag`. */
+  readonly value?: string | undefined;
+  /** One sentence in lower case, without a period. */
+  readonly description: string;
+  /** What holds when it is not given, as help shows it. */
+  readonly default?: string | undefined;
+  /** For shells: paths, or likely words. */
+  readonly complete?: "file" | "directory" | readonly string[] | undefined;
+  /** It means the opposite: of two flags for one thing. */
+  readonly negates?: boolean | undefined;
+}
+
 export interface Setting<T> {
   /** Its path in the configuration file, such as `addin.port`. */
   readonly key: string;
-  readonly flag?: string | undefined;
+  /** Two exclude each other. */
+  readonly flags?: readonly FlagSpec[] | undefined;
   readonly variable?: string | undefined;
   readonly schema: v.GenericSchema<unknown, T>;
   /** Completes "must be …". */
@@ -30,6 +49,7 @@ export interface Setting<T> {
   readonly secret?: boolean | undefined;
 }
 
+/** What the values of settings depend on. */
 export interface SettingInputs {
   /** Command-line options by name, without dashes. */
   readonly options: Readonly<Record<string, unknown>>;
@@ -84,12 +104,19 @@ export class SettingReader {
     throw new AppError("CONFIGURATION_INVALID", `${path} has no setting "${unknown}": remove it or correct its name`);
   }
 
-  /** An empty flag or variable counts as absent, as shells leave them. */
-  #candidateFor<T>({ key, flag, variable }: Setting<T>): Candidate | undefined {
+  /** An empty flag or variable counts as absent, as shells leave them. @throws AppError CONFIGURATION_INVALID */
+  #candidateFor<T>({ key, flags = [], variable }: Setting<T>): Candidate | undefined {
     const { options, env, file } = this.#inputs;
-    const given = flag === undefined ? undefined : options[flag];
-    if (flag !== undefined && given !== undefined && given !== "") {
-      return { raw: given, source: "flag", from: `--${flag}` };
+    const given = flags.filter(
+      ({ name }) => options[name] !== undefined && options[name] !== "" && options[name] !== false,
+    );
+    const [flag, other] = given;
+    if (flag !== undefined && other !== undefined) {
+      const message = `--${flag.name} and --${other.name} contradict each other: give one of them`;
+      throw new AppError("CONFIGURATION_INVALID", message);
+    }
+    if (flag !== undefined) {
+      return { raw: flag.negates === true ? false : options[flag.name], source: "flag", from: `--${flag.name}` };
     }
     const exported = variable === undefined ? undefined : env[variable];
     if (variable !== undefined && exported !== undefined && exported.trim() !== "") {

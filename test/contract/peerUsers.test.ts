@@ -7,7 +7,7 @@ import { listen } from "../../adapters/http/listen.ts";
 import { makeAuthority } from "../../adapters/http/localAuthority.ts";
 import { createAddinApp } from "../../adapters/addin/app.ts";
 import type { KeyPair } from "../../adapters/http/boundedServer.ts";
-import type { AllowedUids } from "../../daemon/ops/peerConfig.ts";
+import type { AllowedUids } from "../../daemon/ops/daemonConfig.ts";
 import { silentLog } from "../../daemon/ops/log.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { ADDIN_ORIGIN, overSocket } from "../support/addinClient.ts";

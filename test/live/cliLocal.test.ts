@@ -98,12 +98,12 @@ describe("doctor", () => {
       .map(({ check, message }) => [check, message]);
     expect(failed).toEqual([
       ["tmux", expect.stringMatching(/tmux was not found: install/)],
-      ["tmux socket", expect.stringMatching(/mode 0755\): run chmod 700/)],
       ["add-in tmux", expect.stringMatching(/is a symbolic link/)],
+      ["certificate", expect.stringMatching(/cert\.pem is not a PEM certificate/)],
+      ["tmux socket", expect.stringMatching(/mode 0755\): run chmod 700/)],
       ["unix socket", expect.stringMatching(/run chmod 700/)],
       ["native port", expect.stringMatching(/is in use by another program/)],
       ["token", expect.stringMatching(/can be read by others/)],
-      ["certificate", expect.stringMatching(/cert\.pem is not a PEM certificate/)],
     ]);
   });
 

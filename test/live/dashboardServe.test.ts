@@ -141,7 +141,7 @@ describe("serve --only dashboard", () => {
     ]);
     expect([port?.code, port?.stderr.trim()]).toEqual([
       1,
-      expect.stringMatching(/in use.*--dashboard-port$/) as string,
+      expect.stringMatching(/in use.*--dashboard-port or TMUXWIRE_DASHBOARD_PORT$/) as string,
     ]);
     expect([database?.code, database?.stderr.trim()]).toEqual([
       1,

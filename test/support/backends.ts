@@ -4,7 +4,7 @@ import type { AddinAppConfig } from "../../adapters/addin/app.ts";
 import { createAddinApp } from "../../adapters/addin/app.ts";
 import type { AddinWaits } from "../../adapters/addin/waits.ts";
 import type { GuardEnv } from "../../adapters/http/guard.ts";
-import { DEFAULT_ALLOWED_ORIGINS } from "../../daemon/ops/config.ts";
+import { DEFAULT_ALLOWED_ORIGINS } from "../../adapters/addin/addinConfig.ts";
 import { silentLog } from "../../daemon/ops/log.ts";
 import { StubServer } from "../../daemon/server/stubServer.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";

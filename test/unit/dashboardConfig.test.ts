@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Config, type ConfigInputs, loadConfig } from "../../daemon/ops/config.ts";
+import { type Config, loadConfig } from "../../adapters/bin/configuration.ts";
+import type { ConfigInputs } from "../../daemon/ops/daemonConfig.ts";
 
 interface Given {
   readonly env?: ConfigInputs["env"];

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { fail, finding, ok, reportText, warn } from "../../../adapters/bin/doctorReport.ts";
+import { reportText } from "../../../adapters/bin/doctorReport.ts";
+import { fail, findingOf, ok, warn } from "../../../adapters/serving/findings.ts";
 import { AppError } from "../../../protocol/errors.ts";
 
 const findings = [ok("tmux", "tmux 3.3a"), warn("hubs", "left behind", "start it"), fail("port", "in use", "stop it")];
@@ -34,5 +35,7 @@ describe("the report", () => {
 
 test("a check that throws is a failed check", async () => {
   const error = new AppError("TMUX_UNAVAILABLE", "tmux was not found: install it");
-  expect(await finding("tmux", () => Promise.reject(error))).toEqual(fail("tmux", "tmux was not found: install it"));
+  expect(await findingOf({ name: "tmux", look: () => Promise.reject(error) })).toEqual(
+    fail("tmux", "tmux was not found: install it"),
+  );
 });

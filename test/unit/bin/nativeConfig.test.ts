@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { ConfigInputs } from "../../../daemon/ops/config.ts";
-import { loadConfig } from "../../../daemon/ops/config.ts";
-import { loadNativeConfig } from "../../../daemon/ops/nativeConfig.ts";
+import { loadConfig } from "../../../adapters/bin/configuration.ts";
+import { loadNativeConfig } from "../../../adapters/native/nativeConfig.ts";
+import type { ConfigInputs } from "../../../daemon/ops/daemonConfig.ts";
 import { defaultTmuxSocket, runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
 
 const inputs: ConfigInputs = {
@@ -16,6 +16,7 @@ const inputs: ConfigInputs = {
   defaults: "service",
 };
 const native = (more: Partial<ConfigInputs>) => loadConfig({ ...inputs, ...more }).native;
+const guests = (more: Partial<ConfigInputs>) => loadConfig({ ...inputs, ...more }).daemon.guests;
 
 describe("paths", () => {
   test("sockets are in the runtime directory, the token among the state", () => {
@@ -52,7 +53,6 @@ describe("settings of the native API", () => {
       socketPath: "/home/me/.local/state/tmuxwire/tmuxwire.sock",
       tokenPath: "/home/me/.local/state/tmuxwire/token",
       tmuxSocketPath: "/home/me/.local/state/tmuxwire/tmux.sock",
-      guests: [],
       allowedOrigins: [],
       allowedHosts: [],
     });
@@ -83,11 +83,11 @@ describe("settings of the native API", () => {
       { name: "home", socketPath: "/home/me/t.sock" },
     ];
     const list = ["mine=default", "work_2=w,x.sock", "home=~/t.sock"];
-    expect(native({ options: { server: list } }).guests).toEqual(expected);
+    expect(guests({ options: { server: list } })).toEqual(expected);
     const file = { path: "/f", text: JSON.stringify({ native: { servers: list } }) };
-    expect(native({ file }).guests).toEqual(expected);
+    expect(guests({ file })).toEqual(expected);
     const env = { TMUXWIRE_SERVERS: "mine=default, home=~/t.sock" };
-    expect(native({ env }).guests).toEqual([expected[0], expected[2]]);
+    expect(guests({ env })).toEqual([expected[0], expected[2]]);
   });
 
   test.each([["x"], ["=/s"], ["x="], ["main=/s"], ["A=/s"], ["a b=/s"], ["a=/s,a=/t"], [`${"a".repeat(33)}=/s`]])(

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CERTIFICATE_CHECK_MS, keepCertificateFresh, resolveCertificate } from "../../../adapters/http/certificates.ts";
 import type { KeyPair } from "../../../adapters/http/boundedServer.ts";
 import { issueLeaf, makeAuthority } from "../../../adapters/http/localAuthority.ts";
-import type { CertificateConfig } from "../../../daemon/ops/config.ts";
+import type { CertificateConfig } from "../../../adapters/http/certificates.ts";
 import { silentLog } from "../../../daemon/ops/log.ts";
 import { FakeClock } from "../../support/fakeClock.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Config, ConfigInputs } from "../../../daemon/ops/config.ts";
-import { configFilePath, loadConfig } from "../../../daemon/ops/config.ts";
+import { type Config, CONFIG_OPTIONS, configFilePath, loadConfig } from "../../../adapters/bin/configuration.ts";
+import type { ConfigInputs } from "../../../daemon/ops/daemonConfig.ts";
 import { AppError } from "../../../protocol/errors.ts";
 
 interface Given {
@@ -42,6 +42,7 @@ const sourceOf = (config: Config, key: string): object | undefined =>
 describe("defaults", () => {
   test("of the installed commands: tmux over https on localhost", () => {
     expect(load().addin).toEqual({
+      certificates: load().addin.certificates,
       host: "localhost",
       port: 3341,
       https: true,
@@ -57,13 +58,15 @@ describe("defaults", () => {
     expect(load({ defaults: "raw" }).addin).toMatchObject({ host: "127.0.0.1", https: false, mode: "stub" });
   });
   test("of certificates, per platform", () => {
-    expect(load().certificates).toEqual({
+    expect(load().addin.certificates).toEqual({
       configured: undefined,
       bridgeDir: "/home/u/.pi-for-excel/certs",
       mkcertRoot: "/home/u/.local/share/mkcert",
       stateDir: "/home/u/.local/state/tmuxwire/certs",
     });
-    expect(load({ platform: "darwin" }).certificates.mkcertRoot).toBe("/home/u/Library/Application Support/mkcert");
+    expect(load({ platform: "darwin" }).addin.certificates.mkcertRoot).toBe(
+      "/home/u/Library/Application Support/mkcert",
+    );
   });
 });
 
@@ -132,21 +135,23 @@ describe("values", () => {
   });
   test("certificates: a directory, or the two files, which win over it", () => {
     const PI_FOR_EXCEL_CERT_DIR = "certs";
-    expect(load({ env: { PI_FOR_EXCEL_CERT_DIR } }).certificates.configured).toEqual({
+    expect(load({ env: { PI_FOR_EXCEL_CERT_DIR } }).addin.certificates.configured).toEqual({
       keyPath: "/work/certs/key.pem",
       certPath: "/work/certs/cert.pem",
     });
-    expect(load({ env: { PI_FOR_EXCEL_CERT_DIR, PI_FOR_EXCEL_KEY_PATH: "/k" } }).certificates.configured).toEqual({
-      keyPath: "/k",
-      certPath: "/work/certs/cert.pem",
-    });
+    expect(load({ env: { PI_FOR_EXCEL_CERT_DIR, PI_FOR_EXCEL_KEY_PATH: "/k" } }).addin.certificates.configured).toEqual(
+      {
+        keyPath: "/k",
+        certPath: "/work/certs/cert.pem",
+      },
+    );
   });
   test("paths in the file may begin with ~/", () => {
     expect(load({ file: { addin: { socketPath: "~/t.sock" } } }).addin.socketPath).toBe("/home/u/t.sock");
   });
   test("base directories are honoured when absolute", () => {
     const env = { XDG_STATE_HOME: "/state", XDG_DATA_HOME: "relative" };
-    expect(load({ env }).certificates).toMatchObject({
+    expect(load({ env }).addin.certificates).toMatchObject({
       stateDir: "/state/tmuxwire/certs",
       mkcertRoot: "/home/u/.local/share/mkcert",
     });
@@ -202,4 +207,20 @@ test("the token's value is neither shown nor quoted in an error", () => {
   expect(sourceOf(config, "addin.token")).toMatchObject({ value: "(set)", source: "environment" });
   expect(JSON.stringify(config.settings)).not.toContain("s3cret");
   expect(problemOf({ file: { addin: { token: ["s3cret"] } } })).not.toContain("s3cret");
+});
+
+test.each(CONFIG_OPTIONS.map((option) => [option.name, option] as const))("--%s gives a setting", (name, option) => {
+  const likely: Readonly<Record<string, unknown>> = { server: ["mine=/s"], "ring-bytes": "1000000" };
+  const [word] = Array.isArray(option.complete) ? (option.complete as string[]) : ["1"];
+  const value = likely[name] ?? (option.type === "flag" ? true : word);
+  const given = load({ options: { [name]: value } }).settings.filter(({ source }) => source === "flag");
+  expect(given).toMatchObject([{ from: `--${name}` }]);
+});
+
+test("how much output is kept", () => {
+  expect(load().daemon.ringBytes).toBe(524_288);
+  expect(load({ file: { output: { ringBytes: 100_000 } } }).daemon.ringBytes).toBe(100_000);
+  expect(problemOf({ env: { TMUXWIRE_RING_BYTES: "10" } })).toBe(
+    'TMUXWIRE_RING_BYTES must be bytes from 65536 to 67108864 (it is "10")',
+  );
 });

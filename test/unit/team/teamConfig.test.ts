@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { SettingReader } from "../../../daemon/ops/settings.ts";
-import { readTeam } from "../../../daemon/ops/teamConfig.ts";
+import { readTeam } from "../../../adapters/team/teamConfig.ts";
 
 const read = (env: Record<string, string> = {}, file?: object) => {
   const inputs = {

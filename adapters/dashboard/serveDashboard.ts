@@ -1,24 +1,22 @@
 /** The dashboard's listener: the user's own tmux server as a guest, a database, a port (docs/contracts/dashboard.md). */
 import { fileURLToPath } from "node:url";
-import type { DashboardConfig } from "../../daemon/ops/dashboardConfig.ts";
 import { openDatabase } from "../../daemon/ops/database.ts";
 import { paneRunsProgram } from "../../daemon/panes/paneProcesses.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import { createDashboardApp } from "../dashboard/app.ts";
-import { MIGRATIONS } from "../dashboard/store/schema.ts";
-import { becomeSoleOwner } from "../dashboard/store/soleOwner.ts";
+import { createDashboardApp } from "./app.ts";
+import { MIGRATIONS } from "./store/schema.ts";
+import { becomeSoleOwner } from "./store/soleOwner.ts";
 import { urlHost } from "../http/addresses.ts";
 import { listen } from "../http/listen.ts";
-import type { StartContext } from "./serveParts.ts";
-import { peerUsers } from "./serveParts.ts";
+import { peerUsers, type StartContext } from "../serving/startContext.ts";
+import { DASHBOARD_SETTINGS, type DashboardConfig } from "./dashboardConfig.ts";
 
 /** In the log and in events; not the name of a guest of the native API. */
 const SERVER_NAME = "user";
 
 /** @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE */
-export async function startDashboard(context: StartContext): Promise<void> {
-  const { config, readiness, delivery, guests, open, log, print } = context;
-  const { dashboard } = config;
+export async function startDashboard(dashboard: DashboardConfig, context: StartContext): Promise<void> {
+  const { readiness, delivery, guests, open, log, print } = context;
   const database = openDatabase({
     path: dashboard.databasePath,
     migrations: MIGRATIONS,
@@ -47,7 +45,7 @@ export async function startDashboard(context: StartContext): Promise<void> {
     nowUnixMs: Date.now,
     log,
     token: dashboard.token,
-    users: peerUsers(context, dashboard.token, "TMUXWIRE_DASHBOARD_TOKEN"),
+    users: peerUsers(context, dashboard.token, DASHBOARD_SETTINGS.token),
     hosts: new Set([dashboard.host]),
     origins,
   });
@@ -59,7 +57,7 @@ export async function startDashboard(context: StartContext): Promise<void> {
     host: dashboard.host,
     port: dashboard.port,
     clock: systemClock,
-    settings: { host: "--dashboard-host", port: "--dashboard-port" },
+    settings: DASHBOARD_SETTINGS,
     log,
   });
   open.surfaces.push(() => listener.close());

@@ -5,31 +5,25 @@
 import { basename, extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
-import type { TeamConfig } from "../../daemon/ops/teamConfig.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import type { Mount } from "../http/mount.ts";
-import type { TeamWorker } from "../team/context.ts";
-import { daemonFilePath, removeDaemonFile, writeDaemonFile } from "../team/daemonFile.ts";
-import { defaultAgentId, discoverTeamd } from "../team/discovery.ts";
-import { createTeamMount } from "../team/mount.ts";
-import { TeamServers } from "../team/teamServers.ts";
-import type { ServeOptions, StartContext } from "./serveParts.ts";
-import { serverLog } from "./serveParts.ts";
+import type { MountedPart } from "../serving/adapter.ts";
+import { serverLog } from "../serving/sharedGuests.ts";
+import type { StartContext } from "../serving/startContext.ts";
+import type { TeamWorker } from "./context.ts";
+import { daemonFilePath, removeDaemonFile, writeDaemonFile } from "./daemonFile.ts";
+import { defaultAgentId, discoverTeamd } from "./discovery.ts";
+import { createTeamMount } from "./mount.ts";
+import { TeamServers } from "./teamServers.ts";
+import type { TeamConfig } from "./teamConfig.ts";
 
-export interface TeamPart {
-  readonly mount: Mount;
-  /** The listener is there. @throws AppError CONFIGURATION_INVALID when nothing else is served */
-  announce(url: string, token: string): Promise<void>;
-}
-
-export function startTeam(context: StartContext): TeamPart {
-  const { config, env, only, readiness, delivery, log, open, print } = context;
-  const { team } = config;
+export function mountTeam(team: TeamConfig, context: StartContext): MountedPart {
+  const { env, only, readiness, delivery, log, open, print } = context;
   const { homeDir } = team;
   const servers = new TeamServers({
     rootDir: team.rootDir,
     env: paneEnvironment(env),
     clock: systemClock,
+    ringBytes: context.daemon.ringBytes,
     log: (teamId) => serverLog(log, `team ${teamId}`),
   });
   open.servers.push(() => servers.close());
@@ -66,7 +60,7 @@ const WORKER_VARIABLES = ["PI_CODING_AGENT_DIR", "PI_TEAM_WORKSPACE_ROOT"];
 
 function workerOf(
   { workerArgv, readyTimeoutMs, homeDir, passEnvironment }: TeamConfig,
-  env: ServeOptions["env"],
+  env: StartContext["env"],
 ): TeamWorker {
   // Only pi takes pi's extensions.
   const hooked = basename(workerArgv[0] ?? "") === "pi";

@@ -1,8 +1,8 @@
 /** The team contract's settings: where the teams' tmux servers are, what a worker is, and where teamd keeps its teams. */
 import { join } from "node:path";
 import * as v from "valibot";
-import { pathSchema, textList, wholeNumber } from "./settingSchemas.ts";
-import type { SettingInputs, SettingReader } from "./settings.ts";
+import { pathSchema, textList, wholeNumber } from "../../daemon/ops/settingSchemas.ts";
+import type { SettingInputs, SettingReader } from "../../daemon/ops/settings.ts";
 
 export interface TeamConfig {
   /** A team's tmux socket is `ROOT/TEAM/tmux.sock`; `daemon.json` stands beside the teams. */

@@ -13,7 +13,7 @@ import type { Clock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { urlHost } from "../http/addresses.ts";
 import { boundedServer, closeServers, logFailedAccepts } from "../http/boundedServer.ts";
-import { isAnswering } from "./socketProbe.ts";
+import { isAnswering } from "../serving/socketProbe.ts";
 
 /** Where requests came in: a unix socket's directory is its guard, a port's peers must be looked at. */
 export type ListenerKind = "unix" | "tcp";

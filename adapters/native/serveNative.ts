@@ -5,32 +5,29 @@
 import { readOrMakeToken } from "../../daemon/ops/tokenFile.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import { type NativeConfig, OWN_SERVER_NAME } from "../../daemon/ops/nativeConfig.ts";
+import { OWN_SERVER_NAME } from "../../daemon/ops/daemonConfig.ts";
 import { isLoopbackAddress } from "../http/addresses.ts";
 import { listen } from "../http/listen.ts";
-import type { NativeApp } from "../native/app.ts";
-import { createNativeApp } from "../native/app.ts";
-import { NATIVE_LISTEN_SETTINGS, TMUX_SOCKET_SETTING } from "./configOptions.ts";
+import type { NativeApp } from "./app.ts";
+import { createNativeApp } from "./app.ts";
+import { openOwnedServer, type StartContext } from "../serving/startContext.ts";
 import type { LocalListener, LocalListenOptions } from "./localListener.ts";
 import { inheritedDescriptors, listenOnDescriptor, listenOnSocket, requireFreeSocket } from "./localListener.ts";
-import type { ServeOptions, StartContext } from "./serveParts.ts";
-import { openOwnedServer } from "./serveParts.ts";
-import { startTeam } from "./serveTeam.ts";
+import { NATIVE_SETTINGS, type NativeConfig } from "./nativeConfig.ts";
 import { packageVersion } from "./version.ts";
 
 /** Before anything is started: the usual reason for a start that fails is a daemon that is running. */
-export async function requireNoOther({ config, env }: ServeOptions): Promise<void> {
-  if (inheritedDescriptors(env, process.pid).length === 0) await requireFreeSocket(config.native.socketPath);
+export async function requireNoOther(native: NativeConfig, { env }: StartContext): Promise<void> {
+  if (inheritedDescriptors(env, process.pid).length === 0) await requireFreeSocket(native.socketPath);
 }
 
-/** For the native API, the team contract, or both. @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE */
-export async function startNative(context: StartContext): Promise<void> {
-  const { config, only, env, waits, readiness, delivery, log, open, print } = context;
-  const { native } = config;
+/** For the native API, for what others mount on its listener, or both. @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE */
+export async function startNative(native: NativeConfig, context: StartContext): Promise<void> {
+  const { only, env, waits, readiness, delivery, log, open, print } = context;
   const descriptors = inheritedDescriptors(env, process.pid);
   const token = await readOrMakeToken(native.tokenPath);
-  const servers = only.has("native") ? await openServers(context) : new Map<string, TmuxServer>();
-  const team = only.has("team") ? startTeam(context) : undefined;
+  const servers = only.has("native") ? await openServers(native, context) : new Map<string, TmuxServer>();
+  const mounts = await context.mounts();
   const app = createNativeApp({
     servers,
     waits,
@@ -44,7 +41,7 @@ export async function startNative(context: StartContext): Promise<void> {
     hosts: new Set([native.host, ...native.allowedHosts]),
     origins: new Set(native.allowedOrigins),
     version: packageVersion(),
-    mounts: team === undefined ? [] : [team.mount],
+    mounts: mounts.map(({ mount }) => mount),
   });
   open.surfaces.push(() => app.close());
   const options: LocalListenOptions = {
@@ -61,33 +58,32 @@ export async function startNative(context: StartContext): Promise<void> {
   };
   for (const fd of descriptors) add(await listenOnDescriptor(fd, options));
   const has = (kind: LocalListener["kind"]): boolean => listeners.some((listener) => listener.kind === kind);
-  if (!has("tcp")) add(await listenOnPort(context, app));
+  if (!has("tcp")) add(await listenOnPort(native, context, app));
   if (!has("unix")) add(await listenOnSocket(native.socketPath, options));
   const tcp = listeners.find((listener) => listener.kind === "tcp");
-  if (tcp !== undefined) await team?.announce(tcp.url, token);
+  if (tcp !== undefined) for (const part of mounts) await part.announce(tcp.url, token);
 }
 
 /** By the names that stand in paths. */
-async function openServers(context: StartContext): Promise<Map<string, TmuxServer>> {
-  const { tmuxSocketPath, guests } = context.config.native;
-  const own = { name: OWN_SERVER_NAME, socketPath: tmuxSocketPath, setting: TMUX_SOCKET_SETTING };
+async function openServers({ tmuxSocketPath }: NativeConfig, context: StartContext): Promise<Map<string, TmuxServer>> {
+  const own = { name: OWN_SERVER_NAME, socketPath: tmuxSocketPath, setting: NATIVE_SETTINGS.tmuxSocket };
   const servers = new Map([[OWN_SERVER_NAME, await openOwnedServer(context, own)]]);
-  for (const { name, socketPath } of guests) {
+  for (const { name, socketPath } of context.daemon.guests) {
     servers.set(name, await context.guests.at(socketPath, name));
   }
   return servers;
 }
 
-async function listenOnPort({ config, log }: StartContext, app: NativeApp): Promise<LocalListener> {
-  const { host, port } = config.native;
+async function listenOnPort(native: NativeConfig, { log }: StartContext, app: NativeApp): Promise<LocalListener> {
+  const { host, port } = native;
   const listener = await listen({
-    fetch: fetchFor(app, "tcp", config.native),
+    fetch: fetchFor(app, "tcp", native),
     host,
     port,
-    remote: isForOthers(config.native),
+    remote: isForOthers(native),
     websocket: app.websocket,
     clock: systemClock,
-    settings: NATIVE_LISTEN_SETTINGS,
+    settings: NATIVE_SETTINGS,
     log,
   });
   return { kind: "tcp", url: listener.url, close: () => listener.close() };

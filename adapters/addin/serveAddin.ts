@@ -2,21 +2,19 @@
 import { StubServer } from "../../daemon/server/stubServer.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import { createAddinApp } from "../addin/app.ts";
+import { createAddinApp } from "./app.ts";
 import { keepCertificateFresh, resolveCertificate } from "../http/certificates.ts";
 import { listen } from "../http/listen.ts";
-import { ADDIN_SOCKET_SETTING } from "./configOptions.ts";
-import type { StartContext } from "./serveParts.ts";
-import { openOwnedServer, peerUsers } from "./serveParts.ts";
+import { openOwnedServer, peerUsers, type StartContext } from "../serving/startContext.ts";
+import { ADDIN_SETTINGS, type AddinConfig } from "./addinConfig.ts";
 
 /** @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE */
-export async function startAddin(context: StartContext): Promise<void> {
-  const { config, waits, open, log, print } = context;
-  const { addin } = config;
-  const users = peerUsers(context, addin.token, "TMUX_BRIDGE_TOKEN");
-  const own = { name: "addin", socketPath: addin.socketPath, setting: ADDIN_SOCKET_SETTING };
+export async function startAddin(addin: AddinConfig, context: StartContext): Promise<void> {
+  const { waits, open, log, print } = context;
+  const users = peerUsers(context, addin.token, ADDIN_SETTINGS.token);
+  const own = { name: "addin", socketPath: addin.socketPath, setting: ADDIN_SETTINGS.socket };
   const server = addin.mode === "stub" ? stub(context) : await openOwnedServer(context, own);
-  const certificate = addin.https ? await resolveCertificate(config.certificates, Date.now()) : undefined;
+  const certificate = addin.https ? await resolveCertificate(addin.certificates, Date.now()) : undefined;
   const app = createAddinApp({ server, waits, clock: systemClock, config: addin, log, users });
   const listener = await listen({
     fetch: app.fetch,
@@ -24,14 +22,14 @@ export async function startAddin(context: StartContext): Promise<void> {
     port: addin.port,
     tls: certificate,
     clock: systemClock,
-    settings: { host: "HOST or --addin-host", port: "PORT or --addin-port" },
+    settings: ADDIN_SETTINGS,
     log,
   });
   open.surfaces.push(() => listener.close());
   if (certificate !== undefined) {
     open.surfaces.push(
       keepCertificateFresh({
-        config: config.certificates,
+        config: addin.certificates,
         current: certificate,
         clock: systemClock,
         nowUnixMs: Date.now,

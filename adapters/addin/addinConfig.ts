@@ -1,36 +1,24 @@
 /**
- * The daemon's configuration: a pure function of what the executable was given. Nothing here reads the process's
- * environment or the disk, so every rule can be tested by calling it. The names and defaults of the add-in's variables
- * are its contract's (docs/contracts/addin.md §1, "env").
+ * The settings of the add-in's bridge: where it listens, tmux or the stub, its certificate. The names and defaults of its
+ * variables are its contract's (docs/contracts/addin.md §1, "env").
  */
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import * as v from "valibot";
+import type { ConfigInputs } from "../../daemon/ops/daemonConfig.ts";
+import type { PathSchema } from "../../daemon/ops/settingSchemas.ts";
+import {
+  baseDir,
+  hostName,
+  isOrigin,
+  lowerCase,
+  pathSchema,
+  portNumber,
+  textList,
+  yesOrNo,
+} from "../../daemon/ops/settingSchemas.ts";
+import type { FlagSpec, SettingInputs, SettingReader } from "../../daemon/ops/settings.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { DashboardConfig } from "./dashboardConfig.ts";
-import { readDashboard } from "./dashboardConfig.ts";
-import type { LogLevel } from "./log.ts";
-import { LOG_LEVELS } from "./log.ts";
-import type { NativeConfig } from "./nativeConfig.ts";
-import { readNative } from "./nativeConfig.ts";
-import type { AllowedUids } from "./peerConfig.ts";
-import { readAllowedUids } from "./peerConfig.ts";
-import type { PathSchema } from "./settingSchemas.ts";
-import { hostName, isOrigin, lowerCase, pathSchema, portNumber, textList } from "./settingSchemas.ts";
-import type { SettingInputs, SettingReport } from "./settings.ts";
-import { SettingReader } from "./settings.ts";
-import type { TeamConfig } from "./teamConfig.ts";
-import { readTeam } from "./teamConfig.ts";
-
-export interface ConfigInputs extends SettingInputs {
-  readonly cwd: string;
-  readonly homeDir: string;
-  readonly tmpDir: string;
-  readonly platform: NodeJS.Platform;
-  /** Of the user we run as, where there are users. */
-  readonly uid?: number | undefined;
-  /** `service` for the installed commands (tmux over https); `raw` for the seed's bare adapter (stub over http). */
-  readonly defaults: "service" | "raw";
-}
+import type { CertificateConfig } from "../http/certificates.ts";
 
 export type AddinMode = "tmux" | "stub";
 
@@ -44,30 +32,7 @@ export interface AddinConfig {
   readonly commandTimeoutMs: number;
   readonly allowedOrigins: readonly string[];
   readonly allowNoOrigin: boolean;
-}
-
-/** Where a certificate may come from, in this order. */
-export interface CertificateConfig {
-  readonly configured: { readonly keyPath: string; readonly certPath: string } | undefined;
-  /** The bridge's own directory, `~/.pi-for-excel/certs`. */
-  readonly bridgeDir: string;
-  /** mkcert's root directory, whether or not it is there. */
-  readonly mkcertRoot: string;
-  /** Ours. */
-  readonly stateDir: string;
-}
-
-export interface Config {
-  readonly native: NativeConfig;
-  readonly addin: AddinConfig;
-  readonly dashboard: DashboardConfig;
-  readonly team: TeamConfig;
   readonly certificates: CertificateConfig;
-  /** For the listeners that have no token. */
-  readonly allowUids: AllowedUids;
-  readonly logLevel: LogLevel;
-  /** What `tmuxwire config` shows. */
-  readonly settings: readonly SettingReport[];
 }
 
 /** The add-in's development server, at its port of today and its former one, and its hosted page. */
@@ -76,42 +41,68 @@ export const DEFAULT_ALLOWED_ORIGINS = [
   "https://localhost:3000",
   "https://pi-for-excel.vercel.app",
 ] as const;
-export const DEFAULT_ADDIN_PORT = 3_341;
+const DEFAULT_PORT = 3_341;
 const DEFAULT_COMMAND_TIMEOUT_MS = 10_000;
 /** Below this the contract takes a value for a mistake and uses the default. */
 const MIN_COMMAND_TIMEOUT_MS = 500;
 const MAX_COMMAND_TIMEOUT_MS = 120_000;
 
-/** Where the configuration file is looked for. */
-export function configFilePath(env: SettingInputs["env"], homeDir: string): string {
-  return join(baseDir(env["XDG_CONFIG_HOME"], join(homeDir, ".config")), "tmuxwire", "config.json");
-}
+const FLAGS = {
+  https: { name: "https", type: "flag", description: "serve the add-in over https, which is the default" },
+  http: { name: "http", type: "flag", description: "serve the add-in over plain http", negates: true },
+  host: {
+    name: "addin-host",
+    type: "text",
+    value: "HOST",
+    description: "address of the add-in's listener",
+    default: "HOST, else localhost, or 127.0.0.1 with --http",
+  },
+  port: {
+    name: "addin-port",
+    type: "text",
+    value: "PORT",
+    description: "port of the add-in's listener, 0 for any",
+    default: `PORT, else ${DEFAULT_PORT}`,
+  },
+  mode: {
+    name: "addin-mode",
+    type: "text",
+    value: "MODE",
+    description: "tmux, or stub: in memory, nothing is ever run",
+    default: "TMUX_BRIDGE_MODE, else tmux",
+    complete: ["tmux", "stub"],
+  },
+  socket: {
+    name: "addin-socket",
+    type: "text",
+    value: "PATH",
+    description: "socket of the add-in's tmux server",
+    default: "$TMPDIR/pi-for-excel-tmux-bridge/tmux.sock",
+    complete: "file",
+  },
+} satisfies Record<string, FlagSpec>;
+export const ADDIN_FLAGS: readonly FlagSpec[] = Object.values(FLAGS);
 
-/** @throws AppError CONFIGURATION_INVALID with one line that names the setting and says what it must be. */
-export function loadConfig(inputs: ConfigInputs): Config {
-  const settings = new SettingReader(inputs);
+/** As messages name them. */
+export const ADDIN_SETTINGS = {
+  host: "HOST or --addin-host",
+  port: "PORT or --addin-port",
+  socket: "--addin-socket or TMUX_BRIDGE_SOCKET_PATH",
+  token: "TMUX_BRIDGE_TOKEN",
+} as const;
+
+/** @throws AppError CONFIGURATION_INVALID */
+export function readAddin(settings: SettingReader, inputs: ConfigInputs): AddinConfig {
   const path = pathSchema(inputs);
-  const certificates = readCertificates(settings, inputs, path);
-  const native = readNative(settings, inputs);
-  const addin = readAddin(settings, inputs, path);
-  const dashboard = readDashboard(settings, inputs, native.guests);
-  const team = readTeam(settings, inputs);
-  const allowUids = readAllowedUids(settings);
-  const logLevel = settings.read<LogLevel>({
-    key: "log.level",
-    flag: "log-level",
-    variable: "TMUXWIRE_LOG_LEVEL",
-    schema: v.pipe(lowerCase, v.picklist(LOG_LEVELS)),
-    expected: `one of ${LOG_LEVELS.join(", ")}`,
-    fallback: "info",
-  });
-  settings.requireFileUnderstood();
-  return { native, addin, dashboard, team, certificates, allowUids, logLevel, settings: settings.reports };
-}
-
-function readAddin(settings: SettingReader, inputs: ConfigInputs, path: PathSchema): AddinConfig {
   const service = inputs.defaults === "service";
-  const https = readHttps(settings, inputs);
+  const https = settings.read({
+    key: "addin.https",
+    flags: [FLAGS.https, FLAGS.http],
+    variable: "HTTPS",
+    schema: yesOrNo,
+    expected: "1, true, 0 or false",
+    fallback: service,
+  });
   const socketDir = settings.read({
     key: "addin.socketDir",
     variable: "TMUX_BRIDGE_SOCKET_DIR",
@@ -123,7 +114,7 @@ function readAddin(settings: SettingReader, inputs: ConfigInputs, path: PathSche
     https,
     host: settings.read({
       key: "addin.host",
-      flag: "addin-host",
+      flags: [FLAGS.host],
       variable: "HOST",
       schema: hostName,
       expected: "a host name or address, without scheme, port or brackets",
@@ -131,15 +122,15 @@ function readAddin(settings: SettingReader, inputs: ConfigInputs, path: PathSche
     }),
     port: settings.read({
       key: "addin.port",
-      flag: "addin-port",
+      flags: [FLAGS.port],
       variable: "PORT",
       schema: portNumber,
       expected: "a whole number from 0 to 65535",
-      fallback: DEFAULT_ADDIN_PORT,
+      fallback: DEFAULT_PORT,
     }),
     mode: settings.read({
       key: "addin.mode",
-      flag: "addin-mode",
+      flags: [FLAGS.mode],
       variable: "TMUX_BRIDGE_MODE",
       schema: v.pipe(lowerCase, v.picklist(["tmux", "stub"])),
       expected: '"tmux" or "stub"',
@@ -156,7 +147,7 @@ function readAddin(settings: SettingReader, inputs: ConfigInputs, path: PathSche
     }),
     socketPath: settings.read({
       key: "addin.socketPath",
-      flag: "addin-socket",
+      flags: [FLAGS.socket],
       variable: "TMUX_BRIDGE_SOCKET_PATH",
       schema: path,
       expected: "a path",
@@ -183,26 +174,8 @@ function readAddin(settings: SettingReader, inputs: ConfigInputs, path: PathSche
       expected: "1, true, 0 or false",
       fallback: false,
     }),
+    certificates: readCertificates(settings, inputs, path),
   };
-}
-
-function readHttps(settings: SettingReader, inputs: ConfigInputs): boolean {
-  const { options } = inputs;
-  if (options["https"] === true && options["http"] === true) {
-    throw new AppError("CONFIGURATION_INVALID", "--https and --http contradict each other: give one of them");
-  }
-  const flag = options["http"] === true ? "http" : "https";
-  return settings.read({
-    key: "addin.https",
-    flag,
-    variable: "HTTPS",
-    schema: v.pipe(
-      yesOrNo,
-      v.transform((yes) => (flag === "http" ? !yes : yes)),
-    ),
-    expected: "1, true, 0 or false",
-    fallback: inputs.defaults === "service",
-  });
 }
 
 function readCertificates(settings: SettingReader, inputs: ConfigInputs, path: PathSchema): CertificateConfig {
@@ -240,19 +213,6 @@ function mkcertRoot(env: SettingInputs["env"], homeDir: string, platform: NodeJS
   if (platform === "win32") return join(env["LOCALAPPDATA"] ?? join(homeDir, "AppData", "Local"), "mkcert");
   return join(baseDir(env["XDG_DATA_HOME"], join(homeDir, ".local", "share")), "mkcert");
 }
-
-/** An XDG base directory; relative ones are ignored, as its specification says. */
-const baseDir = (given: string | undefined, fallback: string): string =>
-  given !== undefined && isAbsolute(given) ? given : fallback;
-
-const yesOrNo = v.union([
-  v.boolean(),
-  v.pipe(
-    lowerCase,
-    v.picklist(["1", "true", "0", "false"]),
-    v.transform((text) => text === "1" || text === "true"),
-  ),
-]);
 
 const commandTimeout = v.pipe(
   v.union([v.number(), v.string()]),

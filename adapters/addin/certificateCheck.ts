@@ -1,21 +1,10 @@
-/** Checks of the token file and the certificate, neither of which is made here. */
+/** Looks at the certificate that the add-in would be shown; none is made here. */
 import { existsSync } from "node:fs";
-import type { CertificateConfig } from "../../daemon/ops/config.ts";
-import { readToken } from "../../daemon/ops/tokenFile.ts";
-import { resolveCertificate } from "../http/certificates.ts";
-import type { Finding } from "./doctorReport.ts";
-import { ok, warn } from "./doctorReport.ts";
+import { type CertificateConfig, resolveCertificate } from "../http/certificates.ts";
+import { type Finding, ok, warn } from "../serving/findings.ts";
 
 /** Below this a certificate that we do not renew ourselves wants attention. */
 const SOON_MS = 14 * 86_400_000;
-
-export async function tokenCheck(path: string): Promise<Finding> {
-  const token = await readToken(path);
-  return ok(
-    "token",
-    token === undefined ? `${path} will be made on the first start` : `${path}, readable by you alone`,
-  );
-}
 
 export async function certificateCheck(https: boolean, config: CertificateConfig): Promise<Finding> {
   if (!https) return ok("certificate", "none is needed: the add-in is served over plain http");

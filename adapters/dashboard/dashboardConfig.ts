@@ -1,9 +1,8 @@
 /** The dashboard's settings: where it listens, whose panes it answers, and how (docs/dashboard.md). */
 import { join } from "node:path";
 import * as v from "valibot";
-import { guestSocketPath } from "../server/guestSocket.ts";
-import type { GuestConfig, NativeConfigInputs } from "./nativeConfig.ts";
-import { runtimePaths } from "./runtimePaths.ts";
+import type { ConfigInputs, GuestConfig } from "../../daemon/ops/daemonConfig.ts";
+import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import {
   absolutePath,
   hostName,
@@ -13,8 +12,10 @@ import {
   portNumber,
   textList,
   wholeNumber,
-} from "./settingSchemas.ts";
-import type { SettingInputs, SettingReader } from "./settings.ts";
+  yesOrNo,
+} from "../../daemon/ops/settingSchemas.ts";
+import type { FlagSpec, SettingReader } from "../../daemon/ops/settings.ts";
+import { guestSocketPath } from "../../daemon/server/guestSocket.ts";
 
 export interface DashboardConfig {
   readonly host: string;
@@ -33,16 +34,56 @@ export interface DashboardConfig {
   readonly gapMs: number | undefined;
 }
 
-export interface DashboardConfigInputs extends NativeConfigInputs {
-  readonly options: SettingInputs["options"];
-}
+type DashboardConfigInputs = Pick<ConfigInputs, "env" | "options" | "cwd" | "homeDir" | "uid">;
 
-export const DEFAULT_DASHBOARD_PORT = 5_055;
-export const DEFAULT_AGENT_PROGRAMS = ["claude", "node", "codex", "gemini", "opencode", "pi"] as const;
+const DEFAULT_PORT = 5_055;
+const DEFAULT_AGENT_PROGRAMS = ["claude", "node", "codex", "gemini", "opencode", "pi"] as const;
 /** The guest that is the user's own server, when several are configured. */
 const USER_SERVER_NAME = "user";
 
-/** @param guests as the native API has them. @throws AppError CONFIGURATION_INVALID */
+const FLAGS = {
+  host: {
+    name: "dashboard-host",
+    type: "text",
+    value: "HOST",
+    description: "address of the dashboard's listener",
+    default: "TMUXWIRE_DASHBOARD_HOST, else 127.0.0.1",
+  },
+  port: {
+    name: "dashboard-port",
+    type: "text",
+    value: "PORT",
+    description: "port of the dashboard's listener, 0 for any",
+    default: `TMUXWIRE_DASHBOARD_PORT, else ${DEFAULT_PORT}`,
+  },
+  tmuxSocket: {
+    name: "dashboard-tmux-socket",
+    type: "text",
+    value: "PATH",
+    description: "socket of the tmux server whose agents the dashboard shows, or `default` for tmux's own",
+    default: "the --server called user, or the only one, else tmux's own",
+    complete: "file",
+  },
+  database: {
+    name: "dashboard-database",
+    type: "text",
+    value: "PATH",
+    description: "the dashboard's database",
+    default: "~/.local/state/tmuxwire/dashboard.db",
+    complete: "file",
+  },
+} satisfies Record<string, FlagSpec>;
+export const DASHBOARD_FLAGS: readonly FlagSpec[] = Object.values(FLAGS);
+
+/** As messages name them. */
+export const DASHBOARD_SETTINGS = {
+  host: "--dashboard-host",
+  port: "--dashboard-port or TMUXWIRE_DASHBOARD_PORT",
+  token: "TMUXWIRE_DASHBOARD_TOKEN",
+  database: "--dashboard-database or TMUXWIRE_DASHBOARD_DATABASE",
+} as const;
+
+/** @throws AppError CONFIGURATION_INVALID */
 export function readDashboard(
   settings: SettingReader,
   inputs: DashboardConfigInputs,
@@ -59,7 +100,7 @@ export function readDashboard(
   return {
     host: settings.read({
       key: "dashboard.host",
-      flag: "dashboard-host",
+      flags: [FLAGS.host],
       variable: variable("TMUXWIRE_DASHBOARD_HOST", "HOST"),
       schema: hostName,
       expected: "a host name or address, without scheme, port or brackets",
@@ -67,11 +108,11 @@ export function readDashboard(
     }),
     port: settings.read({
       key: "dashboard.port",
-      flag: "dashboard-port",
+      flags: [FLAGS.port],
       variable: variable("TMUXWIRE_DASHBOARD_PORT", "PORT"),
       schema: portNumber,
       expected: "a whole number from 0 to 65535",
-      fallback: DEFAULT_DASHBOARD_PORT,
+      fallback: DEFAULT_PORT,
     }),
     // No flag: a command line is visible to everyone on the machine.
     token: settings.read<string | undefined>({
@@ -92,7 +133,7 @@ export function readDashboard(
     }),
     tmuxSocketPath: settings.read({
       key: "dashboard.tmuxSocketPath",
-      flag: "dashboard-tmux-socket",
+      flags: [FLAGS.tmuxSocket],
       variable: "TMUXWIRE_DASHBOARD_TMUX_SOCKET",
       schema: socketPath(inputs),
       expected: "a path, or default for tmux's own",
@@ -100,7 +141,7 @@ export function readDashboard(
     }),
     databasePath: settings.read({
       key: "dashboard.database",
-      flag: "dashboard-database",
+      flags: [FLAGS.database],
       variable: "TMUXWIRE_DASHBOARD_DATABASE",
       schema: path,
       expected: "a path",
@@ -132,15 +173,6 @@ export function readDashboard(
     }),
   };
 }
-
-const yesOrNo = v.union([
-  v.boolean(),
-  v.pipe(
-    lowerCase,
-    v.picklist(["1", "true", "0", "false"]),
-    v.transform((text) => text === "1" || text === "true"),
-  ),
-]);
 
 const socketPath = (inputs: DashboardConfigInputs) =>
   v.pipe(

@@ -1,26 +1,30 @@
-/** Checks of tmux itself: its version, the sockets of our servers, hubs that a daemon left behind, guest servers. */
+/** Checks of tmux servers: the sockets of ours, hubs that a daemon left behind, guests. */
 import { existsSync, lstatSync } from "node:fs";
 import { dirname } from "node:path";
-import { probeTmuxVersion } from "../../daemon/connection/tmuxVersion.ts";
 import { openPipeTransport } from "../../daemon/connection/transport.ts";
+import type { GuestConfig } from "../../daemon/ops/daemonConfig.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
-import type { GuestConfig } from "../../daemon/ops/nativeConfig.ts";
 import { HUB_PREFIX } from "../../daemon/server/hub.ts";
 import { prepareSocketPath } from "../../daemon/server/socketPath.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import type { Finding } from "./doctorReport.ts";
-import { fail, ok, warn } from "./doctorReport.ts";
-import type { Io } from "./io.ts";
+import { type Check, type CheckInputs, fail, type Finding, ok, warn } from "./findings.ts";
 import { isAnswering } from "./socketProbe.ts";
 
 /** A tmux that takes longer for a listing is not well. */
 const LIST_WITHIN_MS = 3_000;
 
-export async function tmuxCheck({ env }: Io): Promise<Finding> {
-  return ok("tmux", await probeTmuxVersion("tmux", paneEnvironment(env)));
-}
+/** A tmux server of ours: its socket, and what daemons have left there. */
+export const ownTmuxChecks = (
+  name: string,
+  path: string,
+  setting: string,
+  env: CheckInputs["env"],
+): readonly Check[] => [
+  { name, look: () => socketOf(name, path, setting) },
+  { name: `${name} hubs`, look: () => hubsOf(`${name} hubs`, path, env) },
+];
 
-export async function tmuxSocketCheck(check: string, path: string, setting: string): Promise<Finding> {
+async function socketOf(check: string, path: string, setting: string): Promise<Finding> {
   // Its own check makes the directory: what is not there is looked at as far as it can be.
   if (!existsSync(dirname(path))) return ok(check, `${path}; its directory will be made`);
   prepareSocketPath(path, { setting, isStickyWell: true });
@@ -32,9 +36,9 @@ export async function tmuxSocketCheck(check: string, path: string, setting: stri
 }
 
 /** A hub that nobody is attached to was left by a daemon that died in an unusual way; the next start takes it away. */
-export async function hubCheck(check: string, path: string, io: Io): Promise<Finding> {
+async function hubsOf(check: string, path: string, env: CheckInputs["env"]): Promise<Finding> {
   if (!existsSync(path) || !(await isAnswering(path))) return ok(check, "no server, no hubs");
-  const hubs = (await listSessions(path, io)).filter(({ name }) => name.startsWith(HUB_PREFIX));
+  const hubs = (await listSessions(path, env)).filter(({ name }) => name.startsWith(HUB_PREFIX));
   const stale = hubs.filter(({ attached }) => attached === 0);
   if (stale.length > 0) {
     return warn(
@@ -46,8 +50,12 @@ export async function hubCheck(check: string, path: string, io: Io): Promise<Fin
   return ok(check, hubs.length === 0 ? "none: no daemon holds this server" : "held by a running daemon");
 }
 
-export async function guestCheck({ name, socketPath }: GuestConfig): Promise<Finding> {
-  const check = `server ${name}`;
+export const guestCheck = (guest: GuestConfig): Check => {
+  const name = `server ${guest.name}`;
+  return { name, look: () => guestOf(name, guest) };
+};
+
+async function guestOf(check: string, { socketPath }: GuestConfig): Promise<Finding> {
   const stat = lstatSync(socketPath, { throwIfNoEntry: false });
   if (stat === undefined) return warn(check, `${socketPath} does not exist`, "start that tmux, or correct --server");
   if (!stat.isSocket()) return fail(check, `${socketPath} is not a socket`, "correct --server");
@@ -64,7 +72,7 @@ interface Listed {
 }
 
 /** One listing in control mode, by the daemon's own way of running tmux; the server is asked and nothing is started. */
-function listSessions(path: string, { env }: Io): Promise<Listed[]> {
+function listSessions(path: string, env: CheckInputs["env"]): Promise<Listed[]> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const transport = openPipeTransport({

@@ -1,13 +1,13 @@
-/** Checks of the dashboard's database, as a start would meet it; nothing is made, moved or changed here. */
+/** Looks at the dashboard's database, as a start would meet it; nothing is made, moved or changed here. */
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { examineDatabase } from "../../daemon/ops/database.ts";
 import { toAppError } from "../../protocol/errors.ts";
-import { hasOwner } from "../dashboard/store/soleOwner.ts";
-import type { Finding } from "./doctorReport.ts";
-import { fail, ok, warn } from "./doctorReport.ts";
+import { fail, type Finding, ok, warn } from "../serving/findings.ts";
+import { DASHBOARD_SETTINGS } from "./dashboardConfig.ts";
+import { hasOwner } from "./store/soleOwner.ts";
 
-const REMEDY = "make that place usable, or choose another with --dashboard-database or TMUXWIRE_DASHBOARD_DATABASE";
+const REMEDY = `make that place usable, or choose another with ${DASHBOARD_SETTINGS.database}`;
 
 export function databaseCheck(check: string, path: string): Finding {
   try {

@@ -1,0 +1,11 @@
+import { defineAdapter } from "../serving/adapter.ts";
+import { ADDIN_FLAGS, readAddin } from "./addinConfig.ts";
+
+export const addinAdapter = defineAdapter({
+  name: "addin",
+  title: "the add-in's bridge",
+  flags: ADDIN_FLAGS,
+  readConfig: readAddin,
+  checks: async (config, inputs) => (await import("./addinChecks.ts")).addinChecks(config, inputs),
+  start: async (config, context) => (await import("./serveAddin.ts")).startAddin(config, context),
+});

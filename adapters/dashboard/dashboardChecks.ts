@@ -1,0 +1,25 @@
+/** What a start of the dashboard depends on. */
+import { urlHost } from "../http/addresses.ts";
+import type { Check, CheckInputs } from "../serving/findings.ts";
+import { portCheck, usersCheck } from "../serving/listenerChecks.ts";
+import { databaseCheck } from "./databaseCheck.ts";
+import { DASHBOARD_SETTINGS, type DashboardConfig } from "./dashboardConfig.ts";
+
+export const dashboardChecks = (config: DashboardConfig, { daemon }: CheckInputs): readonly Check[] => [
+  portCheck({
+    name: "dashboard port",
+    host: config.host,
+    port: config.port,
+    settings: DASHBOARD_SETTINGS,
+    url: `http://${urlHost(config.host)}:${config.port}/hook/status`,
+    isOurs: isDashboard,
+  }),
+  usersCheck("dashboard users", daemon.allowUids, config.token, DASHBOARD_SETTINGS.token),
+  { name: "dashboard data", look: () => databaseCheck("dashboard data", config.databasePath) },
+];
+
+/** Its answer to whoever may ask, or that it wants its token first. */
+const isDashboard = (answer: unknown): boolean =>
+  typeof answer === "object" &&
+  answer !== null &&
+  ("events_received" in answer || ("error_type" in answer && answer.error_type === "unauthorized"));

@@ -1,0 +1,137 @@
+/** The native API's settings: where it listens, its token file, and the socket of its own tmux server. */
+import * as v from "valibot";
+import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
+import { hostName, isOrigin, pathSchema, portNumber, textList } from "../../daemon/ops/settingSchemas.ts";
+import { type FlagSpec, type SettingInputs, SettingReader } from "../../daemon/ops/settings.ts";
+
+export interface NativeConfig {
+  readonly host: string;
+  readonly port: number;
+  /** The unix socket. */
+  readonly socketPath: string;
+  readonly tokenPath: string;
+  /** The socket of the tmux server of its own. */
+  readonly tmuxSocketPath: string;
+  /** Of browser pages that may use the API, with the token. */
+  readonly allowedOrigins: readonly string[];
+  /** The names that other machines may reach it by, with the token; none: this machine alone is answered. */
+  readonly allowedHosts: readonly string[];
+}
+
+export interface NativeConfigInputs extends Pick<SettingInputs, "env"> {
+  readonly cwd: string;
+  readonly homeDir: string;
+}
+
+const DEFAULT_PORT = 7_420;
+
+const FLAGS = {
+  host: {
+    name: "host",
+    type: "text",
+    value: "HOST",
+    description: "address of the native API's listener",
+    default: "TMUXWIRE_HOST, else 127.0.0.1",
+  },
+  allowHosts: {
+    name: "allow-hosts",
+    type: "text",
+    value: "HOSTS",
+    description: "names by which other machines may reach the native API, with its token; commas between",
+    default: "TMUXWIRE_ALLOWED_HOSTS, else none: this machine alone",
+  },
+  port: {
+    name: "port",
+    type: "text",
+    value: "PORT",
+    description: "port of the native API's listener, 0 for any",
+    default: `TMUXWIRE_PORT, else ${DEFAULT_PORT}`,
+  },
+  socket: {
+    name: "socket",
+    type: "text",
+    value: "PATH",
+    description: "unix socket of the native API",
+    default: "$XDG_RUNTIME_DIR/tmuxwire/tmuxwire.sock",
+    complete: "file",
+  },
+  tokenFile: {
+    name: "token-file",
+    type: "text",
+    value: "PATH",
+    description: "file with the native API's token, made on first start",
+    default: "~/.local/state/tmuxwire/token",
+    complete: "file",
+  },
+  tmuxSocket: {
+    name: "tmux-socket",
+    type: "text",
+    value: "PATH",
+    description: "socket of the native API's own tmux server",
+    default: "$XDG_RUNTIME_DIR/tmuxwire/tmux.sock",
+    complete: "file",
+  },
+} satisfies Record<string, FlagSpec>;
+export const NATIVE_FLAGS: readonly FlagSpec[] = Object.values(FLAGS);
+
+/** As messages name them. */
+export const NATIVE_SETTINGS = {
+  host: "--host or TMUXWIRE_HOST",
+  port: "--port or TMUXWIRE_PORT",
+  others: "--allow-hosts or TMUXWIRE_ALLOWED_HOSTS",
+  socket: "--socket or TMUXWIRE_SOCKET",
+  tmuxSocket: "--tmux-socket or TMUXWIRE_TMUX_SOCKET",
+} as const;
+
+/** @throws AppError CONFIGURATION_INVALID */
+export function readNative(settings: SettingReader, inputs: NativeConfigInputs): NativeConfig {
+  const path = pathSchema(inputs);
+  const paths = runtimePaths(inputs.env, inputs.homeDir);
+  const readPath = (key: string, flag: FlagSpec, variable: string, fallback: string): string =>
+    settings.read({ key, flags: [flag], variable, schema: path, expected: "a path", fallback });
+  return {
+    host: settings.read({
+      key: "native.host",
+      flags: [FLAGS.host],
+      variable: "TMUXWIRE_HOST",
+      schema: hostName,
+      expected: "a host name or address, without scheme, port or brackets",
+      fallback: "127.0.0.1",
+    }),
+    port: settings.read({
+      key: "native.port",
+      flags: [FLAGS.port],
+      variable: "TMUXWIRE_PORT",
+      schema: portNumber,
+      expected: "a whole number from 0 to 65535",
+      fallback: DEFAULT_PORT,
+    }),
+    socketPath: readPath("native.socketPath", FLAGS.socket, "TMUXWIRE_SOCKET", paths.socketPath),
+    tokenPath: readPath("native.tokenFile", FLAGS.tokenFile, "TMUXWIRE_TOKEN_FILE", paths.tokenPath),
+    tmuxSocketPath: readPath("native.tmuxSocketPath", FLAGS.tmuxSocket, "TMUXWIRE_TMUX_SOCKET", paths.tmuxSocketPath),
+    allowedOrigins: settings.read<readonly string[]>({
+      key: "native.allowedOrigins",
+      variable: "TMUXWIRE_ALLOWED_ORIGINS",
+      schema: v.pipe(textList, v.everyItem(isOrigin)),
+      expected: "origins as a browser sends them, scheme://host[:port] in lower case without a path, comma between",
+      fallback: [],
+    }),
+    allowedHosts: settings.read<readonly string[]>({
+      key: "native.allowedHosts",
+      flags: [FLAGS.allowHosts],
+      variable: "TMUXWIRE_ALLOWED_HOSTS",
+      schema: v.pipe(
+        textList,
+        v.everyItem((text) => v.is(hostName, text)),
+        v.transform((list) => list.map((text) => text.toLowerCase())),
+      ),
+      expected: "host names or addresses, without scheme, port or brackets, comma between",
+      fallback: [],
+    }),
+  };
+}
+
+/** Where a client of the API finds it; settings of other parts may be wrong then. @throws AppError CONFIGURATION_INVALID */
+export function loadNativeConfig(inputs: NativeConfigInputs & SettingInputs): NativeConfig {
+  return readNative(new SettingReader(inputs), inputs);
+}

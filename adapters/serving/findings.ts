@@ -1,0 +1,48 @@
+/** What a check of `tmuxwire doctor` finds, and what checks are given. */
+import type { DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
+import { toAppError } from "../../protocol/errors.ts";
+
+export type Verdict = "ok" | "warn" | "fail";
+
+export interface Finding {
+  /** What was looked at. */
+  readonly check: string;
+  readonly verdict: Verdict;
+  readonly message: string;
+  /** What to do, for everything but `ok`. */
+  readonly remedy?: string | undefined;
+}
+
+export const ok = (check: string, message: string): Finding => ({ check, verdict: "ok", message });
+export const warn = (check: string, message: string, remedy: string): Finding => ({
+  check,
+  verdict: "warn",
+  message,
+  remedy,
+});
+export const fail = (check: string, message: string, remedy?: string): Finding => ({
+  check,
+  verdict: "fail",
+  message,
+  remedy,
+});
+
+export interface CheckInputs {
+  readonly daemon: DaemonConfig;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** One thing to look at. Changes nothing. */
+export interface Check {
+  readonly name: string;
+  readonly look: () => Promise<Finding> | Finding;
+}
+
+/** The check's finding; what it throws is one as well, and our errors' one line already says what to do. */
+export async function findingOf({ name, look }: Check): Promise<Finding> {
+  try {
+    return await look();
+  } catch (error) {
+    return fail(name, toAppError(error).message);
+  }
+}

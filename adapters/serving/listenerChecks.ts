@@ -1,0 +1,118 @@
+/** Checks of listeners: whether the port is free, ours, or somebody else's, and whom it obeys. */
+import { request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { createServer } from "node:net";
+import type { AllowedUids } from "../../daemon/ops/daemonConfig.ts";
+import { urlHost } from "../http/addresses.ts";
+import { type ListenSettings, requireLoopback } from "../http/listen.ts";
+import { peersUnknowable } from "../http/peerUsers.ts";
+import { type Check, fail, type Finding, ok, warn } from "./findings.ts";
+
+/** Health is answered from memory; what needs longer is not ours. */
+const ANSWER_WITHIN_MS = 1_000;
+const MAX_ANSWER_BYTES = 65_536;
+
+/** Whom a listener obeys. */
+export const usersCheck = (
+  name: string,
+  allowUids: AllowedUids,
+  token: string | undefined,
+  tokenSetting: string,
+): Check => ({ name, look: () => usersOf(name, allowUids, token, tokenSetting) });
+
+function usersOf(check: string, allowUids: AllowedUids, token: string | undefined, tokenSetting: string): Finding {
+  const problem = peersUnknowable({ allowUids, token, tokenSetting });
+  if (problem !== undefined) return fail(check, problem);
+  if (token !== undefined) return ok(check, "whoever has its token");
+  if (allowUids === "any") {
+    return warn(
+      check,
+      "every user of this machine, without a token",
+      `set ${tokenSetting}, or leave out --allow-uids any`,
+    );
+  }
+  return ok(check, `${["you", "root", ...[...allowUids].map((uid) => `user ${uid}`)].join(", ")}: it has no token`);
+}
+
+export interface PortCheckOptions {
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  readonly settings: ListenSettings;
+  /** Other machines may be let in. */
+  readonly remote?: boolean | undefined;
+  /** What of ours answers there, and with which headers; the answer is JSON. */
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly isOurs: (answer: unknown) => boolean;
+}
+
+export const portCheck = (options: PortCheckOptions): Check => ({ name: options.name, look: () => portOf(options) });
+
+async function portOf({
+  name: check,
+  host,
+  port,
+  settings,
+  remote,
+  url,
+  headers = {},
+  isOurs,
+}: PortCheckOptions): Promise<Finding> {
+  const remedy = `stop what listens there, or choose another port with ${settings.port}`;
+  if (remote !== true) await requireLoopback({ host, port, settings });
+  if (port === 0) return ok(check, "any free port");
+  const at = `${urlHost(host)}:${port}`;
+  const problem = await bindProblem(host, port);
+  switch (problem) {
+    case undefined:
+      return ok(check, `${at} is free`);
+    case "EADDRINUSE":
+      return isOurs(await ask(url, headers))
+        ? ok(check, `a daemon answers on ${at}`)
+        : fail(check, `${at} is in use by another program`, remedy);
+    default:
+      return fail(check, `cannot listen on ${at} (${problem})`, remedy);
+  }
+}
+
+/** Listens for a moment, the only way to know. */
+function bindProblem(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}
+
+/** Every health answer of ours is an object that says whether all is well. */
+export const isHealth = (answer: unknown): boolean =>
+  typeof answer === "object" && answer !== null && ("ok" in answer || "error" in answer);
+
+/** The answer's JSON, undefined when there is none. A certificate need not be trusted to be recognised. */
+function ask(url: string, headers: Readonly<Record<string, string>>): Promise<unknown> {
+  return new Promise((resolve) => {
+    const send = url.startsWith("https:") ? httpsRequest : httpRequest;
+    const options = { headers, rejectUnauthorized: false, timeout: ANSWER_WITHIN_MS };
+    const request = send(url, options, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => {
+        text += chunk;
+        if (text.length > MAX_ANSWER_BYTES) request.destroy();
+      });
+      response.once("close", () => resolve(parsed(text)));
+    });
+    request.once("timeout", () => request.destroy());
+    request.once("error", () => resolve(undefined));
+    request.end();
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

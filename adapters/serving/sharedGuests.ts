@@ -1,0 +1,59 @@
+/** One connection to each tmux server that is not ours, whichever adapters want it. */
+import type { Log, LogEvent } from "../../daemon/ops/log.ts";
+import { type OpenedGuest, openGuestServer } from "../../daemon/server/guestStartup.ts";
+import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
+import type { OpenParts } from "./openParts.ts";
+
+export interface SharedGuestsOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+  readonly ringBytes: number;
+  readonly open: OpenParts;
+}
+
+/** Guests by their socket, opened when first asked for. */
+export class SharedGuests {
+  readonly #options: SharedGuestsOptions;
+  readonly #guests = new Map<string, Promise<OpenedGuest>>();
+
+  constructor(options: SharedGuestsOptions) {
+    this.#options = options;
+  }
+
+  /** Once it is listed. @throws AppError TMUX_UNAVAILABLE */
+  async at(socketPath: string, name: string): Promise<TmuxServer> {
+    const { server, listed } = await this.opened(socketPath, name);
+    await listed;
+    return server;
+  }
+
+  /** At once; it may still be connecting. @throws AppError TMUX_UNAVAILABLE */
+  opened(socketPath: string, name: string): Promise<OpenedGuest> {
+    let guest = this.#guests.get(socketPath);
+    if (guest === undefined) {
+      guest = this.#open(socketPath, name);
+      this.#guests.set(socketPath, guest);
+    }
+    return guest;
+  }
+
+  async #open(socketPath: string, name: string): Promise<OpenedGuest> {
+    const { env, log, ringBytes, open } = this.#options;
+    const guest = await openGuestServer({
+      socketPath,
+      env,
+      ringBytes,
+      clock: systemClock,
+      log: serverLog(log, name),
+    });
+    open.servers.push(() => guest.server.close());
+    return guest;
+  }
+}
+
+/** A server's events with its name on every line. */
+export function serverLog(log: Log, server: string): (event: string, fields: object) => void {
+  const named = log.with({ server });
+  return (event, fields) => named.info(event as LogEvent, { ...fields });
+}

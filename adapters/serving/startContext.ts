@@ -1,0 +1,63 @@
+/** What every adapter's start is given, and what most of them open. */
+import type { Delivery } from "../../daemon/delivery/delivery.ts";
+import type { DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
+import { paneEnvironment } from "../../daemon/ops/environment.ts";
+import type { Log } from "../../daemon/ops/log.ts";
+import type { ReadinessEngine } from "../../daemon/readiness/engine.ts";
+import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
+import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
+import type { WaitManager } from "../../daemon/waits/waitManager.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { PeerUsers, peersUnknowable } from "../http/peerUsers.ts";
+import type { MountedPart } from "./adapter.ts";
+import type { OpenParts } from "./openParts.ts";
+import { serverLog, type SharedGuests } from "./sharedGuests.ts";
+
+export interface StartContext {
+  readonly daemon: DaemonConfig;
+  /** Names of the adapters that are served. */
+  readonly only: ReadonlySet<string>;
+  /** The daemon's own environment; what of it reaches a pane is `paneEnvironment`'s choice. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+  /** Start-up lines for a person, one per listener. */
+  readonly print: (line: string) => void;
+  readonly waits: WaitManager;
+  readonly readiness: ReadinessEngine;
+  /** One for all surfaces: what they give to a pane comes one after the other. */
+  readonly delivery: Delivery;
+  readonly open: OpenParts;
+  /** Servers that are not ours: one connection to each, whoever asks for it. */
+  readonly guests: SharedGuests;
+  /** For the adapter that carries them; each is made when this is called. */
+  readonly mounts: () => Promise<readonly MountedPart[]>;
+}
+
+/** A tmux server of ours on this socket, closed with the rest. */
+export async function openOwnedServer(
+  context: StartContext,
+  { name, socketPath, setting }: { readonly name: string; readonly socketPath: string; readonly setting: string },
+): Promise<TmuxServer> {
+  const server = await startOwnedServer({
+    socketPath,
+    setting,
+    env: paneEnvironment(context.env),
+    ringBytes: context.daemon.ringBytes,
+    clock: systemClock,
+    log: serverLog(context.log, name),
+  });
+  context.open.servers.push(() => server.close());
+  return server;
+}
+
+/** The listener's rule about users: none when it has a token. @throws AppError CONFIGURATION_INVALID when it would refuse everybody. */
+export function peerUsers(
+  { daemon: { allowUids }, log }: StartContext,
+  token: string | undefined,
+  tokenSetting: string,
+): PeerUsers | undefined {
+  const problem = peersUnknowable({ allowUids, token, tokenSetting });
+  if (problem !== undefined) throw new AppError("CONFIGURATION_INVALID", problem);
+  return token === undefined ? new PeerUsers({ allowUids, tokenSetting, log }) : undefined;
+}

@@ -1,0 +1,158 @@
+/**
+ * The settings of the daemon itself: the tmux servers it is given, whom listeners without a token obey, how much output it
+ * keeps, what it logs. Each client's settings are its adapter's. A pure function of what the executable was given: nothing
+ * here reads the process's environment or the disk.
+ */
+import * as v from "valibot";
+import { DEFAULT_RING_BYTES } from "../../protocol/limits.ts";
+import { guestSocketPath } from "../server/guestSocket.ts";
+import { LOG_LEVELS, type LogLevel } from "./log.ts";
+import { absolutePath, lowerCase, textList, wholeNumber } from "./settingSchemas.ts";
+import type { FlagSpec, SettingInputs, SettingReader } from "./settings.ts";
+
+export interface ConfigInputs extends SettingInputs {
+  readonly cwd: string;
+  readonly homeDir: string;
+  readonly tmpDir: string;
+  readonly platform: NodeJS.Platform;
+  /** Names the directory of tmux's default socket; where there are no users, `default` is refused. */
+  readonly uid?: number | undefined;
+  /** `service` for the installed commands; `raw` for an adapter's bare script with a development's defaults. */
+  readonly defaults: "service" | "raw";
+}
+
+/** A tmux server that is not ours. */
+export interface GuestConfig {
+  /** Its name in the API's paths. */
+  readonly name: string;
+  readonly socketPath: string;
+}
+
+/** `any`: whoever is on this machine. */
+export type AllowedUids = ReadonlySet<number> | "any";
+
+export interface DaemonConfig {
+  readonly guests: readonly GuestConfig[];
+  /** For the listeners that have no token. */
+  readonly allowUids: AllowedUids;
+  /** Output kept per pane. */
+  readonly ringBytes: number;
+  readonly logLevel: LogLevel;
+}
+
+/** What the native API calls the server of its own. */
+export const OWN_SERVER_NAME = "main";
+
+const MIN_RING_BYTES = 65_536;
+const MAX_RING_BYTES = 67_108_864;
+
+const SERVER_FLAG: FlagSpec = {
+  name: "server",
+  type: "list",
+  value: "NAME=PATH",
+  description: "a tmux server of yours to offer under this name, by its socket's path, or `default` for tmux's own",
+};
+const ALLOW_UIDS_FLAG: FlagSpec = {
+  name: "allow-uids",
+  type: "text",
+  value: "UIDS",
+  description: "users besides you and root whom listeners without a token obey, by number with commas, or `any`",
+  default: "TMUXWIRE_ALLOW_UIDS, else none",
+  complete: ["any"],
+};
+const RING_BYTES_FLAG: FlagSpec = {
+  name: "ring-bytes",
+  type: "text",
+  value: "BYTES",
+  description: "output kept for each pane, so that readers can resume",
+  default: `TMUXWIRE_RING_BYTES, else ${DEFAULT_RING_BYTES}`,
+};
+const LOG_LEVEL_FLAG: FlagSpec = {
+  name: "log-level",
+  type: "text",
+  value: "LEVEL",
+  description: "least level logged: trace, debug, info, warn or error",
+  default: "info",
+  complete: LOG_LEVELS,
+};
+/** Of a daemon with any client. */
+export const DAEMON_FLAGS = [ALLOW_UIDS_FLAG, RING_BYTES_FLAG, LOG_LEVEL_FLAG];
+/** Of one that offers servers by name. */
+export const SERVER_FLAGS = [SERVER_FLAG];
+
+/** @throws AppError CONFIGURATION_INVALID with one line that names the setting and says what it must be. */
+export function readDaemon(settings: SettingReader, inputs: ConfigInputs): DaemonConfig {
+  const allowUids = settings.read<readonly number[] | "any">({
+    key: "listeners.allowUids",
+    flags: [ALLOW_UIDS_FLAG],
+    variable: "TMUXWIRE_ALLOW_UIDS",
+    schema: v.union([anybody, v.pipe(v.array(v.number()), v.everyItem(isUid)), writtenUids]),
+    expected: 'numbers of users with commas between, as `id -u` tells them, or "any" for whoever is on this machine',
+    fallback: [],
+  });
+  return {
+    allowUids: allowUids === "any" ? "any" : new Set(allowUids),
+    guests: settings.read<readonly GuestConfig[]>({
+      key: "native.servers",
+      flags: [SERVER_FLAG],
+      variable: "TMUXWIRE_SERVERS",
+      schema: guests(inputs),
+      expected:
+        "NAME=SOCKET_PATH or NAME=default, a comma between several; a name is up to 32 of a-z, 0-9, - and _, " +
+        `used once, and not ${OWN_SERVER_NAME}`,
+      fallback: [],
+    }),
+    ringBytes: settings.read({
+      key: "output.ringBytes",
+      flags: [RING_BYTES_FLAG],
+      variable: "TMUXWIRE_RING_BYTES",
+      schema: v.pipe(wholeNumber, v.minValue(MIN_RING_BYTES), v.maxValue(MAX_RING_BYTES)),
+      expected: `bytes from ${MIN_RING_BYTES} to ${MAX_RING_BYTES}`,
+      fallback: DEFAULT_RING_BYTES,
+    }),
+    logLevel: settings.read<LogLevel>({
+      key: "log.level",
+      flags: [LOG_LEVEL_FLAG],
+      variable: "TMUXWIRE_LOG_LEVEL",
+      schema: v.pipe(lowerCase, v.picklist(LOG_LEVELS)),
+      expected: `one of ${LOG_LEVELS.join(", ")}`,
+      fallback: "info",
+    }),
+  };
+}
+
+/** The largest number that can be a user's. */
+const MAX_UID = 4_294_967_294;
+
+const isUid = (uid: number): boolean => Number.isInteger(uid) && uid >= 0 && uid <= MAX_UID;
+
+const anybody = v.pipe(v.string(), v.trim(), v.toLowerCase(), v.literal("any"));
+
+const writtenUids = v.pipe(
+  textList,
+  v.everyItem((text) => /^\d{1,10}$/.test(text)),
+  v.transform((list) => list.map(Number)),
+  v.everyItem(isUid),
+);
+
+const GUEST_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
+
+const guests = ({ env, uid, ...base }: ConfigInputs) =>
+  v.pipe(
+    textList,
+    v.transform((list) => list.map((text) => guestOf(text))),
+    v.everyItem(({ name, socketPath }) => GUEST_NAME.test(name) && name !== OWN_SERVER_NAME && socketPath !== ""),
+    v.check((list) => new Set(list.map((guest) => guest.name)).size === list.length),
+    v.check((list) => uid !== undefined || list.every((guest) => guest.socketPath !== "default")),
+    v.transform((list): readonly GuestConfig[] =>
+      list.map(({ name, socketPath }) => {
+        if (socketPath === "default") return { name, socketPath: guestSocketPath(env, uid ?? 0) };
+        return { name, socketPath: absolutePath(base, socketPath) };
+      }),
+    ),
+  );
+
+function guestOf(text: string): GuestConfig {
+  const at = text.indexOf("=");
+  return at === -1 ? { name: text, socketPath: "" } : { name: text.slice(0, at), socketPath: text.slice(at + 1) };
+}
