@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { openPtyTransport, type OpenTransport } from "../daemon/connection/transport.ts";
+import { openPtyTransport, type OpenTransport } from "../daemon/host/transport.ts";
 import { paneEnvironment } from "../daemon/ops/environment.ts";
 import type { OutputSource } from "../daemon/panes/outputSource.ts";
 import { startOwnedServer } from "../daemon/server/ownedServer.ts";

@@ -7,7 +7,7 @@ import type { Server } from "node:http";
 import type { ListenOptions as Address } from "node:net";
 import type { HttpBindings, WebSocketServerLike } from "@hono/node-server";
 import type { Log } from "../../daemon/ops/log.ts";
-import { listenerOf } from "../../daemon/ops/processTable.ts";
+import { listenerOf } from "../../daemon/host/processTable.ts";
 import { prepareSocketPath } from "../../daemon/server/socketPath.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";

@@ -1,7 +1,7 @@
 /** Checks of tmux servers: the sockets of ours, hubs that a daemon left behind, guests. */
 import { existsSync, lstatSync } from "node:fs";
 import { dirname } from "node:path";
-import { openPipeTransport } from "../../daemon/connection/transport.ts";
+import { openPipeTransport } from "../../daemon/host/transport.ts";
 import type { GuestConfig } from "../../daemon/ops/daemonConfig.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { HUB_PREFIX } from "../../daemon/server/hub.ts";

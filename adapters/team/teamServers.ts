@@ -3,7 +3,7 @@
  * sessions live in tmux, so leaving costs nothing but the connection. Asking about a team that has no server starts none.
  */
 import { isAbsolute, join } from "node:path";
-import { listenerOf } from "../../daemon/ops/processTable.ts";
+import { listenerOf } from "../../daemon/host/processTable.ts";
 import { saysGone, trySocket } from "../../daemon/server/guestSocket.ts";
 import { type OwnedServerOptions, startOwnedServer } from "../../daemon/server/ownedServer.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";

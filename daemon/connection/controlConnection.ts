@@ -10,7 +10,7 @@ import { ControlParser, type ReplyShape } from "../../protocol/control/parser.ts
 import { CommandQueue, type Reply, type Settle } from "./commandQueue.ts";
 import { createNonce, nonceCommand } from "./framing.ts";
 import { USUAL_TMUX, type TmuxFeatures } from "./tmuxFeatures.ts";
-import type { OpenTransport, Transport, TransportOptions } from "./transport.ts";
+import type { OpenTransport, Transport, TransportOptions } from "../host/transport.ts";
 
 /** What a command is followed by that somebody waits for: nothing, its answer, or also what the pane says to it. */
 type Awaited = "nothing" | "answer" | "echo";

@@ -4,7 +4,7 @@
  */
 import { execFile } from "node:child_process";
 import { AppError } from "../../protocol/errors.ts";
-import { countSpawn } from "./spawnCount.ts";
+import { countSpawn } from "../host/spawnCount.ts";
 
 const numbered = (major: number, minor: number): number => major * 100 + minor;
 

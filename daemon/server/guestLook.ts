@@ -6,7 +6,7 @@
 import { ControlParser, type GuardBlock } from "../../protocol/control/parser.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import { GUEST_ATTACH_WITHIN_MS, PAUSE_AFTER_SEC } from "../../protocol/limits.ts";
-import type { OpenTransport, TransportOptions } from "../connection/transport.ts";
+import type { OpenTransport, TransportOptions } from "../host/transport.ts";
 import type { Clock } from "../time/clock.ts";
 import type { GuestTmux } from "./guestTmux.ts";
 import { decodePresence, PRESENCE_ARGUMENTS, type Presence } from "./guestPresence.ts";

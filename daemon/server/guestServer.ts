@@ -15,7 +15,7 @@ import {
   MAX_GUEST_ATTACHING,
 } from "../../protocol/limits.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
-import type { OpenTransport } from "../connection/transport.ts";
+import type { OpenTransport } from "../host/transport.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
 import type { Clock } from "../time/clock.ts";
 import { AttachGate } from "./attachGate.ts";

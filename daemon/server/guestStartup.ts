@@ -1,5 +1,5 @@
 /** How a guest begins: which tmux, which socket, how its control clients start, and that it waits for a server. */
-import { openPipeTransport, openPtyTransport } from "../connection/transport.ts";
+import { openPipeTransport, openPtyTransport } from "../host/transport.ts";
 import { paneEnvironment } from "../ops/environment.ts";
 import { GuestServer, type GuestServerOptions } from "./guestServer.ts";
 import { guestSocketPath } from "./guestSocket.ts";

@@ -10,7 +10,7 @@ import { lines } from "../../protocol/command/formats.ts";
 import { isSessionId, type SessionId } from "../../protocol/ids.ts";
 import { GUEST_ATTACH_WITHIN_MS } from "../../protocol/limits.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
-import type { OpenTransport, TransportOptions } from "../connection/transport.ts";
+import type { OpenTransport, TransportOptions } from "../host/transport.ts";
 import type { Clock } from "../time/clock.ts";
 
 /** How a client on this server is started, up to its first command. */

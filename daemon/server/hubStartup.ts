@@ -21,7 +21,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { PaneId, SessionId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import { introduce } from "../connection/tmuxFeatures.ts";
-import type { OpenTransport } from "../connection/transport.ts";
+import type { OpenTransport } from "../host/transport.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
 import type { Clock } from "../time/clock.ts";
 import { endClient, isOrphan, type OurClient, ourClients } from "./orphanedClients.ts";

@@ -9,7 +9,7 @@ import { listClients } from "../../protocol/command/build.ts";
 import { lines } from "../../protocol/command/formats.ts";
 import { isSessionId, type SessionId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
-import { argumentsOf, holdsTerminal, nameOf, openOn, parentOf, userOf } from "../ops/processTable.ts";
+import { argumentsOf, holdsTerminal, nameOf, openOn, parentOf, userOf } from "../host/processTable.ts";
 
 const CLIENTS_FORMAT = "#{client_pid} #{client_control_mode} #{session_id} #{client_tty}";
 /** A client, its guard (`launcher.ts`), the daemon. */

@@ -12,7 +12,7 @@ import { createNonce } from "../connection/framing.ts";
 import { ServerProgram } from "../connection/serverProgram.ts";
 import { Supervisor } from "../connection/supervisor.ts";
 import { probeTmuxVersion } from "../connection/tmuxVersion.ts";
-import { openPipeTransport, openPtyTransport, type OpenTransport } from "../connection/transport.ts";
+import { openPipeTransport, openPtyTransport, type OpenTransport } from "../host/transport.ts";
 import { SECRET_VARIABLES } from "../ops/environment.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
 import type { PaneStream } from "../panes/paneStream.ts";

@@ -6,7 +6,7 @@
 import { existsSync, type FSWatcher, watch } from "node:fs";
 import { dirname } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
-import { argumentsOf, listenerOf } from "../ops/processTable.ts";
+import { argumentsOf, listenerOf } from "../host/processTable.ts";
 import type { Clock } from "../time/clock.ts";
 import { isRunning } from "./serverEnd.ts";
 import { prepareSocketPath } from "./socketPath.ts";

@@ -8,7 +8,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 /** May import `node:child_process` or node-pty, and why. */
 const MAY_START_PROCESSES = new Set([
   // the control client itself, and with it an owned server
-  "daemon/connection/transport.ts",
+  "daemon/host/transport.ts",
   // `tmux -V`, once at start-up; the same of a server's own program before the first client goes to it
   "daemon/connection/tmuxVersion.ts",
   // runs inside pi, not inside the daemon: the daemon itself, when the user has allowed that
@@ -43,7 +43,7 @@ test("only one file knows the native pty module, and only one the regex engine",
       .filter((file) =>
         new RegExp(`(?:from|import|require)\\s*\\(?\\s*["']${name}`).test(readFileSync(join(ROOT, file), "utf8")),
       );
-  expect(importers("@homebridge/node-pty")).toEqual(["daemon/connection/transport.ts"]);
+  expect(importers("@homebridge/node-pty")).toEqual(["daemon/host/transport.ts"]);
   expect(importers("re2-wasm")).toEqual(["daemon/waits/regexWorker.ts"]);
 });
 

@@ -6,7 +6,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { openPtyTransport, type OpenTransport } from "../../daemon/connection/transport.ts";
+import { openPtyTransport, type OpenTransport } from "../../daemon/host/transport.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { follow, seen } from "./output.ts";
 import type { PrivateSocket } from "./ownedFixture.ts";

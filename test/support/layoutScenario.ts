@@ -9,7 +9,7 @@ import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import { applyTreeEvent } from "../../protocol/api/applyTreeEvent.ts";
 import type { NativeServerEvent, NativeTree } from "../../protocol/api/nativeTree.ts";
 import { formatLayout } from "../../protocol/layout.ts";
-import { spawnsTotal } from "../../daemon/connection/spawnCount.ts";
+import { spawnsTotal } from "../../daemon/host/spawnCount.ts";
 import { eventually } from "./eventually.ts";
 import { guestFixture, userClient, type UserClient, userSession } from "./guestFixture.ts";
 import { randomFrom } from "./inventoryScenario.ts";

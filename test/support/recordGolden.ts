@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openPipeTransport, openPtyTransport, type Transport } from "../../daemon/connection/transport.ts";
+import { openPipeTransport, openPtyTransport, type Transport } from "../../daemon/host/transport.ts";
 import { nonceCommand } from "../../daemon/connection/framing.ts";
 import { ControlParser } from "../../protocol/control/parser.ts";
 import { EventLog, parseChunks, renderScene, shapesOf, type Mode, type Scene } from "./controlTranscript.ts";
