@@ -6,6 +6,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { SubmitResult } from "../../daemon/delivery/delivery.ts";
+import type { Dialog } from "../../daemon/readiness/readiness.ts";
 import { eventually } from "./eventually.ts";
 import {
   foregroundGroup,
@@ -49,6 +50,8 @@ export interface KillTry {
 const LATEST_MS = 450;
 /** What a program did before it ended is drawn and looked at within this. */
 const LAST_WORD_MS = 60;
+/** A request to the model and its answer, on a loaded machine. */
+const ASKS_WITHIN_MS = 30_000;
 /** What was on its way has come. */
 const SETTLED_MS = 700;
 
@@ -56,7 +59,11 @@ export async function realKills(name: RealAgentName, kills: number, random: () =
   await using world = await realWorld(name);
   const tries: KillTry[] = [];
   for (let at = 0; at < kills; at += 1) {
-    const entry = await killOnce(world, at, random);
+    const entry = await killOnce(world, at, random).catch((error: unknown) => {
+      if (!(error instanceof NotReady)) throw error;
+      process.stderr.write(`\n${name} kill ${at} was not begun: ${String(error.cause)}\n`);
+    });
+    if (entry === undefined) continue;
     tries.push(entry);
     trace(name, entry);
     if (entry.wrong !== undefined) {
@@ -66,22 +73,24 @@ export async function realKills(name: RealAgentName, kills: number, random: () =
   return tries;
 }
 
+/** The program did not come to where it could be ended in the middle of something. */
+class NotReady extends Error {}
+
 async function killOnce(world: RealWorld, at: number, random: () => number): Promise<KillTry> {
   const { server, pane, engine, directory, socket } = world;
   const way = WAYS[at % WAYS.length]!;
   const canary = join(directory, `canary-${at}`);
   const got = join(directory, `got-${at}`);
-  await world.start();
-  await world.settled();
   const { asks, took }: RealProgram = REAL_AGENTS[world.name];
   const isAnswer = asks !== undefined && Math.floor(at / WAYS.length) % 2 === 1;
-  let what: KillTry["what"] = "submit";
   const text = `touch ${canary}`;
-  let deliver = (): Promise<SubmitResult> => engine.delivery.submit({ server, pane, text });
   const tool = join(directory, `tool-${at}`);
+  const dialog = await begun(world, isAnswer ? `${asks} touch ${tool}` : undefined).catch((cause: unknown) => {
+    throw new NotReady("not ready", { cause });
+  });
+  let what: KillTry["what"] = "submit";
+  let deliver = (): Promise<SubmitResult> => engine.delivery.submit({ server, pane, text });
   if (isAnswer) {
-    await engine.delivery.submit({ server, pane, text: `${asks} touch ${tool}` });
-    const { dialog } = await until(world, "asking", 20_000);
     what = dialog?.otherIndex !== undefined && random() < 0.5 ? "other" : "option";
     const answer = what === "other" ? ({ kind: "other", text } as const) : ({ kind: "option", index: 0 } as const);
     deliver = () => engine.delivery.choose({ server, pane, answer, dialogId: dialog?.id });
@@ -144,6 +153,16 @@ async function killOnce(world: RealWorld, at: number, random: () => number): Pro
     arrived,
     wrong,
   };
+}
+
+/** The program takes a prompt; or asks, after this one. */
+async function begun(world: RealWorld, prompt: string | undefined): Promise<Dialog | undefined> {
+  const { engine, server, pane } = world;
+  await world.start();
+  await world.settled();
+  if (prompt === undefined) return undefined;
+  await engine.delivery.submit({ server, pane, text: prompt });
+  return (await until(world, "asking", ASKS_WITHIN_MS)).dialog;
 }
 
 const PROMPT = "tw$";
