@@ -1,6 +1,6 @@
 /** From checked JSON to the daemon's terms: input parts, where to begin, what to wait for. */
 import * as v from "valibot";
-import type { InputPart } from "../../daemon/server/tmuxServer.ts";
+import type { CaptureOptions, InputPart } from "../../daemon/server/tmuxServer.ts";
 import type { StreamStart } from "../../daemon/panes/subscription.ts";
 import type { WaitPane } from "../../daemon/waits/waitPane.ts";
 import type { WaitRequest } from "../../daemon/waits/waitTypes.ts";
@@ -64,5 +64,6 @@ export function waitRequest(body: CheckedWaitRequest, echo: Uint8Array | undefin
   const start = from === undefined ? undefined : streamStart(from);
   if (start?.kind === "snapshot")
     throw new AppError("INVALID_ARGUMENT", "from: a wait begins at now, tail:N or a position");
-  return { ...predicates, from: start, excludeEcho: echo, screen: on === "screen" ? pane : undefined, pane };
+  const screen = { capture: (options: CaptureOptions) => pane.server.capture(pane.id, options) };
+  return { ...predicates, from: start, excludeEcho: echo, screen: on === "screen" ? screen : undefined, pane };
 }

@@ -1,6 +1,5 @@
 /** What lasts until a pane has done something: waits, and commands in its shell. */
 import { runCommand } from "../../daemon/panes/runCommand.ts";
-import { waitPane } from "../../daemon/waits/waitPane.ts";
 import type { PaneInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { runAnswerSchema, waitAnswerSchema } from "../../protocol/api/nativeAnswers.ts";
 import {
@@ -36,7 +35,7 @@ export const waitOperations = {
     run: async (context, { server, pane }, input, { signal }) => {
       const parts = input.send === undefined ? undefined : inputParts(input.send.parts);
       const echo = parts === undefined ? undefined : typedBytes(parts);
-      const request = waitRequest(input, echo, waitPane(server, pane.id, context.readiness));
+      const request = waitRequest(input, echo, { server, id: pane.id, readiness: context.readiness });
       const source = server.output(pane.id);
       if (parts === undefined) return waitAnswer(await context.waits.wait(source, request, { signal }));
       const send = (beforeWrite: () => void) => server.input(pane.id, parts, { beforeWrite, signal });

@@ -204,7 +204,7 @@ export class ActiveWait {
 
   #matchOf(predicate: string, found: FoundText | undefined): WaitMatch {
     if (found === undefined) return { predicate };
-    if (found.on === "screen") return { predicate, text: found.text, on: found.on };
+    if (found.from === undefined) return { predicate, text: found.text, on: found.on };
     const at = (outputSeq: number): Position => ({ epoch: this.#options.target.source.epoch, outputSeq });
     return { predicate, text: found.text, from: at(found.from), to: at(found.to) };
   }

@@ -33,6 +33,7 @@ export interface ArmOptions {
   readonly regexes: readonly CompiledRegex[];
   readonly prepared: PreparedPredicates;
   readonly scheduler: Scheduler;
+  readonly nowMs: () => number;
   readonly engine: RegexEngine;
   readonly limits: WaitLimits;
   readonly moment: ArmMoment;
@@ -62,6 +63,7 @@ function contextOf(wait: ActiveWait, set: PredicateSet, patterns: ScreenPattern[
     engine,
     moment,
     pane: request.pane,
+    nowMs: options.nowMs,
     isWith: (name) => set.asksFor(name),
     compiled: (analysis) => {
       const regex = regexes[request.regexes.indexOf(analysis)];

@@ -8,15 +8,21 @@ import type { Gap } from "../../protocol/position.ts";
 import type { PlacedText } from "./textPiece.ts";
 
 export interface FoundInStream {
-  readonly text: string;
+  /** Undefined for what is no text. */
+  readonly text?: string | undefined;
   /** Source positions, see `WaitMatch`. */
   readonly from: number;
   readonly to: number;
-  readonly on?: undefined;
 }
 
-/** What the screen shows has no place in the stream. */
-export type FoundText = FoundInStream | { readonly text: string; readonly on: "screen" };
+/** What the screen or tmux shows has no place in the stream. */
+export interface FoundElsewhere {
+  readonly text: string;
+  readonly on?: "screen" | undefined;
+  readonly from?: undefined;
+}
+
+export type FoundText = FoundInStream | FoundElsewhere;
 
 export interface WatchOwner {
   /** Once. */

@@ -249,11 +249,11 @@ export class WaitManager {
     this.#metrics.numbers.wait_started_total++;
     if (from.missed !== undefined) wait.onMissed(from.missed);
     const { limits } = this;
-    const [scheduler, engine] = [this.#scheduler, this.#engine];
+    const [scheduler, engine, nowMs] = [this.#scheduler, this.#engine, () => this.#clock.nowMs()];
     const moment = { isForSend: isForSend || request.excludeEcho !== undefined, head, start };
     let echo: EchoWatch | undefined;
     try {
-      echo = armWait(wait, { ...prepared, source, prepared: predicates, scheduler, engine, limits, moment });
+      echo = armWait(wait, { ...prepared, source, prepared: predicates, scheduler, nowMs, engine, limits, moment });
     } catch (error) {
       wait.fail(toAppError(error));
     }

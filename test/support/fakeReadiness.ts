@@ -1,5 +1,7 @@
 /** The readiness of a pane as a test says it is. */
 import type { PaneReadiness, Readiness, ReadinessState } from "../../daemon/readiness/readiness.ts";
+import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import { paneIdOf } from "../../protocol/ids.ts";
 import type { WaitPane } from "../../daemon/waits/waitPane.ts";
 
 export class FakeReadiness {
@@ -15,7 +17,11 @@ export class FakeReadiness {
   }
 
   get pane(): WaitPane {
-    return { capture: () => Promise.reject(new Error("this pane has no screen")), readiness: () => this.#watch() };
+    return {
+      server: {} as TmuxServer,
+      id: paneIdOf(1),
+      readiness: { watch: () => this.#watch(), known: () => this.#current },
+    };
   }
 
   become(state: ReadinessState): void {

@@ -3,14 +3,15 @@
  * when somebody asks or listens, and then only what has come since; nobody's output costs nothing. What is not retained any
  * more when it is read counts as never known.
  */
+import type { Gap } from "../../../protocol/position.ts";
 import type { OutputSource } from "../outputSource.ts";
 import { type MarkHandlers, type StreamMark, StreamMarks } from "./streamMarks.ts";
 
 export type ShellMark = (StreamMark & { readonly kind: "shellMark" })["mark"];
 
 export interface VtListener extends MarkHandlers {
-  /** The stream has a hole that ends here. */
-  readonly gap?: ((to: number) => void) | undefined;
+  /** The stream has a hole here. */
+  readonly gap?: ((gap: Gap) => void) | undefined;
 }
 
 const LF = 0x0a;
@@ -94,7 +95,7 @@ export class VtTracker {
 
   #read(): void {
     for (let slice = this.#source.read(this.#at); slice.kind !== "end"; slice = this.#source.read(this.#at)) {
-      if (slice.kind === "gap") this.#gap(slice.gap.to);
+      if (slice.kind === "gap") this.#gap(slice.gap);
       else this.#take(slice.bytes, slice.from, slice.to);
     }
   }
@@ -148,13 +149,14 @@ export class VtTracker {
     return NEEDLES.some((needle) => view.includes(needle, 0, "latin1")) ? 0 : length;
   }
 
-  #gap(to: number): void {
+  #gap(gap: Gap): void {
+    const { to } = gap;
     this.#at = to;
     this.#marks.reset();
     this.#bracketedPaste = undefined;
     this.#shellMark = undefined;
     this.#lineFeedSeq = to;
-    this.#tell((listener) => listener.gap?.(to));
+    this.#tell((listener) => listener.gap?.(gap));
   }
 
   #mark(mark: StreamMark, from: number, to: number): void {

@@ -62,7 +62,7 @@ export interface Predicate<
   found?(armed: Armed): FoundText | undefined;
 }
 
-/** Lets the types of a row be inferred. */
+/** Infers the types of a row, and hides those that are its own. */
 export const predicate = <
   const Field extends string,
   Schema extends v.GenericSchema,
@@ -71,7 +71,7 @@ export const predicate = <
   Prepared extends Partial<Disposable> = Partial<Disposable>,
 >(
   row: Predicate<Field, Schema, Checked, Armed, Prepared>,
-): Predicate<Field, Schema, Checked, Armed, Prepared> => row;
+): Predicate<Field, Schema> => row;
 
 /** An option of a command. */
 export interface PredicateFlag {
@@ -117,6 +117,7 @@ export interface ArmContext {
   readonly engine: RegexEngine;
   readonly moment: ArmMoment;
   readonly pane: WaitPane | undefined;
+  readonly nowMs: () => number;
   /** Whether this predicate must hold together with ours. */
   isWith(name: string): boolean;
   compiled(analysis: RegexAnalysis): CompiledRegex;

@@ -12,7 +12,7 @@ import { predicate } from "./predicate.ts";
 /** @throws AppError INVALID_ARGUMENT, NOT_FOUND, CONNECTION_LOST */
 function watchOf(pane: WaitPane | undefined): PaneReadiness {
   if (pane?.readiness === undefined) throw new AppError("INVALID_ARGUMENT", "this daemon does not tell readiness");
-  return pane.readiness();
+  return pane.readiness.watch(pane.server, pane.id);
 }
 
 /** Not the same stay in the same state. */

@@ -6,12 +6,12 @@ import * as v from "valibot";
 import { invalid, tooMuch } from "../requestErrors.ts";
 import { predicate, type TargetState } from "./predicate.ts";
 
-export interface ArmedStable {
+interface Armed {
   readonly quietMs: number;
   readonly isAfterExit: boolean;
 }
 
-const quietSinceMs = ({ isAfterExit }: ArmedStable, { registeredMs, lastOutputMs, exitedMs }: TargetState): number =>
+const quietSinceMs = ({ isAfterExit }: Armed, { registeredMs, lastOutputMs, exitedMs }: TargetState): number =>
   Math.max(registeredMs, lastOutputMs, isAfterExit ? (exitedMs ?? -Infinity) : -Infinity);
 
 export const stable = predicate({
@@ -32,7 +32,7 @@ export const stable = predicate({
     if (seconds > maxTimeoutSec) throw tooMuch("stable seconds", seconds, maxTimeoutSec);
     return seconds * 1_000;
   },
-  arm: (quietMs: number, context): ArmedStable => ({ quietMs, isAfterExit: context.isWith("exit") }),
+  arm: (quietMs: number, context): Armed => ({ quietMs, isAfterExit: context.isWith("exit") }),
   dueMs: (armed, state) => quietSinceMs(armed, state) + armed.quietMs,
   progress: (armed, state) => {
     const quietMs = Math.max(0, state.nowMs - quietSinceMs(armed, state));

@@ -55,7 +55,7 @@ test("a listener hears what comes from then on; one that follows, in the turn in
   const unfollow = tracker.follow({
     mark: name("follower"),
     bell: (at) => heard.push(`bell ${at}`),
-    gap: (to) => gaps.push(to),
+    gap: ({ to }) => gaps.push(to),
   });
   const other = tracker.follow({ mark: name("other") });
   expect(source.listeners).toBe(1);
