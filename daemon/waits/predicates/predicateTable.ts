@@ -1,4 +1,5 @@
 /** The predicates there are, in the order in which help, schemas and results name them. */
+import { bell } from "./bell.ts";
 import { exit } from "./exit.ts";
 import { gone } from "./gone.ts";
 import { pattern } from "./pattern.ts";
@@ -6,4 +7,4 @@ import { prompt } from "./prompt.ts";
 import { ready } from "./ready.ts";
 import { stable } from "./stable.ts";
 
-export const PREDICATES = [pattern, stable, exit, prompt, gone, ready] as const;
+export const PREDICATES = [pattern, stable, exit, prompt, gone, ready, bell] as const;
