@@ -6,5 +6,6 @@ import { pattern } from "./pattern.ts";
 import { prompt } from "./prompt.ts";
 import { ready } from "./ready.ts";
 import { stable } from "./stable.ts";
+import { title } from "./title.ts";
 
-export const PREDICATES = [pattern, stable, exit, prompt, gone, ready, bell] as const;
+export const PREDICATES = [pattern, stable, exit, prompt, gone, ready, bell, title] as const;

@@ -1,0 +1,91 @@
+/**
+ * A pattern on the pane's title: the one that it has when the wait begins, each one that the program sets from then on (OSC
+ * 0 and 2, in the moment in which it does), and what else gives it one (`select-pane -T`), once tmux has told. When something
+ * is typed, only titles set after it count. Latches.
+ */
+import { AppError } from "../../../protocol/errors.ts";
+import { trackerOf } from "../../panes/vt/vtTracker.ts";
+import type { FoundText } from "../patternWatch.ts";
+import type { WaitPane } from "../waitPane.ts";
+import { type CheckedPattern, checkPattern, patternSchema, regexesOf } from "../waitPattern.ts";
+import { type ArmContext, predicate } from "./predicate.ts";
+
+/** As tmux had it before anything was typed. */
+interface KnownTitle extends Partial<Disposable> {
+  readonly title: string;
+}
+
+export const title = predicate({
+  name: "title",
+  field: "title",
+  schema: patternSchema("The pane's title shows this text, or matches this regular expression (RE2)."),
+  flags: [{ name: "title", type: "text", value: "REGEX", description: "the pane's title matches this (RE2)" }],
+  asked: (given) => {
+    const regex = given.text("title");
+    return regex === undefined ? [] : [{ regex }];
+  },
+  check: (value, { limits, pane }) => {
+    requirePane(pane);
+    return checkPattern(value, limits);
+  },
+  regexes: regexesOf,
+  prepare: async (_checked, { server, id }): Promise<KnownTitle> => ({ title: (await server.describePane(id)).title }),
+  arm: (checked: CheckedPattern, context, prepared: KnownTitle | undefined) => {
+    const armed: { found: FoundText | undefined } = { found: undefined };
+    const owner = context.owner((found) => void (armed.found ??= found));
+    const search = searchOf(checked, context);
+    const look = (shown: string, found: (text: string) => FoundText): void => {
+      if (armed.found === undefined) search(shown, (text) => owner.found(found(text)));
+    };
+    context.onEnd(
+      trackerOf(context.source).follow({
+        mark: (mark, from, to) => {
+          if (mark.kind === "title") look(mark.title, (text) => ({ text, from, to }));
+        },
+        gap: (gap) => owner.missed(gap),
+      }),
+    );
+    const told = (shown: string): void => look(shown, (text) => ({ text }));
+    // tmux may tell only now of what was set before.
+    let before = prepared?.title;
+    const { server, id } = requirePane(context.pane);
+    context.onEnd(
+      server.layout.watch((events) => {
+        for (const event of events) {
+          if (event.type !== "pane-title-changed" || event.pane !== id) continue;
+          if (event.title !== before) told(event.title);
+          before = undefined;
+        }
+      }),
+    );
+    if (before !== undefined && !context.moment.isForSend) told(before);
+    return armed;
+  },
+  dueMs: ({ found }, { nowMs }) => (found === undefined ? undefined : nowMs),
+  progress: ({ found }) => found !== undefined,
+  found: ({ found }) => found,
+});
+
+/** Calls back with what matched, in this turn or once RE2 has judged. */
+function searchOf(
+  checked: CheckedPattern,
+  context: ArmContext,
+): (text: string, found: (match: string) => void) => void {
+  if (checked.kind === "literal") {
+    const wanted = checked.bytes.toString("utf8");
+    return (text, found) => {
+      if (text.includes(wanted)) found(wanted);
+    };
+  }
+  const regex = context.compiled(checked.analysis);
+  return (text, found) =>
+    context.engine.run(regex, Buffer.from(text, "utf8"), 0, (outcome) => {
+      if (outcome.kind === "match") found(outcome.text);
+      else if (outcome.kind === "failed") context.fail(outcome.error);
+    });
+}
+
+function requirePane(pane: WaitPane | undefined): WaitPane {
+  if (pane === undefined) throw new AppError("INVALID_ARGUMENT", "only a pane has a title");
+  return pane;
+}
