@@ -1,12 +1,12 @@
 /** What the page asks of agents beyond the contract: all cards, the history, the live pane, and taking control of it. */
 import { parseJsonText } from "../http/jsonText.ts";
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
 import { isKeyName } from "../../daemon/panes/keys.ts";
 import type { InputPart } from "../../daemon/server/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isPaneId, type PaneId } from "../../protocol/ids.ts";
 import { parsePosition } from "../../protocol/position.ts";
+import { alreadySent } from "../http/alreadySent.ts";
 import type { GuardEnv } from "../http/guard.ts";
 import { openPaneEvents } from "../http/paneEvents.ts";
 import type { Agent } from "./agents/agent.ts";
@@ -57,7 +57,7 @@ export async function paneStream(context: DashboardContext, c: Context<GuardEnv>
   const { outgoing } = c.env;
   if (outgoing === undefined) throw new AppError("INTERNAL_ERROR", "a stream needs a connection");
   // The reader may have gone while we looked.
-  if (outgoing.destroyed) return RESPONSE_ALREADY_SENT;
+  if (outgoing.destroyed) return alreadySent();
   const last = c.req.header("last-event-id");
   openPaneEvents({
     feeds: context.feeds,
@@ -70,7 +70,7 @@ export async function paneStream(context: DashboardContext, c: Context<GuardEnv>
     bounds: context.streamBounds,
     open: context.open,
   });
-  return RESPONSE_ALREADY_SENT;
+  return alreadySent();
 }
 
 /** Keystrokes of somebody who has taken control: `{text}` byte for byte, escape sequences included, or `{keys}`. */

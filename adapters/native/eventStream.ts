@@ -1,8 +1,8 @@
 /** `GET …/stream`: one pane's output as server-sent events. What is wrong with the request is an ordinary error before. */
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { StreamStart } from "../../daemon/panes/subscription.ts";
 import type { PaneInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { alreadySent } from "../http/alreadySent.ts";
 import { openPaneEvents } from "../http/paneEvents.ts";
 import { readinessAnswer } from "../operations/outputs.ts";
 import type { NativeContext, NativeHandlerContext } from "./context.ts";
@@ -51,5 +51,5 @@ export function openEventStream(
       stalled: () => metrics.streamsStalled.add(1, TRANSPORT),
     },
   });
-  return RESPONSE_ALREADY_SENT;
+  return alreadySent();
 }

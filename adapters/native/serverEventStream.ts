@@ -1,5 +1,5 @@
 /** `GET …/events`: what happens on a server as server-sent events. A reader that is slow has no queue: see `ServerEvents`. */
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { alreadySent } from "../http/alreadySent.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { daemonStopping } from "../http/errors.ts";
@@ -51,5 +51,5 @@ export function openServerEvents(
   );
   open.add(stop);
   reader.pump();
-  return RESPONSE_ALREADY_SENT;
+  return alreadySent();
 }

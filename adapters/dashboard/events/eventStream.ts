@@ -1,7 +1,7 @@
 /** `GET /api/events/stream`: the event log as server-sent events (docs/contracts/dashboard.md §4). */
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
 import { AppError } from "../../../protocol/errors.ts";
+import { alreadySent } from "../../http/alreadySent.ts";
 import type { GuardEnv } from "../../http/guard.ts";
 import { SseWriter } from "../../http/sse.ts";
 import type { DashboardContext } from "../context.ts";
@@ -38,7 +38,7 @@ export function openEventStream(context: DashboardContext, c: Context<GuardEnv>)
   writer.write(HEARTBEAT);
   reader = events.read(filterOf(c), afterId(c), { room: () => writer.room(), write: (frame) => writer.write(frame) });
   reader.pump();
-  return RESPONSE_ALREADY_SENT;
+  return alreadySent();
 }
 
 function filterOf(c: Context<GuardEnv>): EventFilter {
