@@ -38,8 +38,8 @@ export interface RealProgram {
 }
 
 export const REAL_AGENTS = {
-  cc: { profile: "claude", recipe: "claude", folder: "cc", asks: "tool", took: /⎿ +Running…/ },
-  ccnew: { profile: "claude", recipe: "claude", folder: "cc", asks: "tool", took: /⎿ +Running…/ },
+  cc: { profile: "claude", recipe: "claude", folder: "cc", asks: "tool", took: /⎿\s+Running…/ },
+  ccnew: { profile: "claude", recipe: "claude", folder: "cc", asks: "tool", took: /⎿\s+Running…/ },
   codex: { profile: "codex", recipe: "codex", folder: "codex", asks: "ask" },
   gemini: { profile: "gemini", recipe: "gemini", folder: "gemini", asks: "tool" },
   opencode: { profile: "opencode", recipe: "opencode", folder: "opencode", asks: "tool" },
@@ -101,6 +101,8 @@ export interface RealWorld extends AsyncDisposable {
   /** How often bash has shown its prompt since `shell`. */
   prompts(): number;
   screen(): string;
+  /** When something was last written to the pane, as `performance.now` tells. */
+  writtenMs(): number;
 }
 
 export async function realWorld(name: RealAgentName): Promise<RealWorld> {
@@ -136,6 +138,15 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
     const agent = ["new-session", "-d", "-s", "agent", "-x", "120", "-y", "40", "-P", "-F", "#{pane_id}", "--", bash()];
     const pane = socket.tmux(...agent).trim() as PaneId;
     const server = await startGuestServer({ socketPath: socket.socketPath, env: process.env, clock: systemClock, log });
+    const input = server.input.bind(server);
+    let writtenMs = -Infinity;
+    server.input = (to, parts, how = {}) => {
+      const beforeWrite = (): void => {
+        how.beforeWrite?.();
+        writtenMs = performance.now();
+      };
+      return input(to, parts, { ...how, beforeWrite });
+    };
     const engine = engines();
     const watched = engine.readiness.watch(server, pane);
     const screen = (): string => socket.tmux("capture-pane", "-p", "-t", pane);
@@ -153,6 +164,7 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
       asked: () => askedIn(readFileSync(apiLog, "utf8")),
       prompts,
       screen,
+      writtenMs: () => writtenMs,
       shell: async () => {
         shells += 1;
         socket.tmux("respawn-pane", "-k", "-t", pane, bash());

@@ -40,7 +40,7 @@ export interface KillTry {
   readonly isLeft: boolean;
   /** What stands in the shell's line. */
   readonly line: string;
-  /** The last key that decides was written before the program was told to end: nobody can call it back. */
+  /** The last of it was written before the program was told to end: nobody can call it back. */
   readonly isOnItsWay: boolean;
   readonly arrived: number;
   readonly wrong: string | undefined;
@@ -108,6 +108,7 @@ async function killOnce(world: RealWorld, at: number, random: () => number): Pro
   });
   const { outcome, details } = await told(deliver());
   const endedMs = sinceMs();
+  const writtenMs = world.writtenMs();
   const killedMs = await killed;
   // Told to end, it may stay in front for seconds yet: what it does not read the shell does after it.
   if (way !== "respawn") await eventually(() => foregroundGroup(socket, pane) === undefined, 20);
@@ -124,8 +125,7 @@ async function killOnce(world: RealWorld, at: number, random: () => number): Pro
   const ran = existsSync(canary);
   const toolRan = existsSync(tool) || (what !== "submit" && took?.test(world.screen()) === true);
   const isRefused = outcome.startsWith("WRONG_STATE");
-  const { enterMs = Infinity } = details as { readonly enterMs?: number | undefined };
-  const isOnItsWay = enterMs <= killedMs;
+  const isOnItsWay = writtenMs <= startMs + killedMs;
   const wrong =
     ran || lines > 0 || isLeft || bytes !== ""
       ? "it reached something else"
