@@ -53,6 +53,7 @@ export const waitCommand: CommandSpec = {
     },
     { line: "tmuxwire wait work --prompt --stable 0.5", does: "the shell is back and quiet" },
     { line: "tmuxwire wait agent --ready --timeout 600", does: "an agent that takes a prompt again" },
+    { line: "tmuxwire wait build --any --bell --exit --timeout 600", does: "it rings, or ends" },
     { line: "tmuxwire wait build --exit --timeout 600", does: "a program that was made with `new --keep`" },
   ],
   run: async (call: CommandCall): Promise<number> => {

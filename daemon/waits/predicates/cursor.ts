@@ -1,0 +1,181 @@
+/**
+ * The cursor has stood in the same cell for so many seconds, counted from registration at the earliest, whatever is drawn
+ * elsewhere: a spinner or a clock that puts it back does not count. A cell is one of the whole history, so lines that scroll
+ * by move it. tmux is asked when output has come, ten times a second at most for all waits of a pane, and once more before
+ * it is believed. A level: it must hold when the wait ends.
+ */
+import * as v from "valibot";
+import { AppError } from "../../../protocol/errors.ts";
+import type { OutputSource } from "../../panes/outputSource.ts";
+import type { Capture } from "../../server/tmuxServer.ts";
+import type { Timer } from "../../time/clock.ts";
+import { tooMuch } from "../requestErrors.ts";
+import type { WaitPane } from "../waitPane.ts";
+import { type ArmContext, predicate } from "./predicate.ts";
+
+/** Between two looks; half of what a person takes for at once. */
+const LOOK_EVERY_MS = 100;
+
+export const cursor = predicate({
+  name: "cursor",
+  field: "cursorStillSec",
+  schema: v.pipe(
+    v.number(),
+    v.minValue(0.01),
+    v.maxValue(3_600),
+    v.description("The cursor has not moved for this many seconds, whatever is drawn elsewhere."),
+  ),
+  flags: [
+    {
+      name: "cursor",
+      type: "number",
+      value: "SECONDS",
+      description: "the cursor has not moved for this long",
+      min: 0.01,
+      max: 3_600,
+    },
+  ],
+  asked: (given) => [given.number("cursor")].filter((seconds) => seconds !== undefined),
+  check: (seconds, { limits: { maxTimeoutSec }, pane }) => {
+    if (pane === undefined) throw new AppError("INVALID_ARGUMENT", "only a pane has a cursor");
+    if (seconds > maxTimeoutSec) throw tooMuch("cursor seconds", seconds, maxTimeoutSec);
+    return seconds * 1_000;
+  },
+  arm: (wantedMs: number, context) => {
+    const watch = CursorWatch.of(context);
+    const armed = { wantedMs, watch, registeredMs: context.nowMs() };
+    context.onEnd(watch.add({ armed, changed: () => context.changed() }));
+    return armed;
+  },
+  dueMs: ({ wantedMs, watch, registeredMs }, { nowMs }) =>
+    watch.stillMs(registeredMs) >= wantedMs && watch.isCurrent ? nowMs : undefined,
+  progress: ({ wantedMs, watch, registeredMs }) => {
+    const stillMs = watch.stillMs(registeredMs);
+    return { satisfied: stillMs >= wantedMs && watch.isCurrent, stillMs: Math.round(stillMs) };
+  },
+});
+
+interface Member {
+  readonly armed: { readonly wantedMs: number; readonly registeredMs: number };
+  changed(): void;
+}
+
+/** Where the cursor of one source stands, for all who wait for it to stand still. */
+class CursorWatch {
+  static readonly #all = new WeakMap<OutputSource, CursorWatch>();
+  readonly #host: Pick<ArmContext, "source" | "scheduler" | "nowMs">;
+  readonly #pane: WaitPane;
+  readonly #members = new Set<Member>();
+  #unfollow: (() => void) | undefined;
+  #cell: string | undefined;
+  #sinceMs = Infinity;
+  /** When it was last seen there, and what output that look took in. */
+  #seenMs = -Infinity;
+  #seenSeq = -1;
+  #beganMs = -Infinity;
+  #isLooking = false;
+  #timer: Timer | undefined;
+  #timerMs = Infinity;
+
+  static of(context: ArmContext): CursorWatch {
+    const known = CursorWatch.#all.get(context.source);
+    if (known !== undefined) return known;
+    const watch = new CursorWatch(context);
+    CursorWatch.#all.set(context.source, watch);
+    return watch;
+  }
+
+  private constructor(context: ArmContext) {
+    if (context.pane === undefined) throw new AppError("INVALID_ARGUMENT", "only a pane has a cursor");
+    const { source, scheduler, nowMs } = context;
+    this.#host = { source, scheduler, nowMs };
+    this.#pane = context.pane;
+  }
+
+  /** Nothing has been printed since the last look. */
+  get isCurrent(): boolean {
+    return this.#seenSeq === this.#host.source.outputSeq;
+  }
+
+  /** For how long it had stood there at the last look. */
+  stillMs(registeredMs: number): number {
+    return Math.max(0, this.#seenMs - Math.max(this.#sinceMs, registeredMs));
+  }
+
+  add(member: Member): () => void {
+    if (this.#members.size === 0) {
+      const plan = (): void => this.#plan();
+      this.#unfollow = this.#host.source.subscribe({
+        advanced: plan,
+        gap: plan,
+        exited: plan,
+        closed: () => undefined,
+      });
+      // What it did while nobody looked is not known.
+      this.#cell = undefined;
+    }
+    this.#members.add(member);
+    this.#look();
+    return () => {
+      if (!this.#members.delete(member) || this.#members.size > 0) return;
+      this.#unfollow?.();
+      this.#timer?.cancel();
+      this.#timer = undefined;
+    };
+  }
+
+  /** The next look: soon when something was printed, else when the first wait can be over. */
+  #plan(): void {
+    if (this.#isLooking || this.#members.size === 0) return;
+    const soonestMs = this.#beganMs + LOOK_EVERY_MS;
+    const wantedMs = this.isCurrent ? this.#dueMs() : soonestMs;
+    const dueMs = Math.max(wantedMs, soonestMs);
+    // Most chunks find the look planned that the first of them asked for.
+    if (this.#timer !== undefined && this.#timerMs === dueMs) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    if (dueMs === Infinity) return;
+    this.#timerMs = dueMs;
+    this.#timer = this.#host.scheduler.at(dueMs, () => this.#look());
+  }
+
+  #dueMs(): number {
+    let dueMs = Infinity;
+    for (const { armed } of this.#members) {
+      const memberMs = Math.max(this.#sinceMs, armed.registeredMs) + armed.wantedMs;
+      if (memberMs > this.#seenMs) dueMs = Math.min(dueMs, memberMs);
+    }
+    return dueMs;
+  }
+
+  #look(): void {
+    if (this.#isLooking) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#isLooking = true;
+    this.#beganMs = this.#host.nowMs();
+    const { server, id } = this.#pane;
+    server.capture(id).then(
+      (capture) => this.#seen(capture),
+      // Whatever ends the pane ends its waits; any other look is tried again.
+      () => this.#seen(undefined),
+    );
+  }
+
+  #seen(capture: Capture | undefined): void {
+    this.#isLooking = false;
+    if (this.#members.size === 0) return;
+    if (capture !== undefined) {
+      const cell = cellOf(capture);
+      this.#seenMs = this.#host.nowMs();
+      this.#seenSeq = capture.exact ? capture.position.outputSeq : -1;
+      if (cell !== this.#cell) this.#sinceMs = this.#seenMs;
+      this.#cell = cell;
+      for (const member of this.#members) member.changed();
+    }
+    this.#plan();
+  }
+}
+
+const cellOf = ({ cursor: { col, row }, historyLines, alternateScreen, cols, rows }: Capture): string =>
+  `${alternateScreen} ${cols} ${rows} ${col} ${historyLines + row}`;
