@@ -3,7 +3,7 @@ import { type PaneEvent, TmuxwireError } from "../native/client.ts";
 import { CLIENT_OPTIONS, connect } from "./clientConnection.ts";
 import type { CommandCall, CommandSpec } from "./commandTypes.ts";
 import type { Io } from "./io.ts";
-import { PANE } from "./paneCommands.ts";
+import { PANE } from "./paneArguments.ts";
 
 export const followCommand: CommandSpec = {
   name: "follow",

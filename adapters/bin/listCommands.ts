@@ -1,20 +1,42 @@
-/** `tmuxwire sessions` and `tmuxwire panes`: what is there, as tables or as the API's own JSON. */
-import type { NativePane, NativeSession } from "../native/client.ts";
-import { CLIENT_OPTIONS, connect } from "./clientConnection.ts";
-import type { CommandCall, CommandSpec } from "./commandTypes.ts";
-import { table } from "./textTable.ts";
+/** `tmuxwire servers`, `sessions`, `windows`, `panes` and `pane`: what is there, as tables or as the API's own JSON. */
+import type {
+  NativePane,
+  NativePaneDetails,
+  NativeServer,
+  NativeSession,
+  NativeTreeAnswer,
+  NativeTreeWindow,
+  NativeWindow,
+} from "../native/client.ts";
+import { operationCommand } from "./operationCommand.ts";
+import { PANE } from "./paneArguments.ts";
+import { printable, table } from "./textTable.ts";
 
-export const sessionsCommand: CommandSpec = {
+export const serversCommand = operationCommand<{ readonly servers: readonly NativeServer[] }>({
+  operation: "listServers",
+  name: "servers",
+  examples: [{ line: "tmuxwire servers", does: "which --server takes" }],
+  show: ({ io }, { servers }) =>
+    io.out(table(["SERVER", "KIND", "STATE", "TMUX", "SESSIONS", "PANES", "SOCKET"], servers.map(serverRow))),
+});
+
+const serverRow = ({ name, kind, state, tmuxVersion, sessions, panes, socketPath }: NativeServer): string[] => [
+  name,
+  kind,
+  state,
+  tmuxVersion ?? "-",
+  String(sessions),
+  String(panes),
+  socketPath ?? "-",
+];
+
+export const sessionsCommand = operationCommand<{ readonly sessions: readonly NativeSession[] }>({
+  operation: "listSessions",
   name: "sessions",
-  summary: "list sessions",
-  positionals: [],
-  options: CLIENT_OPTIONS,
   examples: [{ line: "tmuxwire sessions", does: "of the daemon's own tmux server" }],
-  run: async (call: CommandCall): Promise<number> => {
-    const sessions = await (await connect(call)).sessions({ signal: call.io.signal });
-    return print(call, { sessions }, ["SESSION", "ID", "PANE", "WINDOWS", "CREATED"], sessions.map(sessionRow));
-  },
-};
+  show: ({ io }, { sessions }) =>
+    io.out(table(["SESSION", "ID", "PANE", "WINDOWS", "CREATED"], sessions.map(sessionRow))),
+});
 
 const sessionRow = ({ name, id, activePane, windows, createdSec }: NativeSession): string[] => [
   name,
@@ -24,37 +46,109 @@ const sessionRow = ({ name, id, activePane, windows, createdSec }: NativeSession
   new Date(createdSec * 1_000).toISOString().replace(".000Z", "Z"),
 ];
 
-export const panesCommand: CommandSpec = {
+export const windowsCommand = operationCommand<{ readonly windows: readonly NativeWindow[] }>({
+  operation: "listWindows",
+  name: "windows",
+  examples: [
+    { line: "tmuxwire windows", does: "of every session" },
+    { line: "tmuxwire windows --json", does: "with their layouts" },
+  ],
+  show: ({ io }, { windows }) =>
+    io.out(table(["WINDOW", "SESSIONS", "SIZE", "PANES", "ACTIVE", "NAME"], windows.map(windowRow))),
+});
+
+const windowRow = ({ id, sessions, cols, rows, panes, activePane, name }: NativeWindow): string[] => [
+  id,
+  sessions.join(","),
+  `${cols}x${rows}`,
+  String(panes.length),
+  activePane ?? "-",
+  name,
+];
+
+export const panesCommand = operationCommand<{ readonly panes: readonly NativePane[] }>({
+  operation: "listPanes",
   name: "panes",
-  summary: "list panes",
-  positionals: [],
-  options: CLIENT_OPTIONS,
   examples: [
     { line: "tmuxwire panes", does: "of every session" },
     { line: "tmuxwire panes --json", does: "with positions and exit statuses" },
   ],
-  run: async (call: CommandCall): Promise<number> => {
-    const panes = await (await connect(call)).panes({ signal: call.io.signal });
-    return print(
-      call,
-      { panes },
-      ["PANE", "SESSIONS", "SIZE", "PID", "STATE", "READINESS", "TITLE"],
-      panes.map(paneRow),
-    );
-  },
-};
+  show: ({ io }, { panes }) =>
+    io.out(table(["PANE", "SESSIONS", "SIZE", "PID", "STATE", "READINESS", "TITLE"], panes.map(paneRow))),
+});
 
-const paneRow = ({ id, sessions, cols, rows, pid, dead, exit, readiness, title }: NativePane): string[] => [
-  id,
-  sessions.join(","),
-  `${cols}x${rows}`,
-  String(pid),
-  dead ? `exited ${exit?.exitCode ?? (exit?.signal === undefined ? "?" : `by signal ${exit.signal}`)}` : "running",
-  readiness === null ? "-" : `${readiness.state} (${readiness.profile})`,
-  title,
+const paneRow = (pane: NativePane): string[] => [
+  pane.id,
+  pane.sessions.join(","),
+  `${pane.cols}x${pane.rows}`,
+  String(pane.pid),
+  runningOf(pane),
+  readinessOf(pane),
+  pane.title,
 ];
 
-async function print({ io, options }: CommandCall, answer: object, head: string[], rows: string[][]): Promise<number> {
-  await io.out(options.flag("json") ? `${JSON.stringify(answer)}\n` : table(head, rows));
-  return 0;
+const runningOf = ({ dead, exit }: NativePane): string =>
+  dead ? `exited ${exit?.exitCode ?? (exit?.signal === undefined ? "?" : `by signal ${exit.signal}`)}` : "running";
+const readinessOf = ({ readiness }: NativePane): string =>
+  readiness === null ? "-" : `${readiness.state} (${readiness.profile})`;
+
+export const paneCommand = operationCommand<NativePaneDetails>({
+  operation: "describePane",
+  name: "pane",
+  positionals: [PANE],
+  examples: [
+    { line: "tmuxwire pane work", does: "its program, its directory, what it is doing" },
+    { line: "tmuxwire pane agent --json", does: "with the dialog that is open" },
+  ],
+  show: ({ io }, pane) => {
+    const rows: readonly (readonly [string, string])[] = [
+      ["pane", pane.id],
+      ["window", pane.window],
+      ["sessions", pane.sessions.join(",")],
+      ["size", `${pane.cols}x${pane.rows}`],
+      ["state", runningOf(pane)],
+      ["readiness", readinessOf(pane)],
+      ["program", pane.command],
+      ["pid", String(pane.pid)],
+      ["directory", pane.cwd],
+      ["terminal", pane.tty],
+      ["history", `${pane.historyLines} lines`],
+      ["title", pane.title],
+    ];
+    return io.out(
+      rows.map(([name, value]) => `${`${name}: `.padEnd(11)}${printable(value)}`.trimEnd() + "\n").join(""),
+    );
+  },
+});
+
+export const treeCommand = operationCommand<NativeTreeAnswer>({
+  operation: "tree",
+  name: "tree",
+  examples: [
+    { line: "tmuxwire tree", does: "with * at what is active" },
+    { line: "tmuxwire tree --json", does: "with layouts, and the event that it is after" },
+  ],
+  show: ({ io }, tree) => io.out(drawn(tree)),
+});
+
+function drawn({ sessions, windows, panes }: NativeTreeAnswer): string {
+  const byId = new Map(windows.map((window) => [window.id, window]));
+  const mark = (is: boolean): string => (is ? "*" : "");
+  const panesOf = (window: NativeTreeWindow): string[] =>
+    window.panes.map((id) => {
+      const pane = panes.find((candidate) => candidate.id === id);
+      const size =
+        pane === undefined ? "" : ` ${pane.cols}x${pane.rows}${pane.exit === null ? "" : " ended"} ${pane.title}`;
+      return `    ${id}${mark(id === window.activePane)}${size}`;
+    });
+  const lines = sessions.flatMap((session) => [
+    `${session.name} ${session.id}`,
+    ...session.windows.flatMap(({ index, window: id }) => {
+      const window = byId.get(id);
+      if (window === undefined) return [];
+      const zoomed = window.zoomed ? " zoomed" : "";
+      return [`  ${index}: ${window.name} ${id}${mark(id === session.activeWindow)}${zoomed}`, ...panesOf(window)];
+    }),
+  ]);
+  return lines.map((line) => `${printable(line).trimEnd()}\n`).join("");
 }

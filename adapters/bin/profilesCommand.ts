@@ -13,7 +13,7 @@ import { CLIENT_OPTIONS, connect } from "./clientConnection.ts";
 import type { CommandCall, CommandSpec } from "./commandTypes.ts";
 import { JSON_OPTION } from "./configCommand.ts";
 import type { Io } from "./io.ts";
-import { PANE } from "./paneCommands.ts";
+import { PANE } from "./paneArguments.ts";
 import { usageError } from "./parseCommand.ts";
 import { table } from "./textTable.ts";
 

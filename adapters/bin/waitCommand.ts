@@ -5,7 +5,7 @@ import { PREDICATES } from "../../daemon/waits/predicates/predicateTable.ts";
 import { CLIENT_OPTIONS, connect } from "./clientConnection.ts";
 import type { CommandCall, CommandSpec, OptionSpec } from "./commandTypes.ts";
 import { INPUT_OPTIONS, inputOf } from "./inputParts.ts";
-import { PANE, TIMEOUT_OPTION, timeoutOf } from "./paneCommands.ts";
+import { PANE, TIMEOUT_OPTION, timeoutOf } from "./paneArguments.ts";
 import { usageError } from "./parseCommand.ts";
 import { printable } from "./textTable.ts";
 

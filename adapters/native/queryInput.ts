@@ -29,7 +29,9 @@ function valueOf(name: string, text: string, kind: SchemaMember["kind"] | undefi
       }
       return text === "true" || text === "1";
     case "text":
+    case "numberOrText":
     case "list":
+    case "record":
     case "other":
     case undefined:
       return text;

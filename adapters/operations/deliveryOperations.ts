@@ -25,7 +25,8 @@ const PRESSING = ["WRONG_STATE", "TIMEOUT", "RESOURCE_LIMIT", ...ON_TMUX] as con
 
 export const deliveryOperations = {
   submit: operation({
-    summary: "Give a prompt to the program: verified on the screen, Enter by itself, confirmed.",
+    summary: "Give a prompt to the program in a pane.",
+    description: "Verified on the screen, Enter by itself, confirmed: read the outcome.",
     scope: "pane",
     input: submitRequestSchema,
     output: deliveryAnswerSchema,
@@ -40,7 +41,8 @@ export const deliveryOperations = {
   }),
 
   choose: operation({
-    summary: "Answer the dialog that is open.",
+    summary: "Answer the dialog that is open in a pane.",
+    description: "Keys go one at a time, each on a screen that shows what the one before did.",
     scope: "pane",
     input: chooseRequestSchema,
     output: deliveryAnswerSchema,
@@ -58,7 +60,8 @@ export const deliveryOperations = {
   }),
 
   interrupt: operation({
-    summary: "Stop what the program works on, with its own keys.",
+    summary: "Stop what the program in a pane is working on.",
+    description: "With the program's own keys. An agent's turn has ended when this answers.",
     scope: "pane",
     input: emptyRequestSchema,
     output: okSchema,
@@ -71,7 +74,8 @@ export const deliveryOperations = {
   }),
 
   clear: operation({
-    summary: "Empty the program's prompt box; not while a dialog is open.",
+    summary: "Empty the prompt box of the program in a pane.",
+    description: "A line of it, with the program's own keys; not while a dialog is open.",
     scope: "pane",
     input: emptyRequestSchema,
     output: okSchema,

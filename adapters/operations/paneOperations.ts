@@ -17,7 +17,8 @@ import { snapshotAnswer } from "./screenOutputs.ts";
 
 export const paneOperations = {
   listPanes: operation({
-    summary: "List the panes of all sessions.",
+    summary: "List panes.",
+    description: "Those of all sessions.",
     scope: "server",
     input: emptyRequestSchema,
     output: answers.panesSchema,
@@ -30,7 +31,8 @@ export const paneOperations = {
   }),
 
   describePane: operation({
-    summary: "Describe one pane, with what only tmux knows at this moment: program, directory, history.",
+    summary: "Describe one pane.",
+    description: "With what only tmux knows at this moment: program, directory, history.",
     scope: "pane",
     input: emptyRequestSchema,
     output: answers.paneDetailsSchema,
@@ -57,7 +59,8 @@ export const paneOperations = {
   }),
 
   input: operation({
-    summary: "Type: the parts arrive as one job, in order, nothing of another sender between them.",
+    summary: "Type into a pane.",
+    description: "The parts arrive as one job, in order, with nothing of another sender between them.",
     scope: "pane",
     input: inputRequestSchema,
     output: answers.receiptSchema,
@@ -73,7 +76,8 @@ export const paneOperations = {
   }),
 
   capture: operation({
-    summary: "Read the screen, or the last lines, as text, with its place in the stream.",
+    summary: "Read the text a pane shows, or its last lines.",
+    description: "With its place in the stream of output.",
     scope: "pane",
     input: captureRequestSchema,
     output: answers.captureSchema,
@@ -95,7 +99,7 @@ export const paneOperations = {
   }),
 
   snapshot: operation({
-    summary: "Read the bytes that rebuild the screen in a terminal emulator.",
+    summary: "Read the bytes that rebuild a pane's screen.",
     scope: "pane",
     input: emptyRequestSchema,
     output: answers.snapshotSchema,
@@ -115,7 +119,8 @@ export const paneOperations = {
   }),
 
   resize: operation({
-    summary: "Set the size of the pane's window; not on a guest server.",
+    summary: "Set the size of a pane's window.",
+    description: "Not on a guest server.",
     scope: "pane",
     input: sizeRequestSchema,
     output: answers.okSchema,

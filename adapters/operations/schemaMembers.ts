@@ -4,7 +4,7 @@
 import * as v from "valibot";
 
 export interface SchemaMember {
-  readonly kind: "text" | "number" | "flag" | "list" | "other";
+  readonly kind: "text" | "number" | "numberOrText" | "flag" | "list" | "record" | "other";
   readonly optional: boolean;
   readonly description: string | undefined;
   readonly choices: readonly string[] | undefined;
@@ -46,8 +46,8 @@ const descriptionOf = (node: Node): string | undefined => v.getDescription(node 
 
 const unwrapped = (node: Node): Node => (node.wrapped === undefined ? node : unwrapped(node.wrapped));
 
-function kindOf({ type }: Node): SchemaMember["kind"] {
-  switch (type) {
+function kindOf(node: Node): SchemaMember["kind"] {
+  switch (node.type) {
     case "string":
     case "picklist":
       return "text";
@@ -57,7 +57,16 @@ function kindOf({ type }: Node): SchemaMember["kind"] {
       return "flag";
     case "array":
       return "list";
+    case "record":
+      return "record";
+    case "union":
+      return isNumberOrText(node) ? "numberOrText" : "other";
     default:
       return "other";
   }
+}
+
+function isNumberOrText({ options = [] }: Node): boolean {
+  const types = new Set((options as readonly Node[]).map(({ type }) => type));
+  return types.size === 2 && types.has("number") && types.has("string");
 }

@@ -16,7 +16,7 @@ export const statesNow = (servers: ReadonlyMap<string, TmuxServer>): Promise<(re
 
 export const serverOperations = {
   listServers: operation({
-    summary: "List the tmux servers the daemon drives.",
+    summary: "List the tmux servers that the daemon drives.",
     scope: "daemon",
     input: emptyRequestSchema,
     output: answers.serversSchema,
@@ -45,7 +45,8 @@ export const serverOperations = {
   }),
 
   listSessions: operation({
-    summary: "List sessions, by name.",
+    summary: "List sessions.",
+    description: "By name.",
     scope: "server",
     input: emptyRequestSchema,
     output: answers.sessionsSchema,
@@ -84,7 +85,8 @@ export const serverOperations = {
   }),
 
   listWindows: operation({
-    summary: "List the windows of all sessions, with their layouts.",
+    summary: "List windows.",
+    description: "Those of all sessions, with their layouts.",
     scope: "server",
     input: emptyRequestSchema,
     output: windowsSchema,
@@ -99,7 +101,8 @@ export const serverOperations = {
   }),
 
   tree: operation({
-    summary: "Show sessions, windows, layouts and panes, and the event that they are after.",
+    summary: "Show sessions, their windows and their panes.",
+    description: "With layouts, and the event that all of it is after.",
     scope: "server",
     input: emptyRequestSchema,
     output: treeSchema,

@@ -17,7 +17,9 @@ import { waitRequestSchema } from "./waitSchema.ts";
 
 export const waitOperations = {
   wait: operation({
-    summary: "Wait for output, silence, a prompt or the end; with `send`, type first.",
+    summary: "Wait for output, silence, a prompt or the end.",
+    description:
+      "All predicates must hold. With `send` the wait is armed before its text is typed, and the echo satisfies nothing.",
     scope: "pane",
     input: waitRequestSchema,
     output: waitAnswerSchema,
@@ -44,7 +46,8 @@ export const waitOperations = {
   }),
 
   run: operation({
-    summary: "Run a command in the pane's shell, and tell its output and exit status.",
+    summary: "Run a command in a pane's shell.",
+    description: "Tells its output and exit status. The shell must be at its prompt.",
     scope: "pane",
     input: runRequestSchema,
     output: runAnswerSchema,

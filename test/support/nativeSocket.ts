@@ -45,6 +45,12 @@ export class RawSocket implements AsyncDisposable {
     }
   }
 
+  /** The first message there is. */
+  async next(): Promise<Record<string, unknown>> {
+    while (this.messages[0] === undefined) await once(this.#socket, "message");
+    return this.messages[0];
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#socket.terminate();
   }

@@ -5,24 +5,31 @@ import { LAYOUT_OPERATION_NAMES } from "../../../protocol/api/operationRoutes.ts
 import { wordsOf } from "../../support/cliWords.ts";
 
 describe("the command table", () => {
-  test("has what the issue asks for, and no command of a later one", () => {
+  test("has a command for each operation, and the others", () => {
     expect(COMMANDS.map(({ name }) => name)).toEqual([
       "serve",
       "addin",
+      "servers",
       "sessions",
       "windows",
       "panes",
       "tree",
+      "pane",
       "new",
       "send",
       "capture",
+      "snapshot",
       "wait",
       "run",
       "submit",
-      "follow",
-      "events",
+      "choose",
+      "interrupt",
+      "clear",
+      "resize",
       "kill",
       ...LAYOUT_OPERATION_NAMES,
+      "follow",
+      "events",
       "config",
       "doctor",
       "trust",

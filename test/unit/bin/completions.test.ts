@@ -40,7 +40,7 @@ describe("bash", () => {
 
   test("every command, and help", () => {
     expect(bash("tmuxwire", "")).toEqual(expect.arrayContaining([...COMMANDS.map(({ name }) => name), "help"]));
-    expect(bash("tmuxwire", "ser")).toEqual(["serve", "service"]);
+    expect(bash("tmuxwire", "ser")).toEqual(["serve", "servers", "service"]);
     expect(bash("tmuxwire", "help", "tr")).toEqual(["tree", "trust"]);
   });
 
