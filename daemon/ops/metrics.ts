@@ -2,6 +2,7 @@
  * What the daemon counts, in the text format Prometheus reads (exposition format 0.0.4). Values are either pushed (a
  * counter or a histogram that its owner holds) or read when somebody asks (a gauge over what exists anyway).
  */
+import { Histogram, type HistogramSnapshot } from "./histogram.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -10,12 +11,8 @@ export interface Sample {
   readonly value: number;
 }
 
-export interface HistogramSample {
+export interface HistogramSample extends HistogramSnapshot {
   readonly labels?: Labels | undefined;
-  /** Not cumulative; the last `le` is Infinity. */
-  readonly buckets: readonly { readonly le: number; readonly count: number }[];
-  readonly count: number;
-  readonly sum: number;
 }
 
 export interface Counter {
@@ -67,19 +64,14 @@ export class Metrics {
   }
 
   histogram(name: string, help: string): DurationHistogram {
-    const series = new Map<string, { labels: Labels | undefined; counts: number[]; count: number; sum: number }>();
+    const series = new Map<string, { readonly labels: Labels | undefined; readonly histogram: Histogram }>();
     this.#add({
       name,
       kind: "histogram",
       help,
       lines: () =>
-        [...series.values()].flatMap(({ labels, counts, count, sum }) =>
-          histogramLines(name, {
-            labels,
-            buckets: counts.map((each, index) => ({ le: SECONDS_BUCKETS[index] ?? Infinity, count: each })),
-            count,
-            sum,
-          }),
+        [...series.values()].flatMap(({ labels, histogram }) =>
+          histogramLines(name, { labels, ...histogram.snapshot() }),
         ),
     });
     return {
@@ -87,14 +79,10 @@ export class Metrics {
         const key = labelText(labels);
         let entry = series.get(key);
         if (entry === undefined) {
-          entry = { labels, counts: Array.from({ length: SECONDS_BUCKETS.length + 1 }, () => 0), count: 0, sum: 0 };
+          entry = { labels, histogram: new Histogram(SECONDS_BUCKETS) };
           series.set(key, entry);
         }
-        let index = 0;
-        while (index < SECONDS_BUCKETS.length && value > SECONDS_BUCKETS[index]!) index += 1;
-        entry.counts[index]! += 1;
-        entry.count += 1;
-        entry.sum += value;
+        entry.histogram.observe(value);
       },
     };
   }

@@ -1,33 +1,8 @@
 /** What the waits count, under the names of seed 002 §16.17. In memory; an endpoint renders the snapshot. */
+import { Histogram, type HistogramSnapshot } from "../ops/histogram.ts";
 
 /** Upper bounds in milliseconds, from one evaluation of nothing to what a caller would call broken. */
 const BUCKETS_MS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 25, 50, 100, 250, 1_000] as const;
-
-export interface HistogramSnapshot {
-  /** Observations at or below each bound, not cumulative; the last is for everything above. */
-  readonly buckets: readonly { readonly le: number; readonly count: number }[];
-  readonly count: number;
-  readonly sum: number;
-}
-
-export class Histogram {
-  readonly #counts = Array.from({ length: BUCKETS_MS.length + 1 }, () => 0);
-  #count = 0;
-  #sum = 0;
-
-  observe(valueMs: number): void {
-    let index = 0;
-    while (index < BUCKETS_MS.length && valueMs > (BUCKETS_MS[index] ?? 0)) index++;
-    this.#counts[index] = (this.#counts[index] ?? 0) + 1;
-    this.#count++;
-    this.#sum += valueMs;
-  }
-
-  snapshot(): HistogramSnapshot {
-    const buckets = this.#counts.map((count, index) => ({ le: BUCKETS_MS[index] ?? Infinity, count }));
-    return { buckets, count: this.#count, sum: this.#sum };
-  }
-}
 
 export interface WaitMetricsSnapshot {
   /** Waits registered now. */
@@ -80,8 +55,8 @@ export class WaitMetrics {
     wait_regex_watchdog_total: 0,
     wait_regex_crashes_total: 0,
   };
-  readonly matchLatencyMs = new Histogram();
-  readonly evalMs = new Histogram();
+  readonly matchLatencyMs = new Histogram(BUCKETS_MS);
+  readonly evalMs = new Histogram(BUCKETS_MS);
 
   snapshot(): WaitMetricsSnapshot {
     return {
