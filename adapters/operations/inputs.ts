@@ -1,6 +1,5 @@
 /** From checked JSON to the daemon's terms: input parts, where to begin, what to wait for. */
-import * as v from "valibot";
-import type { CaptureOptions, InputPart } from "../../daemon/server/tmuxServer.ts";
+import type { InputPart } from "../../daemon/server/tmuxServer.ts";
 import type { StreamStart } from "../../daemon/panes/subscription.ts";
 import type { WaitPane } from "../../daemon/waits/waitPane.ts";
 import type { WaitRequest } from "../../daemon/waits/waitTypes.ts";
@@ -8,16 +7,6 @@ import type { NativeInputPart } from "../../protocol/api/nativeRequests.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { parsePosition } from "../../protocol/position.ts";
 import type { CheckedWaitRequest } from "./waitSchema.ts";
-
-/** @throws AppError INVALID_ARGUMENT that names the first field at fault */
-export function parse<Schema extends v.GenericSchema>(schema: Schema, value: unknown): v.InferOutput<Schema> {
-  // To the library an array is an object without members.
-  const parsed = v.safeParse(schema, Array.isArray(value) ? undefined : value);
-  if (parsed.success) return parsed.output;
-  const [issue] = parsed.issues;
-  const path = v.getDotPath(issue);
-  throw new AppError("INVALID_ARGUMENT", path === null ? issue.message : `${path}: ${issue.message}`);
-}
 
 const encoder = new TextEncoder();
 

@@ -1,8 +1,8 @@
 /** The one way in which an operation is called: what it is about is found, what it is given is checked, then it runs. */
 import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
+import { parse } from "../../protocol/api/parse.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { findPane, findServer, findSession } from "./findTargets.ts";
-import { parse } from "./inputs.ts";
 import { type Call, type OperationContext, type Scope, SCOPE_NAMES, type Targets } from "./operation.ts";
 import { OPERATIONS } from "./operationTable.ts";
 

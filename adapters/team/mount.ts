@@ -1,4 +1,5 @@
 /** `/team/v1/tmux/…` on the native listener: four operations, each a POST that takes and answers JSON (docs/contracts/team.md §2). */
+import { parse } from "../../protocol/api/parse.ts";
 import {
   TEAM_MAX_BODY_BYTES,
   teamAttachSchema,
@@ -11,7 +12,7 @@ import { type Route, Routes } from "../http/routes.ts";
 import type { TeamContext } from "./context.ts";
 import { teamErrorBody } from "./errors.ts";
 import { attachTo, captureSession, listSessions } from "./operations.ts";
-import { keyed, parse } from "./requests.ts";
+import { keyed, refuseTeam } from "./requests.ts";
 import { Starts } from "./starts.ts";
 
 export const TEAM_PREFIX = "/team/v1/tmux/";
@@ -19,10 +20,11 @@ export const TEAM_PREFIX = "/team/v1/tmux/";
 export function createTeamMount(context: TeamContext): Mount {
   const starts = new Starts(context);
   const operations = {
-    start: (body: unknown, key: string | undefined) => starts.start(keyed(parse(teamStartSchema, body), key)),
-    list: (body: unknown) => listSessions(context, parse(teamListSchema, body)),
-    attach: (body: unknown) => attachTo(context, parse(teamAttachSchema, body)),
-    capture: (body: unknown) => captureSession(context, parse(teamCaptureSchema, body)),
+    start: (body: unknown, key: string | undefined) =>
+      starts.start(keyed(parse(teamStartSchema, body, refuseTeam), key)),
+    list: (body: unknown) => listSessions(context, parse(teamListSchema, body, refuseTeam)),
+    attach: (body: unknown) => attachTo(context, parse(teamAttachSchema, body, refuseTeam)),
+    capture: (body: unknown) => captureSession(context, parse(teamCaptureSchema, body, refuseTeam)),
   } as const satisfies Record<string, (body: unknown, key: string | undefined) => Promise<object>>;
   const routes = Object.entries(operations).map(([name, operate]): Route => ({
     method: "POST",

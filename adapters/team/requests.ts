@@ -1,18 +1,13 @@
-/** From a JSON body to a checked request, or the first field at fault in words that say what it has to be. */
-import * as v from "valibot";
+/** The first field at fault of a request, in words that say what it has to be; and the key under which it is done once. */
+import type * as v from "valibot";
+import { faultText, type Refuse } from "../../protocol/api/parse.ts";
 import { teamError } from "./errors.ts";
 
-/** @throws AppError invalid_identifier, invalid_argument */
-export function parse<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
-  // To the library an array is an object without members.
-  const parsed = v.safeParse(schema, Array.isArray(body) ? undefined : body);
-  if (parsed.success) return parsed.output;
-  const [issue] = parsed.issues;
+/** For `parse`: invalid_identifier, invalid_argument. */
+export const refuseTeam: Refuse = (issue, path) => {
   const [, isIdentifier, message = ""] = /^(invalid_identifier: )?(.*)$/s.exec(wordsOf(issue)) ?? [];
-  const path = v.getDotPath(issue);
-  const said = path === null ? message : `${path}: ${message}`;
-  throw teamError(isIdentifier === undefined ? "invalid_argument" : "invalid_identifier", said);
-}
+  return teamError(isIdentifier === undefined ? "invalid_argument" : "invalid_identifier", faultText(message, path));
+};
 
 /** Checks have words of their own in the schema; what is of the wrong kind gets its words here. */
 function wordsOf({ kind, type, expected, input, path, message }: v.BaseIssue<unknown>): string {

@@ -4,6 +4,7 @@
  * loaded. Their patterns are ours and run on foreign text: on one row at a time, cut to `MAX_ROW_CHARACTERS`.
  */
 import * as v from "valibot";
+import { faultText, parse } from "../../protocol/api/parse.ts";
 
 /** A row longer than any terminal is wide enough to need; what a pattern looks for stands far in front. */
 export const MAX_ROW_CHARACTERS = 512;
@@ -129,10 +130,7 @@ export type ProfileKind = Profile["kind"];
 
 /** @throws Error that names the field at fault */
 export function loadProfile(source: unknown): Profile {
-  const parsed = v.safeParse(profileSchema, source);
-  if (parsed.success) return parsed.output;
-  const [issue] = parsed.issues;
-  throw new Error([v.getDotPath(issue), issue.message].filter((part) => part !== null).join(": "));
+  return parse(profileSchema, source, ({ message }, path) => new Error(faultText(message, path)));
 }
 
 function isPattern(source: string): boolean {

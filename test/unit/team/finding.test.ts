@@ -21,7 +21,8 @@ import {
 } from "../../../adapters/team/daemonFile.ts";
 import { defaultAgentId, discoverTeamd, discoverTeamId } from "../../../adapters/team/discovery.ts";
 import { pathInProject } from "../../../adapters/team/piGuard.ts";
-import { parse } from "../../../adapters/team/requests.ts";
+import { refuseTeam } from "../../../adapters/team/requests.ts";
+import { parse } from "../../../protocol/api/parse.ts";
 import { teamListSchema } from "../../../protocol/api/team.ts";
 
 let homeDir: string;
@@ -89,7 +90,7 @@ describe("teamd", () => {
     [{}, `agent-${process.pid}`],
   ])("who posts for %j", (env, agentId) => {
     expect(defaultAgentId(env)).toBe(agentId);
-    expect(parse(teamListSchema, { teamId: "t", agentId })).toEqual({ teamId: "t", agentId });
+    expect(parse(teamListSchema, { teamId: "t", agentId }, refuseTeam)).toEqual({ teamId: "t", agentId });
   });
 });
 

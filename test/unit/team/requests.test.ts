@@ -1,6 +1,7 @@
 /** Requests that are refused say what they have to be, in words of ours. */
 import { expect, test } from "vitest";
-import { parse } from "../../../adapters/team/requests.ts";
+import { refuseTeam } from "../../../adapters/team/requests.ts";
+import { parse } from "../../../protocol/api/parse.ts";
 import { teamCaptureSchema, teamStartSchema } from "../../../protocol/api/team.ts";
 
 const start = { teamId: "t", taskPrompt: "x" };
@@ -30,11 +31,11 @@ const refused: readonly (readonly [body: unknown, message: string])[] = [
 ];
 
 test.each(refused)("%j", (body, message) => {
-  expect(() => parse(teamStartSchema, body)).toThrow(new RegExp(`^${message}$`));
+  expect(() => parse(teamStartSchema, body, refuseTeam)).toThrow(new RegExp(`^${message}$`));
 });
 
 test("a number of lines has no upper bound: what is above ours is cut, and that is said", () => {
   for (const lines of [1, 5_000, 1e9, Number.MAX_VALUE]) {
-    expect(parse(teamCaptureSchema, { teamId: "t", sessionName: "s", lines })).toMatchObject({ lines });
+    expect(parse(teamCaptureSchema, { teamId: "t", sessionName: "s", lines }, refuseTeam)).toMatchObject({ lines });
   }
 });
