@@ -27,6 +27,7 @@ const FILES = [
   "tsconfig.json",
   "tsconfig.build.json",
   "test/support/daemonChild.ts",
+  "test/support/guestEngine.ts",
 ];
 
 const sources = digest();

@@ -1,7 +1,15 @@
-/** The compiled executable, as a user runs it; `buildFirst` has made it. */
-import { resolve } from "node:path";
+/** Of what is built, what tests run: the executable as a user runs it, and our own processes. `buildFirst` has made it. */
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 
-const EXECUTABLE = resolve(import.meta.dirname, "../../dist/adapters/bin/tmuxwire.js");
+const BUILT = resolve(import.meta.dirname, "../../dist");
+const EXECUTABLE = join(BUILT, "adapters/bin/tmuxwire.js");
 
-/** Its path. */
+/** The path of the executable. */
 export const builtCli = (): string => EXECUTABLE;
+
+/** The process to fork for a daemon that tests kill. */
+export const daemonChild = (): string => join(BUILT, "test/support/daemonChild.js");
+
+/** What a process of a test's own making imports for a guest. */
+export const guestEngine = (): string => pathToFileURL(join(BUILT, "test/support/guestEngine.js")).href;

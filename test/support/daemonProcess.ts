@@ -1,11 +1,9 @@
 /** The compiled engine in a process of its own, to be killed. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import type { Capture, PaneInfo, ServerStatus, SessionInfo } from "../../daemon/server/tmuxServer.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-
-const CHILD = join(import.meta.dirname, "../../dist/test/support/daemonChild.js");
+import { daemonChild } from "./cliBuild.ts";
 
 export interface DaemonState extends ServerStatus {
   readonly sessions: readonly SessionInfo[];
@@ -34,7 +32,7 @@ export class DaemonProcess implements AsyncDisposable {
 
   /** @throws Error `CODE message` when it does not start. */
   static async start(socketPath: string): Promise<DaemonProcess> {
-    const child = fork(CHILD, [socketPath], { execArgv: [] });
+    const child = fork(daemonChild(), [socketPath], { execArgv: [] });
     const daemon = new DaemonProcess(child);
     await daemon.#answer(0);
     return daemon;

@@ -1,16 +1,11 @@
 /** A guest in a process of its own, to be killed as a crash would. */
 import { spawn } from "node:child_process";
-import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { builtCli } from "./cliBuild.ts";
+import { guestEngine } from "./cliBuild.ts";
 
 /** Runs until it is killed; resolves once it watches this pane. */
 export async function guestDaemon(socketPath: string, pane: string): Promise<{ kill(signal: NodeJS.Signals): void }> {
-  const daemon = join(dirname(builtCli()), "../../daemon");
-  const url = (file: string): string => JSON.stringify(pathToFileURL(join(daemon, file)).href);
   const body = `
-    const { startGuestServer } = await import(${url("server/guestStartup.js")});
-    const { systemClock } = await import(${url("time/clock.js")});
+    const { startGuestServer, systemClock } = await import(${JSON.stringify(guestEngine())});
     const server = await startGuestServer({
       socketPath: ${JSON.stringify(socketPath)}, env: process.env, clock: systemClock,
     });

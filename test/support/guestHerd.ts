@@ -2,10 +2,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { builtCli } from "./cliBuild.ts";
+import { fileURLToPath } from "node:url";
+import { guestEngine } from "./cliBuild.ts";
 import { eventually } from "./eventually.ts";
 import { attached } from "./guestFixture.ts";
 import type { PrivateSocket } from "./ownedFixture.ts";
@@ -24,11 +23,8 @@ export interface Herd extends AsyncDisposable {
 
 /** Resolves when all the panes are watched. */
 export async function guestHerd(socket: PrivateSocket): Promise<Herd> {
-  const daemon = join(dirname(builtCli()), "../../daemon");
-  const url = (file: string): string => JSON.stringify(pathToFileURL(join(daemon, file)).href);
   const body = `
-    const { startGuestServer } = await import(${url("server/guestStartup.js")});
-    const { systemClock } = await import(${url("time/clock.js")});
+    const { startGuestServer, systemClock } = await import(${JSON.stringify(guestEngine())});
     const server = await startGuestServer({
       socketPath: ${JSON.stringify(socket.socketPath)}, env: process.env, clock: systemClock,
     });
