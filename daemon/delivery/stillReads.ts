@@ -1,5 +1,5 @@
 /**
- * Whether an agent still reads from its terminal. One that is told to end stays in the foreground for up to most of a second
+ * Whether an agent still reads from its terminal. One that is told to end stays in the foreground for up to a second and more
  * without reading, and takes its question or its box off the screen as if it had taken what was typed: so nothing is typed
  * once its end has begun, and what its screen shows is believed when it is seen to go on.
  */
@@ -18,13 +18,17 @@ export async function untilReads(watch: PaneWatch): Promise<void> {
     if (watch.clock.nowMs() >= untilMs) break;
     await watch.next(watch.version, Math.min(untilMs, watch.clock.nowMs() + ENDING_LOOK_MS));
   }
-  if (!watch.isEnding) return;
-  // It handles its signals in another way now, and that is all.
-  if (!watch.hasLeftTerminal) watch.noteGoingOn();
-  if (!watch.isEnding) return;
+  if (!watch.isEnding || isGoingOn(watch)) return;
   throw programChanged(watch.pane, "the program is about to end and reads no more; nothing more was typed", {
     ...watch.typedDetails,
   });
+}
+
+/** It would have ended by now: it handles its signals in another way, and that is all. */
+function isGoingOn(watch: PaneWatch): boolean {
+  if (watch.hasLeftTerminal) return false;
+  watch.noteGoingOn();
+  return !watch.isToldToEnd;
 }
 
 /**
@@ -46,7 +50,7 @@ export async function goesOnAfter(
     const nowMs = watch.clock.nowMs();
     const isOpen = watch.isToldToEnd || (keepsTerminal && watch.hasLeftTerminal) || !read.wasRead;
     if (!isOpen && (isAtWork() || nowMs >= seenMs + STAYS_MS)) return true;
-    if (nowMs >= seenMs + ENDS_WITHIN_MS) return false;
+    if (nowMs >= seenMs + ENDS_WITHIN_MS) return read.wasRead && isGoingOn(watch);
     await watch.next(version, isOpen ? nowMs + ENDING_LOOK_MS : seenMs + STAYS_MS);
   }
 }

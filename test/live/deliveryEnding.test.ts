@@ -77,17 +77,20 @@ test.each(["handler", "terminal"])("by its %s: a question that goes with it was 
   expect(agent.channel.count("answer")).toBe(0);
 });
 
-test("an agent that only puts a handler away goes on, and gets its prompt", async () => {
-  await using agent = await underBash({ endsBy: "handler" });
-  using on = engines();
-  let isDone = false;
-  const server = aroundInput(agent.server, "before", "keys", async () => {
-    if (!isDone) await agent.channel.tell("unhandle");
-    isDone = true;
-  });
-  const target = await drawn(agent, on, "dialog");
-  const result = await on.delivery.submit({ ...target, server, text: "go on" });
-  expect(result).toMatchObject({ outcome: "submitted", enterPresses: 1 });
-  await agent.channel.next("submit");
-  expect(agent.channel.submits()).toEqual(["go on"]);
-});
+test.each(["before", "after"] as const)(
+  "an agent that only puts a handler away %s Enter goes on, and gets its prompt",
+  async (when) => {
+    await using agent = await underBash({ endsBy: "handler" });
+    using on = engines();
+    let isDone = false;
+    const server = aroundInput(agent.server, when, "keys", async () => {
+      if (!isDone) await agent.channel.tell("unhandle");
+      isDone = true;
+    });
+    const target = await drawn(agent, on, "dialog");
+    const result = await on.delivery.submit({ ...target, server, text: "go on" });
+    expect(result).toMatchObject({ outcome: "submitted", enterPresses: 1 });
+    await agent.channel.next("submit");
+    expect(agent.channel.submits()).toEqual(["go on"]);
+  },
+);
