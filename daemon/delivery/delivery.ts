@@ -7,9 +7,10 @@ import type { TmuxServer } from "../server/tmuxServer.ts";
 export const DELIVERY_OUTCOMES = ["submitted", "queued", "echoed_unconfirmed", "not_echoed", "indeterminate"] as const;
 /**
  * `submitted`: the program took it (a hook, its title or its screen says that it works, its history shows the text, a shell
- * wrote). `queued`: it is busy and keeps it for later. `echoed_unconfirmed`: seen on the screen and Enter pressed, nothing
- * more is known, or the screen says that it came to nothing (`details.screenNote`). `not_echoed`: never
- * seen, so Enter was never pressed. `indeterminate`: the connection was lost in between; nothing is sent again.
+ * wrote) and goes on. `queued`: it is busy and keeps it for later. `echoed_unconfirmed`: seen on the screen and Enter
+ * pressed, nothing more is known, or the screen says that it came to nothing (`details.screenNote`), or the program ends.
+ * `not_echoed`: never seen, so Enter was never pressed. `indeterminate`: the connection was lost in between; nothing is sent
+ * again.
  */
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
