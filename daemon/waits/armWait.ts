@@ -3,18 +3,14 @@ import { AppError } from "../../protocol/errors.ts";
 import { gapWithin, type StreamGap } from "../../protocol/position.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
 import { trackerOf } from "../panes/vt/vtTracker.ts";
-import type { Scheduler } from "../time/scheduler.ts";
 import type { ActiveWait } from "./activeWait.ts";
-import type { CompiledRegex } from "./compiledRegex.ts";
 import { EchoMask } from "./echoMask.ts";
 import { EchoWatch } from "./echoWatch.ts";
-import type { PredicateSet, PreparedPredicates } from "./predicateSet.ts";
-import type { ArmContext, ArmMoment } from "./predicates/predicate.ts";
-import type { RegexEngine } from "./regexEngine.ts";
+import type { ArmMoment } from "./predicates/predicate.ts";
 import { type ScreenPattern, ScreenWatch } from "./screenWatch.ts";
 import { tailStart } from "./tailStart.ts";
 import type { WaitLimits } from "./waitLimits.ts";
-import type { CheckedRequest } from "./waitRequest.ts";
+import { type ReadyRequest, WaitContext, type WaitHost } from "./waitContext.ts";
 import type { WaitFrom } from "./waitTypes.ts";
 
 export interface WaitStart {
@@ -26,61 +22,27 @@ export interface WaitStart {
 const MAX_ROW_BYTES = 1_024;
 const LF = 0x0a;
 
-export interface ArmOptions {
-  readonly source: OutputSource;
-  readonly request: CheckedRequest;
-  /** In the order of `request.regexes`. */
-  readonly regexes: readonly CompiledRegex[];
-  readonly prepared: PreparedPredicates;
-  readonly scheduler: Scheduler;
-  readonly nowMs: () => number;
-  readonly engine: RegexEngine;
-  readonly limits: WaitLimits;
-  readonly moment: ArmMoment;
-}
-
 /**
  * Arms the predicates, which fill `wait.watches` and `wait.screen`; returns what hides the echo from them, when something is
  * typed. @throws AppError
  */
-export function armWait(wait: ActiveWait, options: ArmOptions): EchoWatch | undefined {
-  const { source, request, engine, limits, moment } = options;
+export function armWait(
+  wait: ActiveWait,
+  host: WaitHost,
+  source: OutputSource,
+  ready: ReadyRequest,
+  moment: ArmMoment,
+): EchoWatch | undefined {
+  const { engine, limits } = host;
+  const { screen: view, excludeEcho: typed } = ready.request;
   const patterns: ScreenPattern[] = [];
-  for (const set of wait.sets) set.arm(contextOf(wait, set, patterns, options), options.prepared);
-  if (request.screen !== undefined && patterns.length > 0) {
-    const { screen: view, excludeEcho: typed } = request;
+  for (const set of wait.sets) {
+    set.arm(new WaitContext(host, source, ready, moment, wait, set, patterns), ready.predicates);
+  }
+  if (view !== undefined && patterns.length > 0) {
     wait.screen = new ScreenWatch({ view, patterns, typed, engine, maxMatchBytes: limits.maxMatchBytes });
   }
-  return echoOf(wait, source, request.excludeEcho, limits, moment.head);
-}
-
-function contextOf(wait: ActiveWait, set: PredicateSet, patterns: ScreenPattern[], options: ArmOptions): ArmContext {
-  const { source, request, regexes, scheduler, engine, limits, moment } = options;
-  return {
-    source,
-    limits,
-    scheduler,
-    engine,
-    moment,
-    pane: request.pane,
-    nowMs: options.nowMs,
-    isWith: (name) => set.asksFor(name),
-    compiled: (analysis) => {
-      const regex = regexes[request.regexes.indexOf(analysis)];
-      if (regex === undefined) throw new AppError("INTERNAL_ERROR", "a regex was not compiled");
-      return regex;
-    },
-    readText: (watch) => void wait.watches.add(watch),
-    readScreen: (pattern) => void patterns.push(pattern),
-    owner: (take) => ({
-      found: (found) => wait.found(() => take(found)),
-      missed: (gap) => wait.onMissed(gapWithin(source.epoch, gap)),
-      failed: (error) => wait.fail(error),
-    }),
-    changed: () => wait.check(),
-    fail: (error) => wait.fail(error),
-    onEnd: (cleanUp) => wait.onEnd(cleanUp),
-  };
+  return echoOf(wait, source, typed, limits, moment.head);
 }
 
 /** Where a request begins to look, and what it has missed before that. @throws AppError INVALID_ARGUMENT */

@@ -15,11 +15,13 @@ import { Admission } from "./admission.ts";
 import { armWait, startOf, type WaitStart } from "./armWait.ts";
 import type { CompiledRegex } from "./compiledRegex.ts";
 import type { EchoWatch } from "./echoWatch.ts";
+import { needsPreparation, NOTHING_PREPARED, type Prepared, preparePredicates } from "./prepared.ts";
 import { RegexEngine } from "./regexEngine.ts";
 import { DEFAULT_WAIT_LIMITS, type WaitLimits } from "./waitLimits.ts";
 import { WaitMetrics, type WaitMetricsSnapshot } from "./waitMetrics.ts";
 import { checkPattern, type WaitPattern } from "./waitPattern.ts";
-import { type CheckedPredicate, checkRequest, type CheckedRequest } from "./waitRequest.ts";
+import type { WaitHost } from "./waitContext.ts";
+import { checkRequest } from "./waitRequest.ts";
 import { WaitTarget } from "./waitTarget.ts";
 import type { ArmedWait, WaitOptions, WaitRequest, WaitResult } from "./waitTypes.ts";
 
@@ -44,14 +46,6 @@ export interface PreparedWait {
 /** Sends, and calls `beforeWrite` in the turn in which the first byte is written (`InputOptions.beforeWrite`). */
 export type Send = (beforeWrite: () => void) => Promise<unknown>;
 
-interface Prepared {
-  readonly request: CheckedRequest;
-  readonly regexes: readonly CompiledRegex[];
-  readonly predicates: Map<CheckedPredicate, Partial<Disposable>>;
-  /** The place among the waits. */
-  readonly release: () => void;
-}
-
 export class WaitManager {
   readonly limits: WaitLimits;
   readonly #clock: Clock;
@@ -60,6 +54,7 @@ export class WaitManager {
   readonly #engine: RegexEngine;
   readonly #metrics: WaitMetrics;
   readonly #admission: Admission;
+  readonly #host: WaitHost;
   readonly #targets = new Map<OutputSource, WaitTarget>();
   #closed = false;
 
@@ -82,6 +77,7 @@ export class WaitManager {
       isDisabled: options.disableRegex,
     });
     this.#admission = new Admission(limits, metrics);
+    this.#host = { clock, scheduler: this.#scheduler, engine: this.#engine, limits };
   }
 
   /** @throws AppError (rejects) INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE, TIMEOUT, NOT_FOUND, CONNECTION_LOST */
@@ -89,7 +85,7 @@ export class WaitManager {
     try {
       const admitted = this.#admit(source, request);
       const arm = (prepared: Prepared) => this.#arm(source, prepared, options, false, undefined).result;
-      return needPreparation(admitted.request).length === 0 ? arm(admitted) : this.#prepare(admitted).then(arm);
+      return needsPreparation(admitted.request) ? this.#prepare(admitted).then(arm) : arm(admitted);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -182,7 +178,7 @@ export class WaitManager {
     const checked = this.#counted(() => checkRequest(request, this.limits));
     const release = this.#admission.enter(source, checked.regexes.length > 0);
     const regexes: CompiledRegex[] = [];
-    const prepared: Prepared = { request: checked, regexes, predicates: new Map(), release };
+    const prepared: Prepared = { request: checked, regexes, predicates: NOTHING_PREPARED, release };
     try {
       for (const analysis of checked.regexes) regexes.push(this.#counted(() => this.#engine.acquire(analysis)));
     } catch (error) {
@@ -193,13 +189,9 @@ export class WaitManager {
   }
 
   async #prepare(prepared: Prepared): Promise<Prepared> {
-    const { request, regexes, predicates } = prepared;
     try {
-      for (const regex of regexes) await regex.ready;
-      for (const predicate of needPreparation(request)) {
-        const known = await predicate.row.prepare?.(predicate.checked, request.pane!);
-        if (known !== undefined) predicates.set(predicate, known);
-      }
+      for (const regex of prepared.regexes) await regex.ready;
+      await preparePredicates(prepared);
     } catch (error) {
       this.#release(prepared);
       throw error;
@@ -229,7 +221,7 @@ export class WaitManager {
     isForSend: boolean,
     before: number | undefined,
   ): ArmedWait {
-    const { request, regexes, predicates, release } = prepared;
+    const { request, regexes, release } = prepared;
     if (options.signal?.aborted === true) {
       this.#release(prepared);
       throw options.signal.reason;
@@ -248,12 +240,10 @@ export class WaitManager {
     const wait = new ActiveWait({ request, target, metrics: this.#metrics, onSettled: release, onFreed });
     this.#metrics.numbers.wait_started_total++;
     if (from.missed !== undefined) wait.onMissed(from.missed);
-    const { limits } = this;
-    const [scheduler, engine, nowMs] = [this.#scheduler, this.#engine, () => this.#clock.nowMs()];
     const moment = { isForSend: isForSend || request.excludeEcho !== undefined, head, start };
     let echo: EchoWatch | undefined;
     try {
-      echo = armWait(wait, { ...prepared, source, prepared: predicates, scheduler, nowMs, engine, limits, moment });
+      echo = armWait(wait, this.#host, source, prepared, moment);
     } catch (error) {
       wait.fail(toAppError(error));
     }
@@ -297,12 +287,5 @@ export class WaitManager {
     }
   }
 }
-
-/** The predicates that have to know something of the pane before anything is typed. */
-const needPreparation = ({ all, anyOf, pane }: CheckedRequest): CheckedPredicate[] => {
-  if (pane === undefined) return [];
-  const sets = all === undefined ? anyOf : [all, ...anyOf];
-  return sets.flatMap(({ predicates }) => predicates.filter(({ row }) => row.prepare !== undefined));
-};
 
 const shuttingDown = (): AppError => new AppError("CONNECTION_LOST", "the daemon is shutting down");

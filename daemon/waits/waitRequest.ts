@@ -72,11 +72,14 @@ function checkSet(
   pane: WaitPane | undefined,
   limits: WaitLimits,
 ): CheckedSet | undefined {
-  const predicates = ROWS.flatMap((row): CheckedPredicate[] => {
+  const predicates: CheckedPredicate[] = [];
+  // A thousand waits may begin in a turn: no closure and no array for each row.
+  for (const row of ROWS) {
     const value: unknown = set[row.field as keyof WaitPredicates];
-    const checked = value === undefined ? undefined : row.check(value, { limits, pane });
-    return checked === undefined ? [] : [{ row, checked }];
-  });
+    if (value === undefined) continue;
+    const checked = row.check(value, { limits, pane });
+    if (checked !== undefined) predicates.push({ row, checked });
+  }
   return predicates.length === 0 ? undefined : { prefix, predicates };
 }
 

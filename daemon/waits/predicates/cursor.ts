@@ -8,7 +8,8 @@ import * as v from "valibot";
 import { AppError } from "../../../protocol/errors.ts";
 import type { OutputSource } from "../../panes/outputSource.ts";
 import type { Capture } from "../../server/tmuxServer.ts";
-import type { Timer } from "../../time/clock.ts";
+import type { Clock, Timer } from "../../time/clock.ts";
+import type { Scheduler } from "../../time/scheduler.ts";
 import { tooMuch } from "../requestErrors.ts";
 import type { WaitPane } from "../waitPane.ts";
 import { type ArmContext, predicate } from "./predicate.ts";
@@ -43,7 +44,7 @@ export const cursor = predicate({
   },
   arm: (wantedMs: number, context) => {
     const watch = CursorWatch.of(context);
-    const armed = { wantedMs, watch, registeredMs: context.nowMs() };
+    const armed = { wantedMs, watch, registeredMs: context.clock.nowMs() };
     context.onEnd(watch.add({ armed, changed: () => context.changed() }));
     return armed;
   },
@@ -63,7 +64,9 @@ interface Member {
 /** Where the cursor of one source stands, for all who wait for it to stand still. */
 class CursorWatch {
   static readonly #all = new WeakMap<OutputSource, CursorWatch>();
-  readonly #host: Pick<ArmContext, "source" | "scheduler" | "nowMs">;
+  readonly #source: OutputSource;
+  readonly #scheduler: Scheduler;
+  readonly #clock: Clock;
   readonly #pane: WaitPane;
   readonly #members = new Set<Member>();
   #unfollow: (() => void) | undefined;
@@ -87,14 +90,15 @@ class CursorWatch {
 
   private constructor(context: ArmContext) {
     if (context.pane === undefined) throw new AppError("INVALID_ARGUMENT", "only a pane has a cursor");
-    const { source, scheduler, nowMs } = context;
-    this.#host = { source, scheduler, nowMs };
+    this.#source = context.source;
+    this.#scheduler = context.scheduler;
+    this.#clock = context.clock;
     this.#pane = context.pane;
   }
 
   /** Nothing has been printed since the last look. */
   get isCurrent(): boolean {
-    return this.#seenSeq === this.#host.source.outputSeq;
+    return this.#seenSeq === this.#source.outputSeq;
   }
 
   /** For how long it had stood there at the last look. */
@@ -105,7 +109,7 @@ class CursorWatch {
   add(member: Member): () => void {
     if (this.#members.size === 0) {
       const plan = (): void => this.#plan();
-      this.#unfollow = this.#host.source.subscribe({
+      this.#unfollow = this.#source.subscribe({
         advanced: plan,
         gap: plan,
         exited: plan,
@@ -136,7 +140,7 @@ class CursorWatch {
     this.#timer = undefined;
     if (dueMs === Infinity) return;
     this.#timerMs = dueMs;
-    this.#timer = this.#host.scheduler.at(dueMs, () => this.#look());
+    this.#timer = this.#scheduler.at(dueMs, () => this.#look());
   }
 
   #dueMs(): number {
@@ -153,7 +157,7 @@ class CursorWatch {
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#isLooking = true;
-    this.#beganMs = this.#host.nowMs();
+    this.#beganMs = this.#clock.nowMs();
     const { server, id } = this.#pane;
     server.capture(id).then(
       (capture) => this.#seen(capture),
@@ -167,7 +171,7 @@ class CursorWatch {
     if (this.#members.size === 0) return;
     if (capture !== undefined) {
       const cell = cellOf(capture);
-      this.#seenMs = this.#host.nowMs();
+      this.#seenMs = this.#clock.nowMs();
       this.#seenSeq = capture.exact ? capture.position.outputSeq : -1;
       if (cell !== this.#cell) this.#sinceMs = this.#seenMs;
       this.#cell = cell;

@@ -8,6 +8,7 @@
 import type * as v from "valibot";
 import type { AppError } from "../../../protocol/errors.ts";
 import type { OutputSource } from "../../panes/outputSource.ts";
+import type { Clock } from "../../time/clock.ts";
 import type { Scheduler } from "../../time/scheduler.ts";
 import type { CompiledRegex } from "../compiledRegex.ts";
 import type { FoundText, WatchOwner } from "../patternWatch.ts";
@@ -117,7 +118,7 @@ export interface ArmContext {
   readonly engine: RegexEngine;
   readonly moment: ArmMoment;
   readonly pane: WaitPane | undefined;
-  readonly nowMs: () => number;
+  readonly clock: Clock;
   /** Whether this predicate must hold together with ours. */
   isWith(name: string): boolean;
   compiled(analysis: RegexAnalysis): CompiledRegex;
