@@ -24,13 +24,13 @@ const SPINNER = `
 
 test("a cursor that stands still while a spinner turns elsewhere, and not one that wanders", async () => {
   const pane = await programPane(sandbox, "spinner", SPINNER);
-  const wandering = await waitIn(sandbox, pane, "--cursor", "0.5", "--timeout", "1.5");
+  const wandering = await waitIn(sandbox, pane, "--cursor", "1.4", "--timeout", "2");
   expect(wandering).toMatchObject({ code: 124 });
   const still = await waitIn(sandbox, pane, "--cursor", "0.5", "--send", "x", "--timeout", "20");
   expect(still).toMatchObject({ code: 0, answer: { matched: [{ predicate: "cursor" }] } });
   expect(still.answer?.elapsedMs).toBeGreaterThanOrEqual(500);
   // Output has not paused for a moment.
-  expect((await waitIn(sandbox, pane, "--stable", "0.5", "--timeout", "1.5")).code).toBe(124);
+  expect((await waitIn(sandbox, pane, "--stable", "1.4", "--timeout", "2")).code).toBe(124);
 });
 
 test("lines that scroll by move it, though it stays in the last row's first column", async () => {
@@ -38,7 +38,7 @@ test("lines that scroll by move it, though it stays in the last row's first colu
   const pane = await programPane(sandbox, "lines", lines);
   // The screen is full from here on.
   await waitIn(sandbox, pane, "--regex", "(?:line\\n){60}", "--from", "tail:200", "--timeout", "20");
-  expect((await waitIn(sandbox, pane, "--cursor", "0.5", "--timeout", "1.5")).code).toBe(124);
+  expect((await waitIn(sandbox, pane, "--cursor", "1.4", "--timeout", "2")).code).toBe(124);
 });
 
 test("where nothing is printed it is as long as the time, and a pane that goes ends the wait", async () => {
