@@ -35,8 +35,6 @@ export interface SocketFollowOptions extends FollowOptions {
   readonly creditBytes?: number | undefined;
 }
 
-/** The daemon sends a sign of life every 15 s; three missing ones mean that the connection is dead. */
-export const IDLE_MS = 45_000;
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 5_000;
 
@@ -47,25 +45,6 @@ export const retryDelayMs = (tries: number): number => {
 };
 
 export const after = (ms: number, run: () => void): Timer => systemClock.callAt(systemClock.nowMs() + ms, run);
-
-/** Resolves after `ms`; rejects with the signal's reason. */
-export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted === true) {
-      reject(signal.reason as Error);
-      return;
-    }
-    const onAbort = (): void => {
-      timer.cancel();
-      reject(signal?.reason as Error);
-    };
-    const timer = after(ms, () => {
-      signal?.removeEventListener("abort", onAbort);
-      resolve();
-    });
-    signal?.addEventListener("abort", onAbort, { once: true });
-  });
-}
 
 interface Base64Decoder {
   from(text: string, encoding: "base64"): Uint8Array;

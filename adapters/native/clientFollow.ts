@@ -1,12 +1,12 @@
 /**
- * A pane's stream over server-sent events as an async iterable. A connection that is lost is made again from the last
- * position that was handed out, so every byte comes once and in order whatever happens between.
+ * A pane's output as an async iterable over server-sent events: a connection that is lost is made again from the last
+ * position, so that every byte comes once and in order whatever happens between.
  */
 import type { StreamEventData } from "../../protocol/api/nativeStream.ts";
 import type { SseEvent } from "../../protocol/text/sse.ts";
-import { decodeBase64, type FollowOptions, type PaneEvent, pause, retryDelayMs } from "./clientEvents.ts";
+import { decodeBase64, type FollowOptions, type PaneEvent } from "./clientEvents.ts";
 import { type HttpCaller, TmuxwireError } from "./clientHttp.ts";
-import { isPassing, sseEvents } from "./clientSse.ts";
+import { clientFollower, streamError } from "./clientStream.ts";
 
 /** @throws TmuxwireError when the daemon refuses; the signal's reason when it aborts */
 export async function* followPane(
@@ -14,52 +14,44 @@ export async function* followPane(
   path: readonly string[],
   options: FollowOptions = {},
 ): AsyncGenerator<PaneEvent, void, void> {
-  const { signal, from, resume = true } = options;
-  let position: string | undefined;
-  let tries = 0;
-  for (;;) {
-    try {
-      for await (const event of connectOnce(http, path, position ?? from, position, options)) {
-        tries = 0;
-        // The daemon is stopping: the pane is not, and what comes next goes on with it.
-        if (event.kind === "closed" && event.code === "CONNECTION_LOST" && resume) break;
-        if (event.kind === "open" && position !== undefined) continue;
-        if (event.kind !== "readiness" && "position" in event) position = event.position;
-        yield event;
-        if (event.kind === "closed") return;
-      }
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (position !== undefined && error instanceof TmuxwireError && error.code === "NOT_FOUND") {
-        yield { kind: "closed", code: error.code, message: error.message };
-        return;
-      }
-      if (!resume || !isPassing(error)) throw error;
-    }
-    if (!resume) throw new TmuxwireError("CONNECTION_LOST", "the stream ended before the pane did");
-    await pause(retryDelayMs(tries), signal);
-    tries += 1;
-  }
-}
-
-async function* connectOnce(
-  http: HttpCaller,
-  path: readonly string[],
-  from: string | undefined,
-  lastEventId: string | undefined,
-  { signal, readiness }: FollowOptions,
-): AsyncGenerator<PaneEvent, void, void> {
-  const query = { from: lastEventId === undefined ? from : undefined, readiness };
+  const { from, readiness, resume = true, signal } = options;
+  let isOpen = false;
   // A gap is handed out with the snapshot that ends it, so that none is handed out twice.
   let gap: PaneEvent | undefined;
-  for await (const seen of sseEvents(http, { path, query, lastEventId, signal }, paneEvent)) {
-    if (seen.kind === "gap") {
-      gap = seen;
-      continue;
+  const follower = clientFollower<PaneEvent>(http, {
+    path,
+    query: (lastEventId) => {
+      gap = undefined;
+      return { from: lastEventId === undefined ? from : undefined, readiness };
+    },
+    decode: (event) => {
+      const seen = paneEvent(event);
+      // The daemon is stopping: the pane is not, and what comes next goes on with it.
+      if (seen?.kind === "closed" && seen.code === "CONNECTION_LOST" && resume)
+        throw new TmuxwireError(seen.code, seen.message);
+      return seen;
+    },
+    resume,
+    signal,
+  });
+  try {
+    for await (const event of follower.events()) {
+      if (event.kind === "gap") {
+        gap = event;
+        continue;
+      }
+      if (gap !== undefined) yield gap;
+      gap = undefined;
+      if (event.kind === "open" && isOpen) continue;
+      isOpen = true;
+      yield event;
+      if (event.kind === "closed") return;
     }
-    if (gap !== undefined) yield gap;
-    gap = undefined;
-    yield seen;
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (!isOpen || !(error instanceof TmuxwireError) || error.code !== "NOT_FOUND")
+      throw streamError(error, "the stream ended before the pane did");
+    yield { kind: "closed", code: error.code, message: error.message };
   }
 }
 

@@ -4,10 +4,9 @@
  * any more, a `reset` with the whole tree comes. `applyTreeEvent` keeps a tree true by these events.
  */
 import type { NativeServerEvent } from "../../protocol/api/nativeTree.ts";
-import type { SseEvent } from "../../protocol/text/sse.ts";
-import { pause, retryDelayMs } from "./clientEvents.ts";
-import { type CallOptions, type HttpCaller, TmuxwireError } from "./clientHttp.ts";
-import { isPassing, sseEvents } from "./clientSse.ts";
+import { SseLoss } from "../client/sseFollower.ts";
+import type { CallOptions, HttpCaller } from "./clientHttp.ts";
+import { clientFollower, streamError } from "./clientStream.ts";
 
 export interface ServerEventsOptions extends CallOptions {
   /** The id of the last event that is known: that of a tree, or of an event. Default: begin with the whole tree. */
@@ -29,27 +28,24 @@ export async function* followServer(
   path: readonly string[],
   options: ServerEventsOptions = {},
 ): AsyncGenerator<ServerEventWithId, void, void> {
-  const { signal, resume = true } = options;
-  let { after } = options;
-  let tries = 0;
-  for (;;) {
-    try {
-      const request = { path, query: { readiness: options.readiness }, lastEventId: after, signal };
-      for await (const told of sseEvents(http, request, eventOf)) {
-        // The daemon stops, and another one may come.
-        if (told.event.type === "closed") break;
-        tries = 0;
-        after = told.id;
-        yield told;
-      }
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (!resume || !isPassing(error)) throw error;
-    }
-    if (!resume) throw new TmuxwireError("CONNECTION_LOST", "the stream ended");
-    await pause(retryDelayMs(tries), signal);
-    tries += 1;
+  const { after, readiness, resume = true, signal } = options;
+  const follower = clientFollower<ServerEventWithId>(http, {
+    path,
+    query: () => ({ readiness }),
+    decode: ({ data, id }) => {
+      const event = JSON.parse(data) as NativeServerEvent;
+      // The daemon stops, and another one may come.
+      if (event.type === "closed") throw new SseLoss("ended");
+      return { id, event };
+    },
+    lastEventId: after,
+    resume,
+    signal,
+  });
+  try {
+    yield* follower.events();
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw streamError(error, "the stream ended");
   }
 }
-
-const eventOf = ({ data, id }: SseEvent): ServerEventWithId => ({ id, event: JSON.parse(data) as NativeServerEvent });

@@ -2,8 +2,10 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { createClient, TmuxwireError } from "../../../adapters/native/client.ts";
+import { systemClock } from "../../../daemon/time/clock.ts";
+import type { SseEvent } from "../../../protocol/text/sse.ts";
 import { decodeBase64, retryDelayMs } from "../../../adapters/native/clientEvents.ts";
-import { readSse } from "../../../adapters/native/clientSse.ts";
+import { SseFollower, SseLoss } from "../../../adapters/client/sseFollower.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
 
@@ -31,6 +33,7 @@ function loaded(path: string, seen = new Set<string>()): Set<string> {
 
 /** What the client loads of ours besides itself. */
 const SHARED = [
+  "adapters/client/sseFollower.ts",
   "daemon/time/clock.ts",
   "protocol/api/applyTreeEvent.ts",
   "protocol/api/nativeFrames.ts",
@@ -53,9 +56,26 @@ const bodyOf = (...chunks: string[]): ReadableStream<Uint8Array> =>
     },
   });
 
+/** One connection: its end is the end, a loss is thrown. */
+const followed = (body: ReadableStream<Uint8Array>, silenceMs: number) => {
+  const follower: SseFollower<SseEvent> = new SseFollower<SseEvent>({
+    open: async () => new Response(body),
+    decode: (event) => event,
+    clock: systemClock,
+    silenceMs,
+    steadyMs: 0,
+    pauseMs: (loss) => {
+      if (!(loss instanceof SseLoss) || loss.reason !== "ended") return undefined;
+      follower.close();
+      return 0;
+    },
+  });
+  return follower;
+};
+
 async function eventsOf(...chunks: string[]) {
-  const events = [];
-  for await (const event of readSse(bodyOf(...chunks), 1_000)) events.push(event);
+  const events: SseEvent[] = [];
+  for await (const event of followed(bodyOf(...chunks), 1_000).events()) events.push(event);
   return events;
 }
 
@@ -74,7 +94,7 @@ describe("events", () => {
 
   test("a body that goes silent is an error", async () => {
     const silent = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => undefined) });
-    await expect(readSse(silent, 20).next()).rejects.toThrow("nothing came");
+    await expect(followed(silent, 20).events().next()).rejects.toThrow("nothing came");
   });
 });
 

@@ -1,9 +1,10 @@
 /**
- * One event stream kept open: it comes back by itself after a loss, says what state it is in, and takes a silence longer
- * than the daemon's signs of life for a loss. `onEvent` may take its time: nothing more is read until it has.
+ * A stream of the page: what state it is in, and when it is tried again. `onEvent` may take its time: nothing more is read
+ * until it has.
  */
-import type { Clock, Timer } from "../../../../daemon/time/clock.ts";
-import { type SseEvent, SseParser } from "../../../../protocol/text/sse.ts";
+import type { Clock } from "../../../../daemon/time/clock.ts";
+import type { SseEvent } from "../../../../protocol/text/sse.ts";
+import { type FollowState, SseFollower } from "../../../client/sseFollower.ts";
 import { ApiError } from "./apiError.ts";
 
 export type LinkState =
@@ -36,137 +37,66 @@ const MAX_EVENT_CHARS = 8_388_608;
 
 export class SseLink {
   readonly #options: SseLinkOptions;
-  #abort: AbortController | undefined;
-  #wake: (() => void) | undefined;
+  readonly #follower: SseFollower<never>;
   #closed = false;
-  #tries = 0;
-  #lastEventId: string | undefined;
 
   constructor(options: SseLinkOptions) {
+    const { open, clock, onEvent } = options;
     this.#options = options;
+    this.#follower = new SseFollower<never>({
+      open,
+      clock,
+      decode: async (event) => {
+        await onEvent(event);
+        return undefined;
+      },
+      silenceMs: LINK_SILENCE_MS,
+      steadyMs: STEADY_MS,
+      maxEventChars: MAX_EVENT_CHARS,
+      pauseMs: (loss, tries) => (isFinal(loss) ? undefined : this.#pauseMs(loss, tries)),
+      onState: (state) => this.#tell(state),
+    });
     void this.#run();
   }
 
   /** Ends a pause between two tries: the person asked, or the machine woke up. */
   retryNow(): void {
-    this.#wake?.();
+    this.#follower.retryNow();
   }
 
   /** Safe to call twice. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#abort?.abort();
-    this.#wake?.();
+    this.#follower.close();
     this.#options.onState({ kind: "closed" });
   }
 
   async #run(): Promise<void> {
-    const { clock, onState } = this.#options;
-    onState({ kind: "connecting" });
-    while (!this.#closed) {
-      // oxlint-disable-next-line no-await-in-loop -- one connection after another
-      const loss = await this.#follow();
-      if (this.#closed) return;
-      if (loss instanceof ApiError && loss.isFinal) {
-        onState({ kind: "refused", status: loss.status, message: loss.message });
-        return;
-      }
-      const retryAtMs = clock.nowMs() + this.#pauseMs(loss);
-      onState({ kind: "lost", retryAtMs, message: loss.message });
-      // oxlint-disable-next-line no-await-in-loop -- a pause between two connections
-      await this.#sleepUntil(retryAtMs);
-    }
-  }
-
-  /** Why it ended. */
-  async #follow(): Promise<Error> {
-    const { open, clock, onState, onEvent } = this.#options;
-    const abort = new AbortController();
-    this.#abort = abort;
-    const watch = new SilenceWatch(clock, () => abort.abort());
-    let liveMs = Number.POSITIVE_INFINITY;
     try {
-      const response = await open(this.#lastEventId, abort.signal);
-      if (response.body === null) throw new Error("the answer has no body");
-      liveMs = clock.nowMs();
-      onState({ kind: "live" });
-      const parser = new SseParser({ maxEventChars: MAX_EVENT_CHARS });
-      const reader = response.body.getReader();
-      for (;;) {
-        // oxlint-disable-next-line no-await-in-loop -- chunks come one after another
-        const { done, value } = await reader.read();
-        if (done) return new Error("the daemon ended the connection");
-        watch.heard();
-        for (const event of parser.push(value)) {
-          if (this.#closed) break;
-          // oxlint-disable-next-line no-await-in-loop -- in order, and no faster than they are taken
-          await onEvent(event);
-          if (event.id !== "") this.#lastEventId = event.id;
-        }
-      }
+      // `decode` hands all events out: nothing comes but the end.
+      await this.#follower.events().next();
     } catch (error) {
-      if (watch.silent) return new Error("nothing came from the daemon for a while");
-      // Browsers each have their own words for it.
-      if (!(error instanceof Error) || error instanceof TypeError) return new Error("the connection broke off");
-      return error;
-    } finally {
-      if (clock.nowMs() - liveMs >= STEADY_MS) this.#tries = 0;
-      watch.cancel();
-      abort.abort();
+      if (!isFinal(error)) throw error;
+      this.#options.onState({ kind: "refused", status: error.status, message: error.message });
     }
   }
 
-  #pauseMs(loss: Error): number {
+  #tell(state: FollowState): void {
+    if (this.#closed) return;
+    if (state.kind !== "lost") this.#options.onState(state);
+    else this.#options.onState({ kind: "lost", retryAtMs: state.retryAtMs, message: messageOf(state.loss) });
+  }
+
+  #pauseMs(loss: unknown, tries: number): number {
     const asked = loss instanceof ApiError ? loss.retryAfterMs : undefined;
-    const doubled = Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** this.#tries++);
+    const doubled = Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** tries);
     return Math.max(asked ?? 0, doubled * (0.5 + this.#options.random() / 2));
   }
-
-  #sleepUntil(atMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        timer.cancel();
-        this.#wake = undefined;
-        resolve();
-      };
-      const timer = this.#options.clock.callAt(atMs, wake);
-      this.#wake = wake;
-    });
-  }
 }
 
-/** One timer however much is heard. */
-class SilenceWatch {
-  readonly #clock: Clock;
-  readonly #onSilence: () => void;
-  #heardMs: number;
-  #timer: Timer;
-  silent = false;
+const isFinal = (loss: unknown): loss is ApiError => loss instanceof ApiError && loss.isFinal;
 
-  constructor(clock: Clock, onSilence: () => void) {
-    this.#clock = clock;
-    this.#onSilence = onSilence;
-    this.#heardMs = clock.nowMs();
-    this.#timer = this.#arm();
-  }
-
-  heard(): void {
-    this.#heardMs = this.#clock.nowMs();
-  }
-
-  cancel(): void {
-    this.#timer.cancel();
-  }
-
-  #arm(): Timer {
-    return this.#clock.callAt(this.#heardMs + LINK_SILENCE_MS, () => {
-      if (this.#clock.nowMs() - this.#heardMs < LINK_SILENCE_MS) {
-        this.#timer = this.#arm();
-        return;
-      }
-      this.silent = true;
-      this.#onSilence();
-    });
-  }
-}
+/** Browsers each have their own words for a connection that breaks. */
+const messageOf = (loss: unknown): string =>
+  loss instanceof Error && !(loss instanceof TypeError) ? loss.message : "the connection broke off";

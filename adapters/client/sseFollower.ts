@@ -1,0 +1,208 @@
+/**
+ * One event stream kept open, for the typed client and the pages: it comes back by itself after a loss, goes on after the
+ * last event that was taken, and takes a silence longer than the daemon's signs of life for a loss. Nothing more is read
+ * until the reader asks for it. Runs in browsers and Node alike.
+ */
+import type { Clock, Timer } from "../../daemon/time/clock.ts";
+import { type SseEvent, SseParser } from "../../protocol/text/sse.ts";
+
+export type FollowState =
+  | { readonly kind: "connecting" }
+  | { readonly kind: "live" }
+  /** It will be tried again at `retryAtMs` of the clock. */
+  | { readonly kind: "lost"; readonly retryAtMs: number; readonly loss: unknown };
+
+/** A connection that was there and is not any more. */
+export class SseLoss extends Error {
+  readonly reason: "ended" | "silent" | "cut";
+
+  constructor(reason: SseLoss["reason"], cause?: unknown) {
+    // Browsers each have their own words for a connection that breaks: they come as a TypeError.
+    const said = cause instanceof Error && !(cause instanceof TypeError) ? cause.message : WORDS[reason];
+    super(said, cause === undefined ? undefined : { cause });
+    this.name = "SseLoss";
+    this.reason = reason;
+  }
+}
+
+const WORDS: Readonly<Record<SseLoss["reason"], string>> = {
+  ended: "the daemon ended the connection",
+  silent: "nothing came from the daemon for a while",
+  cut: "the connection broke off",
+};
+
+export interface SseFollowerOptions<Decoded> {
+  /** A response whose status is good. What it throws is a loss. */
+  readonly open: (lastEventId: string | undefined, signal: AbortSignal) => Promise<Response>;
+  /** Undefined: nobody is told of it. What it throws is a loss, and the event is asked for again. */
+  readonly decode: (event: SseEvent) => Decoded | undefined | Promise<Decoded | undefined>;
+  readonly clock: Clock;
+  readonly silenceMs: number;
+  /** How long to wait before the next try; undefined: it would be in vain, and the loss is thrown. */
+  readonly pauseMs: (loss: unknown, tries: number) => number | undefined;
+  /** A connection that held this long was a good one: the next loss is its own. 0: one that brought an event. */
+  readonly steadyMs: number;
+  /** Where to go on at first. */
+  readonly lastEventId?: string | undefined;
+  readonly maxEventChars?: number | undefined;
+  readonly onState?: ((state: FollowState) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export class SseFollower<Decoded> {
+  readonly #options: SseFollowerOptions<Decoded>;
+  #abort: AbortController | undefined;
+  #wake: (() => void) | undefined;
+  #closed = false;
+  #tries = 0;
+  #lastEventId: string | undefined;
+
+  constructor(options: SseFollowerOptions<Decoded>) {
+    this.#options = options;
+    this.#lastEventId = options.lastEventId;
+  }
+
+  /** Ends a pause between two tries. */
+  retryNow(): void {
+    this.#wake?.();
+  }
+
+  /** Ends `events`. Safe to call twice. */
+  close(): void {
+    this.#closed = true;
+    this.#abort?.abort();
+    this.#wake?.();
+  }
+
+  /** Once. @throws the loss after which nothing is tried; the signal's reason when it aborts */
+  async *events(): AsyncGenerator<Decoded, void, void> {
+    const { clock, pauseMs, onState, signal } = this.#options;
+    const onAbort = (): void => this.close();
+    signal?.addEventListener("abort", onAbort, { once: true });
+    try {
+      signal?.throwIfAborted();
+      onState?.({ kind: "connecting" });
+      while (!this.#closed) {
+        let loss: unknown;
+        try {
+          yield* this.#connection();
+          loss = new SseLoss("ended");
+        } catch (error) {
+          loss = error;
+        }
+        if (this.#closed) break;
+        const waitMs = pauseMs(loss, this.#tries);
+        if (waitMs === undefined) throw loss;
+        this.#tries += 1;
+        const retryAtMs = clock.nowMs() + waitMs;
+        onState?.({ kind: "lost", retryAtMs, loss });
+        // oxlint-disable-next-line no-await-in-loop -- a pause between two connections
+        await this.#sleepUntil(retryAtMs);
+      }
+      signal?.throwIfAborted();
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  async *#connection(): AsyncGenerator<Decoded, void, void> {
+    const { open, clock, silenceMs, steadyMs, onState, maxEventChars } = this.#options;
+    const abort = new AbortController();
+    this.#abort = abort;
+    const watch = new SilenceWatch(clock, silenceMs, () => abort.abort());
+    let liveMs = Number.POSITIVE_INFINITY;
+    try {
+      const { body } = await open(this.#lastEventId, abort.signal);
+      if (body === null) throw new SseLoss("cut", new Error("the answer has no body"));
+      liveMs = clock.nowMs();
+      onState?.({ kind: "live" });
+      const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
+      // The body of a response ends with its request; one that is not a response's is told here.
+      abort.signal.addEventListener("abort", () => void reader.cancel().catch(() => undefined), { once: true });
+      const parser = new SseParser(maxEventChars === undefined ? {} : { maxEventChars });
+      for (;;) {
+        // oxlint-disable-next-line no-await-in-loop -- chunks come one after another
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          throw new SseLoss("cut", error);
+        });
+        if (done) break;
+        watch.heard();
+        // oxlint-disable-next-line no-await-in-loop -- and events in their order
+        yield* this.#taken(parser.push(value));
+      }
+      if (watch.silent) throw new SseLoss("silent");
+    } catch (error) {
+      throw watch.silent ? new SseLoss("silent") : error;
+    } finally {
+      if (steadyMs > 0 && clock.nowMs() - liveMs >= steadyMs) this.#tries = 0;
+      watch.cancel();
+      abort.abort();
+    }
+  }
+
+  async *#taken(events: readonly SseEvent[]): AsyncGenerator<Decoded, void, void> {
+    const { decode, steadyMs } = this.#options;
+    for (const event of events) {
+      if (this.#closed) return;
+      const result = decode(event);
+      // oxlint-disable-next-line no-await-in-loop -- in order, and no faster than they are taken
+      const decoded = result instanceof Promise ? await result : result;
+      if (decoded !== undefined) yield decoded;
+      if (event.id !== "") this.#lastEventId = event.id;
+      if (steadyMs === 0) this.#tries = 0;
+    }
+  }
+
+  #sleepUntil(atMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#closed) {
+        resolve();
+        return;
+      }
+      const wake = (): void => {
+        timer.cancel();
+        this.#wake = undefined;
+        resolve();
+      };
+      const timer = this.#options.clock.callAt(atMs, wake);
+      this.#wake = wake;
+    });
+  }
+}
+
+/** One timer however much is heard. */
+class SilenceWatch {
+  readonly #clock: Clock;
+  readonly #silenceMs: number;
+  readonly #onSilence: () => void;
+  #heardMs: number;
+  #timer: Timer;
+  silent = false;
+
+  constructor(clock: Clock, silenceMs: number, onSilence: () => void) {
+    this.#clock = clock;
+    this.#silenceMs = silenceMs;
+    this.#onSilence = onSilence;
+    this.#heardMs = clock.nowMs();
+    this.#timer = this.#arm();
+  }
+
+  heard(): void {
+    this.#heardMs = this.#clock.nowMs();
+  }
+
+  cancel(): void {
+    this.#timer.cancel();
+  }
+
+  #arm(): Timer {
+    return this.#clock.callAt(this.#heardMs + this.#silenceMs, () => {
+      if (this.#clock.nowMs() - this.#heardMs < this.#silenceMs) {
+        this.#timer = this.#arm();
+        return;
+      }
+      this.silent = true;
+      this.#onSilence();
+    });
+  }
+}
