@@ -14,6 +14,7 @@ import {
   RECONNECT_MIN_MS,
 } from "../../protocol/limits.ts";
 import type { ServerState } from "../server/tmuxServer.ts";
+import { AskOnce } from "../time/askOnce.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 import { type Checkup, ConnectionChecker } from "./checkup.ts";
 import type { ControlConnection } from "./controlConnection.ts";
@@ -57,8 +58,8 @@ export class Supervisor {
   #readyMs = 0;
   #quickLosses = 0;
   #retryMs = RECONNECT_MIN_MS;
-  #checking: Promise<void> | undefined;
-  #nextCheck: Promise<void> | undefined;
+  /** What is asked already may have been answered before something happened. */
+  readonly #checking = new AskOnce(() => this.#checkNow());
   #timer: Timer | undefined;
   /** The timer is that of the next try. */
   #isWaiting = false;
@@ -112,18 +113,7 @@ export class Supervisor {
    * when tmux has answered, or has not within a second. One question is under way, and one more at most.
    */
   check(): Promise<void> {
-    if (this.#checking === undefined) {
-      this.#checking = this.#checkNow().finally(() => {
-        this.#checking = undefined;
-      });
-      return this.#checking;
-    }
-    // What is asked already may have been answered before something happened.
-    this.#nextCheck ??= this.#checking.then(() => {
-      this.#nextCheck = undefined;
-      return this.check();
-    });
-    return this.#nextCheck;
+    return this.#checking.now();
   }
 
   /** Something came from tmux. */

@@ -14,6 +14,7 @@ import { ControlConnection, type ControlConnectionOptions } from "../connection/
 import { createNonce } from "../connection/framing.ts";
 import { Supervisor } from "../connection/supervisor.ts";
 import { introduce } from "../connection/tmuxFeatures.ts";
+import { AskOnce } from "../time/askOnce.ts";
 import type { Clock } from "../time/clock.ts";
 import type { AttachGate } from "./attachGate.ts";
 import { clientCheckup } from "./clientCheck.ts";
@@ -60,8 +61,15 @@ export class GuestBase {
   #hadCompany = false;
   /** Links whose output this connection carries. */
   readonly #loans = new Set<object>();
-  #asking = false;
-  #askAgain = false;
+  /** The connection that told of the last change of who is there. */
+  #noticedBy: ControlConnection | undefined;
+  /** A failure is the connection's: the next one asks anew. */
+  readonly #presenceAsked = new AskOnce(async () => {
+    const connection = this.#noticedBy;
+    if (connection === undefined) return;
+    await this.#askPresence(connection);
+    await this.#reconsider(connection);
+  });
   #epoch = "";
   #retryCode = "";
   /** Tells the gate that the client which is being started has been answered. */
@@ -237,28 +245,11 @@ export class GuestBase {
       return;
     }
     const isPresence = kind === "sessions-changed" || kind === "client-session-changed" || kind === "client-detached";
-    if (isPresence) this.#presenceChanged(connection);
+    if (isPresence) {
+      this.#noticedBy = connection;
+      this.#presenceAsked.soon();
+    }
     this.#options.onNotification(notification, connection);
-  }
-
-  /** One question at a time, and one more when something changed meanwhile. */
-  #presenceChanged(connection: ControlConnection): void {
-    this.#askAgain = true;
-    if (this.#asking) return;
-    this.#asking = true;
-    const ask = async (): Promise<void> => {
-      while (this.#askAgain) {
-        this.#askAgain = false;
-        await this.#askPresence(connection);
-        await this.#reconsider(connection);
-      }
-    };
-    // A failure is the connection's: the next one asks anew.
-    ask()
-      .catch(() => undefined)
-      .finally(() => {
-        this.#asking = false;
-      });
   }
 
   async #askPresence(connection: ControlConnection): Promise<void> {

@@ -19,6 +19,7 @@ import {
 import type { PaneId, WindowId } from "../../protocol/ids.ts";
 import type { Checkup } from "../connection/checkup.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
+import { AskOnce } from "../time/askOnce.ts";
 import type { Clock } from "../time/clock.ts";
 import { ExitSettler } from "./exitSettler.ts";
 import { TTY_DIRECTORY, TtyWatch } from "./guestTtys.ts";
@@ -28,7 +29,6 @@ import type { AttachedHub } from "./hubStartup.ts";
 import { lastUsed, sweepHub } from "./hubSweep.ts";
 import { Inventory } from "./inventory.ts";
 import { InventoryRefresher } from "./inventoryRefresher.ts";
-import { PaneLook } from "./paneLook.ts";
 import type { PaneRegistry } from "./paneRegistry.ts";
 import { lookForEnd } from "./serverEnd.ts";
 import type { ServerListeners } from "./serverListeners.ts";
@@ -53,7 +53,7 @@ export class InventoryKeeper {
   readonly #options: InventoryKeeperOptions;
   readonly #refresher: InventoryRefresher;
   readonly #titles: TitleWatch;
-  readonly #dead: PaneLook<DeadPane>;
+  readonly #dead: AskOnce;
   readonly #settler: ExitSettler;
   readonly #ttys: TtyWatch;
   readonly #guard: HubGuard;
@@ -77,24 +77,19 @@ export class InventoryKeeper {
       onComplete: options.onComplete,
       onError,
     });
-    const titles = new PaneLook({
-      ask: () => this.#panesWhere(titleTold(this.requireHub().hookIndex)),
-      found: (panes) => this.#titlesChanged(panes),
+    const titles = new AskOnce(
+      async () => this.#titlesChanged(await this.#panesWhere(titleTold(this.requireHub().hookIndex))),
       onError,
-    });
-    this.#titles = new TitleWatch({ clock: options.clock, look: () => titles.look() });
-    this.#dead = new PaneLook({
-      ask: async () => {
-        const listing = listPanesWhere("#{pane_dead}", DEAD_PANES_FORMAT);
-        return decodeDeadPanes((await this.requireHub().connection.command(listing)).body);
-      },
-      found: (panes) => this.#foundDead(panes),
-      onError,
-    });
+    );
+    this.#titles = new TitleWatch({ clock: options.clock, look: () => titles.soon() });
+    this.#dead = new AskOnce(async () => {
+      const listing = listPanesWhere("#{pane_dead}", DEAD_PANES_FORMAT);
+      this.#foundDead(decodeDeadPanes((await this.requireHub().connection.command(listing)).body));
+    }, onError);
     this.#settler = new ExitSettler({
       clock: options.clock,
       serverPid: () => (this.#hub === undefined ? undefined : this.#identity?.pid),
-      look: () => this.#dead.look(),
+      look: () => this.#dead.soon(),
     });
     const { panes, log } = options;
     const onMoved = (): void => this.#refresher.topologyChanged();
@@ -183,7 +178,7 @@ export class InventoryKeeper {
 
   /** A hook can be missed (see `PaneEvent`): dead panes are looked for now and then, on a connection that is alive. */
   beat(): void {
-    this.#dead.look();
+    this.#dead.soon();
     if (this.#hub !== undefined) this.#guard.beat(this.#hub);
   }
 
