@@ -2,20 +2,13 @@
  * Whether the system lets this process open enough files to serve anything: told at the start, because one that runs out
  * on the way fails wherever it happens to be.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { descriptorLimit } from "../../daemon/host/descriptorLimit.ts";
 import { AppError } from "../../protocol/errors.ts";
 
 /** Each pane, connection and subscriber takes some; a thousand is what systems give at least. */
 export const ENOUGH_DESCRIPTORS = 1_024;
 /** Loading everything takes a hundred at once, an idle daemon keeps fifty, and clients want some as well. */
 const LEAST_DESCRIPTORS = 256;
-
-/** The soft limit on open files; undefined where the system does not tell. */
-export function descriptorLimit(): number | undefined {
-  const limits = existsSync("/proc/self/limits") ? readFileSync("/proc/self/limits", "utf8") : "";
-  const soft = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
-  return soft === undefined ? undefined : Number(soft);
-}
 
 /** @throws AppError CONFIGURATION_INVALID */
 export function requireDescriptors(limit = descriptorLimit()): void {

@@ -2,9 +2,11 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { probeTmuxVersion } from "../../daemon/connection/tmuxVersion.ts";
+import { descriptorLimit } from "../../daemon/host/descriptorLimit.ts";
+import { localHost } from "../../daemon/host/localHost.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
-import { descriptorLimit, ENOUGH_DESCRIPTORS, requireDescriptors } from "./descriptors.ts";
 import { fail, type Finding, ok, warn } from "../serving/findings.ts";
+import { ENOUGH_DESCRIPTORS, requireDescriptors } from "./descriptors.ts";
 import type { Io } from "./io.ts";
 
 /** As package.json's `engines` says. */
@@ -53,5 +55,5 @@ export function sessionCheck({ env, platform }: Io): Finding {
 }
 
 export async function tmuxCheck({ env }: Io): Promise<Finding> {
-  return ok("tmux", await probeTmuxVersion("tmux", paneEnvironment(env)));
+  return ok("tmux", await probeTmuxVersion("tmux", paneEnvironment(env), localHost().clients.run));
 }

@@ -38,7 +38,7 @@ export async function startDashboard(dashboard: DashboardConfig, context: StartC
     availability: {
       level: dashboard.availability,
       programs: new Set(dashboard.agentPrograms),
-      runsProgram: paneRunsProgram,
+      runsProgram: (pid, names) => paneRunsProgram(pid, names, server.processes),
     },
     pageDirectory: fileURLToPath(new URL("../dashboard/page", import.meta.url)),
     clock: systemClock,

@@ -7,7 +7,7 @@ import type { Server } from "node:http";
 import type { ListenOptions as Address } from "node:net";
 import type { HttpBindings, WebSocketServerLike } from "@hono/node-server";
 import type { Log } from "../../daemon/ops/log.ts";
-import { listenerOf } from "../../daemon/host/processTable.ts";
+import { localHost } from "../../daemon/host/localHost.ts";
 import { prepareSocketPath } from "../../daemon/server/socketPath.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -48,7 +48,7 @@ export function inheritedDescriptors(env: Readonly<Record<string, string | undef
 export async function requireFreeSocket(socketPath: string): Promise<void> {
   prepareSocketPath(socketPath, { setting: "--socket or TMUXWIRE_SOCKET" });
   if (!isThere(socketPath) || !(await isAnswering(socketPath))) return;
-  const pid = listenerOf(socketPath);
+  const pid = localHost().sockets.listenerOf(socketPath);
   const who = pid === undefined ? "" : ` (process ${pid})`;
   throw new AppError(
     "CONFIGURATION_INVALID",

@@ -1,7 +1,7 @@
 /** Checks of tmux servers: the sockets of ours, hubs that a daemon left behind, guests. */
 import { existsSync, lstatSync } from "node:fs";
 import { dirname } from "node:path";
-import { openPipeTransport } from "../../daemon/host/transport.ts";
+import { localHost } from "../../daemon/host/localHost.ts";
 import type { GuestConfig } from "../../daemon/ops/daemonConfig.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { HUB_PREFIX } from "../../daemon/server/hub.ts";
@@ -75,7 +75,7 @@ interface Listed {
 function listSessions(path: string, env: CheckInputs["env"]): Promise<Listed[]> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    const transport = openPipeTransport({
+    const transport = localHost().clients.openShort({
       tmux: "tmux",
       args: ["-S", path, "list-sessions", "-F", "#{session_attached} #{session_name}"],
       env: paneEnvironment(env),

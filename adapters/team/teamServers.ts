@@ -3,7 +3,8 @@
  * sessions live in tmux, so leaving costs nothing but the connection. Asking about a team that has no server starts none.
  */
 import { isAbsolute, join } from "node:path";
-import { listenerOf } from "../../daemon/host/processTable.ts";
+import type { Host } from "../../daemon/host/host.ts";
+import { localHost } from "../../daemon/host/localHost.ts";
 import { saysGone, trySocket } from "../../daemon/server/guestSocket.ts";
 import { type OwnedServerOptions, startOwnedServer } from "../../daemon/server/ownedServer.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
@@ -23,6 +24,8 @@ export interface TeamServersOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly ringBytes?: number | undefined;
+  /** Default: this machine. */
+  readonly host?: Host | undefined;
   readonly log?: ((team: string) => (event: string, fields: object) => void) | undefined;
   readonly start?: ((options: OwnedServerOptions) => Promise<TmuxServer>) | undefined;
   readonly idleMs?: number | undefined;
@@ -37,6 +40,7 @@ interface Entry {
 
 export class TeamServers {
   readonly #options: TeamServersOptions;
+  readonly #host: Host;
   readonly #open = new Map<string, Entry>();
   #timer: Timer | undefined;
   #closed = false;
@@ -45,6 +49,7 @@ export class TeamServers {
     if (!isAbsolute(options.rootDir))
       throw new AppError("CONFIGURATION_INVALID", "the teams' directory must be absolute");
     this.#options = options;
+    this.#host = options.host ?? localHost();
   }
 
   get openCount(): number {
@@ -65,9 +70,11 @@ export class TeamServers {
     const open = await this.#open.get(teamId)?.server.catch(() => undefined);
     // One whose server has just ended is connected to anew by itself, but until then it has none.
     if (open === undefined || !(await answers(open))) {
-      const refusal = await trySocket(this.socketPath(teamId));
+      const { sockets } = this.#host;
+      const refusal = await trySocket(sockets, this.socketPath(teamId));
       // A server whose socket's file was deleted lives, and gets it back when it is reached.
-      const isGone = refusal !== undefined && saysGone(refusal) && listenerOf(this.socketPath(teamId)) === undefined;
+      const isGone =
+        refusal !== undefined && saysGone(refusal) && sockets.listenerOf(this.socketPath(teamId)) === undefined;
       if (isGone) return run(undefined);
     }
     return this.#withEntry(teamId, run);
@@ -123,7 +130,8 @@ export class TeamServers {
     const { env, clock, log, ringBytes, start = startOwnedServer } = this.#options;
     const socketPath = this.socketPath(teamId);
     const command = `tmux -f /dev/null -S ${socketPath} start-server`;
-    const request = { socketPath, env, clock, ringBytes, log: log?.(teamId), serverOptions: SERVER_OPTIONS };
+    const own = { socketPath, env, clock, ringBytes, host: this.#host, log: log?.(teamId) };
+    const request = { ...own, serverOptions: SERVER_OPTIONS };
     const server = onTmux(command, () => start(request));
     const entry: Entry = { server, users: 0, lastUsedMs: clock.nowMs() };
     this.#open.set(teamId, entry);

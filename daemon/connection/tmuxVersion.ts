@@ -1,10 +1,9 @@
 /**
- * Which tmux this is, asked once at start-up: `tmux -V` (one of the few places that may start a process). Everything
+ * Which tmux this is, asked once at start-up: `tmux -V`. Everything
  * older than 3.2 lacks attach flags, pausing and `run-shell -C` (docs/tmuxFacts.md, Versions).
  */
-import { execFile } from "node:child_process";
 import { AppError } from "../../protocol/errors.ts";
-import { countSpawn } from "../host/spawnCount.ts";
+import type { RunProgram } from "../host/runProgram.ts";
 
 const numbered = (major: number, minor: number): number => major * 100 + minor;
 
@@ -20,41 +19,38 @@ const MAX_ANSWER_CHARS = 100;
  * The whole answer, for instance `tmux 3.3a`.
  * @throws AppError TMUX_UNAVAILABLE when there is no tmux, or it is too old.
  */
-export function probeTmuxVersion(tmux: string, env: Readonly<Record<string, string>>): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(tmux, ["-V"], { env: { ...env }, timeout: ANSWER_WITHIN_MS }, (error, stdout) => {
-      if (error !== null) {
-        const missing = error.code === "ENOENT";
-        reject(
-          new AppError(
-            "TMUX_UNAVAILABLE",
-            missing
-              ? `${tmux} was not found: install tmux ${MIN_NAME} or newer (Debian: apt-get install tmux, macOS: brew install tmux)`
-              : `${tmux} -V failed: ${error.message.split("\n")[0]}`,
-            { cause: error, details: { reason: missing ? "tmux_not_installed" : "tmux_fails" } },
-          ),
-        );
-        return;
-      }
-      const version = stdout.trim();
-      const verdict = judgeVersion(version);
-      if (verdict === "supported") resolve(version);
-      else reject(verdict === "too_old" ? tooOld(version) : unknown(tmux, version));
-    });
-    countSpawn(child.pid);
-  });
+export async function probeTmuxVersion(
+  tmux: string,
+  env: Readonly<Record<string, string>>,
+  run: RunProgram,
+): Promise<string> {
+  const { failure, stdout } = await run(tmux, ["-V"], env, { timeoutMs: ANSWER_WITHIN_MS });
+  if (failure !== undefined) {
+    const missing = failure.code === "ENOENT";
+    throw new AppError(
+      "TMUX_UNAVAILABLE",
+      missing
+        ? `${tmux} was not found: install tmux ${MIN_NAME} or newer (Debian: apt-get install tmux, macOS: brew install tmux)`
+        : `${tmux} -V failed: ${failure.message.split("\n")[0]}`,
+      { cause: failure, details: { reason: missing ? "tmux_not_installed" : "tmux_fails" } },
+    );
+  }
+  const version = stdout.trim();
+  const verdict = judgeVersion(version);
+  if (verdict === "supported") return version;
+  throw verdict === "too_old" ? tooOld(version) : unknown(tmux, version);
 }
 
 /** The version of a program that is known to be tmux; undefined when it does not say one. */
-export function askVersion(program: string, env: Readonly<Record<string, string>>): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const child = execFile(program, ["-V"], { env: { ...env }, timeout: ANSWER_WITHIN_MS }, (error, stdout) => {
-      // Up to 3.3a it begins with the name that it was started by: `exe 3.3a` for `/proc/PID/exe`.
-      const version = stdout.trim().replace(/^\S+ /, "tmux ");
-      resolve(error === null && judgeVersion(version) !== "unknown" ? version : undefined);
-    });
-    countSpawn(child.pid);
-  });
+export async function askVersion(
+  program: string,
+  env: Readonly<Record<string, string>>,
+  run: RunProgram,
+): Promise<string | undefined> {
+  const { failure, stdout } = await run(program, ["-V"], env, { timeoutMs: ANSWER_WITHIN_MS });
+  // Up to 3.3a it begins with the name that it was started by: `exe 3.3a` for a path that ends so.
+  const version = stdout.trim().replace(/^\S+ /, "tmux ");
+  return failure === undefined && judgeVersion(version) !== "unknown" ? version : undefined;
 }
 
 const tooOld = (version: string): AppError =>

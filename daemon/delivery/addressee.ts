@@ -5,6 +5,7 @@
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
+import type { HostProcesses } from "../host/hostProcesses.ts";
 import {
   addresseeOf,
   bytesRead,
@@ -31,6 +32,7 @@ export interface AddresseeRequest {
 }
 
 export class Addressee {
+  readonly #processes: HostProcesses;
   readonly #mark: ForegroundMark | undefined;
   readonly #endSigns: EndSigns | undefined;
   /** For tmux, at the moment of the write. */
@@ -39,11 +41,15 @@ export class Addressee {
   readonly isAgent: boolean;
 
   constructor(
+    processes: HostProcesses,
     mark: ForegroundMark | undefined,
     condition: PaneCondition,
     isAgent: boolean,
-    endSigns = mark === undefined || !isAgent ? undefined : new EndSigns([mark.leader.pid, mark.program.pid]),
+    endSigns = mark === undefined || !isAgent
+      ? undefined
+      : new EndSigns([mark.leader.pid, mark.program.pid], processes),
   ) {
+    this.#processes = processes;
     this.#mark = mark;
     this.#endSigns = endSigns;
     this.condition = condition;
@@ -52,12 +58,12 @@ export class Addressee {
 
   /** For a program that changes its name: the process alone counts. */
   whateverItsName(): Addressee {
-    return new Addressee(this.#mark, { pid: this.condition.pid }, this.isAgent, this.#endSigns);
+    return new Addressee(this.#processes, this.#mark, { pid: this.condition.pid }, this.isAgent, this.#endSigns);
   }
 
   /** It goes on although it looked as if it ended. */
   goingOn(): Addressee {
-    return new Addressee(this.#mark, this.condition, this.isAgent, this.#endSigns?.renewed());
+    return new Addressee(this.#processes, this.#mark, this.condition, this.isAgent, this.#endSigns?.renewed());
   }
 
   /** An agent that has been told to end, or has begun to, as far as the system tells. */
@@ -72,17 +78,17 @@ export class Addressee {
 
   /** How much has been read in the foreground so far; undefined where the system does not tell. */
   get bytesRead(): number | undefined {
-    return this.#mark === undefined ? undefined : bytesRead(this.#mark);
+    return this.#mark === undefined ? undefined : bytesRead(this.#mark, this.#processes);
   }
 
   /** It has, or wants, a processor at this moment. */
   get isRunning(): boolean {
-    return this.#mark !== undefined && isOnProcessor(this.#mark.program);
+    return this.#mark !== undefined && isOnProcessor(this.#mark.program, this.#processes);
   }
 
   /** It reads no more, as far as the system tells. */
   get isGone(): boolean {
-    return this.#mark !== undefined && !isStillForeground(this.#mark);
+    return this.#mark !== undefined && !isStillForeground(this.#mark, this.#processes);
   }
 
   /** @throws AppError WRONG_STATE */
@@ -109,7 +115,7 @@ export async function findAddressee(
   const condition: PaneCondition = { pid, command: command === "" ? undefined : command };
   if (pid === undefined || processes === undefined) {
     if (isAgent && SHELL_NAME.test(command)) throw shellInFront(pane);
-    return new Addressee(undefined, condition, isAgent);
+    return new Addressee(server.processes, undefined, condition, isAgent);
   }
   const program = addresseeOf(processes, names);
   if (program === undefined)
@@ -118,7 +124,7 @@ export async function findAddressee(
   if (request.process !== undefined && !isAmong(processes, request.process)) {
     throw programChanged(pane, "another program reads from the pane than the one that was meant; look at the pane");
   }
-  return new Addressee(markOf(pid, processes, program), condition, isAgent);
+  return new Addressee(server.processes, markOf(pid, processes, program), condition, isAgent);
 }
 
 /** Where the system does not tell of processes, tmux's name for the foreground is all there is. */

@@ -25,6 +25,7 @@ export interface ProcessStat {
   readonly name: string;
   /** One letter: `Z` and `X` have ended, `T` and `t` are stopped. */
   readonly state: string;
+  readonly parent: number;
   readonly group: number;
   /** The terminal it belongs to; 0 for none. */
   readonly terminal: number;
@@ -104,11 +105,12 @@ function parseStat(text: string | undefined): ProcessStat | undefined {
   const [, pid, name, rest] = /^(\d+) \((.*)\) (.*)/s.exec(text ?? "") ?? [];
   if (pid === undefined || name === undefined || rest === undefined) return undefined;
   const fields = rest.split(" ");
-  const [state = "", , group, , terminal, foregroundGroup] = fields;
+  const [state = "", parent, group, , terminal, foregroundGroup] = fields;
   return {
     pid: Number(pid),
     name,
     state,
+    parent: Number(parent),
     group: Number(group),
     terminal: Number(terminal),
     foregroundGroup: Number(foregroundGroup),

@@ -1,16 +1,9 @@
 /**
- * How a control client is run: `tmux -CC` on a pty (the kernel tells tmux when we die, docs/tmuxFacts.md 3) or
- * `tmux -C` on pipes (bench baseline, and platforms without the native module). The only file that imports node-pty,
- * and one of the few that may start a process: it starts the control client, and with it an owned server.
+ * A control client of tmux as a byte stream, and how one is asked for: `tmux -CC` on a pty (`ptyTransport.ts`) or `tmux -C`
+ * on pipes (`pipeTransport.ts`).
  */
-import { spawn as spawnChild } from "node:child_process";
-import { writeSync } from "node:fs";
-import { type IPty, spawn as spawnPty } from "@homebridge/node-pty-prebuilt-multiarch";
-import { BusyPoll } from "../time/busyPoll.ts";
-import { type Clock, systemClock } from "../time/clock.ts";
+import type { BusyPoll } from "../time/busyPoll.ts";
 import { launcher } from "./launcher.ts";
-import { PtyWriter } from "./ptyWriter.ts";
-import { countSpawn } from "./spawnCount.ts";
 
 export interface TransportOptions {
   /** The tmux executable. */
@@ -40,108 +33,12 @@ export interface Transport {
 
 export type OpenTransport = (options: TransportOptions) => Transport;
 
-/** What the pty module has besides its typings. */
-interface PtyInternals {
-  readonly fd: number;
-  /** Closes our end at once; SIGHUP for the client follows. */
-  destroy(): void;
-  readonly _socket: { readonly destroyed: boolean };
-}
-
-/** Writes what fits into the pty and returns how much that was; a pty that is gone takes everything. */
-function writeWhatFits(pty: IPty, bytes: Uint8Array): number {
-  const { fd, _socket } = pty as unknown as PtyInternals;
-  // The descriptor is closed with the stream, before `onExit`: its number may be another file's by now.
-  if (_socket.destroyed) return bytes.length;
-  try {
-    return writeSync(fd, bytes);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return code === "EAGAIN" || code === "EINTR" ? 0 : bytes.length;
-  }
-}
-
-function commandLine(options: TransportOptions, mode: string): { readonly file: string; readonly args: string[] } {
+/** What is executed: the launcher, which becomes tmux in this mode. */
+export function commandLine(
+  options: TransportOptions,
+  mode: string,
+): { readonly file: string; readonly args: string[] } {
   const { tmux, tmuxVersion, env } = options;
   const [file = tmux, ...args] = [...launcher(env, tmuxVersion), tmux, mode, ...options.args];
   return { file, args };
 }
-
-/** `tmux -CC` on a pty. */
-export const ptyTransport =
-  (clock: Clock): OpenTransport =>
-  (options) => {
-    const { file, args } = commandLine(options, "-CC");
-    const pty = spawnPty(file, args, {
-      // null gives Buffers; the typings know strings only.
-      encoding: null,
-      env: { ...options.env },
-      cwd: options.cwd,
-      name: "xterm-256color",
-      cols: 80,
-      rows: 24,
-    });
-    countSpawn(pty.pid);
-    let closed = false;
-    const writer = new PtyWriter({ clock, write: (bytes) => writeWhatFits(pty, bytes) });
-    const busyPoll = new BusyPoll({ clock });
-    pty.onData((data) => {
-      options.onData(data as unknown as Uint8Array);
-      writer.drain();
-    });
-    pty.onExit(() => {
-      closed = true;
-      writer.close();
-      busyPoll.close();
-      options.onClose();
-    });
-    return {
-      pid: pty.pid,
-      busyPoll,
-      write: (text) => writer.push(Buffer.from(text, "latin1")),
-      close: () => {
-        writer.close();
-        busyPoll.close();
-        // Not by a signal alone: a client that leaves makes its terminal blocking while the server still reads from it
-        // (client.c), and the server then hangs in that read until our end is closed.
-        if (!closed) (pty as unknown as PtyInternals).destroy();
-        closed = true;
-      },
-    };
-  };
-
-export const openPtyTransport: OpenTransport = ptyTransport(systemClock);
-
-/** `tmux -C` on pipes. */
-export const openPipeTransport: OpenTransport = (options) => {
-  const { file, args } = commandLine(options, "-C");
-  const child = spawnChild(file, args, {
-    env: { ...options.env },
-    cwd: options.cwd,
-    stdio: ["pipe", "pipe", "ignore"],
-  });
-  countSpawn(child.pid);
-  const busyPoll = new BusyPoll({ clock: systemClock });
-  let closed = false;
-  const close = (): void => {
-    if (closed) return;
-    closed = true;
-    busyPoll.close();
-    options.onClose();
-  };
-  child.stdout.on("data", (chunk: Uint8Array) => options.onData(chunk));
-  child.once("close", close);
-  child.once("error", close);
-  // A write after the client has gone is reported by `close`, not here.
-  child.stdin.on("error", () => undefined);
-  return {
-    pid: child.pid ?? -1,
-    busyPoll,
-    write: (text) => {
-      if (!closed) child.stdin.write(text);
-    },
-    close: () => {
-      if (!closed) child.kill("SIGHUP");
-    },
-  };
-};

@@ -15,7 +15,6 @@ import { columnsOf, splitAtColumn } from "./columns.ts";
 import type { OutputSource } from "./outputSource.ts";
 import { PromptSigns } from "./vt/promptSigns.ts";
 import { SHELL_PROFILE } from "../readiness/profiles.ts";
-import { processName } from "./paneProcesses.ts";
 import { isContinuation, shellKind, type ShellKind, shellName } from "./shellLine.ts";
 
 /** A shell whose start-up files ask the network, on a busy machine. */
@@ -118,7 +117,7 @@ function stillMs(row: Row, signs: PromptSigns): number {
 /** How long another program may be in the foreground of a pane that has not prompted yet: a shell's start-up runs some. */
 async function startTime({ server, pane, source }: LineContext): Promise<number> {
   const pid = server.findPane(pane)?.pid;
-  const name = pid === undefined ? undefined : await processName(pid);
+  const name = pid === undefined ? undefined : (await server.processes.stat(pid))?.name;
   if (name !== undefined && shellKind(name) !== undefined) return PROMPT_MS;
   return source.outputSeq === 0 ? START_MS : 0;
 }

@@ -4,7 +4,7 @@
  * may stay in the foreground for most of a second (docs/agentFacts.md), and what is typed meanwhile is for who comes next.
  * A program may also have put its handler away for another reason: then it goes on, and `renewed` takes that as the rule.
  */
-import { procfs, type Procfs } from "../host/procfs.ts";
+import type { Procfs } from "../host/procfs.ts";
 
 const bitOf = (signal: number): bigint => 1n << BigInt(signal - 1);
 const [HUP, INT, QUIT, KILL, TERM] = [1, 2, 3, 9, 15].map(bitOf) as [bigint, bigint, bigint, bigint, bigint];
@@ -17,7 +17,7 @@ export class EndSigns {
   /** Of these, the ones that handled SIGTERM when they were looked at. */
   readonly #handling: readonly number[];
 
-  constructor(pids: readonly number[], processes = procfs()) {
+  constructor(pids: readonly number[], processes: Procfs) {
     this.#processes = processes;
     this.#pids = [...new Set(pids)];
     this.#handling = this.#pids.filter((pid) => ((processes.signalsNow(pid)?.caught ?? 0n) & TERM) !== 0n);

@@ -1,10 +1,11 @@
 /**
  * Which process reads what is typed into a pane: the foreground process group of its terminal, and within it the program that
  * was meant rather than what started it (`sh -c 'agent; exec bash'`, `npx agent`, `script`). A process is named by pid, start
- * and executable, so that neither a reused pid nor an `exec` passes for the one that was seen. Undefined where the system
- * does not tell (`Procfs`).
+ * and executable, so that neither a reused pid nor an `exec` passes for the one that was seen. Undefined where the host does
+ * not tell (`HostProcesses`); and where it does not tell of the very moment, a process is the same until it has ended.
  */
-import { hasEnded as isOver, procfs, type Procfs, type ProcessStat } from "../host/procfs.ts";
+import type { HostProcesses } from "../host/hostProcesses.ts";
+import { hasEnded as isOver, type Procfs, type ProcessStat } from "../host/procfs.ts";
 import { isCalled, namesOf, readsCommands } from "../host/programNames.ts";
 
 /** Processes looked at below the foreground's leader; an agent stands within the first few. */
@@ -45,7 +46,7 @@ const LAUNCHERS: ReadonlySet<string> = new Set(
  * @param panePid the pane's own process
  * @returns undefined when the system does not tell; empty when nobody reads (the foreground group has ended)
  */
-export async function readForeground(panePid: number, processes: Procfs = procfs()): Promise<Foreground | undefined> {
+export async function readForeground(panePid: number, processes: Procfs): Promise<Foreground | undefined> {
   const pane = await processes.stat(panePid);
   if (pane === undefined) return (await processes.isThere()) ? [] : undefined;
   if (pane.foregroundGroup <= 0) return [];
@@ -127,13 +128,14 @@ export const markOf = (panePid: number, foreground: Foreground, program: Foregro
 });
 
 /** What they have read from anything, all together; undefined where the system does not tell. */
-export function bytesRead({ readers }: ForegroundMark, processes = procfs()): number | undefined {
+export function bytesRead({ readers }: ForegroundMark, processes: HostProcesses): number | undefined {
   const each = readers.map((pid) => processes.bytesReadNow(pid)).filter((bytes) => bytes !== undefined);
   return each.length === 0 ? undefined : each.reduce((sum, bytes) => sum + bytes, 0);
 }
 
 /** The same processes still read from the pane's terminal. */
-export function isStillForeground({ panePid, leader, program }: ForegroundMark, processes = procfs()): boolean {
+export function isStillForeground({ panePid, leader, program }: ForegroundMark, processes: HostProcesses): boolean {
+  if (!processes.tellsNow) return [leader, program].every((mark) => mayRun(processes, mark));
   const pane = processes.statNow(panePid);
   const [first, last] = [leader, program].map((mark) => sameProcess(processes, mark));
   if (pane === undefined || first === undefined || last === undefined) return false;
@@ -141,8 +143,9 @@ export function isStillForeground({ panePid, leader, program }: ForegroundMark, 
 }
 
 /** It could read what is typed into its terminal now: it has not ended, is not stopped, and is in the foreground. */
-export function isAtTerminal(mark: ProcessMark): boolean {
-  const stat = sameProcess(procfs(), mark);
+export function isAtTerminal(mark: ProcessMark, processes: HostProcesses): boolean {
+  if (!processes.tellsNow) return mayRun(processes, mark);
+  const stat = sameProcess(processes, mark);
   return stat !== undefined && isReading(stat);
 }
 
@@ -151,9 +154,10 @@ export const isStartedAfter = ({ start }: ProcessMark, uptimeSec: number): boole
   Number(start) / TICKS_PER_SEC > uptimeSec + 2 / TICKS_PER_SEC;
 
 /** Neither ended nor gone; it may have become another program. */
-export function isRunning({ pid, start }: ProcessMark, processes = procfs()): boolean {
-  const stat = processes.statNow(pid);
-  return stat !== undefined && stat.start === start && !isOver(stat);
+export function isRunning(mark: ProcessMark, processes: HostProcesses): boolean {
+  if (!processes.tellsNow) return mayRun(processes, mark);
+  const stat = processes.statNow(mark.pid);
+  return stat !== undefined && stat.start === mark.start && !isOver(stat);
 }
 
 /**
@@ -161,16 +165,20 @@ export function isRunning({ pid, start }: ProcessMark, processes = procfs()): bo
  * old terminal up (tty_hangup), and who was there may go on for as long as it likes. Being stopped, or in the background,
  * is none of these.
  */
-export function hasLeftTerminal(mark: ProcessMark): boolean {
-  const stat = sameProcess(procfs(), mark);
+export function hasLeftTerminal(mark: ProcessMark, processes: HostProcesses): boolean {
+  if (!processes.tellsNow) return !mayRun(processes, mark);
+  const stat = sameProcess(processes, mark);
   return stat === undefined || stat.terminal === 0;
 }
 
 /** Its main thread has a processor, waits for one or for the disk: what it was given it may be at yet. */
-export function isOnProcessor({ pid, start }: ProcessMark, processes = procfs()): boolean {
+export function isOnProcessor({ pid, start }: ProcessMark, processes: HostProcesses): boolean {
   const stat = processes.statNow(pid);
   return stat !== undefined && stat.start === start && (stat.state === "R" || stat.state === "D");
 }
+
+/** What is not known to have ended. */
+const mayRun = (processes: HostProcesses, { pid }: ProcessMark): boolean => processes.isAlive(pid) !== false;
 
 export const isSameProcess = (a: ProcessMark, b: ProcessMark): boolean =>
   a.pid === b.pid && a.start === b.start && a.executable === b.executable;

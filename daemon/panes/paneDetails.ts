@@ -4,6 +4,7 @@ import { decodePaneDetails, paneDetailsFormat, type PaneDetailsRow } from "../..
 import type { PaneId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { PaneDetails } from "../server/tmuxServer.ts";
+import type { HostProcesses } from "../host/hostProcesses.ts";
 import { paneGone } from "./paneGone.ts";
 import { type PaneForeground, readForeground } from "./foreground.ts";
 
@@ -14,9 +15,13 @@ export async function askPaneDetails(connection: ControlConnection, pane: PaneId
 }
 
 /** @throws AppError NOT_FOUND, CONNECTION_LOST */
-export async function askForeground(connection: ControlConnection, pane: PaneId): Promise<PaneForeground> {
+export async function askForeground(
+  connection: ControlConnection,
+  pane: PaneId,
+  look: () => Promise<HostProcesses>,
+): Promise<PaneForeground> {
   const { pid, command } = await askRow(connection, pane);
-  return { pid, command, processes: pid === undefined ? undefined : await readForeground(pid) };
+  return { pid, command, processes: pid === undefined ? undefined : await readForeground(pid, await look()) };
 }
 
 async function askRow(connection: ControlConnection, pane: PaneId): Promise<PaneDetailsRow> {

@@ -2,7 +2,7 @@
  * Whether a program runs in a pane: the pane's own process or one it has started, nearest processes first, by what a process
  * calls itself (`namesOf`). No process is started for it.
  */
-import { hasEnded, procfs, type Procfs } from "../host/procfs.ts";
+import { hasEnded, type Procfs } from "../host/procfs.ts";
 import { isCalled, namesOf } from "../host/programNames.ts";
 
 /** Processes looked at in one pane: an agent with its tools has tens, a parallel build some hundred. */
@@ -12,13 +12,12 @@ const MAX_DEPTH = 32;
 /** Looked at together: what the thread pool can read at once, a few times over. */
 const BATCH = 16;
 
-/** `undefined` where the system does not tell: there is no /proc, or more processes than anybody would look through. */
+/** `undefined` where the host does not tell, or there are more processes than anybody would look through. */
 export async function paneRunsProgram(
   pid: number,
   names: ReadonlySet<string>,
-  procDirectory = "/proc",
+  processes: Procfs,
 ): Promise<boolean | undefined> {
-  const processes = procfs(procDirectory);
   if (!(await processes.isThere())) return undefined;
   const seen = new Set([pid]);
   let generation = [pid];
@@ -39,10 +38,6 @@ export async function paneRunsProgram(
   }
   return isAllTold ? false : undefined;
 }
-
-/** What the kernel calls a process; undefined where the system does not tell. */
-export const processName = async (pid: number, procDirectory = "/proc"): Promise<string | undefined> =>
-  (await procfs(procDirectory).stat(pid))?.name;
 
 interface Found {
   readonly isNamed: boolean;

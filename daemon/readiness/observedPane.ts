@@ -58,7 +58,7 @@ export class ObservedPane implements FeedMember {
     this.#feed = new PaneFeed({ server, pane, clock, onError });
     this.#source = this.#feed.source;
     this.#at = this.#source.outputSeq;
-    this.#judge = new PaneJudge(clock, server.findPane(pane)?.title ?? "");
+    this.#judge = new PaneJudge(clock, server.processes, server.findPane(pane)?.title ?? "");
     this.#current = {
       state: "unknown",
       source: "none",
@@ -197,7 +197,10 @@ export class ObservedPane implements FeedMember {
 
   async #askWho(): Promise<WhoAnswer> {
     const { server, pane } = this.#options;
-    const [{ title }, { command, processes }] = await Promise.all([server.describePane(pane), server.foreground(pane)]);
+    const [{ title }, { command, processes }] = await Promise.all([
+      server.describePane(pane),
+      server.foreground(pane, { atNoCost: true }),
+    ]);
     return { command, title, processes };
   }
 

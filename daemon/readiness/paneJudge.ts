@@ -2,6 +2,7 @@
  * Which profile fits a pane, and what its marks and screens mean under it. The profile follows the program in the
  * foreground, which is asked for only when something says that it may be another one; a profile that was given stays.
  */
+import type { HostProcesses } from "../host/hostProcesses.ts";
 import { type ForegroundProcess, isRunning } from "../panes/foreground.ts";
 import type { Capture } from "../server/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
@@ -27,6 +28,7 @@ export interface LookStart {
 
 export class PaneJudge {
   readonly #clock: Clock;
+  readonly #processes: HostProcesses;
   #profile: Profile;
   /** The profile was given: it stays, whatever runs in the foreground. */
   #isGiven = false;
@@ -48,8 +50,9 @@ export class PaneJudge {
   /** Of the foreground when it was last asked for: false while a script or a shell's command reads. */
   #isShellReading: boolean | undefined;
 
-  constructor(clock: Clock, title: string) {
+  constructor(clock: Clock, processes: HostProcesses, title: string) {
     this.#clock = clock;
+    this.#processes = processes;
     this.#title = title;
     this.#profile = guessProfile({ command: "", title });
     this.#evidence = new Evidence(this.#profile.kind, clock.nowMs());
@@ -73,7 +76,7 @@ export class PaneJudge {
     const nowMs = this.#clock.nowMs();
     if (this.#process === undefined || this.#isProgramGone || nowMs - this.#checkedMs < CHECK_MS) return;
     this.#checkedMs = nowMs;
-    if (isRunning(this.#process)) return;
+    if (isRunning(this.#process, this.#processes)) return;
     this.#isProgramGone = true;
     this.#isForegroundStale = true;
     this.#wantsLook = true;
@@ -170,8 +173,10 @@ export class PaneJudge {
     if (this.#profile.kind !== "agent") this.#isProgramGone = false;
     else if (who !== undefined) {
       this.#process = processOf(this.#profile, who) ?? before;
-      const isOver = this.#process !== undefined && !isRunning(this.#process);
-      this.#isProgramGone = isOver || hasOnlyShell(this.#profile, who, capture, { before, isReadingAgain });
+      const [isOver, hasEnded] = [this.#process, before].map(
+        (process) => process !== undefined && !isRunning(process, this.#processes),
+      ) as [boolean, boolean];
+      this.#isProgramGone = isOver || hasOnlyShell(this.#profile, who, capture, { hasEnded, isReadingAgain });
     } else if (this.#isProgramGone || reading.state === "none") {
       this.#isForegroundStale = true;
       this.#wantsLook ||= isNews;

@@ -3,7 +3,7 @@
  * and the screen, put together into a profile. Behind a wrapper, a shim or a launcher the program counts, not what started
  * it; a shell counts as reading only when it is one that was given neither a script nor a command.
  */
-import { type Foreground, type ForegroundProcess, isRunning } from "../panes/foreground.ts";
+import type { Foreground, ForegroundProcess } from "../panes/foreground.ts";
 import { isCalled } from "../host/programNames.ts";
 import type { Capture, PaneDetails } from "../server/tmuxServer.ts";
 import type { Profile } from "./profile.ts";
@@ -51,19 +51,19 @@ export const processOf = ({ programs }: Profile, { processes = [] }: WhoAnswer):
  * Whether a pane whose profile says that an agent should be there has only a shell left. Where the system does not tell of
  * processes, a shell's name and a prompt at the cursor say so; the name may also be a wrapper's: then the cursor is the
  * agent's, in its box.
- * @param before the agent's process when it was last seen
+ * @param hasEnded the agent's process was seen, and runs no more
  * @param isReadingAgain a shell's line editor was switched on after it had been off
  */
 export function hasOnlyShell(
   profile: Profile,
   who: WhoAnswer,
   capture: Capture,
-  { before, isReadingAgain }: { readonly before: ForegroundProcess | undefined; readonly isReadingAgain: boolean },
+  { hasEnded, isReadingAgain }: { readonly hasEnded: boolean; readonly isReadingAgain: boolean },
 ): boolean {
   const { command, processes = [] } = who;
   if (processes.length > 0) {
     if (processOf(profile, who) !== undefined || processes.some(({ isShell }) => !isShell)) return false;
-    return isShellReading(who) === true || (before !== undefined && !isRunning(before));
+    return isShellReading(who) === true || hasEnded;
   }
   if (!SHELL_PROFILE.programs.has(programName(command))) return false;
   return isPromptOfShell(profile, capture, isReadingAgain);

@@ -4,12 +4,14 @@
  * 39). The same signal from us makes it look, and means nothing to it otherwise; then we look again, at once and then
  * less and less often, and after that with every heartbeat.
  */
+import type { HostProcesses } from "../host/hostProcesses.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 
 const LOOK_AFTER_MS = [1, 5, 25, 125, 625];
 
 export interface ExitSettlerOptions {
   readonly clock: Clock;
+  readonly processes: HostProcesses;
   /** The tmux server's process; undefined while it is not known or does not answer. */
   readonly serverPid: () => number | undefined;
   /** Asks tmux which panes are dead, and calls `found` with the answer. */
@@ -53,12 +55,8 @@ export class ExitSettler {
   /** Has tmux ask the kernel which programs have ended. */
   remind(): void {
     const pid = this.#options.serverPid();
-    if (pid === undefined) return;
-    try {
-      process.kill(pid, "SIGCHLD");
-    } catch {
-      // It has just gone, is another user's, or in another process namespace: things stay as they are.
-    }
+    // One that has just gone, is another user's or of another machine is not reached: things stay as they are.
+    if (pid !== undefined) this.#options.processes.signal(pid, "SIGCHLD");
   }
 
   /** What was asked about is no more. Safe to call twice. */

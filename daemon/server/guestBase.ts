@@ -94,7 +94,7 @@ export class GuestBase {
       heartbeatMs: options.heartbeatMs,
       checkup: () => clientCheckup(() => [this.#session, this.#destination], this.#loans.size > 0),
       onBeat: () => options.onBeat(),
-      isServerIdle: () => isWaiting(this.#identity?.pid),
+      isServerIdle: () => isWaiting(options.spawn.host.processes, this.#identity?.pid),
       onEvent: (event, details) => this.#log(event, details),
     });
   }
@@ -227,7 +227,8 @@ export class GuestBase {
       this.#epoch = createNonce().slice(0, 10);
       await this.#askPresence(connection);
       this.#hadCompany = this.#presence.some((row) => row.session === identity.session && row.others > 0);
-      await Promise.all([removeAbandonedBuffers(connection), endOrphans(connection)]);
+      const { host } = this.#options.spawn;
+      await Promise.all([removeAbandonedBuffers(connection, host.processes), endOrphans(connection, host)]);
       await this.#options.prepare(connection, isSame);
     } finally {
       timer.cancel();

@@ -5,17 +5,18 @@
 import { deleteBuffer, listBufferNames } from "../../protocol/command/build.ts";
 import { lines } from "../../protocol/command/formats.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
-import { isRunning } from "./serverEnd.ts";
+import type { HostProcesses } from "../host/hostProcesses.ts";
 
 const PREFIX = "tmuxwire-";
 
 export const guestBufferName = (epoch: string, number: number): string => `${PREFIX}${process.pid}-${epoch}-${number}`;
 
 /** @throws AppError CONNECTION_LOST */
-export async function removeAbandonedBuffers(connection: ControlConnection): Promise<void> {
+export async function removeAbandonedBuffers(connection: ControlConnection, processes: HostProcesses): Promise<void> {
   const { body } = await connection.command(listBufferNames(`${PREFIX}*`));
   for (const name of lines(body)) {
     const pid = /^tmuxwire-(\d{1,9})-[0-9A-Za-z]+-\d+$/.exec(name)?.[1];
-    if (pid !== undefined && !isRunning(Number(pid))) connection.send(deleteBuffer(name), "none", () => undefined);
+    if (pid !== undefined && processes.isAlive(Number(pid)) === false)
+      connection.send(deleteBuffer(name), "none", () => undefined);
   }
 }

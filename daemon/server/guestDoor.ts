@@ -22,12 +22,13 @@ export interface GuestDoorOptions {
 export class GuestDoor {
   readonly #options: GuestDoorOptions;
   readonly #stop = new AbortController();
-  readonly #server = new ServerProgram();
+  readonly #server: ServerProgram;
   #watch: SocketWatch | undefined;
   #absence: AppError | undefined;
 
   constructor(options: GuestDoorOptions) {
     this.#options = options;
+    this.#server = new ServerProgram(options.spawn.host);
   }
 
   /** Why there is nothing to connect to, as far as is known. */
@@ -40,7 +41,7 @@ export class GuestDoor {
     const { spawn, clock, onGone, onAppeared } = this.#options;
     const { program, socketPath } = spawn;
     // Before the try: what appears after it is an event.
-    this.#watch ??= new SocketWatch(socketPath, onAppeared);
+    this.#watch ??= new SocketWatch(spawn.host.sockets, socketPath, onAppeared);
     await this.#requireListener();
     await program.find();
     if (program.missing !== undefined) throw this.refuse(program.missing);
@@ -70,7 +71,7 @@ export class GuestDoor {
       this.refuse(notRunning(socketPath));
       onGone();
     };
-    lookForEnd({ clock, lost: error, socketPath, onEnded });
+    lookForEnd({ host: spawn.host, clock, lost: error, socketPath, onEnded });
   }
 
   /** There is a connection. */
@@ -88,7 +89,7 @@ export class GuestDoor {
 
   async #requireListener(): Promise<void> {
     const { spawn, onGone } = this.#options;
-    const refusal = await trySocket(spawn.socketPath);
+    const refusal = await trySocket(spawn.host.sockets, spawn.socketPath);
     if (refusal === undefined) return;
     if (saysGone(refusal)) onGone();
     throw this.refuse(spawn.program.missing ?? refusal);

@@ -9,6 +9,7 @@ import type { Notification } from "../../protocol/control/notifications.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isPaneId, isWindowId, type PaneId, type WindowId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
+import type { HostProcesses } from "../host/hostProcesses.ts";
 import type { Clock } from "../time/clock.ts";
 import { ExitSettler } from "./exitSettler.ts";
 import { Inventory } from "./inventory.ts";
@@ -19,6 +20,7 @@ import type { ServerEvent } from "./tmuxServer.ts";
 const PANES_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_dead} #{pane_dead_status} #{pane_dead_signal}";
 
 export interface GuestInventoryOptions {
+  readonly processes: HostProcesses;
   readonly clock: Clock;
   /** The tmux server's process; undefined while it does not answer. */
   readonly serverPid: () => number | undefined;
@@ -37,7 +39,7 @@ export interface GuestInventoryOptions {
 }
 
 export class GuestInventory {
-  readonly known = new Inventory();
+  readonly known: Inventory;
   readonly #options: GuestInventoryOptions;
   readonly #refresher: InventoryRefresher;
   readonly #settler: ExitSettler;
@@ -46,6 +48,7 @@ export class GuestInventory {
 
   constructor(options: GuestInventoryOptions) {
     this.#options = options;
+    this.known = new Inventory(options.processes);
     this.#refresher = new InventoryRefresher({
       connection: () => this.#connection(),
       onTopology: (rows, links) => {
@@ -70,8 +73,8 @@ export class GuestInventory {
       onError: (error) => this.#failed(error),
     });
     this.#silent = new SilentChanges(options.base);
-    const { clock, serverPid } = options;
-    this.#settler = new ExitSettler({ clock, serverPid, look: () => this.#refresher.look() });
+    const { clock, processes, serverPid } = options;
+    this.#settler = new ExitSettler({ clock, processes, serverPid, look: () => this.#refresher.look() });
   }
 
   /** Lists everything over a connection that is not the base's yet. @throws AppError CONNECTION_LOST */

@@ -6,12 +6,14 @@
 import { ControlParser, type GuardBlock } from "../../protocol/control/parser.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import { GUEST_ATTACH_WITHIN_MS, PAUSE_AFTER_SEC } from "../../protocol/limits.ts";
+import type { Host } from "../host/host.ts";
 import type { OpenTransport, TransportOptions } from "../host/transport.ts";
 import type { Clock } from "../time/clock.ts";
 import type { GuestTmux } from "./guestTmux.ts";
 import { decodePresence, PRESENCE_ARGUMENTS, type Presence } from "./guestPresence.ts";
 
 export interface GuestSpawn {
+  readonly host: Host;
   readonly open: OpenTransport;
   /** For a client that does not stay. */
   readonly openLook: OpenTransport;

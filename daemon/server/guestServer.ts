@@ -15,6 +15,7 @@ import {
   MAX_GUEST_ATTACHING,
 } from "../../protocol/limits.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
+import type { Host } from "../host/host.ts";
 import type { OpenTransport } from "../host/transport.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
 import type { Clock } from "../time/clock.ts";
@@ -24,7 +25,7 @@ import { GuestInventory } from "./guestInventory.ts";
 import type { GuestSpawn } from "./guestLook.ts";
 import { createGuestSession, killGuestSession, sessionClosed } from "./guestSessions.ts";
 import { GuestStreams } from "./guestStreams.ts";
-import { TTY_DIRECTORY, TtyWatch } from "./guestTtys.ts";
+import { TtyWatch } from "./guestTtys.ts";
 import type { Inventory } from "./inventory.ts";
 import { RealLayout } from "./realLayout.ts";
 import type { PaneInUse, ServerKind } from "./realServer.ts";
@@ -49,6 +50,9 @@ export interface GuestServerOptions {
   /** Structured log: fixed event names, never pane text. */
   readonly log?: ((event: string, fields: object) => void) | undefined;
   readonly tmux?: string | undefined;
+  /** Default: this machine. */
+  readonly host?: Host | undefined;
+  /** Instead of how the host starts control clients. */
   readonly transport?: OpenTransport | undefined;
   /** Output kept per pane in use. */
   readonly ringBytes?: number | undefined;
@@ -56,12 +60,11 @@ export interface GuestServerOptions {
   readonly idleMs?: number | undefined;
   /** Between two looks at each connection; tests have less. */
   readonly heartbeatMs?: number | undefined;
-  /** Where terminals come and go; tests have another. */
-  readonly ttyDirectory?: string | undefined;
 }
 
 export class GuestServer implements ServerKind {
   readonly #options: GuestServerOptions;
+  readonly host: Host;
   readonly #spawn: GuestSpawn;
   readonly #base: GuestBase;
   readonly #inventory: GuestInventory;
@@ -73,6 +76,7 @@ export class GuestServer implements ServerKind {
 
   constructor(options: GuestServerOptions, spawn: GuestSpawn) {
     const { clock } = options;
+    this.host = spawn.host;
     const gate = new AttachGate({
       clock,
       most: MAX_GUEST_ATTACHING,
@@ -86,6 +90,7 @@ export class GuestServer implements ServerKind {
     this.#spawn = spawn;
     this.#inventory = new GuestInventory({
       clock,
+      processes: this.host.processes,
       serverPid: () => this.#base.serverPid,
       connection: () => this.#streams.connection(),
       base: () => this.#base.connection(),
@@ -155,7 +160,7 @@ export class GuestServer implements ServerKind {
     );
     this.#ttys = new TtyWatch({
       clock,
-      directory: options.ttyDirectory ?? TTY_DIRECTORY,
+      terminals: this.host.terminals,
       look: () => this.#lookAgain(),
     });
   }

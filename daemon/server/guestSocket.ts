@@ -2,10 +2,9 @@
  * The socket of a guest's tmux: found, tried and awaited, never made. Nothing here starts a process: a try is one
  * `connect`, and the file that appears is an event of its directory.
  */
-import { existsSync, type FSWatcher, watch } from "node:fs";
-import { connect } from "node:net";
 import { basename, dirname } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
+import type { Closable, HostSockets } from "../host/host.ts";
 import { defaultTmuxSocket } from "../ops/runtimePaths.ts";
 
 /** The server we run inside, if any; else the one that `tmux` without `-L` and `-S` reaches. */
@@ -13,25 +12,14 @@ export function guestSocketPath(env: Readonly<Record<string, string | undefined>
   return /^(.+),\d+,\d+$/.exec(env["TMUX"] ?? "")?.[1] ?? defaultTmuxSocket(env, uid);
 }
 
-/** Why nobody answers at the socket; undefined when somebody does. */
-export function trySocket(socketPath: string): Promise<AppError | undefined> {
-  return new Promise((resolve) => {
-    const socket = connect({ path: socketPath });
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(undefined);
-    });
-    socket.once("error", (error: NodeJS.ErrnoException) => {
-      const isForbidden = error.code === "EACCES" || error.code === "EPERM";
-      const { code: errno } = error;
-      resolve(
-        isForbidden
-          ? new AppError("CONNECTION_LOST", `we may not use the tmux socket ${socketPath}; whose is it?`, {
-              details: { reason: "tmux_forbidden", errno },
-            })
-          : notRunning(socketPath, errno),
-      );
-    });
+/** Why nobody answers at the socket; undefined when somebody does, or it cannot be known. */
+export async function trySocket(sockets: HostSockets, socketPath: string): Promise<AppError | undefined> {
+  const answer = await sockets.connect(socketPath);
+  if (answer === undefined || answer.answers) return undefined;
+  const { errno } = answer;
+  if (errno !== "EACCES" && errno !== "EPERM") return notRunning(socketPath, errno);
+  return new AppError("CONNECTION_LOST", `we may not use the tmux socket ${socketPath}; whose is it?`, {
+    details: { reason: "tmux_forbidden", errno },
   });
 }
 
@@ -46,12 +34,14 @@ export const saysGone = (refusal: AppError): boolean =>
 
 /** Tells when the socket's file may have appeared. A missing directory is awaited in the nearest one there is. */
 export class SocketWatch {
+  readonly #sockets: HostSockets;
   readonly #socketPath: string;
   readonly #onAppeared: () => void;
-  #watcher: FSWatcher | undefined;
+  #watcher: Closable | undefined;
   #closed = false;
 
-  constructor(socketPath: string, onAppeared: () => void) {
+  constructor(sockets: HostSockets, socketPath: string, onAppeared: () => void) {
+    this.#sockets = sockets;
     this.#socketPath = socketPath;
     this.#onAppeared = onAppeared;
     this.#arm();
@@ -66,33 +56,28 @@ export class SocketWatch {
 
   #arm(): void {
     this.#watcher?.close();
-    this.#watcher = undefined;
     const awaited = this.#nearest();
     const directory = dirname(awaited);
-    try {
-      const watcher = watch(directory, { persistent: false }, (_kind, name) => {
-        if (name === null || name === basename(awaited)) this.#changed(awaited);
-        else if (!existsSync(directory)) this.#arm();
-      });
-      watcher.on("error", () => watcher.close());
-      this.#watcher = watcher;
-      // What came before the watch did is no event of it.
-      if (this.#nearest() !== awaited) this.#arm();
-    } catch {
-      // No watches left on this machine, or the directory has just gone: the next try by the clock finds the socket.
-    }
+    this.#watcher = this.#sockets.watch(directory, (name) => {
+      if (name === null || name === basename(awaited)) this.#changed(awaited);
+      else if (this.#sockets.exists(directory) === false) this.#arm();
+    });
+    // No watch is to be had, or the directory has just gone: the next try by the clock finds the socket.
+    if (this.#watcher === undefined) return;
+    // What came before the watch did is no event of it.
+    if (this.#nearest() !== awaited) this.#arm();
   }
 
   /** The first part of the path that is not there, or the socket itself. */
   #nearest(): string {
     let awaited = this.#socketPath;
-    while (!existsSync(dirname(awaited)) && dirname(awaited) !== awaited) awaited = dirname(awaited);
+    while (this.#sockets.exists(dirname(awaited)) === false && dirname(awaited) !== awaited) awaited = dirname(awaited);
     return awaited;
   }
 
   #changed(awaited: string): void {
     if (this.#closed) return;
     if (awaited !== this.#socketPath) this.#arm();
-    if (existsSync(this.#socketPath)) this.#onAppeared();
+    if (this.#sockets.exists(this.#socketPath) === true) this.#onAppeared();
   }
 }

@@ -1,5 +1,5 @@
 /** How a guest begins: which tmux, which socket, how its control clients start, and that it waits for a server. */
-import { openPipeTransport, openPtyTransport } from "../host/transport.ts";
+import { localHost } from "../host/localHost.ts";
 import { paneEnvironment } from "../ops/environment.ts";
 import { GuestServer, type GuestServerOptions } from "./guestServer.ts";
 import { guestSocketPath } from "./guestSocket.ts";
@@ -29,13 +29,14 @@ export interface OpenedGuest {
 export async function openGuestServer(options: GuestServerOptions): Promise<OpenedGuest> {
   const env = paneEnvironment(options.env);
   const tmux = options.tmux ?? "tmux";
-  const program = new GuestTmux(tmux, env);
+  const host = options.host ?? localHost();
+  const program = new GuestTmux(tmux, env, host.clients.run);
   await program.find();
   const socketPath =
     options.socketPath === "default" ? guestSocketPath(options.env, process.getuid?.() ?? 0) : options.socketPath;
   const { transport } = options;
-  const [open, openLook] = [transport ?? openPtyTransport, transport ?? openPipeTransport];
-  const spawn = { open, openLook, tmux, program, env, socketPath };
+  const [open, openLook] = [transport ?? host.clients.open, transport ?? host.clients.openShort];
+  const spawn = { host, open, openLook, tmux, program, env, socketPath };
   const server = new GuestServer(options, spawn);
   return { server: new RealServer(server), listed: server.start() };
 }

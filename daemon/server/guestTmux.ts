@@ -3,17 +3,20 @@
  * user's cannot run without one, so it is asked for again when a server answers at the socket.
  */
 import { probeTmuxVersion } from "../connection/tmuxVersion.ts";
+import type { RunProgram } from "../host/runProgram.ts";
 import { AppError } from "../../protocol/errors.ts";
 
 export class GuestTmux {
   readonly #tmux: string;
   readonly #env: Readonly<Record<string, string>>;
+  readonly #run: RunProgram;
   #version: string | undefined;
   #missing: AppError | undefined;
 
-  constructor(tmux: string, env: Readonly<Record<string, string>>) {
+  constructor(tmux: string, env: Readonly<Record<string, string>>, run: RunProgram) {
     this.#tmux = tmux;
     this.#env = env;
+    this.#run = run;
   }
 
   /** Undefined while there is none. */
@@ -30,7 +33,7 @@ export class GuestTmux {
   async find(): Promise<void> {
     if (this.#version !== undefined) return;
     try {
-      this.#version = await probeTmuxVersion(this.#tmux, this.#env);
+      this.#version = await probeTmuxVersion(this.#tmux, this.#env, this.#run);
       this.#missing = undefined;
     } catch (error) {
       if (!isMissing(error)) throw error;

@@ -21,6 +21,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { PaneId, SessionId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import { introduce } from "../connection/tmuxFeatures.ts";
+import type { Host } from "../host/host.ts";
 import type { OpenTransport } from "../host/transport.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
 import type { Clock } from "../time/clock.ts";
@@ -52,6 +53,7 @@ export interface AttachedHub extends ServerIdentity {
 
 export interface HubStartupOptions {
   readonly connection: ControlConnection;
+  readonly host: Host;
   readonly clock: Clock;
   readonly hubName: string;
   /** The stream of a pane of this connection. */
@@ -133,7 +135,7 @@ function listenToEventPane(options: HubStartupOptions, pane: PaneId): Promise<vo
  * work here. Of two that start together the later one yields.
  */
 async function removeOldHubs(
-  { connection, clock, hubName, setting }: HubStartupOptions,
+  { connection, host, clock, hubName, setting }: HubStartupOptions,
   own: SessionId,
 ): Promise<void> {
   const deadlineMs = clock.nowMs() + OTHER_HUB_LEAVES_WITHIN_MS;
@@ -145,9 +147,9 @@ async function removeOldHubs(
     }
     const older = others.filter((row) => row.attached > 0 && ageOf(row.session) < ageOf(own)).map((row) => row.session);
     if (older.length === 0) return;
-    const holders = (await ourClients(connection)).filter(({ session }) => older.includes(session));
+    const holders = (await ourClients(connection, host)).filter(({ session }) => older.includes(session));
     // The hub goes with its client.
-    for (const client of holders) if (isOrphan(client)) endClient(client);
+    for (const client of holders) if (isOrphan(client)) endClient(client, host);
     if (clock.nowMs() >= deadlineMs) throw heldBy(holders, setting);
     await new Promise<void>((resolve) => clock.callAt(clock.nowMs() + LOOK_AGAIN_MS, resolve));
   }

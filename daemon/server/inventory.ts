@@ -10,7 +10,7 @@ import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import { type TmuxFeatures, USUAL_TMUX } from "../connection/tmuxFeatures.ts";
 import type { ExitStatus } from "../panes/outputSource.ts";
 import type { WindowPlace } from "../tmux/layout.ts";
-import { isRunning } from "./serverEnd.ts";
+import type { HostProcesses } from "../host/hostProcesses.ts";
 import type { PaneInfo, ServerEvent, SessionInfo, WindowInfo } from "./tmuxServer.ts";
 
 interface Session {
@@ -23,6 +23,7 @@ interface Session {
 }
 
 export class Inventory {
+  readonly #processes: HostProcesses;
   /** Of the server that is listed; whoever lists another one says so. */
   features: TmuxFeatures = USUAL_TMUX;
   readonly #sessions = new Map<SessionId, Session>();
@@ -31,6 +32,10 @@ export class Inventory {
   readonly #strays = new Set<PaneId>();
   /** Made when it is asked for and kept until something changes: answers about a pane name its sessions. */
   #sorted: readonly SessionInfo[] | undefined;
+
+  constructor(processes: HostProcesses) {
+    this.#processes = processes;
+  }
 
   sessions(): readonly SessionInfo[] {
     this.#sorted ??= [...this.#sessions.values()].map((session) => this.#info(session)).sort(byName);
@@ -211,7 +216,7 @@ export class Inventory {
   exitOf({ pid, deadStatus, deadSignal }: PaneEnd): ExitStatus | undefined {
     if (deadStatus !== undefined || deadSignal !== undefined) return { exitCode: deadStatus, signal: deadSignal };
     // tmux has seen its end, or it would still be there as a zombie, and would say an exit code: a signal, who knows which.
-    const isUntold = !this.features.tellsSignals && !isRunning(pid);
+    const isUntold = !this.features.tellsSignals && this.#processes.isAlive(pid) === false;
     return isUntold ? { exitCode: undefined, signal: undefined } : undefined;
   }
 

@@ -19,10 +19,11 @@ import {
 import type { PaneId, WindowId } from "../../protocol/ids.ts";
 import type { Checkup } from "../connection/checkup.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
+import type { Host } from "../host/host.ts";
 import { AskOnce } from "../time/askOnce.ts";
 import type { Clock } from "../time/clock.ts";
 import { ExitSettler } from "./exitSettler.ts";
-import { TTY_DIRECTORY, TtyWatch } from "./guestTtys.ts";
+import { TtyWatch } from "./guestTtys.ts";
 import { isHubName, type PaneEvent, TITLE_OPTION, titleTold } from "./hub.ts";
 import { HubGuard } from "./hubGuard.ts";
 import type { AttachedHub } from "./hubStartup.ts";
@@ -36,6 +37,7 @@ import { TitleWatch } from "./titleWatch.ts";
 import type { ServerEvent } from "./tmuxServer.ts";
 
 export interface InventoryKeeperOptions {
+  readonly host: Host;
   readonly clock: Clock;
   readonly panes: PaneRegistry;
   /** @throws AppError CONNECTION_LOST while there is none. */
@@ -44,12 +46,10 @@ export interface InventoryKeeperOptions {
   /** A listing is complete, or everything is gone. */
   readonly onComplete: () => void;
   readonly log: ((event: string, fields: object) => void) | undefined;
-  /** Where terminals come and go; tests have another. */
-  readonly ttyDirectory?: string | undefined;
 }
 
 export class InventoryKeeper {
-  readonly inventory = new Inventory();
+  readonly inventory: Inventory;
   readonly #options: InventoryKeeperOptions;
   readonly #refresher: InventoryRefresher;
   readonly #titles: TitleWatch;
@@ -62,6 +62,8 @@ export class InventoryKeeper {
 
   constructor(options: InventoryKeeperOptions) {
     this.#options = options;
+    const { processes } = options.host;
+    this.inventory = new Inventory(processes);
     const onError = (error: unknown): void => this.#listingFailed(error);
     this.#refresher = new InventoryRefresher({
       connection: () => this.#hub?.connection ?? options.connection(),
@@ -88,6 +90,7 @@ export class InventoryKeeper {
     }, onError);
     this.#settler = new ExitSettler({
       clock: options.clock,
+      processes,
       serverPid: () => (this.#hub === undefined ? undefined : this.#identity?.pid),
       look: () => this.#dead.soon(),
     });
@@ -97,7 +100,7 @@ export class InventoryKeeper {
     // The hook that tells of a death comes with the signal that tmux can miss, and can get lost itself; a terminal goes.
     this.#ttys = new TtyWatch({
       clock: options.clock,
-      directory: options.ttyDirectory ?? TTY_DIRECTORY,
+      terminals: options.host.terminals,
       onlyGone: true,
       look: () => {
         if (this.#hub !== undefined) this.#settler.look();
@@ -142,6 +145,7 @@ export class InventoryKeeper {
     this.#settler.clear();
     const { clock, onComplete } = this.#options;
     lookForEnd({
+      host: this.#options.host,
       clock,
       lost,
       socketPath,

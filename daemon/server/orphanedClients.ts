@@ -9,7 +9,8 @@ import { listClients } from "../../protocol/command/build.ts";
 import { lines } from "../../protocol/command/formats.ts";
 import { isSessionId, type SessionId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
-import { argumentsOf, holdsTerminal, nameOf, openOn, parentOf, userOf } from "../host/processTable.ts";
+import type { Host } from "../host/host.ts";
+import type { HostProcesses } from "../host/hostProcesses.ts";
 
 const CLIENTS_FORMAT = "#{client_pid} #{client_control_mode} #{session_id} #{client_tty}";
 /** A client, its guard (`launcher.ts`), the daemon. */
@@ -23,52 +24,61 @@ export interface OurClient {
 }
 
 /** Those that any daemon of ours has on this server, as far as can be seen. @throws AppError CONNECTION_LOST */
-export async function ourClients(connection: ControlConnection): Promise<readonly OurClient[]> {
+export async function ourClients(connection: ControlConnection, host: Host): Promise<readonly OurClient[]> {
   const { body } = await connection.command(listClients(CLIENTS_FORMAT));
-  return lines(body).flatMap((line) => {
+  const rows = lines(body).flatMap((line) => {
     const [pidText, isControl, session = "", tty = ""] = line.split(" ");
     const pid = Number(pidText);
-    if (isControl !== "1" || !isSessionId(session) || pid === connection.pid || !isOurs(pid, tty)) return [];
-    return [{ pid, session, daemon: readerOf(pid, tty) }];
+    return isControl !== "1" || !isSessionId(session) || pid === connection.pid ? [] : [{ pid, session, tty }];
   });
+  if (rows.length === 0) return [];
+  const processes = await host.processes.look();
+  const found: OurClient[] = [];
+  for (const { pid, session, tty } of rows) {
+    if (!(await isOurs(host, processes, pid, tty))) continue;
+    found.push({ pid, session, daemon: await readerOf(host, processes, pid, tty) });
+  }
+  return found;
 }
 
 export const isOrphan = ({ daemon }: OurClient): boolean => daemon === "none";
 
-export function endClient({ pid }: OurClient): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has gone by itself.
-  }
-}
+/** One that has gone by itself meanwhile is not missed. */
+export const endClient = ({ pid }: OurClient, { processes }: Host): void => void processes.signal(pid, "SIGKILL");
 
 /** @throws AppError CONNECTION_LOST */
-export async function endOrphans(connection: ControlConnection): Promise<void> {
-  for (const client of await ourClients(connection)) if (isOrphan(client)) endClient(client);
+export async function endOrphans(connection: ControlConnection, host: Host): Promise<void> {
+  for (const client of await ourClients(connection, host)) if (isOrphan(client)) endClient(client, host);
 }
 
 /** On this terminal, in control mode, with the flags that only we attach with. */
-function isOurs(pid: number, tty: string): boolean {
-  const words = argumentsOf(pid) ?? [];
+async function isOurs(host: Host, processes: HostProcesses, pid: number, tty: string): Promise<boolean> {
+  const words = (await processes.words(pid)) ?? [];
   return (
-    openOn(pid, 0) === tty && words.includes("-CC") && words.some((word) => /^ignore-size,pause-after=\d+/.test(word))
+    host.terminals.isInputOf(tty, pid) === true &&
+    words.includes("-CC") &&
+    words.some((word) => /^ignore-size,pause-after=\d+/.test(word))
   );
 }
 
-function readerOf(client: number, tty: string): OurClient["daemon"] {
-  const terminal = /^\/dev\/pts\/(\d{1,9})$/.exec(tty)?.[1];
-  if (terminal === undefined) return "unknown";
-  let pid: number | undefined = client;
+async function readerOf(
+  { terminals }: Host,
+  processes: HostProcesses,
+  client: number,
+  tty: string,
+): Promise<OurClient["daemon"]> {
+  let pid = client;
   for (let generation = 0; generation < MAX_GENERATIONS; generation += 1) {
-    pid = parentOf(pid);
-    if (pid === undefined) return generation === 0 ? "unknown" : "none";
-    const holds = holdsTerminal(pid, Number(terminal));
-    if (holds === true) return pid;
-    if (holds === undefined && mayBeDaemon(pid)) return "unknown";
+    const parent = (await processes.stat(pid))?.parent;
+    if (parent === undefined || parent === 0) return generation === 0 ? "unknown" : "none";
+    const holds = terminals.isHeldBy(tty, parent);
+    if (holds === true) return parent;
+    if (holds === undefined && (await mayBeDaemon(processes, parent))) return "unknown";
+    pid = parent;
   }
   return "none";
 }
 
 /** Of a process whose descriptors are not shown: those of other users, and the one that systemd gives orphans to, are none. */
-const mayBeDaemon = (pid: number): boolean => userOf(pid) === process.getuid?.() && nameOf(pid) !== "systemd";
+const mayBeDaemon = async (processes: HostProcesses, pid: number): Promise<boolean> =>
+  (await processes.owner(pid)) === process.getuid?.() && (await processes.stat(pid))?.name !== "systemd";

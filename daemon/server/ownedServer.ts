@@ -12,9 +12,12 @@ import { createNonce } from "../connection/framing.ts";
 import { ServerProgram } from "../connection/serverProgram.ts";
 import { Supervisor } from "../connection/supervisor.ts";
 import { probeTmuxVersion } from "../connection/tmuxVersion.ts";
-import { openPipeTransport, openPtyTransport, type OpenTransport } from "../host/transport.ts";
+import type { Host } from "../host/host.ts";
+import { localHost } from "../host/localHost.ts";
+import type { OpenTransport } from "../host/transport.ts";
 import { SECRET_VARIABLES } from "../ops/environment.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
+import { isWaiting } from "./processState.ts";
 import type { PaneStream } from "../panes/paneStream.ts";
 import type { Clock } from "../time/clock.ts";
 import { attachArguments, HUB_PREFIX } from "./hub.ts";
@@ -24,7 +27,6 @@ import type { Inventory } from "./inventory.ts";
 import { InventoryKeeper } from "./inventoryKeeper.ts";
 import { createOwnedSession, killOwnedSession } from "./ownedSessions.ts";
 import { PaneRegistry } from "./paneRegistry.ts";
-import { isWaiting } from "./processState.ts";
 import { RealLayout } from "./realLayout.ts";
 import { type PaneInUse, RealServer, type ServerKind } from "./realServer.ts";
 import { listenerFailure, ServerListeners } from "./serverListeners.ts";
@@ -53,6 +55,9 @@ export interface OwnedServerOptions {
   /** Structured log: fixed event names, never pane text. */
   readonly log?: ((event: string, fields: object) => void) | undefined;
   readonly tmux?: string | undefined;
+  /** Default: this machine. */
+  readonly host?: Host | undefined;
+  /** Instead of how the host starts control clients. */
   readonly transport?: OpenTransport | undefined;
   /** Output kept per pane. */
   readonly ringBytes?: number | undefined;
@@ -61,8 +66,6 @@ export interface OwnedServerOptions {
   readonly heartbeatMs?: number | undefined;
   /** Server options besides ours, set at every connection; one that this tmux does not have is left out. */
   readonly serverOptions?: Readonly<Record<string, string>> | undefined;
-  /** Where terminals come and go; tests have another. */
-  readonly ttyDirectory?: string | undefined;
 }
 
 /** Letters and digits only: safe in a tmux name, pattern and target. */
@@ -74,17 +77,18 @@ const randomName = (chars: number): string => createNonce().slice(0, chars);
  */
 export async function startOwnedServer(options: OwnedServerOptions): Promise<TmuxServer> {
   prepareSocketPath(options.socketPath, { setting: options.setting, isStickyWell: true });
-  const tmuxVersion = await probeTmuxVersion(options.tmux ?? "tmux", options.env);
-  const { socketPath, env } = options;
-  const clash = await new ServerProgram().clash({ socketPath, ours: tmuxVersion, env });
+  const { socketPath, env, host = localHost() } = options;
+  const tmuxVersion = await probeTmuxVersion(options.tmux ?? "tmux", env, host.clients.run);
+  const clash = await new ServerProgram(host).clash({ socketPath, ours: tmuxVersion, env });
   if (clash !== undefined) throw clash;
-  const server = new OwnedServer(options, tmuxVersion);
+  const server = new OwnedServer(options, host, tmuxVersion);
   await server.start();
   return new RealServer(server);
 }
 
 class OwnedServer implements ServerKind {
   readonly #options: OwnedServerOptions;
+  readonly host: Host;
   readonly #tmuxVersion: string;
   readonly #supervisor: Supervisor;
   readonly #panes: PaneRegistry;
@@ -96,10 +100,11 @@ class OwnedServer implements ServerKind {
   #hubName = "";
   #buffers = 0;
 
-  constructor(options: OwnedServerOptions, tmuxVersion: string) {
+  constructor(options: OwnedServerOptions, host: Host, tmuxVersion: string) {
     this.#options = options;
+    this.host = host;
     this.#tmuxVersion = tmuxVersion;
-    const { clock, log, socketPath, ttyDirectory } = options;
+    const { clock, log, socketPath } = options;
     const connection = (): ControlConnection => this.connection();
     const onListenerError = listenerFailure(log);
     this.#supervisor = new Supervisor({
@@ -112,7 +117,7 @@ class OwnedServer implements ServerKind {
         this.#keeper.beat();
         this.#socket.look();
       },
-      isServerIdle: () => isWaiting(this.#keeper.serverPid),
+      isServerIdle: () => isWaiting(host.processes, this.#keeper.serverPid),
       onState: (state) => {
         if (state === "ready") this.#keeper.resume();
         this.#keeper.emit([{ kind: "state", state }]);
@@ -126,11 +131,11 @@ class OwnedServer implements ServerKind {
       onListenerError,
       onRevived: (pane) => this.#keeper.paneChanged(pane),
     });
-    this.#socket = new SocketKeeper({ socketPath, clock, log });
+    this.#socket = new SocketKeeper({ host, socketPath, clock, log });
     this.#listeners = new ServerListeners(onListenerError);
     const [panes, listeners] = [this.#panes, this.#listeners];
     const onComplete = (): void => this.layout.changed();
-    this.#keeper = new InventoryKeeper({ clock, panes, connection, listeners, log, ttyDirectory, onComplete });
+    this.#keeper = new InventoryKeeper({ host, clock, panes, connection, listeners, log, onComplete });
     this.layout = new RealLayout(
       {
         inventory: this.inventory,
@@ -242,7 +247,7 @@ class OwnedServer implements ServerKind {
     this.#panes.beginEpoch(randomName(10), new AppError("CONNECTION_LOST", "the connection to tmux was made anew"));
     const hub = attachArguments(this.#hubName, historyLines, PAUSE_AFTER_SEC, serverOptions);
     const connection: ControlConnection = new ControlConnection({
-      open: transport ?? openPtyTransport,
+      open: transport ?? this.host.clients.open,
       spawn: this.#spawn("-f", "/dev/null", ...hub),
       onOutput: (paneNumber, line, from, to) => {
         this.#keeper.heard(paneNumber);
@@ -277,14 +282,14 @@ class OwnedServer implements ServerKind {
   async #prepare(connection: ControlConnection): Promise<void> {
     const hub = await prepareHub({
       connection,
+      host: this.host,
       clock: this.#options.clock,
       hubName: this.#hubName,
       output: (pane) => this.#panes.stream(pane),
       onPaneEvent: (event) => this.#keeper.paneEvent(event),
       requireOwn: ({ uid }) => requireOwnServer(this.#options.socketPath, uid, this.#options.setting),
       unset: SECRET_VARIABLES.filter((name) => !(name in this.#options.env)),
-      // On pipes: of a client that ends at once a pty can lose that it has.
-      openShort: this.#options.transport ?? openPipeTransport,
+      openShort: this.#options.transport ?? this.host.clients.openShort,
       spawnShort: this.#spawn("-N"),
       setting: this.#options.setting,
     });

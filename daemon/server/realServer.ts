@@ -11,6 +11,8 @@ import type { ControlConnection } from "../connection/controlConnection.ts";
 import { captureScreen, type CaptureContext } from "../panes/capture.ts";
 import type { InputQueue } from "../panes/inputJobs.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
+import type { Host } from "../host/host.ts";
+import type { HostProcesses } from "../host/hostProcesses.ts";
 import type { PaneForeground } from "../panes/foreground.ts";
 import { askForeground, askPaneDetails } from "../panes/paneDetails.ts";
 import type { PaneStream } from "../panes/paneStream.ts";
@@ -22,6 +24,7 @@ import type {
   Capture,
   CaptureOptions,
   CreateSession,
+  ForegroundOptions,
   InputOptions,
   InputPart,
   InputReceipt,
@@ -46,6 +49,7 @@ export interface PaneInUse {
 
 /** What a server of our own and the user's do differently. Panes that it is given are in its inventory. */
 export interface ServerKind {
+  readonly host: Host;
   readonly inventory: Inventory;
   readonly layout: WindowLayout;
   status(): ServerStatus;
@@ -143,9 +147,14 @@ export class RealServer implements TmuxServer {
     return askPaneDetails(this.#kind.connection(), pane);
   }
 
-  async foreground(pane: PaneId): Promise<PaneForeground> {
+  get processes(): HostProcesses {
+    return this.#kind.host.processes;
+  }
+
+  async foreground(pane: PaneId, { atNoCost = false }: ForegroundOptions = {}): Promise<PaneForeground> {
     this.#requirePane(pane);
-    return askForeground(this.#kind.connection(), pane);
+    const look = async (): Promise<HostProcesses> => (atNoCost ? this.processes : this.processes.look());
+    return askForeground(this.#kind.connection(), pane, look);
   }
 
   async resize(pane: PaneId, cols: number, rows: number): Promise<void> {

@@ -4,6 +4,7 @@
  */
 import { saysServerEnded } from "../connection/controlConnection.ts";
 import type { AppError } from "../../protocol/errors.ts";
+import type { Host } from "../host/host.ts";
 import type { Clock } from "../time/clock.ts";
 import { saysGone, trySocket } from "./guestSocket.ts";
 
@@ -11,18 +12,19 @@ import { saysGone, trySocket } from "./guestSocket.ts";
 const LOOK_AFTER_MS = [1, 2, 4, 8, 16, 32];
 
 export interface LostServer {
+  readonly host: Host;
   readonly clock: Clock;
   readonly lost: AppError;
   readonly socketPath: string;
-  /** Its process, when that is known to be of this machine. */
+  /** Its process, when that is known to be of the host. */
   readonly pid?: number | undefined;
   /** Once, unless it is not known to have ended. */
   readonly onEnded: () => void;
 }
 
 export function lookForEnd(server: LostServer, tries = 0): void {
-  const { clock, lost, pid, socketPath, onEnded } = server;
-  if (saysServerEnded(lost) || (pid !== undefined && !isRunning(pid))) {
+  const { host, clock, lost, pid, socketPath, onEnded } = server;
+  if (saysServerEnded(lost) || (pid !== undefined && host.processes.isAlive(pid) === false)) {
     onEnded();
     return;
   }
@@ -31,14 +33,5 @@ export function lookForEnd(server: LostServer, tries = 0): void {
     if (refusal !== undefined && saysGone(refusal)) onEnded();
     else if (delayMs !== undefined) clock.callAt(clock.nowMs() + delayMs, () => lookForEnd(server, tries + 1));
   };
-  void trySocket(socketPath).then(decide);
-}
-
-export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
+  void trySocket(host.sockets, socketPath).then(decide);
 }

@@ -7,6 +7,7 @@ import { randomBytes } from "node:crypto";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId, SessionId } from "../../protocol/ids.ts";
 import { DEFAULT_RING_BYTES, MAX_INPUT_BYTES } from "../../protocol/limits.ts";
+import { unknownProcesses } from "../host/unknownProcesses.ts";
 import type { PaneForeground } from "../panes/foreground.ts";
 import { requirePasteText } from "../panes/pasteText.ts";
 import type { OutputSource } from "../panes/outputSource.ts";
@@ -64,6 +65,7 @@ export class StubServer implements TmuxServer {
   readonly #byPane = new Map<PaneId, StubSession>();
   readonly #listeners: ServerListeners;
   readonly layout: StubLayout;
+  readonly processes = unknownProcesses;
   #made = 0;
   #outputBytes = 0;
   #closed = false;

@@ -5,6 +5,7 @@
  */
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import type { Position } from "../../protocol/position.ts";
+import type { HostProcesses } from "../host/hostProcesses.ts";
 import type { PaneForeground } from "../panes/foreground.ts";
 import type { ExitStatus, OutputSource } from "../panes/outputSource.ts";
 import type { WindowLayout, WindowPlace } from "../tmux/layout.ts";
@@ -162,6 +163,11 @@ export interface PaneDetails {
   readonly inMode: boolean;
 }
 
+export interface ForegroundOptions {
+  /** Of processes only what the host tells without starting a program for it; for what is asked again and again. */
+  readonly atNoCost?: boolean | undefined;
+}
+
 /** What a server has counted since it was started. */
 export interface ServerCounters {
   readonly outputBytes: number;
@@ -222,8 +228,10 @@ export interface TmuxServer extends AsyncDisposable {
   snapshot(pane: PaneId): Promise<Snapshot>;
   /** @throws AppError NOT_FOUND, CONNECTION_LOST */
   describePane(pane: PaneId): Promise<PaneDetails>;
-  /** Who reads what is typed, asked of tmux and the system now. @throws AppError NOT_FOUND, CONNECTION_LOST */
-  foreground(pane: PaneId): Promise<PaneForeground>;
+  /** Who reads what is typed, asked of tmux and the host now. @throws AppError NOT_FOUND, CONNECTION_LOST */
+  foreground(pane: PaneId, options?: ForegroundOptions): Promise<PaneForeground>;
+  /** Of the host that tmux runs on. */
+  readonly processes: HostProcesses;
   /** Sets the size of the pane's window. @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST; INVALID_ARGUMENT on a guest */
   resize(pane: PaneId, cols: number, rows: number): Promise<void>;
   /**

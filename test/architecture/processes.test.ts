@@ -7,10 +7,11 @@ const ROOT = resolve(import.meta.dirname, "../..");
 
 /** May import `node:child_process` or node-pty, and why. */
 const MAY_START_PROCESSES = new Set([
-  // the control client itself, and with it an owned server
-  "daemon/host/transport.ts",
+  // the control client itself, and with it an owned server: on a pty, or on pipes
+  "daemon/host/ptyTransport.ts",
+  "daemon/host/pipeTransport.ts",
   // `tmux -V`, once at start-up; the same of a server's own program before the first client goes to it
-  "daemon/connection/tmuxVersion.ts",
+  "daemon/host/runProgram.ts",
   // runs inside pi, not inside the daemon: the daemon itself, when the user has allowed that
   "adapters/team/startDaemon.ts",
 ]);
@@ -43,7 +44,7 @@ test("only one file knows the native pty module, and only one the regex engine",
       .filter((file) =>
         new RegExp(`(?:from|import|require)\\s*\\(?\\s*["']${name}`).test(readFileSync(join(ROOT, file), "utf8")),
       );
-  expect(importers("@homebridge/node-pty")).toEqual(["daemon/host/transport.ts"]);
+  expect(importers("@homebridge/node-pty")).toEqual(["daemon/host/ptyTransport.ts"]);
   expect(importers("re2-wasm")).toEqual(["daemon/waits/regexWorker.ts"]);
 });
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startGuestServer } from "../../daemon/server/guestStartup.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import { openPtyTransport } from "../../daemon/host/transport.ts";
+import { openPtyTransport } from "../../daemon/host/ptyTransport.ts";
 import { eventually } from "../support/eventually.ts";
 import { closing, nextState, tmuxPid } from "../support/failureScenarios.ts";
 import { ANSWERING, guestFixture, ours, paneOf, userSession, watchAll } from "../support/guestFixture.ts";

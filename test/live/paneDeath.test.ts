@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { HEARTBEAT_INTERVAL_MS } from "../../protocol/limits.ts";
+import { linuxHost } from "../../daemon/host/linuxHost.ts";
 import { DEATHS, type DeathName, deaths, serverDeaths } from "../support/paneDeaths.ts";
 import { eventually } from "../support/eventually.ts";
 import { ownedFixture, privateSocket } from "../support/ownedFixture.ts";
@@ -24,7 +25,7 @@ describe.each(["guest", "owned"] as const)("%s", (kind) => {
 test("a pane that never had a program is dead without a status for ever: it is asked about less and less often", async () => {
   await using directory = privateSocket();
   // No terminal of anybody else's is a reason to look.
-  await using fixture = await ownedFixture({ ttyDirectory: directory.directory });
+  await using fixture = await ownedFixture({ host: linuxHost({ terminals: directory.directory }) });
   const { server, socket } = fixture;
   await server.createSession({ name: "a", command: ["cat"] });
   socket.tmux("set-hook", "-g", "after-list-panes", "set-option -ga @asked x");

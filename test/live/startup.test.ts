@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
-import { openPtyTransport } from "../../daemon/host/transport.ts";
+import { openPtyTransport } from "../../daemon/host/ptyTransport.ts";
 import { requireOwnServer } from "../../daemon/server/socketPath.ts";
 import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";

@@ -3,6 +3,7 @@
  * pane and its readiness, look at processes, mark panes and take the marks away, type.
  */
 import { expect, test } from "vitest";
+import { procfs } from "../../daemon/host/procfs.ts";
 import { paneRunsProgram } from "../../daemon/panes/paneProcesses.ts";
 import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { eventually } from "../support/eventually.ts";
@@ -62,7 +63,7 @@ async function doAsADashboard(guest: TmuxServer): Promise<void> {
     await guest.setPaneMark(id, "agent", `${pid} #{pid}`);
     await guest.input(id, [text("x"), { kind: "keys", keys: ["BSpace"] }]);
     await watched.look();
-    expect(await paneRunsProgram(pid, new Set(["cat"]))).toBe(true);
+    expect(await paneRunsProgram(pid, new Set(["cat"]), procfs())).toBe(true);
   }
   const marks = await guest.paneMarks("agent");
   expect(marks.size).toBe(panes.length);

@@ -69,7 +69,7 @@ export async function dashboardFixture(
     availability: {
       level: "process_tree",
       programs: new Set(["claude", "node"]),
-      runsProgram: paneRunsProgram,
+      runsProgram: (pid, names) => paneRunsProgram(pid, names, server.processes),
     },
     pageDirectory: join(tmpdir(), "no-such-page"),
     clock,

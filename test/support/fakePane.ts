@@ -2,6 +2,7 @@
  * A pane below delivery, moved by hand: a screen, a stream, and a program that answers what is typed. Time is a fake clock;
  * `during` lets it pass until a promise is settled.
  */
+import { linuxHost } from "../../daemon/host/linuxHost.ts";
 import type { PaneForeground } from "../../daemon/panes/foreground.ts";
 import { PaneStream } from "../../daemon/panes/paneStream.ts";
 import type { PaneReadiness, Readiness, ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
@@ -62,6 +63,7 @@ export class FakePane {
   }
 
   readonly server = {
+    processes: linuxHost().processes,
     output: () => this.stream,
     findPane: () => ({ exit: undefined }),
     status: () => ({ kind: "owned", identity: "1.2", socketPath: "/s" }),

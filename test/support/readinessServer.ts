@@ -1,4 +1,5 @@
 /** A server of one pane whose output, screen and foreground program the test sets; looks are counted. */
+import { linuxHost } from "../../daemon/host/linuxHost.ts";
 import type { Foreground, PaneForeground } from "../../daemon/panes/foreground.ts";
 import type { Capture, PaneDetails, PaneInfo, ServerEvent, TmuxServer } from "../../daemon/server/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -7,6 +8,7 @@ import { MemorySource } from "./memorySource.ts";
 
 export class ReadinessServer {
   readonly pane: PaneId = paneIdOf(5);
+  readonly processes = linuxHost().processes;
   source = new MemorySource({ id: "%5" });
   title = "";
   command = "generic";
@@ -14,7 +16,7 @@ export class ReadinessServer {
   cursor: { readonly col: number; readonly row: number } | undefined;
   size = { cols: 80, rows: 24 };
   /** What runs in the foreground; undefined when the system does not tell. */
-  processes: Foreground | undefined;
+  inForeground: Foreground | undefined;
   captures = 0;
   describes = 0;
   /** What a capture fails with. */
@@ -69,7 +71,7 @@ export class ReadinessServer {
   }
 
   async foreground(): Promise<PaneForeground> {
-    const { command, processes } = this;
+    const { command, inForeground: processes } = this;
     return { pid: processes?.[0]?.pid, command, processes };
   }
 

@@ -1,6 +1,7 @@
 /** Which agent a hook is of (docs/contracts/dashboard.md §3): the first of these that knows it. */
 import { randomUUID } from "node:crypto";
 import { basename, dirname, normalize } from "node:path";
+import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
 import { type Agent, openTask } from "../agents/agent.ts";
 import type { AgentBook } from "../agents/agentBook.ts";
 import type { ProjectRecord } from "../agents/records.ts";
@@ -21,6 +22,8 @@ export interface Correlation {
 }
 
 export interface CorrelateOptions {
+  /** Of the host that the watched server runs on. */
+  readonly processes: HostProcesses;
   readonly book: AgentBook;
   readonly nowUnixMs: () => number;
   /** The server whose panes are answered now. */
@@ -52,7 +55,8 @@ export function correlate(hook: HookRequest, options: CorrelateOptions): Correla
     hook.pane === undefined || options.place === "elsewhere"
       ? undefined
       : book.inPane(hook.pane, options.serverIdentity);
-  if (inPane !== undefined && !isStartedBy(inPane, hook)) return claim(options, hook, inPane, "tmux_pane_id");
+  if (inPane !== undefined && !isStartedBy(inPane, hook, options.processes))
+    return claim(options, hook, inPane, "tmux_pane_id");
   const project = projectOf(hook, options);
   if (project === undefined) return undefined;
   const unclaimed = book.unclaimedIn(project);
@@ -79,8 +83,8 @@ export function correlate(hook: HookRequest, options: CorrelateOptions): Correla
 }
 
 /** A session that begins in the middle of an agent's turn, while that agent has its pane, is one that it has started. */
-const isStartedBy = (agent: Agent, { source }: HookRequest): boolean =>
-  source === "startup" && openTask(agent) !== undefined && isReachable(agent);
+const isStartedBy = (agent: Agent, { source }: HookRequest, processes: HostProcesses): boolean =>
+  source === "startup" && openTask(agent) !== undefined && isReachable(agent, processes);
 
 function claim(
   { book }: CorrelateOptions,

@@ -40,6 +40,7 @@ export async function hookRoute(
         nowUnixMs,
         serverIdentity: panes.identity,
         place: panes.placeOf(hook),
+        processes: context.server.processes,
         registersProjects: settings.registersProjects,
       },
     );

@@ -10,6 +10,7 @@ import {
   isStartedAfter,
   type ProcessMark,
 } from "../../../daemon/panes/foreground.ts";
+import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
 import type { TmuxServer } from "../../../daemon/server/tmuxServer.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
@@ -47,7 +48,7 @@ export class AgentProcesses {
    * @param toldSec when it did, in seconds since boot
    */
   identify(agent: Agent, pane: PaneId, toldSec: number): void {
-    if (isReachable(agent) || this.#underWay.has(agent)) return;
+    if (isReachable(agent, this.#options.server.processes) || this.#underWay.has(agent)) return;
     if (this.#options.server.findPane(pane) === undefined) {
       this.#waiting.set(agent, { pane, toldSec });
       return;
@@ -99,11 +100,14 @@ export class AgentProcesses {
   /** Was known, and is no more. One that has told since may be another: not before it has been looked for. */
   isGone(agent: Agent): boolean {
     const { process } = agent.record;
-    return process !== undefined && !this.#underWay.has(agent) && hasLeftTerminal(process);
+    return (
+      process !== undefined && !this.#underWay.has(agent) && hasLeftTerminal(process, this.#options.server.processes)
+    );
   }
 }
 
 /** Its process is known and has its terminal now. */
-export const isReachable = ({ record: { process } }: Agent): boolean => process !== undefined && isAtTerminal(process);
+export const isReachable = ({ record: { process } }: Agent, processes: HostProcesses): boolean =>
+  process !== undefined && isAtTerminal(process, processes);
 
 const markOnly = ({ pid, start, executable }: ProcessMark): ProcessMark => ({ pid, start, executable });

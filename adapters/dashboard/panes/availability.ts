@@ -29,7 +29,7 @@ export function measureAvailability(options: AvailabilityOptions): MeasureAvaila
       const runs = await runsProgram(info.pid, programs);
       if (runs === true) return true;
       // tmux does not tell of a pane that has been respawned.
-      const { pid } = await server.foreground(pane);
+      const { pid } = await server.foreground(pane, { atNoCost: true });
       const isOther = pid !== undefined && pid !== info.pid;
       const found = isOther ? await runsProgram(pid, programs) : runs;
       if (found !== undefined) return found;

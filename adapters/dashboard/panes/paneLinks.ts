@@ -109,7 +109,7 @@ export class PaneLinks {
   /** An agent that another one has started inherits its pane, and reads nothing of what is typed there. */
   #isBehindAnother(agent: Agent, pane: PaneId): boolean {
     const holder = this.#options.book.inPane(pane, this.identity);
-    return holder !== undefined && holder !== agent && isReachable(holder);
+    return holder !== undefined && holder !== agent && isReachable(holder, this.#options.server.processes);
   }
 
   /** The pane that was named, or another one: it has moved. */

@@ -15,6 +15,7 @@ import {
   markOf,
   readForeground,
 } from "../../../daemon/panes/foreground.ts";
+import { linuxHost } from "../../../daemon/host/linuxHost.ts";
 import { procfs } from "../../../daemon/host/procfs.ts";
 import { eventually } from "../../support/eventually.ts";
 
@@ -22,6 +23,7 @@ const directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
 const agent = join(directory, "agent.mjs");
 writeFileSync(agent, 'process.title = "myagent"; process.stdin.on("data", () => undefined); console.log("UP");');
 const AGENT = `${process.execPath} ${agent}`;
+const { processes } = linuxHost();
 const names = new Set(["myagent"]);
 const env = { PATH: process.env["PATH"] ?? "", HOME: directory, PS1: "$ ", TERM: "xterm" };
 
@@ -41,7 +43,7 @@ function terminal(file: string, args: string[]) {
 }
 
 async function foregroundOf(pid: number): Promise<Foreground> {
-  const foreground = await readForeground(pid);
+  const foreground = await readForeground(pid, processes);
   expect(foreground).toBeDefined();
   return foreground!;
 }
@@ -71,9 +73,9 @@ test.each([
   if (typed !== "") write(typed);
   await shows("UP");
   const mark = await agentIn(pid);
-  expect(isStillForeground(mark)).toBe(true);
+  expect(isStillForeground(mark, processes)).toBe(true);
   process.kill(mark.program.pid, "SIGKILL");
-  await eventually(() => !isStillForeground(mark));
+  await eventually(() => !isStillForeground(mark, processes));
 });
 
 test("one that starts another of its name: that one is meant, and has gone before its launcher knows", async () => {
@@ -89,7 +91,7 @@ test("one that starts another of its name: that one is meant, and has gone befor
   const mark = await agentIn(pid);
   expect(mark.program.pid).not.toBe(mark.leader.pid);
   process.kill(mark.program.pid, "SIGKILL");
-  await eventually(() => !isStillForeground(mark));
+  await eventually(() => !isStillForeground(mark, processes));
   expect((await foregroundOf(pid))[0]).toMatchObject({ pid: mark.leader.pid });
 });
 
@@ -115,9 +117,9 @@ test("one that is stopped reads no more, and one that is continued in front does
   const mark = await agentIn(pid);
   process.kill(mark.program.pid, "SIGSTOP");
   await shows("Stopped");
-  expect(isStillForeground(mark)).toBe(false);
+  expect(isStillForeground(mark, processes)).toBe(false);
   write("fg\n");
-  await eventually(() => isStillForeground(mark));
+  await eventually(() => isStillForeground(mark, processes));
 });
 
 test("one that lives on when its terminal is hung up has left it; one that is stopped has not", async () => {
@@ -132,12 +134,12 @@ test("one that lives on when its terminal is hung up has left it; one that is st
   const { program } = await agentIn(pid);
   open.push({ kill: () => process.kill(program.pid, "SIGKILL") });
   process.kill(program.pid, "SIGSTOP");
-  await eventually(() => !isAtTerminal(program));
-  expect(hasLeftTerminal(program)).toBe(false);
+  await eventually(() => !isAtTerminal(program, processes));
+  expect(hasLeftTerminal(program, processes)).toBe(false);
   process.kill(program.pid, "SIGCONT");
   process.kill(pid, "SIGKILL");
-  await eventually(() => hasLeftTerminal(program));
-  expect(isRunning(program)).toBe(true);
+  await eventually(() => hasLeftTerminal(program, processes));
+  expect(isRunning(program, processes)).toBe(true);
 });
 
 test("a process that becomes another program is another one, though pid and start are the same", async () => {
@@ -146,7 +148,7 @@ test("a process that becomes another program is another one, though pid and star
   const before = await foregroundOf(pid);
   const mark = markOf(pid, before, before[0]!);
   write("exec sleep 1000\n");
-  await eventually(() => !isStillForeground(mark));
+  await eventually(() => !isStillForeground(mark, processes));
   const after = await foregroundOf(pid);
   expect(after[0]).toMatchObject({ pid, isShell: false });
   await shows("exec");
@@ -165,5 +167,5 @@ test("a system that does not tell says unknown; a process that is gone is nobody
   const { pid } = terminal("sleep", ["1000"]);
   await eventually(async () => (await foregroundOf(pid))[0]?.names.includes("sleep") === true);
   process.kill(pid, "SIGKILL");
-  await eventually(async () => (await readForeground(pid))?.length === 0);
+  await eventually(async () => (await readForeground(pid, processes))?.length === 0);
 });

@@ -1,14 +1,18 @@
 /** How often tmux is reminded of programs that have ended, and asked again. */
 import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
+import { linuxHost } from "../../../daemon/host/linuxHost.ts";
 import { ExitSettler } from "../../../daemon/server/exitSettler.ts";
 import { FakeClock } from "../../support/fakeClock.ts";
+
+const { processes } = linuxHost();
 
 test("asked at once, then less and less often, then with the heartbeat, until it is known", () => {
   const clock = new FakeClock();
   let looks = 0;
   let unsettled = 1;
   const settler: ExitSettler = new ExitSettler({
+    processes,
     clock,
     serverPid: () => undefined,
     look: () => {
@@ -43,7 +47,12 @@ test("asked at once, then less and less often, then with the heartbeat, until it
 test("a process that is reminded is told nothing else, and one that is gone is no error", async () => {
   const child = spawn("sh", ["-c", "trap 'echo told; exit' CHLD; echo up; while :; do :; done"]);
   const words: string[] = [];
-  const settler = new ExitSettler({ clock: new FakeClock(), serverPid: () => child.pid, look: () => undefined });
+  const settler = new ExitSettler({
+    processes,
+    clock: new FakeClock(),
+    serverPid: () => child.pid,
+    look: () => undefined,
+  });
   await new Promise<void>((resolve) => {
     child.stdout.on("data", (data: Buffer) => {
       words.push(...data.toString().trim().split("\n"));

@@ -4,8 +4,10 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { linuxHost } from "../../../daemon/host/linuxHost.ts";
 import { guestSocketPath, SocketWatch, trySocket } from "../../../daemon/server/guestSocket.ts";
 
+const { sockets } = linuxHost();
 let directory = "";
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
@@ -26,13 +28,13 @@ test.each([
 test("nobody answers where there is no file, a stale one, or something else", async () => {
   const path = join(directory, "tmux.sock");
   const refused = { code: "CONNECTION_LOST", message: expect.stringContaining(path) as string };
-  expect(await trySocket(path)).toMatchObject(refused);
+  expect(await trySocket(sockets, path)).toMatchObject(refused);
   writeFileSync(path, "");
-  expect(await trySocket(path)).toMatchObject(refused);
+  expect(await trySocket(sockets, path)).toMatchObject(refused);
   rmSync(path);
   const server = createServer((client) => client.destroy()).listen(path);
   await new Promise((resolve) => server.once("listening", resolve));
-  expect(await trySocket(path)).toBeUndefined();
+  expect(await trySocket(sockets, path)).toBeUndefined();
   server.close();
 });
 
@@ -40,7 +42,7 @@ test("the file is noticed when it appears, again and again", async () => {
   const path = join(directory, "tmux.sock");
   let tell: () => void = () => undefined;
   let times = 0;
-  const watch = new SocketWatch(path, () => tell());
+  const watch = new SocketWatch(sockets, path, () => tell());
   for (let time = 0; time < 3; time += 1) {
     const appeared = new Promise<void>((resolve) => (tell = resolve));
     writeFileSync(join(directory, "other"), "");
@@ -59,7 +61,7 @@ test("so is one whose directories are made later, one by one", async () => {
   let watch: SocketWatch | undefined;
   let times = 0;
   const appeared = new Promise<void>((resolve) => {
-    watch = new SocketWatch(path, () => {
+    watch = new SocketWatch(sockets, path, () => {
       times += 1;
       resolve();
     });

@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { linuxHost } from "../../../daemon/host/linuxHost.ts";
+import { unknownHost } from "../../../daemon/host/unknownHost.ts";
 import { TtyWatch } from "../../../daemon/server/guestTtys.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { TTY_LOOK_INTERVAL_MS } from "../../../protocol/limits.ts";
@@ -11,7 +13,7 @@ import { FakeClock } from "../../support/fakeClock.ts";
 test("a burst costs two looks", () => {
   const clock = new FakeClock();
   let looks = 0;
-  const ttys = new TtyWatch({ clock, directory: "/nowhere", look: () => (looks += 1) });
+  const ttys = new TtyWatch({ clock, terminals: unknownHost().terminals, look: () => (looks += 1) });
   for (let time = 0; time < 100; time += 1) ttys.changed();
   expect(looks).toBe(1);
   clock.advanceMs(TTY_LOOK_INTERVAL_MS);
@@ -31,7 +33,11 @@ test("a name that appears or goes is a reason to look", async () => {
   const directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
   let tell: () => void = () => undefined;
   let looks = 0;
-  const ttys = new TtyWatch({ clock: systemClock, directory, look: () => tell() });
+  const ttys = new TtyWatch({
+    clock: systemClock,
+    terminals: linuxHost({ terminals: directory }).terminals,
+    look: () => tell(),
+  });
   for (const act of [() => writeFileSync(join(directory, "5"), ""), () => rmSync(join(directory, "5"))]) {
     const looked = new Promise<void>((resolve) => (tell = resolve));
     act();
@@ -47,10 +53,15 @@ test("whoever asks for what goes only is not told of what comes", async () => {
   const directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
   let [looks, everyLook] = [0, 0];
   let onLook = (): void => undefined;
-  const gone = new TtyWatch({ clock: systemClock, directory, onlyGone: true, look: () => (looks += 1) });
+  const gone = new TtyWatch({
+    clock: systemClock,
+    terminals: linuxHost({ terminals: directory }).terminals,
+    onlyGone: true,
+    look: () => (looks += 1),
+  });
   const every = new TtyWatch({
     clock: systemClock,
-    directory,
+    terminals: linuxHost({ terminals: directory }).terminals,
     look: () => {
       everyLook += 1;
       onLook();

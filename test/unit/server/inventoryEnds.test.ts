@@ -1,6 +1,7 @@
 /** What tmux says of single panes between two listings. */
 import { expect, test } from "vitest";
 import { featuresOf } from "../../../daemon/connection/tmuxFeatures.ts";
+import { linuxHost } from "../../../daemon/host/linuxHost.ts";
 import { Inventory } from "../../../daemon/server/inventory.ts";
 import type { PaneRow } from "../../../protocol/command/formats.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
@@ -23,7 +24,7 @@ const row = (pane: string, more: Partial<PaneRow> = {}): PaneRow => ({
 });
 
 function known(): Inventory {
-  const inventory = new Inventory();
+  const inventory = new Inventory(linuxHost().processes);
   inventory.applyTopology(
     [{ session, createdSec: 1, usedSec: 1, attached: 0, name: "s" }],
     [{ session, window, active: true, index: 0, stray: false }],

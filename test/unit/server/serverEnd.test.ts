@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { linuxHost } from "../../../daemon/host/linuxHost.ts";
 import { lookForEnd } from "../../../daemon/server/serverEnd.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -11,6 +12,7 @@ import { eventually } from "../../support/eventually.ts";
 
 const lost = (reason: string): AppError => new AppError("CONNECTION_LOST", "lost", { details: { reason } });
 
+const host = linuxHost();
 let directory = "";
 let socketPath = "";
 let tries = 0;
@@ -38,9 +40,9 @@ afterEach(() => {
 test("tmux has said so, or the process is gone: at once", () => {
   let ended = 0;
   const onEnded = (): void => void (ended += 1);
-  lookForEnd({ clock: systemClock, lost: lost("server exited"), socketPath, onEnded });
+  lookForEnd({ host, clock: systemClock, lost: lost("server exited"), socketPath, onEnded });
   // Above the kernel's highest pid.
-  lookForEnd({ clock: systemClock, lost: lost("detached"), socketPath, pid: 4_194_305, onEnded });
+  lookForEnd({ host, clock: systemClock, lost: lost("detached"), socketPath, pid: 4_194_305, onEnded });
   expect(ended).toBe(2);
 });
 
@@ -49,14 +51,14 @@ test("one that is ending accepts for a while", async () => {
     if (tries === 2) server.close();
   };
   await new Promise<void>((resolve) => {
-    lookForEnd({ clock: systemClock, lost: lost("detached"), socketPath, pid: process.pid, onEnded: resolve });
+    lookForEnd({ host, clock: systemClock, lost: lost("detached"), socketPath, pid: process.pid, onEnded: resolve });
   });
   expect(tries).toBe(2);
 });
 
 test("one that goes on is left alone", async () => {
   let ended = false;
-  lookForEnd({ clock: systemClock, lost: lost("detached"), socketPath, onEnded: () => (ended = true) });
+  lookForEnd({ host, clock: systemClock, lost: lost("detached"), socketPath, onEnded: () => (ended = true) });
   await eventually(() => tries === 7);
   expect(ended).toBe(false);
 });

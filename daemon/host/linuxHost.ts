@@ -1,0 +1,40 @@
+/** Linux: `/proc` tells of processes and sockets, `/dev/pts` of terminals. Nothing is started to find out. */
+import { readFileSync } from "node:fs";
+import type { Host } from "./host.ts";
+import type { HostProcesses } from "./hostProcesses.ts";
+import { attempt, listenerOf } from "./linuxSockets.ts";
+import { linuxTerminals } from "./linuxTerminals.ts";
+import { localClients } from "./localClients.ts";
+import { nodeProcesses, nodeSockets } from "./nodeSystem.ts";
+import { procfs } from "./procfs.ts";
+
+export interface LinuxPlaces {
+  readonly proc?: string | undefined;
+  /** Where terminals come and go. */
+  readonly terminals?: string | undefined;
+}
+
+export function linuxHost({ proc = "/proc", terminals = "/dev/pts" }: LinuxPlaces = {}): Host {
+  return {
+    name: "linux",
+    clients: localClients,
+    processes: linuxProcesses(proc),
+    sockets: { ...nodeSockets, listenerOf: (path, called) => listenerOf(proc, path, called) },
+    terminals: linuxTerminals(proc, terminals),
+  };
+}
+
+function linuxProcesses(proc: string): HostProcesses {
+  const processes: HostProcesses = {
+    ...procfs(proc),
+    ...nodeProcesses,
+    tellsNow: true,
+    owner: async (pid) => {
+      const [, uid] = /^Uid:\t(\d+)/m.exec(attempt(() => readFileSync(`${proc}/${pid}/status`, "latin1")) ?? "") ?? [];
+      return uid === undefined ? undefined : Number(uid);
+    },
+    programOf: (pid) => `${proc}/${pid}/exe`,
+    look: async () => processes,
+  };
+  return processes;
+}

@@ -1,0 +1,29 @@
+/** Terminals of Linux: names in `/dev/pts` that come and go, and who has either end of one (proc(5), fdinfo). */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { HostTerminals } from "./host.ts";
+import { attempt, descriptorsOf, openOn } from "./linuxSockets.ts";
+import { watchNames } from "./nodeSystem.ts";
+
+export const linuxTerminals = (proc: string, directory: string): HostTerminals => ({
+  watch: (listener) =>
+    watchNames(directory, (kind, name) => {
+      // "change" is what a program writes; "rename" is a terminal that came or went.
+      if (kind !== "rename") return;
+      listener(name !== null && existsSync(join(directory, name)) ? "came" : "gone");
+    }),
+  isInputOf: (terminal, pid) => {
+    const input = openOn(proc, pid, 0);
+    return input === undefined ? undefined : input === terminal;
+  },
+  isHeldBy: (terminal, pid) => {
+    const [, number] = /^\/dev\/pts\/(\d{1,9})$/.exec(terminal) ?? [];
+    if (number === undefined) return undefined;
+    const info = new RegExp(`^tty-index:\\s*${number}$`, "m");
+    return descriptorsOf(proc, pid)?.some(
+      (fd) =>
+        openOn(proc, pid, fd)?.endsWith("/ptmx") === true &&
+        info.test(attempt(() => readFileSync(`${proc}/${pid}/fdinfo/${fd}`, "latin1")) ?? ""),
+    );
+  },
+});

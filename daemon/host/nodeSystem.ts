@@ -1,0 +1,52 @@
+/** What Node can do on every Unix: sockets, directories and signals of the machine that we run on. */
+import { existsSync, watch as watchPath } from "node:fs";
+import { connect } from "node:net";
+import type { Closable, HostSockets } from "./host.ts";
+import type { HostProcesses } from "./hostProcesses.ts";
+
+export const nodeSockets: Pick<HostSockets, "exists" | "connect" | "watch"> = {
+  exists: existsSync,
+  connect: (path) =>
+    new Promise((resolve) => {
+      const socket = connect({ path });
+      socket.once("connect", () => {
+        socket.destroy();
+        resolve({ answers: true });
+      });
+      socket.once("error", ({ code }: NodeJS.ErrnoException) => resolve({ answers: false, errno: code }));
+    }),
+  watch: (directory, listener) => watchNames(directory, (_kind, name) => listener(name)),
+};
+
+export const nodeProcesses: Pick<HostProcesses, "isAlive" | "signal"> = {
+  isAlive: (pid) => {
+    try {
+      process.kill(pid, 0);
+      return true;
+    } catch (error) {
+      // Anything else is another user's process.
+      return (error as NodeJS.ErrnoException).code !== "ESRCH";
+    }
+  },
+  signal: (pid, name) => {
+    try {
+      return process.kill(pid, name);
+    } catch {
+      return false;
+    }
+  },
+};
+
+/** Undefined when there is no such directory, or the machine has no watches left. */
+export function watchNames(
+  directory: string,
+  listener: (kind: "rename" | "change", name: string | null) => void,
+): Closable | undefined {
+  try {
+    const watcher = watchPath(directory, { persistent: false }, listener);
+    watcher.on("error", () => watcher.close());
+    return watcher;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * `tmux -C` on pipes: for clients that leave at once, and for all of them where the pty module did not install. A client on
+ * pipes stays attached when its daemon is killed (docs/tmuxFacts.md 3): the next start ends it (`orphanedClients.ts`).
+ */
+import { spawn as spawnChild } from "node:child_process";
+import { BusyPoll } from "../time/busyPoll.ts";
+import { systemClock } from "../time/clock.ts";
+import { countSpawn } from "./spawnCount.ts";
+import { commandLine, type OpenTransport } from "./transport.ts";
+
+/** `tmux -C` on pipes. */
+export const openPipeTransport: OpenTransport = (options) => {
+  const { file, args } = commandLine(options, "-C");
+  const child = spawnChild(file, args, {
+    env: { ...options.env },
+    cwd: options.cwd,
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  countSpawn(child.pid);
+  const busyPoll = new BusyPoll({ clock: systemClock });
+  let closed = false;
+  const close = (): void => {
+    if (closed) return;
+    closed = true;
+    busyPoll.close();
+    options.onClose();
+  };
+  child.stdout.on("data", (chunk: Uint8Array) => options.onData(chunk));
+  child.once("close", close);
+  child.once("error", close);
+  // A write after the client has gone is reported by `close`, not here.
+  child.stdin.on("error", () => undefined);
+  return {
+    pid: child.pid ?? -1,
+    busyPoll,
+    write: (text) => {
+      if (!closed) child.stdin.write(text);
+    },
+    close: () => {
+      if (!closed) child.kill("SIGHUP");
+    },
+  };
+};

@@ -1,0 +1,76 @@
+/**
+ * `tmux -CC` on a pty: the kernel tells tmux when we die (docs/tmuxFacts.md 3). The only file that imports node-pty.
+ */
+import { writeSync } from "node:fs";
+import { type IPty, spawn as spawnPty } from "@homebridge/node-pty-prebuilt-multiarch";
+import { BusyPoll } from "../time/busyPoll.ts";
+import { type Clock, systemClock } from "../time/clock.ts";
+import { PtyWriter } from "./ptyWriter.ts";
+import { countSpawn } from "./spawnCount.ts";
+import { commandLine, type OpenTransport } from "./transport.ts";
+
+/** What the pty module has besides its typings. */
+interface PtyInternals {
+  readonly fd: number;
+  /** Closes our end at once; SIGHUP for the client follows. */
+  destroy(): void;
+  readonly _socket: { readonly destroyed: boolean };
+}
+
+/** Writes what fits into the pty and returns how much that was; a pty that is gone takes everything. */
+function writeWhatFits(pty: IPty, bytes: Uint8Array): number {
+  const { fd, _socket } = pty as unknown as PtyInternals;
+  // The descriptor is closed with the stream, before `onExit`: its number may be another file's by now.
+  if (_socket.destroyed) return bytes.length;
+  try {
+    return writeSync(fd, bytes);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "EAGAIN" || code === "EINTR" ? 0 : bytes.length;
+  }
+}
+
+/** `tmux -CC` on a pty. */
+export const ptyTransport =
+  (clock: Clock): OpenTransport =>
+  (options) => {
+    const { file, args } = commandLine(options, "-CC");
+    const pty = spawnPty(file, args, {
+      // null gives Buffers; the typings know strings only.
+      encoding: null,
+      env: { ...options.env },
+      cwd: options.cwd,
+      name: "xterm-256color",
+      cols: 80,
+      rows: 24,
+    });
+    countSpawn(pty.pid);
+    let closed = false;
+    const writer = new PtyWriter({ clock, write: (bytes) => writeWhatFits(pty, bytes) });
+    const busyPoll = new BusyPoll({ clock });
+    pty.onData((data) => {
+      options.onData(data as unknown as Uint8Array);
+      writer.drain();
+    });
+    pty.onExit(() => {
+      closed = true;
+      writer.close();
+      busyPoll.close();
+      options.onClose();
+    });
+    return {
+      pid: pty.pid,
+      busyPoll,
+      write: (text) => writer.push(Buffer.from(text, "latin1")),
+      close: () => {
+        writer.close();
+        busyPoll.close();
+        // Not by a signal alone: a client that leaves makes its terminal blocking while the server still reads from it
+        // (client.c), and the server then hangs in that read until our end is closed.
+        if (!closed) (pty as unknown as PtyInternals).destroy();
+        closed = true;
+      },
+    };
+  };
+
+export const openPtyTransport: OpenTransport = ptyTransport(systemClock);

@@ -1,0 +1,15 @@
+/** A host that can start tmux and tells nothing: what every part of the daemon has to live with. */
+import type { Host, HostClients } from "./host.ts";
+import { localClients } from "./localClients.ts";
+import { unknownProcesses } from "./unknownProcesses.ts";
+
+const nothing = (): undefined => undefined;
+const nothingLater = async (): Promise<undefined> => undefined;
+
+export const unknownHost = (clients: HostClients = localClients): Host => ({
+  name: "unknown",
+  clients,
+  processes: unknownProcesses,
+  sockets: { exists: nothing, connect: nothingLater, watch: nothing, listenerOf: nothing },
+  terminals: { watch: nothing, isInputOf: nothing, isHeldBy: nothing },
+});

@@ -1,0 +1,23 @@
+/** Processes of which nothing is told. */
+import type { HostProcesses } from "./hostProcesses.ts";
+
+const nothing = (): undefined => undefined;
+const nothingLater = async (): Promise<undefined> => undefined;
+
+export const unknownProcesses: HostProcesses = {
+  tellsNow: false,
+  isThere: async () => false,
+  stat: nothingLater,
+  statNow: nothing,
+  bytesReadNow: nothing,
+  executableNow: nothing,
+  signalsNow: nothing,
+  hasTerminalInputNow: nothing,
+  words: nothingLater,
+  children: nothingLater,
+  isAlive: nothing,
+  signal: nothing,
+  owner: nothingLater,
+  programOf: nothing,
+  look: async () => unknownProcesses,
+};
