@@ -7,7 +7,7 @@ import type { HostProcesses } from "./hostProcesses.ts";
 import type { RunProgram } from "./runProgram.ts";
 import type { OpenTransport } from "./transport.ts";
 
-export type HostName = "linux" | "macos" | "unknown";
+export type HostName = "linux" | "darwin" | "unknown";
 
 export interface Host {
   readonly name: HostName;

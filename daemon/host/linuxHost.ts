@@ -1,5 +1,5 @@
 /** Linux: `/proc` tells of processes and sockets, `/dev/pts` of terminals. Nothing is started to find out. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import type { Host } from "./host.ts";
 import type { HostProcesses } from "./hostProcesses.ts";
 import { attempt, listenerOf } from "./linuxSockets.ts";
@@ -28,7 +28,7 @@ function linuxProcesses(proc: string): HostProcesses {
   const processes: HostProcesses = {
     ...procfs(proc),
     ...nodeProcesses,
-    tellsNow: true,
+    tellsNow: existsSync(`${proc}/self/stat`),
     owner: async (pid) => {
       const [, uid] = /^Uid:\t(\d+)/m.exec(attempt(() => readFileSync(`${proc}/${pid}/status`, "latin1")) ?? "") ?? [];
       return uid === undefined ? undefined : Number(uid);

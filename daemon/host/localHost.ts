@@ -1,7 +1,10 @@
 /** The machine that we run on. */
+import { darwinHost } from "./darwinHost.ts";
 import type { Host } from "./host.ts";
 import { linuxHost } from "./linuxHost.ts";
 import { unknownHost } from "./unknownHost.ts";
 
-export const localHost = (platform: string = process.platform): Host =>
-  platform === "linux" ? linuxHost() : unknownHost();
+export function localHost(platform: string = process.platform): Host {
+  if (platform === "linux") return linuxHost();
+  return platform === "darwin" ? darwinHost() : unknownHost();
+}

@@ -31,7 +31,10 @@ export interface ProcessStat {
   readonly terminal: number;
   /** The foreground process group of that terminal; -1 for none. */
   readonly foregroundGroup: number;
-  /** Clock ticks since boot, as text: with the pid it names one process for as long as the machine runs. */
+  /**
+   * With the pid it names one process for as long as the machine runs. Clock ticks since boot; where the system does not
+   * count these, another text, which is no number and compares with nothing.
+   */
   readonly start: string;
 }
 

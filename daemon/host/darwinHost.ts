@@ -1,0 +1,60 @@
+/**
+ * macOS: no `/proc` and no `/dev/pts`. What Node can do on every Unix it can do here. Of a process only whether it lives is
+ * known at any moment; the rest is looked at with one `ps`, for questions that are worth it (`HostProcesses.look`). Who
+ * listens on a socket, and when a terminal comes or goes, is unknown: tmux's notifications, hooks and listings have to do.
+ */
+import type { Host, HostClients } from "./host.ts";
+import type { HostProcesses } from "./hostProcesses.ts";
+import { localClients } from "./localClients.ts";
+import { nodeProcesses, nodeSockets } from "./nodeSystem.ts";
+import { processListing, PS_COLUMNS } from "./processListing.ts";
+import { unknownHost } from "./unknownHost.ts";
+import { unknownProcesses } from "./unknownProcesses.ts";
+
+const PS = "/bin/ps";
+/** A machine with thousands of processes at its knees. */
+const PS_LIMITS = { timeoutMs: 2_000, maxBytes: 8_388_608 };
+/** Dates in English, and nobody's wish for other columns. */
+const PS_ENV = { PATH: "/bin:/usr/bin", LC_ALL: "C" };
+
+export function darwinHost(clients: HostClients = localClients): Host {
+  const { terminals, sockets } = unknownHost(clients);
+  return {
+    name: "darwin",
+    clients,
+    processes: darwinProcesses(clients),
+    sockets: { ...sockets, ...nodeSockets },
+    terminals,
+  };
+}
+
+function darwinProcesses({ run }: HostClients): HostProcesses {
+  const list = oneAtATime(async (): Promise<HostProcesses> => {
+    const { failure, stdout } = await run(PS, ["-axo", PS_COLUMNS], PS_ENV, PS_LIMITS);
+    return failure === undefined ? { ...processes, ...processListing(stdout) } : processes;
+  });
+  const processes: HostProcesses = { ...unknownProcesses, ...nodeProcesses, look: list };
+  return processes;
+}
+
+/** Whoever asks while it runs shares the next run: what is answered was looked at after the question. */
+function oneAtATime<T>(run: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  let next: Promise<T> | undefined;
+  const start = (): Promise<T> => {
+    running = run().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+  return () => {
+    if (running === undefined) return start();
+    next ??= running
+      .catch(() => undefined)
+      .then(() => {
+        next = undefined;
+        return start();
+      });
+    return next;
+  };
+}

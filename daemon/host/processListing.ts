@@ -1,0 +1,62 @@
+/**
+ * A listing of `ps` as processes of one moment. The command line comes last and without where one word ends: a word with a
+ * blank in it is several here. What does not look like a row is passed over.
+ */
+import { basename } from "node:path";
+import type { HostProcesses } from "./hostProcesses.ts";
+import type { ProcessStat } from "./procfs.ts";
+
+/** Known to the `ps` of macOS, the BSDs and Linux. `=`: no heading. */
+export const PS_COLUMNS = ["pid", "ppid", "uid", "pgid", "tpgid", "tty", "state", "lstart", "args"]
+  .map((column) => `${column}=`)
+  .join(",");
+
+const NUMBER = String.raw`\s*(-?\d+)`;
+const ROW = new RegExp(
+  `^${NUMBER.repeat(5)}${String.raw`\s+(\S+)\s+(\S)\S*\s+(\w{3}\s+\w{3}\s+\d+\s+[\d:]{8}\s+\d{4})\s+(.*)$`}`,
+);
+/** Of a command line, as where the kernel tells it. */
+const MAX_COMMAND_LINE = 4_096;
+
+interface Listed extends ProcessStat {
+  readonly owner: number;
+  readonly words: readonly string[];
+}
+
+type Listing = Pick<HostProcesses, "isThere" | "stat" | "words" | "children" | "owner">;
+
+/** @param text what `ps -axo PS_COLUMNS` has printed */
+export function processListing(text: string): Listing {
+  const all = new Map(text.split("\n").flatMap((line) => rowOf(line)));
+  return {
+    isThere: async () => all.size > 0,
+    stat: async (pid) => all.get(pid),
+    words: async (pid) => all.get(pid)?.words,
+    owner: async (pid) => all.get(pid)?.owner,
+    children: async (pid) => [...all.values()].filter(({ parent }) => parent === pid).map((child) => child.pid),
+  };
+}
+
+function rowOf(line: string): readonly (readonly [number, Listed])[] {
+  const match = ROW.exec(line);
+  if (match === null) return [];
+  const [pid = 0, parent = 0, owner = 0, group = 0, foregroundGroup = 0] = match.slice(1, 6).map(Number);
+  const [tty = "", state = "", start = "", command = ""] = match.slice(6);
+  const words = command.slice(0, MAX_COMMAND_LINE).trim().split(/\s+/);
+  const stat: Listed = {
+    pid,
+    name: basename(words[0] ?? ""),
+    state,
+    parent,
+    group,
+    // Which one it is does not matter: `?` and `??` are none.
+    terminal: tty.startsWith("?") ? 0 : 1,
+    // 0 where there is no terminal, as elsewhere -1.
+    foregroundGroup: foregroundGroup <= 0 ? -1 : foregroundGroup,
+    // No number: it names a process together with its pid, and compares with no other time.
+    start: start.replaceAll(/\s+/g, " "),
+    owner,
+    words,
+  };
+  return [[pid, stat]];
+}
