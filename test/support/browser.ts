@@ -10,7 +10,8 @@ import { chromium } from "playwright-core";
 const EXECUTABLES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const CHROMIUM = EXECUTABLES.find(existsSync);
 
-const STEP_TIMEOUT_MS = 8_000;
+/** For what hangs: beside other work a step of a page may take many seconds. Under the limit of a test. */
+const STEP_TIMEOUT_MS = 30_000;
 
 /** Why there can be no browser here; undefined when there can. For `test.skipIf`, after it has been printed. */
 export const NO_BROWSER: string | undefined =
