@@ -26,8 +26,8 @@ const FILES = [
   "package-lock.json",
   "tsconfig.json",
   "tsconfig.build.json",
-  "test/support/daemonChild.ts",
-  "test/support/guestEngine.ts",
+  "test/support/daemon/daemonChild.ts",
+  "test/support/tmux/guestEngine.ts",
 ];
 
 const sources = digest();

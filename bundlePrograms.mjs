@@ -17,12 +17,12 @@ const out = resolve(process.argv[2] ?? join(ROOT, "dist"));
 /** Dynamic imports become files of their own: a command loads no more than it needs. */
 const PROGRAMS = ["adapters/bin/tmuxwire.ts", "adapters/bin/addin.ts"];
 /** Each is loaded by somebody else's program (a browser's, pi's): one file, and nothing of Node's that its source has not. */
-const LIBRARIES = ["adapters/native/client.ts", "adapters/team/piExtension.ts", "adapters/team/readyHook.ts"];
+const LIBRARIES = ["adapters/client/client.ts", "adapters/team/piExtension.ts", "adapters/team/readyHook.ts"];
 /** For us alone; package.json does not ship them. */
 const OURS = [
   ...readdirSync(join(ROOT, "bench")).map((name) => `bench/${name}`),
-  "test/support/daemonChild.ts",
-  "test/support/guestEngine.ts",
+  "test/support/daemon/daemonChild.ts",
+  "test/support/tmux/guestEngine.ts",
 ];
 
 const options = {

@@ -6,7 +6,7 @@ import { WebSocket } from "ws";
 import { decodeStreamFrame, STREAM_PROTOCOL } from "../protocol/api/nativeFrames.ts";
 import { openPtyTransport } from "../daemon/host/ptyTransport.ts";
 import { captureLines, pollUntilSeen } from "./baseline.ts";
-import { ECHO, naiveEcho, naiveReady, nextToken, READY, seenMs, subprocessEcho } from "./echo.ts";
+import { ECHO, naiveEcho, naiveReady, nextToken, READY, seenMs, subprocessEcho } from "./echoBench.ts";
 import {
   check,
   compareTrials,

@@ -2,12 +2,12 @@
  * The native API in a process of its own, for the benches: with a socket path on tmux, without on a pane in memory that
  * prints at the rate it is told. Speaks JSON over IPC; ends with its parent.
  */
-import { createNativeApp } from "../adapters/native/app.ts";
+import { createNativeApp } from "../adapters/native/nativeApp.ts";
 import { listen } from "../adapters/http/listen.ts";
 import { silentLog } from "../daemon/ops/log.ts";
-import { startOwnedServer } from "../daemon/server/ownedServer.ts";
-import { StubServer } from "../daemon/server/stubServer.ts";
-import type { TmuxServer } from "../daemon/server/tmuxServer.ts";
+import { startOwnedServer } from "../daemon/servers/owned/ownedServer.ts";
+import { StubServer } from "../daemon/servers/stub/stubServer.ts";
+import type { TmuxServer } from "../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../daemon/time/clock.ts";
 import { WaitManager } from "../daemon/waits/waitManager.ts";
 import { benchEnvironment, SESSION } from "./privateServer.ts";

@@ -11,14 +11,14 @@ interface BenchModule {
 
 const BENCHES: Readonly<Record<string, () => Promise<BenchModule>>> = {
   roundTrip: () => import("./roundTrip.ts"),
-  capture: () => import("./capture.ts"),
+  capture: () => import("./captureBench.ts"),
   decode: () => import("./decode.ts"),
   throughput: () => import("./throughput.ts"),
   http: () => import("./http.ts"),
   health: () => import("./health.ts"),
   native: () => import("./native.ts"),
   fanout: () => import("./fanout.ts"),
-  waits: () => import("./waits.ts"),
+  waits: () => import("./waitsBench.ts"),
   waitLatency: () => import("./waitLatency.ts"),
 };
 

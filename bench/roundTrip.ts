@@ -7,7 +7,7 @@ import { openPipeTransport } from "../daemon/host/pipeTransport.ts";
 import { openPtyTransport } from "../daemon/host/ptyTransport.ts";
 import type { OpenTransport } from "../daemon/host/transport.ts";
 import { pollUntilSeen, tmuxProcess } from "./baseline.ts";
-import { ECHO, naiveEcho, naiveReady, nextToken, READY, subprocessEcho } from "./echo.ts";
+import { ECHO, naiveEcho, naiveReady, nextToken, READY, subprocessEcho } from "./echoBench.ts";
 import { check, compare, compareTrials, type Contender, type Emit, timed, type Trial, trialOf } from "./figures.ts";
 import { QUIET_SERVER } from "./naiveClient.ts";
 import {

@@ -9,7 +9,7 @@
 import { pathToFileURL } from "node:url";
 import { setTimeout as delay } from "node:timers/promises";
 import { spawn } from "@homebridge/node-pty-prebuilt-multiarch";
-import type { OutputSource } from "../daemon/panes/outputSource.ts";
+import type { OutputSource } from "../daemon/tmux/outputSource.ts";
 import { systemClock } from "../daemon/time/clock.ts";
 import { WaitManager } from "../daemon/waits/waitManager.ts";
 import type { WaitPattern } from "../daemon/waits/waitPattern.ts";

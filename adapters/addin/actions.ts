@@ -3,7 +3,7 @@
  * typed or killed; every operation on the server has the contract's time limit; nothing outlives the client's request.
  */
 import { randomBytes } from "node:crypto";
-import type { Capture, CaptureOptions, InputPart, SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { Capture, CaptureOptions, InputPart, SessionInfo, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type {
   AddinCapture,
@@ -13,14 +13,14 @@ import type {
   AddinRequest,
   AddinSuccess,
   AddinWait,
-} from "../../protocol/api/addin.ts";
+} from "../../protocol/api/addinMessages.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { pause, withDeadline } from "./deadline.ts";
 import { firstOutput } from "./firstOutput.ts";
 import type { Target } from "./targets.ts";
 import { findSession, findTarget, onSession } from "./targets.ts";
-import type { AddinWaits, MatchOutcome } from "./waits.ts";
-import { sendAndMatch } from "./waits.ts";
+import type { AddinWaits, MatchOutcome } from "./addinWaits.ts";
+import { sendAndMatch } from "./addinWaits.ts";
 
 export interface ActionContext {
   readonly server: TmuxServer;

@@ -3,7 +3,7 @@
  * the send, typically the echo and within a fraction of a millisecond; the bridge that ours replaces took longer than
  * that to start its capture, so its clients have always seen the echo.
  */
-import type { OutputSource } from "../../daemon/panes/outputSource.ts";
+import type { OutputSource } from "../../daemon/tmux/outputSource.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { settleOnce } from "./deadline.ts";
 

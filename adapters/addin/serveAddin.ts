@@ -1,8 +1,8 @@
 /** The add-in's listener: a tmux server of its own or the stub, a certificate, a port (docs/contracts/addin.md §1). */
-import { StubServer } from "../../daemon/server/stubServer.ts";
-import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import { StubServer } from "../../daemon/servers/stub/stubServer.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import { createAddinApp } from "./app.ts";
+import { createAddinApp } from "./addinApp.ts";
 import { keepCertificateFresh, resolveCertificate } from "../http/certificates.ts";
 import { listen } from "../http/listen.ts";
 import { openOwnedServer, peerUsers, type StartContext } from "../serving/startContext.ts";

@@ -5,10 +5,10 @@
  * with real shells over https.
  */
 import process from "node:process";
-import type { CommandSpec } from "./commandTypes.ts";
-import { processIo } from "./io.ts";
-import { runCli } from "./runCli.ts";
-import { addinCommand, serve } from "./serveCommand.ts";
+import type { CommandSpec } from "./cli/commandTypes.ts";
+import { processIo } from "./cli/cliIo.ts";
+import { runCli } from "./cli/runCli.ts";
+import { addinCommand, serve } from "./commands/serveCommand.ts";
 
 const bare: CommandSpec = {
   ...addinCommand,

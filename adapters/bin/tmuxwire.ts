@@ -17,9 +17,9 @@ if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1
   process.exit(1);
 }
 
-const { COMMANDS } = await import("./commandTable.ts");
-const { processIo } = await import("./io.ts");
-const { runCli } = await import("./runCli.ts");
+const { COMMANDS } = await import("./cli/commandTable.ts");
+const { processIo } = await import("./cli/cliIo.ts");
+const { runCli } = await import("./cli/runCli.ts");
 const exitCode = await runCli(COMMANDS, process.argv.slice(2), processIo(process));
 // Exits although handles may be open: a keep-alive connection, or what a stop that took too long left behind.
 process.exit(exitCode);

@@ -7,7 +7,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { bearerVerifier } from "../http/bearer.ts";
 import { markKnown } from "../http/connections.ts";
-import type { GuardEnv } from "../http/guard.ts";
+import type { GuardEnv } from "../http/requestGuard.ts";
 
 export const TOKEN_PATH = "/api/token";
 

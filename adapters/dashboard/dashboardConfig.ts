@@ -15,7 +15,7 @@ import {
   yesOrNo,
 } from "../../daemon/ops/settingSchemas.ts";
 import type { FlagSpec, SettingReader } from "../../daemon/ops/settings.ts";
-import { guestSocketPath } from "../../daemon/server/guestSocket.ts";
+import { guestSocketPath } from "../../daemon/servers/defaultSocket.ts";
 
 export interface DashboardConfig {
   readonly host: string;

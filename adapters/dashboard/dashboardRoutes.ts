@@ -4,15 +4,15 @@
  */
 import type { Context } from "hono";
 import { readIncoming, readStream } from "../http/body.ts";
-import type { GuardEnv } from "../http/guard.ts";
+import type { GuardEnv } from "../http/requestGuard.ts";
 import { type Route, type RouteHandler, Routes } from "../http/routes.ts";
 import { TOKEN_PATH } from "./access.ts";
 import { answer, availability, listAgents, listTurns, paneInput, paneStream } from "./agentRoutes.ts";
-import type { DashboardContext } from "./context.ts";
+import type { DashboardContext } from "./dashboardContext.ts";
 import { openEventStream } from "./events/eventStream.ts";
 import { HOOKS, isHookName } from "./hooks/hookRequest.ts";
 import { hookRoute } from "./hooks/hookRoute.ts";
-import * as limits from "./limits.ts";
+import * as limits from "./dashboardLimits.ts";
 import type { PageFiles } from "./pageFiles.ts";
 import { respond } from "./respond/respond.ts";
 import { createSession, endSession, getSession } from "./sessionRoutes.ts";

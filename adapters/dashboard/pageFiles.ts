@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { Context } from "hono";
-import type { GuardEnv } from "../http/guard.ts";
+import type { GuardEnv } from "../http/requestGuard.ts";
 
 /** What the page may do: load its own files, talk to this server, and nothing else. */
 export const PAGE_POLICY = [

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { openDatabase } from "../../daemon/ops/database.ts";
 import { paneRunsProgram } from "../../daemon/panes/paneProcesses.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import { createDashboardApp } from "./app.ts";
+import { createDashboardApp } from "./dashboardApp.ts";
 import { MIGRATIONS } from "./store/schema.ts";
 import { becomeSoleOwner } from "./store/soleOwner.ts";
 import { urlHost } from "../http/addresses.ts";

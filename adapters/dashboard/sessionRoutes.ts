@@ -2,11 +2,11 @@
 import { parseJsonText } from "../http/jsonText.ts";
 import type { Context } from "hono";
 import { isPaneId } from "../../protocol/ids.ts";
-import type { GuardEnv } from "../http/guard.ts";
+import type { GuardEnv } from "../http/requestGuard.ts";
 import { fieldsOf } from "./agents/questions.ts";
-import type { DashboardContext } from "./context.ts";
+import type { DashboardContext } from "./dashboardContext.ts";
 import { nameOf, projectPath } from "./hooks/correlate.ts";
-import { MAX_NAME_CHARS } from "./limits.ts";
+import { MAX_NAME_CHARS } from "./dashboardLimits.ts";
 
 /** @throws AppError RESOURCE_LIMIT */
 export function createSession(context: DashboardContext, c: Context<GuardEnv>, bytes: Uint8Array): Response {

@@ -15,7 +15,7 @@ import {
   memberOf,
   removeItem,
   withoutComments,
-} from "./jsonText.ts";
+} from "./commentedJson.ts";
 
 /** Longer settings are not settings. */
 export const MAX_SETTINGS_BYTES = 1_048_576;

@@ -8,7 +8,7 @@ import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { parseJsonText } from "./jsonText.ts";
-import { LINGER_MS, MAX_DRAIN_BYTES, MAX_DRAIN_MS } from "./limits.ts";
+import { LINGER_MS, MAX_DRAIN_BYTES, MAX_DRAIN_MS } from "./httpLimits.ts";
 
 /** The error of a body past its limit; `details.close` says whether the connection is given up. */
 function tooLarge(maxBytes: number, close: boolean): AppError {

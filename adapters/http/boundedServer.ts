@@ -14,7 +14,7 @@ import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { connectionLimit } from "./connectionLimit.ts";
 import { Connections } from "./connections.ts";
-import * as limits from "./limits.ts";
+import * as limits from "./httpLimits.ts";
 
 /** A private key and its certificate chain, both PEM. */
 export interface KeyPair {

@@ -3,7 +3,7 @@
  * descriptors, so that the connections to tmux and the files it needs are never starved by clients that only sit there.
  */
 import { descriptorLimit } from "../../daemon/host/descriptorLimit.ts";
-import { MAX_CONNECTIONS } from "./limits.ts";
+import { MAX_CONNECTIONS } from "./httpLimits.ts";
 
 /** Of the descriptors, what one listener may use: two listeners and the rest share the other half. */
 const SHARE = 1 / 4;

@@ -5,7 +5,7 @@
  */
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
-import { CROWDED_CONNECTIONS, FIRST_BYTE_WITHIN_MS, OTHER_USERS_CONNECTIONS } from "./limits.ts";
+import { CROWDED_CONNECTIONS, FIRST_BYTE_WITHIN_MS, OTHER_USERS_CONNECTIONS } from "./httpLimits.ts";
 import { isOwnOrRoot, machineTable } from "./peerUsers.ts";
 
 export interface ConnectionsOptions {

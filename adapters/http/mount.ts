@@ -1,5 +1,5 @@
 /** Routes of another contract behind a listener that is there already: its guard and token, their own rules and errors. */
-import type { VisibleError } from "./errors.ts";
+import type { VisibleError } from "./httpErrors.ts";
 import type { Routes } from "./routes.ts";
 
 export interface Mount {

@@ -11,8 +11,8 @@ import type { StreamEventData } from "../../protocol/api/nativeStream.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { formatGap, formatPosition, type StreamGap } from "../../protocol/position.ts";
 import { exitAnswer, snapshotAnswer } from "../operations/screenOutputs.ts";
-import { daemonStopping } from "./errors.ts";
-import { sseEvent, SseWriter } from "./sse.ts";
+import { daemonStopping } from "./httpErrors.ts";
+import { sseEvent, SseWriter } from "./sseWriter.ts";
 
 export interface PaneEventsOptions {
   readonly feeds: Feeds;

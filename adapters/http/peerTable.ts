@@ -6,7 +6,7 @@
 import { accessSync, constants, readFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { endianness } from "node:os";
-import { PEER_TABLE_MAX_BYTES, PEER_TABLE_READS } from "./limits.ts";
+import { PEER_TABLE_MAX_BYTES, PEER_TABLE_READS } from "./httpLimits.ts";
 
 /** Both ends of an accepted connection, as a `Socket` has them. */
 export interface ConnectionEnds {

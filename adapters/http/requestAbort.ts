@@ -5,7 +5,7 @@
  */
 import type { Context } from "hono";
 import { AppError } from "../../protocol/errors.ts";
-import type { GuardEnv } from "./guard.ts";
+import type { GuardEnv } from "./requestGuard.ts";
 
 /** The reason a request ends when nobody is there to read its answer. */
 export const clientGone = (): AppError => new AppError("CONNECTION_LOST", "the client closed the connection");

@@ -3,7 +3,7 @@
  * the path as it stands in the request line; the first path that fits is the one.
  */
 import type { Context, Handler } from "hono";
-import type { GuardEnv } from "./guard.ts";
+import type { GuardEnv } from "./requestGuard.ts";
 
 /** What the guard asks. */
 export interface RouteRule {

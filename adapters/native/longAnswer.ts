@@ -4,9 +4,9 @@
  * error stands as `{"error": …}`. The work is told to stop when the client goes away.
  */
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
-import { visibleError } from "../http/errors.ts";
+import { visibleError } from "../http/httpErrors.ts";
 import { requestAbort } from "../http/requestAbort.ts";
-import type { NativeHandlerContext } from "./context.ts";
+import type { NativeHandlerContext } from "./nativeContext.ts";
 import { errorBody } from "./errorBody.ts";
 
 /** Clients are promised a byte every 15 s. */

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { readToken } from "../../daemon/ops/tokenFile.ts";
-import { prepareSocketPath } from "../../daemon/server/socketPath.ts";
+import { prepareSocketPath } from "../../daemon/servers/socketPath.ts";
 import { urlHost } from "../http/addresses.ts";
 import { type Check, type CheckInputs, type Finding, ok } from "../serving/findings.ts";
 import { isHealth, portCheck } from "../serving/listenerChecks.ts";

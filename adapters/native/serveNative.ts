@@ -3,13 +3,13 @@
  * socket and a loopback port, or through what the service manager has opened for us. Both want the token.
  */
 import { readOrMakeToken } from "../../daemon/ops/tokenFile.ts";
-import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { OWN_SERVER_NAME } from "../../daemon/ops/daemonConfig.ts";
 import { isLoopbackAddress } from "../http/addresses.ts";
 import { listen } from "../http/listen.ts";
-import type { NativeApp } from "./app.ts";
-import { createNativeApp } from "./app.ts";
+import type { NativeApp } from "./nativeApp.ts";
+import { createNativeApp } from "./nativeApp.ts";
 import { openOwnedServer, type StartContext } from "../serving/startContext.ts";
 import type { LocalListener, LocalListenOptions } from "./localListener.ts";
 import { inheritedDescriptors, listenOnDescriptor, listenOnSocket, requireFreeSocket } from "./localListener.ts";

@@ -1,11 +1,11 @@
 /** `GET …/events`: what happens on a server as server-sent events. A reader that is slow has no queue: see `ServerEvents`. */
 import { alreadySent } from "../http/alreadySent.ts";
-import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { daemonStopping } from "../http/errors.ts";
-import { sseEvent, SseWriter } from "../http/sse.ts";
+import { daemonStopping } from "../http/httpErrors.ts";
+import { sseEvent, SseWriter } from "../http/sseWriter.ts";
 import { requireReadiness } from "../operations/readinessAsked.ts";
-import type { NativeContext, NativeHandlerContext } from "./context.ts";
+import type { NativeContext, NativeHandlerContext } from "./nativeContext.ts";
 
 const TRANSPORT = { transport: "sse" } as const;
 

@@ -9,7 +9,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { clientGone } from "../http/requestAbort.ts";
 import { perform, performChecked } from "../operations/perform.ts";
 import { operationNamed } from "../operations/operationTable.ts";
-import type { NativeContext } from "./context.ts";
+import type { NativeContext } from "./nativeContext.ts";
 
 /** Calls of one connection that may be under way. */
 export const MAX_CALLS = 256;

@@ -1,7 +1,7 @@
 /** Servers whose events one WebSocket follows: each once, told as fast as the connection takes them. */
 import type { StreamMessage, StreamRequest } from "../../protocol/api/nativeStream.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { NativeContext } from "./context.ts";
+import type { NativeContext } from "./nativeContext.ts";
 import { requireReadiness } from "../operations/readinessAsked.ts";
 import type { ServerEventReader } from "./serverEvents.ts";
 import { findServer } from "../operations/findTargets.ts";

@@ -12,12 +12,12 @@ import { type StreamMessage, type StreamRequest, streamRequestSchema } from "../
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { formatGap, formatPosition } from "../../protocol/position.ts";
-import { daemonStopping, visibleError } from "../http/errors.ts";
+import { daemonStopping, visibleError } from "../http/httpErrors.ts";
 import { parseJsonText } from "../http/jsonText.ts";
 import { SocketWriter } from "../http/websocket.ts";
 import { exitAnswer, snapshotAnswer } from "../operations/screenOutputs.ts";
 import { readinessAnswer } from "../operations/outputs.ts";
-import type { NativeContext } from "./context.ts";
+import type { NativeContext } from "./nativeContext.ts";
 import { ReadinessStream } from "../operations/readinessAsked.ts";
 import { streamStart } from "../operations/inputs.ts";
 import { SocketCalls } from "./socketCalls.ts";

@@ -1,6 +1,6 @@
 /** What the daemon knows as the API's answers. */
-import type { Capture, PaneDetails, PaneInfo, SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
-import { headOf } from "../../daemon/panes/outputSource.ts";
+import type { Capture, PaneDetails, PaneInfo, SessionInfo, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import { headOf } from "../../daemon/tmux/outputSource.ts";
 import type { Dialog, Readiness } from "../../daemon/readiness/readiness.ts";
 import type { WaitResult } from "../../daemon/waits/waitTypes.ts";
 import type {

@@ -1,6 +1,6 @@
 /** What a program is doing, for those routes that tell it: a look for one answer, a stream. */
 import type { ReadinessWatcher, PaneReadiness, Readiness } from "../../daemon/readiness/readiness.ts";
-import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 

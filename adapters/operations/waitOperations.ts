@@ -1,6 +1,6 @@
 /** What lasts until a pane has done something: waits, and commands in its shell. */
 import { runCommand } from "../../daemon/panes/runCommand.ts";
-import type { PaneInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { PaneInfo, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { runAnswerSchema, waitAnswerSchema } from "../../protocol/api/nativeAnswers.ts";
 import {
   NATIVE_DEFAULT_OUTPUT_BYTES,

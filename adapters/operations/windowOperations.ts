@@ -1,6 +1,6 @@
 /** Operations on windows and panes under the names of tmux's commands, with their targets found. */
 import type * as v from "valibot";
-import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { LayoutOperation } from "../../daemon/tmux/layout.ts";
 import { LAYOUT_OPERATIONS, layoutResultSchema } from "../../protocol/api/nativeLayout.ts";
 import { LAYOUT_OPERATION_NAMES, type LayoutOperationName } from "../../protocol/api/operationRoutes.ts";

@@ -1,7 +1,7 @@
 /** One connection to each tmux server that is not ours, whichever adapters want it. */
 import type { Log, LogEvent } from "../../daemon/ops/log.ts";
-import { type OpenedGuest, openGuestServer } from "../../daemon/server/guestStartup.ts";
-import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import { type OpenedGuest, openGuestServer } from "../../daemon/servers/guest/guestStartup.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import type { OpenParts } from "./openParts.ts";
 

@@ -1,10 +1,10 @@
 /** A worker's screen and history as text: what tmux itself would print, cut only where the contract says so. */
-import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { TEAM_MAX_CAPTURE_LINES, type TeamCapture } from "../../protocol/api/team.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import { onTmux, sessionNotFound } from "./errors.ts";
-import { WORKER_ROWS } from "./limits.ts";
+import { onTmux, sessionNotFound } from "./teamErrors.ts";
+import { WORKER_ROWS } from "./teamLimits.ts";
 
 export interface CaptureTarget {
   readonly server: TmuxServer;

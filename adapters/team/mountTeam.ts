@@ -9,10 +9,10 @@ import { systemClock } from "../../daemon/time/clock.ts";
 import type { MountedPart } from "../serving/adapter.ts";
 import { serverLog } from "../serving/sharedGuests.ts";
 import type { StartContext } from "../serving/startContext.ts";
-import type { TeamWorker } from "./context.ts";
+import type { TeamWorker } from "./teamContext.ts";
 import { daemonFilePath, removeDaemonFile, writeDaemonFile } from "./daemonFile.ts";
 import { defaultAgentId, discoverTeamd } from "./discovery.ts";
-import { createTeamMount } from "./mount.ts";
+import { createTeamMount } from "./teamMount.ts";
 import { TeamServers } from "./teamServers.ts";
 import type { TeamConfig } from "./teamConfig.ts";
 

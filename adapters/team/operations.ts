@@ -1,5 +1,5 @@
 /** Listing, attaching and capturing: what is there, answered from the one connection, with nothing started or attached. */
-import type { SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { SessionInfo, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import {
   TEAM_DEFAULT_CAPTURE_LINES,
   type TeamAttach,
@@ -10,8 +10,8 @@ import {
   type TeamSession,
 } from "../../protocol/api/team.ts";
 import { captureText } from "./captureText.ts";
-import { type TeamContext, teamdOf } from "./context.ts";
-import { onTmux, sessionNotFound } from "./errors.ts";
+import { type TeamContext, teamdOf } from "./teamContext.ts";
+import { onTmux, sessionNotFound } from "./teamErrors.ts";
 import { attachArgv, findNamed, hasPrefix, shellLine } from "./names.ts";
 import { capturePost } from "./posts.ts";
 import { sessionEnd } from "./sessionEnd.ts";

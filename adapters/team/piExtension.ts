@@ -9,7 +9,7 @@ import { resolve } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
 import { DaemonClient, type DaemonClientOptions, TeamToolError } from "./daemonClient.ts";
 import { defaultAgentId, discoverTeamd, discoverTeamId } from "./discovery.ts";
-import { teamErrorName } from "./errors.ts";
+import { teamErrorName } from "./teamErrors.ts";
 import type { PiApi, PiContext, ToolCallEvent, ToolResult } from "./piApi.ts";
 import { noTeam, refusal } from "./piGuard.ts";
 import { isToolName, type ToolName, TOOLS } from "./piTools.ts";

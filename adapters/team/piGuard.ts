@@ -4,7 +4,7 @@
  */
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { teamError } from "./errors.ts";
+import { teamError } from "./teamErrors.ts";
 import type { PiContext } from "./piApi.ts";
 import { type Teamd, TeamdClient } from "./teamd.ts";
 

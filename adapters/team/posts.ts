@@ -1,6 +1,6 @@
 /** What is posted to threads: the contract's words exactly (docs/contracts/team.md §2). */
 import type { TeamCapture } from "../../protocol/api/team.ts";
-import { POSTED_PROMPT_CHARS } from "./limits.ts";
+import { POSTED_PROMPT_CHARS } from "./teamLimits.ts";
 import { attachArgv, captureHint, shellLine } from "./names.ts";
 
 /** Characters as people count them, so that none is cut in two. */

@@ -1,5 +1,5 @@
 /** The answer to a start: the session as it is now, what became of the prompt, and why the worker is not at work on it. */
-import type { SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { SessionInfo, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { TeamStart, TeamStartOutcome } from "../../protocol/api/team.ts";
 import { type CaptureTarget, lastWords } from "./captureText.ts";
 import { attachArgv, captureHint, shellLine } from "./names.ts";

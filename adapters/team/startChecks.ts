@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { promptText } from "../../daemon/delivery/promptText.ts";
-import { teamError } from "./errors.ts";
+import { teamError } from "./teamErrors.ts";
 
 /** @throws AppError invalid_argument */
 export function requireSame(earlier: string, digest: string): void {

@@ -4,10 +4,10 @@
  * its end goes on where that one ended.
  */
 import { createHash } from "node:crypto";
-import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { TEAM_START_OUTCOMES, type TeamStartOutcome, type TeamStartRequest } from "../../protocol/api/team.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import { MAX_DETAIL_CHARS } from "./limits.ts";
+import { MAX_DETAIL_CHARS } from "./teamLimits.ts";
 
 const MARK = "team_start";
 const DIGEST_CHARS = 22;

@@ -4,14 +4,14 @@
  * order is what makes a failure harmless: nothing is made before the request, tmux, the worker's program and the team are
  * known to be good, and what is made is kept.
  */
-import type { SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { SessionInfo, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { TEAM_DEFAULT_PREFIX, type TeamStart, type TeamStartRequest } from "../../protocol/api/team.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { initialCapture } from "./captureText.ts";
-import { type TeamContext, teamdOf } from "./context.ts";
-import { onTmux, teamError } from "./errors.ts";
-import { MAX_NAME_TRIES, MAX_STARTS_PER_TEAM } from "./limits.ts";
+import { type TeamContext, teamdOf } from "./teamContext.ts";
+import { onTmux, teamError } from "./teamErrors.ts";
+import { MAX_NAME_TRIES, MAX_STARTS_PER_TEAM } from "./teamLimits.ts";
 import { asTmuxNames, findNamed, nextSessionName } from "./names.ts";
 import { startPost } from "./posts.ts";
 import { sessionEnd } from "./sessionEnd.ts";

@@ -5,13 +5,13 @@
 import { isAbsolute, join } from "node:path";
 import type { Host } from "../../daemon/host/host.ts";
 import { localHost } from "../../daemon/host/localHost.ts";
-import { saysGone, trySocket } from "../../daemon/server/guestSocket.ts";
-import { type OwnedServerOptions, startOwnedServer } from "../../daemon/server/ownedServer.ts";
-import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import { saysGone, trySocket } from "../../daemon/servers/defaultSocket.ts";
+import { type OwnedServerOptions, startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { onTmux, teamError } from "./errors.ts";
-import { MAX_OPEN_TEAMS, RECONNECT_WITHIN_MS, TEAM_IDLE_MS } from "./limits.ts";
+import { onTmux, teamError } from "./teamErrors.ts";
+import { MAX_OPEN_TEAMS, RECONNECT_WITHIN_MS, TEAM_IDLE_MS } from "./teamLimits.ts";
 import { findProgram } from "./programs.ts";
 
 /** pi reads keys such as Shift-Enter this way, and says so on its screen when it cannot (tmux 3.5 has the second). */

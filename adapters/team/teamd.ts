@@ -4,8 +4,8 @@
  * `fetch`. Only this machine is spoken to, and redirects are not followed: the token goes nowhere else.
  */
 import { isLoopbackAddress } from "../http/addresses.ts";
-import { teamError } from "./errors.ts";
-import { THREAD_TAIL_MESSAGES } from "./limits.ts";
+import { teamError } from "./teamErrors.ts";
+import { THREAD_TAIL_MESSAGES } from "./teamLimits.ts";
 
 export interface Teamd {
   readonly url: string;

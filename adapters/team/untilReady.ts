@@ -3,10 +3,10 @@
  * because a box that is drawn a moment before keys are read swallows Enter (docs/contracts/team.md §5).
  */
 import type { PaneReadiness, Readiness } from "../../daemon/readiness/readiness.ts";
-import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import { EXIT_TOLD_WITHIN_MS, EXIT_WITHIN_MS, HOOK_GRACE_MS } from "./limits.ts";
+import { EXIT_TOLD_WITHIN_MS, EXIT_WITHIN_MS, HOOK_GRACE_MS } from "./teamLimits.ts";
 
 export interface ReadyOptions {
   readonly clock: Clock;

@@ -1,12 +1,12 @@
 /** One worker: an interactive pi as the process of its own session's pane, and the prompt it is given once it takes one. */
 import { basename } from "node:path";
-import type { SessionInfo, TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { SessionInfo, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { TeamStartOutcome } from "../../protocol/api/team.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import type { TeamContext, TeamWorker } from "./context.ts";
-import { onTmux, teamError } from "./errors.ts";
-import { SUBMIT_TIMEOUT_MS, WORKER_COLS, WORKER_ROWS } from "./limits.ts";
+import type { TeamContext, TeamWorker } from "./teamContext.ts";
+import { onTmux, teamError } from "./teamErrors.ts";
+import { SUBMIT_TIMEOUT_MS, WORKER_COLS, WORKER_ROWS } from "./teamLimits.ts";
 import { findProgram } from "./programs.ts";
 import { untilEnded, untilReady } from "./untilReady.ts";
 import { guardPrompt } from "./workerPrompt.ts";

@@ -19,7 +19,7 @@ import {
 } from "../panes/foreground.ts";
 import { EndSigns } from "../panes/endSigns.ts";
 import type { Profile } from "../readiness/profile.ts";
-import type { PaneCondition, TmuxServer } from "../server/tmuxServer.ts";
+import type { PaneCondition, TmuxServer } from "../tmux/tmuxServer.ts";
 
 /** What a caller demands of the process beyond what its profile does. */
 export interface AddresseeRequest {

@@ -2,7 +2,7 @@
  * Whether a program takes pastes in brackets, read from its output: tmux 3.3a knows it and tells nobody
  * (docs/tmuxFacts.md 25). A pane whose program began before we followed it may have said so earlier: `unknown`.
  */
-import type { OutputSource } from "../panes/outputSource.ts";
+import type { OutputSource } from "../tmux/outputSource.ts";
 import { trackerOf } from "../panes/vt/vtTracker.ts";
 import { STARTED_WITHIN_MS } from "./deliveryLimits.ts";
 import type { PaneWatch } from "./paneWatch.ts";

@@ -24,7 +24,7 @@ import {
   isShown,
   isStillAt,
   significant,
-} from "./echo.ts";
+} from "./promptEcho.ts";
 import type { EnterRead } from "./enterRead.ts";
 import { goesOn, type Look, lookIfThere } from "./look.ts";
 import { hasStartedSince } from "./startedTitle.ts";

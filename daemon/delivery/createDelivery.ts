@@ -7,7 +7,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { profileNamed } from "../readiness/profiles.ts";
 import type { ReadinessWatcher } from "../readiness/readiness.ts";
-import type { TmuxServer } from "../server/tmuxServer.ts";
+import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
 import { chooseAnswer } from "./chooseAnswer.ts";
 import { requireNoQuestion } from "./clearBox.ts";

@@ -2,7 +2,7 @@
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Position } from "../../protocol/position.ts";
 import type { AddresseeRequest } from "./addressee.ts";
-import type { TmuxServer } from "../server/tmuxServer.ts";
+import type { TmuxServer } from "../tmux/tmuxServer.ts";
 
 export const DELIVERY_OUTCOMES = ["submitted", "queued", "echoed_unconfirmed", "not_echoed", "indeterminate"] as const;
 /**

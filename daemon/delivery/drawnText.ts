@@ -1,7 +1,7 @@
 /** Whether a text was drawn since: for one that stood on the screen already, so that the screen alone cannot tell. */
 import { AnsiStripper, stripRoom } from "../panes/vt/ansi.ts";
-import type { OutputSource } from "../panes/outputSource.ts";
-import { type EchoProbe, significant } from "./echo.ts";
+import type { OutputSource } from "../tmux/outputSource.ts";
+import { type EchoProbe, significant } from "./promptEcho.ts";
 
 /** A frame is far smaller; what is older than this has been drawn over. */
 const MAX_BYTES = 262_144;

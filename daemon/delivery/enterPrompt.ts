@@ -9,7 +9,7 @@ import { confirmTaken, type DROPPED, type Entered, holdsOnly } from "./confirmTa
 import type { SubmitResult } from "./delivery.ts";
 import { ECHO_BYTES_PER_MS, ECHO_WITHIN_MS, MAX_BOX_CHARS, QUIET_WITHIN_MS } from "./deliveryLimits.ts";
 import { drawnSince } from "./drawnText.ts";
-import { type EchoPlace, type EchoProbe, echoProbe, findEcho, findShown, relocate } from "./echo.ts";
+import { type EchoPlace, type EchoProbe, echoProbe, findEcho, findShown, relocate } from "./promptEcho.ts";
 import { EnterRead } from "./enterRead.ts";
 import { type Look, takeLook } from "./look.ts";
 import type { PaneWatch } from "./paneWatch.ts";

@@ -6,8 +6,8 @@ import { readScreen } from "../readiness/screenReading.ts";
 import { screenOf } from "../readiness/screenRows.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { typedText } from "./boxText.ts";
-import type { Capture } from "../server/tmuxServer.ts";
-import type { Screen } from "./echo.ts";
+import type { Capture } from "../tmux/tmuxServer.ts";
+import type { Screen } from "./promptEcho.ts";
 import type { PaneWatch } from "./paneWatch.ts";
 
 export interface Look {

@@ -4,7 +4,7 @@
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import type { TmuxServer } from "../server/tmuxServer.ts";
+import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import { MAX_DELIVERIES_WAITING } from "./deliveryLimits.ts";
 
 interface Waiting {

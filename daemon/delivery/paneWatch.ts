@@ -4,9 +4,9 @@
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import type { OutputSource } from "../panes/outputSource.ts";
+import type { OutputSource } from "../tmux/outputSource.ts";
 import type { PaneReadiness, Readiness, ReadinessWatcher } from "../readiness/readiness.ts";
-import type { Capture, InputPart, InputReceipt, PaneCondition, TmuxServer } from "../server/tmuxServer.ts";
+import type { Capture, InputPart, InputReceipt, PaneCondition, TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
 import type { ProcessMark } from "../panes/foreground.ts";
 import type { Profile } from "../readiness/profile.ts";

@@ -1,6 +1,6 @@
 /** What the screen says where a prompt came to nothing, or may have: a missing key, an error of the model, a notice. */
 import { MAX_ROW_CHARACTERS, type Profile } from "../readiness/profile.ts";
-import { changedRows, type EchoProbe, significant } from "./echo.ts";
+import { changedRows, type EchoProbe, significant } from "./promptEcho.ts";
 import type { Look } from "./look.ts";
 
 /** One line of it, and as much as a person reads at once. */

@@ -2,7 +2,7 @@
  * The title by which a program says that it has finished starting (`submit.startedTitle` of its profile). Such a program
  * draws its box and takes text before, and drops what is entered then.
  */
-import type { OutputSource } from "../panes/outputSource.ts";
+import type { OutputSource } from "../tmux/outputSource.ts";
 import { MAX_ROW_CHARACTERS, type Profile } from "../readiness/profile.ts";
 import { scanMarks } from "../panes/vt/streamMarks.ts";
 import { STARTED_WITHIN_MS } from "./deliveryLimits.ts";

@@ -5,7 +5,7 @@
  */
 import * as v from "valibot";
 import { DEFAULT_RING_BYTES } from "../../protocol/limits.ts";
-import { guestSocketPath } from "../server/guestSocket.ts";
+import { guestSocketPath } from "../servers/defaultSocket.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
 import { absolutePath, lowerCase, textList, wholeNumber } from "./settingSchemas.ts";
 import type { FlagSpec, SettingInputs, SettingReader } from "./settings.ts";

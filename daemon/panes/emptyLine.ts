@@ -9,10 +9,10 @@
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import type { Capture, InputPart, TmuxServer } from "../server/tmuxServer.ts";
+import type { Capture, InputPart, TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
 import { columnsOf, splitAtColumn } from "./columns.ts";
-import type { OutputSource } from "./outputSource.ts";
+import type { OutputSource } from "../tmux/outputSource.ts";
 import { PromptSigns } from "./vt/promptSigns.ts";
 import { SHELL_PROFILE } from "../readiness/profiles.ts";
 import { isContinuation, shellKind, type ShellKind, shellName } from "./shellLine.ts";

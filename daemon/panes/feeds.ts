@@ -1,7 +1,7 @@
 /** The feeds of one server's panes: made for the first subscriber of a pane, gone with its last. */
 import type { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import type { TmuxServer } from "../server/tmuxServer.ts";
+import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
 import { PaneFeed } from "./paneFeed.ts";
 import { Subscription, type StreamStart, type SubscriptionSink } from "./subscription.ts";

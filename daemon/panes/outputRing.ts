@@ -5,7 +5,7 @@
  */
 import { INITIAL_RING_BYTES } from "../../protocol/limits.ts";
 import type { Gap, GapReason } from "../../protocol/position.ts";
-import type { OutputSlice } from "./outputSource.ts";
+import type { OutputSlice } from "../tmux/outputSource.ts";
 
 export class OutputRing {
   readonly #retainBytes: number;

@@ -3,7 +3,7 @@ import { displayMessage } from "../../protocol/command/build.ts";
 import { decodePaneDetails, paneDetailsFormat, type PaneDetailsRow } from "../../protocol/command/formats.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
-import type { PaneDetails } from "../server/tmuxServer.ts";
+import type { PaneDetails } from "../tmux/tmuxServer.ts";
 import type { HostProcesses } from "../host/hostProcesses.ts";
 import { paneGone } from "./paneGone.ts";
 import { type PaneForeground, readForeground } from "./foreground.ts";

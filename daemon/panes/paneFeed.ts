@@ -5,9 +5,9 @@
  */
 import { AppError, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import type { ServerEvent, Snapshot, TmuxServer } from "../server/tmuxServer.ts";
+import type { ServerEvent, Snapshot, TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../time/clock.ts";
-import type { ExitStatus, OutputSource } from "./outputSource.ts";
+import type { ExitStatus, OutputSource } from "../tmux/outputSource.ts";
 
 /**
  * Flood control: within a window, this many bytes or hand-outs go at once; what follows waits for the window's end. A

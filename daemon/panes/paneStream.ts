@@ -6,7 +6,7 @@ import { decodeOctal } from "../../protocol/control/octal.ts";
 import type { AppError } from "../../protocol/errors.ts";
 import type { GapReason } from "../../protocol/position.ts";
 import { OutputRing } from "./outputRing.ts";
-import type { ExitStatus, OutputListener, OutputSlice, OutputSource } from "./outputSource.ts";
+import type { ExitStatus, OutputListener, OutputSlice, OutputSource } from "../tmux/outputSource.ts";
 
 export interface PaneStreamOptions {
   readonly id: string;

@@ -8,10 +8,10 @@ import type { PaneId } from "../../protocol/ids.ts";
 import type { Gap, Position } from "../../protocol/position.ts";
 import { createNonce } from "../connection/framing.ts";
 import { UNPROBE, reachEmptyLine } from "./emptyLine.ts";
-import type { InputPart, TmuxServer } from "../server/tmuxServer.ts";
+import type { InputPart, TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
 import { MarkScanner, type MarkedOutput } from "./markScanner.ts";
-import type { OutputSource } from "./outputSource.ts";
+import type { OutputSource } from "../tmux/outputSource.ts";
 import {
   isPlainText,
   marksOf,

@@ -11,9 +11,9 @@ import { captureCells, captureJoined, capturePending } from "../../protocol/comm
 import { decodeOctal } from "../../protocol/control/octal.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { sequenceLength } from "../../protocol/text/utf8.ts";
-import type { Snapshot } from "../server/tmuxServer.ts";
+import type { Snapshot } from "../tmux/tmuxServer.ts";
 import type { CaptureContext } from "./capture.ts";
-import type { OutputSource } from "./outputSource.ts";
+import type { OutputSource } from "../tmux/outputSource.ts";
 import { paneGone, targetError } from "./paneGone.ts";
 import { paintScreen, type CapturedScreen, type ScreenFlags } from "./screenPaint.ts";
 import { readStreamModes } from "./vt/streamModes.ts";

@@ -1,7 +1,7 @@
 /** The readiness engine: one observation per pane, shared by all who watch it, gone with the last of them. */
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import type { TmuxServer } from "../server/tmuxServer.ts";
+import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
 import { ObservedPane } from "./observedPane.ts";
 import { profileNamed } from "./profiles.ts";

@@ -4,9 +4,9 @@
  */
 import { AppError, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import { headOf, type OutputSource } from "../panes/outputSource.ts";
+import { headOf, type OutputSource } from "../tmux/outputSource.ts";
 import { type FeedMember, PaneFeed } from "../panes/paneFeed.ts";
-import type { TmuxServer } from "../server/tmuxServer.ts";
+import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 import type { Verdict } from "./evidence.ts";
 import { LookPacer } from "./lookPacer.ts";

@@ -4,7 +4,7 @@
  */
 import type { HostProcesses } from "../host/hostProcesses.ts";
 import { type ForegroundProcess, isRunning } from "../panes/foreground.ts";
-import type { Capture } from "../server/tmuxServer.ts";
+import type { Capture } from "../tmux/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
 import { Evidence } from "./evidence.ts";
 import { MAX_ROW_CHARACTERS, type Profile } from "./profile.ts";

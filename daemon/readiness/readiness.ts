@@ -4,7 +4,7 @@
  */
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Position } from "../../protocol/position.ts";
-import type { TmuxServer } from "../server/tmuxServer.ts";
+import type { TmuxServer } from "../tmux/tmuxServer.ts";
 
 export const READINESS_STATES = ["starting", "idle", "busy", "asking", "dead", "unknown"] as const;
 /** `idle`: takes a prompt. `busy`: works on one. `asking`: a dialog or question is open, and stray input could answer it. */

@@ -5,7 +5,7 @@
  */
 import type { Foreground, ForegroundProcess } from "../panes/foreground.ts";
 import { isCalled } from "../host/programNames.ts";
-import type { Capture, PaneDetails } from "../server/tmuxServer.ts";
+import type { Capture, PaneDetails } from "../tmux/tmuxServer.ts";
 import type { Profile } from "./profile.ts";
 import { guessProfile, programName, SHELL_PROFILE } from "./profiles.ts";
 import { findPromptBox } from "./promptBox.ts";

@@ -3,7 +3,7 @@
  * is meant by id. An operation has the name of the tmux command that it stands for, and does what that does.
  */
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
-import type { LayoutCell } from "../../protocol/layout.ts";
+import type { LayoutCell } from "../../protocol/windowLayout.ts";
 
 /** How a pane's program ended; what tmux does not tell is undefined. */
 export interface TreeExit {

@@ -1,14 +1,14 @@
 /** Arms the predicates of a wait, and finds where they begin to look. */
 import { AppError } from "../../protocol/errors.ts";
 import { gapWithin, type StreamGap } from "../../protocol/position.ts";
-import type { OutputSource } from "../panes/outputSource.ts";
+import type { OutputSource } from "../tmux/outputSource.ts";
 import { trackerOf } from "../panes/vt/vtTracker.ts";
 import type { ActiveWait } from "./activeWait.ts";
-import { EchoMask } from "./echoMask.ts";
-import { EchoWatch } from "./echoWatch.ts";
+import { EchoMask } from "./echo/echoMask.ts";
+import { EchoWatch } from "./echo/echoWatch.ts";
 import type { ArmMoment } from "./predicates/predicate.ts";
-import { type ScreenPattern, ScreenWatch } from "./screenWatch.ts";
-import { tailStart } from "./tailStart.ts";
+import { type ScreenPattern, ScreenWatch } from "./screen/screenWatch.ts";
+import { tailStart } from "./text/tailStart.ts";
 import type { WaitLimits } from "./waitLimits.ts";
 import { type ReadyRequest, WaitContext, type WaitHost } from "./waitContext.ts";
 import type { WaitFrom } from "./waitTypes.ts";

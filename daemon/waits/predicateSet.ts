@@ -1,5 +1,5 @@
 /** Predicates that must hold together, and what has become of each within one wait. */
-import type { FoundText } from "./patternWatch.ts";
+import type { FoundText } from "./text/patternWatch.ts";
 import type { ArmContext, Predicate, TargetState } from "./predicates/predicate.ts";
 import type { CheckedPredicate, CheckedSet } from "./waitRequest.ts";
 import type { PredicateProgress } from "./waitTypes.ts";

@@ -6,17 +6,17 @@
  * armed in the very turn in which input is written and miss nothing of what it causes.
  */
 import { AppError, toAppError } from "../../protocol/errors.ts";
-import { headOf, type OutputSource } from "../panes/outputSource.ts";
+import { headOf, type OutputSource } from "../tmux/outputSource.ts";
 import type { Clock } from "../time/clock.ts";
 import { Scheduler } from "../time/scheduler.ts";
 import { TurnBudget } from "../time/turnBudget.ts";
 import { ActiveWait } from "./activeWait.ts";
 import { Admission } from "./admission.ts";
 import { armWait, startOf, type WaitStart } from "./armWait.ts";
-import type { CompiledRegex } from "./compiledRegex.ts";
-import type { EchoWatch } from "./echoWatch.ts";
+import type { CompiledRegex } from "./regex/compiledRegex.ts";
+import type { EchoWatch } from "./echo/echoWatch.ts";
 import { needsPreparation, NOTHING_PREPARED, type Prepared, preparePredicates } from "./prepared.ts";
-import { RegexEngine } from "./regexEngine.ts";
+import { RegexEngine } from "./regex/regexEngine.ts";
 import { DEFAULT_WAIT_LIMITS, type WaitLimits } from "./waitLimits.ts";
 import { WaitMetrics, type WaitMetricsSnapshot } from "./waitMetrics.ts";
 import { checkPattern, type WaitPattern } from "./waitPattern.ts";

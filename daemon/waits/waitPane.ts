@@ -1,7 +1,7 @@
 /** The pane whose output a wait reads: predicates ask its server for what the output does not tell. */
 import type { PaneId } from "../../protocol/ids.ts";
 import type { ReadinessWatcher } from "../readiness/readiness.ts";
-import type { TmuxServer } from "../server/tmuxServer.ts";
+import type { TmuxServer } from "../tmux/tmuxServer.ts";
 
 export interface WaitPane {
   readonly server: TmuxServer;

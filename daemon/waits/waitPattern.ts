@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { wellFormedText } from "../../protocol/api/nativeRequests.ts";
 import { told } from "../../protocol/api/told.ts";
 import { encodeUtf8 } from "../../protocol/text/utf8.ts";
-import { analyseRegex, type RegexAnalysis } from "./regexAnalysis.ts";
+import { analyseRegex, type RegexAnalysis } from "./regex/regexAnalysis.ts";
 import { invalid, refuseKind, refuseUnknown, tooMuch } from "./requestErrors.ts";
 import type { WaitLimits } from "./waitLimits.ts";
 

@@ -1,9 +1,9 @@
 /** A request checked once, at the door: what is wrong is said at once and nothing is registered for it. */
 import type { Predicate } from "./predicates/predicate.ts";
 import { PREDICATES } from "./predicates/predicateTable.ts";
-import type { RegexAnalysis } from "./regexAnalysis.ts";
+import type { RegexAnalysis } from "./regex/regexAnalysis.ts";
 import { invalid, refuseKind, refuseUnknown, tooMuch } from "./requestErrors.ts";
-import type { ScreenView } from "./screenView.ts";
+import type { ScreenView } from "./screen/screenView.ts";
 import type { WaitLimits } from "./waitLimits.ts";
 import type { WaitPane } from "./waitPane.ts";
 import type { WaitFrom, WaitPredicates, WaitRequest } from "./waitTypes.ts";

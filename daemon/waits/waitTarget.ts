@@ -5,15 +5,15 @@
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { Gap, Position } from "../../protocol/position.ts";
-import { headOf, type ExitStatus, type OutputListener, type OutputSource } from "../panes/outputSource.ts";
+import { headOf, type ExitStatus, type OutputListener, type OutputSource } from "../tmux/outputSource.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 import type { Scheduler } from "../time/scheduler.ts";
 import type { BudgetedTask, TurnBudget } from "../time/turnBudget.ts";
 import type { ActiveWait } from "./activeWait.ts";
-import type { EchoWatch } from "./echoWatch.ts";
-import type { RegexEngine } from "./regexEngine.ts";
-import { ScreenLooks } from "./screenLooks.ts";
-import { TextStream, type TextStreamHost, type TextWatch } from "./textStream.ts";
+import type { EchoWatch } from "./echo/echoWatch.ts";
+import type { RegexEngine } from "./regex/regexEngine.ts";
+import { ScreenLooks } from "./screen/screenLooks.ts";
+import { TextStream, type TextStreamHost, type TextWatch } from "./text/textStream.ts";
 import type { WaitLimits } from "./waitLimits.ts";
 import type { WaitMetrics } from "./waitMetrics.ts";
 

@@ -8,9 +8,9 @@
 import type { InferOutput } from "valibot";
 import type { AppError } from "../../protocol/errors.ts";
 import type { Position, StreamGap } from "../../protocol/position.ts";
-import type { ExitStatus } from "../panes/outputSource.ts";
+import type { ExitStatus } from "../tmux/outputSource.ts";
 import type { PREDICATES } from "./predicates/predicateTable.ts";
-import type { ScreenView } from "./screenView.ts";
+import type { ScreenView } from "./screen/screenView.ts";
 import type { WaitPane } from "./waitPane.ts";
 
 /** By field; all that are given must hold together. What each means stands in its file of `predicates/`. */

@@ -3,7 +3,7 @@
  * panes"). Names and titles are foreign text.
  */
 import * as v from "valibot";
-import type { LayoutCell } from "../layout.ts";
+import type { LayoutCell } from "../windowLayout.ts";
 import { exitSchema, serverStateSchema } from "./nativeAnswers.ts";
 import { readinessSchema } from "./nativeReadiness.ts";
 import { told } from "./told.ts";

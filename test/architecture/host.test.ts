@@ -25,10 +25,12 @@ const NAMES_SYSTEM_FILES = [
   // what is typed into a shell, which may be on any machine: it has something else where there is no such file
   "daemon/panes/shellLine.ts",
   // a thread of our own process, wherever tmux is
-  "daemon/waits/regexWorker.ts",
-  "daemon/waits/threadCpu.ts",
+  "daemon/waits/regex/regexWorker.ts",
+  "daemon/waits/regex/threadCpu.ts",
   // who is at the other end of a connection to a listener of ours, wherever tmux is
   "adapters/http/peerTable.ts",
+  // an example in the API's description
+  "adapters/operations/paneOperations.ts",
 ];
 
 test("the system's files about processes, sockets and terminals are read in one place", () => {

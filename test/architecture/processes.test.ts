@@ -45,7 +45,7 @@ test("only one file knows the native pty module, and only one the regex engine",
         new RegExp(`(?:from|import|require)\\s*\\(?\\s*["']${name}`).test(readFileSync(join(ROOT, file), "utf8")),
       );
   expect(importers("@homebridge/node-pty")).toEqual(["daemon/host/ptyTransport.ts"]);
-  expect(importers("re2-wasm")).toEqual(["daemon/waits/regexWorker.ts"]);
+  expect(importers("re2-wasm")).toEqual(["daemon/waits/regex/regexWorker.ts"]);
 });
 
 test("time comes from the clock", () => {

@@ -12,10 +12,10 @@ import type { Listener } from "../../adapters/http/listen.ts";
 import { listen } from "../../adapters/http/listen.ts";
 import { issueLeaf, makeAuthority } from "../../adapters/http/localAuthority.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import type { SocketClient } from "../support/addinClient.ts";
-import { overSocket } from "../support/addinClient.ts";
-import type { AddinSetup, RunningBackend } from "../support/backends.ts";
-import { addinSetup, stubBackend } from "../support/backends.ts";
+import type { SocketClient } from "../support/daemon/addinClient.ts";
+import { overSocket } from "../support/daemon/addinClient.ts";
+import type { AddinSetup, RunningBackend } from "../support/daemon/backends.ts";
+import { addinSetup, stubBackend } from "../support/daemon/backends.ts";
 
 let backend: RunningBackend;
 let listener: Listener | undefined;

@@ -1,10 +1,10 @@
 /** docs/contracts/addin.md §2–§4 on the stub, and what is the stub's own ("Stub mode"). */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { AddinClient } from "../support/addinClient.ts";
-import { inProcess } from "../support/addinClient.ts";
-import { addinRows } from "../support/addinRows.ts";
-import type { AddinSetup, RunningBackend } from "../support/backends.ts";
-import { addinSetup, stubBackend } from "../support/backends.ts";
+import type { AddinClient } from "../support/daemon/addinClient.ts";
+import { inProcess } from "../support/daemon/addinClient.ts";
+import { addinRows } from "../support/daemon/addinRows.ts";
+import type { AddinSetup, RunningBackend } from "../support/daemon/backends.ts";
+import { addinSetup, stubBackend } from "../support/daemon/backends.ts";
 
 addinRows(stubBackend);
 

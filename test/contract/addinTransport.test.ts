@@ -1,12 +1,12 @@
 /** docs/contracts/addin.md §1: every row of the table of transport, in the order in which the checks run. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { StubServer } from "../../daemon/server/stubServer.ts";
-import type { ServerStatus } from "../../daemon/server/tmuxServer.ts";
+import { StubServer } from "../../daemon/servers/stub/stubServer.ts";
+import type { ServerStatus } from "../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { AddinClient, Call, HeaderOverrides } from "../support/addinClient.ts";
-import { ADDIN_ORIGIN, inProcess } from "../support/addinClient.ts";
-import { addinApp, stubBackend } from "../support/backends.ts";
-import type { RunningBackend } from "../support/backends.ts";
+import type { AddinClient, Call, HeaderOverrides } from "../support/daemon/addinClient.ts";
+import { ADDIN_ORIGIN, inProcess } from "../support/daemon/addinClient.ts";
+import { addinApp, stubBackend } from "../support/daemon/backends.ts";
+import type { RunningBackend } from "../support/daemon/backends.ts";
 
 let backend: RunningBackend;
 let open: AddinClient;

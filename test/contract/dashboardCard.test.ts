@@ -1,8 +1,8 @@
 /** The fields of a card (docs/contracts/dashboard.md §4), by name, through the course of a task, and after a restart. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { contextIn } from "../../adapters/dashboard/panes/contextGauge.ts";
-import { databaseDirectory } from "../support/dashboardFixture.ts";
-import { DashboardScene } from "../support/dashboardScene.ts";
+import { databaseDirectory } from "../support/daemon/dashboardFixture.ts";
+import { DashboardScene } from "../support/daemon/dashboardScene.ts";
 
 let scene: DashboardScene;
 beforeEach(async () => {

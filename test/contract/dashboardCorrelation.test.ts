@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { UUID } from "../support/dashboardFixture.ts";
-import { DashboardScene } from "../support/dashboardScene.ts";
+import { UUID } from "../support/daemon/dashboardFixture.ts";
+import { DashboardScene } from "../support/daemon/dashboardScene.ts";
 
 let scene: DashboardScene;
 beforeEach(async () => {

@@ -1,8 +1,8 @@
 /** The event stream (docs/contracts/dashboard.md §4): shapes, order, filters, replay, gaps, and how many may listen. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { databaseDirectory, dashboardFixture, type EventReader, UUID } from "../support/dashboardFixture.ts";
-import { DashboardScene } from "../support/dashboardScene.ts";
-import { FakeClock } from "../support/fakeClock.ts";
+import { databaseDirectory, dashboardFixture, type EventReader, UUID } from "../support/daemon/dashboardFixture.ts";
+import { DashboardScene } from "../support/daemon/dashboardScene.ts";
+import { FakeClock } from "../support/clock/fakeClock.ts";
 
 let scene: DashboardScene;
 beforeEach(async () => {
@@ -296,7 +296,7 @@ test("100 may listen, the next one is told when to come back", async () => {
   expect(await refused.text()).toContain("connection limit reached");
   readers[0]?.close();
   await readers[0]?.ended;
-  const { eventually } = await import("../support/eventually.ts");
+  const { eventually } = await import("../support/clock/eventually.ts");
   await eventually(async () => {
     const again = await scene.dashboard.events();
     return again.status === 200;

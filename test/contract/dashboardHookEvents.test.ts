@@ -3,8 +3,8 @@
  * readiness engine is the real one: a hook tells it what the agent does, and that must not be told a second time.
  */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { dashboardFixture, type DashboardFixture, type EventReader, UUID } from "../support/dashboardFixture.ts";
-import { DashboardScene } from "../support/dashboardScene.ts";
+import { dashboardFixture, type DashboardFixture, type EventReader, UUID } from "../support/daemon/dashboardFixture.ts";
+import { DashboardScene } from "../support/daemon/dashboardScene.ts";
 
 let scene: DashboardScene;
 let dashboard: DashboardFixture;

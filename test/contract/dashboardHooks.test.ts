@@ -1,8 +1,8 @@
 /** The eight hooks row by row (docs/contracts/dashboard.md §3): what is refused, what each does. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { HOOKS } from "../../adapters/dashboard/hooks/hookRequest.ts";
-import { DASHBOARD_SETTINGS } from "../support/dashboardFixture.ts";
-import { DashboardScene } from "../support/dashboardScene.ts";
+import { DASHBOARD_SETTINGS } from "../support/daemon/dashboardFixture.ts";
+import { DashboardScene } from "../support/daemon/dashboardScene.ts";
 
 let scene: DashboardScene;
 beforeEach(async () => {

@@ -6,9 +6,9 @@ import { openDatabase } from "../../daemon/ops/database.ts";
 import { DatabaseSync } from "../../daemon/ops/sqlite.ts";
 import { MIGRATIONS } from "../../adapters/dashboard/store/schema.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { databaseDirectory, UUID } from "../support/dashboardFixture.ts";
-import { DashboardScene } from "../support/dashboardScene.ts";
-import { sendRaw } from "../support/nativeRaw.ts";
+import { databaseDirectory, UUID } from "../support/daemon/dashboardFixture.ts";
+import { DashboardScene } from "../support/daemon/dashboardScene.ts";
+import { sendRaw } from "../support/daemon/nativeRaw.ts";
 
 let scene: DashboardScene;
 beforeEach(async () => {
@@ -250,7 +250,7 @@ test("agents, panes, states, questions and turns are back after a restart withou
     before = (await first.call("GET", "/api/agents")).json["agents"];
   }
   await using second = await scene.another({ databasePath });
-  const { eventually } = await import("../support/eventually.ts");
+  const { eventually } = await import("../support/clock/eventually.ts");
   const agents = async () => (await second.call("GET", "/api/agents")).json["agents"] as Record<string, unknown>[];
   await eventually(async () => (await agents())[0]?.["is_bridge_connected"] === true);
   const same = (cards: unknown) =>

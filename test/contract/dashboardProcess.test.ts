@@ -5,9 +5,9 @@ import { uptime } from "node:os";
 import { expect, test } from "vitest";
 import { procfs } from "../../daemon/host/procfs.ts";
 import type { ForegroundProcess } from "../../daemon/panes/foreground.ts";
-import type { DashboardEvent } from "../support/dashboardFixture.ts";
-import { DashboardScene } from "../support/dashboardScene.ts";
-import { eventually } from "../support/eventually.ts";
+import type { DashboardEvent } from "../support/daemon/dashboardFixture.ts";
+import { DashboardScene } from "../support/daemon/dashboardScene.ts";
+import { eventually } from "../support/clock/eventually.ts";
 import { AppError } from "../../protocol/errors.ts";
 
 /** A program that reads until it is ended. */

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { DeliveryOutcome, SubmitRequest } from "../../daemon/delivery/delivery.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { DashboardScene, failed } from "../support/dashboardScene.ts";
+import { DashboardScene, failed } from "../support/daemon/dashboardScene.ts";
 
 let scene: DashboardScene;
 beforeEach(async () => {

@@ -5,7 +5,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ChooseRequest } from "../../daemon/delivery/delivery.ts";
 import type { Dialog } from "../../daemon/readiness/readiness.ts";
-import { DashboardScene, failed } from "../support/dashboardScene.ts";
+import { DashboardScene, failed } from "../support/daemon/dashboardScene.ts";
 
 let scene: DashboardScene;
 beforeEach(async () => {

@@ -1,9 +1,9 @@
 /** What an agent's screen says, beside its hooks: dialogs, work and rest, with and without hooks. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Dialog } from "../../daemon/readiness/readiness.ts";
-import { UUID } from "../support/dashboardFixture.ts";
-import { DashboardScene } from "../support/dashboardScene.ts";
-import { FakeClock } from "../support/fakeClock.ts";
+import { UUID } from "../support/daemon/dashboardFixture.ts";
+import { DashboardScene } from "../support/daemon/dashboardScene.ts";
+import { FakeClock } from "../support/clock/fakeClock.ts";
 
 /** Moved by hand where the test says so; requests have the real one. */
 const clock = new FakeClock();

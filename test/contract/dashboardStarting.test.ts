@@ -1,11 +1,11 @@
 /** The dashboard before the tmux server has been listed: it is asked already, and says only what it knows. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { LISTED_LOOKS_MS, RECONNECT_WITHIN_MS } from "../../adapters/dashboard/limits.ts";
+import { LISTED_LOOKS_MS, RECONNECT_WITHIN_MS } from "../../adapters/dashboard/dashboardLimits.ts";
 import { type Clock, systemClock } from "../../daemon/time/clock.ts";
-import { databaseDirectory, type DashboardFixture, UUID } from "../support/dashboardFixture.ts";
-import { DashboardScene } from "../support/dashboardScene.ts";
-import { eventually } from "../support/eventually.ts";
-import { LATE_PID, LateServer } from "../support/lateServer.ts";
+import { databaseDirectory, type DashboardFixture, UUID } from "../support/daemon/dashboardFixture.ts";
+import { DashboardScene } from "../support/daemon/dashboardScene.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { LATE_PID, LateServer } from "../support/daemon/lateServer.ts";
 
 const BUSY = "tmux does not answer at the moment. Try again shortly.";
 

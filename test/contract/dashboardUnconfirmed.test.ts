@@ -4,8 +4,8 @@
  */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AppError } from "../../protocol/errors.ts";
-import { databaseDirectory, type EventReader } from "../support/dashboardFixture.ts";
-import { DashboardScene, failed } from "../support/dashboardScene.ts";
+import { databaseDirectory, type EventReader } from "../support/daemon/dashboardFixture.ts";
+import { DashboardScene, failed } from "../support/daemon/dashboardScene.ts";
 
 let scene: DashboardScene;
 beforeEach(async () => {

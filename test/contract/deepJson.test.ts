@@ -1,14 +1,14 @@
 /** Deeply nested JSON on every route that takes any: refused as a bad request, whatever a route does with its body. */
 import { describe, expect, test } from "vitest";
 import { ENDPOINTS } from "../../adapters/native/endpoints.ts";
-import { TEAM_PREFIX } from "../../adapters/team/mount.ts";
+import { TEAM_PREFIX } from "../../adapters/team/teamMount.ts";
 import { teamFixture } from "../fixtures/team/teamFixture.ts";
-import { addinSetup, stubBackend } from "../support/backends.ts";
-import { inProcess } from "../support/addinClient.ts";
-import { UUID } from "../support/dashboardFixture.ts";
-import { DashboardScene } from "../support/dashboardScene.ts";
-import { callJson, nativeFixture, stubServer } from "../support/nativeServer.ts";
-import { RawSocket } from "../support/nativeSocket.ts";
+import { addinSetup, stubBackend } from "../support/daemon/backends.ts";
+import { inProcess } from "../support/daemon/addinClient.ts";
+import { UUID } from "../support/daemon/dashboardFixture.ts";
+import { DashboardScene } from "../support/daemon/dashboardScene.ts";
+import { callJson, nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
+import { RawSocket } from "../support/daemon/nativeSocket.ts";
 
 const LEVELS = [5_000, 10_000];
 const nested = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);

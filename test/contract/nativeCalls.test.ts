@@ -1,9 +1,9 @@
 /** Operations called over the WebSocket: answered in any order, bounded, given up with their connection. */
 import { describe, expect, test } from "vitest";
 import { MAX_CALLS } from "../../adapters/native/socketCalls.ts";
-import { eventually } from "../support/eventually.ts";
-import { nativeFixture, stubServer } from "../support/nativeServer.ts";
-import { RawSocket } from "../support/nativeSocket.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
+import { RawSocket } from "../support/daemon/nativeSocket.ts";
 
 async function withSession() {
   const server = stubServer();

@@ -1,11 +1,11 @@
 /** Prompts over HTTP and by the typed client, against the stub (docs/contracts/native.md §10). */
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { createClient } from "../../adapters/native/client.ts";
+import { createClient } from "../../adapters/client/client.ts";
 import * as answers from "../../protocol/api/nativeAnswers.ts";
 import { deliveryAnswerSchema } from "../../protocol/api/nativeDelivery.ts";
-import { engines } from "../support/deliveryEngine.ts";
-import { nativeFixture, stubServer } from "../support/nativeServer.ts";
+import { engines } from "../support/agents/deliveryEngine.ts";
+import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
 
 const PANE = "/v1/servers/main/panes/0";
 

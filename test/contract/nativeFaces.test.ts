@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { OPERATIONS } from "../../adapters/operations/operationTable.ts";
 import { LAYOUT_OPERATION_NAMES, type OperationName } from "../../protocol/api/operationRoutes.ts";
-import { type FaceCase, FACES, throughFace } from "../support/faces.ts";
+import { type FaceCase, FACES, throughFace } from "../support/daemon/faces.ts";
 
 const SERVER = { server: "main" };
 const PANE = { server: "main", pane: "work" };

@@ -3,8 +3,8 @@
  * and upgrades, against the rules of docs/contracts/native.md ("Who is let in") written down a second time.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { nativeFixture, type NativeFixture, stubServer } from "../support/nativeServer.ts";
-import { sendRaw, UPGRADE_HEADERS } from "../support/nativeRaw.ts";
+import { nativeFixture, type NativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
+import { sendRaw, UPGRADE_HEADERS } from "../support/daemon/nativeRaw.ts";
 
 const TOKEN = "0123456789abcdef";
 const ORIGIN = "https://app.example";

@@ -1,8 +1,8 @@
 /** Clients that mean harm or are broken: bounded memory, and service for the others soon after (issue 4). */
 import { connect, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { nativeFixture, stubServer } from "../support/nativeServer.ts";
-import { sendRaw } from "../support/nativeRaw.ts";
+import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
+import { sendRaw } from "../support/daemon/nativeRaw.ts";
 
 const INPUT = "/v1/servers/main/panes/work/input";
 

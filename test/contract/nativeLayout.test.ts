@@ -2,14 +2,14 @@
 import * as v from "valibot";
 import { afterEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { createClient, type ServerEventWithId } from "../../adapters/native/client.ts";
-import type { NativeAppOptions } from "../../adapters/native/app.ts";
+import { createClient, type ServerEventWithId } from "../../adapters/client/client.ts";
+import type { NativeAppOptions } from "../../adapters/native/nativeApp.ts";
 import { STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
 import { layoutResultSchema } from "../../protocol/api/nativeLayout.ts";
 import { LAYOUT_OPERATION_NAMES } from "../../protocol/api/operationRoutes.ts";
 import { serverEventSchema, treeSchema, windowsSchema } from "../../protocol/api/nativeTree.ts";
-import { eventually } from "../support/eventually.ts";
-import { nativeFixture, stubServer } from "../support/nativeServer.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
 
 const TREE = "/v1/servers/main/tree";
 const LAYOUT = "/v1/servers/main/layout";

@@ -2,11 +2,11 @@
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { createClient, type PaneEvent } from "../../adapters/native/client.ts";
+import { createClient, type PaneEvent } from "../../adapters/client/client.ts";
 import { createReadiness } from "../../daemon/readiness/engine.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import * as answers from "../../protocol/api/nativeAnswers.ts";
-import { nativeFixture, stubServer } from "../support/nativeServer.ts";
+import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
 
 const WORKING = "\u001b]7501;state=working\u0007";
 const IDLE = "\u001b]7501;state=idle\u0007";

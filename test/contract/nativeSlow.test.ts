@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { WebSocket } from "ws";
 import { describe, expect, test } from "vitest";
-import { createClient } from "../../adapters/native/client.ts";
+import { createClient } from "../../adapters/client/client.ts";
 import { decodeStreamFrame } from "../../protocol/api/nativeFrames.ts";
-import { nativeFixture, stubServer } from "../support/nativeServer.ts";
-import { Reader } from "../support/nativeReader.ts";
-import { RawSocket } from "../support/nativeSocket.ts";
+import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
+import { Reader } from "../support/daemon/nativeReader.ts";
+import { RawSocket } from "../support/daemon/nativeSocket.ts";
 
 async function withPane(streamBounds: { stallMs?: number; bufferBytes?: number } = {}) {
   const server = stubServer(65_536);

@@ -1,10 +1,10 @@
 /** Streams of the native API against the stub: order, resume, gaps, credit, slow readers, ends. */
 import { WebSocket } from "ws";
 import { describe, expect, test } from "vitest";
-import { createClient, type PaneEvent, TmuxwireError } from "../../adapters/native/client.ts";
-import type { NativeAppOptions } from "../../adapters/native/app.ts";
-import { nativeFixture, stubServer } from "../support/nativeServer.ts";
-import { Reader } from "../support/nativeReader.ts";
+import { createClient, type PaneEvent, TmuxwireError } from "../../adapters/client/client.ts";
+import type { NativeAppOptions } from "../../adapters/native/nativeApp.ts";
+import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
+import { Reader } from "../support/daemon/nativeReader.ts";
 
 async function withPane(options: Partial<NativeAppOptions> & { retainBytes?: number } = {}) {
   const { retainBytes, ...rest } = options;

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import * as answers from "../../protocol/api/nativeAnswers.ts";
-import { nativeFixture, stubServer } from "../support/nativeServer.ts";
+import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
 
 const PANE = "/v1/servers/main/panes/0";
 const text = (value: string) => ({ kind: "text", text: value });

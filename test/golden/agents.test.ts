@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createReadiness } from "../../daemon/readiness/engine.ts";
 import { guessProfile, profileNamed, PROFILES } from "../../daemon/readiness/profiles.ts";
-import { FakeClock } from "../support/fakeClock.ts";
-import { ReadinessServer, rest } from "../support/readinessServer.ts";
+import { FakeClock } from "../support/clock/fakeClock.ts";
+import { ReadinessServer, rest } from "../support/agents/readinessServer.ts";
 import { judgeRecorded, type RecordedScreen, readRecordedScreens } from "../../daemon/readiness/recordedScreens.ts";
 
 const directory = join(import.meta.dirname, "agents");

@@ -10,7 +10,7 @@ import {
   shapesOf,
   showBytes,
   showWire,
-} from "../support/controlTranscript.ts";
+} from "../support/tmux/controlTranscript.ts";
 
 const files = readdirSync(import.meta.dirname).filter((name) => name.endsWith(".md"));
 

@@ -2,5 +2,5 @@
 import { fileURLToPath } from "node:url";
 import { runnerImport } from "vite";
 
-const recorder = await runnerImport(fileURLToPath(new URL("../support/recordGolden.ts", import.meta.url)));
+const recorder = await runnerImport(fileURLToPath(new URL("../support/tmux/recordGolden.ts", import.meta.url)));
 await recorder.module.recordGolden(import.meta.dirname, process.argv.slice(2));

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { listen } from "../../adapters/http/listen.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import type { AddinClient } from "../support/addinClient.ts";
-import { inProcess, overSocket } from "../support/addinClient.ts";
-import { addinRows } from "../support/addinRows.ts";
-import type { AddinSetup } from "../support/backends.ts";
-import { addinSetup, BRIDGE_SECRET, tmuxBackend } from "../support/backends.ts";
+import type { AddinClient } from "../support/daemon/addinClient.ts";
+import { inProcess, overSocket } from "../support/daemon/addinClient.ts";
+import { addinRows } from "../support/daemon/addinRows.ts";
+import type { AddinSetup } from "../support/daemon/backends.ts";
+import { addinSetup, BRIDGE_SECRET, tmuxBackend } from "../support/daemon/backends.ts";
 
 addinRows(tmuxBackend);
 

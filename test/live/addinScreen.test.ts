@@ -3,9 +3,9 @@
  * does not say as they write it is found on the screen; what stood there before the send, and the echo, never is.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { AddinClient, Answer } from "../support/addinClient.ts";
-import { inProcess } from "../support/addinClient.ts";
-import { addinSetup, tmuxBackend } from "../support/backends.ts";
+import type { AddinClient, Answer } from "../support/daemon/addinClient.ts";
+import { inProcess } from "../support/daemon/addinClient.ts";
+import { addinSetup, tmuxBackend } from "../support/daemon/backends.ts";
 
 let client: AddinClient;
 let session: string;

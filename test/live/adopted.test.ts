@@ -4,10 +4,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
-import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
+import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import { eventually } from "../support/eventually.ts";
-import { privateSocket } from "../support/ownedFixture.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { privateSocket } from "../support/tmux/ownedFixture.ts";
 
 test("the original bridge's token reaches no pane that is made from then on", async () => {
   await using socket = privateSocket();

@@ -8,10 +8,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { builtCli } from "../support/cliBuild.ts";
-import { dashboardFixture } from "../support/dashboardFixture.ts";
-import { eventually } from "../support/eventually.ts";
-import { guestFixture, userSession } from "../support/guestFixture.ts";
+import { builtCli } from "../support/daemon/cliBuild.ts";
+import { dashboardFixture } from "../support/daemon/dashboardFixture.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { guestFixture, userSession } from "../support/tmux/guestFixture.ts";
 
 let home = "";
 beforeEach(() => void (home = mkdtempSync(join(tmpdir(), "tmuxwire it's-"))));

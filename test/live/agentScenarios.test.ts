@@ -4,12 +4,12 @@
  * mostly waits for them, so several run at a time.
  */
 import { expect, test } from "vitest";
-import { seeded } from "../support/agentsEngines.ts";
-import { promptRun, PROMPTS } from "../support/agentsPrompts.ts";
-import { dialogRace } from "../support/agentsRace.ts";
-import { agentDay, shellDay } from "../support/agentsReadiness.ts";
-import { typingRun } from "../support/agentsTyping.ts";
-import { hookedRace } from "../support/hookedRace.ts";
+import { seeded } from "../support/agents/agentsEngines.ts";
+import { promptRun, PROMPTS } from "../support/agents/agentsPrompts.ts";
+import { dialogRace } from "../support/agents/agentsRace.ts";
+import { agentDay, shellDay } from "../support/agents/agentsReadiness.ts";
+import { typingRun } from "../support/agents/agentsTyping.ts";
+import { hookedRace } from "../support/agents/hookedRace.ts";
 
 /** A turn that is seen: one that is over within a frame leaves nothing that confirms a prompt, and that takes 5 s to say. */
 const TURN_MS = 400;

@@ -3,12 +3,12 @@
  * ended, and what was printed meanwhile is found, or its place is declared. No heartbeat comes while a test runs.
  */
 import { expect, test } from "vitest";
-import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { paneNumberOf } from "../../protocol/ids.ts";
-import { eventually } from "../support/eventually.ts";
-import { guestFixture, userSession, watchAll } from "../support/guestFixture.ts";
-import { nativeFixture } from "../support/nativeServer.ts";
-import { ownedFixture, type PrivateSocket } from "../support/ownedFixture.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { guestFixture, userSession, watchAll } from "../support/tmux/guestFixture.ts";
+import { nativeFixture } from "../support/daemon/nativeServer.ts";
+import { ownedFixture, type PrivateSocket } from "../support/tmux/ownedFixture.ts";
 
 const NO_BEAT = { heartbeatMs: 600_000 };
 const SESSIONS = ["work", "other"];

@@ -43,7 +43,7 @@ test("what other programs load is one file each; the client takes nothing of Nod
 
 test.each([
   ["OutputRing = class", "daemon/panes/outputRing.ts"],
-  ["async function startDaemon", "adapters/bin/serve.ts"],
+  ["async function startDaemon", "adapters/bin/commands/serve.ts"],
 ])("%s leads to %s", (text, source) => {
   const found = files.filter((file) => file.includes("/bin/") && readFileSync(file, "utf8").includes(text));
   expect(found).toHaveLength(1);

@@ -1,7 +1,7 @@
 /** A pane's bytes reach a subscriber unchanged (issue 2, "any 256 byte values" and "hostile bytes"). */
 import { expect, test } from "vitest";
-import { allByteValues, hostileFlood } from "../support/byteScenarios.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
+import { allByteValues, hostileFlood } from "../support/tmux/byteScenarios.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 
 test("all 256 byte values, split anywhere, arrive exactly", async () => {
   await using fixture = await ownedFixture();

@@ -1,9 +1,9 @@
 /** What a capture shows, and when it knows its place in the stream (docs/tmuxFacts.md 36). */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ownedFixture, type OwnedFixture } from "../support/ownedFixture.ts";
-import { keys, type Program, script, startProgram, text } from "../support/panePrograms.ts";
-import { seen } from "../support/output.ts";
-import { keepsPanes } from "../support/tmuxWords.ts";
+import { ownedFixture, type OwnedFixture } from "../support/tmux/ownedFixture.ts";
+import { keys, type Program, script, startProgram, text } from "../support/tmux/panePrograms.ts";
+import { seen } from "../support/tmux/output.ts";
+import { keepsPanes } from "../support/tmux/tmuxWords.ts";
 
 let fixture: OwnedFixture;
 let sessions = 0;

@@ -18,11 +18,11 @@ import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { dashboardFixture, UUID } from "../support/dashboardFixture.ts";
-import { eventually } from "../support/eventually.ts";
-import { guestFixture, userSession } from "../support/guestFixture.ts";
-import { hookCommand, type HookRun, runHook } from "../support/hookCommand.ts";
-import { privateSocket } from "../support/ownedFixture.ts";
+import { dashboardFixture, UUID } from "../support/daemon/dashboardFixture.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { guestFixture, userSession } from "../support/tmux/guestFixture.ts";
+import { hookCommand, type HookRun, runHook } from "../support/agents/hookCommand.ts";
+import { privateSocket } from "../support/tmux/ownedFixture.ts";
 
 interface Posted {
   readonly method: string | undefined;

@@ -2,9 +2,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { CliSandbox, Finished, RunOptions } from "../support/cliSandbox.ts";
-import { cliSandbox } from "../support/cliSandbox.ts";
-import { keepsPanes } from "../support/tmuxWords.ts";
+import type { CliSandbox, Finished, RunOptions } from "../support/daemon/cliSandbox.ts";
+import { cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { keepsPanes } from "../support/tmux/tmuxWords.ts";
 
 let sandbox: CliSandbox;
 let url: string;

@@ -14,8 +14,8 @@ import { createServer } from "node:net";
 import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
 import { DatabaseSync } from "../../daemon/ops/sqlite.ts";
-import type { CliSandbox, RunOptions } from "../support/cliSandbox.ts";
-import { cliSandbox } from "../support/cliSandbox.ts";
+import type { CliSandbox, RunOptions } from "../support/daemon/cliSandbox.ts";
+import { cliSandbox } from "../support/daemon/cliSandbox.ts";
 
 interface Check {
   readonly check: string;

@@ -4,10 +4,10 @@
  */
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { COMMANDS } from "../../adapters/bin/commandTable.ts";
-import { SHELLS } from "../../adapters/bin/completions.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { ShellPrompt } from "../support/shellPrompt.ts";
+import { COMMANDS } from "../../adapters/bin/cli/commandTable.ts";
+import { SHELLS } from "../../adapters/bin/cli/completions.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { ShellPrompt } from "../support/agents/shellPrompt.ts";
 
 const installed = SHELLS.filter((shell) => spawnSync(shell, ["--version"]).status === 0);
 for (const shell of SHELLS) {

@@ -3,15 +3,15 @@ import { mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
-import type { ExitStatus } from "../../daemon/panes/outputSource.ts";
-import type { CreateSession } from "../../daemon/server/tmuxServer.ts";
+import type { ExitStatus } from "../../daemon/tmux/outputSource.ts";
+import type { CreateSession } from "../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import { eventually } from "../support/eventually.ts";
-import { guestFixture, userClients, userSession } from "../support/guestFixture.ts";
-import { collectUntil, seen } from "../support/output.ts";
-import { ownedFixture, type OwnedFixture } from "../support/ownedFixture.ts";
-import { startProgram, text } from "../support/panePrograms.ts";
-import { asTmuxWrites, keepsPanes } from "../support/tmuxWords.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { guestFixture, userClients, userSession } from "../support/tmux/guestFixture.ts";
+import { collectUntil, seen } from "../support/tmux/output.ts";
+import { ownedFixture, type OwnedFixture } from "../support/tmux/ownedFixture.ts";
+import { startProgram, text } from "../support/tmux/panePrograms.ts";
+import { asTmuxWrites, keepsPanes } from "../support/tmux/tmuxWords.ts";
 
 const IS_KEEPING = keepsPanes();
 

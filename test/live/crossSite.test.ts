@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { NO_BROWSER, startBrowser, type TestBrowser } from "../support/browser.ts";
-import { cliSandbox } from "../support/cliSandbox.ts";
+import { NO_BROWSER, startBrowser, type TestBrowser } from "../support/page/browser.ts";
+import { cliSandbox } from "../support/daemon/cliSandbox.ts";
 
 if (NO_BROWSER !== undefined) process.stderr.write(`${NO_BROWSER}\n`);
 

@@ -1,10 +1,10 @@
 /** The dashboard on a user's own tmux server with programs that behave as agents do (docs/contracts/dashboard.md §6). */
 import { describe, expect, test } from "vitest";
-import { type GuestAgent, guestAgent } from "../support/agentPrograms.ts";
-import { type DashboardFixture, dashboardFixture, type EventReader, UUID } from "../support/dashboardFixture.ts";
-import { AGENT, ask, atWork } from "../support/dashboardTurns.ts";
-import { eventually } from "../support/eventually.ts";
-import { guestFixture, userSession } from "../support/guestFixture.ts";
+import { type GuestAgent, guestAgent } from "../support/agents/agentPrograms.ts";
+import { type DashboardFixture, dashboardFixture, type EventReader, UUID } from "../support/daemon/dashboardFixture.ts";
+import { AGENT, ask, atWork } from "../support/daemon/dashboardTurns.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { guestFixture, userSession } from "../support/tmux/guestFixture.ts";
 
 /** The card, once the options of a dialog are in it. */
 const withOptions = (events: EventReader, from = 0) =>

@@ -6,10 +6,15 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { type GuestAgent, guestAgent } from "../support/agentPrograms.ts";
-import { NO_BROWSER, stopTimers } from "../support/browser.ts";
-import { pageSuite } from "../support/pageSuite.ts";
-import { type DashboardFixture, databaseDirectory, dashboardFixture, UUID } from "../support/dashboardFixture.ts";
+import { type GuestAgent, guestAgent } from "../support/agents/agentPrograms.ts";
+import { NO_BROWSER, stopTimers } from "../support/page/browser.ts";
+import { pageSuite } from "../support/page/pageSuite.ts";
+import {
+  type DashboardFixture,
+  databaseDirectory,
+  dashboardFixture,
+  UUID,
+} from "../support/daemon/dashboardFixture.ts";
 
 const suite = pageSuite();
 

@@ -1,9 +1,9 @@
 /** Answers from the page in a real browser: by mouse, by keyboard, and such as fail. The server says what the test wants. */
 import { describe, expect, test } from "vitest";
-import { NO_BROWSER } from "../support/browser.ts";
-import { card, listCard, permissionCard, readiness, severalCard, textCard } from "../support/dashboardCards.ts";
-import { eventually } from "../support/eventually.ts";
-import { cardOf, pageScenes, sentBy } from "../support/pageScene.ts";
+import { NO_BROWSER } from "../support/page/browser.ts";
+import { card, listCard, permissionCard, readiness, severalCard, textCard } from "../support/daemon/dashboardCards.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { cardOf, pageScenes, sentBy } from "../support/page/pageScene.ts";
 
 const { scene } = pageScenes();
 

@@ -1,9 +1,9 @@
 /** The page in a real browser, before a server that says what the test wants: what is rare, broken or hostile. */
 import { describe, expect, test } from "vitest";
-import { NO_BROWSER, stopTimers } from "../support/browser.ts";
-import { card, outputFrame, permissionCard, snapshotFrames, textCard } from "../support/dashboardCards.ts";
-import { eventually } from "../support/eventually.ts";
-import { cardOf, pageScenes, sentBy } from "../support/pageScene.ts";
+import { NO_BROWSER, stopTimers } from "../support/page/browser.ts";
+import { card, outputFrame, permissionCard, snapshotFrames, textCard } from "../support/daemon/dashboardCards.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { cardOf, pageScenes, sentBy } from "../support/page/pageScene.ts";
 
 const { scene, sceneWith } = pageScenes();
 

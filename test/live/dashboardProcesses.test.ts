@@ -6,10 +6,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { DatabaseSync } from "../../daemon/ops/sqlite.ts";
-import { type AgentProgram, agentUnderShell } from "../support/agentPrograms.ts";
-import { type DashboardFixture, dashboardFixture } from "../support/dashboardFixture.ts";
-import { AGENT, ask, atWork } from "../support/dashboardTurns.ts";
-import { eventually } from "../support/eventually.ts";
+import { type AgentProgram, agentUnderShell } from "../support/agents/agentPrograms.ts";
+import { type DashboardFixture, dashboardFixture } from "../support/daemon/dashboardFixture.ts";
+import { AGENT, ask, atWork } from "../support/daemon/dashboardTurns.ts";
+import { eventually } from "../support/clock/eventually.ts";
 
 const SHELL = ["bash", "--norc", "-i"];
 

@@ -2,10 +2,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type AgentProgram, agentUnderShell } from "../support/agentPrograms.ts";
-import { dashboardFixture } from "../support/dashboardFixture.ts";
-import { AGENT, ask, atWork } from "../support/dashboardTurns.ts";
-import { eventually } from "../support/eventually.ts";
+import { type AgentProgram, agentUnderShell } from "../support/agents/agentPrograms.ts";
+import { dashboardFixture } from "../support/daemon/dashboardFixture.ts";
+import { AGENT, ask, atWork } from "../support/daemon/dashboardTurns.ts";
+import { eventually } from "../support/clock/eventually.ts";
 
 const agentPid = async ({ server, pane }: AgentProgram): Promise<number> =>
   (await server.foreground(pane)).processes!.find(({ isShell }) => !isShell)!.pid;

@@ -2,13 +2,13 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { DatabaseSync } from "../../daemon/ops/sqlite.ts";
-import { eventually } from "../support/eventually.ts";
-import { AgentChannel } from "../support/agentPrograms.ts";
-import { type CliSandbox, cliSandbox, type Running } from "../support/cliSandbox.ts";
-import { EventReader, UUID } from "../support/dashboardFixture.ts";
-import { userSession, userState } from "../support/guestFixture.ts";
-import { callJson } from "../support/nativeServer.ts";
-import { privateSocket } from "../support/ownedFixture.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { AgentChannel } from "../support/agents/agentPrograms.ts";
+import { type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
+import { EventReader, UUID } from "../support/daemon/dashboardFixture.ts";
+import { userSession, userState } from "../support/tmux/guestFixture.ts";
+import { callJson } from "../support/daemon/nativeServer.ts";
+import { privateSocket } from "../support/tmux/ownedFixture.ts";
 
 async function serve(sandbox: CliSandbox, socketPath: string, port = "0"): Promise<{ daemon: Running; url: string }> {
   const daemon = sandbox.start(

@@ -1,9 +1,9 @@
 /** Prompts to programs that behave as agents do (test/fixtures/agents), on real tmux: each submitted once, text exact. */
 import { describe, expect, test } from "vitest";
 import { ENTER_RETRY_MS } from "../../daemon/delivery/deliveryLimits.ts";
-import { AGENT_PROFILES, type AgentProgram, guestAgent, ownedAgent } from "../support/agentPrograms.ts";
-import { eventually } from "../support/eventually.ts";
-import { drawn, engines, to, untilState } from "../support/deliveryEngine.ts";
+import { AGENT_PROFILES, type AgentProgram, guestAgent, ownedAgent } from "../support/agents/agentPrograms.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { drawn, engines, to, untilState } from "../support/agents/deliveryEngine.ts";
 
 const lines = (count: number): string =>
   Array.from({ length: count }, (_, n) => `line ${n + 1} of ${count}`).join("\n");

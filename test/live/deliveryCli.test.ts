@@ -1,7 +1,7 @@
 /** `tmuxwire submit` as a user's shell runs it, and what a daemon that was killed knows of it afterwards. */
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { cliSandbox, type Running } from "../support/cliSandbox.ts";
+import { cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
 
 const parsed = (text: string): object => JSON.parse(text) as object;
 

@@ -1,8 +1,8 @@
 /** Dialogs on real tmux: each answered by the keys it takes, one that was not meant never, by accident none. */
 import { describe, expect, test } from "vitest";
 import type { DialogAnswer } from "../../daemon/delivery/delivery.ts";
-import { type AgentName, type AgentProgram, ownedAgent } from "../support/agentPrograms.ts";
-import { type Engines, engines, to, untilState } from "../support/deliveryEngine.ts";
+import { type AgentName, type AgentProgram, ownedAgent } from "../support/agents/agentPrograms.ts";
+import { type Engines, engines, to, untilState } from "../support/agents/deliveryEngine.ts";
 
 /** Opens a dialog; once the daemon knows of it. */
 async function open(agent: AgentProgram, on: Engines, kind: string, name: AgentName = "dialog") {

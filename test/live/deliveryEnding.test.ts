@@ -6,11 +6,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { PaneId } from "../../protocol/ids.ts";
-import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
-import { type AgentProgram, agentUnderShell } from "../support/agentPrograms.ts";
-import { aroundInput } from "../support/aroundInput.ts";
-import { drawn, engines, untilState } from "../support/deliveryEngine.ts";
-import { eventually } from "../support/eventually.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import { type AgentProgram, agentUnderShell } from "../support/agents/agentPrograms.ts";
+import { aroundInput } from "../support/agents/aroundInput.ts";
+import { drawn, engines, untilState } from "../support/agents/deliveryEngine.ts";
+import { eventually } from "../support/clock/eventually.ts";
 
 const CHANGED = { code: "WRONG_STATE", details: expect.objectContaining({ reason: "program_changed" }) as object };
 

@@ -5,10 +5,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type AgentProgram, agentUnderShell } from "../support/agentPrograms.ts";
-import { aroundInput } from "../support/aroundInput.ts";
-import { drawn, engines, to, untilState } from "../support/deliveryEngine.ts";
-import { eventually } from "../support/eventually.ts";
+import { type AgentProgram, agentUnderShell } from "../support/agents/agentPrograms.ts";
+import { aroundInput } from "../support/agents/aroundInput.ts";
+import { drawn, engines, to, untilState } from "../support/agents/deliveryEngine.ts";
+import { eventually } from "../support/clock/eventually.ts";
 
 const BASH = ["bash", "--norc", "-i"] as const;
 const CHANGED = { code: "WRONG_STATE", details: expect.objectContaining({ reason: "program_changed" }) as object };

@@ -1,7 +1,7 @@
 /** Programs that take what they are given late, in two steps or not at all, on real tmux (docs/agentFacts.md). */
 import { describe, expect, test } from "vitest";
-import { ownedAgent } from "../support/agentPrograms.ts";
-import { drawn, engines, to, untilState } from "../support/deliveryEngine.ts";
+import { ownedAgent } from "../support/agents/agentPrograms.ts";
+import { drawn, engines, to, untilState } from "../support/agents/deliveryEngine.ts";
 
 test("pi whose extensions start for 1.5 s gets every prompt once, and none is told that did not arrive", async () => {
   for (let n = 1; n <= 3; n += 1) {

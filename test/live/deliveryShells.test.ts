@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
-import { type Engines, engines, untilState } from "../support/deliveryEngine.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { seen } from "../support/output.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import { type Engines, engines, untilState } from "../support/agents/deliveryEngine.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { seen } from "../support/tmux/output.ts";
 
 async function paneWith(server: TmuxServer, command: readonly string[]) {
   const { activePane: pane } = await server.createSession({ name: "p", command, cols: 80, rows: 24 });

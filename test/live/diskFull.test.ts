@@ -2,10 +2,10 @@
 import { spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { builtCli } from "../support/cliBuild.ts";
-import { cliSandbox } from "../support/cliSandbox.ts";
-import { eventually } from "../support/eventually.ts";
-import { callJson } from "../support/nativeServer.ts";
+import { builtCli } from "../support/daemon/cliBuild.ts";
+import { cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { callJson } from "../support/daemon/nativeServer.ts";
 
 const MOUNTS = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size="$0",mode=700 tmpfs "$1" && shift && exec "$@"'];
 const mayMount = spawnSync("unshare", ["-rm", "sh", "-c", "mount -t tmpfs tmpfs /mnt"]).status === 0;

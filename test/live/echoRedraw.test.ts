@@ -1,9 +1,9 @@
 /** A wait that types: the shell draws the line anew as often as it likes, and that is no output. */
 import { expect, test, describe } from "vitest";
-import { createClient } from "../../adapters/native/client.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { nativeFixture } from "../support/nativeServer.ts";
-import { shellsNamed } from "../support/shells.ts";
+import { createClient } from "../../adapters/client/client.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { nativeFixture } from "../support/daemon/nativeServer.ts";
+import { shellsNamed } from "../support/tmux/shells.ts";
 
 const REDRAWS = {
   "C-l": ["C-l"],

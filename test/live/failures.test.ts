@@ -1,11 +1,11 @@
 /** tmux dies, stops or throws us out: callers are told, the server comes back, nothing is typed twice (issue 2). */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { callEverything, closing, nextState, ownHub, tmuxPid } from "../support/failureScenarios.ts";
-import { eventually } from "../support/eventually.ts";
-import { seen } from "../support/output.ts";
-import { ownedFixture, type OwnedFixture } from "../support/ownedFixture.ts";
-import { ByteSink, text } from "../support/panePrograms.ts";
+import { callEverything, closing, nextState, ownHub, tmuxPid } from "../support/tmux/failureScenarios.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { seen } from "../support/tmux/output.ts";
+import { ownedFixture, type OwnedFixture } from "../support/tmux/ownedFixture.ts";
+import { ByteSink, text } from "../support/tmux/panePrograms.ts";
 
 /** How often a mark arrived at the program that kept everything it was given. */
 const timesTyped = (fixture: OwnedFixture, name: string, mark: string): number =>

@@ -2,14 +2,14 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { AGENT_NAMES, AgentChannel, guestAgent, ownedAgent } from "../support/agentPrograms.ts";
-import { PAUSE_MS, paste, press, screen, shows } from "../support/agentsKeys.ts";
-import { shellProgram } from "../support/agentShell.ts";
-import { paneOf } from "../support/guestFixture.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { keys, text } from "../support/panePrograms.ts";
-import { report } from "../support/report.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { AGENT_NAMES, AgentChannel, guestAgent, ownedAgent } from "../support/agents/agentPrograms.ts";
+import { PAUSE_MS, paste, press, screen, shows } from "../support/agents/agentsKeys.ts";
+import { shellProgram } from "../support/agents/agentShell.ts";
+import { paneOf } from "../support/tmux/guestFixture.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { keys, text } from "../support/tmux/panePrograms.ts";
+import { report } from "../support/daemon/loadReport.ts";
 
 const DRAWING = AGENT_NAMES.filter((name) => name !== "neverDraws" && name !== "swallowEnter");
 

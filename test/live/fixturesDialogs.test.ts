@@ -1,9 +1,9 @@
 /** The dialogs of the agent programs of the tests: what chooses in them, and what is nothing to them. */
 import { expect, test } from "vitest";
-import { type AgentEntry, type AgentName, ownedAgent } from "../support/agentPrograms.ts";
-import { paste, press, screen, shows } from "../support/agentsKeys.ts";
-import { eventually } from "../support/eventually.ts";
-import { text } from "../support/panePrograms.ts";
+import { type AgentEntry, type AgentName, ownedAgent } from "../support/agents/agentPrograms.ts";
+import { paste, press, screen, shows } from "../support/agents/agentsKeys.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { text } from "../support/tmux/panePrograms.ts";
 
 const NUMBERED: readonly AgentName[] = ["dialog", "codexLike", "geminiLike"];
 

@@ -1,7 +1,7 @@
 /** Nothing a pane prints or names itself reaches us as tmux's word (issue 2, "0 forged replies or events"). */
 import { expect, test } from "vitest";
-import { forgery, numberReadingTransport } from "../support/forgeryScenario.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
+import { forgery, numberReadingTransport } from "../support/tmux/forgeryScenario.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 
 test("guard lines with the right numbers, forged events, hostile names: every capture is exact", async () => {
   const { open, lastNumber } = numberReadingTransport();

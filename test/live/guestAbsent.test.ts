@@ -3,16 +3,16 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, wri
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
-import type { GuestServerOptions } from "../../daemon/server/guestServer.ts";
-import { startGuestServer } from "../../daemon/server/guestStartup.ts";
-import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { GuestServerOptions } from "../../daemon/servers/guest/guestServer.ts";
+import { startGuestServer } from "../../daemon/servers/guest/guestStartup.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import { nextState } from "../support/failureScenarios.ts";
-import { userSession } from "../support/guestFixture.ts";
-import { privateSocket } from "../support/ownedFixture.ts";
-import { text } from "../support/panePrograms.ts";
+import { nextState } from "../support/tmux/failureScenarios.ts";
+import { userSession } from "../support/tmux/guestFixture.ts";
+import { privateSocket } from "../support/tmux/ownedFixture.ts";
+import { text } from "../support/tmux/panePrograms.ts";
 
 const start = (socketPath: string, more: Partial<GuestServerOptions> = {}): Promise<TmuxServer> =>
   startGuestServer({ socketPath, env: process.env, clock: systemClock, ...more });

@@ -1,11 +1,19 @@
 /** The `TmuxServer` interface on a user's own tmux: every method, and what a guest refuses (issue 4). */
 import { expect, test } from "vitest";
 import { isPaneId } from "../../protocol/ids.ts";
-import { eventually } from "../support/eventually.ts";
-import { ANSWERING, ECHOING, guestFixture, ours, paneOf, userSession, userState } from "../support/guestFixture.ts";
-import { collectUntil, seen } from "../support/output.ts";
-import { keys, text } from "../support/panePrograms.ts";
-import { asTmuxSizes, asTmuxWrites } from "../support/tmuxWords.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import {
+  ANSWERING,
+  ECHOING,
+  guestFixture,
+  ours,
+  paneOf,
+  userSession,
+  userState,
+} from "../support/tmux/guestFixture.ts";
+import { collectUntil, seen } from "../support/tmux/output.ts";
+import { keys, text } from "../support/tmux/panePrograms.ts";
+import { asTmuxSizes, asTmuxWrites } from "../support/tmux/tmuxWords.ts";
 
 test("what exists is listed, and names are resolved exactly", async () => {
   await using fixture = await guestFixture((socket) => {

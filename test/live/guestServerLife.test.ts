@@ -3,15 +3,15 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { startGuestServer } from "../../daemon/server/guestStartup.ts";
+import { startGuestServer } from "../../daemon/servers/guest/guestStartup.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { openPtyTransport } from "../../daemon/host/ptyTransport.ts";
-import { eventually } from "../support/eventually.ts";
-import { closing, nextState, tmuxPid } from "../support/failureScenarios.ts";
-import { ANSWERING, guestFixture, ours, paneOf, userSession, watchAll } from "../support/guestFixture.ts";
-import { seen } from "../support/output.ts";
-import { privateSocket } from "../support/ownedFixture.ts";
-import { keys, text } from "../support/panePrograms.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { closing, nextState, tmuxPid } from "../support/tmux/failureScenarios.ts";
+import { ANSWERING, guestFixture, ours, paneOf, userSession, watchAll } from "../support/tmux/guestFixture.ts";
+import { seen } from "../support/tmux/output.ts";
+import { privateSocket } from "../support/tmux/ownedFixture.ts";
+import { keys, text } from "../support/tmux/panePrograms.ts";
 
 test("absent at the start: nothing is started, it is noticed when it comes", async () => {
   let spawned = 0;

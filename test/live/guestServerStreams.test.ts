@@ -2,13 +2,13 @@
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { OutputSource } from "../../daemon/panes/outputSource.ts";
-import { eventually } from "../support/eventually.ts";
-import { closing, nextState } from "../support/failureScenarios.ts";
-import { ECHOING, attached, guestFixture, ours, paneOf, userSession } from "../support/guestFixture.ts";
-import { collectUntil, follow } from "../support/output.ts";
-import { text } from "../support/panePrograms.ts";
-import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { OutputSource } from "../../daemon/tmux/outputSource.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { closing, nextState } from "../support/tmux/failureScenarios.ts";
+import { ECHOING, attached, guestFixture, ours, paneOf, userSession } from "../support/tmux/guestFixture.ts";
+import { collectUntil, follow } from "../support/tmux/output.ts";
+import { text } from "../support/tmux/panePrograms.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 
 /** Its program runs, and its output flows. */

@@ -1,8 +1,8 @@
 /** What the user notices of a guest: that somebody is attached, and nothing else (docs/tmuxFacts.md 31, 32). */
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { guestDaemon } from "../support/guestDaemon.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { guestDaemon } from "../support/daemon/guestDaemon.ts";
 import {
   ECHOING,
   attached,
@@ -14,9 +14,9 @@ import {
   userSession,
   userState,
   watchAll,
-} from "../support/guestFixture.ts";
-import { collectUntil } from "../support/output.ts";
-import { text } from "../support/panePrograms.ts";
+} from "../support/tmux/guestFixture.ts";
+import { collectUntil } from "../support/tmux/output.ts";
+import { text } from "../support/tmux/panePrograms.ts";
 
 test("everything is as before after guests have come, watched every pane and gone", async () => {
   await using fixture = await guestFixture((socket) => {

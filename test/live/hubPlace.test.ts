@@ -6,14 +6,14 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
-import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
-import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import { ownHub } from "../support/failureScenarios.ts";
-import { eventually } from "../support/eventually.ts";
-import { breakConnection, ownedFixture, type OwnedFixture, type PrivateSocket } from "../support/ownedFixture.ts";
-import { script, text } from "../support/panePrograms.ts";
+import { ownHub } from "../support/tmux/failureScenarios.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { breakConnection, ownedFixture, type OwnedFixture, type PrivateSocket } from "../support/tmux/ownedFixture.ts";
+import { script, text } from "../support/tmux/panePrograms.ts";
 
 const SHELL = ["env", "ENV=", "PS1=$ ", "sh"];
 /** Asks for focus events and shows what it is given. */

@@ -7,9 +7,9 @@ import {
   typed,
   typeInShortJobs,
   unicodeText,
-} from "../support/inputScenarios.ts";
-import { ownedFixture, type OwnedFixture } from "../support/ownedFixture.ts";
-import { ByteSink, keys, text } from "../support/panePrograms.ts";
+} from "../support/tmux/inputScenarios.ts";
+import { ownedFixture, type OwnedFixture } from "../support/tmux/ownedFixture.ts";
+import { ByteSink, keys, text } from "../support/tmux/panePrograms.ts";
 
 let fixture: OwnedFixture;
 let sink: ByteSink;

@@ -1,9 +1,9 @@
 /** A pane whose input somebody has turned off (`select-pane -d`): tmux drops what is typed, and whoever typed is told. */
 import { expect, test } from "vitest";
-import type { InputPart } from "../../daemon/server/tmuxServer.ts";
-import { eventually } from "../support/eventually.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { keys, text } from "../support/panePrograms.ts";
+import type { InputPart } from "../../daemon/tmux/tmuxServer.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { keys, text } from "../support/tmux/panePrograms.ts";
 
 const paste: InputPart = { kind: "paste", bytes: Buffer.from("pasted;") };
 const large = text("x".repeat(40_000));

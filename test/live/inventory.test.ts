@@ -1,11 +1,11 @@
 /** The inventory, folded from notifications, is what tmux lists, whoever changed it (issue 2, build 4). */
 import { expect, test } from "vitest";
-import type { ServerEvent } from "../../daemon/server/tmuxServer.ts";
-import { eventually } from "../support/eventually.ts";
-import { believed, drift, listed } from "../support/inventoryScenario.ts";
-import { collectUntil } from "../support/output.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { script, startProgram, text } from "../support/panePrograms.ts";
+import type { ServerEvent } from "../../daemon/tmux/tmuxServer.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { believed, drift, listed } from "../support/tmux/inventoryScenario.ts";
+import { collectUntil } from "../support/tmux/output.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { script, startProgram, text } from "../support/tmux/panePrograms.ts";
 
 test.each([1, 2, 3])("random operations by another client, seed %i", async (seed) => {
   await using fixture = await ownedFixture();

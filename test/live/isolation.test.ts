@@ -2,11 +2,11 @@
 import { spawn } from "@homebridge/node-pty-prebuilt-multiarch";
 import { expect, test } from "vitest";
 import type { Gap } from "../../protocol/position.ts";
-import { eventually } from "../support/eventually.ts";
-import { ownHub } from "../support/failureScenarios.ts";
-import { follow, seen } from "../support/output.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { ByteSink, script, startProgram, text } from "../support/panePrograms.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { ownHub } from "../support/tmux/failureScenarios.ts";
+import { follow, seen } from "../support/tmux/output.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { ByteSink, script, startProgram, text } from "../support/tmux/panePrograms.ts";
 
 const echo = ["sh", "-c", "stty raw -echo; printf 'ready;'; exec cat"] as const;
 

@@ -1,9 +1,9 @@
 /** Windows and panes of a real tmux, by us and by a person at a terminal. */
 import { expect, test } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { Follower, layoutWalk, listedLines, treeLines } from "../support/layoutScenario.ts";
-import { breakConnection, ownedFixture } from "../support/ownedFixture.ts";
-import { userControl } from "../support/userControl.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { Follower, layoutWalk, listedLines, treeLines } from "../support/tmux/layoutScenario.ts";
+import { breakConnection, ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { userControl } from "../support/tmux/userControl.ts";
 
 test.each(["owned", "guest"] as const)(
   "30 operations by us and 30 by a person, %s: the tree is what tmux lists, by events alone as well",

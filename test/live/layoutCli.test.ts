@@ -1,6 +1,6 @@
 /** Windows and panes from the command line, against a daemon on real tmux. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cliSandbox, type CliSandbox } from "../support/cliSandbox.ts";
+import { cliSandbox, type CliSandbox } from "../support/daemon/cliSandbox.ts";
 
 let sandbox: CliSandbox;
 beforeAll(async () => {

@@ -1,13 +1,13 @@
 /** Each operation on windows and panes of a real tmux, on a server of our own and on a person's. */
 import { describe, expect, test } from "vitest";
-import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
-import { formatLayout, panesOfLayout, parseLayout } from "../../protocol/layout.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import { formatLayout, panesOfLayout, parseLayout } from "../../protocol/windowLayout.ts";
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
-import { eventually } from "../support/eventually.ts";
-import { ANSWERING, guestFixture, userSession } from "../support/guestFixture.ts";
-import { randomFrom } from "../support/inventoryScenario.ts";
-import { treeLines } from "../support/layoutScenario.ts";
-import { ownedFixture, type PrivateSocket } from "../support/ownedFixture.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { ANSWERING, guestFixture, userSession } from "../support/tmux/guestFixture.ts";
+import { randomFrom } from "../support/tmux/inventoryScenario.ts";
+import { treeLines } from "../support/tmux/layoutScenario.ts";
+import { ownedFixture, type PrivateSocket } from "../support/tmux/ownedFixture.ts";
 
 interface Fixture extends AsyncDisposable {
   readonly server: TmuxServer;

@@ -4,12 +4,12 @@ import { basename, dirname } from "node:path";
 import { describe, expect, test } from "vitest";
 import { TeamServers } from "../../adapters/team/teamServers.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
-import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
+import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import { eventually } from "../support/eventually.ts";
-import { seen } from "../support/output.ts";
-import { ownedFixture, privateSocket } from "../support/ownedFixture.ts";
-import { startProgram, text } from "../support/panePrograms.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { seen } from "../support/tmux/output.ts";
+import { ownedFixture, privateSocket } from "../support/tmux/ownedFixture.ts";
+import { startProgram, text } from "../support/tmux/panePrograms.ts";
 
 const ECHO = ["sh", "-c", "stty raw -echo; printf 'ready;'; exec cat"] as const;
 

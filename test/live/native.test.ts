@@ -2,12 +2,12 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createClient } from "../../adapters/native/client.ts";
-import { nativeFixture } from "../support/nativeServer.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { Reader } from "../support/nativeReader.ts";
-import { asTmuxWrites } from "../support/tmuxWords.ts";
-import { keepsPanes } from "../support/tmuxWords.ts";
+import { createClient } from "../../adapters/client/client.ts";
+import { nativeFixture } from "../support/daemon/nativeServer.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { Reader } from "../support/daemon/nativeReader.ts";
+import { asTmuxWrites } from "../support/tmux/tmuxWords.ts";
+import { keepsPanes } from "../support/tmux/tmuxWords.ts";
 
 async function withTmux() {
   const owned = await ownedFixture();

@@ -1,7 +1,7 @@
 /** The short form of test/load/nativeFlood.load.test.ts. */
 import { expect, test } from "vitest";
-import { flood } from "../support/nativeFlood.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
+import { flood } from "../support/daemon/nativeFlood.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 
 test.each(["sse", "websocket"] as const)("5 MB by %s, every byte, while 20 others never read", async (transport) => {
   await using fixture = await ownedFixture();

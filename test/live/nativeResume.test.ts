@@ -1,18 +1,18 @@
 /** Exactly once across everything that can break between a pane and a reader (issue 4, "resume"). */
 import { WebSocket } from "ws";
 import { expect, test, vi } from "vitest";
-import { createClient } from "../../adapters/native/client.ts";
+import { createClient } from "../../adapters/client/client.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
-import type { OutputSource } from "../../daemon/panes/outputSource.ts";
-import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
+import type { OutputSource } from "../../daemon/tmux/outputSource.ts";
+import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import { Record, StreamChecker } from "../support/nativeChecker.ts";
-import { cuttingFetch } from "../support/nativeCuts.ts";
-import { echoPane } from "../support/nativeEchoPane.ts";
-import { randomFrom } from "../support/nativeScreens.ts";
-import { nativeFixture } from "../support/nativeServer.ts";
-import { collectUntil } from "../support/output.ts";
-import { breakConnection, ownedFixture } from "../support/ownedFixture.ts";
+import { Record, StreamChecker } from "../support/daemon/nativeChecker.ts";
+import { cuttingFetch } from "../support/daemon/nativeCuts.ts";
+import { echoPane } from "../support/daemon/nativeEchoPane.ts";
+import { randomFrom } from "../support/daemon/nativeScreens.ts";
+import { nativeFixture } from "../support/daemon/nativeServer.ts";
+import { collectUntil } from "../support/tmux/output.ts";
+import { breakConnection, ownedFixture } from "../support/tmux/ownedFixture.ts";
 
 /** Runs the test's own loop until it holds; every turn is paced by what the test awaits in it. */
 async function until(done: () => boolean, step: () => Promise<unknown>): Promise<void> {

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createClient } from "../../adapters/native/client.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { nativeFixture } from "../support/nativeServer.ts";
+import { createClient } from "../../adapters/client/client.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { nativeFixture } from "../support/daemon/nativeServer.ts";
 
 async function withShell(command: readonly string[]) {
   const owned = await ownedFixture();

@@ -8,11 +8,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { createClient } from "../../adapters/native/client.ts";
-import { eventually } from "../support/eventually.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { nativeFixture } from "../support/nativeServer.ts";
-import { SHELLS, shellsNamed } from "../support/shells.ts";
+import { createClient } from "../../adapters/client/client.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { nativeFixture } from "../support/daemon/nativeServer.ts";
+import { SHELLS, shellsNamed } from "../support/tmux/shells.ts";
 
 const COLS = 100;
 /** Seldom enough that several tests can look. */

@@ -3,10 +3,10 @@
  * random; the snapshot is taken at a random byte, in the middle of sequences and characters too.
  */
 import { expect, test } from "vitest";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { echoPane } from "../support/nativeEchoPane.ts";
-import { Emulator } from "../support/nativeScreens.ts";
-import { snapshotSession } from "../support/nativeSnapshotSession.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { echoPane } from "../support/daemon/nativeEchoPane.ts";
+import { Emulator } from "../support/daemon/nativeScreens.ts";
+import { snapshotSession } from "../support/daemon/nativeSnapshotSession.ts";
 
 const SESSIONS = 20;
 

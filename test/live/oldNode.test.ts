@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
-import { builtCli } from "../support/cliBuild.ts";
+import { builtCli } from "../support/daemon/cliBuild.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const { engines } = JSON.parse(readFileSync(resolve(ROOT, "package.json"), "utf8")) as { engines: { node: string } };

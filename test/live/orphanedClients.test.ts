@@ -1,10 +1,10 @@
 /** Control clients of ours that a dead daemon has left: the next one ends them, and no other client. */
 import { describe, expect, test } from "vitest";
-import { attachArguments } from "../../daemon/server/hub.ts";
-import { eventually } from "../support/eventually.ts";
-import { attached, guestFixture, userSession } from "../support/guestFixture.ts";
-import { orphanedClient } from "../support/orphanedClient.ts";
-import { ownedFixture, type PrivateSocket, privateSocket } from "../support/ownedFixture.ts";
+import { attachArguments } from "../../daemon/servers/owned/hub.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { attached, guestFixture, userSession } from "../support/tmux/guestFixture.ts";
+import { orphanedClient } from "../support/daemon/orphanedClient.ts";
+import { ownedFixture, type PrivateSocket, privateSocket } from "../support/tmux/ownedFixture.ts";
 
 const pids = (socket: PrivateSocket): readonly number[] => attached(socket).map(({ pid }) => pid);
 const GUEST = ["-u", "-N", "attach-session", "-E", "-f", "ignore-size,pause-after=10"];

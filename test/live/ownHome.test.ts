@@ -7,7 +7,7 @@ import { homedir, tmpdir, userInfo } from "node:os";
 import { dirname } from "node:path";
 import process from "node:process";
 import { expect, test } from "vitest";
-import { ownedFixture } from "../support/ownedFixture.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 
 test("the home is this file's own, and empty", () => {
   expect(dirname(homedir())).toBe(tmpdir());

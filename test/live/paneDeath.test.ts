@@ -5,10 +5,10 @@
 import { describe, expect, test } from "vitest";
 import { HEARTBEAT_INTERVAL_MS } from "../../protocol/limits.ts";
 import { linuxHost } from "../../daemon/host/linuxHost.ts";
-import { DEATHS, type DeathName, deaths, serverDeaths } from "../support/paneDeaths.ts";
-import { eventually } from "../support/eventually.ts";
-import { ownedFixture, privateSocket } from "../support/ownedFixture.ts";
-import { withWard } from "../support/paneWards.ts";
+import { DEATHS, type DeathName, deaths, serverDeaths } from "../support/tmux/paneDeaths.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { ownedFixture, privateSocket } from "../support/tmux/ownedFixture.ts";
+import { withWard } from "../support/tmux/paneWards.ts";
 
 describe.each(["guest", "owned"] as const)("%s", (kind) => {
   test.each(Object.keys(DEATHS) as DeathName[])("%s", async (name) => {

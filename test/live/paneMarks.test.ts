@@ -1,12 +1,12 @@
 /** Marks on panes of real servers: exact, outliving the daemon, moving with the pane, and nothing else set on a guest. */
 import { expect, test } from "vitest";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
-import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
+import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import { eventually } from "../support/eventually.ts";
-import { guestFixture, paneOf, userSession, userState } from "../support/guestFixture.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { checkMarks, twoPanes } from "../support/paneMarks.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { guestFixture, paneOf, userSession, userState } from "../support/tmux/guestFixture.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { checkMarks, twoPanes } from "../support/tmux/markedPanes.ts";
 
 test("on an owned server, across our restart", async () => {
   await using fixture = await ownedFixture();

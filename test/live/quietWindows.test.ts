@@ -4,9 +4,9 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { guestFixture, userSession } from "../support/guestFixture.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { keepsPanes } from "../support/tmuxWords.ts";
+import { guestFixture, userSession } from "../support/tmux/guestFixture.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { keepsPanes } from "../support/tmux/tmuxWords.ts";
 
 const HEARTBEAT_MS = 40;
 const ROUNDS = 6;

@@ -1,10 +1,16 @@
 /** Every agent profile against a program that behaves like it: states, dialogs, and never idle while it asks. */
 import { expect, test } from "vitest";
 import type { Readiness } from "../../daemon/readiness/readiness.ts";
-import { AGENT_PROFILES, AgentChannel, type AgentName, guestAgent, ownedAgent } from "../support/agentPrograms.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { text } from "../support/panePrograms.ts";
-import { watchPane } from "../support/readinessWatch.ts";
+import {
+  AGENT_PROFILES,
+  AgentChannel,
+  type AgentName,
+  guestAgent,
+  ownedAgent,
+} from "../support/agents/agentPrograms.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { text } from "../support/tmux/panePrograms.ts";
+import { watchPane } from "../support/agents/readinessWatch.ts";
 
 const is = (state: string) => (readiness: Readiness) => readiness.state === state;
 const PROGRAMS = ["dialog", "codexLike", "geminiLike", "opencodeLike", "piLike"] as const satisfies AgentName[];

@@ -1,6 +1,6 @@
 /** Readiness on the command line, over the daemon's own API, with a real shell. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type CliSandbox, cliSandbox } from "../support/cliSandbox.ts";
+import { type CliSandbox, cliSandbox } from "../support/daemon/cliSandbox.ts";
 
 let sandbox: CliSandbox;
 beforeAll(async () => {

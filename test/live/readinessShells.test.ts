@@ -2,14 +2,14 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import type { Readiness } from "../../daemon/readiness/readiness.ts";
-import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import { shellProgram } from "../support/agentShell.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { seen } from "../support/output.ts";
-import { text } from "../support/panePrograms.ts";
-import { type WatchedPane, watchPane } from "../support/readinessWatch.ts";
-import { keepsPanes } from "../support/tmuxWords.ts";
+import { shellProgram } from "../support/agents/agentShell.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { seen } from "../support/tmux/output.ts";
+import { text } from "../support/tmux/panePrograms.ts";
+import { type WatchedPane, watchPane } from "../support/agents/readinessWatch.ts";
+import { keepsPanes } from "../support/tmux/tmuxWords.ts";
 
 const is =
   (state: string, profile?: string) =>

@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Readiness } from "../../daemon/readiness/readiness.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import { eventually } from "../support/eventually.ts";
-import { type OwnedFixture, ownedFixture } from "../support/ownedFixture.ts";
-import { text } from "../support/panePrograms.ts";
-import { watchPane } from "../support/readinessWatch.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { type OwnedFixture, ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { text } from "../support/tmux/panePrograms.ts";
+import { watchPane } from "../support/agents/readinessWatch.ts";
 
 /** Draws Claude's box, and says on which pid. */
 const CLAUDE = `#!${process.execPath}

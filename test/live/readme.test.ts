@@ -7,10 +7,10 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { transformSync } from "esbuild";
 import { expect, test } from "vitest";
-import { builtCli } from "../support/cliBuild.ts";
-import { behind, type CliSandbox, cliSandbox, type Running } from "../support/cliSandbox.ts";
-import { commandsOf, dialogue, type DocumentBlock, documentBlocks } from "../support/documentBlocks.ts";
-import { eventually } from "../support/eventually.ts";
+import { builtCli } from "../support/daemon/cliBuild.ts";
+import { behind, type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
+import { commandsOf, dialogue, type DocumentBlock, documentBlocks } from "../support/daemon/documentBlocks.ts";
+import { eventually } from "../support/clock/eventually.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const README = documentBlocks("README.md");

@@ -1,13 +1,13 @@
 /** The daemon dies and comes back; two daemons on one socket (issue 2, "daemon killed with -9 mid-stream"). */
 import { expect, test } from "vitest";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
-import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
+import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import { eventually } from "../support/eventually.ts";
-import { seen } from "../support/output.ts";
-import { ownedFixture, privateSocket, type PrivateSocket } from "../support/ownedFixture.ts";
-import { startProgram, text } from "../support/panePrograms.ts";
-import { restarts } from "../support/restartScenario.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { seen } from "../support/tmux/output.ts";
+import { ownedFixture, privateSocket, type PrivateSocket } from "../support/tmux/ownedFixture.ts";
+import { startProgram, text } from "../support/tmux/panePrograms.ts";
+import { restarts } from "../support/daemon/restartScenario.ts";
 
 const echo = ["sh", "-c", "stty raw -echo; printf 'ready;'; exec cat"] as const;
 

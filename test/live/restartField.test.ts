@@ -1,6 +1,6 @@
 /** The daemon with everything on, ended in every way and started again (issue 13, "can always be started again"). */
 import { describe, expect, test } from "vitest";
-import { restartField } from "../support/restartField.ts";
+import { restartField } from "../support/daemon/restartField.ts";
 
 describe.skipIf(process.platform !== "linux")("with /proc", () => {
   test(

@@ -1,7 +1,7 @@
 /** Streams that go on after the daemon was killed or stopped, and what they say when tmux itself was. */
 import { expect, test } from "vitest";
-import { cliSandbox } from "../support/cliSandbox.ts";
-import { type Restart, resumeRestarts } from "../support/resumeRestarts.ts";
+import { cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { type Restart, resumeRestarts } from "../support/daemon/resumeRestarts.ts";
 
 const READERS = 6;
 

@@ -7,10 +7,10 @@ import type { Server } from "node:net";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { builtCli } from "../support/cliBuild.ts";
-import type { CliSandbox, Running } from "../support/cliSandbox.ts";
-import { cliSandbox } from "../support/cliSandbox.ts";
-import { eventually } from "../support/eventually.ts";
+import { builtCli } from "../support/daemon/cliBuild.ts";
+import type { CliSandbox, Running } from "../support/daemon/cliSandbox.ts";
+import { cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { eventually } from "../support/clock/eventually.ts";
 
 const TOKEN = /[A-Za-z0-9_-]{43}/;
 

@@ -6,9 +6,9 @@ import { once } from "node:events";
 import { chmodSync, chownSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
-import { ADDIN_ORIGIN } from "../support/addinClient.ts";
-import { cliSandbox } from "../support/cliSandbox.ts";
-import { asUser, isRoot, OTHER_UID, tellSkip } from "../support/otherUser.ts";
+import { ADDIN_ORIGIN } from "../support/daemon/addinClient.ts";
+import { cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { asUser, isRoot, OTHER_UID, tellSkip } from "../support/daemon/otherUser.ts";
 
 const PORTS = ["--port", "0", "--addin-port", "0", "--dashboard-port", "0", "--http"];
 const LISTENING = {

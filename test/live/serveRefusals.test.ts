@@ -7,9 +7,9 @@ import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
-import { builtCli } from "../support/cliBuild.ts";
-import type { CliSandbox, RunOptions } from "../support/cliSandbox.ts";
-import { behind, cliSandbox } from "../support/cliSandbox.ts";
+import { builtCli } from "../support/daemon/cliBuild.ts";
+import type { CliSandbox, RunOptions } from "../support/daemon/cliSandbox.ts";
+import { behind, cliSandbox } from "../support/daemon/cliSandbox.ts";
 
 async function refusal(sandbox: CliSandbox, args: readonly string[], options?: RunOptions, code = 1): Promise<string> {
   const finished = await sandbox.run(["serve", ...args], options);

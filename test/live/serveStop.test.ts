@@ -3,10 +3,10 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { createClient } from "../../adapters/native/client.ts";
-import type { CliSandbox, Running } from "../support/cliSandbox.ts";
-import { cliSandbox } from "../support/cliSandbox.ts";
-import { Reader } from "../support/nativeReader.ts";
+import { createClient } from "../../adapters/client/client.ts";
+import type { CliSandbox, Running } from "../support/daemon/cliSandbox.ts";
+import { cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { Reader } from "../support/daemon/nativeReader.ts";
 
 const megabyte = "x".repeat(1_048_576);
 

@@ -1,7 +1,7 @@
 /** Panes come and go and leave nothing; when tmux has no room it says so and goes on (issue 2, "1,000 panes"). */
 import { expect, test } from "vitest";
-import { ownedFixture, privateSocket } from "../support/ownedFixture.ts";
-import { churn, limitedTmux, manyPanes } from "../support/sizeScenarios.ts";
+import { ownedFixture, privateSocket } from "../support/tmux/ownedFixture.ts";
+import { churn, limitedTmux, manyPanes } from "../support/tmux/sizeScenarios.ts";
 
 test("20 panes", async () => {
   await using fixture = await ownedFixture();

@@ -2,9 +2,9 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { behind, cliSandbox } from "../support/cliSandbox.ts";
-import { callJson } from "../support/nativeServer.ts";
-import { eventually } from "../support/eventually.ts";
+import { behind, cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { callJson } from "../support/daemon/nativeServer.ts";
+import { eventually } from "../support/clock/eventually.ts";
 
 test("counts every process that the daemon starts, and no operation starts one", async () => {
   await using sandbox = cliSandbox();

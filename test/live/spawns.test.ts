@@ -1,6 +1,6 @@
 /** After start-up no operation starts a process. */
 import { expect, test } from "vitest";
-import { countSpawns, hasStrace } from "../support/spawnScenario.ts";
+import { countSpawns, hasStrace } from "../support/daemon/spawnScenario.ts";
 
 const traced = hasStrace();
 if (!traced) process.stderr.write("strace is not installed: the count of started processes is skipped\n");

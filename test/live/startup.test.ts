@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { openPtyTransport } from "../../daemon/host/ptyTransport.ts";
-import { requireOwnServer } from "../../daemon/server/socketPath.ts";
-import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
+import { requireOwnServer } from "../../daemon/servers/socketPath.ts";
+import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import { isRoot, OTHER_UID, parentForUser, tellSkip, tmuxAsUser } from "../support/otherUser.ts";
-import { privateSocket, type PrivateSocket } from "../support/ownedFixture.ts";
+import { isRoot, OTHER_UID, parentForUser, tellSkip, tmuxAsUser } from "../support/daemon/otherUser.ts";
+import { privateSocket, type PrivateSocket } from "../support/tmux/ownedFixture.ts";
 
 let socket: PrivateSocket;
 

@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { eventually } from "../support/eventually.ts";
+import { eventually } from "../support/clock/eventually.ts";
 import { FakePiHost } from "../fixtures/team/fakePiHost.ts";
 import { LEADER, type TeamFixture, teamFixture } from "../fixtures/team/teamFixture.ts";
 

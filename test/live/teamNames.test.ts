@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { sessions, stays, type TeamFixture, teamFixture } from "../fixtures/team/teamFixture.ts";
-import { eventually } from "../support/eventually.ts";
-import { keepsPanes } from "../support/tmuxWords.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { keepsPanes } from "../support/tmux/tmuxWords.ts";
 
 const IS_KEEPING = keepsPanes();
 

@@ -3,9 +3,9 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { teamFixture } from "../fixtures/team/teamFixture.ts";
-import { eventually } from "../support/eventually.ts";
-import { asTmuxTitles } from "../support/tmuxWords.ts";
-import { callJson } from "../support/nativeServer.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { asTmuxTitles } from "../support/tmux/tmuxWords.ts";
+import { callJson } from "../support/daemon/nativeServer.ts";
 
 test("teamd is asked for threads and nothing else, its directory stays as it is, and no token is told", async () => {
   await using team = await teamFixture();

@@ -6,10 +6,10 @@ import type teamTmuxExtension from "../../adapters/team/piExtension.ts";
 import { FakePiHost } from "../fixtures/team/fakePiHost.ts";
 import { fakeTeamd } from "../fixtures/team/fakeTeamd.ts";
 import { FAKE_PI } from "../fixtures/team/teamFixture.ts";
-import { builtCli } from "../support/cliBuild.ts";
-import { behind, type CliSandbox, cliSandbox, type RunOptions, type Running } from "../support/cliSandbox.ts";
-import { eventually } from "../support/eventually.ts";
-import { callJson } from "../support/nativeServer.ts";
+import { builtCli } from "../support/daemon/cliBuild.ts";
+import { behind, type CliSandbox, cliSandbox, type RunOptions, type Running } from "../support/daemon/cliSandbox.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { callJson } from "../support/daemon/nativeServer.ts";
 
 const TEAM = "team-test";
 const WORKER = { PI_TEAM_WORKER_ARGV: JSON.stringify([FAKE_PI]) };

@@ -8,8 +8,8 @@ import { TeamServers } from "../../adapters/team/teamServers.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { type TeamFixture, teamFixture } from "../fixtures/team/teamFixture.ts";
-import { eventually } from "../support/eventually.ts";
-import { keepsPanes } from "../support/tmuxWords.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { keepsPanes } from "../support/tmux/tmuxWords.ts";
 
 const IS_KEEPING = keepsPanes();
 

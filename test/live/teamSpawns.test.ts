@@ -1,7 +1,7 @@
 /** After start-up no team operation starts a process; workers are tmux's. */
 import { expect, test } from "vitest";
 import { countTeamSpawns } from "../fixtures/team/teamSpawns.ts";
-import { hasStrace } from "../support/spawnScenario.ts";
+import { hasStrace } from "../support/daemon/spawnScenario.ts";
 
 const traced = hasStrace();
 if (!traced) process.stderr.write("strace is not installed: the count of started processes is skipped\n");

@@ -2,9 +2,9 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { eventually } from "../support/eventually.ts";
+import { eventually } from "../support/clock/eventually.ts";
 import { LEADER, readyHook, sessions, stays, teamFixture } from "../fixtures/team/teamFixture.ts";
-import { keepsPanes } from "../support/tmuxWords.ts";
+import { keepsPanes } from "../support/tmux/tmuxWords.ts";
 
 const IS_KEEPING = keepsPanes();
 

@@ -10,7 +10,7 @@ import { listen } from "../../adapters/http/listen.ts";
 import { nssFolders } from "../../adapters/http/nssFolders.ts";
 import { trustInstructions } from "../../adapters/http/trust.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import { NO_BROWSER, startBrowser } from "../support/browser.ts";
+import { NO_BROWSER, startBrowser } from "../support/page/browser.ts";
 
 const NO_CERTUTIL = existsSync("/usr/bin/certutil")
   ? undefined

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { releaseOf } from "../../daemon/connection/tmuxVersion.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
-import { startGuestServer } from "../../daemon/server/guestStartup.ts";
-import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
+import { startGuestServer } from "../../daemon/servers/guest/guestStartup.ts";
+import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import { attached, userSession } from "../support/guestFixture.ts";
-import { privateSocket, type PrivateSocket } from "../support/ownedFixture.ts";
+import { attached, userSession } from "../support/tmux/guestFixture.ts";
+import { privateSocket, type PrivateSocket } from "../support/tmux/ownedFixture.ts";
 
 const theirs = spawnSync("tmux", ["-V"], { encoding: "utf8" }).stdout.trim();
 const isOld = (releaseOf(theirs.slice("tmux ".length)) ?? Infinity) < 306;

@@ -1,7 +1,7 @@
 /** `wait --bell` on real tmux, as a user types it. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type CliSandbox, cliSandbox } from "../support/cliSandbox.ts";
-import { echoPane, waitIn } from "../support/cliWaits.ts";
+import { type CliSandbox, cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { echoPane, waitIn } from "../support/daemon/cliWaits.ts";
 
 let sandbox: CliSandbox;
 beforeAll(async () => {

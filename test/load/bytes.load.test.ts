@@ -1,8 +1,8 @@
 /** Byte integrity at length: 100 MiB of hostile bytes, all values in 5,000 rotations. */
 import { expect, test } from "vitest";
-import { allByteValues, hostileFlood } from "../support/byteScenarios.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { report } from "../support/report.ts";
+import { allByteValues, hostileFlood } from "../support/tmux/byteScenarios.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { report } from "../support/daemon/loadReport.ts";
 
 test("all 256 byte values, split anywhere", async () => {
   await using fixture = await ownedFixture();

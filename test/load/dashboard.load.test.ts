@@ -5,16 +5,16 @@
 import { loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { guestAgent, unixMs } from "../support/agentPrograms.ts";
-import { cliSandbox } from "../support/cliSandbox.ts";
-import { databaseDirectory, dashboardFixture, EventReader, UUID } from "../support/dashboardFixture.ts";
-import { countStarts, registerAll, timeHooks, untilAttached, untilAvailable } from "../support/dashboardLoad.ts";
-import { eventually } from "../support/eventually.ts";
-import { attached, guestFixture, userSession } from "../support/guestFixture.ts";
-import { callJson } from "../support/nativeServer.ts";
-import { privateSocket } from "../support/ownedFixture.ts";
-import { costOf } from "../support/processCost.ts";
-import { report, spread } from "../support/report.ts";
+import { guestAgent, unixMs } from "../support/agents/agentPrograms.ts";
+import { cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { databaseDirectory, dashboardFixture, EventReader, UUID } from "../support/daemon/dashboardFixture.ts";
+import { countStarts, registerAll, timeHooks, untilAttached, untilAvailable } from "../support/daemon/dashboardLoad.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { attached, guestFixture, userSession } from "../support/tmux/guestFixture.ts";
+import { callJson } from "../support/daemon/nativeServer.ts";
+import { privateSocket } from "../support/tmux/ownedFixture.ts";
+import { costOf } from "../support/daemon/processCost.ts";
+import { report, spread } from "../support/daemon/loadReport.ts";
 
 const TRIES = Number(process.env["DASHBOARD_TRIES"] ?? 100);
 const AGENTS = Number(process.env["DASHBOARD_AGENTS"] ?? 200);

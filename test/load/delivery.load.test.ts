@@ -3,9 +3,9 @@
  * length, and a quarter of that to each of the other programs.
  */
 import { expect, test } from "vitest";
-import type { AgentName } from "../support/agentPrograms.ts";
-import { promptRun, PROMPTS } from "../support/agentsPrompts.ts";
-import { report } from "../support/report.ts";
+import type { AgentName } from "../support/agents/agentPrograms.ts";
+import { promptRun, PROMPTS } from "../support/agents/agentsPrompts.ts";
+import { report } from "../support/daemon/loadReport.ts";
 
 const EACH = Number(process.env["DELIVERY_PROMPTS"] ?? 100);
 const KINDS = Object.keys(PROMPTS);

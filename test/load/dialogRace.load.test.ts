@@ -6,10 +6,10 @@
  * is held against us there is one written after the question could be seen.
  */
 import { expect, test } from "vitest";
-import { seeded } from "../support/agentsEngines.ts";
-import { dialogRace, type RaceFigures, type RaceOptions } from "../support/agentsRace.ts";
-import { hookedRace } from "../support/hookedRace.ts";
-import { report } from "../support/report.ts";
+import { seeded } from "../support/agents/agentsEngines.ts";
+import { dialogRace, type RaceFigures, type RaceOptions } from "../support/agents/agentsRace.ts";
+import { hookedRace } from "../support/agents/hookedRace.ts";
+import { report } from "../support/daemon/loadReport.ts";
 
 const TRIES = Number(process.env["RACE_TRIES"] ?? 1_000);
 const SEED = Number(process.env["RACE_SEED"] ?? Date.now() % 1_000_000);

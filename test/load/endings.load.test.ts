@@ -1,8 +1,8 @@
 /** 200 programs that end at once, by exit codes and signals, in panes that are kept. */
 import { expect, test } from "vitest";
-import { endings } from "../support/endings.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { report, spread } from "../support/report.ts";
+import { endings } from "../support/daemon/endings.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { report, spread } from "../support/daemon/loadReport.ts";
 
 test("200 endings", async () => {
   await using fixture = await ownedFixture();

@@ -1,10 +1,10 @@
 /** How fast callers are told when tmux dies, and what a stopped tmux costs. */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { callEverything, nextState, ownHub, tmuxPid } from "../support/failureScenarios.ts";
-import { ownedFixture, type OwnedFixture } from "../support/ownedFixture.ts";
-import { ByteSink } from "../support/panePrograms.ts";
-import { report, sinceMs, spread } from "../support/report.ts";
+import { callEverything, nextState, ownHub, tmuxPid } from "../support/tmux/failureScenarios.ts";
+import { ownedFixture, type OwnedFixture } from "../support/tmux/ownedFixture.ts";
+import { ByteSink } from "../support/tmux/panePrograms.ts";
+import { report, sinceMs, spread } from "../support/daemon/loadReport.ts";
 
 const blows: Record<string, (fixture: OwnedFixture) => void> = {
   "kill -9": ({ socket }) => process.kill(tmuxPid(socket), "SIGKILL"),

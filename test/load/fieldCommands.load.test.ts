@@ -5,10 +5,10 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { FIELD_ROWS } from "../support/fieldRows.ts";
-import { fieldScene } from "../support/fieldScene.ts";
-import { fieldTests } from "../support/fieldTests.ts";
-import { report, spread } from "../support/report.ts";
+import { FIELD_ROWS } from "../support/tmux/fieldRows.ts";
+import { fieldScene } from "../support/tmux/fieldScene.ts";
+import { fieldTests } from "../support/tmux/fieldTests.ts";
+import { report, spread } from "../support/daemon/loadReport.ts";
 
 const ROUNDS = 20;
 const COMMANDS_PER_ROUND = 5;

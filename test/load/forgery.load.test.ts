@@ -1,8 +1,8 @@
 /** 1,000 captures of a pane that forges tmux's words. */
 import { expect, test } from "vitest";
-import { forgery, numberReadingTransport } from "../support/forgeryScenario.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { report, sinceMs } from "../support/report.ts";
+import { forgery, numberReadingTransport } from "../support/tmux/forgeryScenario.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { report, sinceMs } from "../support/daemon/loadReport.ts";
 
 test("1,000 captures under forgery", async () => {
   const { open, lastNumber } = numberReadingTransport();

@@ -5,8 +5,8 @@
 import { expect, test } from "vitest";
 import { procfs } from "../../daemon/host/procfs.ts";
 import { paneRunsProgram } from "../../daemon/panes/paneProcesses.ts";
-import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
-import { eventually } from "../support/eventually.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import { eventually } from "../support/clock/eventually.ts";
 import {
   attached,
   guestFixture,
@@ -15,9 +15,9 @@ import {
   userSession,
   userState,
   watchAll,
-} from "../support/guestFixture.ts";
-import { text } from "../support/panePrograms.ts";
-import { realReadiness } from "../support/readinessWatch.ts";
+} from "../support/tmux/guestFixture.ts";
+import { text } from "../support/tmux/panePrograms.ts";
+import { realReadiness } from "../support/agents/readinessWatch.ts";
 
 const CYCLES = 100;
 

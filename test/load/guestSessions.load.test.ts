@@ -5,12 +5,12 @@
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { attached, ours, userSession } from "../support/guestFixture.ts";
-import { clientBytes, guestHerd, idleCost, startedWithin } from "../support/guestHerd.ts";
-import { privateSocket } from "../support/ownedFixture.ts";
-import { mib } from "../support/probedDaemon.ts";
-import { report } from "../support/report.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { attached, ours, userSession } from "../support/tmux/guestFixture.ts";
+import { clientBytes, guestHerd, idleCost, startedWithin } from "../support/daemon/guestHerd.ts";
+import { privateSocket } from "../support/tmux/ownedFixture.ts";
+import { mib } from "../support/daemon/probedDaemon.ts";
+import { report } from "../support/daemon/loadReport.ts";
 
 const IDLE_MS = Number(process.env["IDLE_MS"] ?? 20_000);
 

@@ -3,9 +3,9 @@
  * stays in one piece. TYPING_PROMPTS (100) per program.
  */
 import { expect, test } from "vitest";
-import { seeded } from "../support/agentsEngines.ts";
-import { typingRun } from "../support/agentsTyping.ts";
-import { report } from "../support/report.ts";
+import { seeded } from "../support/agents/agentsEngines.ts";
+import { typingRun } from "../support/agents/agentsTyping.ts";
+import { report } from "../support/daemon/loadReport.ts";
 
 const PROMPTS = Number(process.env["TYPING_PROMPTS"] ?? 100);
 const SEED = Number(process.env["TYPING_SEED"] ?? Date.now() % 1_000_000);

@@ -1,9 +1,9 @@
 /** Input at length: every code point, a megabyte of each kind, a hundred callers at once. */
 import { expect, test } from "vitest";
-import { concurrentLines, randomBytes, typed, typeInShortJobs, unicodeText } from "../support/inputScenarios.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { ByteSink } from "../support/panePrograms.ts";
-import { report, sinceMs } from "../support/report.ts";
+import { concurrentLines, randomBytes, typed, typeInShortJobs, unicodeText } from "../support/tmux/inputScenarios.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { ByteSink } from "../support/tmux/panePrograms.ts";
+import { report, sinceMs } from "../support/daemon/loadReport.ts";
 
 test("every code point by send-keys", async () => {
   await using fixture = await ownedFixture();

@@ -1,8 +1,8 @@
 /** Long random walks of another client over sessions, windows and panes. */
 import { expect, test } from "vitest";
-import { drift } from "../support/inventoryScenario.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { report, sinceMs } from "../support/report.ts";
+import { drift } from "../support/tmux/inventoryScenario.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { report, sinceMs } from "../support/daemon/loadReport.ts";
 
 const seeds = Array.from({ length: Number(process.env["DRIFT_SEEDS"] ?? 20) }, (_unused, index) => 100 + index);
 

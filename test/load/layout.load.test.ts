@@ -1,7 +1,7 @@
 /** Long random walks over windows and panes, by us and by a person at a terminal at once. */
 import { expect, test } from "vitest";
-import { layoutWalk } from "../support/layoutScenario.ts";
-import { report, sinceMs } from "../support/report.ts";
+import { layoutWalk } from "../support/tmux/layoutScenario.ts";
+import { report, sinceMs } from "../support/daemon/loadReport.ts";
 
 const steps = Number(process.env["LAYOUT_STEPS"] ?? 500);
 const seeds = Array.from({ length: Number(process.env["LAYOUT_SEEDS"] ?? 1) }, (_unused, index) => 1_000 + index);

@@ -2,11 +2,11 @@
 import { closeSync } from "node:fs";
 import { WebSocket } from "ws";
 import { expect, test } from "vitest";
-import { createClient } from "../../adapters/native/client.ts";
-import { cliSandbox } from "../support/cliSandbox.ts";
-import { filledPane } from "../support/filledPane.ts";
-import { mib, probedDaemon, slope } from "../support/probedDaemon.ts";
-import { report } from "../support/report.ts";
+import { createClient } from "../../adapters/client/client.ts";
+import { cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { filledPane } from "../support/tmux/filledPane.ts";
+import { mib, probedDaemon, slope } from "../support/daemon/probedDaemon.ts";
+import { report } from "../support/daemon/loadReport.ts";
 
 const STEPS = [10, 50, 100, 200];
 const MAX_AT_REST_MB = 80;

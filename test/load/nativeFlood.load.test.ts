@@ -1,7 +1,7 @@
 /** 500 MB to a hashing subscriber while 20 others never read (issue 4): hash, memory, and another pane's echo. */
 import { expect, test } from "vitest";
-import { flood } from "../support/nativeFlood.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
+import { flood } from "../support/daemon/nativeFlood.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 
 test.each(["websocket", "sse"] as const)("500 MB by %s", async (transport) => {
   await using fixture = await ownedFixture();

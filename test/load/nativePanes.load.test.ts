@@ -8,13 +8,13 @@ import { once } from "node:events";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createClient } from "../../adapters/native/client.ts";
+import { createClient } from "../../adapters/client/client.ts";
 import { RawHttp } from "../../bench/rawHttp.ts";
-import { builtCli } from "../support/cliBuild.ts";
-import { cliSandbox } from "../support/cliSandbox.ts";
-import { probedDaemon } from "../support/probedDaemon.ts";
-import { cpuMsOf } from "../support/processCost.ts";
-import { report } from "../support/report.ts";
+import { builtCli } from "../support/daemon/cliBuild.ts";
+import { cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { probedDaemon } from "../support/daemon/probedDaemon.ts";
+import { cpuMsOf } from "../support/daemon/processCost.ts";
+import { report } from "../support/daemon/loadReport.ts";
 
 const SECONDS = 8;
 /** The daemon's code is compiled while it is at work: a long-lived one is asked, not one that was just started. */
@@ -22,7 +22,7 @@ const WARM_UP = 4_000;
 const PAUSE_MS = 5;
 /** Questions that follow one upon the other, behind one that comes after a pause and meets a machine gone cold. */
 const IN_A_ROW = 20;
-const PEER = fileURLToPath(new URL("../support/chatterPeer.mjs", import.meta.url));
+const PEER = fileURLToPath(new URL("../support/daemon/chatterPeer.mjs", import.meta.url));
 
 const quantile = (values: number[], q: number): number =>
   Math.round((values.sort((a, b) => a - b)[Math.floor(values.length * q)] ?? 0) * 100) / 100;

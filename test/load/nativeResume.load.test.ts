@@ -5,16 +5,16 @@
  */
 import { WebSocket } from "ws";
 import { expect, test } from "vitest";
-import { createClient } from "../../adapters/native/client.ts";
-import { cliSandbox } from "../support/cliSandbox.ts";
-import { Record, StreamChecker } from "../support/nativeChecker.ts";
-import { echoPane } from "../support/nativeEchoPane.ts";
-import { below, randomFrom } from "../support/nativeScreens.ts";
-import { nativeFixture } from "../support/nativeServer.ts";
-import { collectUntil } from "../support/output.ts";
-import { breakConnection, ownedFixture } from "../support/ownedFixture.ts";
-import { report } from "../support/report.ts";
-import { type Restart, resumeRestarts } from "../support/resumeRestarts.ts";
+import { createClient } from "../../adapters/client/client.ts";
+import { cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { Record, StreamChecker } from "../support/daemon/nativeChecker.ts";
+import { echoPane } from "../support/daemon/nativeEchoPane.ts";
+import { below, randomFrom } from "../support/daemon/nativeScreens.ts";
+import { nativeFixture } from "../support/daemon/nativeServer.ts";
+import { collectUntil } from "../support/tmux/output.ts";
+import { breakConnection, ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { report } from "../support/daemon/loadReport.ts";
+import { type Restart, resumeRestarts } from "../support/daemon/resumeRestarts.ts";
 
 const POSITIONS = 7_600;
 const CHATTER = 2_000;

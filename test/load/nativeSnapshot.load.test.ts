@@ -1,8 +1,8 @@
 /** The long form of test/live/nativeSnapshot.test.ts: 1,000 random sessions (issue 4). */
 import { expect, test } from "vitest";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { echoPane } from "../support/nativeEchoPane.ts";
-import { SESSION_COLS, SESSION_ROWS, snapshotSession } from "../support/nativeSnapshotSession.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { echoPane } from "../support/daemon/nativeEchoPane.ts";
+import { SESSION_COLS, SESSION_ROWS, snapshotSession } from "../support/daemon/nativeSnapshotSession.ts";
 
 const SESSIONS = 1_000;
 

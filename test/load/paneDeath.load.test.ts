@@ -4,9 +4,9 @@
  */
 import { loadavg } from "node:os";
 import { describe, expect, test } from "vitest";
-import { DEATHS, type DeathName, deaths, serverDeaths, type Ward } from "../support/paneDeaths.ts";
-import { withWard } from "../support/paneWards.ts";
-import { report, spread } from "../support/report.ts";
+import { DEATHS, type DeathName, deaths, serverDeaths, type Ward } from "../support/tmux/paneDeaths.ts";
+import { withWard } from "../support/tmux/paneWards.ts";
+import { report, spread } from "../support/daemon/loadReport.ts";
 
 const COUNT = Number(process.env["DEATHS"] ?? 200);
 /** A dashboard's card has to change within this, pushed. */

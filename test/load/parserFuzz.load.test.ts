@@ -5,8 +5,8 @@
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { arbitraryStream, SOUP_SHAPES, SOUP_WORDS } from "../support/arbitraryWire.ts";
-import { cutAt, outcomeOf, parseChunks, type Outcome } from "../support/controlTranscript.ts";
+import { arbitraryStream, SOUP_SHAPES, SOUP_WORDS } from "../support/tmux/arbitraryWire.ts";
+import { cutAt, outcomeOf, parseChunks, type Outcome } from "../support/tmux/controlTranscript.ts";
 
 const INPUTS = Number(process.env["FUZZ_INPUTS"] ?? 1_000_000);
 const SEED = Number(process.env["FUZZ_SEED"] ?? Date.now() % 2_147_483_647);

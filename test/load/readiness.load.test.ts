@@ -3,10 +3,10 @@
  * `idle` while a question is open. READINESS_CHANGES changes per program, READINESS_SEED to repeat a run.
  */
 import { expect, test } from "vitest";
-import type { AgentName, AgentStart } from "../support/agentPrograms.ts";
-import { agentDay, type ReadinessFigures, shellDay } from "../support/agentsReadiness.ts";
-import { seeded } from "../support/agentsEngines.ts";
-import { report } from "../support/report.ts";
+import type { AgentName, AgentStart } from "../support/agents/agentPrograms.ts";
+import { agentDay, type ReadinessFigures, shellDay } from "../support/agents/agentsReadiness.ts";
+import { seeded } from "../support/agents/agentsEngines.ts";
+import { report } from "../support/daemon/loadReport.ts";
 
 const CHANGES = Number(process.env["READINESS_CHANGES"] ?? 600);
 const SEED = Number(process.env["READINESS_SEED"] ?? Date.now() % 1_000_000);

@@ -4,10 +4,10 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { TmuxServer } from "../../daemon/server/tmuxServer.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import { ownedFixture } from "../support/ownedFixture.ts";
-import { realReadiness } from "../support/readinessWatch.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { realReadiness } from "../support/agents/readinessWatch.ts";
 
 const PANES = Number(process.env["READINESS_PANES"] ?? 200);
 const SECONDS = Number(process.env["READINESS_SECONDS"] ?? 10);

@@ -5,11 +5,11 @@
  */
 import { writeSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { seeded } from "../support/agentsEngines.ts";
-import { realAgents } from "../support/realAgents.ts";
-import { realKills } from "../support/realKills.ts";
-import { realPrompts } from "../support/realPrompts.ts";
-import { report } from "../support/report.ts";
+import { seeded } from "../support/agents/agentsEngines.ts";
+import { realAgents } from "../support/agents/realAgents.ts";
+import { realKills } from "../support/agents/realKills.ts";
+import { realPrompts } from "../support/agents/realPrompts.ts";
+import { report } from "../support/daemon/loadReport.ts";
 
 const KILLS = Number(process.env["KILLS"] ?? 5);
 const PROMPTS = Number(process.env["DELIVERY_PROMPTS"] ?? 12);

@@ -8,8 +8,8 @@ import { daemonFilePath, writeDaemonFile } from "../../adapters/team/daemonFile.
 import { configurePi, installedPis } from "../fixtures/team/realPi.ts";
 import { modelServer, type ModelServer } from "../fixtures/team/modelServer.ts";
 import { readyHook, type TeamFixture, type TeamFixtureOptions, teamFixture } from "../fixtures/team/teamFixture.ts";
-import { eventually } from "../support/eventually.ts";
-import { report, spread } from "../support/report.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { report, spread } from "../support/daemon/loadReport.ts";
 
 const THREADS = join(import.meta.dirname, "../fixtures/team/threadsExtension.ts");
 

@@ -3,10 +3,10 @@
  * how often, at which moments and for how long at most: a hold may be split into several runs.
  */
 import { expect, test } from "vitest";
-import { privateSocket } from "../support/ownedFixture.ts";
-import { report } from "../support/report.ts";
-import { holdRestarts } from "../support/restartHold.ts";
-import { restarts } from "../support/restartScenario.ts";
+import { privateSocket } from "../support/tmux/ownedFixture.ts";
+import { report } from "../support/daemon/loadReport.ts";
+import { holdRestarts } from "../support/daemon/restartHold.ts";
+import { restarts } from "../support/daemon/restartScenario.ts";
 
 test("100 restarts in a flood", async () => {
   await using socket = privateSocket();

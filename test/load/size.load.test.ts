@@ -1,8 +1,8 @@
 /** 1,000 panes at once, 1,000 one after another, and a tmux with 256 descriptors. */
 import { expect, test } from "vitest";
-import { ownedFixture, privateSocket } from "../support/ownedFixture.ts";
-import { report, sinceMs } from "../support/report.ts";
-import { churn, heapBytes, limitedTmux, manyPanes } from "../support/sizeScenarios.ts";
+import { ownedFixture, privateSocket } from "../support/tmux/ownedFixture.ts";
+import { report, sinceMs } from "../support/daemon/loadReport.ts";
+import { churn, heapBytes, limitedTmux, manyPanes } from "../support/tmux/sizeScenarios.ts";
 
 test("1,000 panes", async () => {
   await using fixture = await ownedFixture();

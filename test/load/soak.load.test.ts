@@ -4,10 +4,10 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { cliSandbox } from "../support/cliSandbox.ts";
-import { mib, probedDaemon, slope, type Usage } from "../support/probedDaemon.ts";
-import { report } from "../support/report.ts";
-import { SoakLoad } from "../support/soakLoad.ts";
+import { cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { mib, probedDaemon, slope, type Usage } from "../support/daemon/probedDaemon.ts";
+import { report } from "../support/daemon/loadReport.ts";
+import { SoakLoad } from "../support/daemon/soakLoad.ts";
 
 const SECONDS = Number(process.env["SOAK_SEC"] ?? 20);
 const PANES = 20;

@@ -1,7 +1,7 @@
 /** 1,000 mixed add-in operations under strace. */
 import { expect, test } from "vitest";
-import { report } from "../support/report.ts";
-import { countSpawns } from "../support/spawnScenario.ts";
+import { report } from "../support/daemon/loadReport.ts";
+import { countSpawns } from "../support/daemon/spawnScenario.ts";
 
 test("1,000 mixed add-in operations start nothing", async () => {
   const count = await countSpawns(1_000);

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { killedStart } from "../fixtures/team/killedStarts.ts";
 import { countTeamSpawns } from "../fixtures/team/teamSpawns.ts";
 import { teamFixture } from "../fixtures/team/teamFixture.ts";
-import { eventually } from "../support/eventually.ts";
-import { report, sinceMs, spread } from "../support/report.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { report, sinceMs, spread } from "../support/daemon/loadReport.ts";
 
 /** What each start's log line says of this. */
 const logged = (log: string, field: string): number[] =>

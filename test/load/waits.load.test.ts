@@ -1,11 +1,11 @@
 /**
  * Waits under load, with the figures as JSON lines. Asserted loosely: machines differ and are noisy; the benches
- * (`bench/waits.ts`) measure against a baseline.
+ * (`bench/waitsBench.ts`) measure against a baseline.
  */
 import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { flood, manager, pane } from "../../bench/waitBench.ts";
-import { errorOf } from "../unit/waits/waitFixture.ts";
+import { errorOf } from "../unit/daemon/waits/waitFixture.ts";
 
 const TIMEOUT_MS = 600_000;
 const silent = (): void => undefined;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { CommandQueue, type Settle } from "../../daemon/connection/commandQueue.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { fuzz, FUZZ_TIMEOUT_MS } from "../support/fuzz.ts";
+import { fuzz, FUZZ_TIMEOUT_MS } from "../support/tmux/fuzz.ts";
 
 interface Command {
   /** Commands on the line. */

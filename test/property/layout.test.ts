@@ -2,7 +2,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { paneIdOf } from "../../protocol/ids.ts";
-import { formatLayout, type LayoutCell, layoutChecksum, panesOfLayout, parseLayout } from "../../protocol/layout.ts";
+import {
+  formatLayout,
+  type LayoutCell,
+  layoutChecksum,
+  panesOfLayout,
+  parseLayout,
+} from "../../protocol/windowLayout.ts";
 
 /** Splits cells as tmux does: a border between two, and at least one column and row each. */
 const layout = fc

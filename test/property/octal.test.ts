@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { decodeOctal, encodeOctal } from "../../protocol/control/octal.ts";
-import { fuzz, FUZZ_TIMEOUT_MS } from "../support/fuzz.ts";
+import { fuzz, FUZZ_TIMEOUT_MS } from "../support/tmux/fuzz.ts";
 
 function decode(bytes: Uint8Array): Uint8Array {
   const target = new Uint8Array(bytes.length);

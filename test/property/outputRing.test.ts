@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { OutputRing } from "../../daemon/panes/outputRing.ts";
 import type { Gap } from "../../protocol/position.ts";
-import { fuzz, FUZZ_TIMEOUT_MS } from "../support/fuzz.ts";
+import { fuzz, FUZZ_TIMEOUT_MS } from "../support/tmux/fuzz.ts";
 
 type Step =
   | { readonly kind: "append"; readonly bytes: Uint8Array }

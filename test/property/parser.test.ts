@@ -1,9 +1,9 @@
 /** The parser against a grammar that knows the answer, under any chunking; and against bytes that are nobody's. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { arbitrarySoup, arbitraryStream, SOUP_SHAPES } from "../support/arbitraryWire.ts";
-import { cutAt, outcomeOf, parseChunks } from "../support/controlTranscript.ts";
-import { fuzz, FUZZ_TIMEOUT_MS } from "../support/fuzz.ts";
+import { arbitrarySoup, arbitraryStream, SOUP_SHAPES } from "../support/tmux/arbitraryWire.ts";
+import { cutAt, outcomeOf, parseChunks } from "../support/tmux/controlTranscript.ts";
+import { fuzz, FUZZ_TIMEOUT_MS } from "../support/tmux/fuzz.ts";
 
 const cuts = fc.array(fc.nat(2_000), { maxLength: 30 });
 

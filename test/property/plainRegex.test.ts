@@ -3,9 +3,9 @@ import { afterAll, expect, test } from "vitest";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { Scheduler } from "../../daemon/time/scheduler.ts";
 import { TurnBudget } from "../../daemon/time/turnBudget.ts";
-import { findPlain, plainRegex } from "../../daemon/waits/plainRegex.ts";
-import { analyseRegex } from "../../daemon/waits/regexAnalysis.ts";
-import { RegexEngine, type RegexOutcome } from "../../daemon/waits/regexEngine.ts";
+import { findPlain, plainRegex } from "../../daemon/waits/regex/plainRegex.ts";
+import { analyseRegex } from "../../daemon/waits/regex/regexAnalysis.ts";
+import { RegexEngine, type RegexOutcome } from "../../daemon/waits/regex/regexEngine.ts";
 import { DEFAULT_WAIT_LIMITS } from "../../daemon/waits/waitLimits.ts";
 import { WaitMetrics } from "../../daemon/waits/waitMetrics.ts";
 

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isQuotable, quote, quoteLiteralFormat } from "../../protocol/command/encode.ts";
-import { fuzz, FUZZ_TIMEOUT_MS } from "../support/fuzz.ts";
+import { fuzz, FUZZ_TIMEOUT_MS } from "../support/tmux/fuzz.ts";
 
 /** What tmux's lexer makes of a double-quoted word of plain characters and three-digit escapes. */
 function unquote(quoted: string): Buffer {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Timer } from "../../daemon/time/clock.ts";
 import { Scheduler } from "../../daemon/time/scheduler.ts";
-import { FakeClock } from "../support/fakeClock.ts";
+import { FakeClock } from "../support/clock/fakeClock.ts";
 
 interface Entry {
   readonly deadlineMs: number;

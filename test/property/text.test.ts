@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { AnsiStripper, stripAnsi, stripRoom } from "../../daemon/panes/vt/ansi.ts";
 import { Utf8Decoder, decodeUtf8 } from "../../protocol/text/utf8.ts";
-import { cutAt, cuts, output } from "../unit/text/cuts.ts";
+import { cutAt, cuts, output } from "../unit/protocol/text/cuts.ts";
 
 /** Strips chunk by chunk; the marks say for each byte of text where its character begins in the source. */
 function stripInChunks(chunks: readonly Uint8Array[]): { text: Buffer; marks: [number, number][] } {

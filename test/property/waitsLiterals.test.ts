@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { LiteralSet, type Literal } from "../../daemon/waits/literalSet.ts";
-import { PlainText } from "../../daemon/waits/plainText.ts";
+import { LiteralSet, type Literal } from "../../daemon/waits/literal/literalSet.ts";
+import { PlainText } from "../../daemon/waits/text/plainText.ts";
 import { stripAnsi } from "../../daemon/panes/vt/ansi.ts";
-import { cutAt, cuts, output } from "../unit/text/cuts.ts";
+import { cutAt, cuts, output } from "../unit/protocol/text/cuts.ts";
 
 const word = fc.array(fc.constantFrom("a", "b", "D", "O", "NE", "\u00e9", "\n", " ", "DONE"), {
   minLength: 1,

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { analyseRegex } from "../../daemon/waits/regexAnalysis.ts";
+import { analyseRegex } from "../../daemon/waits/regex/regexAnalysis.ts";
 import { DEFAULT_WAIT_LIMITS } from "../../daemon/waits/waitLimits.ts";
 import { stripAnsi } from "../../daemon/panes/vt/ansi.ts";
-import { cutAt, cuts, output } from "../unit/text/cuts.ts";
-import { re2Done, turns, waitBench } from "../unit/waits/waitFixture.ts";
+import { cutAt, cuts, output } from "../unit/protocol/text/cuts.ts";
+import { re2Done, turns, waitBench } from "../unit/daemon/waits/waitFixture.ts";
 
 /** Regexes on which RE2 and JavaScript agree, over the characters that the output has. */
 const { pattern } = fc.letrec<{ pattern: string; term: string; atom: string }>((tie) => ({

@@ -3,7 +3,7 @@
  * most `MAX_AGENTS`, so finding one is a walk through all of them.
  */
 import { AppError } from "../../../protocol/errors.ts";
-import { MAX_AGENTS, MAX_EXPECTED_PROMPTS } from "../limits.ts";
+import { MAX_AGENTS, MAX_EXPECTED_PROMPTS } from "../dashboardLimits.ts";
 import type { DashboardStore } from "../store/store.ts";
 import { type Agent, newAgent } from "./agent.ts";
 import { type OpenQuestion, questionOfTool } from "./questions.ts";

@@ -1,6 +1,6 @@
 /** What readers are told of an agent: the contract's events and their fields (docs/contracts/dashboard.md §4). */
 import type { EventLog } from "../events/eventLog.ts";
-import { MAX_EVENT_MESSAGE_CHARS, MAX_EVENT_TEXT_CHARS } from "../limits.ts";
+import { MAX_EVENT_MESSAGE_CHARS, MAX_EVENT_TEXT_CHARS } from "../dashboardLimits.ts";
 import type { Agent } from "./agent.ts";
 import { cardOf } from "./card.ts";
 import { clip } from "./questions.ts";

@@ -1,7 +1,7 @@
 /** An agent as the page shows it: the data of `card_refresh` and a row of `GET /api/agents`. */
 import type { Position } from "../../../protocol/position.ts";
 import { formatPosition } from "../../../protocol/position.ts";
-import { ACTIVE_MS } from "../limits.ts";
+import { ACTIVE_MS } from "../dashboardLimits.ts";
 import { type Agent, type ContextUse, openTask, stateName } from "./agent.ts";
 import type { OpenQuestion } from "./questions.ts";
 import { summaryOf, type TaskDigest } from "./taskDigest.ts";

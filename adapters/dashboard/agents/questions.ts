@@ -3,7 +3,7 @@
  * been read. All of it is foreign text.
  */
 import type { Dialog } from "../../../daemon/readiness/readiness.ts";
-import { MAX_EVENT_TEXT_CHARS } from "../limits.ts";
+import { MAX_EVENT_TEXT_CHARS } from "../dashboardLimits.ts";
 import type { QuestionKind, ToolInput } from "./records.ts";
 
 export interface QuestionOption {

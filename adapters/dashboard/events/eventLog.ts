@@ -3,8 +3,8 @@
  * is a cursor over the log; one that has fallen behind what is kept, or comes from before a restart that skipped ids, is
  * told of the gap and goes on from there. An event is encoded once for all.
  */
-import { sseEvent } from "../../http/sse.ts";
-import { EVENT_RING, EVENT_RING_BYTES } from "../limits.ts";
+import { sseEvent } from "../../http/sseWriter.ts";
+import { EVENT_RING, EVENT_RING_BYTES } from "../dashboardLimits.ts";
 
 export type EventType =
   | "state_changed"

@@ -2,10 +2,10 @@
 import type { Context } from "hono";
 import { AppError } from "../../../protocol/errors.ts";
 import { alreadySent } from "../../http/alreadySent.ts";
-import type { GuardEnv } from "../../http/guard.ts";
-import { SseWriter } from "../../http/sse.ts";
-import type { DashboardContext } from "../context.ts";
-import { HEARTBEAT_MS, MAX_EVENT_CLIENTS, RETRY_AFTER_SEC } from "../limits.ts";
+import type { GuardEnv } from "../../http/requestGuard.ts";
+import { SseWriter } from "../../http/sseWriter.ts";
+import type { DashboardContext } from "../dashboardContext.ts";
+import { HEARTBEAT_MS, MAX_EVENT_CLIENTS, RETRY_AFTER_SEC } from "../dashboardLimits.ts";
 import type { EventFilter, EventReader } from "./eventLog.ts";
 
 const HEARTBEAT = ": heartbeat\n\n";

@@ -6,8 +6,8 @@ import { parseJsonText } from "../../http/jsonText.ts";
 import type { Context } from "hono";
 import { isPaneId, type PaneId } from "../../../protocol/ids.ts";
 import { fieldsOf } from "../agents/questions.ts";
-import type { GuardEnv } from "../../http/guard.ts";
-import { MAX_NAME_CHARS } from "../limits.ts";
+import type { GuardEnv } from "../../http/requestGuard.ts";
+import { MAX_NAME_CHARS } from "../dashboardLimits.ts";
 
 export const HOOKS = [
   "session-start",

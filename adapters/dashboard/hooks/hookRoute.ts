@@ -4,9 +4,9 @@
  */
 import { stat } from "node:fs/promises";
 import type { Context } from "hono";
-import type { GuardEnv } from "../../http/guard.ts";
+import type { GuardEnv } from "../../http/requestGuard.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
-import type { DashboardContext } from "../context.ts";
+import type { DashboardContext } from "../dashboardContext.ts";
 import { type Correlation, correlate, isKnown } from "./correlate.ts";
 import { applyHook } from "./hookEffects.ts";
 import { type HookName, parseHook } from "./hookRequest.ts";

@@ -4,7 +4,7 @@ import { systemClock } from "../../../daemon/time/clock.ts";
 import { createApi } from "./net/api.ts";
 import { Page } from "./page.ts";
 import { App } from "./ui/app.tsx";
-import { handleKey } from "./ui/keys.ts";
+import { handleKey } from "./ui/keyBytes.ts";
 import { Notifier } from "./ui/notifier.ts";
 import { keepFocus } from "./ui/focus.ts";
 import { titleText } from "./words/stateWords.ts";

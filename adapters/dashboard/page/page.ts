@@ -13,7 +13,7 @@ import { beganAsking, firstState, withAgents, withEntry } from "./model/pageStat
 import type { AgentCard } from "./model/agentCard.ts";
 import type { Api } from "./net/api.ts";
 import { ApiError } from "./net/apiError.ts";
-import { sendAnswer } from "./net/respond.ts";
+import { sendAnswer } from "./net/sendAnswer.ts";
 import type { LinkState } from "./net/sseLink.ts";
 import { SseLink } from "./net/sseLink.ts";
 import { deliveredText, failureText, isUnconfirmed } from "./words/deliveryWords.ts";

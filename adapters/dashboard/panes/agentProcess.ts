@@ -11,7 +11,7 @@ import {
   type ProcessMark,
 } from "../../../daemon/panes/foreground.ts";
 import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
-import type { TmuxServer } from "../../../daemon/server/tmuxServer.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { Log } from "../../../daemon/ops/log.ts";

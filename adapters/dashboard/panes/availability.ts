@@ -2,7 +2,7 @@
  * Whether an agent can be answered: its pane is there (`exists`), an agent's program has its foreground (`command`), or
  * runs anywhere below it (`process_tree`). Where the system does not tell of processes, the foreground counts.
  */
-import type { TmuxServer } from "../../../daemon/server/tmuxServer.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 
 export const AVAILABILITY_LEVELS = ["exists", "command", "process_tree"] as const;

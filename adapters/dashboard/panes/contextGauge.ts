@@ -2,11 +2,11 @@
  * How full an agent's context is, where its status line says so: `[ctx: 22% used, 155k remaining]`, as the contract's users
  * have it. Looked for behind a hook, once in a while: a hook waits for no capture, and nothing is asked by the clock.
  */
-import type { TmuxServer } from "../../../daemon/server/tmuxServer.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { Agent, ContextUse } from "../agents/agent.ts";
-import { CONTEXT_LOOK_MS } from "../limits.ts";
+import { CONTEXT_LOOK_MS } from "../dashboardLimits.ts";
 
 /** A status line is one of the last. */
 const LINES = 8;

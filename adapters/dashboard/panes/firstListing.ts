@@ -5,7 +5,7 @@
  */
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { Agent } from "../agents/agent.ts";
-import { RECONNECT_WITHIN_MS } from "../limits.ts";
+import { RECONNECT_WITHIN_MS } from "../dashboardLimits.ts";
 
 export interface FirstListingOptions {
   readonly listed: Promise<void> | undefined;

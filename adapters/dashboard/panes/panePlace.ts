@@ -1,8 +1,8 @@
 /** Where on the watched server a pane is that somebody names, if it is there at all. */
-import type { TmuxServer } from "../../../daemon/server/tmuxServer.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
-import { LISTED_LOOKS_MS, MAX_UNLISTED_PANES } from "../limits.ts";
+import { LISTED_LOOKS_MS, MAX_UNLISTED_PANES } from "../dashboardLimits.ts";
 
 export type PanePlace = "ours" | "elsewhere" | "unknown";
 

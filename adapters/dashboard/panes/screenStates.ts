@@ -10,7 +10,7 @@ import { toAppError } from "../../../protocol/errors.ts";
 import { type Agent, openTask } from "../agents/agent.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
 import { ASKING_TOOLS, type OpenQuestion, questionOfDialog, questionOfNotification } from "../agents/questions.ts";
-import { SCREEN_SETTLE_MS } from "../limits.ts";
+import { SCREEN_SETTLE_MS } from "../dashboardLimits.ts";
 
 /** Profiles that know no program in particular. */
 const VAGUE_PROFILES: ReadonlySet<string> = new Set(["shell", "generic"]);

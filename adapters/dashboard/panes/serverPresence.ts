@@ -1,7 +1,7 @@
 /** Whether the tmux server is there, through the moments in which only our connection to it is being made anew. */
-import type { TmuxServer } from "../../../daemon/server/tmuxServer.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
-import { GONE_LOOKS_MS, RECONNECT_WITHIN_MS } from "../limits.ts";
+import { GONE_LOOKS_MS, RECONNECT_WITHIN_MS } from "../dashboardLimits.ts";
 
 /** Three looks, of which the last is 15 ms after the first. */
 const LOOKS_TO_BELIEVE = 2;

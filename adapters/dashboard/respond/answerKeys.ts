@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Clock } from "../../../daemon/time/clock.ts";
-import { MAX_AGENTS, REPEAT_WITHOUT_KEY_MS } from "../limits.ts";
+import { MAX_AGENTS, REPEAT_WITHOUT_KEY_MS } from "../dashboardLimits.ts";
 import type { DashboardStore } from "../store/store.ts";
 import { INTERRUPTED } from "./failures.ts";
 import { failureAnswer, type RespondAnswer } from "./respondAnswer.ts";

@@ -2,7 +2,7 @@
 import { type AddresseeRequest, findAddressee } from "../../../daemon/delivery/addressee.ts";
 import type { PressStep } from "../../../daemon/delivery/delivery.ts";
 import { GENERIC_PROFILE } from "../../../daemon/readiness/profiles.ts";
-import type { TmuxServer } from "../../../daemon/server/tmuxServer.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { MultiAnswer } from "./respondRequest.ts";

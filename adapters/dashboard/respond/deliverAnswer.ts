@@ -6,7 +6,7 @@
 import type { AddresseeRequest } from "../../../daemon/delivery/addressee.ts";
 import type { Delivery, DeliveryOutcome, PressStep } from "../../../daemon/delivery/delivery.ts";
 import type { Dialog, PaneReadiness, Readiness } from "../../../daemon/readiness/readiness.ts";
-import type { TmuxServer } from "../../../daemon/server/tmuxServer.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";

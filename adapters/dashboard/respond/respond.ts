@@ -5,8 +5,8 @@
 import { toAppError } from "../../../protocol/errors.ts";
 import { isPaneId, type PaneId } from "../../../protocol/ids.ts";
 import { type Agent, type AnswerUnderWay, openTask } from "../agents/agent.ts";
-import type { DashboardContext } from "../context.ts";
-import { MAX_EXPECTED_PROMPTS } from "../limits.ts";
+import type { DashboardContext } from "../dashboardContext.ts";
+import { MAX_EXPECTED_PROMPTS } from "../dashboardLimits.ts";
 import { untilSettled } from "../panes/serverPresence.ts";
 import { requestHash } from "./answerKeys.ts";
 import { pressSlowly } from "./contractKeys.ts";

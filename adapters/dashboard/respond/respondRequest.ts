@@ -3,7 +3,7 @@ import { parseJsonText } from "../../http/jsonText.ts";
 import { isKeyName } from "../../../daemon/panes/keys.ts";
 import { MAX_INPUT_BYTES } from "../../../protocol/limits.ts";
 import { fieldsOf, textOf } from "../agents/questions.ts";
-import { MAX_ANSWERS, MAX_KEYS, MAX_OPTION_INDEX } from "../limits.ts";
+import { MAX_ANSWERS, MAX_KEYS, MAX_OPTION_INDEX } from "../dashboardLimits.ts";
 
 export type RespondRequest =
   | { readonly mode: "text"; readonly text: string; readonly dialogId: string | undefined }

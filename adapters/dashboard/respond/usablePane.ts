@@ -3,7 +3,7 @@ import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { Agent } from "../agents/agent.ts";
 import { isSameServer } from "../agents/agentBook.ts";
-import type { DashboardContext } from "../context.ts";
+import type { DashboardContext } from "../dashboardContext.ts";
 import { untilSettled } from "../panes/serverPresence.ts";
 import * as failures from "./failures.ts";
 

@@ -6,7 +6,7 @@ import type { Log } from "../../../daemon/ops/log.ts";
 import { closeDatabase, type Database, type Statement } from "../../../daemon/ops/sqlite.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { AgentRecord, ProjectRecord, TaskRecord, TurnRecord } from "../agents/records.ts";
-import { EVENT_ID_BLOCK, KEEP_ANSWERS_MS, KEEP_HISTORY_MS, MAX_KEPT_ANSWERS } from "../limits.ts";
+import { EVENT_ID_BLOCK, KEEP_ANSWERS_MS, KEEP_HISTORY_MS, MAX_KEPT_ANSWERS } from "../dashboardLimits.ts";
 import { agentOf, agentRow, projectOf, projectRow, type Row, taskOf, taskRow, turnOf, turnRow } from "./rows.ts";
 import { WriteBehind } from "./writeBehind.ts";
 

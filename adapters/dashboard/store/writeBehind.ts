@@ -16,7 +16,7 @@ import {
   MAX_PENDING_WRITES,
   RETRY_WRITE_MAX_MS,
   RETRY_WRITE_MIN_MS,
-} from "../limits.ts";
+} from "../dashboardLimits.ts";
 
 export interface WriteBehindOptions {
   readonly database: Database;

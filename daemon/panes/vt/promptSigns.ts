@@ -2,7 +2,7 @@
  * What a pane's stream tells of the shell's line editor: whether it reads (`?2004`), the shell's own marks (OSC 133), and
  * where the row of the prompt can have begun. As of the last `readOn`.
  */
-import type { OutputSource } from "../outputSource.ts";
+import type { OutputSource } from "../../tmux/outputSource.ts";
 import { type ShellMark, trackerOf, type VtTracker } from "./vtTracker.ts";
 
 export class PromptSigns {

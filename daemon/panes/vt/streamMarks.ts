@@ -2,7 +2,7 @@
  * What a program says of its state in its output, besides text: titles, OSC 7501 and 133, the switches of bracketed paste
  * and of the alternate screen, bells. Reads bytes in chunks cut anywhere and makes no string of plain output.
  */
-import type { OutputSource } from "../outputSource.ts";
+import type { OutputSource } from "../../tmux/outputSource.ts";
 import { VtParser } from "./vtParser.ts";
 
 export type StreamMark =

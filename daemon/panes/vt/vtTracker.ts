@@ -4,7 +4,7 @@
  * more when it is read counts as never known.
  */
 import type { Gap } from "../../../protocol/position.ts";
-import type { OutputSource } from "../outputSource.ts";
+import type { OutputSource } from "../../tmux/outputSource.ts";
 import { type MarkHandlers, type StreamMark, StreamMarks } from "./streamMarks.ts";
 
 export type ShellMark = (StreamMark & { readonly kind: "shellMark" })["mark"];

@@ -5,7 +5,7 @@
 import * as v from "valibot";
 import { scanMarks } from "../../panes/vt/streamMarks.ts";
 import { trackerOf } from "../../panes/vt/vtTracker.ts";
-import type { FoundText } from "../patternWatch.ts";
+import type { FoundText } from "../text/patternWatch.ts";
 import { predicate } from "./predicate.ts";
 
 /** Read before the start, so that a string cut by it is known for what it is. */

@@ -1,7 +1,7 @@
 /** Text in the output, and on the screen where the request asks for that. Latches. */
-import { LiteralWatch } from "../literalWatch.ts";
-import type { FoundText } from "../patternWatch.ts";
-import { RegexWatch } from "../regexMatcher.ts";
+import { LiteralWatch } from "../literal/literalWatch.ts";
+import type { FoundText } from "../text/patternWatch.ts";
+import { RegexWatch } from "../regex/regexMatcher.ts";
 import { type CheckedPattern, checkPattern, patternSchema, regexesOf } from "../waitPattern.ts";
 import { predicate } from "./predicate.ts";
 

@@ -7,15 +7,15 @@
  */
 import type * as v from "valibot";
 import type { AppError } from "../../../protocol/errors.ts";
-import type { OutputSource } from "../../panes/outputSource.ts";
+import type { OutputSource } from "../../tmux/outputSource.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { Scheduler } from "../../time/scheduler.ts";
-import type { CompiledRegex } from "../compiledRegex.ts";
-import type { FoundText, WatchOwner } from "../patternWatch.ts";
-import type { RegexAnalysis } from "../regexAnalysis.ts";
-import type { RegexEngine } from "../regexEngine.ts";
-import type { ScreenPattern } from "../screenWatch.ts";
-import type { TextWatch } from "../textStream.ts";
+import type { CompiledRegex } from "../regex/compiledRegex.ts";
+import type { FoundText, WatchOwner } from "../text/patternWatch.ts";
+import type { RegexAnalysis } from "../regex/regexAnalysis.ts";
+import type { RegexEngine } from "../regex/regexEngine.ts";
+import type { ScreenPattern } from "../screen/screenWatch.ts";
+import type { TextWatch } from "../text/textStream.ts";
 import type { WaitLimits } from "../waitLimits.ts";
 import type { WaitPane } from "../waitPane.ts";
 

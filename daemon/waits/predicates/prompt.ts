@@ -7,8 +7,8 @@
  * before `%`). Never let a destructive step depend on it alone: add a pattern, or `exit`.
  */
 import * as v from "valibot";
-import type { FoundText } from "../patternWatch.ts";
-import { PromptWatch } from "../promptWatch.ts";
+import type { FoundText } from "../text/patternWatch.ts";
+import { PromptWatch } from "../text/promptWatch.ts";
 import { predicate } from "./predicate.ts";
 
 export const prompt = predicate({

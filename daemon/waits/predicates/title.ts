@@ -5,7 +5,7 @@
  */
 import { AppError } from "../../../protocol/errors.ts";
 import { trackerOf } from "../../panes/vt/vtTracker.ts";
-import type { FoundText } from "../patternWatch.ts";
+import type { FoundText } from "../text/patternWatch.ts";
 import type { WaitPane } from "../waitPane.ts";
 import { type CheckedPattern, checkPattern, patternSchema, regexesOf } from "../waitPattern.ts";
 import { type ArmContext, predicate } from "./predicate.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ControlParser, type ReplyShape } from "../../../protocol/control/parser.ts";
 import { MAX_LINE_BYTES, MAX_REPLY_BYTES } from "../../../protocol/limits.ts";
-import { EventLog } from "../../support/controlTranscript.ts";
+import { EventLog } from "../../support/tmux/controlTranscript.ts";
 
 const NONCE = "n0nce";
 const CLOSING = "ecn0n";

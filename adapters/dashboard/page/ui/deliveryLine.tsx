@@ -1,7 +1,7 @@
 /** What became of the last answer. */
 import type { LastDelivery } from "../model/agentCard.ts";
 import type { AnswerProgress } from "../model/pageState.ts";
-import { MAX_ANSWER_TRIES } from "../net/respond.ts";
+import { MAX_ANSWER_TRIES } from "../net/sendAnswer.ts";
 import { ageText } from "../words/age.ts";
 import { deliveredText, isUnconfirmed } from "../words/deliveryWords.ts";
 

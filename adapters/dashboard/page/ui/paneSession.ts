@@ -2,8 +2,8 @@
 import type { Clock } from "../../../../daemon/time/clock.ts";
 import type { Api } from "../net/api.ts";
 import { InputSender } from "../net/inputSender.ts";
-import type { PaneEvent } from "../net/paneEvents.ts";
-import { decodePaneEvent } from "../net/paneEvents.ts";
+import type { PaneEvent } from "../net/paneEventReader.ts";
+import { decodePaneEvent } from "../net/paneEventReader.ts";
 import { SseLink } from "../net/sseLink.ts";
 import { endControl, holdControl, releaseControl } from "./control.ts";
 import type { PaneStatus } from "./paneStatus.ts";

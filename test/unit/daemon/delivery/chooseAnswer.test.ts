@@ -4,7 +4,7 @@ import { createDelivery } from "../../../../daemon/delivery/createDelivery.ts";
 import type { DialogAnswer } from "../../../../daemon/delivery/delivery.ts";
 import { judge } from "../../../../daemon/delivery/look.ts";
 import { profileNamed } from "../../../../daemon/readiness/profiles.ts";
-import { FakePane } from "../../../support/fakePane.ts";
+import { FakePane } from "../../../support/agents/fakePane.ts";
 
 const LABELS = ["React", "Preact", "Svelte", "Other"];
 

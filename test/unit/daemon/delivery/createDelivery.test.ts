@@ -4,7 +4,7 @@ import { createDelivery } from "../../../../daemon/delivery/createDelivery.ts";
 import type { SubmitRequest } from "../../../../daemon/delivery/delivery.ts";
 import { MAX_DELIVERIES_WAITING } from "../../../../daemon/delivery/deliveryLimits.ts";
 import { AppError } from "../../../../protocol/errors.ts";
-import { FakePane, type Typed } from "../../../support/fakePane.ts";
+import { FakePane, type Typed } from "../../../support/agents/fakePane.ts";
 
 const RULE = "─".repeat(40);
 const prompt = (text: string, above: readonly string[] = []): string[] => [...above, RULE, `❯ ${text}`, RULE];

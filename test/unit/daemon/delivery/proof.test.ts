@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createDelivery } from "../../../../daemon/delivery/createDelivery.ts";
 import type { SubmitRequest } from "../../../../daemon/delivery/delivery.ts";
-import { FakePane, type Typed } from "../../../support/fakePane.ts";
+import { FakePane, type Typed } from "../../../support/agents/fakePane.ts";
 
 const RULE = "─".repeat(40);
 const PI_TITLE = "\u001b]0;π - project\u0007";

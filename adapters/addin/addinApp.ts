@@ -1,0 +1,105 @@
+/**
+ * The add-in's listener: `GET /health` and `POST /v1/tmux` (docs/contracts/addin.md §1). Both modes pass through the same
+ * routes; which one it is shows only in the `TmuxServer` behind them. Health is answered from memory, because the client
+ * asks for it before every call and gives it 900 ms.
+ */
+import { Hono } from "hono";
+import type { Log } from "../../daemon/ops/log.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { Clock } from "../../daemon/time/clock.ts";
+import type { AddinFailure, AddinHealth } from "../../protocol/api/addinMessages.ts";
+import { ADDIN_MAX_BODY_BYTES } from "../../protocol/api/addinMessages.ts";
+import { errorHandler, JSON_TYPE } from "../http/httpErrors.ts";
+import type { GuardEnv, GuardOptions } from "../http/requestGuard.ts";
+import { createGuard } from "../http/requestGuard.ts";
+import { requestAbort } from "../http/requestAbort.ts";
+import { Routes, runRoute } from "../http/routes.ts";
+import { runAction } from "./actions.ts";
+import { parseAddinRequest } from "./addinRequests.ts";
+import type { AddinWaits } from "./addinWaits.ts";
+import { patternProblem } from "./addinWaits.ts";
+
+export interface AddinAppConfig {
+  /** The configured host, which a request may name besides the loopback ones. */
+  readonly host: string;
+  readonly token: string | undefined;
+  readonly allowedOrigins: readonly string[];
+  /** Lets a request without an Origin in when it carries the token. */
+  readonly allowNoOrigin: boolean;
+  readonly commandTimeoutMs: number;
+}
+
+export interface AddinAppOptions {
+  readonly server: TmuxServer;
+  readonly waits: AddinWaits;
+  readonly clock: Clock;
+  readonly config: AddinAppConfig;
+  readonly log: Log;
+  /** Which users of this machine are let in; absent: all of them, or those who have the token. */
+  readonly users?: GuardOptions["users"];
+}
+
+export function createAddinApp(options: AddinAppOptions): Hono<GuardEnv> {
+  const { server, waits, clock, config, log } = options;
+  const context = { server, waits, clock, commandTimeoutMs: config.commandTimeoutMs };
+  const routes = new Routes([
+    {
+      method: "GET",
+      path: "/health",
+      auth: false,
+      handle: (c) => {
+        const health = healthOf(server);
+        return c.json(health, health.ok ? 200 : 503, JSON_TYPE);
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/tmux",
+      auth: true,
+      maxJsonBytes: ADDIN_MAX_BODY_BYTES,
+      handle: async (c) => {
+        const request = await parseAddinRequest(c.get("json"), (pattern) => patternProblem(waits, pattern));
+        const { status, body } = await runAction(context, request, requestAbort(c));
+        return c.json(body, status, JSON_TYPE);
+      },
+    },
+  ]);
+  const app = new Hono<GuardEnv>();
+  app.onError(errorHandler(log, ({ message }): AddinFailure => ({ ok: false, error: message })));
+  app.use(
+    createGuard({
+      peers: "loopback",
+      users: options.users,
+      hosts: new Set([config.host.toLowerCase()]),
+      origins: new Set(config.allowedOrigins),
+      missingOrigin: config.allowNoOrigin ? "token" : "refuse",
+      token: config.token,
+      route: (path) => routes.match(path),
+      clock,
+    }),
+  );
+  app.all("*", runRoute);
+  return app;
+}
+
+/** Not ok while tmux cannot be talked to, when every action would fail: the client then holds its call back. */
+function healthOf(server: TmuxServer): AddinHealth {
+  const { kind, state, tmuxVersion, socketPath } = server.status();
+  const sessions = server.sessions().length;
+  if (kind === "stub") return { ok: true, mode: "stub", backend: "stub", sessions };
+  if (state !== "ready") return { ok: false, error: UNHEALTHY[state], mode: "tmux", backend: "tmux", state };
+  return {
+    ok: true,
+    mode: "tmux",
+    backend: "tmux",
+    tmuxVersion: tmuxVersion ?? "tmux",
+    socketPath: socketPath ?? "",
+    sessions,
+  };
+}
+
+const UNHEALTHY = {
+  connecting: "tmux is not connected; it is being reconnected, try again shortly",
+  degraded: "tmux does not answer (degraded); if it does not come back by itself, look whether it is stopped or hangs",
+  closed: "the connection to tmux is closed; start the bridge again",
+} as const;

@@ -1,0 +1,64 @@
+/**
+ * From a JSON value to a checked request (docs/contracts/addin.md §2). The schema's checks and the three that need the
+ * machine (does `cwd` exist, does tmux know each key, does the pattern compile) are merged by the order of the fields,
+ * so that a request with several faults is answered with the first one, as the contract validates.
+ */
+import { stat } from "node:fs/promises";
+import * as v from "valibot";
+import { isKeyName } from "../../daemon/panes/keys.ts";
+import type { AddinField, AddinFields, AddinRequest } from "../../protocol/api/addinMessages.ts";
+import { ADDIN_FIELD_ORDER, addinFieldsSchema, narrowAddinRequest } from "../../protocol/api/addinMessages.ts";
+import { AppError } from "../../protocol/errors.ts";
+
+/** Why a pattern cannot be used, as RE2 says it; undefined when it can. */
+export type CheckPattern = (pattern: string) => Promise<string | undefined>;
+
+/** @throws AppError INVALID_ARGUMENT with the contract's message for the first fault. */
+export async function parseAddinRequest(payload: unknown, checkPattern: CheckPattern): Promise<AddinRequest> {
+  const parsed = v.safeParse(addinFieldsSchema, payload);
+  const firstIssue = parsed.success ? undefined : parsed.issues[0];
+  const fault = firstIssue === undefined ? Number.POSITIVE_INFINITY : rankOf(firstIssue.path?.[0]?.key);
+  // Fields before the first fault have passed their own checks, so their values are what the type says.
+  const fields = parsed.output as AddinFields;
+  if (rankOf("cwd") < fault && fields.cwd !== undefined) await checkDirectory(fields.cwd);
+  if (rankOf("keys") < fault) checkKeys(fields.keys);
+  if (rankOf("wait_for") < fault && fields.wait_for !== undefined) {
+    await checkWaitFor(fields.wait_for, checkPattern);
+  }
+  if (firstIssue !== undefined) throw new AppError("INVALID_ARGUMENT", firstIssue.message);
+  return narrowAddinRequest(fields);
+}
+
+/** The place of a field in the order of validation; -1, before all, for what is no field: the body itself. */
+const rankOf = (field: unknown): number => ADDIN_FIELD_ORDER.indexOf(field as AddinField);
+
+/** Asynchronous, so that a dead network mount costs this request its answer and nobody else anything. */
+async function checkDirectory(path: string): Promise<void> {
+  const stats = await stat(path).catch((error: unknown) => {
+    throw new AppError("INVALID_ARGUMENT", `cwd does not exist: ${path}`, { cause: error });
+  });
+  if (!stats.isDirectory()) throw new AppError("INVALID_ARGUMENT", `cwd is not a directory: ${path}`);
+}
+
+function checkKeys(keys: readonly string[]): void {
+  const unknown = keys.find((key) => !isKeyName(key));
+  if (unknown !== undefined) throw new AppError("INVALID_ARGUMENT", `Invalid key token: ${unknown}`);
+}
+
+const INVALID_PATTERN = "wait_for must be a valid regular expression.";
+
+async function checkWaitFor(pattern: string, checkPattern: CheckPattern): Promise<void> {
+  const reason = await checkPattern(pattern);
+  if (reason === undefined) return;
+  const message = isJavaScriptRegExp(pattern) ? `${INVALID_PATTERN} ${reason}` : INVALID_PATTERN;
+  throw new AppError("INVALID_ARGUMENT", message);
+}
+
+/** Whether the bridge that ours replaces would have taken it: then the reason says why ours does not. */
+function isJavaScriptRegExp(pattern: string): boolean {
+  try {
+    return new RegExp(pattern, "m").multiline;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * From a client command to the daemon: the unix socket by default, a URL when one is given; the token from its file, never
+ * from the command line, which everyone on the machine can read.
+ */
+import { OWN_SERVER_NAME } from "../../../daemon/ops/daemonConfig.ts";
+import { readToken } from "../../../daemon/ops/tokenFile.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { isLoopbackAddress } from "../../http/addresses.ts";
+import type { ServerClient } from "../../client/client.ts";
+import { createClient } from "../../client/client.ts";
+import { loadNativeConfig } from "../../native/nativeConfig.ts";
+import type { CommandCall, OptionSpec } from "./commandTypes.ts";
+import { JSON_OPTION } from "../commands/configCommand.ts";
+import { readConfigFile } from "./configuration.ts";
+import { unixFetch } from "./unixFetch.ts";
+
+/** What every client command takes. */
+export const CLIENT_OPTIONS: readonly OptionSpec[] = [
+  {
+    name: "server",
+    type: "text",
+    value: "NAME",
+    description: "which of the daemon's tmux servers",
+    default: `TMUXWIRE_SERVER, else ${OWN_SERVER_NAME}`,
+  },
+  {
+    name: "socket",
+    type: "text",
+    value: "PATH",
+    description: "the daemon's unix socket",
+    default: "TMUXWIRE_SOCKET, else as `tmuxwire serve`",
+    complete: "file",
+  },
+  {
+    name: "url",
+    type: "text",
+    value: "URL",
+    description: "reach the daemon by http instead of its unix socket",
+    default: "TMUXWIRE_URL",
+  },
+  {
+    name: "token-file",
+    type: "text",
+    value: "PATH",
+    description: "file with the token",
+    default: "TMUXWIRE_TOKEN_FILE, else as `tmuxwire serve`",
+    complete: "file",
+  },
+  JSON_OPTION,
+];
+
+/** The tmux server that the command is about. @throws AppError CONFIGURATION_INVALID, INVALID_ARGUMENT */
+export async function connect({ io, options }: CommandCall): Promise<ServerClient> {
+  const { env, cwd, homeDir } = io;
+  const native = loadNativeConfig({
+    options: { socket: options.text("socket"), "token-file": options.text("token-file") },
+    env,
+    file: readConfigFile(env, homeDir),
+    cwd,
+    homeDir,
+  });
+  const token = await readToken(native.tokenPath);
+  const url = options.text("url") ?? given(env["TMUXWIRE_URL"]);
+  const overSocket = url === undefined || options.text("socket") !== undefined;
+  const client = overSocket
+    ? createClient({ url: "http://localhost", token, fetch: unixFetch(native.socketPath) })
+    : createClient({ url: checkedUrl(url), token });
+  return client.server(options.text("server") ?? given(env["TMUXWIRE_SERVER"]) ?? OWN_SERVER_NAME);
+}
+
+const given = (text: string | undefined): string | undefined => (text === undefined || text === "" ? undefined : text);
+
+/** The token must not cross a network in the clear, nor go along in a URL. */
+function checkedUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const bare = url !== undefined && url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+  const host = url?.hostname.replace(/^\[|\]$/g, "") ?? "";
+  const isHere = host === "localhost" || isLoopbackAddress(host);
+  if (url !== undefined && bare && (url.protocol === "https:" || (url.protocol === "http:" && isHere))) return url.href;
+  throw new AppError(
+    "INVALID_ARGUMENT",
+    `${JSON.stringify(text)} is no URL of a daemon: give http://127.0.0.1:PORT, or https for another machine`,
+  );
+}

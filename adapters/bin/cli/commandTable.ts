@@ -1,0 +1,29 @@
+/** Every command there is, in the order in which help lists them. */
+import type { CommandSpec } from "./commandTypes.ts";
+import { completionsCommand } from "../commands/completionsCommand.ts";
+import { configCommand } from "../commands/configCommand.ts";
+import { doctorCommand } from "../commands/doctorCommand.ts";
+import { eventsCommand } from "../commands/eventsCommand.ts";
+import { followCommand } from "../commands/followCommand.ts";
+import { hooksCommand } from "../commands/hooksCommand.ts";
+import { OPERATION_COMMANDS } from "../commands/operationCommands.ts";
+import { profileCommand, profilesCommand } from "../commands/profilesCommand.ts";
+import { addinCommand, serveCommand } from "../commands/serveCommand.ts";
+import { serviceCommand } from "../commands/serviceCommand.ts";
+import { trustCommand } from "../commands/trustCommand.ts";
+
+export const COMMANDS: readonly CommandSpec[] = [
+  serveCommand,
+  addinCommand,
+  ...Object.values(OPERATION_COMMANDS),
+  followCommand,
+  eventsCommand,
+  configCommand,
+  doctorCommand,
+  trustCommand,
+  serviceCommand,
+  hooksCommand,
+  profilesCommand,
+  profileCommand,
+  completionsCommand,
+];

@@ -1,0 +1,101 @@
+/**
+ * What a command is: one row of the command table. Help, completions, validation and exit codes are all derived from these
+ * rows, so a command that parses is a command that is documented.
+ */
+import type { Io } from "./cliIo.ts";
+
+/** What completes a value in a shell: paths, or words that are likely but not the only ones. */
+export type Completion = "file" | "directory" | readonly string[];
+
+export interface OptionSpec {
+  /** The long name, without dashes. */
+  readonly name: string;
+  /** One letter. */
+  readonly short?: string | undefined;
+  /** `list` may be given more than once. */
+  readonly type: "flag" | "text" | "number" | "list";
+  /** What the value is called in help; for every type but `flag`. */
+  readonly value?: string | undefined;
+  /** One sentence in lower case, without a period. */
+  readonly description: string;
+  /** Its value when it is given without one; another one is then written `--name=VALUE`. */
+  readonly implied?: string | undefined;
+  /** What holds when it is not given, as help shows it. */
+  readonly default?: string | undefined;
+  readonly choices?: readonly string[] | undefined;
+  readonly complete?: Completion | undefined;
+  /** For `number`: both ends included. */
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+}
+
+export interface PositionalSpec {
+  readonly name: string;
+  readonly description: string;
+  readonly optional?: boolean | undefined;
+  /** Takes all that is left; only the last one. */
+  readonly many?: boolean | undefined;
+  readonly choices?: readonly string[] | undefined;
+}
+
+export interface Example {
+  readonly line: string;
+  readonly does: string;
+}
+
+export interface CommandSpec {
+  readonly name: string;
+  /** One line, lower case, without a period. */
+  readonly summary: string;
+  /** Paragraphs below the usage line. */
+  readonly details?: readonly string[] | undefined;
+  readonly positionals: readonly PositionalSpec[];
+  readonly options: readonly OptionSpec[];
+  readonly examples: readonly Example[];
+  /** Answers the exit code. @throws AppError */
+  readonly run: (call: CommandCall) => Promise<number> | number;
+}
+
+export type OptionValue = boolean | string | number | readonly string[];
+
+export interface CommandCall {
+  readonly io: Io;
+  /** The table that the command is a row of. */
+  readonly table: readonly CommandSpec[];
+  /** Validated by the table: a `number` is a number in its range, a choice one of its choices. */
+  readonly options: OptionValues;
+  readonly positionals: readonly string[];
+}
+
+/** The values of one call, by option name. */
+export class OptionValues {
+  readonly #values: Readonly<Record<string, OptionValue | undefined>>;
+
+  constructor(values: Readonly<Record<string, OptionValue | undefined>>) {
+    this.#values = values;
+  }
+
+  /** As the configuration takes them. */
+  get all(): Readonly<Record<string, OptionValue | undefined>> {
+    return this.#values;
+  }
+
+  flag(name: string): boolean {
+    return this.#values[name] === true;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#values[name];
+    return typeof value === "string" ? value : undefined;
+  }
+
+  number(name: string): number | undefined {
+    const value = this.#values[name];
+    return typeof value === "number" ? value : undefined;
+  }
+
+  list(name: string): readonly string[] {
+    const value = this.#values[name];
+    return Array.isArray(value) ? (value as readonly string[]) : [];
+  }
+}

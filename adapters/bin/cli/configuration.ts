@@ -1,0 +1,67 @@
+/** The daemon's configuration as this process sees it: its flags, its environment, its file. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ConfigInputs, DAEMON_FLAGS, type DaemonConfig, readDaemon } from "../../../daemon/ops/daemonConfig.ts";
+import { baseDir } from "../../../daemon/ops/settingSchemas.ts";
+import { type FlagSpec, SettingReader, type SettingReport } from "../../../daemon/ops/settings.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { type AdapterConfigs, ADAPTERS } from "../../adapters.ts";
+import type { OptionSpec, OptionValues } from "./commandTypes.ts";
+import type { Io } from "./cliIo.ts";
+
+export interface Config extends AdapterConfigs {
+  readonly daemon: DaemonConfig;
+  /** What `tmuxwire config` shows. */
+  readonly settings: readonly SettingReport[];
+}
+
+const optionOf = ({ negates: _negates, ...flag }: FlagSpec): OptionSpec => flag;
+
+/** The flags of some adapters, and the daemon's own. */
+export const optionsOf = (adapters: readonly { readonly flags: readonly FlagSpec[] }[]): readonly OptionSpec[] =>
+  [...adapters.flatMap(({ flags }) => flags), ...DAEMON_FLAGS].map(optionOf);
+
+export const CONFIG_OPTIONS = optionsOf(ADAPTERS);
+
+/** Where the configuration file is looked for. */
+export const configFilePath = (env: Io["env"], homeDir: string): string =>
+  join(baseDir(env["XDG_CONFIG_HOME"], join(homeDir, ".config")), "tmuxwire", "config.json");
+
+/** @throws AppError CONFIGURATION_INVALID with one line that names the setting and says what it must be. */
+export function loadConfig(inputs: ConfigInputs): Config {
+  const settings = new SettingReader(inputs);
+  const daemon = readDaemon(settings, inputs);
+  const configs = Object.fromEntries(
+    ADAPTERS.map((adapter) => [adapter.name, adapter.readConfig(settings, inputs, daemon)]),
+  ) as unknown as AdapterConfigs;
+  settings.requireFileUnderstood();
+  return { ...configs, daemon, settings: settings.reports };
+}
+
+/** @throws AppError CONFIGURATION_INVALID */
+export function configurationOf(io: Io, options: OptionValues, defaults: ConfigInputs["defaults"] = "service"): Config {
+  return loadConfig({
+    options: options.all,
+    env: io.env,
+    file: readConfigFile(io.env, io.homeDir),
+    cwd: io.cwd,
+    homeDir: io.homeDir,
+    tmpDir: io.tmpDir,
+    platform: io.platform,
+    uid: process.getuid?.(),
+    defaults,
+  });
+}
+
+/** The configuration file, when there is one. @throws AppError CONFIGURATION_INVALID */
+export function readConfigFile(env: Io["env"], homeDir: string): { path: string; text: string } | undefined {
+  const path = configFilePath(env, homeDir);
+  try {
+    return { path, text: readFileSync(path, "utf8") };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    const message = `${path} cannot be read (${code ?? "unknown error"}); make it readable for you`;
+    throw new AppError("CONFIGURATION_INVALID", message, { cause: error });
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * Whether the system lets this process open enough files to serve anything: told at the start, because one that runs out
+ * on the way fails wherever it happens to be.
+ */
+import { descriptorLimit } from "../../../daemon/host/descriptorLimit.ts";
+import { AppError } from "../../../protocol/errors.ts";
+
+/** Each pane, connection and subscriber takes some; a thousand is what systems give at least. */
+export const ENOUGH_DESCRIPTORS = 1_024;
+/** Loading everything takes a hundred at once, an idle daemon keeps fifty, and clients want some as well. */
+const LEAST_DESCRIPTORS = 256;
+
+/** @throws AppError CONFIGURATION_INVALID */
+export function requireDescriptors(limit = descriptorLimit()): void {
+  if (limit === undefined || limit >= LEAST_DESCRIPTORS) return;
+  throw new AppError(
+    "CONFIGURATION_INVALID",
+    `this process may have ${limit} files open, and needs ${LEAST_DESCRIPTORS} at least: ` +
+      `raise the limit with ulimit -n ${ENOUGH_DESCRIPTORS}, or LimitNOFILE of its service`,
+  );
+}

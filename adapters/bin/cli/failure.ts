@@ -1,0 +1,38 @@
+/**
+ * How a command ends when it could not do its work: one line on stderr, or with `--json` one object on stdout (so that what
+ * reads stdout always reads JSON and stderr stays empty), and the exit code of the one table.
+ */
+import { AppError, ERROR_SURFACES, toAppError } from "../../../protocol/errors.ts";
+import { TmuxwireError } from "../../client/client.ts";
+import type { Io } from "./cliIo.ts";
+import { Interrupted } from "./cliIo.ts";
+
+/** Tells, and answers the exit code. */
+export async function reportFailure(io: Io, thrown: unknown, json: boolean): Promise<number> {
+  if (thrown instanceof Interrupted) return thrown.exitCode;
+  if (io.signal.reason instanceof Interrupted) return io.signal.reason.exitCode;
+  const error = appErrorOf(thrown);
+  const { code, message, details } = error;
+  if (json)
+    await io.out(`${JSON.stringify({ error: { code, message, ...(details === undefined ? {} : { details }) } })}\n`);
+  else io.err(`tmuxwire: ${oneLine(message)}\n`);
+  // A mistake of ours is told whole, to whoever asks for it.
+  if (code === "INTERNAL_ERROR" && io.env["TMUXWIRE_LOG_LEVEL"] === "debug") {
+    const cause = error.cause instanceof Error ? error.cause : error;
+    io.err(`${cause.stack ?? cause.message}\n`);
+  }
+  return ERROR_SURFACES[code].exitCode;
+}
+
+/** One line that cannot steer a terminal, whatever a message quotes. */
+export const oneLine = (text: string): string => text.replace(/\s*[\r\n]+\s*/g, " ").replace(/[\p{Cc}\p{Cf}]/gu, "�");
+
+/** A daemon's error keeps its code; what kept us from reaching it at all says more than that we could not. */
+function appErrorOf(thrown: unknown): AppError {
+  if (!(thrown instanceof TmuxwireError)) return toAppError(thrown);
+  const { code, message, details, cause } = thrown;
+  if (cause instanceof AppError) return cause;
+  return new AppError(code, code === "UNAUTHORIZED" ? UNAUTHORIZED_MESSAGE : message, { details, cause });
+}
+
+const UNAUTHORIZED_MESSAGE = "the daemon does not know this token: give its own token file with --token-file";

@@ -1,0 +1,165 @@
+/**
+ * A command that is an operation of the API: what it gives comes from positionals and from options that are made from the
+ * operation's schema, what it prints with --json is the operation's output as it is.
+ */
+import { resolve } from "node:path";
+import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
+import { type Operation, SCOPE_NAMES } from "../../operations/operation.ts";
+import { OPERATIONS } from "../../operations/operationTable.ts";
+import { schemaMembers, type SchemaMember } from "../../operations/schemaMembers.ts";
+import { CLIENT_OPTIONS, connect } from "./clientConnection.ts";
+import type { CommandCall, CommandSpec, Example, OptionSpec, PositionalSpec } from "./commandTypes.ts";
+import { usageError } from "./parseCommand.ts";
+
+/** `gives`: what it is about (`server`, `session`, `pane`), or a member of the input. */
+export type GivingPositional = PositionalSpec & { readonly gives: string };
+
+export interface OperationCommand<Output> {
+  readonly operation: OperationName;
+  readonly name: string;
+  /** Default: the operation's description. */
+  readonly details?: readonly string[] | undefined;
+  readonly positionals?: readonly GivingPositional[] | undefined;
+  /** Members that are options; default: all that are no positional. */
+  readonly members?: readonly string[] | undefined;
+  /** Where an option is to be other than its schema makes it. */
+  readonly tweak?: Readonly<Record<string, Partial<OptionSpec>>> | undefined;
+  /** Options that are no member by themselves: `input` reads them. */
+  readonly options?: readonly OptionSpec[] | undefined;
+  readonly examples: readonly Example[];
+  /** What is given besides, or otherwise. @throws AppError INVALID_ARGUMENT */
+  readonly input?: ((call: CommandCall) => object | Promise<object>) | undefined;
+  readonly idempotencyKey?: ((call: CommandCall) => string | undefined) | undefined;
+  /** What is printed without --json; default nothing. */
+  readonly show?: ((call: CommandCall, output: Output) => Promise<void> | void) | undefined;
+  /** Default 0. */
+  readonly exitCode?: ((output: Output) => number) | undefined;
+}
+
+export function operationCommand<Output extends object>(command: OperationCommand<Output>): CommandSpec {
+  const { operation: id, name, positionals = [], examples } = command;
+  const operation = OPERATIONS[id];
+  const details = command.details ?? (operation.description === undefined ? undefined : [operation.description]);
+  const members = schemaMembers(operation.input);
+  const given = new Set(positionals.map(({ gives }) => gives));
+  const optional = command.members ?? [...members.keys()].filter((member) => !given.has(member));
+  const memberOptions = optional.map((member) => ({
+    member,
+    option: { ...optionOf(member, members.get(member)), ...command.tweak?.[member] },
+  }));
+  return {
+    name,
+    summary: helpText(operation.summary),
+    ...(details === undefined ? {} : { details }),
+    positionals,
+    options: [...memberOptions.map(({ option }) => option), ...(command.options ?? []), ...CLIENT_OPTIONS],
+    examples,
+    run: async (call) => {
+      const { io, options } = call;
+      const input: Record<string, unknown> = {};
+      const names: Record<string, string> = {};
+      for (const [at, positional] of positionals.entries()) {
+        const words = call.positionals.slice(at, positional.many === true ? undefined : at + 1);
+        const [word] = words;
+        if (isName(operation, positional.gives)) names[positional.gives] = word ?? "";
+        else if (word !== undefined) input[positional.gives] = valueOf(call, members, positional.gives, words);
+      }
+      for (const { member, option } of memberOptions) {
+        const value = optionValue(call, option);
+        if (value !== undefined) input[member] = valueOf(call, members, member, value);
+      }
+      Object.assign(input, await command.input?.(call));
+      const output = await (
+        await connect(call)
+      ).perform<Output>(id, names, input, {
+        signal: io.signal,
+        idempotencyKey: command.idempotencyKey?.(call),
+      });
+      if (options.flag("json")) await io.out(`${JSON.stringify(output)}\n`);
+      else await command.show?.(call, output);
+      return command.exitCode?.(output) ?? 0;
+    },
+  };
+}
+
+const isName = ({ scope }: Operation, word: string): boolean =>
+  (SCOPE_NAMES[scope] as readonly string[]).includes(word);
+
+/** As the schema has it. */
+function optionOf(name: string, member: SchemaMember | undefined): OptionSpec {
+  if (member === undefined) throw new TypeError(`the operation has no member ${name}`);
+  const { kind, description = "", choices, min, max } = member;
+  const bounds = { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) };
+  const spec = { name, description: helpText(description) };
+  switch (kind) {
+    case "flag":
+      return { ...spec, type: "flag" };
+    case "number":
+      return { ...spec, type: "number", value: "N", ...bounds };
+    case "record":
+      return { ...spec, type: "list", value: "NAME=VALUE" };
+    case "list":
+      return { ...spec, type: "list", value: name.toUpperCase() };
+    case "text":
+    case "numberOrText":
+    case "other":
+      return { ...spec, type: "text", value: name.toUpperCase(), ...(choices === undefined ? {} : { choices }) };
+  }
+}
+
+function optionValue(
+  { options }: CommandCall,
+  { name, type }: OptionSpec,
+): boolean | string | readonly string[] | undefined {
+  switch (type) {
+    case "flag":
+      return options.flag(name) ? true : undefined;
+    case "number":
+      return options.number(name)?.toString();
+    case "list":
+      return options.list(name).length === 0 ? undefined : options.list(name);
+    case "text":
+      return options.text(name);
+  }
+}
+
+/** What the schema takes, from words. */
+function valueOf(
+  { io }: CommandCall,
+  members: ReadonlyMap<string, SchemaMember>,
+  name: string,
+  given: boolean | string | readonly string[],
+): unknown {
+  if (typeof given === "boolean") return given;
+  const words = typeof given === "string" ? [given] : given;
+  const [word = ""] = words;
+  switch (members.get(name)?.kind) {
+    case "number":
+      if (!/^\d+(?:\.\d+)?$/.test(word))
+        throw usageError(`${name.toUpperCase()} is a number, not ${JSON.stringify(word)}`);
+      return Number(word);
+    case "numberOrText":
+      return /^\d+$/.test(word) ? Number(word) : word;
+    case "list":
+      return words;
+    case "record":
+      return Object.fromEntries(words.map((each) => variable(name, each)));
+    case "text":
+    case "flag":
+    case "other":
+    case undefined:
+      return name === "cwd" ? resolve(io.cwd, word) : words.join(" ");
+  }
+}
+
+function variable(name: string, given: string): readonly [string, string] {
+  const at = given.indexOf("=");
+  if (at < 1) throw usageError(`--${name} is NAME=VALUE, not ${JSON.stringify(given)}`);
+  return [given.slice(0, at), given.slice(at + 1)];
+}
+
+/** The first sentence, as help has it: lower case, without a period. */
+export function helpText(text: string): string {
+  const [first = ""] = text.split(/\.(?: |$)/, 1);
+  return first.charAt(0).toLowerCase() + first.slice(1);
+}

@@ -1,0 +1,168 @@
+/**
+ * A command line against the table: which command, and its options and positionals, validated. Anything the table does not
+ * know is refused with one line that says what would be right.
+ */
+import { parseArgs } from "node:util";
+import { AppError } from "../../../protocol/errors.ts";
+import type { CommandSpec, OptionSpec, OptionValue } from "./commandTypes.ts";
+import { OptionValues } from "./commandTypes.ts";
+
+/** Options that every command takes. */
+export const COMMON_OPTIONS: readonly OptionSpec[] = [
+  { name: "help", short: "h", type: "flag", description: "say how this command is used" },
+];
+
+export interface ParsedCommand {
+  readonly options: OptionValues;
+  readonly positionals: readonly string[];
+  readonly help: boolean;
+}
+
+export function usageError(message: string): AppError {
+  return new AppError("INVALID_ARGUMENT", message);
+}
+
+/** The command with this name. @throws AppError INVALID_ARGUMENT with the nearest name when there is one. */
+export function findCommand(table: readonly CommandSpec[], name: string): CommandSpec {
+  const command = table.find((candidate) => candidate.name === name);
+  if (command !== undefined) return command;
+  const near = nearest(
+    name,
+    table.map((candidate) => candidate.name),
+  );
+  const hint = near === undefined ? "`tmuxwire help` lists the commands" : `did you mean "${near}"?`;
+  throw usageError(`there is no command ${JSON.stringify(name)}; ${hint}`);
+}
+
+/** @throws AppError INVALID_ARGUMENT */
+export function parseCommand(command: CommandSpec, args: readonly string[]): ParsedCommand {
+  const specs = [...command.options, ...COMMON_OPTIONS];
+  const { values, positionals } = parseTokens(command, specs, args);
+  const help = values["help"] === true;
+  if (!help) checkPositionals(command, positionals);
+  return { options: new OptionValues(values), positionals, help };
+}
+
+function parseTokens(
+  command: CommandSpec,
+  specs: readonly OptionSpec[],
+  args: readonly string[],
+): { values: Record<string, OptionValue>; positionals: string[] } {
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: Object.fromEntries(
+      specs.map(({ name, short, type, implied }) => [
+        name,
+        {
+          type: type === "flag" || implied !== undefined ? ("boolean" as const) : ("string" as const),
+          ...(short === undefined ? {} : { short }),
+        },
+      ]),
+    ),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const values: Record<string, OptionValue> = {};
+  const positionals: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === "positional") positionals.push(token.value);
+    if (token.kind !== "option") continue;
+    const spec = specs.find((candidate) => candidate.name === token.name);
+    if (spec === undefined) throw unknownOption(command, specs, token.rawName);
+    takeValue(values, spec, token.rawName, token.value ?? spec.implied, token.inlineValue === true);
+  }
+  return { values, positionals };
+}
+
+function takeValue(
+  values: Record<string, OptionValue>,
+  spec: OptionSpec,
+  rawName: string,
+  value: string | undefined,
+  inline: boolean,
+): void {
+  if (spec.type === "flag") {
+    if (value !== undefined) throw usageError(`${rawName} takes no value`);
+    values[spec.name] = true;
+    return;
+  }
+  // `--lines --json`: a value that looks like an option is a forgotten value, unless it is written `--text=--json`.
+  if (value === undefined || (!inline && value.startsWith("-") && value.length > 1)) {
+    throw usageError(
+      `${rawName} needs a value (${spec.value ?? "VALUE"}); one that begins with - is written ${rawName}=-…`,
+    );
+  }
+  const checked = checkValue(spec, rawName, value);
+  if (spec.type === "list") values[spec.name] = [...((values[spec.name] as string[] | undefined) ?? []), value];
+  else values[spec.name] = checked;
+}
+
+function checkValue(spec: OptionSpec, rawName: string, value: string): OptionValue {
+  if (spec.choices !== undefined && !spec.choices.includes(value)) {
+    throw usageError(`${rawName} is one of ${spec.choices.join(", ")}, not ${JSON.stringify(value)}`);
+  }
+  if (spec.type !== "number") return value;
+  const [min, max] = [spec.min ?? 0, spec.max ?? Number.MAX_SAFE_INTEGER];
+  const number = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
+  if (!(number >= min && number <= max)) {
+    const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+    throw usageError(`${rawName} is a number ${range}, not ${JSON.stringify(value)}`);
+  }
+  return number;
+}
+
+function unknownOption(command: CommandSpec, specs: readonly OptionSpec[], rawName: string): AppError {
+  const near = nearest(
+    rawName.replace(/^-+/, ""),
+    specs.map((spec) => spec.name),
+  );
+  const hint = near === undefined ? `see \`tmuxwire help ${command.name}\`` : `did you mean --${near}?`;
+  return usageError(`${command.name} has no option ${rawName}; ${hint}`);
+}
+
+function checkPositionals(command: CommandSpec, given: readonly string[]): void {
+  const specs = command.positionals;
+  const missing = specs.slice(given.length).find((spec) => spec.optional !== true);
+  if (missing !== undefined) {
+    throw usageError(
+      `${command.name} needs ${missing.name} (${missing.description}); see \`tmuxwire help ${command.name}\``,
+    );
+  }
+  const takesMany = specs.at(-1)?.many === true;
+  if (!takesMany && given.length > specs.length) {
+    throw usageError(
+      `${command.name} does not take ${JSON.stringify(given[specs.length])}; see \`tmuxwire help ${command.name}\``,
+    );
+  }
+  for (const [at, spec] of specs.entries()) {
+    const value = given[at];
+    if (value !== undefined && spec.choices !== undefined && !spec.choices.includes(value)) {
+      throw usageError(`${spec.name} is one of ${spec.choices.join(", ")}, not ${JSON.stringify(value)}`);
+    }
+  }
+}
+
+/** The name a person most likely meant: one that begins so, or differs in at most two letters. */
+function nearest(given: string, names: readonly string[]): string | undefined {
+  if (given === "") return undefined;
+  const starting = names.filter((name) => name.startsWith(given));
+  if (starting.length === 1) return starting[0];
+  const scored = names
+    .map((name) => ({ name, distance: editDistance(given, name) }))
+    .sort((a, b) => a.distance - b.distance);
+  const best = scored[0];
+  return best !== undefined && best.distance <= 2 && best.distance < given.length ? best.name : undefined;
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (const [i, letter] of Array.from(a).entries()) {
+    const next = [i + 1];
+    for (const [j, other] of Array.from(b).entries()) {
+      next.push(Math.min((next[j] ?? 0) + 1, (row[j + 1] ?? 0) + 1, (row[j] ?? 0) + (letter === other ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

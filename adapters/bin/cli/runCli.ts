@@ -1,0 +1,52 @@
+/**
+ * One command line from arguments to exit code. Help and the version go to stdout and are a success; what the table does not
+ * know is one line on stderr and exit code 2; what a command throws becomes its exit code in `failure.ts`.
+ */
+import type { CommandCall, CommandSpec } from "./commandTypes.ts";
+import { reportFailure } from "./failure.ts";
+import { colourStyle, commandHelp, overview, plainStyle } from "./help.ts";
+import type { Io } from "./cliIo.ts";
+import { findCommand, parseCommand } from "./parseCommand.ts";
+import { packageVersion } from "../../native/version.ts";
+
+/** Answers the exit code; never throws. */
+export async function runCli(table: readonly CommandSpec[], args: readonly string[], io: Io): Promise<number> {
+  // Known before anything is parsed: also a command line that is wrong answers as it was asked to.
+  const json = jsonAsked(args);
+  try {
+    return await dispatch(table, args, io);
+  } catch (error) {
+    return reportFailure(io, error, json);
+  }
+}
+
+async function dispatch(table: readonly CommandSpec[], args: readonly string[], io: Io): Promise<number> {
+  const style = io.colour ? colourStyle : plainStyle;
+  const [name, ...rest] = args;
+  if (name === undefined) {
+    io.err(overview(table, plainStyle));
+    return 2;
+  }
+  if (name === "--version" || name === "-V") {
+    await io.out(`tmuxwire ${packageVersion()}\n`);
+    return 0;
+  }
+  if (name === "--help" || name === "-h" || name === "help") {
+    const about = name === "help" ? rest.find((word) => !word.startsWith("-")) : undefined;
+    await io.out(about === undefined ? overview(table, style) : commandHelp(findCommand(table, about), style));
+    return 0;
+  }
+  const command = findCommand(table, name);
+  const { options, positionals, help } = parseCommand(command, rest);
+  if (help) {
+    await io.out(commandHelp(command, style));
+    return 0;
+  }
+  const call: CommandCall = { io, table, options, positionals };
+  return command.run(call);
+}
+
+function jsonAsked(args: readonly string[]): boolean {
+  const end = args.indexOf("--");
+  return args.slice(0, end === -1 ? args.length : end).includes("--json");
+}

@@ -1,0 +1,68 @@
+/**
+ * `fetch` over a unix socket, which Node's own cannot do: the same signature, so that the typed client does not know the
+ * difference. Bodies of requests are small and sent whole; bodies of answers are streams.
+ */
+import type { IncomingMessage } from "node:http";
+import { Agent, request as httpRequest } from "node:http";
+import { Readable } from "node:stream";
+import { AppError } from "../../../protocol/errors.ts";
+
+export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+/** Statuses whose answers have no body, not even an empty one. */
+const NO_BODY = new Set([204, 205, 304]);
+
+export function unixFetch(socketPath: string): Fetch {
+  const agent = new Agent({ keepAlive: true });
+  return async (input, init) => {
+    const request = new Request(input, init);
+    const body = Buffer.from(await request.arrayBuffer());
+    const { pathname, search, host } = new URL(request.url);
+    const headers: Record<string, string> = { ...Object.fromEntries(request.headers), host };
+    if (body.length > 0) headers["content-length"] = String(body.length);
+    return new Promise((resolve, reject) => {
+      const { signal, method } = request;
+      const sent = httpRequest({ agent, socketPath, method, path: pathname + search, headers }, (incoming) => {
+        // An answer under way ends with its request's signal, as `fetch` has it.
+        const abort = (): void => void incoming.destroy(signal.reason as Error);
+        signal.addEventListener("abort", abort, { once: true });
+        incoming.once("close", () => signal.removeEventListener("abort", abort));
+        resolve(responseOf(incoming));
+      });
+      const abort = (): void => void sent.destroy(signal.reason as Error);
+      if (signal.aborted) abort();
+      signal.addEventListener("abort", abort, { once: true });
+      sent.once("close", () => signal.removeEventListener("abort", abort));
+      sent.once("error", (error: NodeJS.ErrnoException) => {
+        reject(signal.aborted ? (signal.reason as Error) : connectError(socketPath, error));
+      });
+      sent.end(body);
+    });
+  };
+}
+
+function responseOf(incoming: IncomingMessage): Response {
+  const headers = new Headers();
+  for (let at = 0; at + 1 < incoming.rawHeaders.length; at += 2) {
+    headers.append(incoming.rawHeaders[at] ?? "", incoming.rawHeaders[at + 1] ?? "");
+  }
+  const status = incoming.statusCode ?? 0;
+  if (NO_BODY.has(status)) {
+    incoming.resume();
+    return new Response(null, { status, headers });
+  }
+  return new Response(Readable.toWeb(incoming) as ReadableStream<Uint8Array>, { status, headers });
+}
+
+/** What a person can do about a socket that cannot be reached. */
+function connectError(socketPath: string, error: NodeJS.ErrnoException): Error {
+  const { code } = error;
+  if (code === "ENOENT" || code === "ECONNREFUSED") {
+    const message = `no daemon listens on ${socketPath}: start one with \`tmuxwire serve\``;
+    return new AppError("CONNECTION_LOST", message, { cause: error });
+  }
+  if (code === "EACCES" || code === "EPERM") {
+    return new AppError("FORBIDDEN", `${socketPath} is not yours to use`, { cause: error });
+  }
+  return error;
+}

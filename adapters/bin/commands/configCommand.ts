@@ -1,0 +1,56 @@
+/** `tmuxwire config`: every setting, its value, and where that came from. */
+import type { SettingReport } from "../../../daemon/ops/settings.ts";
+import type { CommandCall, CommandSpec, OptionSpec } from "../cli/commandTypes.ts";
+import { CONFIG_OPTIONS, configurationOf } from "../cli/configuration.ts";
+import { printable, table } from "../cli/textTable.ts";
+
+export const JSON_OPTION: OptionSpec = {
+  name: "json",
+  type: "flag",
+  description: "answer in JSON on stdout, errors too",
+};
+
+export const configCommand: CommandSpec = {
+  name: "config",
+  summary: "show each setting and where its value comes from",
+  details: [
+    "Flags win over the environment, that over the configuration file ($XDG_CONFIG_HOME/tmuxwire/config.json, or " +
+      "~/.config/tmuxwire/config.json), that over the defaults. Secrets are shown as set or not set.",
+  ],
+  positionals: [],
+  options: [...CONFIG_OPTIONS, JSON_OPTION],
+  examples: [
+    { line: "tmuxwire config", does: "what `tmuxwire serve` would use" },
+    { line: "TMUXWIRE_PORT=8000 tmuxwire config --json", does: "the same for a program to read" },
+  ],
+  run: async ({ io, options }: CommandCall): Promise<number> => {
+    const { settings } = configurationOf(io, options);
+    if (options.flag("json")) {
+      await io.out(`${JSON.stringify({ settings: settings.map(jsonRow) }, undefined, 2)}\n`);
+      return 0;
+    }
+    const rows = settings.map((setting) => [setting.key, shown(setting.value), origin(setting)]);
+    await io.out(table(["SETTING", "VALUE", "FROM"], rows));
+    return 0;
+  },
+};
+
+const jsonRow = ({ key, value, source, from }: SettingReport) => ({
+  key,
+  value: value ?? null,
+  source,
+  from: from ?? null,
+});
+
+const origin = ({ source, from }: SettingReport): string => (from === undefined ? source : `${source}: ${from}`);
+
+function shown(value: unknown): string {
+  if (value === undefined) return "(not set)";
+  if (typeof value === "string") return printable(value);
+  if (Array.isArray(value)) return value.length === 0 ? "(none)" : value.map((item) => shown(item)).join(", ");
+  if (isGuest(value)) return printable(`${value.name}=${value.socketPath}`);
+  return JSON.stringify(value);
+}
+
+const isGuest = (value: unknown): value is { name: string; socketPath: string } =>
+  typeof value === "object" && value !== null && "name" in value && "socketPath" in value;

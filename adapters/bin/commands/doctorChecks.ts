@@ -1,0 +1,35 @@
+/** Every check of `tmuxwire doctor`: the machine, the configuration, then each adapter's own. */
+import { toAppError } from "../../../protocol/errors.ts";
+import { ADAPTERS } from "../../adapters.ts";
+import { type Check, fail, type Finding, findingOf, ok } from "../../serving/findings.ts";
+import type { Config } from "../cli/configuration.ts";
+import { descriptorCheck, nodeCheck, sessionCheck, tmuxCheck } from "./doctorSystem.ts";
+import type { Io } from "../cli/cliIo.ts";
+
+export async function examine(io: Io, readConfig: () => Config): Promise<Finding[]> {
+  const system = await findingsOf([
+    { name: "node", look: nodeCheck },
+    { name: "tmux", look: () => tmuxCheck(io) },
+    { name: "descriptors", look: descriptorCheck },
+    { name: "user session", look: () => sessionCheck(io) },
+  ]);
+  let config: Config;
+  try {
+    config = readConfig();
+  } catch (error) {
+    return [...system, fail("configuration", toAppError(error).message)];
+  }
+  const findings = [...system, ok("configuration", "every setting is usable; `tmuxwire config` shows them")];
+  for (const adapter of ADAPTERS) {
+    const checks = await adapter.checks?.(config[adapter.name], { daemon: config.daemon, env: io.env });
+    findings.push(...(await findingsOf(checks ?? [])));
+  }
+  return findings;
+}
+
+/** One after the other. */
+async function findingsOf(checks: readonly Check[]): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const check of checks) findings.push(await findingOf(check));
+  return findings;
+}

@@ -1,0 +1,81 @@
+/** `tmuxwire follow`: a pane's output as it comes, every byte once, across lost connections and restarts of the daemon. */
+import { type PaneEvent, TmuxwireError } from "../../client/client.ts";
+import { CLIENT_OPTIONS, connect } from "../cli/clientConnection.ts";
+import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
+import type { Io } from "../cli/cliIo.ts";
+import { PANE } from "../cli/paneArguments.ts";
+
+export const followCommand: CommandSpec = {
+  name: "follow",
+  summary: "print a pane's output as it comes",
+  details: [
+    "The bytes as they are, so that a terminal shows what the pane shows. A hole in the output is told on stderr and " +
+      "followed by a fresh picture of the screen. Ends when the pane does. With --json each event is a line; output is " +
+      "base64, and its `position` is where --from can go on.",
+  ],
+  positionals: [PANE],
+  options: [
+    {
+      name: "from",
+      type: "text",
+      value: "WHERE",
+      description: "where to begin: now, snapshot, tail:LINES, or a position such as k3Jd9:1024",
+      default: "now",
+      complete: ["now", "snapshot"],
+    },
+    { name: "readiness", type: "flag", description: "with --json: tell what the program is doing as well" },
+    { name: "no-resume", type: "flag", description: "end when the connection is lost instead of making it again" },
+    ...CLIENT_OPTIONS,
+  ],
+  examples: [
+    { line: "tmuxwire follow work --from snapshot", does: "look over its shoulder" },
+    { line: "tmuxwire follow work --from tail:100 | grep -a ERROR", does: "for a pipe" },
+    { line: "tmuxwire follow work --json --from k3Jd9:1024", does: "go on where another one stopped" },
+  ],
+  run: async (call: CommandCall): Promise<number> => {
+    const { io, options, positionals } = call;
+    const [pane = ""] = positionals;
+    const json = options.flag("json");
+    const client = (await connect(call)).pane(pane);
+    // A stream that was never there is an error; one that is lost later is made again.
+    await client.info({ signal: io.signal });
+    const events = client.follow({
+      from: options.text("from"),
+      resume: !options.flag("no-resume"),
+      ...(json && options.flag("readiness") ? { readiness: true } : {}),
+      signal: io.signal,
+    });
+    for await (const event of events) {
+      // The pane has not ended: whoever reads us must not take it for that.
+      if (event.kind === "closed" && event.code === "CONNECTION_LOST")
+        throw new TmuxwireError(event.code, event.message);
+      if (json) await io.out(`${JSON.stringify(jsonEvent(event))}\n`);
+      else await show(io, event);
+    }
+    return 0;
+  },
+};
+
+function jsonEvent(event: PaneEvent): object {
+  if (event.kind !== "output" && event.kind !== "snapshot") return event;
+  const { bytes, ...rest } = event;
+  return { ...rest, data: Buffer.from(bytes).toString("base64") };
+}
+
+async function show(io: Io, event: PaneEvent): Promise<void> {
+  switch (event.kind) {
+    case "output":
+    case "snapshot":
+      await io.out(event.bytes);
+      return;
+    case "gap":
+      io.err(`tmuxwire: output from ${event.from} to ${event.to} is missing (${event.reason})\n`);
+      return;
+    case "open":
+    case "resize":
+    case "exit":
+    case "readiness":
+    case "closed":
+      return;
+  }
+}

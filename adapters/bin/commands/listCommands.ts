@@ -1,0 +1,154 @@
+/** `tmuxwire servers`, `sessions`, `windows`, `panes` and `pane`: what is there, as tables or as the API's own JSON. */
+import type {
+  NativePane,
+  NativePaneDetails,
+  NativeServer,
+  NativeSession,
+  NativeTreeAnswer,
+  NativeTreeWindow,
+  NativeWindow,
+} from "../../client/client.ts";
+import { operationCommand } from "../cli/operationCommand.ts";
+import { PANE } from "../cli/paneArguments.ts";
+import { printable, table } from "../cli/textTable.ts";
+
+export const serversCommand = operationCommand<{ readonly servers: readonly NativeServer[] }>({
+  operation: "listServers",
+  name: "servers",
+  examples: [{ line: "tmuxwire servers", does: "which --server takes" }],
+  show: ({ io }, { servers }) =>
+    io.out(table(["SERVER", "KIND", "STATE", "TMUX", "SESSIONS", "PANES", "SOCKET"], servers.map(serverRow))),
+});
+
+const serverRow = ({ name, kind, state, tmuxVersion, sessions, panes, socketPath }: NativeServer): string[] => [
+  name,
+  kind,
+  state,
+  tmuxVersion ?? "-",
+  String(sessions),
+  String(panes),
+  socketPath ?? "-",
+];
+
+export const sessionsCommand = operationCommand<{ readonly sessions: readonly NativeSession[] }>({
+  operation: "listSessions",
+  name: "sessions",
+  examples: [{ line: "tmuxwire sessions", does: "of the daemon's own tmux server" }],
+  show: ({ io }, { sessions }) =>
+    io.out(table(["SESSION", "ID", "PANE", "WINDOWS", "CREATED"], sessions.map(sessionRow))),
+});
+
+const sessionRow = ({ name, id, activePane, windows, createdSec }: NativeSession): string[] => [
+  name,
+  id,
+  activePane ?? "-",
+  String(windows.length),
+  new Date(createdSec * 1_000).toISOString().replace(".000Z", "Z"),
+];
+
+export const windowsCommand = operationCommand<{ readonly windows: readonly NativeWindow[] }>({
+  operation: "listWindows",
+  name: "windows",
+  examples: [
+    { line: "tmuxwire windows", does: "of every session" },
+    { line: "tmuxwire windows --json", does: "with their layouts" },
+  ],
+  show: ({ io }, { windows }) =>
+    io.out(table(["WINDOW", "SESSIONS", "SIZE", "PANES", "ACTIVE", "NAME"], windows.map(windowRow))),
+});
+
+const windowRow = ({ id, sessions, cols, rows, panes, activePane, name }: NativeWindow): string[] => [
+  id,
+  sessions.join(","),
+  `${cols}x${rows}`,
+  String(panes.length),
+  activePane ?? "-",
+  name,
+];
+
+export const panesCommand = operationCommand<{ readonly panes: readonly NativePane[] }>({
+  operation: "listPanes",
+  name: "panes",
+  examples: [
+    { line: "tmuxwire panes", does: "of every session" },
+    { line: "tmuxwire panes --json", does: "with positions and exit statuses" },
+  ],
+  show: ({ io }, { panes }) =>
+    io.out(table(["PANE", "SESSIONS", "SIZE", "PID", "STATE", "READINESS", "TITLE"], panes.map(paneRow))),
+});
+
+const paneRow = (pane: NativePane): string[] => [
+  pane.id,
+  pane.sessions.join(","),
+  `${pane.cols}x${pane.rows}`,
+  String(pane.pid),
+  runningOf(pane),
+  readinessOf(pane),
+  pane.title,
+];
+
+const runningOf = ({ dead, exit }: NativePane): string =>
+  dead ? `exited ${exit?.exitCode ?? (exit?.signal === undefined ? "?" : `by signal ${exit.signal}`)}` : "running";
+const readinessOf = ({ readiness }: NativePane): string =>
+  readiness === null ? "-" : `${readiness.state} (${readiness.profile})`;
+
+export const paneCommand = operationCommand<NativePaneDetails>({
+  operation: "describePane",
+  name: "pane",
+  positionals: [PANE],
+  examples: [
+    { line: "tmuxwire pane work", does: "its program, its directory, what it is doing" },
+    { line: "tmuxwire pane agent --json", does: "with the dialog that is open" },
+  ],
+  show: ({ io }, pane) => {
+    const rows: readonly (readonly [string, string])[] = [
+      ["pane", pane.id],
+      ["window", pane.window],
+      ["sessions", pane.sessions.join(",")],
+      ["size", `${pane.cols}x${pane.rows}`],
+      ["state", runningOf(pane)],
+      ["readiness", readinessOf(pane)],
+      ["program", pane.command],
+      ["pid", String(pane.pid)],
+      ["directory", pane.cwd],
+      ["terminal", pane.tty],
+      ["history", `${pane.historyLines} lines`],
+      ["title", pane.title],
+    ];
+    return io.out(
+      rows.map(([name, value]) => `${`${name}: `.padEnd(11)}${printable(value)}`.trimEnd() + "\n").join(""),
+    );
+  },
+});
+
+export const treeCommand = operationCommand<NativeTreeAnswer>({
+  operation: "tree",
+  name: "tree",
+  examples: [
+    { line: "tmuxwire tree", does: "with * at what is active" },
+    { line: "tmuxwire tree --json", does: "with layouts, and the event that it is after" },
+  ],
+  show: ({ io }, tree) => io.out(drawn(tree)),
+});
+
+function drawn({ sessions, windows, panes }: NativeTreeAnswer): string {
+  const byId = new Map(windows.map((window) => [window.id, window]));
+  const mark = (is: boolean): string => (is ? "*" : "");
+  const panesOf = (window: NativeTreeWindow): string[] =>
+    window.panes.map((id) => {
+      const pane = panes.find((candidate) => candidate.id === id);
+      const size =
+        pane === undefined ? "" : ` ${pane.cols}x${pane.rows}${pane.exit === null ? "" : " ended"} ${pane.title}`;
+      return `    ${id}${mark(id === window.activePane)}${size}`;
+    });
+  const lines = sessions.flatMap((session) => [
+    `${session.name} ${session.id}`,
+    ...session.windows.flatMap(({ index, window: id }) => {
+      const window = byId.get(id);
+      if (window === undefined) return [];
+      const zoomed = window.zoomed ? " zoomed" : "";
+      return [`  ${index}: ${window.name} ${id}${mark(id === session.activeWindow)}${zoomed}`, ...panesOf(window)];
+    }),
+  ]);
+  return lines.map((line) => `${printable(line).trimEnd()}\n`).join("");
+}

@@ -1,0 +1,39 @@
+/** The command of each operation: the compiler sees that none is without one. */
+import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
+import type { CommandSpec } from "../cli/commandTypes.ts";
+import { chooseCommand, clearCommand, interruptCommand, submitCommand } from "./deliveryCommands.ts";
+import { LAYOUT_COMMANDS } from "./windowCommands.ts";
+import {
+  paneCommand,
+  panesCommand,
+  serversCommand,
+  sessionsCommand,
+  treeCommand,
+  windowsCommand,
+} from "./listCommands.ts";
+import { captureCommand, resizeCommand, runCommand, sendCommand, snapshotCommand } from "./paneCommands.ts";
+import { killCommand, newCommand } from "./sessionCommands.ts";
+import { waitCommand } from "./waitCommand.ts";
+
+/** In the order in which help lists them. */
+export const OPERATION_COMMANDS: Readonly<Record<OperationName, CommandSpec>> = {
+  listServers: serversCommand,
+  listSessions: sessionsCommand,
+  listWindows: windowsCommand,
+  listPanes: panesCommand,
+  tree: treeCommand,
+  describePane: paneCommand,
+  createSession: newCommand,
+  input: sendCommand,
+  capture: captureCommand,
+  snapshot: snapshotCommand,
+  wait: waitCommand,
+  run: runCommand,
+  submit: submitCommand,
+  choose: chooseCommand,
+  interrupt: interruptCommand,
+  clear: clearCommand,
+  resize: resizeCommand,
+  killSession: killCommand,
+  ...LAYOUT_COMMANDS,
+};

@@ -1,0 +1,150 @@
+/** `tmuxwire profiles` and `tmuxwire profile record`: what the daemon knows of programs, and screens for what it does not. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
+import type { Profile } from "../../../daemon/readiness/profile.ts";
+import { PROFILES } from "../../../daemon/readiness/profiles.ts";
+import { READINESS_STATES, type ReadinessState } from "../../../daemon/readiness/readiness.ts";
+import { judgeRecorded, readRecordedScreens, writeRecordedScreen } from "../../../daemon/readiness/recordedScreens.ts";
+import { readUserProfiles } from "../../../daemon/readiness/userProfiles.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { readWhole, replaceWhole } from "../../hooks/wholeFile.ts";
+import { CLIENT_OPTIONS, connect } from "../cli/clientConnection.ts";
+import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
+import { JSON_OPTION } from "./configCommand.ts";
+import type { Io } from "../cli/cliIo.ts";
+import { PANE } from "../cli/paneArguments.ts";
+import { usageError } from "../cli/parseCommand.ts";
+import { table } from "../cli/textTable.ts";
+
+/** A file of recorded screens is for a person to read. */
+const MAX_RECORDED_BYTES = 4_194_304;
+
+interface Row {
+  readonly name: string;
+  readonly kind: string;
+  readonly source: string;
+  readonly seenWith: readonly string[];
+  readonly state: string;
+}
+
+export const profilesCommand: CommandSpec = {
+  name: "profiles",
+  summary: "list what is known of programs",
+  details: [
+    "Your own are the files *.json in $XDG_CONFIG_HOME/tmuxwire/profiles (~/.config/tmuxwire/profiles); the daemon reads " +
+      "them when it starts. Exit code 2 when one of them is refused.",
+  ],
+  positionals: [],
+  options: [JSON_OPTION],
+  examples: [{ line: "tmuxwire profiles", does: "one line for each, with the versions it was tried with" }],
+  run: async ({ io, options }: CommandCall): Promise<number> => {
+    const directory = directoryOf(io);
+    const own = readUserProfiles(directory);
+    const names = new Set(own.flatMap(({ profile }) => (profile === undefined ? [] : [profile.name])));
+    const profiles: Row[] = [
+      ...own.map(({ file, profile, refused }) =>
+        profile === undefined
+          ? { name: file, kind: "-", source: "own", seenWith: [], state: `refused: ${refused}` }
+          : rowOf(profile, `in use${recordedState(directory, profile)}`),
+      ),
+      ...PROFILES.map((profile) => rowOf(profile, names.has(profile.name) ? "replaced by your own" : "in use")),
+    ];
+    if (options.flag("json")) await io.out(`${JSON.stringify({ profiles })}\n`);
+    else {
+      const rows = profiles.map(({ name, kind, source, seenWith, state }) => [
+        name,
+        kind,
+        source,
+        seenWith.length === 0 ? "-" : seenWith.join(","),
+        state,
+      ]);
+      await io.out(table(["NAME", "KIND", "SOURCE", "SEEN WITH", "STATE"], rows));
+    }
+    return own.some(({ refused }) => refused !== undefined) ? 2 : 0;
+  },
+};
+
+export const profileCommand: CommandSpec = {
+  name: "profile",
+  summary: "record a pane's screen for a profile",
+  details: [
+    "Adds what the pane shows now to NAME.md beside your own profiles. Say what the program is doing with --state, and " +
+      "record every state you can bring it into; `tmuxwire profiles` then holds NAME.json against all of them.",
+  ],
+  positionals: [
+    { name: "ACTION", description: "what to do", choices: ["record"] },
+    { name: "NAME", description: "the profile's name" },
+    PANE,
+  ],
+  options: [
+    {
+      name: "state",
+      type: "text",
+      value: "STATE",
+      description: "what the program is doing now",
+      choices: READINESS_STATES,
+      default: "unknown",
+    },
+    { name: "as", type: "text", value: "TITLE", description: "what the screen is called", default: "the time" },
+    ...CLIENT_OPTIONS,
+  ],
+  examples: [{ line: "tmuxwire profile record mine work --state idle", does: "what it shows while it takes a prompt" }],
+  run: async (call: CommandCall): Promise<number> => {
+    const { io, options, positionals } = call;
+    const [, name = "", pane = ""] = positionals;
+    if (!/^[a-z][a-z0-9-]{0,31}$/.test(name)) throw usageError("NAME is a-z, 0-9 and -, beginning with a letter");
+    const client = (await connect(call)).pane(pane);
+    const [{ title, command }, { lines, cursor, cols, rows }] = await Promise.all([
+      client.info({ signal: io.signal }),
+      client.capture({ ansi: true, signal: io.signal }),
+    ]);
+    const state = (options.text("state") ?? "unknown") as ReadinessState;
+    const section = writeRecordedScreen({
+      name: options.text("as") ?? new Date().toISOString(),
+      state,
+      judged: state,
+      title,
+      command,
+      cursor,
+      cols,
+      rows,
+      labels: [],
+      lines,
+    });
+    const file = join(directoryOf(io), `${name}.md`);
+    const before = readWhole(file) ?? new Uint8Array();
+    if (before.length + section.length > MAX_RECORDED_BYTES) {
+      throw new AppError("RESOURCE_LIMIT", `${file} is full; move it away or take screens out of it`);
+    }
+    replaceWhole(file, Buffer.concat([before, Buffer.from(section)]), 0o600);
+    if (options.flag("json")) await io.out(`${JSON.stringify({ file, state })}\n`);
+    else await io.out(`${file}\n`);
+    return 0;
+  },
+};
+
+const directoryOf = ({ env, homeDir }: Io): string => runtimePaths(env, homeDir).profilesPath;
+
+const rowOf = ({ name, kind, source, seenWith }: Profile, state: string): Row => ({
+  name,
+  kind,
+  source: source === "own" ? "own" : source,
+  seenWith,
+  state,
+});
+
+/** How it does on the screens that were recorded for it. */
+function recordedState(directory: string, profile: Profile): string {
+  let document: string;
+  try {
+    document = readFileSync(join(directory, `${profile.name}.md`), "utf8");
+  } catch {
+    return "";
+  }
+  const screens = readRecordedScreens(document).filter(({ state }) => READINESS_STATES.includes(state));
+  const wrong = screens.filter((screen) => judgeRecorded(profile, screen) !== screen.judged);
+  const names = wrong.slice(0, 3).map(({ name }) => name);
+  const said = wrong.length === 0 ? "" : `, wrong: ${names.join("; ")}`;
+  return `, ${screens.length - wrong.length} of ${screens.length} recorded screens right${said}`;
+}

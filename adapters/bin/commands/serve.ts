@@ -1,0 +1,184 @@
+/**
+ * The daemon: joins the parts and keeps them until it is told to stop. A part that cannot start is told in one line, and
+ * the others run, unless they were asked for by name. Within a part starting is in the order in which things can fail for
+ * a reason a person can mend: tmux, certificate, port. Stopping is bounded and answers whatever is under way
+ * (`OpenParts`); programs in panes go on.
+ */
+import { homedir } from "node:os";
+import { createDelivery, type DeliveryEngine } from "../../../daemon/delivery/createDelivery.ts";
+import { openDeliveryStore } from "../../../daemon/delivery/deliveryStore.ts";
+import type { Log } from "../../../daemon/ops/log.ts";
+import { runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
+import { createReadiness, type ReadinessEngine } from "../../../daemon/readiness/engine.ts";
+import { useProfiles } from "../../../daemon/readiness/profiles.ts";
+import { readUserProfiles } from "../../../daemon/readiness/userProfiles.ts";
+import { systemClock } from "../../../daemon/time/clock.ts";
+import { WaitManager } from "../../../daemon/waits/waitManager.ts";
+import { AppError, toAppError } from "../../../protocol/errors.ts";
+import { type AdapterName, ADAPTERS } from "../../adapters.ts";
+import type { MountedPart } from "../../serving/adapter.ts";
+import { OpenParts } from "../../serving/openParts.ts";
+import { SharedGuests } from "../../serving/sharedGuests.ts";
+import type { StartContext } from "../../serving/startContext.ts";
+import type { Config } from "../cli/configuration.ts";
+import { oneLine } from "../cli/failure.ts";
+
+export interface Daemon {
+  /** Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+export interface ServeOptions {
+  readonly config: Config;
+  readonly only: ReadonlySet<AdapterName>;
+  /** Nobody named parts: what cannot start is told, and the rest runs. */
+  readonly isEverything: boolean;
+  readonly env: StartContext["env"];
+  readonly log: Log;
+  /** Aborts when it is told to stop: what has not been started then is not. */
+  readonly stopping: AbortSignal;
+  /** Start-up lines for a person, one per listener. */
+  readonly print: (line: string) => void;
+}
+
+/** One listener: an adapter's, with what others mount on it. */
+interface Part {
+  readonly title: string;
+  /** What of `--only` it serves. */
+  readonly names: readonly AdapterName[];
+  readonly requireFree: (context: StartContext) => Promise<void>;
+  readonly start: (context: StartContext) => Promise<void>;
+}
+
+interface Failure {
+  readonly part: Part;
+  readonly error: AppError;
+}
+
+/** @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE: nothing is left running then. */
+export async function startDaemon(options: ServeOptions): Promise<Daemon> {
+  const { config, only, env, log, print } = options;
+  const open = new OpenParts(log);
+  let stopping: Promise<void> | undefined;
+  try {
+    const onListenerError = (error: unknown): void => log.error("wait.listener.failed", { error });
+    const waits = new WaitManager({ clock: systemClock, onListenerError });
+    open.surfaces.push(() => waits.close());
+    openProfiles(options);
+    const readiness = createReadiness({
+      clock: systemClock,
+      nowUnixMs: Date.now,
+      onError: (error) => log.error("readiness.failed", { error }),
+    });
+    open.rest.push(() => readiness.close());
+    const delivery = openDelivery(options, readiness);
+    open.surfaces.push(() => delivery.stop());
+    open.rest.push(() => delivery.close());
+    const { daemon } = config;
+    const guests = new SharedGuests({ env, log, ringBytes: daemon.ringBytes, open });
+    const mounts = async (): Promise<readonly MountedPart[]> => [];
+    const context = { daemon, only, env, log, print, waits, readiness, delivery, open, guests, mounts };
+    await startParts(partsOf(options), context, options);
+  } catch (error) {
+    await open.close();
+    throw error;
+  }
+  return { stop: () => (stopping ??= open.close()) };
+}
+
+/** What is to be served, in the order of the start-up lines. */
+function partsOf({ config, only }: ServeOptions): readonly Part[] {
+  const mounted = ADAPTERS.filter((one) => one.mount !== undefined && only.has(one.name));
+  return ADAPTERS.flatMap((adapter): Part[] => {
+    const { name, title, carriesMounts } = adapter;
+    const carried = carriesMounts === true ? mounted : [];
+    if (adapter.start === undefined || (!only.has(name) && carried.length === 0)) return [];
+    const own = config[name];
+    const mountsOf = async (context: StartContext): Promise<readonly MountedPart[]> =>
+      Promise.all(carried.flatMap((one) => one.mount?.(config[one.name], context) ?? []));
+    return [
+      {
+        title,
+        names: [...(only.has(name) ? [name] : []), ...carried.map((one) => one.name)],
+        requireFree: async (context) => adapter.requireFree?.(own, context),
+        start: async (context) => adapter.start?.(own, { ...context, mounts: () => mountsOf(context) }),
+      },
+    ];
+  });
+}
+
+/** @throws AppError when none starts, or one of those that were asked for by name. */
+async function startParts(
+  parts: readonly Part[],
+  context: StartContext,
+  { isEverything, log, print, stopping }: ServeOptions,
+): Promise<void> {
+  // Before anything is started: the usual reason for a start that fails is a daemon that is running.
+  const taken = new Map<Part, AppError>();
+  for (const part of parts) {
+    const error = await failureOf(() => part.requireFree(context));
+    if (error !== undefined) taken.set(part, error);
+  }
+  const failures: Failure[] = [];
+  for (const part of parts) {
+    if (stopping.aborted) return;
+    const error = taken.get(part) ?? (await failureOf(() => startPart(part, context)));
+    if (error === undefined) continue;
+    if (!isEverything) throw error;
+    failures.push({ part, error });
+  }
+  if (failures.length === parts.length) throw noneStarts(failures);
+  for (const { part, error } of failures) {
+    log.error("daemon.part.failed", { part: part.names.join(","), error });
+    print(`${part.title} is not served: ${oneLine(error.message)}`);
+  }
+}
+
+/** What a part has opened is closed with it when it fails, and else with the rest. */
+async function startPart(part: Part, context: StartContext): Promise<void> {
+  const open = new OpenParts(context.log);
+  try {
+    await part.start({ ...context, open });
+  } catch (error) {
+    await open.close();
+    throw error;
+  }
+  context.open.take(open);
+}
+
+async function failureOf(start: () => Promise<void>): Promise<AppError | undefined> {
+  try {
+    await start();
+    return undefined;
+  } catch (error) {
+    return toAppError(error);
+  }
+}
+
+/** What is wrong with all of them once, else each with its name. */
+function noneStarts(failures: readonly Failure[]): AppError {
+  const messages = new Set(failures.map(({ error }) => error.message));
+  const [first] = failures;
+  if (first === undefined || messages.size === 1) return first?.error ?? new AppError("INTERNAL_ERROR", "no parts");
+  const all = failures.map(({ part, error }) => `${part.title}: ${error.message}`).join("; ");
+  return new AppError(first.error.code, `nothing can be served: ${all}`, { cause: first.error });
+}
+
+export function openDelivery({ env, log }: ServeOptions, readiness: ReadinessEngine): DeliveryEngine {
+  const onMovedAside = (movedTo: string, error: unknown): void =>
+    log.error("delivery.store.damaged", { movedTo, error });
+  return createDelivery({
+    readiness,
+    clock: systemClock,
+    nowUnixMs: Date.now,
+    store: openDeliveryStore({ path: runtimePaths(env, homedir()).deliveriesPath, nowUnixMs: Date.now, onMovedAside }),
+    onError: (error) => log.error("delivery.record.failed", { error }),
+  });
+}
+
+/** A person's own profiles; those that are wrong are said and left out. */
+export function openProfiles({ env, log }: ServeOptions): void {
+  const own = readUserProfiles(runtimePaths(env, homedir()).profilesPath);
+  for (const { file, refused } of own) if (refused !== undefined) log.warn("profile.refused", { file, refused });
+  useProfiles(own.flatMap(({ profile }) => (profile === undefined ? [] : [profile])));
+}

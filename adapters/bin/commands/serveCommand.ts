@@ -1,0 +1,101 @@
+/** `tmuxwire serve` and `tmuxwire addin`: the daemon in the foreground. Start-up lines on stdout, the log on stderr as JSON lines. */
+import type { ConfigInputs } from "../../../daemon/ops/daemonConfig.ts";
+import { STOP_SIGNALS, untilTold } from "../../../daemon/ops/lifecycle.ts";
+import { createLog } from "../../../daemon/ops/log.ts";
+import { systemClock } from "../../../daemon/time/clock.ts";
+import { ADAPTER_NAMES, type AdapterName, parseOnly } from "../../adapters.ts";
+import { addinAdapter } from "../../addin/addinAdapter.ts";
+import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
+import { CONFIG_OPTIONS, configurationOf, optionsOf } from "../cli/configuration.ts";
+import { requireDescriptors } from "../cli/descriptors.ts";
+import type { Daemon } from "./serve.ts";
+
+export const serveCommand: CommandSpec = {
+  name: "serve",
+  summary: "run the daemon in the foreground",
+  details: [
+    "Prints a line per listener on stdout and logs JSON lines on stderr. SIGTERM or SIGINT stops it within two seconds; " +
+      "programs in panes go on. A part that cannot start is told in one line, with what to change, and the others run; " +
+      "with --only, or when none can start, that ends with 1.",
+  ],
+  positionals: [],
+  options: [
+    {
+      name: "only",
+      type: "text",
+      value: "NAMES",
+      description: `serve these only, of ${ADAPTER_NAMES.join(", ")}`,
+      complete: ADAPTER_NAMES,
+    },
+    ...CONFIG_OPTIONS,
+  ],
+  examples: [
+    { line: "tmuxwire serve", does: "everything, with the defaults" },
+    { line: "tmuxwire serve --only addin --http", does: "the add-in's bridge over plain http" },
+  ],
+  run: (call) =>
+    serve(call, {
+      only: parseOnly(call.options.text("only")),
+      isEverything: call.options.text("only") === undefined,
+      defaults: "service",
+    }),
+};
+
+export const addinCommand: CommandSpec = {
+  name: "addin",
+  summary: "run the add-in's bridge alone: `serve --only addin`",
+  positionals: [],
+  options: optionsOf([addinAdapter]),
+  examples: [
+    { line: "tmuxwire addin", does: "on https://localhost:3341, with real shells" },
+    { line: "TMUX_BRIDGE_MODE=stub tmuxwire addin", does: "in memory, nothing is ever run" },
+  ],
+  run: (call) => serve(call, { only: new Set(["addin"]), isEverything: false, defaults: "service" }),
+};
+
+interface ServeChoice {
+  readonly only: ReadonlySet<AdapterName>;
+  readonly isEverything: boolean;
+  readonly defaults: ConfigInputs["defaults"];
+}
+
+/** Until it is told to stop. @throws AppError when it cannot start. */
+export async function serve(
+  { io, options }: CommandCall,
+  { only, isEverything, defaults }: ServeChoice,
+): Promise<number> {
+  const config = configurationOf(io, options, defaults);
+  const log = createLog({ level: config.daemon.logLevel, write: (line) => io.err(line), nowUnixMs: Date.now });
+  // Node tells the rest on stderr and ends the process; the log is where such a thing is looked for.
+  process.on("uncaughtExceptionMonitor", (error) => log.error("daemon.crashed", { error }));
+  let starting: Promise<Daemon> | undefined;
+  const told = new AbortController();
+  // Listened for before anything is waited for: `Io` has taken these signals from Node, and what comes before we listen
+  // would end nothing.
+  const ended = untilTold({
+    clock: systemClock,
+    log,
+    stop: async () => {
+      told.abort();
+      await (await starting)?.stop();
+    },
+    onSignal: (handler) => {
+      for (const signal of STOP_SIGNALS) process.on(signal, handler);
+      return () => STOP_SIGNALS.forEach((signal) => process.off(signal, handler));
+    },
+  });
+  requireDescriptors();
+  // Loaded here: no other command needs the servers, and half of their start would be spent on that.
+  const { startDaemon } = await import("./serve.ts");
+  if (told.signal.aborted) return ended;
+  starting = startDaemon({
+    config,
+    only,
+    isEverything,
+    env: io.env,
+    log,
+    stopping: told.signal,
+    print: (line) => void io.out(`${line}\n`),
+  });
+  return Promise.race([starting.then(() => ended), ended]);
+}

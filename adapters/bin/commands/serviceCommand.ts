@@ -1,0 +1,162 @@
+/**
+ * `tmuxwire service`: writes, removes or looks at the files that let the system start the daemon. Nothing is enabled or
+ * started here: that changes what runs at login, so the commands that do it are printed for a person to run.
+ */
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { AppError } from "../../../protocol/errors.ts";
+import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
+import { JSON_OPTION } from "./configCommand.ts";
+import { configurationOf } from "../cli/configuration.ts";
+import type { ServiceFile, ServicePlan } from "./serviceUnits.ts";
+import { servicePlan, UNIT_MARK } from "./serviceUnits.ts";
+import { isAnswering } from "../../serving/socketProbe.ts";
+
+const ACTIONS = ["install", "uninstall", "status"] as const;
+type Action = (typeof ACTIONS)[number];
+
+export const serviceCommand: CommandSpec = {
+  name: "service",
+  summary: "let systemd or launchd start the daemon",
+  details: [
+    "install writes systemd user units with socket activation (Linux) or a launchd agent (macOS) and prints the commands " +
+      "that enable them; nothing is enabled behind your back. status exits with 0 when the files are there, with 3 when not.",
+  ],
+  positionals: [{ name: "ACTION", description: "what to do", choices: ACTIONS }],
+  options: [
+    { name: "print", type: "flag", description: "show the files, write and remove nothing" },
+    { name: "force", type: "flag", description: "replace or remove files that we did not write" },
+    JSON_OPTION,
+  ],
+  examples: [
+    { line: "tmuxwire service install --print", does: "what would be written" },
+    { line: "tmuxwire service install", does: "write it, and say how to enable it" },
+    { line: "tmuxwire service status", does: "whether it is installed and answers" },
+  ],
+  run: async (call: CommandCall): Promise<number> => {
+    const plan = planOf(call);
+    const action = call.positionals[0] as Action;
+    if (call.options.flag("print")) return print(call, plan);
+    switch (action) {
+      case "install":
+        return install(call, plan);
+      case "uninstall":
+        return uninstall(call, plan);
+      case "status":
+        return status(call, plan);
+    }
+  },
+};
+
+function planOf({ io, options }: CommandCall): ServicePlan {
+  const { native } = configurationOf(io, options);
+  const { platform, homeDir, env } = io;
+  const { socketPath, host, port } = native;
+  const [execPath, scriptPath] = [process.execPath, join(import.meta.dirname, "tmuxwire.js")];
+  const plan = servicePlan({ platform, homeDir, env, execPath, scriptPath, socketPath, host, port });
+  if (plan !== undefined) return plan;
+  throw new AppError(
+    "CONFIGURATION_INVALID",
+    `there is no service manager we know on ${platform}: run \`tmuxwire serve\``,
+  );
+}
+
+async function print({ io, options }: CommandCall, plan: ServicePlan): Promise<number> {
+  if (options.flag("json")) await io.out(`${JSON.stringify({ files: plan.files, start: plan.start })}\n`);
+  else await io.out(plan.files.map(({ path, text }) => `# ${path}\n${text}`).join("\n"));
+  return 0;
+}
+
+async function install(call: CommandCall, plan: ServicePlan): Promise<number> {
+  for (const { path, text } of plan.files) {
+    requireOurs(path, call);
+    onDisk(path, () => {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text, { mode: 0o644 });
+    });
+  }
+  await tell(call, { written: plan.files.map(({ path }) => path), run: plan.start }, "written:", "to start it, run:");
+  return 0;
+}
+
+async function uninstall(call: CommandCall, plan: ServicePlan): Promise<number> {
+  const paths = [...plan.files.map(({ path }) => path), ...plan.links].filter(isThere);
+  for (const { path } of plan.files) requireOurs(path, call);
+  for (const path of paths) onDisk(path, () => rmSync(path));
+  const run = paths.length === 0 ? [] : plan.stop;
+  await tell(call, { removed: paths, run }, "removed:", "to stop what is running, run:");
+  return 0;
+}
+
+async function status({ io, options }: CommandCall, plan: ServicePlan): Promise<number> {
+  const files = plan.files.map((file) => ({ path: file.path, state: stateOf(file) }));
+  const enabled = plan.links.some(isThere);
+  const answering = await isAnswering(configurationOf(io, options).native.socketPath);
+  const installed = files.every(({ state }) => state !== "missing");
+  if (options.flag("json")) {
+    await io.out(`${JSON.stringify({ installed, enabled, answering, files })}\n`);
+  } else {
+    const lines = [
+      ...files.map(({ path, state }) => `${path}: ${STATE_TEXTS[state]}`),
+      ...(plan.links.length === 0 ? [] : [`starts by itself: ${enabled ? "yes" : "no"}`]),
+      `the native API answers: ${answering ? "yes" : "no"}`,
+    ];
+    await io.out(`${lines.join("\n")}\n`);
+  }
+  return installed ? 0 : NOT_INSTALLED;
+}
+
+/** As `systemctl status` answers for a unit that is not there or not active. */
+const NOT_INSTALLED = 3;
+
+type FileState = "current" | "different" | "missing";
+const STATE_TEXTS: Readonly<Record<FileState, string>> = {
+  current: "installed",
+  different: "installed, not what `tmuxwire service install` would write now",
+  missing: "not installed",
+};
+
+function stateOf({ path, text }: ServiceFile): FileState {
+  if (!existsSync(path)) return "missing";
+  return readFileSync(path, "utf8") === text ? "current" : "different";
+}
+
+function requireOurs(path: string, { options }: CommandCall): void {
+  if (options.flag("force") || !existsSync(path) || readFileSync(path, "utf8").includes(UNIT_MARK)) return;
+  throw new AppError("ALREADY_EXISTS", `${path} was not written by us: give --force to replace or remove it`);
+}
+
+const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
+function onDisk(path: string, act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new AppError(
+      "CONFIGURATION_INVALID",
+      `cannot change ${path} (${code ?? message}); make its directory yours`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+async function tell(
+  { io, options }: CommandCall,
+  answer: Readonly<Record<string, readonly string[]>>,
+  changed: string,
+  next: string,
+): Promise<void> {
+  if (options.flag("json")) {
+    await io.out(`${JSON.stringify(answer)}\n`);
+    return;
+  }
+  const [paths = [], commands = []] = Object.values(answer);
+  const lines = [
+    ...(paths.length === 0 ? ["nothing to do"] : [changed, ...paths.map((path) => `  ${path}`)]),
+    ...(commands.length === 0 ? [] : ["", next, ...commands.map((command) => `  ${command}`)]),
+  ];
+  await io.out(`${lines.join("\n")}\n`);
+}

@@ -1,0 +1,34 @@
+/** `tmuxwire trust`: which certificate the add-in is shown, and how this system is told to trust it. */
+import { nssFolders } from "../../http/nssFolders.ts";
+import { trustInstructions } from "../../http/trust.ts";
+import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
+import { JSON_OPTION } from "./configCommand.ts";
+import { configurationOf } from "../cli/configuration.ts";
+
+export const trustCommand: CommandSpec = {
+  name: "trust",
+  summary: "say how to trust the add-in's https certificate",
+  details: [
+    "Makes the local authority if there is none yet. Changing a trust store takes your own word, so the commands that do " +
+      "it are printed and not run.",
+  ],
+  positionals: [],
+  options: [JSON_OPTION],
+  examples: [{ line: "tmuxwire trust", does: "the commands for this system" }],
+  run: async ({ io, options }: CommandCall): Promise<number> => {
+    const config = configurationOf(io, options);
+    const { resolveCertificate } = await import("../../http/certificates.ts");
+    const certificate = await resolveCertificate(config.addin.certificates, Date.now());
+    const { source, authorityPath, notAfterUnixMs } = certificate;
+    const folders = nssFolders(io.env["XDG_DATA_HOME"], io.homeDir);
+    const instructions = trustInstructions(io.platform, certificate, folders);
+    const answer = {
+      source,
+      authorityPath: authorityPath ?? null,
+      notAfter: new Date(notAfterUnixMs).toISOString(),
+      instructions,
+    };
+    await io.out(options.flag("json") ? `${JSON.stringify(answer)}\n` : instructions);
+    return 0;
+  },
+};

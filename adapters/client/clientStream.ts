@@ -1,0 +1,55 @@
+/** The client's event streams: how they are asked for, when they are tried again, and what is thrown when they are not. */
+import { systemClock } from "../../daemon/time/clock.ts";
+import type { SseEvent } from "../../protocol/text/sse.ts";
+import { SseFollower, SseLoss } from "./sseFollower.ts";
+import { retryDelayMs } from "./clientEvents.ts";
+import { type HttpCaller, type HttpRequest, TmuxwireError } from "./clientHttp.ts";
+
+/** The daemon sends a sign of life every 15 s; three missing ones mean that the connection is dead. */
+const SILENCE_MS = 45_000;
+
+export interface ClientFollowerOptions<Decoded> {
+  readonly path: readonly string[];
+  /** Asked before each connection. */
+  readonly query: (lastEventId: string | undefined) => HttpRequest["query"];
+  readonly decode: (event: SseEvent) => Decoded | undefined;
+  readonly lastEventId?: string | undefined;
+  readonly resume: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+export function clientFollower<Decoded>(
+  http: HttpCaller,
+  { path, query, resume, ...options }: ClientFollowerOptions<Decoded>,
+): SseFollower<Decoded> {
+  return new SseFollower<Decoded>({
+    ...options,
+    clock: systemClock,
+    silenceMs: SILENCE_MS,
+    steadyMs: 0,
+    open: (lastEventId, signal) =>
+      http.open({
+        method: "GET",
+        path,
+        query: query(lastEventId),
+        headers: {
+          accept: "text/event-stream",
+          ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
+        },
+        signal,
+      }),
+    pauseMs: (loss, tries) => (resume && isPassing(loss) ? retryDelayMs(tries) : undefined),
+  });
+}
+
+/** Whether trying again may help: the connection broke, the daemon cannot be reached, or tmux cannot. */
+const isPassing = (loss: unknown): boolean =>
+  loss instanceof SseLoss ||
+  (loss instanceof TmuxwireError && (loss.code === "CONNECTION_LOST" || loss.code === "RESOURCE_LIMIT"));
+
+/** For who reads the stream. */
+export function streamError(error: unknown, ended: string): unknown {
+  if (!(error instanceof SseLoss)) return error;
+  const message = error.reason === "ended" ? ended : "the stream was cut";
+  return new TmuxwireError("CONNECTION_LOST", message, { cause: error });
+}

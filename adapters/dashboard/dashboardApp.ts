@@ -1,0 +1,155 @@
+/**
+ * The dashboard's application: the contract's routes (docs/contracts/dashboard.md), those of its page, and the parts behind
+ * them. Bodies are read by the routes themselves, because each part of the contract has its own words for a bad one.
+ */
+import { Hono } from "hono";
+import type { Delivery } from "../../daemon/delivery/delivery.ts";
+import type { Log } from "../../daemon/ops/log.ts";
+import type { Database } from "../../daemon/ops/sqlite.ts";
+import { Feeds } from "../../daemon/panes/feeds.ts";
+import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { Clock } from "../../daemon/time/clock.ts";
+import { type AppError, toAppError } from "../../protocol/errors.ts";
+import { errorHandler, type VisibleError } from "../http/httpErrors.ts";
+import { createGuard, type GuardEnv, type GuardOptions } from "../http/requestGuard.ts";
+import { runRoute } from "../http/routes.ts";
+import { requireToken } from "./access.ts";
+import { AgentBook } from "./agents/agentBook.ts";
+import { AgentDesk } from "./agents/agentDesk.ts";
+import type { DashboardContext, DashboardSettings } from "./dashboardContext.ts";
+import { dashboardRoutes } from "./dashboardRoutes.ts";
+import { EventLog } from "./events/eventLog.ts";
+import { HookStats } from "./hooks/hookStats.ts";
+import { PageFiles } from "./pageFiles.ts";
+import { type AvailabilityOptions, measureAvailability } from "./panes/availability.ts";
+import { PaneLinks } from "./panes/paneLinks.ts";
+import { PaneListing } from "./panes/panePlace.ts";
+import { AnswerKeys } from "./respond/answerKeys.ts";
+import { DashboardStore } from "./store/store.ts";
+
+export interface DashboardAppOptions {
+  /** The tmux server whose panes are answered. */
+  readonly server: TmuxServer;
+  /** Until then nobody knows whose a pane is; absent: it is known. Never rejects. */
+  readonly listed?: Promise<void> | undefined;
+  readonly readiness: ReadinessWatcher;
+  readonly delivery: Delivery;
+  /** Opened with `MIGRATIONS`; closed by `close`. */
+  readonly database: Database;
+  readonly settings: DashboardSettings;
+  readonly availability: Omit<AvailabilityOptions, "server">;
+  /** Where the built page is. */
+  readonly pageDirectory: string;
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+  readonly log: Log;
+  /** Absent: whoever `users` lets in may do everything. */
+  readonly token?: string | undefined;
+  /** Which users of this machine are let in; absent: all of them, or those who have the token. */
+  readonly users?: GuardOptions["users"];
+  readonly hosts?: ReadonlySet<string> | undefined;
+  /** Those of the page itself among them, which are known once there is a port. */
+  readonly origins: ReadonlySet<string>;
+  readonly streamBounds?: DashboardContext["streamBounds"] | undefined;
+}
+
+export interface DashboardApp {
+  readonly app: Hono<GuardEnv>;
+  /** Ends every stream; call it before the listener's `close`. */
+  readonly end: () => void;
+  /** Lets go of the panes: that our connection to their server ends is no news of them. */
+  readonly leave: () => void;
+  /** Lets go of panes and database, once nothing writes any more. Safe to call twice. */
+  readonly close: () => void;
+}
+
+export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
+  const { clock, log } = options;
+  const context = contextOf(options);
+  const routes = dashboardRoutes(context, new PageFiles(options.pageDirectory));
+  const app = new Hono<GuardEnv>();
+  const onError = errorHandler(log, errorBody);
+  app.onError((error, c) => {
+    // To the contract's clients 503 means: the same again later.
+    if (databaseReason(toAppError(error)) === undefined) return onError(error, c);
+    return c.json(errorBody({ message: error.message, error: toAppError(error) }), 503);
+  });
+  app.use(
+    createGuard({
+      peers: "loopback",
+      users: options.users,
+      hosts: options.hosts ?? new Set(),
+      origins: options.origins,
+      missingOrigin: "allow",
+      token: undefined,
+      tokenLater: options.token !== undefined,
+      route: (path) => routes.match(path),
+      corsMethods: "GET,POST,DELETE,OPTIONS",
+      clock,
+    }),
+  );
+  if (options.token !== undefined) app.use(requireToken(options.token));
+
+  app.all("*", runRoute);
+  let isClosed = false;
+  return {
+    app,
+    end: () => {
+      for (const end of context.open) end();
+    },
+    leave: () => context.panes.close(),
+    close: () => {
+      if (isClosed) return;
+      isClosed = true;
+      context.panes.close();
+      context.store.close();
+    },
+  };
+}
+
+const errorBody = ({ message, error }: Pick<VisibleError, "message" | "error">) => ({
+  status: "error",
+  error_type: databaseReason(error) ?? peerReason(error) ?? error.code.toLowerCase(),
+  message,
+});
+
+function databaseReason({ details }: AppError): string | undefined {
+  const reason = details?.["reason"];
+  return typeof reason === "string" && reason.startsWith("database_") ? reason : undefined;
+}
+
+/** Which of the two ways of not being let in. */
+const peerReason = ({ code, details }: AppError): string | undefined =>
+  code === "FORBIDDEN" && typeof details?.["reason"] === "string" ? details["reason"] : undefined;
+
+function contextOf(options: DashboardAppOptions): DashboardContext {
+  const { server, listed, readiness, delivery, database, settings, clock, nowUnixMs, log } = options;
+  const store = new DashboardStore({ database, clock, nowUnixMs, log });
+  const book = new AgentBook(store);
+  const onError = (error: unknown): void => log.error("dashboard.subscriber.failed", { error });
+  const events = new EventLog({ nextId: () => store.nextEventId(), onError });
+  const desk = new AgentDesk({ store, book, events, clock, nowUnixMs });
+  const measure = measureAvailability({ ...options.availability, server });
+  const { programs } = options.availability;
+  const panes = new PaneLinks({ server, listed, readiness, book, desk, clock, log, measure, programs });
+  return {
+    server,
+    delivery,
+    feeds: new Feeds({ server, clock, onError }),
+    store,
+    book,
+    desk,
+    panes,
+    paneListing: new PaneListing(server, clock),
+    events,
+    hookStats: new HookStats(nowUnixMs),
+    answers: new AnswerKeys({ store, clock, nowUnixMs }),
+    settings,
+    clock,
+    nowUnixMs,
+    log,
+    open: new Set(),
+    streamBounds: options.streamBounds ?? {},
+  };
+}

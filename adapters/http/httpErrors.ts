@@ -1,0 +1,43 @@
+/**
+ * Errors become responses here and nowhere else: the status comes from the one table, the message is the error's own
+ * except behind a 500, where it could carry anything. Each contract only chooses the shape of its body.
+ */
+import type { Context, ErrorHandler } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Log } from "../../daemon/ops/log.ts";
+import { AppError, ERROR_SURFACES, toAppError } from "../../protocol/errors.ts";
+import type { GuardEnv } from "./requestGuard.ts";
+
+/** What the bridge that the add-in knows calls its JSON; JSON has no other charset. */
+export const JSON_TYPE = { "Content-Type": "application/json; charset=utf-8" } as const;
+
+export const INTERNAL_MESSAGE = "Internal server error.";
+
+/** What a stream ends with, and a request that comes too late is answered with. */
+export const daemonStopping = (): AppError =>
+  new AppError("CONNECTION_LOST", "the daemon is stopping; connect again once it is back");
+
+/** What a client may read of an error. */
+export interface VisibleError {
+  readonly status: ContentfulStatusCode;
+  readonly message: string;
+  readonly error: AppError;
+}
+
+export function visibleError(thrown: unknown): VisibleError {
+  const error = toAppError(thrown);
+  const status = ERROR_SURFACES[error.code].httpStatus;
+  return { status, message: status === 500 ? INTERNAL_MESSAGE : error.message, error };
+}
+
+/** An `onError` handler; `body` is the contract's shape. The path is logged, the query and the body never are. */
+export function errorHandler(log: Log, body: (visible: VisibleError) => object): ErrorHandler<GuardEnv> {
+  return (thrown: unknown, c: Context<GuardEnv>) => {
+    const visible = visibleError(thrown);
+    const fields = { code: visible.error.code, status: visible.status, method: c.req.method, path: c.req.path };
+    if (visible.status === 500) log.error("http.request.failed", { ...fields, error: visible.error });
+    else log.debug("http.request.refused", fields);
+    if (visible.error.details?.["close"] === true) c.header("Connection", "close");
+    return c.json(body(visible), visible.status, JSON_TYPE);
+  };
+}

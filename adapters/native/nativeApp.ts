@@ -1,0 +1,145 @@
+/**
+ * The native API's application: the guard, then the routes of the endpoint table, then errors in one shape. `close` ends
+ * every stream; the listener that serves it closes afterwards, because a stream is a connection that never ends by itself.
+ */
+import type { WebSocketServerLike } from "@hono/node-server";
+import { Hono } from "hono";
+import type { WebSocket } from "ws";
+import type { Delivery } from "../../daemon/delivery/delivery.ts";
+import type { Log } from "../../daemon/ops/log.ts";
+import { Metrics } from "../../daemon/ops/metrics.ts";
+import { Feeds } from "../../daemon/panes/feeds.ts";
+import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { Clock } from "../../daemon/time/clock.ts";
+import { STREAM_MAX_MESSAGE_BYTES, STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
+import { errorHandler } from "../http/httpErrors.ts";
+import { createGuard, type GuardEnv } from "../http/requestGuard.ts";
+import type { Mount } from "../http/mount.ts";
+import { runRoute } from "../http/routes.ts";
+import { STREAM_BUFFER_BYTES, STREAM_STALL_MS } from "../http/streamLimits.ts";
+import { createWebSocketServer } from "../http/websocket.ts";
+import { createMeasure } from "../operations/measure.ts";
+import { Channels } from "./channels.ts";
+import type { NativeContext, NativeWaits, StreamBounds } from "./nativeContext.ts";
+import { errorBody } from "./errorBody.ts";
+import { nativeMetrics } from "./nativeMetrics.ts";
+import { nativeRoutes } from "./nativeRoutes.ts";
+import { openApiDocument } from "./openapi.ts";
+import { ServerEvents, type ServerEventsOptions } from "./serverEvents.ts";
+
+export interface NativeAppOptions {
+  /** By the name that stands in paths. Servers may be added and removed while the application runs. */
+  readonly servers: ReadonlyMap<string, TmuxServer>;
+  readonly waits: NativeWaits;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Absent: whoever reaches the listener may do everything. */
+  readonly token?: string | undefined;
+  /** One registry for the process; its families are added here. */
+  readonly metrics?: Metrics | undefined;
+  /** `any` for a unix socket. */
+  readonly peers?: "loopback" | "any" | undefined;
+  /** Hosts besides the loopback ones, and origins of browsers, that may reach it. */
+  readonly hosts?: ReadonlySet<string> | undefined;
+  readonly origins?: ReadonlySet<string> | undefined;
+  readonly version?: string | undefined;
+  /** What programs are doing; absent: nobody is told, and waits for it are refused. */
+  readonly readiness?: ReadinessWatcher | undefined;
+  /** Absent: prompts and answers to dialogs are refused. */
+  readonly delivery?: Delivery | undefined;
+  /** What is kept of a server's events; tests have less. */
+  readonly eventBounds?: Pick<ServerEventsOptions, "maxEvents" | "maxChars"> | undefined;
+  readonly streamBounds?: Partial<StreamBounds> | undefined;
+  /** Other contracts behind the same guard and token. */
+  readonly mounts?: readonly Mount[] | undefined;
+}
+
+export interface NativeApp {
+  readonly app: Hono<GuardEnv>;
+  /** For `ListenOptions.websocket`. */
+  readonly websocket: WebSocketServerLike;
+  /** Ends every stream; call it before the listener's `close`. Safe to call twice. */
+  close(): void;
+}
+
+export function createNativeApp(options: NativeAppOptions): NativeApp {
+  const { servers, waits, clock, log, token } = options;
+  const registry = options.metrics ?? new Metrics();
+  const feeds = new WeakMap<TmuxServer, Feeds>();
+  const feedsOf = (server: TmuxServer): Feeds => {
+    const onError = (error: unknown): void => log.error("native.subscriber.failed", { error });
+    const known = feeds.get(server) ?? new Feeds({ server, clock, onError });
+    feeds.set(server, known);
+    return known;
+  };
+  const events = new WeakMap<TmuxServer, ServerEvents>();
+  const eventsOf = (server: TmuxServer): ServerEvents => {
+    const onError = (error: unknown): void => log.error("native.subscriber.failed", { error });
+    const { readiness, eventBounds } = options;
+    const known = events.get(server) ?? new ServerEvents({ server, readiness, clock, onError, ...eventBounds });
+    events.set(server, known);
+    return known;
+  };
+  const sockets = new Set<WebSocket>();
+  const metrics = nativeMetrics(registry, {
+    servers,
+    waits,
+    subscribers: (server) => feedsOf(server).subscriberCount,
+    sockets: () => sockets.size,
+  });
+  const context: NativeContext = {
+    servers,
+    waits,
+    clock,
+    log,
+    metrics,
+    feedsOf,
+    eventsOf,
+    treeOf: (server) => eventsOf(server).tree(),
+    measure: createMeasure(registry, clock),
+    channels: new Channels(),
+    running: new WeakMap(),
+    readiness: options.readiness,
+    delivery: options.delivery,
+    bounds: { stallMs: STREAM_STALL_MS, bufferBytes: STREAM_BUFFER_BYTES, ...options.streamBounds },
+    open: new Set(),
+  };
+
+  const routes = nativeRoutes(context, {
+    document: JSON.stringify(openApiDocument(options.version ?? "0")),
+    renderMetrics: () => registry.render(),
+    sockets,
+  });
+  const app = new Hono<GuardEnv>();
+  const { mounts = [] } = options;
+  const mountOf = (path: string): Mount | undefined => mounts.find(({ prefix }) => path.startsWith(prefix));
+  const onNativeError = errorHandler(log, errorBody);
+  const onMountError = new Map(mounts.map((mount) => [mount, errorHandler(log, mount.errorBody)]));
+  app.onError((error, c) => {
+    const mount = mountOf(c.req.path);
+    return ((mount === undefined ? undefined : onMountError.get(mount)) ?? onNativeError)(error, c);
+  });
+  app.use(
+    createGuard({
+      peers: options.peers ?? "loopback",
+      hosts: options.hosts ?? new Set(),
+      origins: options.origins ?? new Set(),
+      missingOrigin: "allow",
+      token,
+      route: (path) => (mountOf(path)?.routes ?? routes).match(path),
+      corsMethods: "GET,POST,DELETE,OPTIONS",
+      clock,
+    }),
+  );
+  app.all("*", runRoute);
+  const websocket = createWebSocketServer(STREAM_PROTOCOL, STREAM_MAX_MESSAGE_BYTES);
+  return {
+    app,
+    websocket,
+    close: () => {
+      // The listener cuts off who does not take it, or answers no close, within its grace.
+      for (const end of context.open) end();
+    },
+  };
+}

@@ -1,0 +1,32 @@
+/** What every route of the native API works with. */
+import type { Context } from "hono";
+import type { Log } from "../../daemon/ops/log.ts";
+import type { Feeds } from "../../daemon/panes/feeds.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { WaitManager } from "../../daemon/waits/waitManager.ts";
+import type { GuardEnv } from "../http/requestGuard.ts";
+import type { OperationContext } from "../operations/operation.ts";
+import type { Channels } from "./channels.ts";
+import type { NativeMetrics } from "./nativeMetrics.ts";
+import type { ServerEvents } from "./serverEvents.ts";
+
+/** What the native API needs of the wait manager. */
+export type NativeWaits = Pick<WaitManager, "wait" | "sendAndWait" | "metrics">;
+
+export interface StreamBounds {
+  readonly stallMs: number;
+  readonly bufferBytes: number;
+}
+
+export interface NativeContext extends OperationContext {
+  readonly log: Log;
+  readonly metrics: NativeMetrics;
+  readonly channels: Channels;
+  readonly feedsOf: (server: TmuxServer) => Feeds;
+  readonly eventsOf: (server: TmuxServer) => ServerEvents;
+  readonly bounds: StreamBounds;
+  /** Streams under way: called when the application closes. */
+  readonly open: Set<() => void>;
+}
+
+export type NativeHandlerContext = Context<GuardEnv>;

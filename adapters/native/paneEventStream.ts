@@ -1,0 +1,55 @@
+/** `GET …/stream`: one pane's output as server-sent events. What is wrong with the request is an ordinary error before. */
+import type { StreamStart } from "../../daemon/panes/subscription.ts";
+import type { PaneInfo, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { alreadySent } from "../http/alreadySent.ts";
+import { openPaneEvents } from "../http/paneEvents.ts";
+import { readinessAnswer } from "../operations/outputs.ts";
+import type { NativeContext, NativeHandlerContext } from "./nativeContext.ts";
+import { ReadinessStream } from "../operations/readinessAsked.ts";
+
+const TRANSPORT = { transport: "sse" } as const;
+
+export interface EventStreamStart {
+  readonly start: StreamStart;
+  /** Tell readiness as well. */
+  readonly readiness: boolean;
+}
+
+/** @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST */
+export function openEventStream(
+  context: NativeContext,
+  c: NativeHandlerContext,
+  target: { readonly serverName: string; readonly server: TmuxServer; readonly pane: PaneInfo },
+  { start, readiness }: EventStreamStart,
+): Response {
+  const { metrics } = context;
+  const { outgoing } = c.env;
+  if (outgoing === undefined) throw new AppError("INTERNAL_ERROR", "a stream needs a connection");
+  const { serverName, server, pane } = target;
+  openPaneEvents({
+    feeds: context.feedsOf(server),
+    serverName,
+    pane: pane.id,
+    start,
+    outgoing,
+    headers: Object.fromEntries(c.body(null).headers),
+    clock: context.clock,
+    bounds: context.bounds,
+    open: context.open,
+    companion: readiness
+      ? ({ room, send }) =>
+          new ReadinessStream(context, server, pane.id, {
+            room,
+            send: (state) => send("readiness", readinessAnswer(state)),
+          })
+      : undefined,
+    observe: {
+      output: (chunk) => metrics.streamBytes.add(chunk.to - chunk.from, TRANSPORT),
+      gap: (gap) => metrics.streamGaps.add(1, { reason: gap.reason }),
+      snapshot: () => metrics.streamSnapshots.add(),
+      stalled: () => metrics.streamsStalled.add(1, TRANSPORT),
+    },
+  });
+  return alreadySent();
+}

@@ -1,0 +1,92 @@
+/**
+ * The team contract's errors by their names there, each one of ours underneath: the table gives it its status. What fails
+ * in tmux says which command it was and what tmux had to say.
+ */
+import { AppError, type ErrorCode, toAppError } from "../../protocol/errors.ts";
+import type { TeamError } from "../../protocol/api/team.ts";
+import type { VisibleError } from "../http/httpErrors.ts";
+
+const TEAM_ERRORS = {
+  invalid_argument: "INVALID_ARGUMENT",
+  invalid_identifier: "INVALID_ARGUMENT",
+  invalid_cwd: "INVALID_ARGUMENT",
+  session_not_found: "NOT_FOUND",
+  thread_not_found: "NOT_FOUND",
+  teamd_unavailable: "DEVICE_OFFLINE",
+  thread_post_failed: "PROTOCOL_ERROR",
+  worker_not_found: "DEVICE_OFFLINE",
+  tmux_not_installed: "TMUX_UNAVAILABLE",
+  tmux_error: "TMUX_COMMAND_FAILED",
+} as const satisfies Record<string, ErrorCode>;
+
+export type TeamErrorName = keyof typeof TEAM_ERRORS;
+
+export interface TeamErrorOptions {
+  /** What was asked of tmux, and what it said itself: empty when it was not asked, or said nothing. */
+  readonly command?: string | undefined;
+  readonly stderr?: string | undefined;
+  readonly cause?: unknown;
+}
+
+export function teamError(name: TeamErrorName, message: string, options: TeamErrorOptions = {}): AppError {
+  const { command, stderr, cause } = options;
+  return new AppError(TEAM_ERRORS[name], message, { details: { team: name, command, stderr }, cause });
+}
+
+export const sessionNotFound = (name: string, cause?: unknown): AppError =>
+  teamError("session_not_found", `session ${name} does not exist; list the team's sessions`, { cause });
+
+/** The contract's name of an error, where it has one. */
+export function teamErrorName(error: unknown): TeamErrorName | undefined {
+  const name = error instanceof AppError ? error.details?.["team"] : undefined;
+  return typeof name === "string" && Object.hasOwn(TEAM_ERRORS, name) ? (name as TeamErrorName) : undefined;
+}
+
+const OF_TMUX: ReadonlySet<ErrorCode> = new Set([
+  "TMUX_COMMAND_FAILED",
+  "TMUX_UNAVAILABLE",
+  "CONFIGURATION_INVALID",
+  "INCONSISTENT_STATE",
+  "CONNECTION_LOST",
+  "PROTOCOL_ERROR",
+]);
+
+/** Runs what `command` stands for, and gives its failure the contract's name. */
+export async function onTmux<T>(command: string, run: () => T | Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (thrown) {
+    const error = toAppError(thrown);
+    if (teamErrorName(error) !== undefined) throw error;
+    if (error.code === "TMUX_UNAVAILABLE" && isMissing(error)) {
+      throw teamError("tmux_not_installed", error.message, { cause: error });
+    }
+    if (!OF_TMUX.has(error.code)) throw error;
+    throw teamError("tmux_error", `${command}: ${error.message}`, { command, stderr: saidByTmux(error), cause: error });
+  }
+}
+
+/** There is none, or one that is too old; one that is there and fails is another matter. */
+const isMissing = ({ details }: AppError): boolean =>
+  details?.["reason"] === "tmux_not_installed" || details?.["reason"] === "tmux_too_old";
+
+/** tmux's own words, wherever among the causes they are. */
+function saidByTmux(error: unknown): string {
+  if (!(error instanceof AppError)) return "";
+  const tmux = error.details?.["tmux"];
+  return typeof tmux === "string" ? tmux : saidByTmux(error.cause);
+}
+
+/** The shape of every error under `/team/`; codes of ours that the contract does not name are in its spelling. */
+export function teamErrorBody({ status, message, error }: VisibleError): TeamError {
+  const code = teamErrorName(error) ?? error.code.toLowerCase();
+  const { command, stderr } = status === 500 ? {} : (error.details ?? {});
+  return {
+    error: {
+      code,
+      message,
+      ...(typeof command === "string" ? { command } : {}),
+      ...(typeof stderr === "string" ? { stderr } : {}),
+    },
+  };
+}

@@ -1,0 +1,119 @@
+/**
+ * When a control client of ours may come to a server that is not ours, and when it may go. tmux before 3.7 ends, with
+ * everything in it, when it tells all control clients of something while one of them is still introducing itself, or when
+ * such a one is gone before it has finished (docs/tmuxFacts.md 50). So nobody comes while sessions and clients come and
+ * go, nobody of ours goes while another comes, and nobody is called back before tmux has answered him. A few come at a
+ * time, in the order in which they were asked for: two hundred at once would keep the server from answering.
+ */
+import type { Notification } from "../../../protocol/control/notifications.ts";
+import type { Clock, Timer } from "../../time/clock.ts";
+
+export interface AttachGateOptions {
+  readonly clock: Clock;
+  /** Control clients that come at the same time. */
+  readonly most: number;
+  /** So long after the last thing that tmux told everybody of, nothing more is expected. */
+  readonly calmMs: number;
+  /** A server that is never calm is not waited for longer than this. */
+  readonly withinMs: number;
+}
+
+/** What tmux tells every control client, also one that has no session yet. */
+const TOLD_TO_ALL: ReadonlySet<Notification["kind"]> = new Set([
+  "sessions-changed",
+  "session-renamed",
+  "session-window-changed",
+  "window-pane-changed",
+  "pane-mode-changed",
+  "client-detached",
+]);
+
+interface Arrival {
+  readonly sinceMs: number;
+  readonly calmMs: number;
+  readonly begin: () => void;
+}
+
+export class AttachGate {
+  readonly #options: AttachGateOptions;
+  #coming = 0;
+  readonly #waiting = new Set<Arrival>();
+  #leaving: (() => void)[] = [];
+  #disturbedMs = Number.NEGATIVE_INFINITY;
+  #timer: Timer | undefined;
+
+  constructor(options: AttachGateOptions) {
+    this.#options = options;
+  }
+
+  noticed({ kind }: Notification): void {
+    if (TOLD_TO_ALL.has(kind)) this.disturbed();
+  }
+
+  /** A session or a client came or went. */
+  disturbed(): void {
+    this.#disturbedMs = this.#options.clock.nowMs();
+  }
+
+  /**
+   * Resolves when a client may be started, with what is to be called once tmux has answered it, or it has ended; safe to
+   * call twice. Rejects with the signal's reason when that is first.
+   * @param calmMs for one who is in less of a hurry than others
+   */
+  async enter(signal?: AbortSignal, calmMs = this.#options.calmMs): Promise<() => void> {
+    signal?.throwIfAborted();
+    await new Promise<void>((resolve, reject) => {
+      const leave = (): void => {
+        this.#waiting.delete(arrival);
+        reject(signal?.reason as Error);
+      };
+      const begin = (): void => {
+        signal?.removeEventListener("abort", leave);
+        resolve();
+      };
+      const arrival = { sinceMs: this.#options.clock.nowMs(), calmMs, begin };
+      this.#waiting.add(arrival);
+      signal?.addEventListener("abort", leave, { once: true });
+      this.#admit();
+    });
+    let isIn = true;
+    return () => {
+      if (!isIn) return;
+      isIn = false;
+      this.#coming -= 1;
+      this.#dismiss();
+      this.#admit();
+    };
+  }
+
+  /** Calls `detach` when nobody is coming: now, or soon. */
+  leave(detach: () => void): void {
+    this.#leaving.push(detach);
+    this.#dismiss();
+  }
+
+  #dismiss(): void {
+    if (this.#coming > 0 || this.#leaving.length === 0) return;
+    for (const detach of this.#leaving.splice(0)) detach();
+    this.disturbed();
+  }
+
+  #admit(): void {
+    const { clock, most, withinMs } = this.#options;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    // Those who want to go are not kept for ever by those who come.
+    while (this.#coming < most && this.#leaving.length === 0) {
+      const [next] = this.#waiting;
+      if (next === undefined) return;
+      const dueMs = Math.min(this.#disturbedMs + next.calmMs, next.sinceMs + withinMs);
+      if (dueMs > clock.nowMs()) {
+        this.#timer = clock.callAt(dueMs, () => this.#admit());
+        return;
+      }
+      this.#waiting.delete(next);
+      this.#coming += 1;
+      next.begin();
+    }
+  }
+}

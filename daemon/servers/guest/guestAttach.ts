@@ -1,0 +1,78 @@
+/**
+ * A control client of a link's own, attached to one session and nowhere else: it is verified to be where it was sent, on
+ * the server that the base connection knows, and it leaves when tmux moves it (docs/tmuxFacts.md 32b).
+ */
+import { continuePane } from "../../../protocol/command/build.ts";
+import type { ServerIdentity } from "../../../protocol/command/formats.ts";
+import type { Notification } from "../../../protocol/control/notifications.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
+import { GUEST_ATTACH_WITHIN_MS } from "../../../protocol/limits.ts";
+import { ControlConnection } from "../../connection/controlConnection.ts";
+import { introduce } from "../../connection/tmuxFeatures.ts";
+import type { Clock } from "../../time/clock.ts";
+import type { AttachGate } from "./attachGate.ts";
+import { type GuestLink, type LinkChannel, orAborted } from "./guestLink.ts";
+import { attachCommand, type GuestSpawn, guestSpawn } from "./guestLook.ts";
+
+export interface AttachOptions {
+  readonly spawn: GuestSpawn;
+  readonly clock: Clock;
+  readonly link: GuestLink;
+  readonly signal: AbortSignal;
+  /** The server that is meant; ids mean nothing on another. */
+  readonly identity: ServerIdentity | undefined;
+  readonly gate: AttachGate;
+  readonly onNotification: (notification: Notification) => void;
+}
+
+/** @throws AppError CONNECTION_LOST when it could not be attached there. */
+export async function attachLink(options: AttachOptions): Promise<LinkChannel> {
+  const { spawn, clock, link, signal, identity, gate } = options;
+  const arrived = await gate.enter(signal);
+  const connection: ControlConnection = new ControlConnection({
+    open: spawn.open,
+    spawn: guestSpawn(spawn, attachCommand(link.session)),
+    onOutput: (paneNumber, line, from, to) => link.takeEscaped(paneNumber, line, from, to),
+    onNotification: (notification) => {
+      gate.noticed(notification);
+      if (notification.kind === "pause") resume(connection, link, notification.pane);
+      else if (notification.kind !== "session-changed") options.onNotification(notification);
+      else if (notification.session !== link.session) link.close(elsewhere());
+    },
+    onChunkEnd: () => link.announce(),
+    onClosed: (error) => {
+      gate.disturbed();
+      link.close(error);
+    },
+  });
+  const answer = introduce(connection);
+  const timer = clock.callAt(clock.nowMs() + GUEST_ATTACH_WITHIN_MS, () => connection.close(silent()));
+  const settled = (): void => {
+    timer.cancel();
+    arrived();
+  };
+  answer.then(settled, settled);
+  // Also one that is not wanted any more stays until tmux has answered it.
+  const close = (): void => gate.leave(() => connection.close());
+  try {
+    const here = await orAborted(answer, signal);
+    const isMeant = here?.pid === identity?.pid && here?.startSec === identity?.startSec;
+    if (here?.session !== link.session || !isMeant) throw elsewhere();
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return { connection, close };
+}
+
+/** tmux dropped output (docs/tmuxFacts.md 13): a hole where somebody listens, and the pane goes on. */
+export function resume(connection: ControlConnection, link: GuestLink | undefined, pane: PaneId): void {
+  link?.declarePaused(pane);
+  connection.send(continuePane(pane), "none", () => undefined);
+}
+
+const silent = (): AppError => new AppError("CONNECTION_LOST", "tmux does not answer; is its process stopped?");
+
+const elsewhere = (): AppError =>
+  new AppError("CONNECTION_LOST", "the session that was watched is not there any more; list the sessions again");

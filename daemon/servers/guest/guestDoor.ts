@@ -1,0 +1,97 @@
+/**
+ * Whether there is a server of the user's to connect to, why not, and the moment from which there may be one. Nothing is
+ * started to find out, but one client that looks who is there (`guestLook.ts`), and only once somebody listens.
+ */
+import { AppError } from "../../../protocol/errors.ts";
+import { ServerProgram } from "../../connection/serverProgram.ts";
+import type { Clock } from "../../time/clock.ts";
+import { type GuestSpawn, lookAtServer } from "./guestLook.ts";
+import type { Presence } from "./guestPresence.ts";
+import { notRunning, saysGone, SocketWatch, trySocket } from "../defaultSocket.ts";
+import { lookForEnd } from "../serverEnd.ts";
+
+export interface GuestDoorOptions {
+  readonly spawn: GuestSpawn;
+  readonly clock: Clock;
+  /** There is no server, or no session in it. */
+  readonly onGone: () => void;
+  /** The socket may be there now. */
+  readonly onAppeared: () => void;
+}
+
+export class GuestDoor {
+  readonly #options: GuestDoorOptions;
+  readonly #stop = new AbortController();
+  readonly #server: ServerProgram;
+  #watch: SocketWatch | undefined;
+  #absence: AppError | undefined;
+
+  constructor(options: GuestDoorOptions) {
+    this.#options = options;
+    this.#server = new ServerProgram(options.spawn.host);
+  }
+
+  /** Why there is nothing to connect to, as far as is known. */
+  get absence(): AppError | undefined {
+    return this.#absence;
+  }
+
+  /** Who is attached where; nowhere when it does not answer. @throws AppError when nobody is there */
+  async look(): Promise<Presence> {
+    const { spawn, clock, onGone, onAppeared } = this.#options;
+    const { program, socketPath } = spawn;
+    // Before the try: what appears after it is an event.
+    this.#watch ??= new SocketWatch(spawn.host.sockets, socketPath, onAppeared);
+    await this.#requireListener();
+    await program.find();
+    if (program.missing !== undefined) throw this.refuse(program.missing);
+    const { version: ours = "" } = program;
+    const clash = await this.#server.clash({ socketPath, ours, env: spawn.env });
+    if (clash !== undefined)
+      throw this.refuse(new AppError("CONNECTION_LOST", clash.message, { details: clash.details }));
+    const presence = await lookAtServer(spawn, clock, this.#stop.signal);
+    if (presence?.length === 0) onGone();
+    // One that is about to end accepts, and answers no more.
+    if (presence === undefined) await this.#requireListener();
+    return presence ?? [];
+  }
+
+  /** Remembers why, and returns it. */
+  refuse(error: AppError): AppError {
+    this.#absence = error;
+    return error;
+  }
+
+  /** A connection was lost, maybe with the server. */
+  lost(error: AppError, isStillLost: () => boolean): void {
+    const { spawn, clock, onGone } = this.#options;
+    const { socketPath } = spawn;
+    const onEnded = (): void => {
+      if (!isStillLost()) return;
+      this.refuse(notRunning(socketPath));
+      onGone();
+    };
+    lookForEnd({ host: spawn.host, clock, lost: error, socketPath, onEnded });
+  }
+
+  /** There is a connection. */
+  entered(): void {
+    this.#absence = undefined;
+    this.#watch?.close();
+    this.#watch = undefined;
+  }
+
+  /** Safe to call twice. */
+  close(): void {
+    this.#stop.abort();
+    this.#watch?.close();
+  }
+
+  async #requireListener(): Promise<void> {
+    const { spawn, onGone } = this.#options;
+    const refusal = await trySocket(spawn.host.sockets, spawn.socketPath);
+    if (refusal === undefined) return;
+    if (saysGone(refusal)) onGone();
+    throw this.refuse(spawn.program.missing ?? refusal);
+  }
+}

@@ -1,0 +1,218 @@
+/**
+ * What exists on a guest's server. tmux tells a control client of windows everywhere but of panes only in the session it
+ * is attached to, so terminals that come and go are a second reason to look (`guestTtys.ts`): one listing of ids, and a
+ * full one of those windows in which something differs.
+ */
+import { listAllPanes } from "../../../protocol/command/build.ts";
+import { lines, optionalNumber } from "../../../protocol/command/formats.ts";
+import type { Notification } from "../../../protocol/control/notifications.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { isPaneId, isWindowId, type PaneId, type WindowId } from "../../../protocol/ids.ts";
+import type { ControlConnection } from "../../connection/controlConnection.ts";
+import type { HostProcesses } from "../../host/hostProcesses.ts";
+import type { Clock } from "../../time/clock.ts";
+import { ExitSettler } from "../exitSettler.ts";
+import { Inventory } from "../serverInventory.ts";
+import { InventoryRefresher } from "../inventoryRefresher.ts";
+import { SilentChanges } from "../silentChanges.ts";
+import type { ServerEvent } from "../../tmux/tmuxServer.ts";
+
+const PANES_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_dead} #{pane_dead_status} #{pane_dead_signal}";
+
+export interface GuestInventoryOptions {
+  readonly processes: HostProcesses;
+  readonly clock: Clock;
+  /** The tmux server's process; undefined while it does not answer. */
+  readonly serverPid: () => number | undefined;
+  /** @throws AppError CONNECTION_LOST */
+  readonly connection: () => ControlConnection;
+  /** That which stays on one session. @throws AppError CONNECTION_LOST */
+  readonly base: () => ControlConnection;
+  readonly log: (event: string, fields: object) => void;
+  readonly onEvents: (events: readonly ServerEvent[]) => void;
+  /** A listing is complete, or everything is gone. */
+  readonly onComplete: () => void;
+  /** The pane has a program that runs. */
+  readonly onAlive: (pane: PaneId) => void;
+  /** Windows or panes may be in other places than before; `areWindowsNew`: every window's place was asked for. */
+  readonly onPlaces: (areWindowsNew: boolean) => void;
+}
+
+export class GuestInventory {
+  readonly known: Inventory;
+  readonly #options: GuestInventoryOptions;
+  readonly #refresher: InventoryRefresher;
+  readonly #settler: ExitSettler;
+  readonly #silent: SilentChanges;
+  #fresh: ControlConnection | undefined;
+
+  constructor(options: GuestInventoryOptions) {
+    this.#options = options;
+    this.known = new Inventory(options.processes);
+    this.#refresher = new InventoryRefresher({
+      connection: () => this.#connection(),
+      onTopology: (rows, links) => {
+        const { events, unknownWindows } = this.known.applyTopology(rows, links);
+        options.onEvents(events);
+        options.onPlaces(true);
+        return unknownWindows;
+      },
+      onPanes: (rows) => {
+        options.onEvents(this.known.applyPanes(rows));
+        for (const row of rows) if (!row.dead) options.onAlive(row.pane);
+        options.onPlaces(false);
+      },
+      strays: () => this.known.strays(),
+      onPlaces: (asked, places) => {
+        const { events, windows } = this.known.applyPlaces(asked, places);
+        options.onEvents(events);
+        return windows;
+      },
+      onComplete: options.onComplete,
+      onLook: () => this.#comparePanes(),
+      onError: (error) => this.#failed(error),
+    });
+    this.#silent = new SilentChanges(options.base);
+    const { clock, processes, serverPid } = options;
+    this.#settler = new ExitSettler({ clock, processes, serverPid, look: () => this.#refresher.look() });
+  }
+
+  /** Lists everything over a connection that is not the base's yet. @throws AppError CONNECTION_LOST */
+  async listOver(connection: ControlConnection): Promise<void> {
+    this.#fresh = connection;
+    this.known.features = connection.features;
+    try {
+      await this.#refresher.refreshAll();
+    } finally {
+      this.#fresh = undefined;
+    }
+    this.#silent.attached(connection);
+  }
+
+  /** Resolves after a listing that was asked for after this call. @throws AppError CONNECTION_LOST */
+  refresh(): Promise<void> {
+    return this.#refresher.refresh();
+  }
+
+  /** The same, with these windows in it. */
+  list(windows: readonly WindowId[]): Promise<void> {
+    return this.#refresher.list(windows);
+  }
+
+  /** Somebody wants to know of what tmux tells nobody. */
+  follow(isFollowed: boolean): void {
+    this.#silent.follow(isFollowed);
+  }
+
+  /** Asks for what failed while tmux did not answer. */
+  resume(): void {
+    this.#refresher.resume();
+  }
+
+  /** There is nothing any more, or it is all something else. */
+  clear(): void {
+    this.#settler.clear();
+    this.#options.onEvents(this.known.clear());
+    this.#options.onComplete();
+  }
+
+  /** Windows are elsewhere, and nothing told. */
+  topologyChanged(): void {
+    this.#refresher.topologyChanged();
+  }
+
+  windowChanged(window: WindowId): void {
+    this.#refresher.windowChanged(window);
+  }
+
+  paneChanged(pane: PaneId): void {
+    const window = this.known.findPane(pane)?.window;
+    if (window === undefined) this.#refresher.topologyChanged();
+    else this.#refresher.windowChanged(window);
+  }
+
+  notified(notification: Notification): void {
+    switch (notification.kind) {
+      case "sessions-changed":
+      case "session-renamed":
+      case "session-window-changed":
+      case "window-add":
+      case "window-close":
+        this.#refresher.topologyChanged();
+        return;
+      case "layout-change":
+      case "window-renamed":
+      case "window-pane-changed":
+        this.#refresher.windowChanged(notification.window);
+        return;
+      case "subscription-changed":
+        this.#refresher.everythingChanged();
+        return;
+      case "client-session-changed":
+      case "client-detached":
+      case "session-changed":
+      case "pane-mode-changed":
+      case "pause":
+      case "continue":
+      case "exit":
+      case "other":
+        return;
+    }
+  }
+
+  /** A terminal came or went. */
+  ttysChanged(): void {
+    this.#settler.look();
+  }
+
+  /** Some time has passed. */
+  beat(): void {
+    this.#settler.beat();
+  }
+
+  /** Safe to call twice. */
+  close(): void {
+    this.#settler.clear();
+  }
+
+  /** What has ended is told at once; what is new or elsewhere is listed. */
+  async #comparePanes(): Promise<void> {
+    const { body } = await this.#connection().command(listAllPanes(PANES_FORMAT));
+    const listed = new Set<PaneId>();
+    const unsettled = new Set<PaneId>();
+    for (const line of lines(body)) {
+      const [window = "", pane = "", pid, dead, status, signal] = line.split(" ");
+      if (!isWindowId(window) || !isPaneId(pane)) continue;
+      listed.add(pane);
+      const known = this.known.findPane(pane);
+      // From 3.8 on tmux forgets the process of a dead pane.
+      const process = pid === "" ? known?.pid : Number(pid);
+      const end = { pid: process ?? 0, deadStatus: optionalNumber(status), deadSignal: optionalNumber(signal) };
+      const exit = dead === "1" ? this.known.exitOf(end) : undefined;
+      if (dead === "1" && exit === undefined) unsettled.add(pane);
+      const isSame = known?.window === window && known.pid === process;
+      if (isSame && exit !== undefined) this.#options.onEvents(this.known.declareExit(pane, exit));
+      else if (isSame && known.exit === undefined) continue;
+      else if (this.known.panesOf(window).length === 0) this.#refresher.topologyChanged();
+      else this.#refresher.windowChanged(window);
+    }
+    const gone = this.known.panes().filter(({ id }) => !listed.has(id));
+    for (const { window } of gone) this.#refresher.windowChanged(window);
+    if (gone.length > 0) {
+      this.#refresher.topologyChanged();
+      this.#options.onEvents(this.known.removePanes(gone.map(({ id }) => id)));
+    }
+    this.#settler.found(unsettled.size);
+  }
+
+  /** @throws AppError CONNECTION_LOST */
+  #connection(): ControlConnection {
+    return this.#fresh ?? this.#options.connection();
+  }
+
+  /** Without a connection nothing is known; with the next one everything is listed. */
+  #failed(error: unknown): void {
+    if (error instanceof AppError && error.code === "CONNECTION_LOST") return;
+    this.#options.log("inventory.failed", { error: String(error) });
+  }
+}

@@ -1,0 +1,264 @@
+/**
+ * One session's output: the streams and input queues of those of its panes that somebody uses. It comes over a control
+ * client of its own, or over the base connection while that one is attached to the session. A link lives once, and so
+ * do its streams: whatever ends the link ends them, and the next one begins new epochs.
+ */
+import { AppError, toAppError } from "../../../protocol/errors.ts";
+import type { Notification } from "../../../protocol/control/notifications.ts";
+import { type PaneId, paneNumberOf, type SessionId, type WindowId } from "../../../protocol/ids.ts";
+import { type Checkup, ConnectionChecker } from "../../connection/checkup.ts";
+import type { ControlConnection } from "../../connection/controlConnection.ts";
+import type { CaptureContext } from "../../panes/capture.ts";
+import type { ExitStatus } from "../../tmux/outputSource.ts";
+import type { Clock } from "../../time/clock.ts";
+import { clientCheckup } from "../clientCheck.ts";
+import { guestBufferName } from "./guestBuffers.ts";
+import { GuestSource } from "./guestSource.ts";
+import { OutputWatch, type WrittenWindows } from "../outputWatch.ts";
+import { PaneRegistry } from "../paneRegistry.ts";
+import type { ServerCounters } from "../../tmux/tmuxServer.ts";
+
+/** An attached connection that hands the session's output to the link. */
+export interface LinkChannel {
+  readonly connection: ControlConnection;
+  close(): void;
+}
+
+export interface GuestLinkOptions {
+  readonly session: SessionId;
+  readonly epoch: string;
+  readonly clock: Clock;
+  readonly retainBytes: number;
+  /** Attaches; gives up when the signal says so. */
+  readonly open: (link: GuestLink, signal: AbortSignal) => Promise<LinkChannel>;
+  readonly onListenerError: (error: unknown) => void;
+  readonly onRevived: (pane: PaneId) => void;
+  /** The session's windows, as far as is known. */
+  readonly windows: () => readonly WindowId[];
+  readonly panesOf: (window: WindowId) => readonly PaneId[];
+  /** See `OutputWatch`. */
+  readonly isThere: (session: SessionId, window: WindowId) => boolean;
+  readonly onMoved: () => void;
+  /** No other client is there that makes tmux read the session's panes. */
+  readonly isOnlyReader: () => boolean;
+  /** A pane is not in use any more; it may be again. */
+  readonly onIdle: () => void;
+  /** Once. `wasUsed` tells that somebody had a stream of it open, `wasReady` that it ever carried one. */
+  readonly onClosed: (link: GuestLink, ended: { readonly wasUsed: boolean; readonly wasReady: boolean }) => void;
+}
+
+export class GuestLink {
+  readonly session: SessionId;
+  readonly epoch: string;
+  readonly #options: GuestLinkOptions;
+  readonly #registry: PaneRegistry;
+  readonly #sources = new Map<PaneId, GuestSource>();
+  /** The numbers of the panes above, for the path of output. */
+  readonly #watched = new Set<number>();
+  readonly #outputs: OutputWatch;
+  #checker: ConnectionChecker | undefined;
+  readonly #abort = new AbortController();
+  readonly #ready: Promise<void>;
+  #channel: LinkChannel | undefined;
+  #closed: AppError | undefined;
+  #otherBytes = 0;
+  #buffers = 0;
+
+  constructor(options: GuestLinkOptions) {
+    this.session = options.session;
+    this.epoch = options.epoch;
+    this.#options = options;
+    this.#registry = new PaneRegistry({
+      retainBytes: options.retainBytes,
+      connection: () => this.connection(),
+      bufferName: () => guestBufferName(this.epoch, (this.#buffers += 1)),
+      onListenerError: options.onListenerError,
+      onRevived: options.onRevived,
+    });
+    const { windows, panesOf, isThere, onMoved, isOnlyReader } = options;
+    const mayBeUnread = (): readonly PaneId[] => (isOnlyReader() ? windows().flatMap(panesOf) : []);
+    const onHole = (panes: readonly PaneId[]): void => {
+      for (const pane of panes) this.declarePaused(pane);
+    };
+    this.#outputs = new OutputWatch({ windows, panesOf, isThere, onMoved, mayBeUnread, onHole });
+    this.#registry.beginEpoch(options.epoch, new AppError("INTERNAL_ERROR", "nothing was open"));
+    this.#ready = this.#open();
+    // Whoever waits for it is told; nobody else has to be.
+    this.#ready.catch(() => undefined);
+  }
+
+  get panes(): readonly PaneId[] {
+    return [...this.#sources.keys()];
+  }
+
+  get isClosed(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  counters(): ServerCounters {
+    return this.#registry.counters();
+  }
+
+  /** @throws AppError CONNECTION_LOST before it is attached and after it was lost. */
+  connection(): ControlConnection {
+    if (this.#channel !== undefined && this.#closed === undefined) return this.#channel.connection;
+    throw this.#closed ?? new AppError("CONNECTION_LOST", "tmux is being attached to; try again shortly");
+  }
+
+  /** While it is attached. */
+  get attached(): ControlConnection | undefined {
+    return this.#closed === undefined ? this.#channel?.connection : undefined;
+  }
+
+  carries(pane: PaneId): boolean {
+    return this.#sources.has(pane);
+  }
+
+  /** Begins the pane's stream, if nobody has. */
+  source(pane: PaneId): GuestSource {
+    let source = this.#sources.get(pane);
+    if (source === undefined) {
+      source = new GuestSource(this.#registry.stream(pane), this.#options.clock, this.#options.onIdle);
+      this.#sources.set(pane, source);
+      this.#watched.add(paneNumberOf(pane));
+      this.#options.onIdle();
+    }
+    return source;
+  }
+
+  /** What a capture of the pane needs. @throws AppError CONNECTION_LOST */
+  captureContext(pane: PaneId): CaptureContext {
+    return {
+      pane,
+      connection: this.connection(),
+      stream: this.source(pane).stream,
+      totalOutputBytes: () => this.#registry.totalOutputBytes + this.#otherBytes,
+    };
+  }
+
+  /** Does `work` once the session's output flows, and keeps it flowing meanwhile. @throws AppError CONNECTION_LOST */
+  async use<T>(
+    pane: PaneId,
+    work: (source: GuestSource, registry: PaneRegistry) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const source = this.source(pane);
+    const release = source.hold();
+    try {
+      await orAborted(this.#ready, signal);
+      if (this.#sources.get(pane) !== source) throw new AppError("CONNECTION_LOST", `pane ${pane} moved; try again`);
+      return await work(source, this.#registry);
+    } finally {
+      release();
+    }
+  }
+
+  takeEscaped(paneNumber: number, line: Uint8Array, from: number, to: number): void {
+    this.#outputs.heard(paneNumber);
+    if (this.#watched.has(paneNumber)) this.#registry.takeEscaped(paneNumber, line, from, to);
+    else this.#otherBytes += to - from;
+  }
+
+  announce(): void {
+    this.#registry.announce();
+  }
+
+  noticed(notification: Notification): void {
+    this.#outputs.noticed(notification);
+  }
+
+  /** All that its panes have written until then has been heard. */
+  get heardUntilSec(): number {
+    return this.#outputs.sinceSec;
+  }
+
+  /** Asks what has become of its connection. */
+  beat(): void {
+    if (this.attached !== undefined) this.#checker?.beat(this.#options.clock.nowMs(), this.#checkup);
+  }
+
+  /** Asks whether all panes are heard. @param written see `OutputWatch.look` */
+  lookForSilent(written: WrittenWindows | undefined): void {
+    const connection = this.attached;
+    if (connection !== undefined) this.#outputs.look(connection, this.session, written);
+  }
+
+  /** Asks now what has become of its connection. */
+  async check(): Promise<void> {
+    if (this.attached !== undefined) await this.#checker?.check(this.#options.clock, this.#checkup);
+  }
+
+  get #checkup(): Checkup {
+    return clientCheckup(() => [this.session], true);
+  }
+
+  declarePaused(pane: PaneId): void {
+    if (this.#sources.has(pane)) this.#registry.declareHole(pane, "paused");
+  }
+
+  declareExit(pane: PaneId, status: ExitStatus): void {
+    if (this.#sources.has(pane)) this.#registry.declareExit(pane, status);
+  }
+
+  declareAlive(pane: PaneId): void {
+    this.#registry.declareAlive(pane);
+  }
+
+  /** Ends one pane's stream; returns whether somebody had it open. */
+  closePane(pane: PaneId, error?: AppError): boolean {
+    const isHeld = this.#sources.get(pane)?.isHeld === true;
+    this.#sources.delete(pane);
+    this.#watched.delete(paneNumberOf(pane));
+    this.#registry.closePane(pane, error);
+    return isHeld;
+  }
+
+  idleSinceMs(pane: PaneId): number | undefined {
+    return this.#sources.get(pane)?.idleSinceMs;
+  }
+
+  abandonPending(error: AppError): void {
+    this.#channel?.connection.abandonPending(error);
+  }
+
+  /** Ends every stream and leaves the session. Safe to call twice. */
+  close(error: AppError): void {
+    if (this.#closed !== undefined) return;
+    this.#closed = error;
+    const wasReady = this.#channel !== undefined;
+    const wasUsed = [...this.#sources.values()].some((source) => source.isHeld);
+    this.#sources.clear();
+    this.#watched.clear();
+    this.#registry.beginEpoch("", error);
+    this.#abort.abort();
+    this.#channel?.close();
+    this.#options.onClosed(this, { wasUsed, wasReady });
+  }
+
+  async #open(): Promise<void> {
+    try {
+      const channel = await this.#options.open(this, this.#abort.signal);
+      if (this.#closed !== undefined) {
+        channel.close();
+        throw this.#closed;
+      }
+      this.#channel = channel;
+      this.#checker = new ConnectionChecker(channel.connection);
+      this.#outputs.begin();
+    } catch (error) {
+      this.close(toAppError(error));
+      throw this.#closed ?? error;
+    }
+  }
+}
+
+/** The promise, or the signal's reason if that comes first. */
+export function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}

@@ -1,0 +1,42 @@
+/** How a guest begins: which tmux, which socket, how its control clients start, and that it waits for a server. */
+import { localHost } from "../../host/localHost.ts";
+import { paneEnvironment } from "../../ops/environment.ts";
+import { GuestServer, type GuestServerOptions } from "./guestServer.ts";
+import { guestSocketPath } from "../defaultSocket.ts";
+import { GuestTmux } from "./guestTmux.ts";
+import { RealServer } from "../realServer.ts";
+import type { TmuxServer } from "../../tmux/tmuxServer.ts";
+
+/**
+ * Finds the server and lists what is there; when there is none, or no tmux to connect with, waits for it with the state
+ * `connecting`, and calls that need it fail with a reason (`details.reason`: `tmux_not_installed`, `tmux_not_running`).
+ * @throws AppError TMUX_UNAVAILABLE when tmux is too old.
+ */
+export async function startGuestServer(options: GuestServerOptions): Promise<TmuxServer> {
+  const { server, listed } = await openGuestServer(options);
+  await listed;
+  return server;
+}
+
+export interface OpenedGuest {
+  /** `connecting` until it is listed. */
+  readonly server: TmuxServer;
+  /** What is there has been listed, or there was nothing to list; never rejects. */
+  readonly listed: Promise<void>;
+}
+
+/** The same without waiting for tmux, which may be busy. @throws AppError TMUX_UNAVAILABLE when it is too old. */
+export async function openGuestServer(options: GuestServerOptions): Promise<OpenedGuest> {
+  const env = paneEnvironment(options.env);
+  const tmux = options.tmux ?? "tmux";
+  const host = options.host ?? localHost();
+  const program = new GuestTmux(tmux, env, host.clients.run);
+  await program.find();
+  const socketPath =
+    options.socketPath === "default" ? guestSocketPath(options.env, process.getuid?.() ?? 0) : options.socketPath;
+  const { transport } = options;
+  const [open, openLook] = [transport ?? host.clients.open, transport ?? host.clients.openShort];
+  const spawn = { host, open, openLook, tmux, program, env, socketPath };
+  const server = new GuestServer(options, spawn);
+  return { server: new RealServer(server), listed: server.start() };
+}

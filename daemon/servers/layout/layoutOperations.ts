@@ -1,0 +1,272 @@
+/**
+ * Operations on windows and panes of a real tmux: targets are looked up in the inventory, what is wrong is said before
+ * anything is sent, each operation is one line of commands, and it has ended when a listing that was asked for afterwards
+ * has come. New windows reach the hub by its hook, as anybody's do; the hub itself is never a target.
+ */
+import * as build from "../../../protocol/command/layoutCommands.ts";
+import type { PaneTarget, WindowTarget } from "../../../protocol/command/layoutCommands.ts";
+import { renameSession, resizeWindow, setPaneOption, unsetPaneOption } from "../../../protocol/command/build.ts";
+import { decodeMade } from "../../../protocol/command/formats.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
+import type { ControlConnection } from "../../connection/controlConnection.ts";
+import type { LayoutOperation, LayoutResult } from "../../tmux/layout.ts";
+import { requireOption } from "./layoutOptions.ts";
+import {
+  operationError,
+  requireCells,
+  requireLayout,
+  requirePaneSize,
+  requireProgram,
+  requireWindowName,
+  requireWindowSize,
+} from "./layoutRules.ts";
+import { respawnPane } from "./respawn.ts";
+import {
+  paneTarget,
+  requireSession,
+  sessionsOnlyOf,
+  sessionsWith,
+  type TargetHost,
+  windowTarget,
+} from "./layoutTargets.ts";
+import { requireSessionName } from "../sessionRules.ts";
+
+/** What a server of our own and the user's do differently about it. */
+export interface LayoutHost extends TargetHost {
+  /** @throws AppError CONNECTION_LOST */
+  connection(): ControlConnection;
+  /** Resolves after a listing of what is where, and of these windows, that was asked for after this call. */
+  list(windows: readonly WindowId[]): Promise<void>;
+  /** Somebody follows the tree, or nobody does any more. */
+  follow(isFollowed: boolean): void;
+  /** Does what will end these sessions, if any: whatever is ours in them is elsewhere before. Resolves after a listing. */
+  ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void>;
+}
+
+type Of<Kind extends LayoutOperation["kind"]> = Extract<LayoutOperation, { kind: Kind }>;
+
+export async function runOperation(host: LayoutHost, operation: LayoutOperation): Promise<LayoutResult> {
+  try {
+    return await perform(host, operation);
+  } catch (error) {
+    throw operationError(error);
+  }
+}
+
+function perform(host: LayoutHost, operation: LayoutOperation): Promise<LayoutResult> {
+  switch (operation.kind) {
+    case "new-window":
+      return newWindow(host, operation);
+    case "split-window":
+      return splitWindow(host, operation);
+    case "kill-pane":
+      return killPane(host, operation.pane);
+    case "kill-window":
+      return killWindow(host, operation.window);
+    case "rename-window": {
+      requireWindowName(operation.name);
+      const target = windowTarget(host, operation.window);
+      return onWindow(host, target, [build.renameWindow(target, operation.name)]);
+    }
+    case "rename-session":
+      return rename(host, operation);
+    case "select-pane": {
+      const target = paneTarget(host, operation.pane);
+      return onPane(host, target, [build.selectPane(target, operation.direction)]);
+    }
+    case "select-window":
+      return selectWindow(host, operation);
+    case "swap-pane":
+      return swapPane(host, operation);
+    case "move-pane":
+    case "join-pane":
+      return movePane(host, operation);
+    case "break-pane":
+      return breakPane(host, operation);
+    case "resize-pane":
+      return resizePane(host, operation);
+    case "resize-window":
+      return resizeWindowTo(host, operation);
+    case "select-layout":
+      return selectLayout(host, operation);
+    case "respawn-pane":
+      requireProgram(operation);
+      return respawnPane(host, paneTarget(host, operation.pane), operation);
+    case "clear-history": {
+      const target = paneTarget(host, operation.pane);
+      return onPane(host, target, [build.clearHistory(target.pane)]);
+    }
+    case "set-window-option":
+      return setWindowOption(host, operation);
+    case "set-pane-option":
+      return setOptionOfPane(host, operation);
+  }
+}
+
+async function newWindow(host: LayoutHost, operation: Of<"new-window">): Promise<LayoutResult> {
+  const { session, name, after } = operation;
+  requireProgram(operation);
+  if (name !== undefined) requireWindowName(name);
+  requireSession(host, session);
+  const at = after === undefined ? session : windowTarget(host, after, session);
+  return made(host, session, build.newWindow(at, operation));
+}
+
+async function splitWindow(host: LayoutHost, operation: Of<"split-window">): Promise<LayoutResult> {
+  requireProgram(operation);
+  requirePaneSize(operation.size);
+  const target = paneTarget(host, operation.pane);
+  return made(host, target.session, build.splitWindow(target, operation));
+}
+
+/** A program that ends at once takes its pane along: then there is nothing that could be named. */
+async function made(host: LayoutHost, session: SessionId, command: string): Promise<LayoutResult> {
+  const { body } = await host.connection().command(command);
+  const ids = decodeMade(body);
+  if (ids === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not say which pane it made; list the panes");
+  await host.list([ids.window]);
+  if (host.inventory.findPane(ids.pane) === undefined)
+    throw new AppError("TMUX_COMMAND_FAILED", "the pane ended at once; is its program there?");
+  return { session, ...ids };
+}
+
+/**
+ * By tmux's own command, whatever it takes along: somebody may have made another pane or window in this very moment, of
+ * which nothing was said.
+ */
+async function killPane(host: LayoutHost, pane: PaneId): Promise<LayoutResult> {
+  const target = paneTarget(host, pane);
+  const isAlone = host.inventory.panesOf(target.window).length <= 1;
+  const ending = isAlone ? sessionsOnlyOf(host, target.window) : [];
+  await host.ending(ending, () => host.connection().command(build.killPane(pane), "none"));
+  if (ending.length === 0) await host.list([target.window]);
+  return { session: target.session };
+}
+
+async function killWindow(host: LayoutHost, window: WindowId): Promise<LayoutResult> {
+  const target = windowTarget(host, window);
+  const ending = sessionsOnlyOf(host, window);
+  await host.ending(ending, () => host.connection().command(build.killWindow(target), "none"));
+  return { session: target.session };
+}
+
+async function rename(host: LayoutHost, { session, name }: Of<"rename-session">): Promise<LayoutResult> {
+  requireSessionName(name);
+  requireSession(host, session);
+  const other = host.inventory.findSession(name);
+  if (other !== undefined && other.id !== session) throw new AppError("ALREADY_EXISTS", `duplicate session: ${name}`);
+  await host.connection().command(renameSession(session, name), "none");
+  await host.list([]);
+  return { session };
+}
+
+async function selectWindow(host: LayoutHost, { window, session }: Of<"select-window">): Promise<LayoutResult> {
+  const target = windowTarget(host, window, session);
+  const sessions = session === undefined ? sessionsWith(host, window) : [session];
+  await host.connection().group(sessions.map((id) => build.selectWindow({ session: id, window })));
+  await host.list([]);
+  return { session: target.session, window };
+}
+
+async function swapPane(host: LayoutHost, operation: Of<"swap-pane">): Promise<LayoutResult> {
+  const [one, other] = [paneTarget(host, operation.pane), paneTarget(host, operation.with)];
+  await host.connection().command(build.swapPane(one, other, operation.detached), "none");
+  await host.list([one.window, other.window]);
+  return { session: other.session, window: other.window, pane: one.pane };
+}
+
+async function movePane(host: LayoutHost, operation: Of<"move-pane" | "join-pane">): Promise<LayoutResult> {
+  requirePaneSize(operation.size);
+  const [from, to] = [paneTarget(host, operation.pane), paneTarget(host, operation.to)];
+  if (from.pane === to.pane) throw new AppError("INVALID_ARGUMENT", "a pane cannot be moved to itself");
+  // A session whose only window loses its only pane ends.
+  const isEmptied = from.window !== to.window && host.inventory.panesOf(from.window).length <= 1;
+  const ending = isEmptied ? sessionsOnlyOf(host, from.window) : [];
+  await host.ending(ending, () => host.connection().command(build.joinPane(from, to, operation), "none"));
+  await host.list([from.window, to.window]);
+  return { session: to.session, window: to.window, pane: from.pane };
+}
+
+async function breakPane(host: LayoutHost, operation: Of<"break-pane">): Promise<LayoutResult> {
+  const { name, detached, pane } = operation;
+  if (name !== undefined) requireWindowName(name);
+  const from = paneTarget(host, pane);
+  const session = operation.session ?? from.session;
+  requireSession(host, session);
+  const isAlone = host.inventory.panesOf(from.window).length <= 1;
+  // tmux would take the window to another index of its session, or out of it.
+  if (isAlone) throw new AppError("INCONSISTENT_STATE", `${pane} is the only pane of its window already`);
+  const naming = name === undefined ? [] : [build.renameWindow(pane, name)];
+  await host.connection().group([build.breakPane(from, session, detached), ...naming]);
+  await host.list([from.window]);
+  return { session, window: host.inventory.findPane(pane)?.window, pane };
+}
+
+async function resizePane(host: LayoutHost, operation: Of<"resize-pane">): Promise<LayoutResult> {
+  const { cols, rows, direction, cells = 1, zoom } = operation;
+  requirePaneSize(cols);
+  requirePaneSize(rows);
+  requireCells(cells);
+  const asked = [cols !== undefined || rows !== undefined, direction !== undefined, zoom !== undefined];
+  if (asked.filter(Boolean).length !== 1)
+    throw new AppError("INVALID_ARGUMENT", "give a size (cols, rows), a direction with cells, or zoom");
+  const target = paneTarget(host, operation.pane);
+  const window = host.inventory.window(target.window);
+  if (zoom !== undefined) {
+    const isZoomed = window?.zoomed === true;
+    const isThisOne = isZoomed && host.inventory.findPane(target.pane)?.active === true;
+    // tmux only knows how to change it, and that of a window which has a zoomed pane takes that one's zoom away.
+    if (zoom) return onPane(host, target, isThisOne ? [] : Array(isZoomed ? 2 : 1).fill(build.toggleZoom(target)));
+    return onPane(host, target, isThisOne ? [build.toggleZoom(target)] : []);
+  }
+  const command =
+    direction === undefined ? build.resizePane(target, cols, rows) : build.moveBorder(target, direction, cells);
+  return onPane(host, target, [command]);
+}
+
+async function resizeWindowTo(host: LayoutHost, operation: Of<"resize-window">): Promise<LayoutResult> {
+  const { window, cols, rows, automatic } = operation;
+  requireWindowSize(cols, rows);
+  const isSized = cols !== undefined || rows !== undefined;
+  if (isSized === (automatic === true)) throw new AppError("INVALID_ARGUMENT", "give cols or rows, or automatic");
+  const target = windowTarget(host, window);
+  const commands = isSized
+    ? [resizeWindow(window, cols, rows)]
+    : [build.fitWindow(target), build.unsetOwnWindowOption(target, "window-size")];
+  return onWindow(host, target, commands);
+}
+
+async function selectLayout(host: LayoutHost, { window, layout }: Of<"select-layout">): Promise<LayoutResult> {
+  const target = windowTarget(host, window);
+  if (layout === "spread") return onWindow(host, target, [build.spreadLayout(target)]);
+  requireLayout(layout, host.inventory.panesOf(window).length);
+  return onWindow(host, target, [build.selectLayout(target, layout)]);
+}
+
+async function setWindowOption(host: LayoutHost, operation: Of<"set-window-option">): Promise<LayoutResult> {
+  const { window, option, value } = operation;
+  requireOption("window", option, value);
+  const target = windowTarget(host, window);
+  const command =
+    value === null ? build.unsetOwnWindowOption(target, option) : build.setOwnWindowOption(target, option, value);
+  return onWindow(host, target, [command]);
+}
+
+async function setOptionOfPane(host: LayoutHost, operation: Of<"set-pane-option">): Promise<LayoutResult> {
+  const { pane, option, value } = operation;
+  requireOption("pane", option, value);
+  const command = value === null ? unsetPaneOption(pane, option) : setPaneOption(pane, option, value);
+  return onPane(host, paneTarget(host, pane), [command]);
+}
+
+async function onWindow(host: LayoutHost, target: WindowTarget, commands: readonly string[]): Promise<LayoutResult> {
+  if (commands.length > 0) await host.connection().group(commands);
+  await host.list([target.window]);
+  return { session: target.session, window: target.window };
+}
+
+async function onPane(host: LayoutHost, target: PaneTarget, commands: readonly string[]): Promise<LayoutResult> {
+  const { pane } = target;
+  return { ...(await onWindow(host, target, commands)), pane };
+}

@@ -1,0 +1,71 @@
+/**
+ * Options of windows and panes that anybody may be let set: what they take is checked here, none of them runs a command,
+ * holds a format or a style, or changes what other windows do. tmux has the last word: an older one may lack a value.
+ */
+import { AppError } from "../../../protocol/errors.ts";
+
+type Values = readonly string[] | { readonly min: number; readonly max: number; readonly percent?: true };
+
+const FLAG = ["on", "off"] as const;
+/** As far as a size goes anywhere here. */
+const CELLS = { min: 1, max: 1_000 } as const;
+const SHARE = { ...CELLS, percent: true } as const;
+
+const PANE_OPTIONS: Readonly<Record<string, Values>> = {
+  "allow-rename": FLAG,
+  "alternate-screen": FLAG,
+  "remain-on-exit": ["on", "off", "failed"],
+  "scroll-on-clear": FLAG,
+  "synchronize-panes": FLAG,
+};
+
+const WINDOW_OPTIONS: Readonly<Record<string, Values>> = {
+  ...PANE_OPTIONS,
+  "aggressive-resize": FLAG,
+  "automatic-rename": FLAG,
+  "main-pane-height": SHARE,
+  "main-pane-width": SHARE,
+  "mode-keys": ["vi", "emacs"],
+  "monitor-activity": FLAG,
+  "monitor-bell": FLAG,
+  "monitor-silence": { min: 0, max: 86_400 },
+  "other-pane-height": SHARE,
+  "other-pane-width": SHARE,
+  "pane-base-index": { min: 0, max: 65_535 },
+  "pane-border-status": ["off", "top", "bottom"],
+  "window-size": ["largest", "smallest", "manual", "latest"],
+  "wrap-search": FLAG,
+};
+
+/** Their names, for descriptions. */
+export const windowOptionNames = Object.keys(WINDOW_OPTIONS).sort();
+export const paneOptionNames = Object.keys(PANE_OPTIONS).sort();
+
+/** @throws AppError INVALID_ARGUMENT that says what would be right */
+export function requireOption(of: "window" | "pane", option: string, value: string | null): void {
+  const table = of === "window" ? WINDOW_OPTIONS : PANE_OPTIONS;
+  const values = Object.hasOwn(table, option) ? table[option] : undefined;
+  if (values === undefined) {
+    const names = of === "window" ? windowOptionNames : paneOptionNames;
+    throw new AppError(
+      "INVALID_ARGUMENT",
+      `${JSON.stringify(option)} is no ${of} option that can be set here; these can: ${names.join(", ")}`,
+    );
+  }
+  if (value === null || isOneOf(values, value)) return;
+  throw new AppError("INVALID_ARGUMENT", `${option} is ${described(values)}, not ${JSON.stringify(value)}`);
+}
+
+function isOneOf(values: Values, value: string): boolean {
+  if (!("min" in values)) return values.includes(value);
+  const [, digits, percent] = /^(\d{1,5})(%?)$/.exec(value) ?? [];
+  if (digits === undefined) return false;
+  const number = Number(digits);
+  if (percent === "%") return values.percent === true && number >= 1 && number <= 100;
+  return number >= values.min && number <= values.max;
+}
+
+const described = (values: Values): string =>
+  "min" in values
+    ? `${values.min} to ${values.max}${values.percent === true ? ", or 1% to 100%" : ""}`
+    : `one of ${values.join(", ")}`;

@@ -1,0 +1,47 @@
+/** Windows, panes and sessions that an operation names, as the inventory has them, each with its session. */
+import type { PaneTarget, WindowTarget } from "../../../protocol/command/layoutCommands.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
+import type { Inventory } from "../serverInventory.ts";
+import { sessionGone } from "../sessionRules.ts";
+
+export interface TargetHost {
+  readonly inventory: Inventory;
+  /** Before something is said not to exist. @throws AppError CONNECTION_LOST when nothing is known of the server */
+  requireKnown(): void;
+}
+
+export const sessionsWith = ({ inventory }: TargetHost, window: WindowId): readonly SessionId[] =>
+  inventory
+    .sessions()
+    .filter(({ windows }) => windows.includes(window))
+    .map(({ id }) => id);
+
+/** Those that have no other window. */
+export const sessionsOnlyOf = ({ inventory }: TargetHost, window: WindowId): readonly SessionId[] =>
+  inventory
+    .sessions()
+    .filter(({ windows }) => windows.length > 0 && windows.every((other) => other === window))
+    .map(({ id }) => id);
+
+export function requireSession(host: TargetHost, session: SessionId): void {
+  if (host.inventory.session(session) !== undefined) return;
+  host.requireKnown();
+  throw sessionGone(session);
+}
+
+export function windowTarget(host: TargetHost, window: WindowId, of?: SessionId): WindowTarget {
+  const sessions = sessionsWith(host, window);
+  const session = of === undefined ? sessions[0] : sessions.find((id) => id === of);
+  if (session !== undefined) return { session, window };
+  host.requireKnown();
+  const where = of === undefined ? "" : ` in session ${of}`;
+  throw new AppError("NOT_FOUND", `window ${window} does not exist${where}; list the windows again`);
+}
+
+export function paneTarget(host: TargetHost, pane: PaneId): PaneTarget {
+  const window = host.inventory.findPane(pane)?.window;
+  if (window !== undefined) return { ...windowTarget(host, window), pane };
+  host.requireKnown();
+  throw new AppError("NOT_FOUND", `pane ${pane} does not exist; list the panes again`);
+}

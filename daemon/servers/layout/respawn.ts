@@ -1,0 +1,28 @@
+/**
+ * A pane's program is started again in a new pane that takes the old one's place: tmux's own `respawn-pane` can end the
+ * server while a control client has not taken all of the pane's output (docs/tmuxFacts.md 16). The new pane is made in a
+ * window of its own, where there is always room, and the two are swapped; the old one goes with that window.
+ */
+import { killPane, newWindow, type PaneTarget, swapPane } from "../../../protocol/command/layoutCommands.ts";
+import { decodeMade } from "../../../protocol/command/formats.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { LayoutResult, PaneProgram } from "../../tmux/layout.ts";
+import type { LayoutHost } from "./layoutOperations.ts";
+
+/** The same program's options (title, marks, `remain-on-exit` of its own) do not come along. */
+export async function respawnPane(host: LayoutHost, old: PaneTarget, program: PaneProgram): Promise<LayoutResult> {
+  const connection = host.connection();
+  const { session, window, pane } = old;
+  const { body } = await connection.command(newWindow(session, { ...program, detached: true }));
+  const made = decodeMade(body);
+  if (made === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not say which pane it made; list the panes");
+  try {
+    await connection.group([swapPane({ session, ...made }, old, true), killPane(pane)]);
+  } catch (error) {
+    if (!connection.closed) await connection.command(killPane(made.pane), "none").catch(() => undefined);
+    await host.list([window, made.window]);
+    throw error;
+  }
+  await host.list([window, made.window]);
+  return { session, window, pane: made.pane };
+}

@@ -1,0 +1,69 @@
+/**
+ * Tells what changes in a server's tree, once a listing is complete: the tree is compared with the one told before, so each
+ * change is told once and in order, and never before the inventory knows of it. Nothing is compared while nobody listens.
+ */
+import type { ServerTree, TreeEvent } from "../../tmux/layout.ts";
+import { treeChanges, treeOf, TreeParts, type TreeSource } from "./windowTree.ts";
+
+export interface TreeWatchOptions {
+  readonly source: TreeSource;
+  readonly onListenerError: (error: unknown) => void;
+  /** The first listener came, or the last one left. */
+  readonly onFollowed?: ((isFollowed: boolean) => void) | undefined;
+}
+
+export class TreeWatch {
+  readonly #options: TreeWatchOptions;
+  readonly #parts = new TreeParts();
+  #listeners: readonly ((events: readonly TreeEvent[]) => void)[] = [];
+  /** As it was told. */
+  #told: ServerTree | undefined;
+
+  constructor(options: TreeWatchOptions) {
+    this.#options = options;
+  }
+
+  /** What the listeners have been told of; as the inventory has it while nobody listens. */
+  tree(): ServerTree {
+    return this.#told ?? treeOf(this.#options.source, this.#parts);
+  }
+
+  /** Returns the unsubscribe function. */
+  watch(listener: (events: readonly TreeEvent[]) => void): () => void {
+    if (this.#told === undefined) {
+      this.#told = treeOf(this.#options.source, this.#parts);
+      this.#options.onFollowed?.(true);
+    }
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      const left = this.#listeners.filter((other) => other !== listener);
+      if (left.length === this.#listeners.length) return;
+      this.#listeners = left;
+      if (left.length > 0) return;
+      this.#told = undefined;
+      this.#options.onFollowed?.(false);
+    };
+  }
+
+  /** The inventory is complete again. */
+  changed(): void {
+    if (this.#told === undefined) return;
+    const tree = treeOf(this.#options.source, this.#parts);
+    const events = treeChanges(this.#told, tree);
+    if (events.length === 0) return;
+    this.#told = tree;
+    for (const listener of this.#listeners) {
+      try {
+        listener(events);
+      } catch (error) {
+        this.#options.onListenerError(error);
+      }
+    }
+  }
+
+  /** Nobody is told any more. */
+  clear(): void {
+    this.#listeners = [];
+    this.#told = undefined;
+  }
+}

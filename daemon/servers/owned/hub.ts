@@ -1,0 +1,157 @@
+/**
+ * The hub: a hidden session on an owned server into which every window is linked, so that one control client receives
+ * every pane's output (docs/tmuxFacts.md 9, 28–31). Its first window holds the event pane, which keeps the hub from ever
+ * being empty and carries tmux's hooks to us as plain output (fact 33): ids only, and each is confirmed by a listing.
+ * tmux itself takes the hub away when our client goes, however it goes.
+ */
+import { OFF_BY_OTHERS, setHook, setSessionHook } from "../../../protocol/command/build.ts";
+import { STRAY_OPTION } from "../../../protocol/command/formats.ts";
+import type { PaneId, SessionId } from "../../../protocol/ids.ts";
+
+/** No client can name a session so: names begin with a letter or a digit in every contract, and adapters refuse it. */
+export const HUB_PREFIX = "__tmuxwire-";
+
+export const isHubName = (name: string): boolean => name.startsWith(HUB_PREFIX);
+
+/** Printed by the event pane once its terminal is raw: events before that would be echoed and held back. */
+const EVENT_PANE_READY = "ready;";
+
+/** argv of the event pane's program; no shell of the user's is involved. */
+const EVENT_PANE_COMMAND = ["sh", "-c", `stty raw -echo; printf '${EVENT_PANE_READY}'; exec cat`];
+
+/** Options of an owned server, before the first session exists (facts 4, 7, 35). */
+function ownOptions(historyLines: number): readonly (readonly string[])[] {
+  return [
+    ["set-optio", "-s", "exit-empty", "off"],
+    ["set-optio", "-s", "escape-time", "0"],
+    ["set-optio", "-g", "update-environment", ""],
+    ["set-optio", "-g", "history-limit", String(historyLines)],
+    ["set-optio", "-g", "automatic-rename", "off"],
+    ["set-optio", "-g", "status", "off"],
+  ];
+}
+
+/**
+ * The arguments that start the server if need be and attach to a new hub, in one go (fact 7). `ignore-size` keeps our
+ * size from resizing anybody's window (fact 31); `pause-after` bounds what tmux holds for us (fact 13). From its first
+ * moment on the hub goes with its client: a start that fails or is killed leaves none behind.
+ */
+export function attachArguments(
+  hubName: string,
+  historyLines: number,
+  pauseAfterSec: number,
+  serverOptions: Readonly<Record<string, string>>,
+): readonly string[] {
+  const flags = `ignore-size,pause-after=${pauseAfterSec}`;
+  const attach = ["new-sessio", "-s", hubName, "-x", "80", "-y", "24", "-f", flags, ...EVENT_PANE_COMMAND];
+  const leave = ["set-hoo", "-t", `=${hubName}:`, "client-detached", leaveCommand(`=${hubName}`)];
+  // `-q`: an option that only later versions have is no error.
+  const further = Object.entries(serverOptions).map(([option, value]) => ["set-optio", "-sq", option, value]);
+  return [["start-serve"], ...ownOptions(historyLines), ...further, attach, leave].flatMap((words, index) =>
+    index === 0 ? words : [";", ...words],
+  );
+}
+
+/** A server that nobody needs any more ends with the hub. */
+const leaveCommand = (hub: string): string => `set-optio -s exit-empty on ; kill-sessio -t '${hub}'`;
+
+/** Says that a pane's title change has been told; its value is the index of the hook that told it. */
+export const TITLE_OPTION = "@tmuxwire_title";
+
+/**
+ * The hooks of one hub. `hookIndex` is this daemon's own place in the hook arrays, so that taking the hub away never
+ * takes another daemon's hooks along. A hook must never fail: its error would be shown to the next person who attaches.
+ */
+export function hubHooks(hubName: string, hub: SessionId, eventPane: PaneId, hookIndex: number): readonly string[] {
+  const [linked, died, refreshed] = hookNames(hookIndex);
+  const inHub = `#{m:*${hubName}*,#{window_linked_sessions_list}}`;
+  // One whose only place is the hub was made there by somebody: it is not one whose session has ended.
+  const isStray = `#{&&:#{==:#{hook_session_name},${hubName}},#{==:#{window_linked_sessions},1}}`;
+  // What another daemon keeps in its own hub is none of ours.
+  const ofHub = `#{m:${HUB_PREFIX}*,#{hook_session_name}}`;
+  const taken = [...hookNames(hookIndex), titleHookName(hookIndex)].map((hook) => `set-hoo -gu "${hook}" ; `).join("");
+  return [
+    // Whoever makes or links a window, and however: it is in the hub before its first byte is read.
+    setHook(
+      linked,
+      `if-shel -F "${isStray}" "set-optio -w ${STRAY_OPTION} 1" ` +
+        `{ if-shel -F "#{||:${inHub},${ofHub}}" "" "link-windo -d -t =${hubName}:" }`,
+    ),
+    setHook(died, `send-key -t ${eventPane} -l "died;"`),
+    setHook(refreshed, `if-shel -F "${OFF_BY_OTHERS}" { send-key -t ${eventPane} -l "off;" }`),
+    setSessionHook(hub, "client-detached", `${taken}${leaveCommand(hub)}`),
+  ];
+}
+
+/**
+ * For `display-message -p` after the client's state: whether the hub still has its name, and its hooks are there. A person
+ * can take both away, and without them new windows do not reach us.
+ */
+export const hubStateFormat = (hubName: string, hookIndex: number): string =>
+  [`#{==:#{session_name},${hubName}}`, ...hookNames(hookIndex).map((hook) => `#{?#{${hook}},1,0}`)].join(" ");
+
+export const RENAMED = "its session was renamed";
+
+/** @param words what `hubStateFormat` has become */
+export function hubFault(words: readonly string[]): string | undefined {
+  const [isNamed, ...hooks] = words;
+  if (isNamed !== "1") return RENAMED;
+  return hooks.every((hook) => hook === "1") ? undefined : "its hooks were taken away";
+}
+
+const hookNames = (hookIndex: number): readonly [string, string, string] => [
+  `window-linked[${hookIndex}]`,
+  `pane-died[${hookIndex}]`,
+  `after-refresh-client[${hookIndex}]`,
+];
+
+/**
+ * Tells of a pane's title change, once until `TITLE_OPTION` is taken back: a program may change its title a hundred
+ * thousand times a second. tmux before 3.3 has no such hook.
+ */
+export const titleHook = (eventPane: PaneId, hookIndex: number): string =>
+  setHook(
+    titleHookName(hookIndex),
+    `if-shel -F "${titleTold(hookIndex)}" "" { set-optio -p ${TITLE_OPTION} ${hookIndex} ; send-key -t ${eventPane} -l "title;" }`,
+  );
+
+/** A condition: whether this hub has been told of the pane's title since it last looked. */
+export const titleTold = (hookIndex: number): string => `#{==:#{${TITLE_OPTION}},${hookIndex}}`;
+
+const titleHookName = (hookIndex: number): string => `pane-title-changed[${hookIndex}]`;
+
+/**
+ * What the event pane can say. Of which pane is asked afterwards: in a hook only `run-shell` could name it, and that
+ * makes tmux lose what happens in the same moment (notify.c drops it while a hook's command waits).
+ */
+export type PaneEvent = "died" | "off" | "title";
+
+/** Longest event kept. What is longer was not written by our hook. */
+const MAX_EVENT_CHARS = 16;
+
+/** Reads the event pane's output. Anyone inside tmux can write there: an event is only ever a reason to look. */
+export class EventPaneReader {
+  readonly #onReady: () => void;
+  readonly #onEvent: (event: PaneEvent) => void;
+  #carry = "";
+
+  constructor(handlers: { readonly onReady: () => void; readonly onEvent: (event: PaneEvent) => void }) {
+    this.#onReady = handlers.onReady;
+    this.#onEvent = handlers.onEvent;
+  }
+
+  push(bytes: Uint8Array): void {
+    for (const byte of bytes) {
+      if (byte !== 59) {
+        if (this.#carry.length <= MAX_EVENT_CHARS) this.#carry += String.fromCharCode(byte);
+        continue;
+      }
+      const event = `${this.#carry};`;
+      this.#carry = "";
+      if (event === EVENT_PANE_READY) this.#onReady();
+      else if (event === "died;") this.#onEvent("died");
+      else if (event === "off;") this.#onEvent("off");
+      else if (event === "title;") this.#onEvent("title");
+    }
+  }
+}

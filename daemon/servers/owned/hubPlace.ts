@@ -1,0 +1,67 @@
+/**
+ * A command typed in a pane without a target acts on the session with the newest activity of those that show the pane
+ * (docs/tmuxFacts.md 54), and attaching makes that the hub. So every other session is made newer again, in the order in
+ * which they were used, before the hub is used for anything: by a client that goes through them and leaves. It is on its
+ * way out already when it comes to them, so that none is attached for a moment: no program gets a focus event, no window
+ * another size. All its commands are on its command line: it ends by itself, whatever becomes of us.
+ */
+import { listSessions, switchClient } from "../../../protocol/command/build.ts";
+import { lines } from "../../../protocol/command/formats.ts";
+import { isSessionId, type SessionId } from "../../../protocol/ids.ts";
+import { GUEST_ATTACH_WITHIN_MS } from "../../../protocol/limits.ts";
+import type { ControlConnection } from "../../connection/controlConnection.ts";
+import type { OpenTransport, TransportOptions } from "../../host/transport.ts";
+import type { Clock } from "../../time/clock.ts";
+
+/** How a client on this server is started, up to its first command. */
+export type ClientSpawn = Omit<TransportOptions, "onData" | "onClose">;
+
+export interface HubPlaceOptions {
+  readonly connection: ControlConnection;
+  readonly clock: Clock;
+  readonly hub: SessionId;
+  readonly open: OpenTransport;
+  readonly spawn: ClientSpawn;
+}
+
+/** tmux takes 16 KB of command line from a client; of more sessions than this the ones used last are enough. */
+const MAX_SESSIONS = 300;
+
+/** Hubs have no place among people's sessions. Seconds and ids only. */
+const USED_FORMAT = "#{session_activity} #{session_id} #{m:__tmuxwire-*,#{session_name}}";
+
+/** Resolves when the hub is behind every session that was there before it. */
+export async function putHubLast({ connection, clock, hub, open, spawn }: HubPlaceOptions): Promise<void> {
+  const sessions = sessionsByUse((await connection.command(listSessions(USED_FORMAT))).body);
+  if (sessions.length === 0) return;
+  const command = goThrough(hub, sessions.slice(-MAX_SESSIONS));
+  await new Promise<void>((resolve) => {
+    const transport = open({
+      ...spawn,
+      args: [...spawn.args, ...command],
+      onData: () => undefined,
+      onClose: () => {
+        timer.cancel();
+        resolve();
+      },
+    });
+    const timer = clock.callAt(clock.nowMs() + GUEST_ATTACH_WITHIN_MS, () => transport.close());
+  });
+}
+
+/** The one used last is the last; of one second the youngest. */
+export function sessionsByUse(body: Uint8Array): readonly SessionId[] {
+  return lines(body)
+    .flatMap((line) => {
+      const [used, session = "", isHub] = line.split(" ");
+      return isSessionId(session) && isHub === "0" ? [{ session, usedSec: Number(used) }] : [];
+    })
+    .sort((a, b) => a.usedSec - b.usedSec || Number(a.session.slice(1)) - Number(b.session.slice(1)))
+    .map(({ session }) => session);
+}
+
+/** `if-shell` keeps the failure of one, whose session has just ended, from being the end of all. */
+const goThrough = (hub: SessionId, sessions: readonly SessionId[]): readonly string[] => {
+  const visits = sessions.flatMap((session) => [";", "if-shel", "-F", "1", switchClient(session)]);
+  return ["attach-sessio", "-E", "-t", hub, "-f", "ignore-size,no-output", ";", "detach-clien", ...visits];
+};

@@ -1,0 +1,207 @@
+/**
+ * Makes a fresh connection's hub complete: who and where we are, one daemon per server, hooks, every existing window
+ * linked, the event pane listening. Everything here is done again for each connection.
+ */
+import {
+  killSession,
+  linkWindow,
+  listAllWindows,
+  listSessions,
+  unsetEnvironment,
+} from "../../../protocol/command/build.ts";
+import {
+  decodeSessionRows,
+  decodeWindowLinks,
+  type ServerIdentity,
+  type SessionRow,
+  sessionRowsFormat,
+  WINDOW_LINKS_FORMAT,
+} from "../../../protocol/command/formats.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { PaneId, SessionId } from "../../../protocol/ids.ts";
+import type { ControlConnection } from "../../connection/controlConnection.ts";
+import { introduce } from "../../connection/tmuxFeatures.ts";
+import type { Host } from "../../host/host.ts";
+import type { OpenTransport } from "../../host/transport.ts";
+import type { OutputSource } from "../../tmux/outputSource.ts";
+import type { Clock } from "../../time/clock.ts";
+import { endClient, isOrphan, type OurClient, ourClients } from "../orphanedClients.ts";
+import { withSetting } from "../socketPath.ts";
+import { type ClientSpawn, putHubLast } from "./hubPlace.ts";
+import { EventPaneReader, hubHooks, isHubName, type PaneEvent, titleHook } from "./hub.ts";
+
+/** A daemon that was killed takes this long to leave at most: its client is told by the kernel (docs/tmuxFacts.md 3). */
+const OTHER_HUB_LEAVES_WITHIN_MS = 2_000;
+const LOOK_AGAIN_MS = 25;
+/** `stty` and `cat` in the event pane; a machine that needs longer is not going to work. */
+const EVENT_PANE_WITHIN_MS = 10_000;
+/**
+ * tmux leaves output processing on in the terminal of a `-CC` client (client.c `client_main`): the kernel then turns each
+ * LF into CR LF, a line at a time, which adds half to what a long capture takes. On pipes it has no effect. The one
+ * process besides the event pane that a connection costs, and tmux starts it.
+ */
+const RAW_TERMINAL = `run-shel 'test -c "#{client_tty}" && stty -opost <"#{client_tty}"; true'`;
+/** Window links per round of commands. */
+const LINKS_AT_ONCE = 200;
+
+export interface AttachedHub extends ServerIdentity {
+  readonly connection: ControlConnection;
+  readonly name: string;
+  /** This hub's place in the hook arrays. */
+  readonly hookIndex: number;
+}
+
+export interface HubStartupOptions {
+  readonly connection: ControlConnection;
+  readonly host: Host;
+  readonly clock: Clock;
+  readonly hubName: string;
+  /** The stream of a pane of this connection. */
+  readonly output: (pane: PaneId) => OutputSource;
+  readonly onPaneEvent: (event: PaneEvent) => void;
+  /** Looks at who answers before anything else is asked. @throws AppError */
+  readonly requireOwn: (identity: ServerIdentity) => void;
+  /** Variables that new panes must not get. */
+  readonly unset: readonly string[];
+  /** For a client that does not stay. */
+  readonly openShort: OpenTransport;
+  readonly spawnShort: ClientSpawn;
+  /** What the socket's path is called where the user sets it. */
+  readonly setting?: string | undefined;
+}
+
+/** @throws AppError INCONSISTENT_STATE when another daemon holds the server, TMUX_UNAVAILABLE, CONNECTION_LOST */
+export async function prepareHub(options: HubStartupOptions): Promise<AttachedHub> {
+  const { connection, hubName } = options;
+  const identity = await introduce(connection);
+  if (identity === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not say who it is");
+  options.requireOwn(identity);
+  const eventPaneReady = listenToEventPane(options, identity.pane);
+  // Whoever fails first is told; the other must not become an unhandled rejection.
+  eventPaneReady.catch(() => undefined);
+  await removeOldHubs(options, identity.session);
+  await unsetVariables(options);
+  const hookIndex = 1_000 + Math.floor(Math.random() * 1_000_000);
+  await connection.group(hubHooks(hubName, identity.session, identity.pane, hookIndex));
+  await connection.command(titleHook(identity.pane, hookIndex), "none").catch(ignoreCommandFailure);
+  await linkExistingWindows(connection, identity);
+  await connection.command(RAW_TERMINAL, "none").catch(ignoreCommandFailure);
+  const { clock, openShort, spawnShort } = options;
+  await putHubLast({ connection, clock, hub: identity.session, open: openShort, spawn: spawnShort });
+  await eventPaneReady;
+  return { ...identity, connection, name: hubName, hookIndex };
+}
+
+function listenToEventPane(options: HubStartupOptions, pane: PaneId): Promise<void> {
+  const source = options.output(pane);
+  return new Promise((resolve, reject) => {
+    const timer = options.clock.callAt(options.clock.nowMs() + EVENT_PANE_WITHIN_MS, () =>
+      reject(new AppError("TMUX_UNAVAILABLE", "the event pane did not start: are sh, stty and cat on PATH?")),
+    );
+    const reader = new EventPaneReader({
+      onReady: () => {
+        timer.cancel();
+        resolve();
+      },
+      onEvent: options.onPaneEvent,
+    });
+    let readSeq = 0;
+    const readOn = (): void => {
+      for (;;) {
+        const slice = source.read(readSeq);
+        if (slice.kind === "end") return;
+        if (slice.kind === "gap") readSeq = slice.gap.to;
+        else {
+          readSeq = slice.to;
+          reader.push(slice.bytes);
+        }
+      }
+    };
+    source.subscribe({
+      advanced: readOn,
+      gap: readOn,
+      exited: () => undefined,
+      closed: (error) => {
+        timer.cancel();
+        reject(error);
+      },
+    });
+    readOn();
+  });
+}
+
+/**
+ * Hubs of daemons that are gone are taken away; one that is held, and is older than ours, tells that another daemon is at
+ * work here. Of two that start together the later one yields.
+ */
+async function removeOldHubs(
+  { connection, host, clock, hubName, setting }: HubStartupOptions,
+  own: SessionId,
+): Promise<void> {
+  const deadlineMs = clock.nowMs() + OTHER_HUB_LEAVES_WITHIN_MS;
+  for (;;) {
+    const others = (await listHubs(connection)).filter((row) => row.name !== hubName);
+    for (const row of others.filter((other) => other.attached === 0)) {
+      // It may be going by itself at this moment.
+      await connection.command(killSession(row.session), "none").catch(ignoreCommandFailure);
+    }
+    const older = others.filter((row) => row.attached > 0 && ageOf(row.session) < ageOf(own)).map((row) => row.session);
+    if (older.length === 0) return;
+    const holders = (await ourClients(connection, host)).filter(({ session }) => older.includes(session));
+    // The hub goes with its client.
+    for (const client of holders) if (isOrphan(client)) endClient(client, host);
+    if (clock.nowMs() >= deadlineMs) throw heldBy(holders, setting);
+    await new Promise<void>((resolve) => clock.callAt(clock.nowMs() + LOOK_AGAIN_MS, resolve));
+  }
+}
+
+/** A server that somebody else made gives its maker's environment to every pane (docs/tmuxFacts.md 35). */
+async function unsetVariables({ connection, unset }: HubStartupOptions): Promise<void> {
+  if (unset.length === 0) return;
+  const { body, nonce } = await connection.foreign((text) => listSessions(sessionRowsFormat(text)));
+  const sessions = [undefined, ...decodeSessionRows(body, nonce).map((row) => row.session)];
+  const commands = sessions.flatMap((session) => unset.map((name) => unsetEnvironment(name, session)));
+  // A session may be going at this moment.
+  await Promise.all(commands.map((command) => connection.command(command, "none").catch(ignoreCommandFailure)));
+}
+
+function heldBy(holders: readonly OurClient[], setting: string | undefined): AppError {
+  const daemon = holders.find((client) => typeof client.daemon === "number")?.daemon;
+  const client = holders[0];
+  const who =
+    daemon !== undefined
+      ? ` (process ${daemon})`
+      : client !== undefined
+        ? ` (its tmux client is process ${client.pid})`
+        : "";
+  return new AppError(
+    "INCONSISTENT_STATE",
+    `another tmuxwire daemon${who} holds this tmux server: stop it, or choose another socket path${withSetting(setting)}`,
+  );
+}
+
+/** tmux numbers sessions in the order in which they are made. */
+const ageOf = (session: SessionId): number => Number(session.slice(1));
+
+async function listHubs(connection: ControlConnection): Promise<readonly SessionRow[]> {
+  const { body, nonce } = await connection.foreign((text) => listSessions(sessionRowsFormat(text)));
+  return decodeSessionRows(body, nonce).filter((row) => isHubName(row.name));
+}
+
+async function linkExistingWindows(connection: ControlConnection, hub: ServerIdentity): Promise<void> {
+  const { body } = await connection.command(listAllWindows(WINDOW_LINKS_FORMAT));
+  const links = decodeWindowLinks(body);
+  const linked = new Set(links.filter((link) => link.session === hub.session).map((link) => link.window));
+  const missing = [...new Set(links.map((link) => link.window))].filter((window) => !linked.has(window));
+  for (let at = 0; at < missing.length; at += LINKS_AT_ONCE) {
+    await Promise.all(
+      missing
+        .slice(at, at + LINKS_AT_ONCE)
+        .map((window) => connection.command(linkWindow(window, hub.session), "none").catch(ignoreCommandFailure)),
+    );
+  }
+}
+
+function ignoreCommandFailure(error: unknown): void {
+  if (!(error instanceof AppError && error.code === "TMUX_COMMAND_FAILED")) throw error;
+}

@@ -1,0 +1,58 @@
+/**
+ * Keeps the hub's windows equal to everybody's. A window whose only place is the hub has lost its session: tmux would have
+ * ended it (docs/tmuxFacts.md 30). One that somebody made in the hub, of which nobody knows, is given to the session that was
+ * used last (54). One that is in a session but not in the hub was taken out of it by somebody: without
+ * the hub we would not hear of it.
+ */
+import {
+  linkWindow,
+  turnPaneOff,
+  turnPanesOn,
+  unlinkWindow,
+  unsetWindowOption,
+} from "../../../protocol/command/build.ts";
+import { type SessionRow, STRAY_OPTION, type WindowLink } from "../../../protocol/command/formats.ts";
+import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
+import type { AttachedHub } from "./hubStartup.ts";
+
+export interface HubSweep {
+  readonly hub: AttachedHub;
+  /** Hubs, ours and those of daemons that are going. */
+  readonly hubs: ReadonlySet<SessionId>;
+  /** The session that was used last, none of the hubs. */
+  readonly home: SessionId | undefined;
+  /** Every window of every session, the hubs' among them. */
+  readonly links: readonly WindowLink[];
+  readonly panesOf: (window: WindowId) => readonly PaneId[];
+}
+
+export function sweepHub({ hub, hubs, home, links, panesOf }: HubSweep): void {
+  const inHub = new Set(links.filter((link) => link.session === hub.session).map((link) => link.window));
+  const strays = new Set(links.filter((link) => link.stray).map((link) => link.window));
+  const elsewhere = new Set(links.filter((link) => link.session !== hub.session).map((link) => link.window));
+  const ignore = (): void => undefined;
+  for (const window of inHub) {
+    if (window === hub.window || elsewhere.has(window)) continue;
+    if (strays.has(window)) {
+      // Without any session it waits for one: there is nowhere to show it.
+      if (home !== undefined)
+        hub.connection.sendGroup([linkWindow(window, home), unsetWindowOption(window, STRAY_OPTION)], ignore);
+      continue;
+    }
+    // A live window is not unlinked while its output may be on its way to us (docs/tmuxFacts.md 16).
+    const silence = panesOf(window).map(turnPaneOff);
+    hub.connection.sendGroup([...silence, unlinkWindow(window, hub.session)], ignore);
+  }
+  for (const { session, window } of links) {
+    if (hubs.has(session) || inHub.has(window)) continue;
+    inHub.add(window);
+    const listen = turnPanesOn(panesOf(window));
+    hub.connection.sendGroup([linkWindow(window, hub.session), ...listen], ignore);
+  }
+}
+
+/** Of those used in one second the youngest. */
+export function lastUsed(rows: readonly SessionRow[]): SessionId | undefined {
+  const ageOf = ({ session }: SessionRow): number => Number(session.slice(1));
+  return [...rows].sort((a, b) => b.usedSec - a.usedSec || ageOf(b) - ageOf(a))[0]?.session;
+}

@@ -1,0 +1,310 @@
+/**
+ * Keeps an owned server's inventory true, and tells of what changes: tmux's notifications and the event pane say that
+ * something happened, a listing says what. A change reaches the panes' streams first, then whoever subscribed.
+ */
+import { AppError } from "../../../protocol/errors.ts";
+import type { Notification } from "../../../protocol/control/notifications.ts";
+import { continuePane, listPanesWhere, unsetPaneOption } from "../../../protocol/command/build.ts";
+import {
+  DEAD_PANES_FORMAT,
+  decodeDeadPanes,
+  decodePaneIds,
+  type PaneRow,
+  type DeadPane,
+  identityText,
+  type ServerIdentity,
+  type SessionRow,
+  type WindowLink,
+} from "../../../protocol/command/formats.ts";
+import type { PaneId, WindowId } from "../../../protocol/ids.ts";
+import type { Checkup } from "../../connection/checkup.ts";
+import type { ControlConnection } from "../../connection/controlConnection.ts";
+import type { Host } from "../../host/host.ts";
+import { AskOnce } from "../../time/askOnce.ts";
+import type { Clock } from "../../time/clock.ts";
+import { ExitSettler } from "../exitSettler.ts";
+import { TtyWatch } from "../ttyWatch.ts";
+import { isHubName, type PaneEvent, TITLE_OPTION, titleTold } from "./hub.ts";
+import { HubGuard } from "./hubGuard.ts";
+import type { AttachedHub } from "./hubStartup.ts";
+import { lastUsed, sweepHub } from "./hubSweep.ts";
+import { Inventory } from "../serverInventory.ts";
+import { InventoryRefresher } from "../inventoryRefresher.ts";
+import type { PaneRegistry } from "../paneRegistry.ts";
+import { lookForEnd } from "../serverEnd.ts";
+import type { ServerListeners } from "../serverListeners.ts";
+import { TitleWatch } from "./titleWatch.ts";
+import type { ServerEvent } from "../../tmux/tmuxServer.ts";
+
+export interface InventoryKeeperOptions {
+  readonly host: Host;
+  readonly clock: Clock;
+  readonly panes: PaneRegistry;
+  /** @throws AppError CONNECTION_LOST while there is none. */
+  readonly connection: () => ControlConnection;
+  readonly listeners: ServerListeners;
+  /** A listing is complete, or everything is gone. */
+  readonly onComplete: () => void;
+  readonly log: ((event: string, fields: object) => void) | undefined;
+}
+
+export class InventoryKeeper {
+  readonly inventory: Inventory;
+  readonly #options: InventoryKeeperOptions;
+  readonly #refresher: InventoryRefresher;
+  readonly #titles: TitleWatch;
+  readonly #dead: AskOnce;
+  readonly #settler: ExitSettler;
+  readonly #ttys: TtyWatch;
+  readonly #guard: HubGuard;
+  #hub: AttachedHub | undefined;
+  #identity: ServerIdentity | undefined;
+
+  constructor(options: InventoryKeeperOptions) {
+    this.#options = options;
+    const { processes } = options.host;
+    this.inventory = new Inventory(processes);
+    const onError = (error: unknown): void => this.#listingFailed(error);
+    this.#refresher = new InventoryRefresher({
+      connection: () => this.#hub?.connection ?? options.connection(),
+      onTopology: (rows, links) => this.#applyTopology(rows, links),
+      onPanes: (rows) => this.#applyPanes(rows),
+      strays: () => [...this.inventory.strays(), ...this.#unknownStreams()],
+      onPlaces: (asked, places) => {
+        const { events, windows } = this.inventory.applyPlaces(asked, places);
+        this.emit(events);
+        for (const pane of asked) if (!places.has(pane)) options.panes.closePane(pane);
+        return windows;
+      },
+      onComplete: options.onComplete,
+      onError,
+    });
+    const titles = new AskOnce(
+      async () => this.#titlesChanged(await this.#panesWhere(titleTold(this.requireHub().hookIndex))),
+      onError,
+    );
+    this.#titles = new TitleWatch({ clock: options.clock, look: () => titles.soon() });
+    this.#dead = new AskOnce(async () => {
+      const listing = listPanesWhere("#{pane_dead}", DEAD_PANES_FORMAT);
+      this.#foundDead(decodeDeadPanes((await this.requireHub().connection.command(listing)).body));
+    }, onError);
+    this.#settler = new ExitSettler({
+      clock: options.clock,
+      processes,
+      serverPid: () => (this.#hub === undefined ? undefined : this.#identity?.pid),
+      look: () => this.#dead.soon(),
+    });
+    const { panes, log } = options;
+    const onMoved = (): void => this.#refresher.topologyChanged();
+    this.#guard = new HubGuard({ inventory: this.inventory, panes, log, hub: () => this.#hub, onMoved });
+    // The hook that tells of a death comes with the signal that tmux can miss, and can get lost itself; a terminal goes.
+    this.#ttys = new TtyWatch({
+      clock: options.clock,
+      terminals: options.host.terminals,
+      onlyGone: true,
+      look: () => {
+        if (this.#hub !== undefined) this.#settler.look();
+      },
+    });
+  }
+
+  /** See `ServerStatus`. */
+  get identity(): string | undefined {
+    return this.#identity === undefined ? undefined : identityText(this.#identity);
+  }
+
+  /** The server's process, as far as is known. */
+  get serverPid(): number | undefined {
+    return this.#identity?.pid;
+  }
+
+  /** A connection is ready to be asked: lists everything on it. */
+  async attached(hub: AttachedHub): Promise<void> {
+    const known = this.#identity;
+    // Another server, or none before: every id means something else now (docs/tmuxFacts.md 8).
+    if (known?.pid !== hub.pid || known.startSec !== hub.startSec) {
+      this.emit(this.inventory.clear());
+      // The same ids come again for other things.
+      this.#options.onComplete();
+    }
+    this.#identity = hub;
+    this.#hub = hub;
+    this.inventory.features = hub.connection.features;
+    await this.#refresher.refreshAll();
+    this.#guard.begin();
+  }
+
+  /**
+   * The connection has gone; what was known stays known until the next one. If the server has gone with it, all that was
+   * in it has, and that is told before there is another server.
+   */
+  detached(lost: AppError, socketPath: string): void {
+    if (this.#hub === undefined) return;
+    this.#hub = undefined;
+    this.#titles.clear();
+    this.#settler.clear();
+    const { clock, onComplete } = this.#options;
+    lookForEnd({
+      host: this.#options.host,
+      clock,
+      lost,
+      socketPath,
+      pid: this.#identity?.pid,
+      onEnded: () => {
+        if (this.#hub !== undefined) return;
+        this.#identity = undefined;
+        this.emit(this.inventory.clear());
+        onComplete();
+      },
+    });
+  }
+
+  close(): void {
+    this.#ttys.close();
+    this.#settler.clear();
+  }
+
+  /** @throws AppError CONNECTION_LOST */
+  requireHub(): AttachedHub {
+    if (this.#hub !== undefined) return this.#hub;
+    throw new AppError("CONNECTION_LOST", "there is no connection to tmux at the moment; try again shortly");
+  }
+
+  /** Resolves after a listing, with these windows in it, that was asked for after this call. */
+  list(windows: readonly WindowId[] = []): Promise<void> {
+    return this.#refresher.list(windows);
+  }
+
+  /** Asks for what failed while tmux did not answer. */
+  resume(): void {
+    this.#refresher.resume();
+  }
+
+  /** A hook can be missed (see `PaneEvent`): dead panes are looked for now and then, on a connection that is alive. */
+  beat(): void {
+    this.#dead.soon();
+    if (this.#hub !== undefined) this.#guard.beat(this.#hub);
+  }
+
+  /** What a beat asks of our client. @throws AppError CONNECTION_LOST */
+  checkup(): Checkup {
+    return this.#guard.checkup(this.requireHub());
+  }
+
+  /** A pane's output came. On the path of output. */
+  heard(paneNumber: number): void {
+    this.#guard.heard(paneNumber);
+  }
+
+  paneEvent(event: PaneEvent): void {
+    if (event === "title") this.#titles.changed();
+    else if (event === "off") this.#guard.turnedOff();
+    else this.#settler.look();
+  }
+
+  paneChanged(pane: PaneId): void {
+    const window = this.inventory.findPane(pane)?.window;
+    if (window === undefined) this.#refresher.unknownPaneChanged(pane);
+    else this.#refresher.windowChanged(window);
+  }
+
+  notified(notification: Notification): void {
+    this.#guard.noticed(notification);
+    switch (notification.kind) {
+      case "sessions-changed":
+      case "session-renamed":
+      case "session-window-changed":
+      case "client-session-changed":
+      // Another hub goes with its client, and what a hook does is not announced.
+      case "client-detached":
+      case "window-add":
+      case "window-close":
+        this.#refresher.topologyChanged();
+        return;
+      case "subscription-changed":
+        if (this.inventory.features.tellsPaneChanges) this.#refresher.topologyChanged();
+        else this.#refresher.everythingChanged();
+        return;
+      case "layout-change":
+      case "window-renamed":
+      case "window-pane-changed":
+        this.#refresher.windowChanged(notification.window);
+        return;
+      case "pause":
+        this.#options.panes.declareHole(notification.pane, "paused");
+        this.#hub?.connection.send(continuePane(notification.pane), "none", () => undefined);
+        return;
+      case "session-changed":
+      case "pane-mode-changed":
+      case "continue":
+      case "exit":
+      case "other":
+        return;
+    }
+  }
+
+  emit(events: readonly ServerEvent[]): void {
+    const { panes, listeners } = this.#options;
+    for (const event of events) {
+      if (event.kind === "pane-exited") panes.declareExit(event.pane, event.status);
+      if (event.kind === "pane-closed") panes.closePane(event.pane);
+      listeners.tell(event);
+    }
+  }
+
+  #applyTopology(rows: readonly SessionRow[], links: readonly WindowLink[]): readonly WindowId[] {
+    const hub = this.requireHub();
+    if (!links.some((link) => link.session === hub.session && link.window === hub.window)) {
+      hub.connection.close(new AppError("CONNECTION_LOST", "the event pane was closed; reconnecting"));
+      return [];
+    }
+    const hubs = new Set(rows.filter((row) => isHubName(row.name)).map((row) => row.session));
+    this.#guard.listed(links);
+    // Before the listing is applied: the panes of windows that are no longer in a session are still known.
+    const people = rows.filter((row) => !hubs.has(row.session));
+    const home = lastUsed(people);
+    sweepHub({ hub, hubs, home, links, panesOf: (window) => this.inventory.panesOf(window) });
+    const { events, unknownWindows } = this.inventory.applyTopology(
+      people,
+      links.filter((link) => !hubs.has(link.session)),
+    );
+    this.emit(events);
+    return unknownWindows;
+  }
+
+  #applyPanes(rows: readonly PaneRow[]): void {
+    this.emit(this.inventory.applyPanes(rows));
+    for (const row of rows) if (!row.dead) this.#options.panes.declareAlive(row.pane);
+    const unsettled = rows.filter((row) => row.dead && this.inventory.exitOf(row) === undefined);
+    if (unsettled.length > 0) this.#settler.found(unsettled.length);
+  }
+
+  /** Panes that wrote something and went before any listing met them. */
+  #unknownStreams(): readonly PaneId[] {
+    const own = this.#hub?.pane;
+    return this.#options.panes.streamed().filter((pane) => pane !== own && this.inventory.findPane(pane) === undefined);
+  }
+
+  #foundDead(panes: readonly DeadPane[]): void {
+    const settled = panes.filter((pane) => this.inventory.exitOf(pane) !== undefined);
+    for (const { pane } of settled) if (this.inventory.findPane(pane)?.exit === undefined) this.paneChanged(pane);
+    this.#settler.found(panes.length - settled.length);
+  }
+
+  async #panesWhere(filter: string): Promise<readonly PaneId[]> {
+    return decodePaneIds((await this.requireHub().connection.command(listPanesWhere(filter))).body);
+  }
+
+  #titlesChanged(panes: readonly PaneId[]): void {
+    const connection = this.#hub?.connection;
+    for (const pane of panes) {
+      connection?.send(unsetPaneOption(pane, TITLE_OPTION), "none", () => undefined);
+      this.paneChanged(pane);
+    }
+  }
+
+  #listingFailed(error: unknown): void {
+    if (error instanceof AppError && error.code === "CONNECTION_LOST") return;
+    this.#options.log?.("inventory.failed", { error: String(error) });
+  }
+}

@@ -1,0 +1,300 @@
+/**
+ * A tmux server of our own behind the `TmuxServer` interface: one supervised control connection attached to the hub,
+ * the inventory that its notifications keep true, and every pane's stream and input queue. Everything but start-up and
+ * reconnecting happens on that connection; no operation starts a process.
+ */
+import { resizeWindow } from "../../../protocol/command/build.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { SessionId } from "../../../protocol/ids.ts";
+import { DEFAULT_RING_BYTES, HISTORY_LIMIT_LINES, PAUSE_AFTER_SEC } from "../../../protocol/limits.ts";
+import { ControlConnection } from "../../connection/controlConnection.ts";
+import { createNonce } from "../../connection/framing.ts";
+import { ServerProgram } from "../../connection/serverProgram.ts";
+import { Supervisor } from "../../connection/supervisor.ts";
+import { probeTmuxVersion } from "../../connection/tmuxVersion.ts";
+import type { Host } from "../../host/host.ts";
+import { localHost } from "../../host/localHost.ts";
+import type { OpenTransport } from "../../host/transport.ts";
+import { SECRET_VARIABLES } from "../../ops/environment.ts";
+import type { OutputSource } from "../../tmux/outputSource.ts";
+import { isWaiting } from "../processState.ts";
+import type { PaneStream } from "../../panes/paneStream.ts";
+import type { Clock } from "../../time/clock.ts";
+import { attachArguments, HUB_PREFIX } from "./hub.ts";
+import type { ClientSpawn } from "./hubPlace.ts";
+import { prepareHub } from "./hubStartup.ts";
+import type { Inventory } from "../serverInventory.ts";
+import { InventoryKeeper } from "./inventoryKeeper.ts";
+import { createOwnedSession, killOwnedSession } from "./ownedSessions.ts";
+import { PaneRegistry } from "../paneRegistry.ts";
+import { RealLayout } from "../layout/realLayout.ts";
+import { type PaneInUse, RealServer, type ServerKind } from "../realServer.ts";
+import { listenerFailure, ServerListeners } from "../serverListeners.ts";
+import { requireSize } from "../sessionRules.ts";
+import { attachedToAll, SilentChanges } from "../silentChanges.ts";
+import { SocketKeeper } from "./socketKeeper.ts";
+import { prepareSocketPath, requireOwnServer } from "../socketPath.ts";
+import type {
+  CreateSession,
+  PaneInfo,
+  ServerCounters,
+  ServerEvent,
+  ServerStatus,
+  SessionInfo,
+  TmuxServer,
+} from "../../tmux/tmuxServer.ts";
+
+export interface OwnedServerOptions {
+  /** Absolute; its directory is made with mode 0700 when missing. */
+  readonly socketPath: string;
+  /** What that is called where the user sets it, for messages. */
+  readonly setting?: string | undefined;
+  /** The whole environment of the server and so of its panes: see `paneEnvironment`. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+  /** Structured log: fixed event names, never pane text. */
+  readonly log?: ((event: string, fields: object) => void) | undefined;
+  readonly tmux?: string | undefined;
+  /** Default: this machine. */
+  readonly host?: Host | undefined;
+  /** Instead of how the host starts control clients. */
+  readonly transport?: OpenTransport | undefined;
+  /** Output kept per pane. */
+  readonly ringBytes?: number | undefined;
+  readonly historyLines?: number | undefined;
+  /** Between two looks at the connection; tests have less. */
+  readonly heartbeatMs?: number | undefined;
+  /** Server options besides ours, set at every connection; one that this tmux does not have is left out. */
+  readonly serverOptions?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Letters and digits only: safe in a tmux name, pattern and target. */
+const randomName = (chars: number): string => createNonce().slice(0, chars);
+
+/**
+ * Starts or finds the server, attaches, lists what is there.
+ * @throws AppError TMUX_UNAVAILABLE, CONFIGURATION_INVALID, INCONSISTENT_STATE
+ */
+export async function startOwnedServer(options: OwnedServerOptions): Promise<TmuxServer> {
+  prepareSocketPath(options.socketPath, { setting: options.setting, isStickyWell: true });
+  const { socketPath, env, host = localHost() } = options;
+  const tmuxVersion = await probeTmuxVersion(options.tmux ?? "tmux", env, host.clients.run);
+  const clash = await new ServerProgram(host).clash({ socketPath, ours: tmuxVersion, env });
+  if (clash !== undefined) throw clash;
+  const server = new OwnedServer(options, host, tmuxVersion);
+  await server.start();
+  return new RealServer(server);
+}
+
+class OwnedServer implements ServerKind {
+  readonly #options: OwnedServerOptions;
+  readonly host: Host;
+  readonly #tmuxVersion: string;
+  readonly #supervisor: Supervisor;
+  readonly #panes: PaneRegistry;
+  readonly #listeners: ServerListeners;
+  readonly #keeper: InventoryKeeper;
+  readonly #socket: SocketKeeper;
+  readonly layout: RealLayout;
+  readonly #silent = new SilentChanges(() => this.connection(), attachedToAll);
+  #hubName = "";
+  #buffers = 0;
+
+  constructor(options: OwnedServerOptions, host: Host, tmuxVersion: string) {
+    this.#options = options;
+    this.host = host;
+    this.#tmuxVersion = tmuxVersion;
+    const { clock, log, socketPath } = options;
+    const connection = (): ControlConnection => this.connection();
+    const onListenerError = listenerFailure(log);
+    this.#supervisor = new Supervisor({
+      clock,
+      open: () => this.#open(),
+      prepare: (fresh) => this.#prepare(fresh),
+      heartbeatMs: options.heartbeatMs,
+      checkup: () => this.#keeper.checkup(),
+      onBeat: () => {
+        this.#keeper.beat();
+        this.#socket.look();
+      },
+      isServerIdle: () => isWaiting(host.processes, this.#keeper.serverPid),
+      onState: (state) => {
+        if (state === "ready") this.#keeper.resume();
+        this.#keeper.emit([{ kind: "state", state }]);
+      },
+      onEvent: (event, details) => log?.(event, details),
+    });
+    this.#panes = new PaneRegistry({
+      retainBytes: options.ringBytes ?? DEFAULT_RING_BYTES,
+      connection,
+      bufferName: () => `tmuxwire-${this.#panes.epoch}-${(this.#buffers += 1)}`,
+      onListenerError,
+      onRevived: (pane) => this.#keeper.paneChanged(pane),
+    });
+    this.#socket = new SocketKeeper({ host, socketPath, clock, log });
+    this.#listeners = new ServerListeners(onListenerError);
+    const [panes, listeners] = [this.#panes, this.#listeners];
+    const onComplete = (): void => this.layout.changed();
+    this.#keeper = new InventoryKeeper({ host, clock, panes, connection, listeners, log, onComplete });
+    this.layout = new RealLayout(
+      {
+        inventory: this.inventory,
+        connection,
+        requireKnown: () => this.requireKnown(),
+        list: (windows) => this.#keeper.list(windows),
+        // The hub stays, and the server with it.
+        ending: async (_sessions, end) => {
+          await end();
+          await this.#keeper.list();
+        },
+        follow: (isFollowed) => this.#silent.follow(isFollowed),
+      },
+      onListenerError,
+    );
+  }
+
+  get inventory(): Inventory {
+    return this.#keeper.inventory;
+  }
+
+  start(): Promise<void> {
+    return this.#supervisor.start();
+  }
+
+  check(): Promise<void> {
+    return this.#supervisor.check();
+  }
+
+  status(): ServerStatus {
+    return {
+      kind: "owned",
+      state: this.#supervisor.state,
+      tmuxVersion: this.#tmuxVersion,
+      socketPath: this.#options.socketPath,
+      epoch: this.#panes.epoch,
+      identity: this.#keeper.identity,
+    };
+  }
+
+  connection(): ControlConnection {
+    return this.#supervisor.connection();
+  }
+
+  /** What was known stays known while the connection comes back. */
+  requireKnown(): void {}
+
+  createSession(request: CreateSession): Promise<SessionInfo> {
+    return createOwnedSession(this, this.#keeper, request);
+  }
+
+  killSession(session: SessionId): Promise<void> {
+    return killOwnedSession(this, this.#keeper, session);
+  }
+
+  async resize({ window }: PaneInfo, cols: number, rows: number): Promise<void> {
+    requireSize(cols, rows);
+    await this.connection().command(resizeWindow(window, cols, rows), "none");
+    await this.#keeper.list();
+  }
+
+  use<T>({ id }: PaneInfo, work: (inUse: PaneInUse) => Promise<T>): Promise<T> {
+    const stream = (): PaneStream => this.#panes.stream(id);
+    return work({
+      stream,
+      input: () => this.#panes.input(id),
+      captureContext: () => ({
+        pane: id,
+        connection: this.connection(),
+        stream: stream(),
+        totalOutputBytes: () => this.#panes.totalOutputBytes,
+      }),
+    });
+  }
+
+  output({ id, exit }: PaneInfo): OutputSource {
+    const stream = this.#panes.stream(id);
+    // The stream may be of a later epoch than the exit.
+    if (exit !== undefined) stream.declareExit(exit);
+    return stream;
+  }
+
+  counters(): ServerCounters {
+    return this.#panes.counters();
+  }
+
+  subscribe(listener: (event: ServerEvent) => void): () => void {
+    return this.#listeners.subscribe(listener);
+  }
+
+  /** Leaves: the panes and their programs stay, the hub goes, and an empty server with it. */
+  close(): void {
+    this.#supervisor.close();
+    this.#panes.beginEpoch("", new AppError("CONNECTION_LOST", "the daemon is stopping"));
+    this.#keeper.close();
+    this.#socket.detached();
+    this.#listeners.clear();
+    this.layout.close();
+  }
+
+  async #open(): Promise<ControlConnection> {
+    await this.#socket.restore();
+    return this.#attach();
+  }
+
+  #attach(): ControlConnection {
+    const { transport, historyLines = HISTORY_LIMIT_LINES, serverOptions = {} } = this.#options;
+    this.#hubName = `${HUB_PREFIX}${randomName(12)}`;
+    this.#panes.beginEpoch(randomName(10), new AppError("CONNECTION_LOST", "the connection to tmux was made anew"));
+    const hub = attachArguments(this.#hubName, historyLines, PAUSE_AFTER_SEC, serverOptions);
+    const connection: ControlConnection = new ControlConnection({
+      open: transport ?? this.host.clients.open,
+      spawn: this.#spawn("-f", "/dev/null", ...hub),
+      onOutput: (paneNumber, line, from, to) => {
+        this.#keeper.heard(paneNumber);
+        this.#panes.takeEscaped(paneNumber, line, from, to);
+      },
+      onNotification: (notification) => this.#keeper.notified(notification),
+      onChunkEnd: () => {
+        this.#supervisor.heard();
+        this.#panes.announce();
+      },
+      onClosed: (error) => {
+        this.#panes.beginEpoch("", error);
+        this.#socket.detached();
+        this.#keeper.detached(error, this.#options.socketPath);
+        this.#supervisor.lost(connection, error);
+      },
+    });
+    return connection;
+  }
+
+  #spawn(...args: readonly string[]): ClientSpawn {
+    const { tmux, env, socketPath } = this.#options;
+    return {
+      tmux: tmux ?? "tmux",
+      tmuxVersion: this.#tmuxVersion,
+      args: ["-u", "-S", socketPath, ...args],
+      env,
+      cwd: "/",
+    };
+  }
+
+  async #prepare(connection: ControlConnection): Promise<void> {
+    const hub = await prepareHub({
+      connection,
+      host: this.host,
+      clock: this.#options.clock,
+      hubName: this.#hubName,
+      output: (pane) => this.#panes.stream(pane),
+      onPaneEvent: (event) => this.#keeper.paneEvent(event),
+      requireOwn: ({ uid }) => requireOwnServer(this.#options.socketPath, uid, this.#options.setting),
+      unset: SECRET_VARIABLES.filter((name) => !(name in this.#options.env)),
+      openShort: this.#options.transport ?? this.host.clients.openShort,
+      spawnShort: this.#spawn("-N"),
+      setting: this.#options.setting,
+    });
+    this.#socket.attached(hub.pid);
+    await this.#keeper.attached(hub);
+    this.#silent.attached(connection);
+  }
+}

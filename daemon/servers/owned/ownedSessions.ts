@@ -1,0 +1,93 @@
+/**
+ * Sessions of an owned server: made in one step with everything that must hold from their program's first moment on, and
+ * ended together with the windows that the hub would keep.
+ */
+import {
+  type JustMade,
+  killSession,
+  setPaneOption,
+  setWindowOption,
+  turnPaneOff,
+  unlinkWindow,
+  writeNothingAtExit,
+} from "../../../protocol/command/build.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { SessionId } from "../../../protocol/ids.ts";
+import type { ControlConnection } from "../../connection/controlConnection.ts";
+import type { InventoryKeeper } from "./inventoryKeeper.ts";
+import { lingering } from "./linger.ts";
+import { markOf } from "../paneMarks.ts";
+import { makeSession, type SessionToMake } from "../sessionMaking.ts";
+import { duplicate, requireSessionName, sessionGone, isKept } from "../sessionRules.ts";
+import type { CreateSession, SessionInfo } from "../../tmux/tmuxServer.ts";
+
+const DEFAULT_COLS = 80;
+const DEFAULT_ROWS = 24;
+
+interface Answering {
+  /** @throws AppError CONNECTION_LOST */
+  connection(): ControlConnection;
+}
+
+/** @throws AppError ALREADY_EXISTS, INVALID_ARGUMENT, RESOURCE_LIMIT, TMUX_COMMAND_FAILED, CONNECTION_LOST */
+export async function createOwnedSession(
+  server: Answering,
+  keeper: InventoryKeeper,
+  request: CreateSession,
+): Promise<SessionInfo> {
+  requireSessionName(request.name);
+  if (keeper.inventory.findSession(request.name) !== undefined) throw duplicate(request.name);
+  const connection = server.connection();
+  const made = await makeSession(connection, sessionToMake(request, isKept(request, connection.features)));
+  await keeper.list();
+  const session = made === undefined ? undefined : keeper.inventory.session(made);
+  if (session !== undefined) return session;
+  throw new AppError("TMUX_COMMAND_FAILED", `session ${request.name} ended at once; is its program there?`);
+}
+
+/** @throws AppError NOT_FOUND, CONNECTION_LOST */
+export async function killOwnedSession(server: Answering, keeper: InventoryKeeper, session: SessionId): Promise<void> {
+  const connection = server.connection();
+  const { inventory } = keeper;
+  const { session: hub } = keeper.requireHub();
+  if (inventory.session(session) === undefined) throw sessionGone(session);
+  // The hub still holds these windows: they end with the session only if we take them out (docs/tmuxFacts.md 16, 30).
+  const windows = inventory.windowsOnlyIn(session);
+  const panes = windows.flatMap((window) => inventory.panesOf(window));
+  try {
+    await connection.group([
+      ...panes.map(turnPaneOff),
+      killSession(session),
+      ...windows.map((window) => unlinkWindow(window, hub)),
+    ]);
+  } catch (error) {
+    // Something in it went on its own; what is true now is what tmux says.
+    if (!(error instanceof AppError && error.code === "TMUX_COMMAND_FAILED")) throw error;
+    await keeper.list();
+    if (inventory.session(session) === undefined) return;
+    await connection.command(killSession(session), "none");
+  }
+  await keeper.list();
+}
+
+function sessionToMake(request: CreateSession, keep: boolean): SessionToMake {
+  const { name, cwd, environment, windowName } = request;
+  const linger = keep && request.direct !== true;
+  const keepIt = keep ? [(made: JustMade) => setWindowOption(made, "remain-on-exit", "on")] : [];
+  // Who asks for a program as it is reads tmux's own words at its end (docs/contracts/team.md).
+  if (linger) keepIt.push(writeNothingAtExit);
+  const marks = Object.entries(request.marks ?? {}).map(([mark, value]) => {
+    const { option, text = "" } = markOf(mark, value);
+    return (made: JustMade) => setPaneOption(made, option, text);
+  });
+  return {
+    name,
+    cwd,
+    command: linger && request.command !== undefined ? lingering(request.command) : request.command,
+    environment,
+    windowName,
+    cols: request.cols ?? DEFAULT_COLS,
+    rows: request.rows ?? DEFAULT_ROWS,
+    setUp: [...keepIt, ...marks],
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * Keeps the socket of a server of ours where it belongs. When its file is deleted the programs go on and nobody new can
+ * reach them; tmux makes it again when its server gets SIGUSR1 (docs/tmuxFacts.md 5a). Whoever attached without it would
+ * start a fresh, empty server beside the old one, so nothing is attached before the old one has its socket back.
+ */
+import { dirname } from "node:path";
+import { AppError } from "../../../protocol/errors.ts";
+import type { Closable, Host } from "../../host/host.ts";
+import type { Clock } from "../../time/clock.ts";
+import { prepareSocketPath } from "../socketPath.ts";
+
+/** tmux makes it in the turn in which it learns of the signal; a busy machine gives that turn late. */
+const BACK_WITHIN_MS = 2_000;
+const LOOK_AGAIN_MS = 5;
+
+export interface SocketKeeperOptions {
+  readonly host: Host;
+  readonly socketPath: string;
+  readonly clock: Clock;
+  readonly log: ((event: string, fields: object) => void) | undefined;
+}
+
+export class SocketKeeper {
+  readonly #options: SocketKeeperOptions;
+  #watcher: Closable | undefined;
+  #isAttached = false;
+  #isLooking = false;
+  /** The server that we were attached to last. */
+  #serverPid: number | undefined;
+
+  constructor(options: SocketKeeperOptions) {
+    this.#options = options;
+  }
+
+  /** A connection to this server stands: from now on a deleted file comes back at once. */
+  attached(serverPid: number): void {
+    this.#serverPid = serverPid;
+    this.#isAttached = true;
+    this.#watch();
+    this.look();
+  }
+
+  detached(): void {
+    this.#isAttached = false;
+    this.#watcher?.close();
+    this.#watcher = undefined;
+  }
+
+  /** Looks whether the file is there; the watch tells at once, but a machine can have no watches left. */
+  look(): void {
+    if (!this.#isAttached || this.#serverPid === undefined || !this.#isMissing || this.#isLooking) return;
+    this.#isLooking = true;
+    void this.#bringBack(this.#serverPid).finally(() => {
+      this.#isLooking = false;
+    });
+  }
+
+  /** Before attaching. @throws AppError CONNECTION_LOST when a server lives that nobody can reach, CONFIGURATION_INVALID */
+  async restore(): Promise<void> {
+    const { host, socketPath, clock } = this.#options;
+    if (!this.#isMissing) return;
+    const serverPid = await this.#unreachable();
+    if (serverPid === undefined) return;
+    this.#options.log?.("socket.restored", { serverPid });
+    this.#askBack(serverPid);
+    const deadlineMs = clock.nowMs() + BACK_WITHIN_MS;
+    while (this.#isMissing) {
+      if (host.processes.isAlive(serverPid) === false) return;
+      if (clock.nowMs() >= deadlineMs) throw unreachable(socketPath, serverPid);
+      await new Promise<void>((resolve) => clock.callAt(clock.nowMs() + LOOK_AGAIN_MS, resolve));
+    }
+  }
+
+  get #isMissing(): boolean {
+    return this.#options.host.sockets.exists(this.#options.socketPath) === false;
+  }
+
+  async #bringBack(serverPid: number): Promise<void> {
+    if (!(await this.#isServer(serverPid))) return;
+    if (!this.#isAttached || this.#serverPid !== serverPid || !this.#isMissing) return;
+    this.#options.log?.("socket.restored", { serverPid });
+    try {
+      this.#askBack(serverPid);
+    } catch {
+      // Its directory cannot be made: then the connection says so.
+      return;
+    }
+    // The directory may be another than the one that was watched.
+    this.#watch();
+  }
+
+  /** The server that listens at the path without its file. */
+  async #unreachable(): Promise<number | undefined> {
+    const { host, socketPath } = this.#options;
+    const known = this.#serverPid;
+    const lives = known !== undefined && host.processes.isAlive(known) === true;
+    const pid = host.sockets.listenerOf(socketPath) ?? (lives ? known : undefined);
+    return pid !== undefined && (await this.#isServer(pid)) ? pid : undefined;
+  }
+
+  /** Any other process would end of the signal. Where that cannot be seen, a server that was just there is believed. */
+  async #isServer(pid: number): Promise<boolean> {
+    const { host, socketPath } = this.#options;
+    const processes = await host.processes.look();
+    const words = await processes.words(pid);
+    // Some hosts tell the words without where one ends.
+    return words === undefined ? !(await processes.isThere()) : ` ${words.join(" ")} `.includes(` ${socketPath} `);
+  }
+
+  #askBack(serverPid: number): void {
+    prepareSocketPath(this.#options.socketPath);
+    this.#options.host.processes.signal(serverPid, "SIGUSR1");
+  }
+
+  #watch(): void {
+    const { host, socketPath } = this.#options;
+    this.#watcher?.close();
+    this.#watcher = host.sockets.watch(dirname(socketPath), () => this.look());
+  }
+}
+
+const unreachable = (socketPath: string, serverPid: number): AppError =>
+  new AppError(
+    "CONNECTION_LOST",
+    `the tmux server (process ${serverPid}) has lost its socket ${socketPath} and does not make it again: run kill -USR1 ${serverPid}`,
+  );

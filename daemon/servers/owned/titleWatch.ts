@@ -1,0 +1,43 @@
+/**
+ * Titles change as often as a program likes. tmux tells of a pane's first change and then keeps quiet about that pane
+ * until we have looked (`titleHook` of hub.ts); we look at once, and then at most every `MIN_INTERVAL_MS`.
+ */
+import type { Clock, Timer } from "../../time/clock.ts";
+
+/** A spinner in a title turns ten times a second; nobody needs each turn, and a hundred of them must cost little. */
+const MIN_INTERVAL_MS = 50;
+
+export interface TitleWatchOptions {
+  readonly clock: Clock;
+  readonly look: () => void;
+}
+
+export class TitleWatch {
+  readonly #options: TitleWatchOptions;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  #timer: Timer | undefined;
+
+  constructor(options: TitleWatchOptions) {
+    this.#options = options;
+  }
+
+  changed(): void {
+    if (this.#timer !== undefined) return;
+    const { clock } = this.#options;
+    const dueMs = this.#lookedMs + MIN_INTERVAL_MS;
+    if (dueMs <= clock.nowMs()) this.#look();
+    else this.#timer = clock.callAt(dueMs, () => this.#look());
+  }
+
+  /** Forgets a look that waits: the connection is gone, and the next one lists everything. */
+  clear(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  #look(): void {
+    this.clear();
+    this.#lookedMs = this.#options.clock.nowMs();
+    this.#options.look();
+  }
+}

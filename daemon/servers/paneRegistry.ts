@@ -1,0 +1,145 @@
+/**
+ * The streams and input queues of one server's panes. A stream begins with the pane's first byte or with whoever asks
+ * first; all of them belong to one epoch and end with it.
+ */
+import type { AppError } from "../../protocol/errors.ts";
+import { paneNumberOf, type PaneId, paneIdOf } from "../../protocol/ids.ts";
+import type { GapReason } from "../../protocol/position.ts";
+import type { ControlConnection } from "../connection/controlConnection.ts";
+import { InputQueue } from "../panes/inputJobs.ts";
+import type { ExitStatus } from "../tmux/outputSource.ts";
+import { paneGone } from "../panes/paneGone.ts";
+import { PaneStream } from "../panes/paneStream.ts";
+import type { ServerCounters } from "../tmux/tmuxServer.ts";
+
+export interface PaneRegistryOptions {
+  readonly retainBytes: number;
+  readonly connection: () => ControlConnection;
+  readonly bufferName: () => string;
+  readonly onListenerError: (error: unknown) => void;
+  /** A pane whose program had ended has produced output: it was started anew (respawn-pane tells nobody). */
+  readonly onRevived: (pane: PaneId) => void;
+}
+
+export class PaneRegistry {
+  readonly #options: PaneRegistryOptions;
+  #epoch = "";
+  #streams = new Map<number, PaneStream>();
+  #inputs = new Map<PaneId, InputQueue>();
+  #advanced = new Set<PaneStream>();
+  #totalBytes = 0;
+  /** Of the epochs before this one. */
+  #earlierBytes = 0;
+  #pauses = 0;
+
+  constructor(options: PaneRegistryOptions) {
+    this.#options = options;
+  }
+
+  get epoch(): string {
+    return this.#epoch;
+  }
+
+  /** Output bytes of all panes in this epoch. */
+  get totalOutputBytes(): number {
+    return this.#totalBytes;
+  }
+
+  /** Over all epochs. */
+  counters(): ServerCounters {
+    return { outputBytes: this.#earlierBytes + this.#totalBytes, pauses: this.#pauses };
+  }
+
+  /** Ends every stream and waiting input of the last epoch. */
+  beginEpoch(epoch: string, error: AppError): void {
+    const streams = this.#streams;
+    const inputs = this.#inputs;
+    this.#epoch = epoch;
+    this.#streams = new Map();
+    this.#inputs = new Map();
+    this.#advanced.clear();
+    this.#earlierBytes += this.#totalBytes;
+    this.#totalBytes = 0;
+    for (const stream of streams.values()) stream.close(error);
+    for (const input of inputs.values()) input.close(error);
+  }
+
+  takeEscaped(paneNumber: number, line: Uint8Array, from: number, to: number): void {
+    const stream = this.#streamOf(paneNumber);
+    this.#totalBytes += stream.takeEscaped(line, from, to);
+    this.#advanced.add(stream);
+  }
+
+  /** Tells every listener of every pane that received bytes in this chunk. */
+  announce(): void {
+    if (this.#advanced.size === 0) return;
+    for (const stream of this.#advanced) {
+      stream.announce();
+      if (stream.exit !== undefined) this.#options.onRevived(stream.id as PaneId);
+    }
+    this.#advanced.clear();
+  }
+
+  /** The panes that have a stream. */
+  streamed(): readonly PaneId[] {
+    return Array.from(this.#streams.keys(), paneIdOf);
+  }
+
+  /** The pane's program runs, whatever was said of the one before it. */
+  declareAlive(pane: PaneId): void {
+    this.#streams.get(paneNumberOf(pane))?.declareAlive();
+  }
+
+  stream(pane: PaneId): PaneStream {
+    return this.#streamOf(paneNumberOf(pane));
+  }
+
+  input(pane: PaneId): InputQueue {
+    let queue = this.#inputs.get(pane);
+    if (queue === undefined) {
+      queue = new InputQueue({
+        pane,
+        connection: this.#options.connection,
+        bufferName: this.#options.bufferName,
+      });
+      this.#inputs.set(pane, queue);
+    }
+    return queue;
+  }
+
+  declareHole(pane: PaneId, reason: GapReason): void {
+    if (reason === "paused") this.#pauses += 1;
+    this.stream(pane).declareHole(reason);
+  }
+
+  declareExit(pane: PaneId, status: ExitStatus): void {
+    this.stream(pane).declareExit(status);
+  }
+
+  closePane(pane: PaneId, error: AppError = paneGone(pane)): void {
+    const number = paneNumberOf(pane);
+    const stream = this.#streams.get(number);
+    const input = this.#inputs.get(pane);
+    this.#streams.delete(number);
+    this.#inputs.delete(pane);
+    if (stream !== undefined) {
+      this.#advanced.delete(stream);
+      stream.close(error);
+    }
+    input?.close(error);
+  }
+
+  #streamOf(paneNumber: number): PaneStream {
+    let stream = this.#streams.get(paneNumber);
+    if (stream === undefined) {
+      stream = new PaneStream({
+        id: paneIdOf(paneNumber),
+        epoch: this.#epoch,
+        retainBytes: this.#options.retainBytes,
+        onListenerError: this.#options.onListenerError,
+      });
+      this.#streams.set(paneNumber, stream);
+    }
+    return stream;
+  }
+}

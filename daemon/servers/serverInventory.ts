@@ -1,0 +1,265 @@
+/**
+ * What exists on a server: sessions, windows, panes, folded from listings that notifications ask for. Two kinds of
+ * listing are enough: which window is in which session (ids), and the panes of a window that is new or has changed. A
+ * pane that its window no longer holds may have moved to another (join-pane, break-pane, swap-pane), so it is a stray
+ * and not gone until tmux has said where it is. The hub and its placeholder are left out before anything gets here.
+ * Fields a program can set are only ever shown.
+ */
+import type { PaneEnd, PaneRow, SessionRow, WindowLink } from "../../protocol/command/formats.ts";
+import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
+import { type TmuxFeatures, USUAL_TMUX } from "../connection/tmuxFeatures.ts";
+import type { ExitStatus } from "../tmux/outputSource.ts";
+import type { WindowPlace } from "../tmux/layout.ts";
+import type { HostProcesses } from "../host/hostProcesses.ts";
+import type { PaneInfo, ServerEvent, SessionInfo, WindowInfo } from "../tmux/tmuxServer.ts";
+
+interface Session {
+  readonly id: SessionId;
+  name: string;
+  readonly createdSec: number;
+  attachedClients: number;
+  places: WindowPlace[];
+  activeWindow: WindowId | undefined;
+}
+
+export class Inventory {
+  readonly #processes: HostProcesses;
+  /** Of the server that is listed; whoever lists another one says so. */
+  features: TmuxFeatures = USUAL_TMUX;
+  readonly #sessions = new Map<SessionId, Session>();
+  readonly #windows = new Map<WindowId, WindowInfo>();
+  readonly #panes = new Map<PaneId, PaneInfo>();
+  readonly #strays = new Set<PaneId>();
+  /** Made when it is asked for and kept until something changes: answers about a pane name its sessions. */
+  #sorted: readonly SessionInfo[] | undefined;
+
+  constructor(processes: HostProcesses) {
+    this.#processes = processes;
+  }
+
+  sessions(): readonly SessionInfo[] {
+    this.#sorted ??= [...this.#sessions.values()].map((session) => this.#info(session)).sort(byName);
+    return this.#sorted;
+  }
+
+  findSession(name: string): SessionInfo | undefined {
+    const sessions = [...this.#sessions.values()];
+    // tmux does not keep every name as it is; whoever asked for `a.b` finds what tmux made of it.
+    const tmuxName = this.features.sessionName(name);
+    const found = sessions.find((other) => other.name === name) ?? sessions.find((other) => other.name === tmuxName);
+    return found === undefined ? undefined : this.#info(found);
+  }
+
+  session(id: SessionId): SessionInfo | undefined {
+    const session = this.#sessions.get(id);
+    return session === undefined ? undefined : this.#info(session);
+  }
+
+  windows(): readonly WindowInfo[] {
+    return [...this.#windows.values()];
+  }
+
+  window(id: WindowId): WindowInfo | undefined {
+    return this.#windows.get(id);
+  }
+
+  panes(): readonly PaneInfo[] {
+    return [...this.#panes.values()];
+  }
+
+  findPane(pane: PaneId): PaneInfo | undefined {
+    return this.#panes.get(pane);
+  }
+
+  panesOf(window: WindowId): readonly PaneId[] {
+    return this.#windows.get(window)?.panes ?? [];
+  }
+
+  /** Windows in this session and in no other. */
+  windowsOnlyIn(id: SessionId): readonly WindowId[] {
+    const others = new Set([...this.#sessions.values()].filter((s) => s.id !== id).flatMap(windowsOf));
+    return windowsOf(this.#sessions.get(id)).filter((window) => !others.has(window));
+  }
+
+  /** A complete listing. Returns what to tell, and the windows whose panes are not known yet. */
+  applyTopology(
+    rows: readonly SessionRow[],
+    links: readonly WindowLink[],
+  ): { readonly events: readonly ServerEvent[]; readonly unknownWindows: readonly WindowId[] } {
+    this.#sorted = undefined;
+    const events: ServerEvent[] = [];
+    const listed = new Set(rows.map((row) => row.session));
+    for (const id of this.#sessions.keys()) {
+      if (listed.has(id)) continue;
+      this.#sessions.delete(id);
+      events.push({ kind: "session-closed", session: id });
+    }
+    for (const row of rows) {
+      const session = this.#sessions.get(row.session);
+      if (session === undefined) {
+        this.#sessions.set(row.session, {
+          id: row.session,
+          name: row.name,
+          createdSec: row.createdSec,
+          attachedClients: row.attached,
+          places: [],
+          activeWindow: undefined,
+        });
+        events.push({ kind: "session-created", session: row.session });
+      } else {
+        session.name = row.name;
+        session.attachedClients = row.attached;
+      }
+    }
+    for (const session of this.#sessions.values()) session.places = [];
+    const windows = new Set<WindowId>();
+    for (const link of links) {
+      const session = this.#sessions.get(link.session);
+      if (session === undefined) continue;
+      session.places.push({ index: link.index, window: link.window });
+      if (link.active) session.activeWindow = link.window;
+      windows.add(link.window);
+    }
+    for (const window of this.#windows.values()) {
+      if (windows.has(window.id)) continue;
+      this.#windows.delete(window.id);
+      for (const pane of window.panes) this.#strays.add(pane);
+    }
+    return { events, unknownWindows: [...windows].filter((window) => !this.#windows.has(window)) };
+  }
+
+  /** The panes of windows, each window complete. Rows of windows that are in no session are passed over. */
+  applyPanes(rows: readonly PaneRow[]): readonly ServerEvent[] {
+    this.#sorted = undefined;
+    const events: ServerEvent[] = [];
+    const inSession = this.#windowsInSessions();
+    const byWindow = new Map<WindowId, PaneRow[]>();
+    const listed = new Set<PaneId>();
+    for (const row of rows) {
+      if (!inSession.has(row.window)) continue;
+      const panes = byWindow.get(row.window);
+      // A window that is linked into several sessions is listed as often.
+      if (listed.has(row.pane)) continue;
+      listed.add(row.pane);
+      if (panes === undefined) byWindow.set(row.window, [row]);
+      else panes.push(row);
+    }
+    for (const [id, panes] of byWindow) {
+      const before = this.#windows.get(id)?.panes ?? [];
+      const [first] = panes;
+      if (first !== undefined) this.#windows.set(id, windowInfo(first, panes));
+      for (const pane of before) if (!listed.has(pane)) this.#strays.add(pane);
+      for (const row of panes) {
+        const known = this.#panes.get(row.pane);
+        const exit = row.dead ? (known?.exit ?? this.exitOf(row)) : undefined;
+        const hadExited = known?.exit !== undefined;
+        const { cols = row.cols, rows: oldRows = row.rows } = known ?? {};
+        const isResized = cols !== row.cols || oldRows !== row.rows;
+        this.#strays.delete(row.pane);
+        this.#panes.set(row.pane, {
+          id: row.pane,
+          window: row.window,
+          cols: row.cols,
+          rows: row.rows,
+          active: row.active,
+          // From 3.8 on tmux forgets it with the program.
+          pid: row.dead && row.pid === 0 ? (known?.pid ?? 0) : row.pid,
+          title: row.title,
+          exit,
+        });
+        if (isResized) events.push({ kind: "pane-resized", pane: row.pane, cols: row.cols, rows: row.rows });
+        if (exit !== undefined && !hadExited) events.push({ kind: "pane-exited", pane: row.pane, status: exit });
+      }
+    }
+    return events;
+  }
+
+  /** Panes that the window they were in no longer holds: to be asked for one by one. */
+  strays(): readonly PaneId[] {
+    return [...this.#strays];
+  }
+
+  /** Where the strays are: those that are nowhere are gone. Returns the windows that must be listed for the others. */
+  applyPlaces(
+    asked: readonly PaneId[],
+    places: ReadonlyMap<PaneId, WindowId>,
+  ): { readonly events: readonly ServerEvent[]; readonly windows: readonly WindowId[] } {
+    this.#sorted = undefined;
+    const events: ServerEvent[] = [];
+    const inSession = this.#windowsInSessions();
+    const windows = new Set<WindowId>();
+    for (const pane of asked) {
+      const window = places.get(pane);
+      if (window !== undefined && inSession.has(window)) windows.add(window);
+      else if (this.#strays.delete(pane) && this.#panes.delete(pane)) events.push({ kind: "pane-closed", pane });
+    }
+    return { events, windows: [...windows] };
+  }
+
+  /** tmux has said that these are nowhere. */
+  removePanes(panes: readonly PaneId[]): readonly ServerEvent[] {
+    this.#sorted = undefined;
+    return panes.flatMap((pane) => {
+      const window = this.#windows.get(this.#panes.get(pane)?.window ?? ("" as WindowId));
+      if (window !== undefined) {
+        this.#windows.set(window.id, { ...window, panes: window.panes.filter((other) => other !== pane) });
+      }
+      this.#strays.delete(pane);
+      return this.#panes.delete(pane) ? [{ kind: "pane-closed" as const, pane }] : [];
+    });
+  }
+
+  /**
+   * How the program of a dead pane ended; undefined while tmux does not know. A pane is dead when its terminal is closed,
+   * and what became of the program tmux learns a moment later.
+   */
+  exitOf({ pid, deadStatus, deadSignal }: PaneEnd): ExitStatus | undefined {
+    if (deadStatus !== undefined || deadSignal !== undefined) return { exitCode: deadStatus, signal: deadSignal };
+    // tmux has seen its end, or it would still be there as a zombie, and would say an exit code: a signal, who knows which.
+    const isUntold = !this.features.tellsSignals && this.#processes.isAlive(pid) === false;
+    return isUntold ? { exitCode: undefined, signal: undefined } : undefined;
+  }
+
+  /** tmux has said how the pane's program ended. */
+  declareExit(pane: PaneId, status: ExitStatus): readonly ServerEvent[] {
+    const info = this.#panes.get(pane);
+    if (info === undefined || info.exit !== undefined) return [];
+    this.#panes.set(pane, { ...info, exit: status });
+    return [{ kind: "pane-exited", pane, status }];
+  }
+
+  /** Forgets everything: the server is another one now. */
+  clear(): readonly ServerEvent[] {
+    const { events } = this.applyTopology([], []);
+    return [...events, ...this.applyPlaces(this.strays(), new Map()).events];
+  }
+
+  #windowsInSessions(): ReadonlySet<WindowId> {
+    return new Set([...this.#sessions.values()].flatMap(windowsOf));
+  }
+
+  #info(session: Session): SessionInfo {
+    const active = this.#windows.get(session.activeWindow ?? ("" as WindowId));
+    return {
+      id: session.id,
+      name: session.name,
+      windows: windowsOf(session),
+      places: [...session.places],
+      activeWindow: session.activeWindow,
+      activePane: active?.panes.find((pane) => this.#panes.get(pane)?.active === true),
+      createdSec: session.createdSec,
+      attachedClients: session.attachedClients,
+    };
+  }
+}
+
+/** As large as its only pane, should none of them be the active one. */
+const windowInfo = ({ window, windowName, cols, rows }: PaneRow, panes: readonly PaneRow[]): WindowInfo => ({
+  id: window,
+  name: windowName,
+  panes: panes.map((row) => row.pane),
+  ...(panes.find(({ shape }) => shape !== undefined)?.shape ?? { cols, rows, layout: "", zoomed: false }),
+});
+
+const windowsOf = (session: Session | undefined): WindowId[] => (session?.places ?? []).map(({ window }) => window);
+const byName = (a: SessionInfo, b: SessionInfo): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);

@@ -1,0 +1,44 @@
+/**
+ * Who listens to a server's events, in the order in which they came. A listener that throws reaches nobody else: that is
+ * its own affair, and the log's.
+ */
+import type { ServerEvent } from "../tmux/tmuxServer.ts";
+
+export class ServerListeners {
+  readonly #onError: (error: unknown) => void;
+  /** Replaced and never changed: an event goes to those who listened when it was told. */
+  #listeners: readonly ((event: ServerEvent) => void)[] = [];
+
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError;
+  }
+
+  /** Returns the unsubscribe function. */
+  subscribe(listener: (event: ServerEvent) => void): () => void {
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== listener);
+    };
+  }
+
+  tell(event: ServerEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.#onError(error);
+      }
+    }
+  }
+
+  /** Nobody is told any more. */
+  clear(): void {
+    this.#listeners = [];
+  }
+}
+
+/** Writes a listener's failure, whether it listened to events or to output, into the log. */
+export const listenerFailure =
+  (log: ((event: string, fields: object) => void) | undefined) =>
+  (error: unknown): void =>
+    log?.("listener.failed", { error: error instanceof Error ? error.message : String(error) });

@@ -1,0 +1,318 @@
+/**
+ * A `TmuxServer` in memory: sessions of one pane, in which each input job appends one line and nothing is ever run. It
+ * simulates what the add-in's stub does (docs/contracts/addin.md §3, "Stub mode"), and everything it holds is bounded:
+ * sessions, lines and bytes per pane. A pane's stream carries the same lines, so waits work on it as on a real pane.
+ */
+import { randomBytes } from "node:crypto";
+import { AppError } from "../../../protocol/errors.ts";
+import type { PaneId, SessionId } from "../../../protocol/ids.ts";
+import { DEFAULT_RING_BYTES, MAX_INPUT_BYTES } from "../../../protocol/limits.ts";
+import { unknownProcesses } from "../../host/unknownProcesses.ts";
+import type { PaneForeground } from "../../panes/foreground.ts";
+import { requirePasteText } from "../../panes/pasteText.ts";
+import type { OutputSource } from "../../tmux/outputSource.ts";
+import { headOf } from "../../tmux/outputSource.ts";
+import type { BoundedLines } from "./boundedLines.ts";
+import { markOf } from "../paneMarks.ts";
+import { ServerListeners } from "../serverListeners.ts";
+import { StubLayout } from "./stubLayout.ts";
+import { makeStubSession, type StubSession } from "./stubSession.ts";
+import type {
+  Capture,
+  CaptureOptions,
+  CreateSession,
+  InputOptions,
+  InputPart,
+  InputReceipt,
+  PaneDetails,
+  PaneInfo,
+  ServerCounters,
+  ServerEvent,
+  ServerStatus,
+  SessionInfo,
+  Snapshot,
+  TmuxServer,
+  WindowInfo,
+} from "../../tmux/tmuxServer.ts";
+
+/** Sessions at once: more than anyone tries by hand, few enough that a loop gone wrong stays small. */
+const MAX_STUB_SESSIONS = 256;
+/** tmux's own bound of a window's width and height. */
+const MAX_SIZE = 10_000;
+
+export interface StubServerOptions {
+  readonly nowUnixMs: () => number;
+  /** A listener threw: for the log. */
+  readonly onListenerError: (error: unknown) => void;
+  readonly maxSessions?: number | undefined;
+  /** Bytes of lines, and of stream, kept per pane. */
+  readonly retainBytes?: number | undefined;
+}
+
+/** A new, empty stub server. */
+export const createStubServer = (options: StubServerOptions): TmuxServer => new StubServer(options);
+
+/** RIS: a terminal starts from nothing (ECMA-48). */
+const FULL_RESET = "\u001bc";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export class StubServer implements TmuxServer {
+  readonly #options: StubServerOptions;
+  readonly #epoch = randomBytes(6).toString("hex");
+  readonly #byName = new Map<string, StubSession>();
+  readonly #byPane = new Map<PaneId, StubSession>();
+  readonly #listeners: ServerListeners;
+  readonly layout: StubLayout;
+  readonly processes = unknownProcesses;
+  #made = 0;
+  #outputBytes = 0;
+  #closed = false;
+
+  constructor(options: StubServerOptions) {
+    this.#options = options;
+    this.#listeners = new ServerListeners(options.onListenerError);
+    this.layout = new StubLayout({
+      source: this,
+      onListenerError: options.onListenerError,
+      all: () => {
+        this.#requireOpen();
+        return [...this.#byName.values()];
+      },
+      rename: (session, name) => {
+        this.#byName.delete(session.info.name);
+        session.info = { ...session.info, name };
+        this.#byName.set(name, session);
+      },
+      resize: (pane, cols, rows) => this.resize(pane, cols, rows),
+      kill: (session) => this.killSession(session),
+    });
+  }
+
+  check(): Promise<ServerStatus> {
+    return Promise.resolve(this.status());
+  }
+
+  status(): ServerStatus {
+    const state = this.#closed ? "closed" : "ready";
+    const epoch = this.#epoch;
+    return { kind: "stub", state, tmuxVersion: undefined, socketPath: undefined, epoch, identity: "stub" };
+  }
+
+  sessions(): readonly SessionInfo[] {
+    return [...this.#byName.values()]
+      .map((session) => session.info)
+      .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  }
+
+  findSession(name: string): SessionInfo | undefined {
+    return this.#byName.get(name)?.info;
+  }
+
+  windows(): readonly WindowInfo[] {
+    return [...this.#byName.values()].map((session) => session.window);
+  }
+
+  panes(): readonly PaneInfo[] {
+    return [...this.#byName.values()].map((session) => session.pane);
+  }
+
+  findPane(pane: PaneId): PaneInfo | undefined {
+    return this.#byPane.get(pane)?.pane;
+  }
+
+  async createSession(request: CreateSession): Promise<SessionInfo> {
+    this.#requireOpen();
+    if (request.name === "") throw new AppError("INVALID_ARGUMENT", "a session needs a name");
+    if (this.#byName.has(request.name)) {
+      throw new AppError("ALREADY_EXISTS", `Session already exists: ${request.name}`);
+    }
+    const maxSessions = this.#options.maxSessions ?? MAX_STUB_SESSIONS;
+    if (this.#byName.size >= maxSessions) {
+      throw new AppError("RESOURCE_LIMIT", `the stub holds at most ${maxSessions} sessions: kill one first`);
+    }
+    const session = makeStubSession(request, {
+      number: this.#made++,
+      epoch: this.#epoch,
+      retainBytes: this.#options.retainBytes ?? DEFAULT_RING_BYTES,
+      createdSec: Math.floor(this.#options.nowUnixMs() / 1_000),
+      onListenerError: this.#options.onListenerError,
+    });
+    this.#byName.set(request.name, session);
+    this.#byPane.set(session.pane.id, session);
+    this.#listeners.tell({ kind: "session-created", session: session.info.id });
+    this.layout.changed();
+    return session.info;
+  }
+
+  async killSession(id: SessionId): Promise<void> {
+    this.#requireOpen();
+    const session = [...this.#byName.values()].find((candidate) => candidate.info.id === id);
+    if (session === undefined) throw new AppError("NOT_FOUND", `no session ${id}`);
+    this.#byName.delete(session.info.name);
+    this.#byPane.delete(session.pane.id);
+    session.stream.close(new AppError("NOT_FOUND", `pane ${session.pane.id} is gone`));
+    this.#listeners.tell({ kind: "pane-closed", pane: session.pane.id });
+    this.#listeners.tell({ kind: "session-closed", session: id });
+    this.layout.changed();
+  }
+
+  async input(pane: PaneId, parts: readonly InputPart[], options: InputOptions = {}): Promise<InputReceipt> {
+    const session = this.#requirePane(pane);
+    options.signal?.throwIfAborted();
+    for (const part of parts) if (part.kind === "paste") requirePasteText(part.bytes);
+    const line = lineOf(parts);
+    if (line === "") return { position: headOf(session.stream) };
+    const bytes = encoder.encode(`${line}\n`);
+    if (bytes.length > MAX_INPUT_BYTES) {
+      throw new AppError("RESOURCE_LIMIT", `one input may hold at most ${MAX_INPUT_BYTES} bytes: send it in pieces`);
+    }
+    options.beforeWrite?.();
+    const position = headOf(session.stream);
+    session.lines.append(line, bytes.length);
+    this.#outputBytes += bytes.length;
+    session.stream.take(bytes);
+    session.stream.announce();
+    return { position };
+  }
+
+  async capture(id: PaneId, options: CaptureOptions = {}): Promise<Capture> {
+    const { lines, stream, pane } = this.#requirePane(id);
+    options.signal?.throwIfAborted();
+    return {
+      lines: options.whole === true ? wholeScreen(lines, pane, options) : lines.last(options.lines ?? pane.rows),
+      position: headOf(stream),
+      exact: true,
+      cols: pane.cols,
+      rows: pane.rows,
+      cursor: { col: 0, row: Math.min(lines.count, pane.rows - 1) },
+      alternateScreen: false,
+      historyLines: Math.max(0, lines.count - pane.rows),
+    };
+  }
+
+  async snapshot(id: PaneId): Promise<Snapshot> {
+    const { lines, stream, pane } = this.#requirePane(id);
+    return {
+      position: headOf(stream),
+      exact: true,
+      cols: pane.cols,
+      rows: pane.rows,
+      alternateScreen: false,
+      data: encoder.encode(
+        `${FULL_RESET}${lines
+          .last(pane.rows - 1)
+          .map((line) => `${line}\r\n`)
+          .join("")}`,
+      ),
+    };
+  }
+
+  async describePane(id: PaneId): Promise<PaneDetails> {
+    const { cwd, lines, pane } = this.#requirePane(id);
+    const historyLines = Math.max(0, lines.count - pane.rows);
+    return {
+      command: "",
+      cwd,
+      title: pane.title,
+      tty: "",
+      historyLines,
+      alternateScreen: false,
+      inMode: false,
+    };
+  }
+
+  async foreground(id: PaneId): Promise<PaneForeground> {
+    this.#requirePane(id);
+    return { pid: undefined, command: "", processes: undefined };
+  }
+
+  async resize(id: PaneId, cols: number, rows: number): Promise<void> {
+    const session = this.#requirePane(id);
+    if (![cols, rows].every((size) => Number.isInteger(size) && size >= 1 && size <= MAX_SIZE)) {
+      throw new AppError("INVALID_ARGUMENT", `a size is 1 to ${MAX_SIZE} columns and rows`);
+    }
+    session.pane = { ...session.pane, cols, rows };
+    session.window = { ...session.window, cols, rows };
+    this.#listeners.tell({ kind: "pane-resized", pane: id, cols, rows });
+    this.layout.changed();
+  }
+
+  async setPaneMark(id: PaneId, name: string, value: string | undefined): Promise<void> {
+    const { marks } = this.#requirePane(id);
+    const { option } = markOf(name, value);
+    if (value === undefined) marks.delete(option);
+    else marks.set(option, value);
+  }
+
+  async paneMarks(name: string): Promise<ReadonlyMap<PaneId, string>> {
+    this.#requireOpen();
+    const { option } = markOf(name, undefined);
+    return new Map(
+      [...this.#byPane].flatMap(([id, { marks }]) => {
+        const value = marks.get(option);
+        return value === undefined ? [] : [[id, value] as const];
+      }),
+    );
+  }
+
+  async terminals(): Promise<ReadonlyMap<SessionId, number>> {
+    this.#requireOpen();
+    return new Map();
+  }
+
+  counters(): ServerCounters {
+    return { outputBytes: this.#outputBytes, pauses: 0 };
+  }
+
+  output(pane: PaneId): OutputSource {
+    return this.#requirePane(pane).stream;
+  }
+
+  subscribe(listener: (event: ServerEvent) => void): () => void {
+    return this.#listeners.subscribe(listener);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const { stream } of this.#byName.values()) stream.close(closedError());
+    this.#byName.clear();
+    this.#byPane.clear();
+    this.#listeners.tell({ kind: "state", state: "closed" });
+    this.#listeners.clear();
+    this.layout.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #requireOpen(): void {
+    if (this.#closed) throw closedError();
+  }
+
+  #requirePane(pane: PaneId): StubSession {
+    this.#requireOpen();
+    const session = this.#byPane.get(pane);
+    if (session === undefined) throw new AppError("NOT_FOUND", `no pane ${pane}`);
+    return session;
+  }
+}
+
+const closedError = (): AppError => new AppError("CONNECTION_LOST", "the stub server has been closed");
+
+/** One job as the stub shows it: texts as they are, each key as `<Key>`, separated by a space. */
+function lineOf(parts: readonly InputPart[]): string {
+  const tokens = parts.flatMap((part) =>
+    part.kind === "keys" ? part.keys.map((key) => `<${key}>`) : [decoder.decode(part.bytes)],
+  );
+  return tokens.join(" ");
+}
+
+/** The screen with its blank rows, and so much history above it. */
+function wholeScreen(kept: BoundedLines, { rows }: PaneInfo, { lines = 0 }: CaptureOptions): string[] {
+  const shown = kept.last(lines + rows);
+  return [...shown, ...Array<string>(Math.max(0, rows - shown.length)).fill("")];
+}

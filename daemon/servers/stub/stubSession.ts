@@ -1,0 +1,66 @@
+/** One session of the stub server: a single window with a single pane in which nothing is ever run. */
+import { paneIdOf, type PaneId, type SessionId, type WindowId } from "../../../protocol/ids.ts";
+import { MAX_CAPTURE_LINES } from "../../../protocol/limits.ts";
+import { PaneStream } from "../../panes/paneStream.ts";
+import { BoundedLines } from "./boundedLines.ts";
+import { markOf } from "../paneMarks.ts";
+import type { CreateSession, PaneInfo, SessionInfo, WindowInfo } from "../../tmux/tmuxServer.ts";
+
+/** The screen's first size: tmux's own default. */
+const STUB_COLS = 80;
+const STUB_ROWS = 24;
+
+export interface StubSession {
+  info: SessionInfo & { readonly activePane: PaneId };
+  window: WindowInfo;
+  pane: PaneInfo;
+  readonly cwd: string;
+  readonly stream: PaneStream;
+  readonly lines: BoundedLines;
+  /** By the option that tmux would keep them in. */
+  readonly marks: Map<string, string>;
+}
+
+export interface StubSessionOptions {
+  /** Of the session, its window and its pane; never used twice. */
+  readonly number: number;
+  readonly epoch: string;
+  readonly retainBytes: number;
+  readonly createdSec: number;
+  readonly onListenerError: (error: unknown) => void;
+}
+
+export function makeStubSession(request: CreateSession, options: StubSessionOptions): StubSession {
+  const { number, epoch, retainBytes, createdSec, onListenerError } = options;
+  const id = `$${number}` as SessionId;
+  const window = `@${number}` as WindowId;
+  const pane = paneIdOf(number);
+  const { cols = STUB_COLS, rows = STUB_ROWS } = request;
+  return {
+    info: {
+      id,
+      name: request.name,
+      windows: [window],
+      places: [{ index: 0, window }],
+      activeWindow: window,
+      activePane: pane,
+      createdSec,
+      attachedClients: 0,
+    },
+    window: { id: window, name: "stub", panes: [pane], cols, rows, layout: "", zoomed: false },
+    pane: {
+      id: pane,
+      window,
+      cols,
+      rows,
+      active: true,
+      pid: 0,
+      title: "",
+      exit: undefined,
+    },
+    cwd: request.cwd ?? "/",
+    stream: new PaneStream({ id: pane, epoch, retainBytes, onListenerError }),
+    lines: new BoundedLines(MAX_CAPTURE_LINES, retainBytes),
+    marks: new Map(Object.entries(request.marks ?? {}).map(([name, value]) => [markOf(name, value).option, value])),
+  };
+}

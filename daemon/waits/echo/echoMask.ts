@@ -1,0 +1,273 @@
+/**
+ * Finds the echo of what was typed in the output and hides it, and nothing else (contracts: "echo of the sent text is
+ * excluded").
+ *
+ * What is hidden: for each typed line, in order, the first place where output shows that line as its own: at the start
+ * of a row (or of the wait), or behind a prompt (anything but a letter or digit), up to the end of the row. It may come in
+ * any chunks, wrapped by readline (` \r`), coloured, with the prompt drawn again before it, or written and overwritten
+ * character by character as zle and fish do. While a row ends in a beginning of the line it is held back, shown again
+ * as soon as it goes on differently, and hidden when it is complete. A line typed ahead is echoed twice, by the tty and
+ * later by the shell's editor: when the first came without a line editor (`?2004h`), one more behind the next
+ * `?2004h` is hidden too.
+ *
+ * A last line without Enter stays in the editor and is hidden each time it is drawn anew (C-l, completions, another size),
+ * until the editor (`?2004h`) ends.
+ *
+ * What is not hidden: anything after the last typed line was found, so `cat`'s own copy or a program that prints the
+ * command is output; the line with more text behind it on its row; text that only begins like it; an echo that the shell
+ * has changed (completion, history expansion, tabs); text more than `windowBytes` behind the last line found.
+ *
+ * What cannot be told apart: without any echo, output that is exactly the typed line on a row of its own is taken for it.
+ */
+import { EchoRow } from "./echoRow.ts";
+import { EchoScreen } from "../../panes/vt/echoScreen.ts";
+import { HeldEcho } from "./heldEcho.ts";
+import { ShownRanges, type SourceRange } from "./shownRanges.ts";
+import { isWord, type TypedLine } from "./typedLines.ts";
+import { TypedProgress, type Attention } from "./typedProgress.ts";
+
+export interface EchoMaskOptions {
+  /** The bytes sent, control keys and line ends among them. */
+  readonly typed: Uint8Array;
+  /** Source position at which they were sent. */
+  readonly start: number;
+  /** The row in which typing begins, as far as it was printed before. */
+  readonly row: Uint8Array;
+  /** A line editor is reading (`?2004h`): later lines are echoed behind its prompts only. */
+  readonly isLineEditor: boolean;
+  readonly windowBytes: number;
+}
+
+/** A beginning that stops here for so long is output: an echo comes in one go, unless the machine is at its knees. */
+const STALL_MS = 2_000;
+
+export class EchoMask {
+  readonly #typed: TypedProgress;
+  readonly #windowBytes: number;
+  readonly #screen: EchoScreen;
+  readonly #shown: ShownRanges;
+  readonly #held = new HeldEcho();
+  #attention: Attention = "looking";
+  #row: EchoRow;
+  #lastFound: number;
+  #position: number;
+  /** The row before the typing is being taken in. */
+  #isPriming = false;
+
+  constructor(options: EchoMaskOptions) {
+    this.#typed = new TypedProgress(options.typed, options.isLineEditor);
+    this.#windowBytes = options.windowBytes;
+    this.#shown = new ShownRanges(options.start);
+    this.#lastFound = options.start;
+    this.#position = options.start;
+    this.#row = new EchoRow(options.start);
+    this.#screen = new EchoScreen({
+      put: (character, at, end) => this.#put(character, at, end),
+      move: (columns) => this.#moving().move(columns),
+      column: (column) => this.#moving().column(column),
+      erase: (which) => this.#moving().erase(which),
+      shift: (columns) => this.#moving().shift(columns),
+      style: () => (this.#row.isStyled = true),
+      lineFeed: (at, end) => this.#endRow(at, end, true),
+      leave: (at, end) => this.#endRow(at, end, false),
+      editor: (isOn, end) => this.#editor(isOn, end),
+    });
+    // What stands on the row already gives later cursor columns their meaning.
+    if (this.#attention === "looking") {
+      this.#isPriming = true;
+      this.#screen.feed(options.row, options.start - options.row.length);
+      this.#isPriming = false;
+      this.#row.begin();
+    }
+  }
+
+  /** Nothing is looked for any more. */
+  get isOver(): boolean {
+    return this.#attention === "over";
+  }
+
+  /** Where the stretch begins that is shown now. */
+  get openFrom(): number {
+    return this.#shown.openFrom;
+  }
+
+  /** Where the last echo that was hidden ends; 0 before the first. */
+  get hiddenTo(): number {
+    return this.#shown.hiddenTo;
+  }
+
+  /** Text at and behind this may be echo. */
+  get visibleTo(): number {
+    return this.#held.from;
+  }
+
+  feed(bytes: Uint8Array, source: number): void {
+    if (this.#attention === "over") return;
+    const from = Math.max(0, this.#position - source);
+    if (from >= bytes.length) return;
+    if (this.#held.isHolding) this.#shown.noteHeld();
+    const end = source + bytes.length;
+    const fresh = bytes.subarray(from);
+    this.#screen.feed(fresh, source + from);
+    this.#position = end;
+    if (this.#attention !== "looking") return;
+    this.#updateHold(end);
+    const isLongAgo = this.#typed.isBounded && end - this.#lastFound > this.#windowBytes;
+    if (!this.#held.isHolding && isLongAgo) this.#attend("over");
+  }
+
+  /** Stretches to search that no shared search has shown: before an echo, or held back until now. */
+  takeShown(end: number): readonly SourceRange[] {
+    return this.#shown.take(Math.min(end, this.visibleTo));
+  }
+
+  /** No output for this long. Returns when to ask again, in milliseconds of quiet. */
+  settle(quietMs: number): number | undefined {
+    const held = this.#held;
+    if (!held.isHolding) return undefined;
+    const { line } = this.#typed;
+    const conforming = line === undefined ? undefined : this.#row.beginningOf(line.characters);
+    if (conforming === undefined) {
+      if (held.fullEnd === undefined) this.#show();
+      else this.#hide(held.from, held.fullEnd);
+      return undefined;
+    }
+    // A whole line is an echo that waits for its line end, however long.
+    if (held.fullEnd !== undefined) return undefined;
+    if (quietMs < STALL_MS) return STALL_MS;
+    this.#show();
+    return undefined;
+  }
+
+  /** Output is missing up to here: a half-seen echo is not one. */
+  gap(to: number): void {
+    this.#show();
+    this.#screen.reset();
+    this.#row = new EchoRow(to);
+    this.#shown.hide(to, to);
+    this.#position = Math.max(this.#position, to);
+  }
+
+  #moving(): EchoRow {
+    this.#held.cursorMoved();
+    return this.#row;
+  }
+
+  #put(character: string, at: number, end: number): void {
+    const { line } = this.#typed;
+    if (this.#isPriming) this.#row.put(character, at);
+    if (line === undefined || this.#attention !== "looking" || this.#isPriming) return;
+    const held = this.#held;
+    if (held.fullEnd !== undefined && !held.hasMoved && !this.#row.isStyled && character !== " ") {
+      if (line.hasEnter || isWord(character)) {
+        // The row goes on where the echo would have ended: it was output.
+        held.reopen();
+      } else {
+        this.#hide(held.from, held.fullEnd);
+        this.#put(character, at, end);
+        return;
+      }
+    }
+    this.#row.put(character, at);
+    const isLast = character === line.characters.at(-1);
+    const begin = isLast && this.#typed.isAllowed ? this.#row.endsWith(line.characters) : undefined;
+    if (begin !== undefined) held.complete(begin, end);
+  }
+
+  #endRow(at: number, end: number, isLineFeed: boolean): void {
+    if (this.#isPriming) {
+      this.#newRow(this.#position);
+      return;
+    }
+    const { line } = this.#typed;
+    const held = this.#held;
+    const begin = line !== undefined && this.#typed.isAllowed ? this.#row.endsWith(line.characters) : undefined;
+    if (begin !== undefined) {
+      // Where the cursor went about, earlier bytes of the row may have shown the line before: all of it was editing.
+      const from = this.#row.hasMoved ? this.#row.start : begin;
+      this.#hide(Math.min(held.from, from), isLineFeed ? end : at);
+      // No Enter yet, and the editor goes elsewhere: it draws what was typed once more (a paste loses its colour).
+      if (line?.hasEnter === true && !isLineFeed && this.#typed.startAgain()) this.#attend("looking");
+    } else if (held.fullEnd !== undefined && held.hasMoved) {
+      this.#hide(held.from, held.fullEnd);
+    } else if (isLineFeed && line !== undefined && held.isHolding && this.#isWrap(line)) {
+      this.#wrap();
+      return;
+    } else {
+      this.#show();
+      this.#typed.pass();
+      this.#rest();
+    }
+    this.#newRow(end);
+  }
+
+  /** Until a line editor comes there is nothing to look at byte by byte. */
+  #rest(): void {
+    if (this.#typed.needsEditor && !this.#typed.isAllowed) this.#attend("dormant");
+  }
+
+  /** The row breaks off within the typed line: the line end may be the edge of the screen. */
+  #isWrap(line: TypedLine): boolean {
+    const beginning = this.#row.beginningOf(line.characters);
+    return beginning !== undefined && beginning.length < line.characters.length && beginning.length > 1;
+  }
+
+  #wrap(): void {
+    const next = new EchoRow(this.#row.start);
+    next.continueFrom(this.#row);
+    this.#row = next;
+  }
+
+  #newRow(start: number): void {
+    this.#row = new EchoRow(start);
+  }
+
+  #editor(isOn: boolean, end: number): void {
+    if (this.#attention === "over" || this.#isPriming) return;
+    // The line was sent, or given up: what comes now is no redraw of it.
+    if (!isOn && this.#typed.isRedrawn) {
+      this.#show();
+      this.#attend("over");
+      return;
+    }
+    if (isOn) this.#attend("looking");
+    this.#typed.editor(isOn);
+    if (!this.#held.isHolding) this.#newRow(end);
+    if (!isOn) this.#rest();
+  }
+
+  #updateHold(end: number): void {
+    const { line } = this.#typed;
+    if (line === undefined) return;
+    if (this.#row.isTooLong(line.characters.length)) {
+      this.#show();
+      this.#newRow(end);
+      return;
+    }
+    const beginning = this.#typed.isAllowed ? this.#row.beginningOf(line.characters) : undefined;
+    if (beginning !== undefined) this.#held.hold(beginning.at);
+    else if (!this.#row.hasMoved && !this.#row.isStyled && !this.#row.mayWrap(line.characters)) this.#show();
+  }
+
+  /** The held text is output after all. */
+  #show(): void {
+    if (!this.#held.isHolding) return;
+    this.#held.drop();
+    this.#shown.noteHeld();
+  }
+
+  /** `[from, to)` is the echo of the line: the wait sees what was before it, and goes on behind it. */
+  #hide(from: number, to: number): void {
+    this.#shown.hide(from, to);
+    this.#held.drop();
+    this.#lastFound = to;
+    this.#newRow(to);
+    this.#attend(this.#typed.advance());
+  }
+
+  /** Dormant: all was echoed once without an editor; when one comes it shows what it finds typed ahead. */
+  #attend(attention: Attention): void {
+    this.#attention = attention;
+    this.#screen.isDormant = attention === "dormant";
+  }
+}

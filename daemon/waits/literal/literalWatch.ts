@@ -1,0 +1,55 @@
+/** A literal of one wait: watched in the shared index, and searched by itself where text becomes visible late. */
+import type { LiteralIndex, LiteralWatcher } from "./literalIndex.ts";
+import { foundText, type PatternWatch, type WatchOwner } from "../text/patternWatch.ts";
+import type { PlainText } from "../text/plainText.ts";
+
+export class LiteralWatch implements PatternWatch, LiteralWatcher {
+  start: number;
+  visibleTo = Infinity;
+  readonly owner: WatchOwner;
+  readonly #bytes: Buffer;
+  readonly #maxMatchBytes: number;
+  #text: PlainText | undefined;
+  #index: LiteralIndex | undefined;
+
+  constructor(owner: WatchOwner, bytes: Buffer, start: number, maxMatchBytes: number) {
+    this.owner = owner;
+    this.#bytes = bytes;
+    this.start = start;
+    this.#maxMatchBytes = maxMatchBytes;
+  }
+
+  attach(text: PlainText, index: LiteralIndex): void {
+    this.detach();
+    this.#text = text;
+    this.#index = index;
+    index.watch(this.#bytes, this);
+  }
+
+  detach(): void {
+    this.#index?.unwatch(this.#bytes, this);
+    this.#index = undefined;
+  }
+
+  literalFound(from: number, to: number): void {
+    const text = this.#text;
+    if (text === undefined || this.#index === undefined || text.sourceOf(from) < this.start) return;
+    const found = foundText(text, from, to, this.#maxMatchBytes);
+    if (found.to > this.visibleTo) return;
+    // Told first: giving things back can wait until the caller knows.
+    this.#text = undefined;
+    this.owner.found(found);
+    this.detach();
+  }
+
+  /** Searches what lies between two source positions: a stretch that no scan has offered to this watch. */
+  search(from: number, to: number): void {
+    const text = this.#text;
+    if (text === undefined || this.#index === undefined) return;
+    const start = text.offsetOf(from);
+    const at = text.view(start, text.offsetOf(to)).indexOf(this.#bytes);
+    if (at < 0) return;
+    this.detach();
+    this.owner.found(foundText(text, start + at, start + at + this.#bytes.length, this.#maxMatchBytes));
+  }
+}

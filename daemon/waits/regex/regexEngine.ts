@@ -1,0 +1,300 @@
+/**
+ * RE2 from the main thread's side: regexes are shared by pattern, jobs go to one worker in order, and the main thread never
+ * waits for any. A watchdog looks which job the worker is running; one that stays too long costs the worker its life and
+ * its own waits an error. Every other job keeps its text here until it is answered, so a replacement starts where the
+ * ended worker stopped and nothing is lost.
+ */
+import { AppError } from "../../../protocol/errors.ts";
+import type { Clock } from "../../time/clock.ts";
+import type { Scheduler } from "../../time/scheduler.ts";
+import type { BudgetedTask, TurnBudget } from "../../time/turnBudget.ts";
+import { type CompiledRegex, createRegex, type SharedRegex } from "./compiledRegex.ts";
+import { findPlain, type PlainRegex } from "./plainRegex.ts";
+import type { RegexAnalysis } from "./regexAnalysis.ts";
+import { refusalOf } from "./regexRefusal.ts";
+import { RegexThread } from "./regexThread.ts";
+import type { WorkerAnswer, WorkerJob } from "./regexWorker.ts";
+import type { WaitLimits } from "../waitLimits.ts";
+import type { WaitMetrics } from "../waitMetrics.ts";
+
+export type RegexOutcome =
+  /** `index` in characters (code points) of the text. */
+  | { readonly kind: "match"; readonly index: number; readonly text: string }
+  | { readonly kind: "none" }
+  | { readonly kind: "failed"; readonly error: AppError };
+
+export interface RegexEngineOptions {
+  readonly clock: Clock;
+  readonly scheduler: Scheduler;
+  /** For what is judged on this thread. */
+  readonly budget: TurnBudget;
+  readonly limits: WaitLimits;
+  readonly metrics: WaitMetrics;
+  /** RE2 is switched off: every regex is refused. */
+  readonly isDisabled?: boolean | undefined;
+}
+
+interface Job {
+  readonly seq: number;
+  readonly regex: SharedRegex;
+  readonly text: Uint8Array | undefined;
+  readonly skip: number;
+  readonly done: (outcome: RegexOutcome) => void;
+  /** Workers that ended by themselves while they ran it. */
+  crashes: number;
+}
+
+/** Jobs and bytes handed to the worker before it has answered: enough to keep it busy for some milliseconds. */
+const MAX_SENT_JOBS = 64;
+const MAX_SENT_BYTES = 1_048_576;
+/** A job that took its worker down once may have met a heap that others had filled; alone in a fresh one it tries again. */
+const MAX_CRASHES = 2;
+/** Patterns the watchdog ended are refused at once afterwards; so many are remembered. */
+const MAX_CONDEMNED = 256;
+
+export class RegexEngine {
+  readonly #options: RegexEngineOptions;
+  readonly #thread: RegexThread;
+  readonly #regexes = new Map<string, SharedRegex>();
+  readonly #condemned = new Map<string, AppError>();
+  #queue: Job[] = [];
+  /** In the order in which the worker runs them. */
+  readonly #sent = new Map<number, Job>();
+  #sentBytes = 0;
+  #forget: number[] = [];
+  #plainJobs: (() => void)[] = [];
+  /** At least one in a turn, the others while there is time: a pane that prints near misses must not hold up the loop. */
+  readonly #plainTask: BudgetedTask = {
+    run: (hasTimeLeft) => {
+      do this.#plainJobs.shift()?.();
+      while (this.#plainJobs.length > 0 && hasTimeLeft());
+      return this.#plainJobs.length === 0;
+    },
+  };
+  #nextId = 1;
+  #nextSeq = 1;
+  #flushing = false;
+  /** Set when RE2 cannot be had at all. */
+  #unavailable: AppError | undefined;
+  #closed = false;
+
+  constructor(options: RegexEngineOptions) {
+    const { clock, scheduler, limits } = options;
+    this.#options = options;
+    this.#thread = new RegexThread({
+      clock,
+      scheduler,
+      limits,
+      onAnswers: (answers) => this.#onAnswers(answers),
+      onLost: (seq, why) => this.#onLost(seq, why),
+      onUnavailable: (reason) => this.#failAll((this.#unavailable = unsupported(reason))),
+    });
+    if (options.isDisabled === true) this.#unavailable = unsupported("RE2 is switched off in this daemon");
+  }
+
+  /** Shared by everyone who asks for the same pattern; compiled once. @throws AppError UNSUPPORTED_PATTERN_ENGINE, RESOURCE_LIMIT */
+  acquire(analysis: RegexAnalysis): CompiledRegex {
+    if (this.#unavailable !== undefined) throw this.#unavailable;
+    const { ignoreCase, multiline, dotAll } = analysis.flags;
+    const key = `${Number(ignoreCase)}${Number(multiline)}${Number(dotAll)}${analysis.re2Pattern}`;
+    const condemned = this.#condemned.get(key);
+    if (condemned !== undefined) throw condemned;
+    const known = this.#regexes.get(key);
+    if (known !== undefined && known.error === undefined) {
+      known.users++;
+      return known;
+    }
+    const regex = createRegex(this.#nextId++, key, analysis);
+    this.#regexes.set(key, regex);
+    if (analysis.plain !== undefined) {
+      regex.settle();
+      return regex;
+    }
+    this.#options.metrics.numbers.wait_regex_compiles_total++;
+    this.#submit(regex, undefined, 0, (outcome) => {
+      regex.settle(outcome.kind === "failed" ? outcome.error : undefined);
+    });
+    return regex;
+  }
+
+  release(compiled: CompiledRegex): void {
+    const regex = compiled as SharedRegex;
+    if (--regex.users > 0) return;
+    if (this.#regexes.get(regex.key) === regex) this.#regexes.delete(regex.key);
+    if (regex.analysis.plain !== undefined) return;
+    this.#forget.push(regex.id);
+    this.#flushSoon();
+  }
+
+  /** Looks for the first match in `text`, which must not change until `done` is called: once, never in this turn. */
+  run(compiled: CompiledRegex, text: Uint8Array, skip: number, done: (outcome: RegexOutcome) => void): void {
+    this.#options.metrics.numbers.wait_regex_jobs_total++;
+    const { plain } = compiled.analysis;
+    if (plain === undefined) this.#submit(compiled as SharedRegex, text, skip, done);
+    else {
+      this.#plainJobs.push(() => done(this.#judge(plain, text, skip)));
+      this.#options.budget.add(this.#plainTask);
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#thread.close();
+    this.#failAll(shuttingDown());
+  }
+
+  #judge(plain: PlainRegex, text: Uint8Array, skip: number): RegexOutcome {
+    if (this.#closed) return { kind: "failed", error: shuttingDown() };
+    const found = findPlain(plain, text, skip);
+    return found === undefined ? { kind: "none" } : { kind: "match", ...found };
+  }
+
+  #submit(regex: SharedRegex, text: Uint8Array | undefined, skip: number, done: (outcome: RegexOutcome) => void): void {
+    this.#queue.push({ seq: this.#nextSeq, regex, text, skip, done, crashes: 0 });
+    this.#nextSeq = this.#nextSeq >= 0x7fff_ffff ? 1 : this.#nextSeq + 1;
+    this.#flushSoon();
+  }
+
+  #flushSoon(): void {
+    if (this.#flushing || this.#closed) return;
+    this.#flushing = true;
+    queueMicrotask(() => {
+      this.#flushing = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    if (this.#queue.length > 0) this.#thread.ensure();
+    const failed = this.#unavailable;
+    if (failed !== undefined) {
+      this.#failAll(failed);
+      return;
+    }
+    if (this.#closed || (this.#queue.length === 0 && !this.#thread.isRunning)) return;
+    const jobs: WorkerJob[] = [];
+    let taken = 0;
+    for (const job of this.#queue) {
+      // A job that has crashed a worker runs alone, so that only its own doing can bring the next one down.
+      if (this.#sent.size > 0 && (job.crashes > 0 || this.#sentBytes >= MAX_SENT_BYTES)) break;
+      if (this.#sent.size >= MAX_SENT_JOBS || this.#isTryingAlone()) break;
+      taken++;
+      if (job.regex.error !== undefined) finishSoon(job, { kind: "failed", error: job.regex.error });
+      // Nobody wants it any more, and the worker would keep what it has been told to forget.
+      else if (job.regex.users <= 0) finishSoon(job, { kind: "none" });
+      else jobs.push(this.#send(job));
+    }
+    this.#queue = this.#queue.slice(taken);
+    this.#post(jobs);
+  }
+
+  #isTryingAlone(): boolean {
+    const [only] = this.#sent.values();
+    return only !== undefined && only.crashes > 0;
+  }
+
+  #send(job: Job): WorkerJob {
+    const worker = this.#thread.ensure();
+    this.#sent.set(job.seq, job);
+    this.#sentBytes += job.text?.length ?? 0;
+    const source = job.regex.knownTo === worker ? undefined : job.regex.source;
+    job.regex.knownTo = worker;
+    return { seq: job.seq, regex: job.regex.id, source, text: job.text, skip: job.skip };
+  }
+
+  #post(jobs: readonly WorkerJob[]): void {
+    if (jobs.length === 0 && this.#forget.length === 0) return;
+    this.#thread.post({ jobs, forget: this.#forget });
+    this.#forget = [];
+    this.#thread.setBusy(this.#sent.size > 0);
+  }
+
+  #onAnswers(answers: readonly WorkerAnswer[]): void {
+    for (const answer of answers) this.#answer(answer);
+    this.#thread.setBusy(this.#sent.size > 0);
+    if (this.#queue.length > 0) this.#flushSoon();
+  }
+
+  #answer(answer: WorkerAnswer): void {
+    const job = this.#take(answer.seq);
+    if (job === undefined) return;
+    if (answer.kind !== "invalid") {
+      job.done(answer);
+      return;
+    }
+    const reason = refusalOf(job.regex.source.pattern, answer.reason);
+    const details = { engine: "re2", reason };
+    const error = new AppError("INVALID_ARGUMENT", `RE2 cannot use this regex: ${reason}`, { details });
+    this.#condemn(job.regex, error, false);
+    job.done({ kind: "failed", error });
+  }
+
+  #take(seq: number): Job | undefined {
+    const job = this.#sent.get(seq);
+    if (job === undefined) return undefined;
+    this.#sent.delete(seq);
+    this.#sentBytes -= job.text?.length ?? 0;
+    return job;
+  }
+
+  /** Only the job that was running can have done it; all others go on in the replacement, from the text they have here. */
+  #onLost(seq: number, why: "overdue" | "crashed"): void {
+    const { numbers } = this.#options.metrics;
+    if (why === "overdue") numbers.wait_regex_watchdog_total++;
+    else numbers.wait_regex_crashes_total++;
+    const job = this.#take(seq);
+    const isOver = job !== undefined && (why === "overdue" || ++job.crashes >= MAX_CRASHES);
+    this.#requeue(isOver ? undefined : job);
+    if (isOver)
+      this.#endJob(job, why === "overdue" ? "it took too long" : "it exhausts the memory of the regex engine");
+    this.#thread.setBusy(false);
+    this.#flushSoon();
+  }
+
+  /** Everything sent and not answered goes back to the front, in order. */
+  #requeue(first: Job | undefined): void {
+    const jobs = [...this.#sent.values()];
+    this.#sent.clear();
+    this.#sentBytes = 0;
+    this.#queue = [...(first === undefined ? [] : [first]), ...jobs, ...this.#queue];
+  }
+
+  #endJob(job: Job, why: string): void {
+    const error = new AppError(
+      "RESOURCE_LIMIT",
+      `the regex costs too much on this output: ${why}; make it simpler or wait for a literal`,
+      {
+        details: { engine: "re2", reason: why },
+      },
+    );
+    this.#condemn(job.regex, error, true);
+    job.done({ kind: "failed", error });
+  }
+
+  /** Later jobs of this regex fail with the same error. */
+  #condemn(regex: SharedRegex, error: AppError, isRemembered: boolean): void {
+    regex.error = error;
+    if (!isRemembered) return;
+    this.#condemned.set(regex.key, error);
+    const [oldest] = this.#condemned.keys();
+    if (this.#condemned.size > MAX_CONDEMNED && oldest !== undefined) this.#condemned.delete(oldest);
+  }
+
+  #failAll(error: AppError): void {
+    const jobs = [...this.#sent.values(), ...this.#queue];
+    this.#sent.clear();
+    this.#sentBytes = 0;
+    this.#queue = [];
+    for (const job of jobs) job.done({ kind: "failed", error });
+  }
+}
+
+const unsupported = (reason: string): AppError =>
+  new AppError("UNSUPPORTED_PATTERN_ENGINE", `regexes are not available: ${reason}; use a literal`, {
+    details: { engine: "re2", reason },
+  });
+
+const shuttingDown = (): AppError => new AppError("CONNECTION_LOST", "the daemon is shutting down");
+
+const finishSoon = (job: Job, outcome: RegexOutcome): void => queueMicrotask(() => job.done(outcome));

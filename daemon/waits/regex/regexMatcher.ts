@@ -1,0 +1,280 @@
+/**
+ * One regex over one text. It says which stretch of text RE2 must see next and keeps one job under way; between jobs text
+ * may pile up, and what falls out of the backlog is declared as a gap. With required literals nothing is sent until one of
+ * them turns up. Matches do not depend on how output was cut into chunks: a stretch begins a whole window (or at the line)
+ * before what was judged, the character before it goes along as context, and a match that rests on the end of unfinished
+ * output waits for more output or for quiet.
+ */
+import type { GapReason } from "../../../protocol/position.ts";
+import { nextBoundary } from "../../../protocol/text/utf8.ts";
+import type { LiteralIndex, LiteralWatcher } from "../literal/literalIndex.ts";
+import { foundText, type PatternWatch, type WatchOwner } from "../text/patternWatch.ts";
+import type { PlainText } from "../text/plainText.ts";
+import type { CompiledRegex } from "./compiledRegex.ts";
+import type { RegexEngine, RegexOutcome } from "./regexEngine.ts";
+import type { PlacedText, TextPiece } from "../text/textPiece.ts";
+import type { WaitLimits } from "../waitLimits.ts";
+
+/** Text per job; at RE2's usual speed well under a millisecond, and a slow regex meets the watchdog on less. */
+const MAX_JOB_BYTES = 32_768;
+const EVICTED: GapReason = "evicted";
+
+export class RegexWatch implements PatternWatch {
+  start: number;
+  visibleTo = Infinity;
+  readonly owner: WatchOwner;
+  /** Text offset from which RE2 must look next; undefined while nothing asks for it. */
+  resume: number | undefined;
+  /** No match that begins at or after `resume`'s window ends at or before this; -1 before the first evaluation. */
+  judgedTo = -1;
+  /** The source position of `judgedTo`, kept because the text there may be gone when it is asked for. */
+  judgedSource: number;
+  /** A match that rests on the end of output, as text offsets. */
+  tentative: { readonly from: number; readonly to: number } | undefined;
+
+  constructor(owner: WatchOwner, start: number) {
+    this.owner = owner;
+    this.start = start;
+    this.judgedSource = start;
+  }
+}
+
+interface Stretch {
+  readonly from: number;
+  readonly to: number;
+  readonly hasContext: boolean;
+  readonly watches: RegexWatch[];
+}
+
+export interface RegexHost {
+  readonly engine: RegexEngine;
+  readonly limits: WaitLimits;
+  readonly text: PlainText;
+  readonly literals: LiteralIndex;
+  /** A copy of a stretch of text, shared by all who ask for the same in one turn. */
+  piece(from: number, to: number): TextPiece;
+  /** A watch has a tentative match: `settle` must be called once output is quiet. */
+  wantsQuiet(): void;
+  /** A job has ended: whoever waits for regexes to be idle may look again. */
+  regexAdvanced(): void;
+}
+
+export class RegexMatcher implements LiteralWatcher {
+  readonly regex: CompiledRegex;
+  readonly #host: RegexHost;
+  readonly #watches = new Set<RegexWatch>();
+  readonly #required: readonly Buffer[];
+  #lastHitEnd = -1;
+  #jobs = 0;
+
+  constructor(regex: CompiledRegex, host: RegexHost) {
+    this.regex = regex;
+    this.#host = host;
+    this.#required = (regex.analysis.required ?? []).map((text) => Buffer.from(text, "utf8"));
+    for (const literal of this.#required) host.literals.watch(literal, this);
+  }
+
+  get isUnused(): boolean {
+    return this.#watches.size === 0;
+  }
+
+  /** @param from the text offset from which nothing was judged for this watch */
+  add(watch: RegexWatch, from: number): void {
+    const { head } = this.#host.text;
+    this.#watches.add(watch);
+    watch.judgedTo = -1;
+    watch.resume = undefined;
+    // With nothing to look at yet, the required literals will say when to begin.
+    if (this.#required.length > 0 && from >= head) return;
+    watch.resume = from;
+    this.#lastHitEnd = Math.max(this.#lastHitEnd, head);
+  }
+
+  remove(watch: RegexWatch): void {
+    this.#watches.delete(watch);
+  }
+
+  /** Nobody wants it any more. */
+  end(): void {
+    for (const literal of this.#required) this.#host.literals.unwatch(literal, this);
+    this.#watches.clear();
+  }
+
+  literalFound(from: number, to: number): void {
+    this.#lastHitEnd = to;
+    for (const watch of this.#watches) watch.resume ??= this.#back(from);
+  }
+
+  /** Nothing is under way and nothing asks to be: what the watch has seen, RE2 has judged. */
+  isIdle(watch: RegexWatch): boolean {
+    return !this.#watches.has(watch) || (this.#jobs === 0 && !this.#isDue(watch));
+  }
+
+  /** The oldest text offset that is still needed. */
+  get keepFrom(): number {
+    let oldest = Infinity;
+    // Four bytes more: the character before it is context.
+    for (const watch of this.#watches) if (watch.resume !== undefined) oldest = Math.min(oldest, watch.resume - 4);
+    return oldest;
+  }
+
+  /** Sends what is due, unless a job is under way. */
+  flush(): void {
+    if (this.#jobs > 0) return;
+    const stretches = new Map<string, Stretch>();
+    for (const watch of this.#watches) {
+      if (!this.#isDue(watch)) continue;
+      const { from, to, hasContext } = this.#stretchOf(watch);
+      const key = `${from}:${to}:${hasContext}`;
+      const stretch = stretches.get(key);
+      if (stretch === undefined) stretches.set(key, { from, to, hasContext, watches: [watch] });
+      else stretch.watches.push(watch);
+    }
+    for (const stretch of stretches.values()) this.#send(stretch);
+  }
+
+  /** The stretch so far ends here, at a hole: what RE2 has not judged of it is looked at by itself. */
+  close(watch: RegexWatch): void {
+    if (!this.#isDue(watch)) return;
+    const { from, hasContext } = this.#stretchOf(watch);
+    this.#searchAlone(watch, from, this.#endFor(watch), hasContext);
+  }
+
+  /** Looks at a stretch by itself, apart from what is judged in order: one that an echo has closed. */
+  search(watch: RegexWatch, from: number, to: number): void {
+    this.#searchAlone(watch, from, to, false);
+  }
+
+  #searchAlone(watch: RegexWatch, from: number, to: number, hasContext: boolean): void {
+    if (to <= from || !this.#watches.has(watch)) return;
+    const isLast = to - from <= MAX_JOB_BYTES;
+    const end = isLast ? to : this.#host.text.boundary(from + MAX_JOB_BYTES);
+    this.#run(from, end, hasContext, (piece, outcome) => {
+      if (outcome.kind !== "match" || !this.#watches.has(watch)) return;
+      const match = placeOf(piece, outcome);
+      // The end of the stretch is no end of output: nothing may rest on it.
+      if (match.to < end || !this.regex.analysis.restsOnEnd) this.#match(watch, piece, match.from, match.to);
+    });
+    if (!isLast) this.#searchAlone(watch, Math.max(from + 1, this.#back(end)), to, true);
+  }
+
+  /** Output is quiet: what rests on its end may be taken as it is. */
+  settle(): void {
+    for (const watch of this.#watches) {
+      const { tentative } = watch;
+      if (tentative === undefined || tentative.to !== this.#host.text.head || watch.visibleTo !== Infinity) continue;
+      this.#match(watch, this.#host.text, tentative.from, tentative.to);
+    }
+  }
+
+  #isDue(watch: RegexWatch): boolean {
+    if (watch.resume === undefined) return false;
+    return watch.judgedTo < 0 || this.#endFor(watch) > watch.judgedTo;
+  }
+
+  #endFor(watch: RegexWatch): number {
+    const { text } = this.#host;
+    return watch.visibleTo === Infinity ? text.head : text.offsetOf(watch.visibleTo);
+  }
+
+  #stretchOf(watch: RegexWatch): Omit<Stretch, "watches"> {
+    const { text } = this.#host;
+    this.#declareLoss(watch);
+    const begin = text.offsetOf(watch.start);
+    const from = Math.max(begin, text.base, Math.min(watch.resume ?? 0, text.head));
+    let to = Math.max(from, this.#endFor(watch));
+    if (to - from > MAX_JOB_BYTES) to = text.boundary(from + MAX_JOB_BYTES);
+    return { from, to, hasContext: from > begin && from > text.base };
+  }
+
+  /** What left the backlog before RE2 saw it. */
+  #declareLoss(watch: RegexWatch): void {
+    const { text } = this.#host;
+    if (Math.max(watch.judgedTo, watch.resume ?? 0) >= text.base) return;
+    const lostTo = text.sourceOf(text.base);
+    if (watch.start >= lostTo) return;
+    watch.owner.missed({ from: Math.max(watch.start, watch.judgedSource), to: lostTo, reason: EVICTED });
+    watch.start = Math.max(watch.start, lostTo);
+  }
+
+  #send(stretch: Stretch): void {
+    this.#run(stretch.from, stretch.to, stretch.hasContext, (piece, outcome) =>
+      this.#onOutcome(stretch, piece, outcome),
+    );
+  }
+
+  /** @param hasContext the character before `from` goes along, and no match begins at it */
+  #run(from: number, to: number, hasContext: boolean, done: (piece: TextPiece, outcome: RegexOutcome) => void): void {
+    const { text, engine } = this.#host;
+    let begin = from;
+    if (hasContext)
+      do begin--;
+      while (begin > text.base && (text.byteAt(begin) & 0xc0) === 0x80);
+    const piece = this.#host.piece(begin, to);
+    this.#jobs++;
+    engine.run(this.regex, piece.bytes, hasContext ? 1 : 0, (outcome) => {
+      this.#jobs--;
+      done(piece, outcome);
+      this.flush();
+      this.#host.regexAdvanced();
+    });
+  }
+
+  #onOutcome(stretch: Stretch, piece: TextPiece, outcome: RegexOutcome): void {
+    for (const watch of stretch.watches) {
+      if (!this.#watches.has(watch)) continue;
+      if (outcome.kind === "failed") {
+        this.#watches.delete(watch);
+        watch.owner.failed(outcome.error);
+        continue;
+      }
+      watch.judgedTo = stretch.to;
+      watch.judgedSource = piece.sourceOf(stretch.to);
+      watch.tentative = undefined;
+      if (outcome.kind === "match") this.#onMatch(watch, stretch, piece, outcome);
+      if (this.#watches.has(watch)) this.#goOn(watch, stretch.to);
+    }
+  }
+
+  #onMatch(watch: RegexWatch, stretch: Stretch, piece: TextPiece, outcome: FoundByRe2): void {
+    const { from, to } = placeOf(piece, outcome);
+    // The watch has moved on meanwhile, past an echo or a gap.
+    if (piece.sourceOf(from) < watch.start) return;
+    if (this.regex.analysis.restsOnEnd && to === stretch.to) {
+      watch.tentative = { from, to };
+      this.#host.wantsQuiet();
+      return;
+    }
+    this.#match(watch, piece, from, to);
+  }
+
+  #match(watch: RegexWatch, text: PlacedText, from: number, to: number): void {
+    this.#watches.delete(watch);
+    watch.owner.found(foundText(text, from, to, this.#host.limits.maxMatchBytes));
+  }
+
+  /** Where to look from next: what ends at or before `judgedTo` has been judged. */
+  #goOn(watch: RegexWatch, judgedTo: number): void {
+    // Before `resume` moves to what is still here.
+    if (this.#required.length === 0 || this.#lastHitEnd > judgedTo) this.#declareLoss(watch);
+    const next = this.#back(judgedTo);
+    const mayStillEnd = this.#required.length === 0 || this.#lastHitEnd > next || judgedTo < this.#endFor(watch);
+    watch.resume = mayStillEnd || watch.tentative !== undefined ? Math.max(watch.resume ?? 0, next) : undefined;
+  }
+
+  /** The earliest place where a match that reaches past `offset` can begin. */
+  #back(offset: number): number {
+    const { text, limits } = this.#host;
+    if (this.regex.analysis.isSingleLine) return text.lineStart(offset, limits.regexWindowBytes);
+    return text.boundary(Math.max(text.base, offset - limits.regexWindowBytes));
+  }
+}
+
+type FoundByRe2 = Extract<RegexOutcome, { kind: "match" }>;
+
+/** The text offsets of a match, whose index counts characters. */
+function placeOf({ from, bytes }: TextPiece, match: FoundByRe2): { readonly from: number; readonly to: number } {
+  let at = 0;
+  for (let left = match.index; left > 0 && at < bytes.length; left--) at = nextBoundary(bytes, at + 1);
+  return { from: from + at, to: from + at + Buffer.byteLength(match.text) };
+}

@@ -1,0 +1,184 @@
+/**
+ * The worker's life: started when it is needed, watched while it works, replaced when it is lost. It is lost when one job
+ * runs too long, or when it ends by itself (the wasm heap aborts); either way the shared word says which job it was. It
+ * cannot be had at all when RE2 does not load.
+ */
+import type { Worker } from "node:worker_threads";
+import type { Clock, Timer } from "../../time/clock.ts";
+import type { Scheduler } from "../../time/scheduler.ts";
+import { threadCpuMs } from "./threadCpu.ts";
+import {
+  resolveRe2,
+  startRegexWorker,
+  type WorkerAnswer,
+  type WorkerMessage,
+  type WorkerRequest,
+} from "./regexWorker.ts";
+import type { WaitLimits } from "../waitLimits.ts";
+
+export interface RegexThreadOptions {
+  readonly clock: Clock;
+  readonly scheduler: Scheduler;
+  readonly limits: WaitLimits;
+  onAnswers(answers: readonly WorkerAnswer[]): void;
+  /** The worker is gone and a new one has its place; `seq` is the job it was running, 0 when none. */
+  onLost(seq: number, why: "overdue" | "crashed"): void;
+  /** There is no worker and there will be none. */
+  onUnavailable(reason: string): void;
+}
+
+/**
+ * A fresh worker that says nothing for this long cannot run here. It takes a quarter of a second on an idle machine, and was
+ * seen to take more than 10 s on one with twelve times as much to do as it has cores.
+ */
+const START_TIMEOUT_MS = 60_000;
+/** A job that gets a core for less than this share of the time is given up like one that works too long. */
+const MAX_STARVATION = 20;
+/** Ordinary runs take well under 1 ms; see `WorkerSetup.refreshMs`. */
+const REFRESH_MS = 5;
+
+export class RegexThread {
+  readonly #options: RegexThreadOptions;
+  #worker: Worker | undefined;
+  #number = 0;
+  #running = new Int32Array(new SharedArrayBuffer(8));
+  #hasAnswered = false;
+  #isBusy = false;
+  #watch: Timer | undefined;
+  #start: Timer | undefined;
+  #seenSeq = 0;
+  #seenPhase = 0;
+  /** When it was first seen, and how much CPU time the thread had used then. */
+  #seenSinceMs = 0;
+  #seenCpuMs: number | undefined;
+  #threadId: number | undefined;
+  #isClosed = false;
+
+  constructor(options: RegexThreadOptions) {
+    this.#options = options;
+  }
+
+  get isRunning(): boolean {
+    return this.#worker !== undefined;
+  }
+
+  /** Changes with every new worker: a worker knows only what it was told itself. Starts one if there is none. */
+  ensure(): number {
+    if (this.#worker === undefined && !this.#isClosed) this.#startWorker();
+    return this.#number;
+  }
+
+  post(request: WorkerRequest): void {
+    this.#worker?.postMessage(request);
+  }
+
+  /** Watches the worker while it has work. */
+  setBusy(isBusy: boolean): void {
+    this.#isBusy = isBusy;
+    if (isBusy) this.#watchSoon();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#watch?.cancel();
+    this.#stopWorker();
+  }
+
+  #startWorker(): void {
+    const { limits, scheduler, clock } = this.#options;
+    this.#running = new Int32Array(new SharedArrayBuffer(8));
+    this.#number++;
+    this.#hasAnswered = false;
+    this.#seenSeq = 0;
+    this.#threadId = undefined;
+    let worker: Worker;
+    try {
+      const { maxCompiledRegexes: maxCompiled } = limits;
+      worker = startRegexWorker({ re2Path: resolveRe2(), running: this.#running, maxCompiled, refreshMs: REFRESH_MS });
+    } catch (error) {
+      this.#giveUp(String(error));
+      return;
+    }
+    this.#worker = worker;
+    worker.on("message", (message: WorkerMessage) => this.#onMessage(message));
+    worker.on("error", () => this.#onEnd());
+    worker.on("exit", () => this.#onEnd());
+    this.#start = scheduler.at(clock.nowMs() + START_TIMEOUT_MS, () => {
+      if (this.#isBusy && !this.#hasAnswered) this.#giveUp("the RE2 worker does not answer");
+    });
+  }
+
+  #stopWorker(): void {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    this.#start?.cancel();
+    worker?.removeAllListeners();
+    // The thread may be deep in wasm; nothing waits for its end. An error it still throws has nobody to go to.
+    worker?.on("error", () => undefined);
+    void worker?.terminate();
+  }
+
+  #onMessage(message: WorkerMessage): void {
+    this.#hasAnswered = true;
+    this.#start?.cancel();
+    switch (message.kind) {
+      case "ready":
+        this.#threadId = message.threadId;
+        return;
+      case "unavailable":
+        this.#giveUp(message.reason);
+        return;
+      case "answers":
+        this.#options.onAnswers(message.answers);
+    }
+  }
+
+  #onEnd(): void {
+    const seq = Atomics.load(this.#running, 0);
+    if (seq === 0 && !this.#hasAnswered) this.#giveUp("the RE2 worker ended while it started");
+    else this.#lose(seq, "crashed");
+  }
+
+  #giveUp(reason: string): void {
+    this.#stopWorker();
+    this.#options.onUnavailable(reason);
+  }
+
+  #lose(seq: number, why: "overdue" | "crashed"): void {
+    this.#stopWorker();
+    // At once and not at the next job: whoever waits for the lost jobs waits for this one's start.
+    this.#startWorker();
+    this.#options.onLost(seq, why);
+  }
+
+  #watchSoon(): void {
+    if (this.#watch !== undefined || this.#isClosed) return;
+    const { clock, scheduler, limits } = this.#options;
+    // Half the limit: a job is then ended between once and one and a half times the limit after it began.
+    this.#watch = scheduler.at(clock.nowMs() + limits.regexWatchdogMs / 2, () => {
+      this.#watch = undefined;
+      this.#look();
+      if (this.#isBusy) this.#watchSoon();
+    });
+  }
+
+  /** A job is overdue when it has worked a whole limit since it was first seen: a look that comes late accuses nobody. */
+  #look(): void {
+    const { clock, limits } = this.#options;
+    const seq = Atomics.load(this.#running, 0);
+    const phase = Atomics.load(this.#running, 1);
+    const nowMs = clock.nowMs();
+    const cpuMs = threadCpuMs(this.#threadId);
+    if (seq === 0 || seq !== this.#seenSeq || phase !== this.#seenPhase) {
+      this.#seenSeq = seq;
+      this.#seenPhase = phase;
+      this.#seenSinceMs = nowMs;
+      this.#seenCpuMs = cpuMs;
+      return;
+    }
+    const limitMs = phase === 1 ? limits.regexCompileMs : limits.regexWatchdogMs;
+    const elapsedMs = nowMs - this.#seenSinceMs;
+    const workedMs = cpuMs === undefined || this.#seenCpuMs === undefined ? elapsedMs : cpuMs - this.#seenCpuMs;
+    if (workedMs >= limitMs || elapsedMs >= limitMs * MAX_STARVATION) this.#lose(seq, "overdue");
+  }
+}

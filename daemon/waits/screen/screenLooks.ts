@@ -1,0 +1,142 @@
+/**
+ * When the screen of one pane is looked at for its waits: once when output pauses, and once before a wait's time is over.
+ * One capture serves all of them. Nothing is captured while nothing was printed, and never more often than every
+ * `LOOK_EVERY_MS`: a program that animates without end costs ten captures a second, one that floods costs none.
+ */
+import type { OutputSource } from "../../tmux/outputSource.ts";
+import type { Timer } from "../../time/clock.ts";
+import type { Scheduler } from "../../time/scheduler.ts";
+import { mayWrap, type ScreenView, wrapsOf } from "./screenView.ts";
+import type { ScreenWatch } from "./screenWatch.ts";
+
+const LOOK_EVERY_MS = 100;
+/** Rows above the screen that are looked at: what has scrolled by between two looks, and no more than this. */
+const MAX_HISTORY_ROWS = 1_000;
+/** Output that is searched for a cleared screen. */
+const MAX_SINCE_BYTES = 65_536;
+const LF = 0x0a;
+
+export interface ScreenLooksOptions {
+  readonly source: OutputSource;
+  readonly scheduler: Scheduler;
+  readonly nowMs: () => number;
+}
+
+export class ScreenLooks {
+  readonly #options: ScreenLooksOptions;
+  readonly #watches = new Set<ScreenWatch>();
+  /** Output up to here was on the screen of the last look. */
+  #seenSeq = -1;
+  #nextMs = -Infinity;
+  #timer: Timer | undefined;
+  #isLooking = false;
+  #afterLook: (() => void)[] = [];
+
+  constructor(options: ScreenLooksOptions) {
+    this.#options = options;
+  }
+
+  /** Somebody wants to know when output pauses. */
+  get isWanted(): boolean {
+    return this.#watches.size > 0;
+  }
+
+  /** @param whenBegun output has perhaps come and paused before the screen of the beginning was known */
+  add(watch: ScreenWatch, whenBegun: () => void): void {
+    this.#watches.add(watch);
+    watch.begin(() => {
+      this.#seenSeq = Math.min(this.#seenSeq, watch.beginning?.outputSeq ?? 0);
+      whenBegun();
+    });
+  }
+
+  remove(watch: ScreenWatch): void {
+    this.#watches.delete(watch);
+    watch.end();
+    if (this.#watches.size === 0) this.close();
+  }
+
+  /** Output has paused. */
+  pause(): void {
+    const { nowMs, scheduler } = this.#options;
+    if (!this.isWanted || this.#timer !== undefined || this.#isLooking) return;
+    if (nowMs() >= this.#nextMs) {
+      this.#look();
+      return;
+    }
+    this.#timer = scheduler.at(this.#nextMs, () => {
+      this.#timer = undefined;
+      this.#look();
+    });
+  }
+
+  /** The last look for a wait: calls back when the screen as it is now has been judged. */
+  last(watch: ScreenWatch, done: () => void): void {
+    this.#afterLook.push(() => watch.whenJudged(done));
+    this.#look();
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#afterLook = [];
+  }
+
+  #look(): void {
+    if (this.#isLooking) return;
+    const { source, nowMs } = this.#options;
+    const waiting = this.#afterLook.splice(0);
+    const over = (): void => {
+      this.#isLooking = false;
+      for (const done of waiting) done();
+      // Who asked for a last look meanwhile gets one that sees what has come meanwhile.
+      if (this.#afterLook.length > 0) this.#look();
+    };
+    const from = Math.min(...[...this.#watches].map((watch) => watch.beginning?.outputSeq ?? Infinity));
+    const [first] = this.#watches;
+    const seen = Math.max(from, this.#seenSeq);
+    if (first === undefined || source.outputSeq <= seen) {
+      over();
+      return;
+    }
+    this.#isLooking = true;
+    this.#nextMs = nowMs() + LOOK_EVERY_MS;
+    this.#capture(first.view, Math.max(1, this.#rowsSince(seen))).then(over, over);
+  }
+
+  async #capture(view: ScreenView, lines: number): Promise<void> {
+    const now = await view.capture({ lines, whole: true });
+    let wraps: boolean[] = [];
+    if (now.lines.some((row) => mayWrap(row, now.cols))) {
+      const joined = await view.capture({ lines, whole: true, joinWrapped: true });
+      if (joined.position.outputSeq === now.position.outputSeq) wraps = wrapsOf(now.lines, joined.lines);
+    }
+    this.#seenSeq = now.position.outputSeq;
+    for (const watch of this.#watches) {
+      const { beginning } = watch;
+      if (beginning !== undefined) watch.judge(now, this.#outputSince(beginning.outputSeq), wraps);
+    }
+  }
+
+  /** Rows that the output from `seq` on can have pushed off the screen. */
+  #rowsSince(seq: number): number {
+    let rows = 0;
+    for (const bytes of this.#read(seq)) for (const byte of bytes) if (byte === LF) rows += 1;
+    return Math.min(MAX_HISTORY_ROWS, rows);
+  }
+
+  #outputSince(seq: number): string {
+    const { source } = this.#options;
+    return Buffer.concat([...this.#read(Math.max(seq, source.outputSeq - MAX_SINCE_BYTES))]).toString("latin1");
+  }
+
+  *#read(seq: number): Iterable<Uint8Array> {
+    const { source } = this.#options;
+    for (let at = Math.max(seq, source.tailSeq); ;) {
+      const slice = source.read(at);
+      if (slice.kind === "end") return;
+      if (slice.kind === "bytes") yield slice.bytes;
+      at = slice.kind === "bytes" ? slice.to : slice.gap.to;
+    }
+  }
+}

@@ -1,0 +1,264 @@
+/**
+ * One reading of a source as plain text, and everything that looks at it. It reads from the source's ring by position, in
+ * pieces, whenever it is given time: output that left the ring before it was read is a declared gap, and nothing matches
+ * across a gap. A pane has one stream for all waits that began `now`; a wait that looks back has one of its own until it
+ * has caught up.
+ */
+import type { Gap } from "../../../protocol/position.ts";
+import type { OutputSource } from "../../tmux/outputSource.ts";
+import type { EchoWatch } from "../echo/echoWatch.ts";
+import { LiteralIndex } from "../literal/literalIndex.ts";
+import type { LiteralWatch } from "../literal/literalWatch.ts";
+import type { PatternWatch } from "./patternWatch.ts";
+import { PlainText } from "./plainText.ts";
+import type { PromptWatch } from "./promptWatch.ts";
+import type { CompiledRegex } from "../regex/compiledRegex.ts";
+import type { RegexEngine } from "../regex/regexEngine.ts";
+import { RegexMatcher, type RegexWatch } from "../regex/regexMatcher.ts";
+import type { TextPiece } from "./textPiece.ts";
+import type { WaitLimits } from "../waitLimits.ts";
+
+/** Bytes per piece: some 50 µs of work, so that a turn's budget is kept within a few per cent. */
+const PIECE_BYTES = 16_384;
+
+export interface TextStreamHost {
+  readonly source: OutputSource;
+  readonly engine: RegexEngine;
+  readonly limits: WaitLimits;
+  /** `settle` is to be called once the source has been quiet for a while. */
+  wantsQuiet(): void;
+  regexAdvanced(): void;
+}
+
+/** What a wait looks for, and with what. */
+export type TextWatch =
+  | { readonly kind: "literal"; readonly watch: LiteralWatch }
+  | { readonly kind: "regex"; readonly watch: RegexWatch; readonly regex: CompiledRegex }
+  | { readonly kind: "prompt"; readonly watch: PromptWatch };
+
+export class TextStream {
+  readonly text: PlainText;
+  readonly #host: TextStreamHost;
+  readonly #literals = new LiteralIndex();
+  readonly #regexes = new Map<CompiledRegex, RegexMatcher>();
+  readonly #watches = new Set<TextWatch>();
+  readonly #prompts = new Set<TextWatch & { kind: "prompt" }>();
+  readonly #echoes = new Set<EchoWatch>();
+  readonly #gaps: Gap[] = [];
+  readonly #pieces = new Map<string, TextPiece>();
+  #cursor: number;
+
+  constructor(host: TextStreamHost, from: number) {
+    this.#host = host;
+    this.#cursor = from;
+    this.text = new PlainText(from);
+  }
+
+  /** The source position up to which text was derived and matched. */
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  get isUnused(): boolean {
+    return this.#watches.size === 0;
+  }
+
+  /** An echo is still being looked for. */
+  get hasEcho(): boolean {
+    return this.#echoes.size > 0;
+  }
+
+  /** Different patterns. */
+  get matchers(): number {
+    return this.#literals.size + this.#regexes.size;
+  }
+
+  get watches(): Iterable<TextWatch> {
+    return this.#watches;
+  }
+
+  /** Whether this stream's text reaches back far enough to take a watch over from another at the same cursor. */
+  canAdopt(start: number): boolean {
+    const { limits } = this.#host;
+    const reach = Math.max(limits.regexWindowBytes, limits.maxPatternBytes);
+    return this.text.head - this.text.base >= reach || this.text.sourceOf(this.text.base) <= start;
+  }
+
+  /** Begins to look for it, in all text this stream still has from its start on. */
+  add(entry: TextWatch): void {
+    this.#watches.add(entry);
+    const { watch } = entry;
+    const from = Math.max(this.text.offsetOf(watch.start), this.text.head - this.#host.limits.regexWindowBytes);
+    if (entry.kind === "literal") {
+      entry.watch.attach(this.text, this.#literals);
+    } else if (entry.kind === "prompt") {
+      this.#prompts.add(entry);
+      this.#host.wantsQuiet();
+    } else {
+      this.#matcherOf(entry.regex).add(entry.watch, this.text.boundary(from));
+    }
+  }
+
+  /** Hides the echo of what is typed from these watches of one wait. */
+  addEcho(echo: EchoWatch): void {
+    this.#echoes.add(echo);
+  }
+
+  remove(entry: TextWatch): void {
+    if (!this.#watches.delete(entry)) return;
+    for (const echo of this.#echoes) if (echo.forget(entry)) this.#echoes.delete(echo);
+    if (entry.kind === "literal") {
+      entry.watch.detach();
+    } else if (entry.kind === "prompt") {
+      this.#prompts.delete(entry);
+    } else {
+      const matcher = this.#regexes.get(entry.regex);
+      matcher?.remove(entry.watch);
+      if (matcher?.isUnused === true) {
+        matcher.end();
+        this.#regexes.delete(entry.regex);
+      }
+    }
+  }
+
+  /** A hole at the head of the source; applied when the reading gets there. */
+  noteGap(gap: Gap): void {
+    this.#gaps.push(gap);
+  }
+
+  /** Whether RE2 has judged all that this watch can see. */
+  isIdle(entry: TextWatch): boolean {
+    return entry.kind !== "regex" || (this.#regexes.get(entry.regex)?.isIdle(entry.watch) ?? true);
+  }
+
+  /** Derives and matches what has arrived, piece by piece. True: nothing is left. */
+  advance(hasTimeLeft: () => boolean): boolean {
+    let isFinished = this.#readPiece();
+    while (!isFinished && hasTimeLeft()) isFinished = this.#readPiece();
+    if (isFinished) for (const entry of this.#prompts) if (entry.watch.check(this.text, false)) this.remove(entry);
+    this.flush();
+    return isFinished;
+  }
+
+  /** Sends to RE2 what is due. */
+  flush(): void {
+    for (const matcher of this.#regexes.values()) matcher.flush();
+    this.#pieces.clear();
+  }
+
+  /**
+   * The source has been quiet for `quietMs`: what rests on the end of its output may be taken as it is. Returns for how
+   * much quiet it should be called again.
+   */
+  settle(quietMs: number): number | undefined {
+    let nextMs: number | undefined;
+    for (const echo of this.#echoes) {
+      nextMs = echo.settle(quietMs) ?? nextMs;
+      this.#show(echo);
+    }
+    for (const matcher of this.#regexes.values()) matcher.settle();
+    for (const entry of this.#prompts) if (entry.watch.check(this.text, true)) this.remove(entry);
+    this.flush();
+    return nextMs;
+  }
+
+  #readPiece(): boolean {
+    const [gap] = this.#gaps;
+    if (gap !== undefined && this.#cursor >= gap.from) {
+      this.#gaps.shift();
+      this.#onGap(gap);
+      return false;
+    }
+    // Looking for an echo is slow, byte by byte and for each wait by itself.
+    const piece = Math.max(512, Math.floor(PIECE_BYTES / (1 + this.#echoes.size)));
+    const most = gap === undefined ? piece : Math.min(piece, gap.from - this.#cursor);
+    const slice = this.#host.source.read(this.#cursor, most);
+    if (slice.kind === "end") return gap === undefined;
+    if (slice.kind === "gap") this.#onGap(slice.gap);
+    else this.#onBytes(slice.bytes, slice.from);
+    return false;
+  }
+
+  #onBytes(bytes: Uint8Array, source: number): void {
+    const end = source + bytes.length;
+    for (const echo of this.#echoes) echo.feed(bytes, source);
+    const from = this.text.head;
+    this.text.append(bytes, source, () => this.#keepFrom());
+    this.#cursor = end;
+    if (this.text.head > from) this.#literals.scan(this.text, from, this.text.head);
+    for (const echo of this.#echoes) {
+      this.#show(echo);
+      if (echo.isHolding) this.#host.wantsQuiet();
+    }
+    if (this.#prompts.size > 0) this.#host.wantsQuiet();
+  }
+
+  /** Has the echo's watches look at what they may see only now. */
+  #show(echo: EchoWatch): void {
+    echo.show(this.#cursor, (entry, from, to) => this.#search(entry, from, to));
+    if (echo.isOver) this.#echoes.delete(echo);
+  }
+
+  #search(entry: TextWatch, from: number, to: number): void {
+    if (entry.kind === "literal") entry.watch.search(from, to);
+    if (entry.kind !== "regex") return;
+    const matcher = this.#regexes.get(entry.regex);
+    matcher?.search(entry.watch, this.text.offsetOf(from), this.text.offsetOf(to));
+  }
+
+  #onGap(gap: Gap): void {
+    if (gap.to < this.#cursor) return;
+    this.#cursor = gap.to;
+    this.text.breakAt(gap.to);
+    for (const echo of this.#echoes) echo.gap(gap.to);
+    for (const entry of this.#watches) {
+      // What came before the hole is whole in itself, and RE2 may not have seen it yet.
+      if (entry.kind === "regex") this.#regexes.get(entry.regex)?.close(entry.watch);
+      passGap(entry.watch, gap);
+    }
+  }
+
+  #keepFrom(): number {
+    const { limits } = this.#host;
+    const reach = Math.max(limits.regexWindowBytes, limits.maxPatternBytes) + 4;
+    let oldest = this.text.head - reach;
+    for (const matcher of this.#regexes.values()) oldest = Math.min(oldest, matcher.keepFrom);
+    for (const echo of this.#echoes) oldest = Math.min(oldest, this.text.offsetOf(echo.openFrom));
+    return Math.max(oldest, this.text.head - Math.max(limits.regexBacklogBytes, reach));
+  }
+
+  #matcherOf(regex: CompiledRegex): RegexMatcher {
+    let matcher = this.#regexes.get(regex);
+    if (matcher === undefined) {
+      const { engine, limits } = this.#host;
+      matcher = new RegexMatcher(regex, {
+        engine,
+        limits,
+        text: this.text,
+        literals: this.#literals,
+        piece: (from, to) => this.#piece(from, to),
+        wantsQuiet: () => this.#host.wantsQuiet(),
+        regexAdvanced: () => this.#host.regexAdvanced(),
+      });
+      this.#regexes.set(regex, matcher);
+    }
+    return matcher;
+  }
+
+  #piece(from: number, to: number): TextPiece {
+    const key = `${from}:${to}`;
+    let piece = this.#pieces.get(key);
+    if (piece === undefined) {
+      piece = this.text.piece(from, to);
+      this.#pieces.set(key, piece);
+    }
+    return piece;
+  }
+}
+
+/** Nothing before the gap's end belongs to the watch any more; it is told when it has lost something. */
+function passGap(watch: PatternWatch, gap: Gap): void {
+  if (watch.start > gap.to || (watch.start === gap.to && gap.from < gap.to)) return;
+  watch.owner.missed(gap);
+  watch.start = gap.to;
+}

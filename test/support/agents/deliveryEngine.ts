@@ -1,0 +1,57 @@
+/** Readiness and delivery as a daemon has them, for one test; an error that only the log would show fails it. */
+import { createDelivery, type DeliveryEngine, type DeliveryOptions } from "../../../daemon/delivery/createDelivery.ts";
+import { createReadiness, type ReadinessEngine } from "../../../daemon/readiness/engine.ts";
+import type { PaneReadiness, Readiness, ReadinessState } from "../../../daemon/readiness/readiness.ts";
+import { systemClock } from "../../../daemon/time/clock.ts";
+import { AGENT_PROFILES, type AgentName, type AgentProgram } from "./agentPrograms.ts";
+
+export interface Engines extends Disposable {
+  readonly readiness: ReadinessEngine;
+  readonly delivery: DeliveryEngine;
+  /** What was told to the log instead of a caller. */
+  readonly errors: readonly unknown[];
+}
+
+export function engines(options: Partial<DeliveryOptions> = {}): Engines {
+  const errors: unknown[] = [];
+  const onError = (error: unknown): void => void errors.push(error);
+  const common = { clock: systemClock, nowUnixMs: Date.now, onError };
+  const readiness = createReadiness(common);
+  const delivery = createDelivery({ ...common, readiness, ...options });
+  return {
+    readiness,
+    delivery,
+    errors,
+    [Symbol.dispose]: () => {
+      delivery.close();
+      readiness.close();
+    },
+  };
+}
+
+/** Until the daemon knows that the program is in this state: it draws after it has changed. */
+export async function untilState(watched: PaneReadiness, wanted: ReadinessState): Promise<Readiness> {
+  const now = await watched.look();
+  if (now.state === wanted) return now;
+  return new Promise((resolve) => {
+    const unsubscribe = watched.subscribe((readiness) => {
+      if (readiness.state !== wanted) return;
+      unsubscribe();
+      resolve(readiness);
+    });
+  });
+}
+
+/** The pane of an agent fixture, as a request names it. */
+export const to = ({ server, pane }: AgentProgram, name: AgentName) => ({
+  server,
+  pane,
+  profile: AGENT_PROFILES[name],
+});
+
+/** The same, once the program has drawn itself and the daemon knows it. */
+export async function drawn(agent: AgentProgram, { readiness }: Engines, name: AgentName) {
+  using watched = readiness.watch(agent.server, agent.pane, { profile: AGENT_PROFILES[name] });
+  await untilState(watched, "idle");
+  return to(agent, name);
+}

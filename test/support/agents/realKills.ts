@@ -1,0 +1,196 @@
+/**
+ * A real agent program that ends at a random moment of a submit or of an answer, in every way in which one ends. Whatever
+ * was meant for it must not run in the shell below or reach the program that comes next, and what is reported must be so.
+ */
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { SubmitResult } from "../../../daemon/delivery/delivery.ts";
+import type { Dialog } from "../../../daemon/readiness/readiness.ts";
+import { eventually } from "../clock/eventually.ts";
+import {
+  foregroundGroup,
+  REAL_AGENTS,
+  type RealAgentName,
+  type RealProgram,
+  realWorld,
+  type RealWorld,
+  until,
+} from "./realAgents.ts";
+import { told, trace } from "./realTold.ts";
+
+const WAYS = ["kill", "stopAndKill", "exit", "respawn"] as const;
+export type Way = (typeof WAYS)[number];
+
+export interface KillTry {
+  readonly way: Way;
+  readonly what: "submit" | "option" | "other";
+  /** Since the request. */
+  readonly killedMs: number;
+  readonly endedMs: number;
+  readonly outcome: string;
+  readonly details: unknown;
+  /** The text ran as a command. */
+  readonly ran: boolean;
+  /** Lines that the shell read after the program: keys that were on their way count. */
+  readonly lines: number;
+  /** Bytes that the program got that came next. */
+  readonly bytes: string;
+  /** The text, or the key that chooses, stands in the shell's line. */
+  readonly isLeft: boolean;
+  /** What stands in the shell's line. */
+  readonly line: string;
+  /** The last of it was written before the program was told to end: nobody can call it back. */
+  readonly isOnItsWay: boolean;
+  readonly arrived: number;
+  readonly wrong: string | undefined;
+}
+
+/** From the request to the end of the delivery, and a little more. */
+const LATEST_MS = 450;
+/** What a program did before it ended is drawn and looked at within this. */
+const LAST_WORD_MS = 60;
+/** A request to the model and its answer, on a loaded machine. */
+const ASKS_WITHIN_MS = 30_000;
+/** What was on its way has come. */
+const SETTLED_MS = 700;
+
+export async function realKills(name: RealAgentName, kills: number, random: () => number): Promise<readonly KillTry[]> {
+  await using world = await realWorld(name);
+  const tries: KillTry[] = [];
+  for (let at = 0; at < kills; at += 1) {
+    const entry = await killOnce(world, at, random).catch((error: unknown) => {
+      if (!(error instanceof NotReady)) throw error;
+      process.stderr.write(`\n${name} kill ${at} was not begun: ${String(error.cause)}\n`);
+    });
+    if (entry === undefined) continue;
+    tries.push(entry);
+    trace(name, entry);
+    if (entry.wrong !== undefined) {
+      process.stderr.write(`\n${name} kill ${at}: ${JSON.stringify(entry)}\n${world.screen()}\n`);
+    }
+  }
+  return tries;
+}
+
+/** The program did not come to where it could be ended in the middle of something. */
+class NotReady extends Error {}
+
+async function killOnce(world: RealWorld, at: number, random: () => number): Promise<KillTry> {
+  const { server, pane, engine, directory, socket } = world;
+  const way = WAYS[at % WAYS.length]!;
+  const canary = join(directory, `canary-${at}`);
+  const got = join(directory, `got-${at}`);
+  const { asks, took }: RealProgram = REAL_AGENTS[world.name];
+  const isAnswer = asks !== undefined && Math.floor(at / WAYS.length) % 2 === 1;
+  const text = `touch ${canary}`;
+  const tool = join(directory, `tool-${at}`);
+  const dialog = await begun(world, isAnswer ? `${asks} touch ${tool}` : undefined).catch((cause: unknown) => {
+    throw new NotReady("not ready", { cause });
+  });
+  let what: KillTry["what"] = "submit";
+  let deliver = (): Promise<SubmitResult> => engine.delivery.submit({ server, pane, text });
+  if (isAnswer) {
+    what = dialog?.otherIndex !== undefined && random() < 0.5 ? "other" : "option";
+    const answer = what === "other" ? ({ kind: "other", text } as const) : ({ kind: "option", index: 0 } as const);
+    deliver = () => engine.delivery.choose({ server, pane, answer, dialogId: dialog?.id });
+  }
+  const group = foregroundGroup(socket, pane);
+  if (group === undefined) throw new Error(`${world.name} is no job of bash`);
+  const promptsBefore = world.prompts();
+  const startMs = performance.now();
+  const sinceMs = (): number => Math.round(performance.now() - startMs);
+  const killAtMs = random() * LATEST_MS;
+  const killed = delay(killAtMs).then(async () => {
+    const atMs = sinceMs();
+    await end(world, way, group, got);
+    return atMs;
+  });
+  const { outcome, details } = await told(deliver());
+  const endedMs = sinceMs();
+  const writtenMs = world.writtenMs();
+  const killedMs = await killed;
+  // Told to end, it may stay in front for seconds yet: what it does not read the shell does after it.
+  if (way !== "respawn") await eventually(() => foregroundGroup(socket, pane) === undefined, 20);
+  await delay(SETTLED_MS);
+  const lines = way === "respawn" ? 0 : Math.max(0, world.prompts() - promptsBefore - 1);
+  const bytes = existsSync(got) ? readFileSync(got, "latin1") : "";
+  const line = way === "respawn" ? "" : lineOfShell(world);
+  const isLeft = line.includes(canary.slice(-12)) || (what === "option" && line !== "");
+  const asked = world.asked();
+  const arrived =
+    what === "submit"
+      ? asked.filter((entry) => !entry.afterTool && entry.text.includes(canary)).length
+      : asked.filter((entry) => (entry.afterTool && entry.text.includes(tool)) || entry.text.includes(canary)).length;
+  const ran = existsSync(canary);
+  const toolRan = existsSync(tool) || (what !== "submit" && took?.test(world.screen()) === true);
+  const isRefused = outcome.startsWith("WRONG_STATE");
+  const isOnItsWay = writtenMs <= startMs + killedMs;
+  const wrong =
+    ran || lines > 0 || isLeft || bytes !== ""
+      ? "it reached something else"
+      : arrived > 1
+        ? "twice"
+        : isRefused && (arrived > 0 || toolRan)
+          ? "refused, and taken"
+          : outcome === "submitted" && arrived === 0 && !toolRan && killedMs + LAST_WORD_MS < endedMs
+            ? "submitted to nobody"
+            : undefined;
+  rmSync(canary, { force: true });
+  return {
+    way,
+    what,
+    killedMs,
+    endedMs,
+    outcome,
+    details,
+    ran,
+    lines,
+    bytes,
+    isLeft,
+    line,
+    isOnItsWay,
+    arrived,
+    wrong,
+  };
+}
+
+/** The program takes a prompt; or asks, after this one. */
+async function begun(world: RealWorld, prompt: string | undefined): Promise<Dialog | undefined> {
+  const { engine, server, pane } = world;
+  await world.start();
+  await world.settled();
+  if (prompt === undefined) return undefined;
+  await engine.delivery.submit({ server, pane, text: prompt });
+  return (await until(world, "asking", ASKS_WITHIN_MS)).dialog;
+}
+
+const PROMPT = "tw$";
+
+/** What stands in the shell's line, up to the cursor. */
+function lineOfShell(world: RealWorld): string {
+  const { socket, pane } = world;
+  const at = socket.tmux("display-message", "-p", "-t", pane, "#{cursor_x} #{cursor_y}").trim().split(" ");
+  const [col, row] = at.map(Number);
+  const line = world.screen().split("\n")[row!] ?? "";
+  // The shell shows its prompt wherever the program has left the cursor.
+  return (line.slice(0, col).split(PROMPT).at(-1) ?? "").trim();
+}
+
+async function end({ socket, pane }: RealWorld, way: Way, group: number, got: string): Promise<void> {
+  switch (way) {
+    case "kill":
+      process.kill(-group, "SIGKILL");
+      return;
+    case "stopAndKill":
+      process.kill(-group, "SIGSTOP");
+      await delay(80);
+      process.kill(-group, "SIGKILL");
+      return;
+    case "exit":
+      process.kill(-group, "SIGTERM");
+      return;
+    case "respawn":
+      socket.tmux("respawn-pane", "-k", "-t", pane, `stty raw -echo; exec cat >${got}`);
+  }
+}

@@ -1,0 +1,15 @@
+/** Of what is built, what tests run: the executable as a user runs it, and our own processes. `buildFirst` has made it. */
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const BUILT = resolve(import.meta.dirname, "../../../dist");
+const EXECUTABLE = join(BUILT, "adapters/bin/tmuxwire.js");
+
+/** The path of the executable. */
+export const builtCli = (): string => EXECUTABLE;
+
+/** The process to fork for a daemon that tests kill. */
+export const daemonChild = (): string => join(BUILT, "test/support/daemon/daemonChild.js");
+
+/** What a process of a test's own making imports for a guest. */
+export const guestEngine = (): string => pathToFileURL(join(BUILT, "test/support/tmux/guestEngine.js")).href;

@@ -1,0 +1,38 @@
+/** A command line run in process: what it writes is kept, nothing of the test's own process is touched. */
+import { Readable } from "node:stream";
+import { COMMANDS } from "../../../adapters/bin/cli/commandTable.ts";
+import type { CommandSpec } from "../../../adapters/bin/cli/commandTypes.ts";
+import type { Io } from "../../../adapters/bin/cli/cliIo.ts";
+import { runCli } from "../../../adapters/bin/cli/runCli.ts";
+
+export interface CliAnswer {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export async function inProcessCli(
+  args: readonly string[],
+  io: Partial<Io> = {},
+  table: readonly CommandSpec[] = COMMANDS,
+): Promise<CliAnswer> {
+  let [out, err] = ["", ""];
+  const code = await runCli(table, args, {
+    env: {},
+    cwd: "/",
+    homeDir: "/nonexistent/home",
+    tmpDir: "/nonexistent/tmp",
+    platform: "linux",
+    stdin: Readable.from([]),
+    out: async (data) => {
+      out += typeof data === "string" ? data : Buffer.from(data).toString("latin1");
+    },
+    err: (text) => {
+      err += text;
+    },
+    colour: false,
+    signal: new AbortController().signal,
+    ...io,
+  });
+  return { code, out, err };
+}

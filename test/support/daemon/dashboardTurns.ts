@@ -1,0 +1,20 @@
+/** The hooks of one agent on a dashboard, as they come in the course of a turn. */
+import type { PaneId } from "../../../protocol/ids.ts";
+import { type DashboardFixture, type EventReader, UUID } from "./dashboardFixture.ts";
+
+/** The first agent's id. */
+export const AGENT = 1;
+
+/** Registered, available, and in the middle of a turn. */
+export async function atWork(dashboard: DashboardFixture, pane: PaneId): Promise<EventReader> {
+  const events = await dashboard.events();
+  const body = { session_uuid: UUID, project_path: "/work/project", tmux_pane_id: pane };
+  await dashboard.call("POST", "/api/sessions", body);
+  await events.next(({ event, data }) => event === "commander_availability" && data["available"] === true);
+  await dashboard.hook("session-start", { session_id: "s1", headspace_session_id: UUID });
+  await dashboard.hook("user-prompt-submit", { session_id: "s1", prompt: "go" });
+  return events;
+}
+
+export const ask = (dashboard: DashboardFixture) =>
+  dashboard.hook("notification", { session_id: "s1", message: "Claude is waiting for your input" });

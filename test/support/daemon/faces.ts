@@ -1,0 +1,180 @@
+/**
+ * The ways in which an operation is called, each against a daemon of its own on a stub: in process, HTTP by hand, WebSocket,
+ * the typed client, the command line. What comes out is compared, and what has reached the server.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClient, type TmuxwireError } from "../../../adapters/client/client.ts";
+import { perform } from "../../../adapters/operations/perform.ts";
+import type { Delivery, SubmitResult } from "../../../daemon/delivery/delivery.ts";
+import { StubServer } from "../../../daemon/servers/stub/stubServer.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import { systemClock } from "../../../daemon/time/clock.ts";
+import {
+  OPERATION_ROUTES,
+  type OperationName,
+  type OperationNames,
+  type OperationRoute,
+} from "../../../protocol/api/operationRoutes.ts";
+import { toAppError } from "../../../protocol/errors.ts";
+import { inProcessCli } from "./cliIo.ts";
+import { type NativeFixture, nativeFixture } from "./nativeServer.ts";
+import { RawSocket } from "./nativeSocket.ts";
+
+export interface FaceCase {
+  readonly names: OperationNames;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly idempotencyKey?: string;
+  /** The same as a command line, without what says where the daemon is. */
+  readonly command: readonly string[];
+}
+
+/** An output, or the code and message of an error. */
+export type Outcome = { readonly output: unknown } | { readonly code: string; readonly message: string };
+
+interface Scene {
+  readonly api: NativeFixture;
+  readonly server: TmuxServer;
+  readonly delivery: Delivery;
+}
+type Face = (scene: Scene, name: OperationName, each: FaceCase) => Promise<Outcome>;
+
+const failed = ({ code, message }: { readonly code: string; readonly message: string }): Outcome => ({ code, message });
+const outcomeOf = (answer: object): Outcome =>
+  "error" in answer ? failed(answer.error as { code: string; message: string }) : { output: answer };
+
+export const FACES: Readonly<Record<string, Face>> = {
+  "in process": async ({ server, delivery, api }, name, { names, input, idempotencyKey }) => {
+    const context = {
+      servers: new Map([["main", server]]),
+      waits: api.waits,
+      clock: systemClock,
+      measure: async <Result>(_name: string, work: () => Result | Promise<Result>) => work(),
+      readiness: undefined,
+      delivery,
+      running: new WeakMap(),
+      // Made for streams: the tree itself is the server's.
+      treeOf: () => ({ id: "epoch:0", state: server.status().state, ...server.layout.tree() }),
+    };
+    const { signal } = new AbortController();
+    return perform(context, name, { names, input, idempotencyKey, signal }).then(
+      (output) => ({ output: JSON.parse(JSON.stringify(output)) as unknown }),
+      (error: unknown) => failed(toAppError(error)),
+    );
+  },
+  HTTP: async ({ api }, name, { names, input, idempotencyKey }) => {
+    const { method, path }: OperationRoute = OPERATION_ROUTES[name];
+    const place = path.replaceAll(/:(\w+)/g, (_match, word: keyof OperationNames) =>
+      encodeURIComponent(names[word] ?? ""),
+    );
+    const query = new URLSearchParams(
+      Object.entries(input).map(([key, value]): [string, string] => [key, String(value)]),
+    ).toString();
+    const { json } = await api.call(
+      method,
+      method === "GET" && query !== "" ? `${place}?${query}` : place,
+      method === "POST" ? input : undefined,
+      idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey },
+    );
+    return outcomeOf(json);
+  },
+  WebSocket: async ({ api }, operation, { names, input, idempotencyKey }) => {
+    await using socket = await RawSocket.open(api.port);
+    socket.send({ type: "call", id: 1, operation, ...names, input, idempotencyKey });
+    const answer = await socket.next();
+    return answer["type"] === "result"
+      ? { output: answer["output"] }
+      : failed({ code: String(answer["code"]), message: String(answer["message"]) });
+  },
+  client: async ({ api }, name, { names, input, idempotencyKey }) =>
+    createClient({ url: api.url })
+      .server("main")
+      .perform(name, names, input, { idempotencyKey })
+      .then(
+        (output) => ({ output }),
+        (error: unknown) => failed(error as TmuxwireError),
+      ),
+  "command line": async ({ api }, _name, { command }) => {
+    const home = mkdtempSync(join(tmpdir(), "tw-face-"));
+    try {
+      const [name = "", ...rest] = command;
+      const where = ["--url", api.url, "--token-file", join(home, "none"), "--json"];
+      const { out, err } = await inProcessCli([name, ...where, ...rest], { homeDir: home, env: { HOME: home } });
+      if (err !== "") return failed({ code: "stderr", message: err });
+      return outcomeOf(JSON.parse(out) as object);
+    } finally {
+      rmSync(home, { recursive: true, force: true });
+    }
+  },
+};
+
+/** Calls an operation through one face, on a server with one session. */
+export async function throughFace(
+  face: Face,
+  name: OperationName,
+  each: FaceCase,
+): Promise<{ readonly outcome: Outcome; readonly reached: readonly unknown[] }> {
+  const stub = new StubServer({ nowUnixMs: () => 1_795_149_767_000, onListenerError: (error) => expectNone(error) });
+  await stub.createSession({ name: "work" });
+  const reached: unknown[] = [];
+  const server = recorded(stub, reached);
+  const delivery = recorded(FAKE_DELIVERY, reached);
+  await using api = await nativeFixture(server, { delivery });
+  const outcome = await face({ api, server, delivery }, name, each);
+  return { outcome: steady(outcome, stub) as Outcome, reached };
+}
+
+function expectNone(error: unknown): never {
+  throw error;
+}
+
+const RESULT: SubmitResult = {
+  outcome: "submitted",
+  position: { epoch: "fake", outputSeq: 7 },
+  latencyMs: 3,
+  firstByteMs: 1,
+  enterMs: 2,
+  enterPresses: 1,
+};
+const FAKE_DELIVERY = {
+  submit: async () => RESULT,
+  choose: async () => RESULT,
+  interrupt: async () => undefined,
+  clear: async () => undefined,
+} as unknown as Delivery;
+
+const RECORDED = new Set(["createSession", "killSession", "input", "capture", "snapshot", "resize", "run", "submit"]);
+for (const name of ["choose", "interrupt", "clear", "describePane"]) RECORDED.add(name);
+
+/** Calls of what changes or asks, with what was given that can be compared. */
+function recorded<Thing extends object>(thing: Thing, calls: unknown[]): Thing {
+  return new Proxy(thing, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target);
+      if (name === "layout") return recorded(value as object, calls);
+      if (typeof value !== "function") return value;
+      const method = value as (...given: unknown[]) => unknown;
+      return (...given: unknown[]) => {
+        if (RECORDED.has(String(name))) calls.push([name, ...given.map(comparable)]);
+        return method.apply(target, given);
+      };
+    },
+  });
+}
+
+const comparable = (given: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(given ?? null, (name, value: unknown) =>
+      name === "signal" || name === "server" ? undefined : value,
+    ),
+  );
+
+/** Without what is another each time: epochs, times, ids of events, names that are made up. */
+function steady(outcome: Outcome, stub: StubServer): unknown {
+  const text = JSON.stringify(outcome)
+    .replaceAll(stub.status().epoch, "EPOCH")
+    .replaceAll(/"elapsedMs":[\d.]+/g, '"elapsedMs":0')
+    .replace(/"id":"\w+:\d+"/, '"id":"EVENT"');
+  return JSON.parse(text) as unknown;
+}

@@ -1,0 +1,109 @@
+/** A guest in a process of its own that watches every pane of a user's server, and what that costs the machine. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { guestEngine } from "./cliBuild.ts";
+import { eventually } from "../clock/eventually.ts";
+import { attached } from "../tmux/guestFixture.ts";
+import type { PrivateSocket } from "../tmux/ownedFixture.ts";
+import type { Usage } from "./probedDaemon.ts";
+import { cpuMsOf } from "./processCost.ts";
+import { hasStrace } from "./spawnScenario.ts";
+
+const PROBE = fileURLToPath(new URL("memoryProbe.mjs", import.meta.url));
+
+export interface Herd extends AsyncDisposable {
+  readonly pid: number;
+  /** From the first watch to the last pane's output flowing. */
+  readonly watchMs: number;
+  usage(): Promise<Usage>;
+}
+
+/** Resolves when all the panes are watched. */
+export async function guestHerd(socket: PrivateSocket): Promise<Herd> {
+  const body = `
+    const { startGuestServer, systemClock } = await import(${JSON.stringify(guestEngine())});
+    const server = await startGuestServer({
+      socketPath: ${JSON.stringify(socket.socketPath)}, env: process.env, clock: systemClock,
+    });
+    const ignore = () => undefined;
+    const startMs = performance.now();
+    for (const { id } of server.panes()) {
+      server.output(id).subscribe({ advanced: ignore, gap: ignore, exited: ignore, closed: () => process.exit(9) });
+    }
+    await Promise.all(server.panes().map(({ id }) => server.capture(id)));
+    process.send({ watchMs: performance.now() - startMs });`;
+  const child = spawn(process.execPath, ["--expose-gc", "--import", PROBE, "--input-type=module", "-e", body], {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  const gone = once(child, "exit");
+  const early = gone.then(([code]) => {
+    throw new Error(`the guest ended with ${String(code)}`);
+  });
+  const [{ watchMs }] = (await Promise.race([once(child, "message"), early])) as [{ watchMs: number }];
+  early.catch(() => undefined);
+  return {
+    pid: child.pid!,
+    watchMs,
+    usage: async () => {
+      child.send("usage");
+      const [usage] = (await once(child, "message")) as [Usage];
+      return usage;
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.kill("SIGKILL");
+      await gone;
+    },
+  };
+}
+
+/** Bytes that all of our control clients hold and share with nobody, counting what they share among them by parts. */
+export function clientBytes(socket: PrivateSocket): { readonly clients: number; readonly bytes: number } {
+  const clients = attached(socket).filter((client) => client.isOurs);
+  const bytes = clients.map(({ pid }) => {
+    const [, kib] = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8")) ?? [];
+    return Number(kib) * 1_024;
+  });
+  return { clients: clients.length, bytes: bytes.reduce((sum, one) => sum + one, 0) };
+}
+
+export interface IdleCost {
+  /** Of one core, in percent. */
+  readonly daemonCpu: number;
+  readonly clientsCpu: number;
+  readonly tmuxCpu: number;
+}
+
+/** Nothing happens for so long. */
+export async function idleCost(socket: PrivateSocket, herd: Herd, forMs: number): Promise<IdleCost> {
+  const clients = attached(socket).filter((client) => client.isOurs);
+  const tmux = Number(socket.tmux("display-message", "-p", "#{pid}").trim());
+  const used = (): readonly [number, number, number] => [
+    cpuMsOf(herd.pid),
+    clients.reduce((sum, { pid }) => sum + cpuMsOf(pid), 0),
+    cpuMsOf(tmux),
+  ];
+  const before = used();
+  const startMs = performance.now();
+  await delay(forMs);
+  const [after, elapsedMs] = [used(), performance.now() - startMs];
+  const share = (index: 0 | 1 | 2): number => Math.round(((after[index] - before[index]) / elapsedMs) * 10_000) / 100;
+  return { daemonCpu: share(0), clientsCpu: share(1), tmuxCpu: share(2) };
+}
+
+/** Processes that the daemon, or anything it has started, starts within so long; undefined without strace. */
+export async function startedWithin(herd: Herd, traceFile: string, forMs: number): Promise<number | undefined> {
+  if (!hasStrace()) return undefined;
+  const calls = "trace=execve,execveat,fork,vfork,clone,clone3";
+  const strace = spawn("strace", ["-f", "-q", "-e", calls, "-o", traceFile, "-p", String(herd.pid)], {
+    stdio: "ignore",
+  });
+  await eventually(() => /TracerPid:\t[1-9]/.test(readFileSync(`/proc/${herd.pid}/status`, "utf8")));
+  await delay(forMs);
+  strace.kill("SIGINT");
+  await once(strace, "exit");
+  const calledOf = readFileSync(traceFile, "utf8").split("\n");
+  return calledOf.filter((line) => / execve|(?:v?fork|clone3?)\(/.test(line) && !/CLONE_THREAD/.test(line)).length;
+}

@@ -1,3 +1,0 @@
-/** The engine for guests, for processes that tests write as they need them. Built with the programs (`bundlePrograms.mjs`). */
-export { startGuestServer } from "../../daemon/server/guestStartup.ts";
-export { systemClock } from "../../daemon/time/clock.ts";

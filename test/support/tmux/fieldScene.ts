@@ -1,0 +1,184 @@
+/**
+ * Commands typed in a pane, as a person or a script does, while another pane prints numbered lines: every line is to be
+ * seen once, or to be missing inside a declared hole.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { OutputSource } from "../../../daemon/tmux/outputSource.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
+import { eventually } from "../clock/eventually.ts";
+import { guestFixture, userSession } from "./guestFixture.ts";
+import { ownedFixture, type PrivateSocket } from "./ownedFixture.ts";
+import { script, text } from "./panePrograms.ts";
+
+export type FieldKind = "owned" | "guest";
+
+const LINE_EVERY_MS = 10;
+/** A line each 10 ms, with its number. */
+const TICKING = script(`let n = 0; setInterval(() => console.log("line " + (n += 1) + ";"), ${LINE_EVERY_MS});`);
+const SHELL = ["env", "ENV=", "PS1=$ ", "sh"];
+
+/** What arrived of the numbered lines, across connections. */
+export class LineLedger {
+  readonly #server: TmuxServer;
+  readonly #pane: PaneId;
+  #carry = "";
+  #isAfterHole = true;
+  #source: OutputSource | undefined;
+  #readSeq = 0;
+  readonly #retry: NodeJS.Timeout;
+  last = 0;
+  lines = 0;
+  holes = 0;
+  /** Lines that are missing or came twice outside of any hole. */
+  readonly faults: string[] = [];
+  missing = 0;
+
+  constructor(server: TmuxServer, pane: PaneId) {
+    this.#server = server;
+    this.#pane = pane;
+    this.#follow();
+    this.#retry = setInterval(() => this.#follow(), 20);
+  }
+
+  close(): void {
+    clearInterval(this.#retry);
+  }
+
+  #follow(): void {
+    if (this.#source !== undefined) return;
+    try {
+      this.#source = this.#server.output(this.#pane);
+    } catch {
+      return;
+    }
+    const source = this.#source;
+    this.#readSeq = source.tailSeq;
+    const read = (): void => this.#read(source);
+    source.subscribe({
+      advanced: read,
+      gap: read,
+      exited: () => undefined,
+      closed: () => {
+        read();
+        this.#hole();
+        this.#source = undefined;
+      },
+    });
+    read();
+  }
+
+  #read(source: OutputSource): void {
+    for (;;) {
+      const slice = source.read(this.#readSeq);
+      if (slice.kind === "end") return;
+      if (slice.kind === "gap") {
+        this.#readSeq = slice.gap.to;
+        this.#hole();
+      } else {
+        this.#readSeq = slice.to;
+        this.#take(Buffer.from(slice.bytes).toString("latin1"));
+      }
+    }
+  }
+
+  #hole(): void {
+    this.#carry = "";
+    this.#isAfterHole = true;
+    this.holes += 1;
+  }
+
+  #take(bytes: string): void {
+    const pieces = (this.#carry + bytes).split("\n");
+    this.#carry = pieces.pop()!;
+    for (const piece of pieces) {
+      const number = Number(/^line (\d+);$/.exec(piece)?.[1]);
+      // What follows a hole can begin in the middle of a line.
+      if (Number.isNaN(number)) {
+        if (!this.#isAfterHole) this.faults.push(`${JSON.stringify(piece)} after ${this.last}`);
+        continue;
+      }
+      const isNext = this.#isAfterHole ? number > this.last : number === this.last + 1;
+      if (!isNext) this.faults.push(`${number} after ${this.last}`);
+      this.missing += Math.max(0, number - this.last - 1);
+      this.#isAfterHole = false;
+      this.last = number;
+      this.lines += 1;
+    }
+  }
+}
+
+export interface FieldScene extends AsyncDisposable {
+  readonly kind: FieldKind;
+  readonly server: TmuxServer;
+  readonly socket: PrivateSocket;
+  /** Prints numbered lines. */
+  readonly ticking: PaneId;
+  readonly typing: PaneId;
+  readonly ledger: LineLedger;
+  readonly heartbeatMs: number;
+  /** What the server logged. */
+  readonly log: readonly { readonly event: string; readonly fields: object }[];
+  /** Types one line in the pane and resolves with what the shell printed when it has executed it. */
+  type(line: string): Promise<string>;
+  /** Resolves with the milliseconds until output flows and input arrives again. */
+  flows(): Promise<number>;
+}
+
+export async function fieldScene(kind: FieldKind, heartbeatMs: number): Promise<FieldScene> {
+  const fixture =
+    kind === "owned"
+      ? await ownedFixture({ heartbeatMs })
+      : await guestFixture(
+          (socket) => {
+            userSession(socket, "ticking", TICKING);
+            userSession(socket, "typing", SHELL);
+            userSession(socket, "other", ["cat"]);
+          },
+          { heartbeatMs },
+        );
+  const { server, socket } = fixture;
+  if (kind === "owned") {
+    await server.createSession({ name: "ticking", command: TICKING });
+    await server.createSession({ name: "typing", command: SHELL });
+    await server.createSession({ name: "other", command: ["cat"] });
+  }
+  const paneOf = (name: string): PaneId => server.findSession(name)!.activePane!;
+  const [ticking, typing] = [paneOf("ticking"), paneOf("typing")];
+  const ledger = new LineLedger(server, ticking);
+  let typed = 0;
+  const type = async (line: string): Promise<string> => {
+    const mark = join(socket.directory, `done${(typed += 1)}`);
+    await server.input(typing, [text(`{ ${line}; } >${mark}.out 2>&1; : >${mark}\n`)]);
+    await eventually(() => existsSync(mark));
+    return readFileSync(`${mark}.out`, "utf8").trim();
+  };
+  const flows = async (): Promise<number> => {
+    const startMs = performance.now();
+    await eventually(() => server.status().state === "ready" && ledger.lines > 0);
+    const from = ledger.lines;
+    await eventually(() => server.status().state === "ready" && ledger.lines >= from + 10);
+    const flowedMs = performance.now() - startMs;
+    await type("true");
+    return flowedMs;
+  };
+  await eventually(() => ledger.lines > 5);
+  await type("true");
+  return {
+    kind,
+    server,
+    socket,
+    ticking,
+    typing,
+    ledger,
+    heartbeatMs,
+    log: fixture.log,
+    type,
+    flows,
+    [Symbol.asyncDispose]: async () => {
+      ledger.close();
+      await fixture[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,46 @@
+/** A test per row of what may be typed in a pane: output flows on, and what is missing is declared. */
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { type FieldRow, nameOf } from "./fieldRows.ts";
+import { type FieldScene, fieldScene } from "./fieldScene.ts";
+import { report } from "../daemon/loadReport.ts";
+
+/** After the next heartbeat output flows within a second (the acceptance), and a second passes before tmux's clock tells. */
+const FLOWS_WITHIN_MS = 2_000;
+
+/** On an owned server and on a guest. */
+export function fieldTests(rows: readonly FieldRow[], heartbeatMs: number): void {
+  describe.each(["owned", "guest"] as const)("%s", (kind) => {
+    let scene: FieldScene | undefined;
+    let isWhole = false;
+    // One scene for all rows; a row that fails leaves a new one to the next.
+    beforeEach(async () => {
+      if (isWhole) return;
+      await scene?.[Symbol.asyncDispose]();
+      scene = await fieldScene(kind, heartbeatMs);
+    });
+    afterAll(() => scene?.[Symbol.asyncDispose]());
+
+    const here = rows.filter(({ only }) => only === undefined || only === kind);
+    test.each(here.map((row) => [nameOf(row), row] as const))("%s", async (name, row) => {
+      const { ledger } = scene!;
+      isWhole = false;
+      const command = typeof row.command === "string" ? row.command : row.command(scene!);
+      const holes = ledger.holes;
+      const said = await scene!.type(command);
+      await delay(heartbeatMs);
+      const flowsMs = await scene!.flows();
+      // What only a later heartbeat finds is found now.
+      await delay(2 * heartbeatMs);
+      await scene!.flows();
+      if (row.after !== undefined) await scene!.type(row.after);
+      const found = { flowsMs: Math.round(flowsMs), holes: ledger.holes - holes, missing: ledger.missing };
+      report("fieldCommand", { kind, command: name, said: said.slice(0, 60), ...found });
+      expect(ledger.faults.splice(0)).toEqual([]);
+      expect(flowsMs).toBeLessThan(FLOWS_WITHIN_MS);
+      if (row.costs === true && kind === "owned") expect(found.holes).toBeGreaterThan(0);
+      if (row.costs !== true && kind === "owned") expect(found.holes).toBe(0);
+      isWhole = true;
+    });
+  });
+}

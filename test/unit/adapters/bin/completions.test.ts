@@ -1,0 +1,94 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { COMMANDS } from "../../../../adapters/bin/cli/commandTable.ts";
+import { completionScript, SHELLS } from "../../../../adapters/bin/cli/completions.ts";
+import { inProcessCli } from "../../../support/daemon/cliIo.ts";
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "tw-completions-"));
+  writeFileSync(join(directory, "tmuxwire.bash"), completionScript("bash", COMMANDS));
+  writeFileSync(join(directory, "some file"), "");
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** What bash offers for a line whose last word is being typed. */
+function bash(...words: string[]): string[] {
+  const script = `. ./tmuxwire.bash; COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _tmuxwire; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout, stderr, status } = spawnSync("bash", ["--norc", "-c", script, "bash", ...words], {
+    cwd: directory,
+    encoding: "utf8",
+  });
+  expect([status, stderr]).toEqual([0, ""]);
+  return stdout.split("\n").filter((line) => line !== "");
+}
+
+describe("bash", () => {
+  test("the script is bash", () => {
+    const { status, stderr } = spawnSync("bash", ["-n", join(directory, "tmuxwire.bash")], { encoding: "utf8" });
+    expect([status, stderr]).toEqual([0, ""]);
+  });
+
+  test("registers itself", () => {
+    const script = ". ./tmuxwire.bash; complete -p tmuxwire";
+    const { stdout } = spawnSync("bash", ["--norc", "-c", script], { cwd: directory, encoding: "utf8" });
+    expect(stdout).toBe("complete -F _tmuxwire tmuxwire\n");
+  });
+
+  test("every command, and help", () => {
+    expect(bash("tmuxwire", "")).toEqual(expect.arrayContaining([...COMMANDS.map(({ name }) => name), "help"]));
+    expect(bash("tmuxwire", "ser")).toEqual(["serve", "servers", "service"]);
+    expect(bash("tmuxwire", "help", "tr")).toEqual(["tree", "trust"]);
+  });
+
+  test.each(COMMANDS.map((command) => [command.name, command] as const))("every option of %s", (name, command) => {
+    expect(bash("tmuxwire", name, "--")).toEqual([...command.options.map((option) => `--${option.name}`), "--help"]);
+  });
+
+  test("the values of arguments and options that are known", () => {
+    expect(bash("tmuxwire", "service", "")).toEqual(["install", "uninstall", "status"]);
+    expect(bash("tmuxwire", "completions", "z")).toEqual(["zsh"]);
+    expect(bash("tmuxwire", "serve", "--only", "")).toEqual(["addin", "native", "team", "dashboard"]);
+    expect(bash("tmuxwire", "follow", "work", "--from", "s")).toEqual(["snapshot"]);
+  });
+
+  test("files where a path is wanted, and nothing where any text would do", () => {
+    expect(bash("tmuxwire", "serve", "--socket", "some")).toEqual(["some file"]);
+    expect(bash("tmuxwire", "panes", "--server", "")).toEqual([]);
+    expect(bash("tmuxwire", "wait", "work", "--ready", "")).toEqual([]);
+    expect(bash("tmuxwire", "nonsense", "")).toEqual([]);
+  });
+});
+
+describe.each(["zsh", "fish"] as const)("%s", (shell) => {
+  const script = completionScript(shell, COMMANDS);
+
+  test("knows every command and option", () => {
+    for (const command of COMMANDS) {
+      expect(script).toContain(command.name);
+      for (const { name } of command.options) expect(script).toContain(shell === "fish" ? `-l ${name}` : `--${name}`);
+    }
+  });
+
+  test("closes every quote", () => {
+    const odd = script
+      .split("\n")
+      .filter((line) => !line.startsWith("#"))
+      .filter((line) => line.replaceAll("'\\''", "").split("'").length % 2 === 0);
+    expect(odd).toEqual([]);
+  });
+});
+
+test("the command prints the script for each shell, and refuses others", async () => {
+  for (const shell of SHELLS) {
+    expect(await inProcessCli(["completions", shell])).toEqual({
+      code: 0,
+      out: completionScript(shell, COMMANDS),
+      err: "",
+    });
+  }
+  expect((await inProcessCli(["completions", "tcsh"])).code).toBe(2);
+});

@@ -1,0 +1,268 @@
+/** The page without its document: listings, events, answers. */
+import { describe, expect, test } from "vitest";
+import type { AgentCard } from "../../../../../adapters/dashboard/page/model/agentCard.ts";
+import { neighbour, SETTLE_MS, target } from "../../../../../adapters/dashboard/page/model/pageState.ts";
+import type { Api, Answered } from "../../../../../adapters/dashboard/page/net/api.ts";
+import { ApiError } from "../../../../../adapters/dashboard/page/net/apiError.ts";
+import { Page } from "../../../../../adapters/dashboard/page/page.ts";
+import { card, listCard, permissionCard, textCard } from "../../../../support/daemon/dashboardCards.ts";
+import type { FakeCard } from "../../../../support/daemon/dashboardFake.ts";
+import { FakeClock } from "../../../../support/clock/fakeClock.ts";
+
+const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+/** A page, and a server in which everything is said by the test. */
+class Scene {
+  readonly clock = new FakeClock();
+  readonly asking: number[] = [];
+  readonly responds: { body: unknown; key: string }[] = [];
+  listings = 0;
+  cards: readonly FakeCard[] = [];
+  /** Holds listings back until `list` is called. */
+  heldListings: (() => void)[] | undefined;
+  serverUnixMs: number | undefined;
+  answer: () => Promise<Answered> = () =>
+    Promise.resolve({ body: { delivery: "submitted", latency_ms: 5 }, serverUnixMs: 0 });
+  refusal: ApiError | undefined;
+  readonly tokens: string[] = [];
+  #stream: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #keys = 0;
+
+  readonly page = new Page({
+    clock: this.clock,
+    nowUnixMs: () => 1_000_000 + this.clock.nowMs(),
+    random: () => 1,
+    newKey: () => `key-${++this.#keys}`,
+    onChange: () => undefined,
+    onAsking: (asks: AgentCard) => this.asking.push(asks.agentId),
+    api: {
+      giveToken: async (token) => {
+        this.tokens.push(token);
+        if (this.refusal !== undefined) throw this.refusal;
+      },
+      agents: async () => {
+        this.listings++;
+        if (this.refusal !== undefined) throw this.refusal;
+        const body = { agents: [...this.cards] };
+        if (this.heldListings !== undefined) await new Promise<void>((resolve) => this.heldListings?.push(resolve));
+        return { body, serverUnixMs: this.serverUnixMs };
+      },
+      respond: (_agentId, body, key) => {
+        this.responds.push({ body, key });
+        return this.answer();
+      },
+      events: async (_lastEventId, signal) => {
+        signal.addEventListener("abort", () => this.#fail(signal.reason));
+        return new Response(new ReadableStream({ start: (stream) => void (this.#stream = stream) }));
+      },
+      type: () => Promise.reject(new Error("nobody types")),
+      pane: () => Promise.reject(new Error("nobody looks")),
+    } satisfies Api,
+  });
+
+  async start(...cards: FakeCard[]): Promise<Page> {
+    this.cards = cards;
+    this.page.start();
+    await settled();
+    return this.page;
+  }
+
+  async event(name: string, data: unknown): Promise<void> {
+    this.#stream?.enqueue(new TextEncoder().encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`));
+    await settled();
+  }
+
+  async cut(): Promise<void> {
+    this.#fail(new TypeError("cut"));
+    await settled();
+  }
+
+  #fail(reason: unknown): void {
+    try {
+      this.#stream?.error(reason);
+    } catch {
+      // It had already ended.
+    }
+  }
+}
+
+describe("what it knows", () => {
+  test("comes from the listing and goes on with events", async () => {
+    const scene = new Scene();
+    const page = await scene.start(card(1), textCard(2));
+    expect([...page.state.agents.keys()]).toEqual([1, 2]);
+    expect(scene.asking).toEqual([2]);
+    await scene.event("card_refresh", permissionCard(1));
+    expect(page.state.agents.get(1)?.question?.kind).toBe("select");
+    expect(page.state.announcement).toContain("project-1 needs an answer: Bash command");
+    await scene.event("card_refresh", permissionCard(1));
+    expect(scene.asking).toEqual([2, 1]);
+    expect(scene.listings).toBe(1);
+    page.close();
+    await settled();
+    expect(scene.clock.pendingTimers).toBe(0);
+  });
+
+  test("an event that comes while the listing is under way is not lost to an older listing", async () => {
+    const scene = new Scene();
+    scene.heldListings = [];
+    const page = await scene.start(textCard(1));
+    await scene.event("card_refresh", card(1, { state: "PROCESSING" }));
+    for (const list of scene.heldListings) list();
+    await settled();
+    expect(page.state.agents.get(1)?.state).toBe("PROCESSING");
+    page.close();
+  });
+
+  test("a gap, a stranger and a new connection ask for the listing again", async () => {
+    const scene = new Scene();
+    const page = await scene.start(card(1));
+    await scene.event("gap", {});
+    expect(scene.listings).toBe(2);
+    scene.cards = [card(1), card(2)];
+    await scene.event("session_created", { agent_id: 2 });
+    expect(scene.listings).toBe(3);
+    expect(page.state.agents.has(2)).toBe(true);
+    await scene.cut();
+    expect(page.state.link.kind).toBe("lost");
+    scene.cards = [card(2)];
+    scene.clock.advanceMs(1_000);
+    await settled();
+    expect(page.state.link.kind).toBe("live");
+    expect([...page.state.agents.keys()]).toEqual([2]);
+    page.close();
+  });
+
+  test("a listing that fails is said, and asked for again", async () => {
+    const scene = new Scene();
+    scene.refusal = new ApiError("the database is busy", { status: 503, errorType: "unavailable" });
+    const page = await scene.start(card(1));
+    expect(page.state).toMatchObject({ problem: "the database is busy", loaded: false, tokenWanted: false });
+    scene.refusal = undefined;
+    scene.clock.advanceMs(2_000);
+    await settled();
+    expect(page.state).toMatchObject({ problem: undefined, loaded: true });
+    page.close();
+  });
+
+  test("a token that is wanted is asked for", async () => {
+    const scene = new Scene();
+    scene.refusal = new ApiError("Unauthorized.", { status: 401, errorType: "unauthorized" });
+    const page = await scene.start();
+    expect(page.state.tokenWanted).toBe(true);
+    expect(await page.giveToken("wrong")).toBe("Unauthorized.");
+    expect([page.state.tokenWanted, scene.listings]).toEqual([true, 1]);
+    scene.refusal = undefined;
+    expect(await page.giveToken("right")).toBeUndefined();
+    await settled();
+    expect(scene.tokens).toEqual(["wrong", "right"]);
+    expect(page.state).toMatchObject({ tokenWanted: false, loaded: true });
+    page.close();
+  });
+
+  test("ages are counted on the server's clock when the two differ", async () => {
+    const scene = new Scene();
+    scene.serverUnixMs = 1_060_000;
+    const page = await scene.start(card(1));
+    expect(page.state.nowUnixMs).toBe(1_060_000);
+    scene.clock.advanceMs(1_000);
+    expect(page.state.nowUnixMs).toBe(1_061_000);
+    page.close();
+  });
+});
+
+describe("an answer", () => {
+  test("is sent once with a key of its own, and its draft goes when it is delivered", async () => {
+    const scene = new Scene();
+    const page = await scene.start(textCard(1));
+    page.draft(1, "yes");
+    const first = page.answer(1, { kind: "text", text: "yes" });
+    expect(page.state.answers.get(1)).toEqual({ kind: "sending", tries: 1 });
+    await page.answer(1, { kind: "text", text: "yes" });
+    await first;
+    expect(scene.responds).toEqual([{ body: { mode: "text", text: "yes" }, key: "key-1" }]);
+    expect(page.state.answers.get(1)).toEqual({ kind: "delivered", words: "submitted · 5 ms", isSure: true });
+    expect(page.state.drafts.has(1)).toBe(false);
+    page.close();
+  });
+
+  test("that failed keeps its draft and says why; the next has another key", async () => {
+    const scene = new Scene();
+    scene.answer = () => Promise.reject(new ApiError("It works.", { status: 409, errorType: "wrong_state" }));
+    const page = await scene.start(textCard(1));
+    page.draft(1, "yes");
+    await page.answer(1, { kind: "text", text: "yes" });
+    expect(page.state.answers.get(1)).toEqual({ kind: "failed", words: "nothing was sent — It works." });
+    expect(page.state.drafts.get(1)).toBe("yes");
+    await page.answer(1, { kind: "text", text: "yes" });
+    expect(scene.responds.map(({ key }) => key)).toEqual(["key-1", "key-2"]);
+    page.close();
+  });
+
+  test("to a question that has just taken another's place is not one", async () => {
+    const scene = new Scene();
+    const page = await scene.start(permissionCard(1, { dialogId: "a" }));
+    // Between two ticks of the ages.
+    scene.clock.advanceMs(900);
+    await scene.event("card_refresh", permissionCard(1, { dialogId: "b" }));
+    await page.answer(1, { kind: "keys", keys: ["1"] });
+    expect(scene.responds).toEqual([]);
+    expect(page.state.answers.get(1)).toMatchObject({ kind: "failed" });
+    scene.clock.advanceMs(SETTLE_MS);
+    await page.answer(1, { kind: "keys", keys: ["1"] });
+    expect(scene.responds).toHaveLength(1);
+    page.close();
+  });
+
+  test("to a question of which only more has become known is one", async () => {
+    const scene = new Scene();
+    const { question, ...rest } = permissionCard(1);
+    const known = { ...(question as object), options: [], dialog_id: null };
+    const page = await scene.start({ ...rest, question: known });
+    await scene.event("card_refresh", { ...rest, question });
+    await page.answer(1, { kind: "keys", keys: ["1"] });
+    expect(scene.responds).toHaveLength(1);
+    page.close();
+  });
+
+  test("to a question that has just begun is one, and its outcome stays until the next question", async () => {
+    const scene = new Scene();
+    const page = await scene.start(card(1));
+    await scene.event("card_refresh", listCard(1));
+    await page.answer(1, { kind: "keys", keys: ["Enter"] });
+    await scene.event("card_refresh", card(1, { state: "PROCESSING" }));
+    expect(page.state.answers.get(1)?.kind).toBe("delivered");
+    await scene.event("card_refresh", permissionCard(1));
+    expect(page.state.answers.has(1)).toBe(false);
+    page.close();
+  });
+});
+
+describe("selection", () => {
+  test("moves in the order that is shown and stays at the ends", async () => {
+    const scene = new Scene();
+    const page = await scene.start(card(1), textCard(2, { agoMs: 1_000 }), textCard(3, { agoMs: 9_000 }));
+    expect(neighbour(page.state, 1)).toBe(3);
+    for (const [selectedId, next, previous] of [
+      [3, 2, 3],
+      [2, 1, 3],
+      [1, 1, 2],
+    ] as const) {
+      page.update({ selectedId });
+      expect([neighbour(page.state, 1), neighbour(page.state, -1)]).toEqual([next, previous]);
+    }
+    page.close();
+  });
+
+  test("without one, a key is meant for the only one that asks, never for one of several", async () => {
+    const scene = new Scene();
+    const page = await scene.start(card(1), textCard(2));
+    expect(target(page.state)?.agentId).toBe(2);
+    await scene.event("card_refresh", textCard(1));
+    expect(target(page.state)).toBeUndefined();
+    page.update({ selectedId: 1 });
+    await scene.event("session_ended", { agent_id: 1 });
+    expect(page.state.selectedId).toBeUndefined();
+    page.close();
+  });
+});

@@ -1,0 +1,200 @@
+/** How answers and keys reach the daemon: once, in order, and never silently lost. */
+import { describe, expect, test } from "vitest";
+import type { Answered } from "../../../../../adapters/dashboard/page/net/api.ts";
+import { ApiError } from "../../../../../adapters/dashboard/page/net/apiError.ts";
+import { createApi } from "../../../../../adapters/dashboard/page/net/api.ts";
+import {
+  InputSender,
+  MAX_PIECE_CHARS,
+  MAX_WAITING_CHARS,
+} from "../../../../../adapters/dashboard/page/net/inputSender.ts";
+import type { AnswerResult } from "../../../../../adapters/dashboard/page/net/sendAnswer.ts";
+import { sendAnswer } from "../../../../../adapters/dashboard/page/net/sendAnswer.ts";
+import { FakeClock } from "../../../../support/clock/fakeClock.ts";
+
+const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+const answered = (body: unknown): Answered => ({ body, serverUnixMs: undefined });
+const refusal = (status: number, errorType: string, retryAfterMs?: number): ApiError =>
+  new ApiError(`words of ${errorType}`, { status, errorType, retryAfterMs });
+
+/** Sends one answer to a server that answers so, one after another. */
+async function send(...outcomes: (ApiError | Answered)[]) {
+  const clock = new FakeClock();
+  const keys: string[] = [];
+  const retries: number[] = [];
+  const outcomeOf: { result?: AnswerResult } = {};
+  const sending = sendAnswer({
+    agentId: 3,
+    body: { mode: "text", text: "yes" },
+    idempotencyKey: "key",
+    clock,
+    onRetry: (tries) => retries.push(tries),
+    respond: async (_agentId, _body, key) => {
+      keys.push(key);
+      const outcome = outcomes.shift();
+      if (outcome === undefined || outcome instanceof ApiError) throw outcome ?? new Error("asked once too often");
+      return outcome;
+    },
+  }).then((made) => {
+    outcomeOf.result = made;
+    return made;
+  });
+  for (let count = 0; count < 20 && outcomeOf.result === undefined; count++) {
+    // oxlint-disable-next-line no-await-in-loop -- time goes on between two tries
+    await settled();
+    clock.advanceMs(500);
+  }
+  return { result: await sending, keys, retries, pendingTimers: clock.pendingTimers };
+}
+
+describe("an answer", () => {
+  test("is delivered, with the server's own latency", async () => {
+    const { result, keys } = await send(answered({ status: "ok", delivery: "queued", latency_ms: 84 }));
+    expect(result).toEqual({ kind: "delivered", delivery: "queued", latencyMs: 84 });
+    expect(keys).toEqual(["key"]);
+  });
+
+  test.each([
+    ["502", refusal(502, "not_echoed")],
+    ["503", refusal(503, "tmux_not_running")],
+    ["no answer", refusal(0, "unreachable")],
+  ])("is tried again with the same key after %s", async (_name, first) => {
+    const { result, keys, retries } = await send(first, answered({ delivery: "submitted", latency_ms: 12 }));
+    expect(result).toEqual({ kind: "delivered", delivery: "submitted", latencyMs: 12 });
+    expect(keys).toEqual(["key", "key"]);
+    expect(retries).toEqual([2]);
+  });
+
+  test("is given up after three tries, with the server's words, and leaves no timer", async () => {
+    const { result, keys, pendingTimers } = await send(...[1, 2, 3].map(() => refusal(502, "not_echoed")));
+    expect(result).toEqual({ kind: "failed", errorType: "not_echoed", message: "words of not_echoed" });
+    expect(keys).toHaveLength(3);
+    expect(pendingTimers).toBe(0);
+  });
+
+  test.each([400, 404, 409, 500])("is not tried again after %d", async (status) => {
+    const { result, keys } = await send(refusal(status, "no"));
+    expect(result).toEqual({ kind: "failed", errorType: "no", message: "words of no" });
+    expect(keys).toHaveLength(1);
+  });
+
+  test("does not wait for a server that asks for much patience", async () => {
+    const { keys } = await send(refusal(503, "full", 60_000));
+    expect(keys).toHaveLength(1);
+  });
+});
+
+describe("keys", () => {
+  /** A server that answers when the test says so. */
+  function typing() {
+    const sent: string[] = [];
+    const problems: string[] = [];
+    const waiting: { resolve: () => void; reject: (error: Error) => void }[] = [];
+    const sender = new InputSender({
+      send: (input) =>
+        new Promise<void>((resolve, reject) => {
+          sent.push(input);
+          waiting.push({ resolve, reject });
+        }),
+      onProblem: (message) => problems.push(message),
+    });
+    return { sender, sent, problems, next: () => waiting.shift() };
+  }
+
+  test("go one request after another, what is typed meanwhile together", async () => {
+    const { sender, sent, next } = typing();
+    for (const key of ["a", "b", "c"]) sender.type(key);
+    expect(sent).toEqual(["a"]);
+    next()?.resolve();
+    await settled();
+    expect(sent).toEqual(["a", "bc"]);
+    next()?.resolve();
+    await settled();
+    sender.type("d");
+    expect(sent).toEqual(["a", "bc", "d"]);
+  });
+
+  test("are never sent again: what waited behind a failure is dropped and told", async () => {
+    const { sender, sent, problems, next } = typing();
+    sender.type("a");
+    sender.type("b");
+    next()?.reject(new Error("the pane is gone"));
+    await settled();
+    expect(sent).toEqual(["a"]);
+    expect(problems).toEqual(["the pane is gone"]);
+    sender.type("c");
+    expect(sent).toEqual(["a", "c"]);
+  });
+
+  test("that are pasted go in pieces, no character in two", async () => {
+    const { sender, sent, next } = typing();
+    const text = `a${"🌊".repeat(MAX_PIECE_CHARS)}`;
+    sender.type(text);
+    for (let count = 0; count < 4; count++) {
+      next()?.resolve();
+      // oxlint-disable-next-line no-await-in-loop -- one request after another
+      await settled();
+    }
+    expect(sent.join("")).toBe(text);
+    expect(sent.length).toBe(3);
+    expect(sent.every((piece) => piece.length <= MAX_PIECE_CHARS && !/\p{Surrogate}/u.test(piece))).toBe(true);
+  });
+
+  test("that are too many are left out and told", () => {
+    const { sender, sent, problems } = typing();
+    sender.type("a");
+    sender.type("b".repeat(MAX_WAITING_CHARS));
+    sender.type("c");
+    expect(sent).toEqual(["a"]);
+    expect(problems[0]).toContain("too much");
+  });
+});
+
+describe("a token", () => {
+  test("goes in a header and in no address", async () => {
+    const asked: unknown[] = [];
+    const api = createApi((path, init) => {
+      asked.push([path, init]);
+      return Promise.resolve(new Response(null, { status: 204 }));
+    });
+    await api.giveToken("a&b");
+    expect(asked).toEqual([["/api/token", { method: "POST", headers: { authorization: "Bearer a&b" } }]]);
+  });
+
+  test("that no header can carry is a wrong one", async () => {
+    const api = createApi(() => Promise.reject(new Error("nothing is asked")));
+    await expect(api.giveToken("pässword")).rejects.toMatchObject({ status: 401, message: /plain ASCII/ });
+  });
+});
+
+describe("a refusal", () => {
+  const errorOf = async (response: Response): Promise<ApiError> => {
+    const api = createApi(() => Promise.resolve(response));
+    return api.agents(new AbortController().signal).then(
+      () => {
+        throw new Error("it should fail");
+      },
+      (error: unknown) => error as ApiError,
+    );
+  };
+
+  test.each([
+    ['{"status":"error","error_type":"timeout","message":"too slow"}', 502, "timeout", "too slow"],
+    ['{"error":"Session x already exists"}', 409, "http_409", "Session x already exists"],
+    ["forbidden", 403, "http_403", "this daemon does not admit pages from this address"],
+    ["", 401, "http_401", "this daemon wants a token"],
+    ["<html>", 500, "http_500", "the server answered 500"],
+  ])("%s is told in the server's words when it has some", async (text, status, errorType, message) => {
+    const error = await errorOf(new Response(text, { status, headers: { "retry-after": "3" } }));
+    expect(error).toMatchObject({ status, errorType, message, retryAfterMs: 3_000 });
+  });
+
+  test("no answer at all says what to look at", async () => {
+    const api = createApi(() => Promise.reject(new TypeError("fetch failed")));
+    await expect(api.agents(new AbortController().signal)).rejects.toMatchObject({
+      status: 0,
+      errorType: "unreachable",
+      message: "tmuxwire cannot be reached: is the daemon running?",
+    });
+  });
+});

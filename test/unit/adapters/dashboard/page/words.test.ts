@@ -1,0 +1,96 @@
+/** The page's words. */
+import { describe, expect, test } from "vitest";
+import { decodeCard } from "../../../../../adapters/dashboard/page/model/agentCard.ts";
+import { ageText } from "../../../../../adapters/dashboard/page/words/age.ts";
+import { deliveredText, failureText } from "../../../../../adapters/dashboard/page/words/deliveryWords.ts";
+import { keysLabel } from "../../../../../adapters/dashboard/page/words/keyLabels.ts";
+import { labelOf, nameOf, reasonText, titleText } from "../../../../../adapters/dashboard/page/words/stateWords.ts";
+import { card, permissionCard, readiness, textCard } from "../../../../support/daemon/dashboardCards.ts";
+
+test.each([
+  [-5_000, "now"],
+  [999, "now"],
+  [59_999, "59 s"],
+  [60_000, "1 min"],
+  [200_000, "3 min 20 s"],
+  [7_500_000, "2 h 5 min"],
+  [86_400_000, "1 d"],
+  [356_400_000, "4 d 3 h"],
+])("%d ms ago is %s", (ms, expected) => {
+  expect(ageText(1_000_000_000_000, 1_000_000_000_000 + ms)).toBe(expected);
+});
+
+test.each([
+  [["1"], "1"],
+  [["Down", "Down", "Enter"], "↓ ↓ Enter"],
+  [["Down", "Down", "Down", "Down", "Enter"], "↓ ×4 Enter"],
+  [["Escape"], "Esc"],
+  [[], ""],
+])("%j is shown as %s", (keys, expected) => {
+  expect(keysLabel(keys)).toBe(expected);
+});
+
+describe("what became of an answer", () => {
+  test("delivered", () => {
+    expect(deliveredText("submitted", 84.4)).toBe("submitted · 84 ms");
+    expect(deliveredText("queued", 90)).toContain("the agent is busy");
+    expect(deliveredText("echoed_unconfirmed", undefined)).toContain("look at the pane");
+    expect(deliveredText("something_new", 12_300)).toBe("something new · 12 s");
+  });
+
+  test("failed: whether anything was sent, then the server's words", () => {
+    expect(failureText("not_echoed", "Try again.")).toBe("not echoed, nothing was sent — Try again.");
+    expect(failureText("invalid_option_index", "")).toBe("nothing was sent");
+    expect(failureText("wrong_state", "It works.")).toBe("nothing was sent — It works.");
+    for (const uncertain of ["timeout", "unknown", "send_failed", "unreachable", "http_500"]) {
+      expect(failureText(uncertain, "x")).toBe("may have been sent: look at the pane before you try again — x");
+    }
+  });
+});
+
+describe("a card's words", () => {
+  const words = (value: unknown) => {
+    const decoded = decodeCard(value);
+    if (decoded === undefined) throw new Error("no card");
+    return { label: labelOf(decoded), reason: reasonText(decoded), name: nameOf(decoded) };
+  };
+
+  test("say what it does and what says so", () => {
+    expect(words(permissionCard(1))).toMatchObject({ label: "Input needed", reason: "dialog on screen" });
+    expect(words({ ...textCard(1), reason: "notification" }).reason).toBe("hook: notification");
+    expect(words(card(1, { state: "PROCESSING", readiness: readiness("busy", "title") }))).toMatchObject({
+      label: "Working",
+      reason: "pane title",
+    });
+    expect(words(card(1, { state: "COMPLETE", reason: "stop", readiness: null }))).toMatchObject({
+      label: "Done",
+      reason: "hook: stop",
+    });
+  });
+
+  test("never explain a state by evidence of another, or by a word that is no reason", () => {
+    const stale = { state: "PROCESSING", readiness: readiness("idle", "screen") };
+    expect(words(card(1, { ...stale, reason: "user_prompt_submit" })).reason).toBe("hook: user-prompt-submit");
+    expect(words(card(1, { ...stale, reason: "respond_failed" })).reason).toBe("");
+  });
+
+  test("say why it cannot be reached", () => {
+    expect(words(card(1, { is_bridge_connected: false, tmux_pane_id: null })).reason).toContain(
+      "no tmux pane is known",
+    );
+    expect(words(card(1, { is_bridge_connected: false, readiness: readiness("dead", "exit") })).reason).toBe(
+      "the program has ended",
+    );
+    expect(words(card(1, { is_bridge_connected: false })).label).toBe("Not reachable");
+  });
+
+  test("name it by project, session or number", () => {
+    expect(words(card(1)).name).toBe("project-1");
+    expect(words(card(1, { project_name: "" })).name).toBe("a1b2c3d1");
+    expect(words(card(1, { project_name: "", session: "", session_uuid: "" })).name).toBe("agent 1");
+  });
+
+  test("the tab counts those who ask", () => {
+    expect([titleText(0), titleText(3)]).toEqual(["tmuxwire", "(3) tmuxwire"]);
+  });
+});

@@ -1,0 +1,148 @@
+/** The client by itself: what it needs at run time, how it reads events, what it makes of refusals. */
+import { readFileSync, readdirSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { createClient, TmuxwireError } from "../../../../adapters/client/client.ts";
+import { systemClock } from "../../../../daemon/time/clock.ts";
+import type { SseEvent } from "../../../../protocol/text/sse.ts";
+import { decodeBase64, retryDelayMs } from "../../../../adapters/client/clientEvents.ts";
+import { SseFollower, SseLoss } from "../../../../adapters/client/sseFollower.ts";
+
+const ROOT = new URL("../../../../", import.meta.url);
+
+/** The modules a file loads at run time, transitively. */
+function loaded(path: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(path)) return seen;
+  seen.add(path);
+  if (!path.startsWith(".") && !/^(?:adapters|protocol|daemon)\//.test(path)) return seen;
+  const text = readFileSync(new URL(path, ROOT), "utf8");
+  for (const [, clause = "", specifier = ""] of text.matchAll(/^(?:import|export) ([^;]*?)from "([^"]+)";/gms)) {
+    const names =
+      clause
+        .match(/\{([^}]*)\}/)?.[1]
+        ?.split(",")
+        .map((name) => name.trim())
+        .filter(Boolean) ?? [];
+    if (clause.startsWith("type ") || (names.length > 0 && names.every((name) => name.startsWith("type ")))) continue;
+    loaded(
+      specifier.startsWith(".") ? new URL(specifier, new URL(path, ROOT)).href.slice(ROOT.href.length) : specifier,
+      seen,
+    );
+  }
+  return seen;
+}
+
+/** What the client loads of ours besides itself. */
+const SHARED = [
+  "daemon/time/clock.ts",
+  "protocol/api/applyTreeEvent.ts",
+  "protocol/api/nativeFrames.ts",
+  "protocol/api/operationRoutes.ts",
+  "protocol/text/sse.ts",
+];
+
+test("loads nothing that a browser has not", () => {
+  const modules = [...loaded("adapters/client/client.ts")];
+  const files = readdirSync(new URL("adapters/client", ROOT));
+  expect(modules.filter((path) => !path.startsWith("adapters/client/")).sort()).toEqual(SHARED);
+  expect(modules).toHaveLength(files.length + SHARED.length);
+});
+
+const bodyOf = (...chunks: string[]): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    start: (controller) => {
+      for (const chunk of chunks) controller.enqueue(new TextEncoder().encode(chunk));
+      controller.close();
+    },
+  });
+
+/** One connection: its end is the end, a loss is thrown. */
+const followed = (body: ReadableStream<Uint8Array>, silenceMs: number) => {
+  const follower: SseFollower<SseEvent> = new SseFollower<SseEvent>({
+    open: async () => new Response(body),
+    decode: (event) => event,
+    clock: systemClock,
+    silenceMs,
+    steadyMs: 0,
+    pauseMs: (loss) => {
+      if (!(loss instanceof SseLoss) || loss.reason !== "ended") return undefined;
+      follower.close();
+      return 0;
+    },
+  });
+  return follower;
+};
+
+async function eventsOf(...chunks: string[]) {
+  const events: SseEvent[] = [];
+  for await (const event of followed(bodyOf(...chunks), 1_000).events()) events.push(event);
+  return events;
+}
+
+describe("events", () => {
+  test("are the same however the body is cut; comments and what was cut off are none", async () => {
+    const text =
+      ':\n\nid: e:1\nevent: output\ndata: YQ==\n\nevent: gap\ndata: {"a":"é"}\n\nid: e:2\nevent: output\ndata: Yg';
+    const wanted = [
+      { event: "output", data: "YQ==", id: "e:1" },
+      { event: "gap", data: '{"a":"é"}', id: "" },
+    ];
+    for (let cut = 0; cut < text.length; cut += 1) {
+      expect(await eventsOf(text.slice(0, cut), text.slice(cut))).toEqual(wanted);
+    }
+  });
+
+  test("a body that goes silent is an error", async () => {
+    const silent = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => undefined) });
+    await expect(followed(silent, 20).events().next()).rejects.toThrow("nothing came");
+  });
+});
+
+describe("errors", () => {
+  const answering = (status: number, body: string) =>
+    createClient({ url: "http://x/", token: "t", fetch: () => Promise.resolve(new Response(body, { status })) });
+
+  test.each([
+    [404, '{"error":{"code":"NOT_FOUND","message":"gone","details":{"a":1}}}', "NOT_FOUND"],
+    [200, '{"error":{"code":"TIMEOUT","message":"late"}}', "TIMEOUT"],
+    [403, "forbidden", "FORBIDDEN"],
+    [401, "", "UNAUTHORIZED"],
+    [502, "<html>", "INTERNAL_ERROR"],
+  ])("%i %s", async (status, body, code) => {
+    const error = await answering(status, body)
+      .servers()
+      .catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(TmuxwireError);
+    expect(error).toMatchObject({ code, status });
+  });
+
+  test("no daemon is CONNECTION_LOST, an abort is the signal's reason", async () => {
+    const client = createClient({ url: "http://x", fetch: () => Promise.reject(new TypeError("refused")) });
+    await expect(client.servers()).rejects.toMatchObject({ code: "CONNECTION_LOST", status: 0 });
+    const signal = AbortSignal.abort(new Error("mine"));
+    await expect(client.servers({ signal })).rejects.toThrow("mine");
+  });
+
+  test("the token goes into the header and never into the URL", async () => {
+    const calls: [string, RequestInit][] = [];
+    const client = createClient({
+      url: "http://x/",
+      token: "secret",
+      fetch: (input, init) => {
+        calls.push([input as string, init ?? {}]);
+        return Promise.resolve(new Response('{"lines":[]}'));
+      },
+    });
+    await client.server("a/b").pane("%5").capture({ lines: 3, ansi: true });
+    expect(calls[0]?.[0]).toBe("http://x/v1/servers/a%2Fb/panes/%255/capture?lines=3&ansi=true");
+    expect(calls[0]?.[1].headers).toMatchObject({ authorization: "Bearer secret" });
+  });
+});
+
+test("base64 and delays", () => {
+  expect([...decodeBase64("AP8Q")]).toEqual([0, 255, 16]);
+  for (let tries = 0; tries < 30; tries += 1) {
+    const ms = retryDelayMs(tries);
+    expect(ms).toBeGreaterThanOrEqual(Math.min(5_000, 50 * 2 ** tries) / 2);
+    expect(ms).toBeLessThanOrEqual(5_000);
+  }
+});

@@ -1,0 +1,240 @@
+/** A reader's cursor against a model: whatever the sink's room and the ring do, every byte once or declared missing. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Feeds } from "../../../../daemon/panes/feeds.ts";
+import type { OutputSource } from "../../../../daemon/tmux/outputSource.ts";
+import type { OutputChunk } from "../../../../daemon/panes/paneFeed.ts";
+import { PaneStream } from "../../../../daemon/panes/paneStream.ts";
+import type { SubscriptionSink } from "../../../../daemon/panes/subscription.ts";
+import { StubServer } from "../../../../daemon/servers/stub/stubServer.ts";
+import { AppError } from "../../../../protocol/errors.ts";
+import type { PaneId } from "../../../../protocol/ids.ts";
+import type { Position } from "../../../../protocol/position.ts";
+import { FakeClock } from "../../../support/clock/fakeClock.ts";
+
+/** Everything a subscription said, joined without seams. */
+class Reader implements SubscriptionSink {
+  roomBytes = Number.POSITIVE_INFINITY;
+  at: Position | undefined;
+  readonly chunks: { readonly from: number; readonly bytes: Buffer }[] = [];
+  readonly said: string[] = [];
+  readonly frames: Uint8Array[] = [];
+  encode: ((chunk: OutputChunk) => Uint8Array) | undefined;
+
+  room(): number {
+    return this.roomBytes;
+  }
+  open(position: Position): void {
+    this.at = position;
+    this.said.push("open");
+  }
+  output(chunk: OutputChunk): void {
+    assert.deepEqual({ epoch: chunk.epoch, outputSeq: chunk.from }, this.at);
+    this.chunks.push({ from: chunk.from, bytes: Buffer.from(chunk.bytes) });
+    if (this.encode !== undefined) this.frames.push(this.encode(chunk));
+    this.at = { epoch: chunk.epoch, outputSeq: chunk.to };
+    this.roomBytes -= chunk.bytes.length;
+  }
+  gap({ from, to, reason }: { from: Position; to: Position; reason: string }): void {
+    assert.deepEqual(from, this.at);
+    this.at = to;
+    this.said.push(`gap ${reason}`);
+  }
+  snapshot({ position }: { position: Position }): void {
+    assert.deepEqual(position, this.at);
+    this.said.push("snapshot");
+  }
+  resized(): void {
+    this.said.push("resize");
+  }
+  exited(): void {
+    this.said.push("exit");
+  }
+  closed({ code }: { code: string }): void {
+    this.said.push(`closed ${code}`);
+  }
+}
+
+async function paneOf(retainBytes: number) {
+  const fail = (error: unknown): void => {
+    throw error;
+  };
+  const server = new StubServer({ nowUnixMs: () => 0, onListenerError: fail, retainBytes });
+  const session = await server.createSession({ name: "s" });
+  const clock = new FakeClock();
+  const feeds = new Feeds({ server, clock, onError: fail });
+  const pane = session.activePane as PaneId;
+  const print = (length: number) => server.input(pane, [{ kind: "text", bytes: new Uint8Array(length).fill(0x61) }]);
+  return { server, session, feeds, pane, clock, print, source: server.output(pane) };
+}
+
+/** Lets promises that are ready settle. */
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+describe("a subscription", () => {
+  test("gives every byte once, in order, or declares it missing", async () => {
+    const step = fc.oneof(
+      fc.record({ print: fc.integer({ min: 1, max: 400 }) }),
+      fc.record({ room: fc.integer({ min: 0, max: 600 }) }),
+      fc.record({ waitMs: fc.integer({ min: 1, max: 20 }) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        const { feeds, pane, print, source, clock } = await paneOf(300);
+        const reader = new Reader();
+        reader.roomBytes = 100;
+        const subscription = feeds.subscribe(pane, { kind: "now" }, () => reader);
+        for (const each of steps) {
+          if ("print" in each) await print(each.print);
+          else if ("room" in each) {
+            reader.roomBytes = each.room;
+            subscription.pump();
+          } else clock.advanceMs(each.waitMs);
+          await turn();
+        }
+        reader.roomBytes = Number.POSITIVE_INFINITY;
+        subscription.pump();
+        clock.advanceMs(1_000);
+        await turn();
+        // `Reader` has checked every seam; the last one is the head.
+        expect(reader.at?.outputSeq).toBe(source.outputSeq);
+        const gaps = reader.said.filter((word) => word.startsWith("gap")).length;
+        expect(reader.said.filter((word) => word === "snapshot")).toHaveLength(gaps);
+        subscription.close();
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("one without room does not hold up another", async () => {
+    const { feeds, pane, print } = await paneOf(1_000);
+    const [stuck, free] = [new Reader(), new Reader()];
+    stuck.roomBytes = 0;
+    feeds.subscribe(pane, { kind: "now" }, () => stuck);
+    feeds.subscribe(pane, { kind: "now" }, () => free);
+    await print(50);
+    expect([stuck.chunks.length, free.chunks.length]).toEqual([0, 1]);
+  });
+
+  test("one that throws is ended, and the other goes on", async () => {
+    const errors: unknown[] = [];
+    const { server, pane, clock, print } = await paneOf(1_000);
+    const feeds = new Feeds({ server, clock, onError: (error) => errors.push(error) });
+    const [bad, good] = [new Reader(), new Reader()];
+    bad.output = () => {
+      throw new Error("mine");
+    };
+    feeds.subscribe(pane, { kind: "now" }, () => bad);
+    feeds.subscribe(pane, { kind: "now" }, () => good);
+    await print(1);
+    await print(1);
+    expect(bad.said).toEqual(["open", "closed INTERNAL_ERROR"]);
+    expect(good.chunks).toHaveLength(2);
+    expect(errors).toHaveLength(1);
+  });
+
+  test("frames are encoded once for all who read the same bytes", async () => {
+    const { feeds, pane, print } = await paneOf(1_000);
+    let encoded = 0;
+    const encoder = (chunk: OutputChunk): Uint8Array => {
+      encoded += 1;
+      return Buffer.from(chunk.bytes);
+    };
+    const readers = Array.from({ length: 5 }, () => new Reader());
+    for (const reader of readers) {
+      feeds.subscribe(pane, { kind: "now" }, (feed) => {
+        reader.encode = (chunk) => feed.frame(encoder, chunk);
+        return reader;
+      });
+    }
+    await print(10);
+    await print(20);
+    expect(encoded).toBe(2);
+    expect(new Set(readers.map((reader) => reader.frames[1])).size).toBe(1);
+  });
+
+  test("little is handed on at once, a flood in batches", async () => {
+    const { feeds, pane, print, clock } = await paneOf(1_000_000);
+    const reader = new Reader();
+    feeds.subscribe(pane, { kind: "now" }, () => reader);
+    await print(5);
+    expect(reader.chunks).toHaveLength(1);
+    for (let n = 0; n < 50; n += 1) await print(1_000);
+    const atOnce = reader.chunks.length;
+    expect(atOnce).toBeLessThan(20);
+    clock.advanceMs(10);
+    expect(reader.chunks).toHaveLength(atOnce + 1);
+    expect(reader.at?.outputSeq).toBe(6 + 50 * 1_001);
+  });
+
+  test("a flood that goes on is handed on once per window, and what comes after it at once again", async () => {
+    const { feeds, pane, print, clock } = await paneOf(1_000_000);
+    const reader = new Reader();
+    feeds.subscribe(pane, { kind: "now" }, () => reader);
+    const flood = async (windows: number): Promise<void> => {
+      for (let at = 0; at < windows * 20; at += 1) {
+        await print(4_000);
+        clock.advanceMs(0.4);
+      }
+    };
+    await flood(3);
+    const before = reader.chunks.length;
+    await flood(10);
+    // 80,000 bytes in each: two chunks of at most 65,536.
+    expect(reader.chunks.length - before).toBeLessThanOrEqual(2 * 10 + 2);
+    clock.advanceMs(4 * 8);
+    const after = reader.chunks.length;
+    await print(1);
+    expect(reader.chunks).toHaveLength(after + 1);
+  });
+
+  test("a pane that ends during a gap has its hole declared all the same", async () => {
+    const { server, session, feeds, pane, print, source } = await paneOf(100);
+    for (let n = 0; n < 10; n += 1) await print(99);
+    const { epoch, outputSeq } = source;
+    const reader = new Reader();
+    const subscription = feeds.subscribe(pane, { kind: "position", position: { epoch, outputSeq: 3 } }, () => reader);
+    await server.killSession(session.id);
+    subscription.pump();
+    await turn();
+    expect(reader.said).toEqual(["open", "gap evicted", "closed NOT_FOUND"]);
+    expect(reader.at).toEqual({ epoch, outputSeq });
+  });
+
+  test("feeds go with their last subscriber", async () => {
+    const { feeds, pane } = await paneOf(100);
+    const first = feeds.subscribe(pane, { kind: "now" }, () => new Reader());
+    const second = feeds.subscribe(pane, { kind: "now" }, () => new Reader());
+    expect([feeds.subscriberCount, first.feed === second.feed]).toEqual([2, true]);
+    first.close();
+    first.close();
+    second.close();
+    expect(feeds.subscriberCount).toBe(0);
+    expect(feeds.subscribe(pane, { kind: "now" }, () => new Reader()).feed).not.toBe(first.feed);
+  });
+
+  test("a source that is lost while its server stays ready is taken up again", async () => {
+    const { server, pane, clock, print, source } = await paneOf(1_000);
+    let current: OutputSource = source;
+    const lost = new PaneStream({ id: pane, epoch: "first", retainBytes: 100, onListenerError: () => undefined });
+    // As a guest does it: the next call gives another source, and no event says so.
+    server.output = () => current;
+    current = lost;
+    const feeds = new Feeds({ server, clock, onError: () => undefined });
+    const reader = new Reader();
+    feeds.subscribe(pane, { kind: "now" }, () => reader);
+    lost.take(Buffer.from("last"));
+    current = source;
+    lost.close(new AppError("CONNECTION_LOST", "the session's connection is gone"));
+    expect(reader.said).toEqual(["open"]);
+    await print(3);
+    clock.advanceMs(300);
+    await turn();
+    expect(reader.said).toEqual(["open", "gap epoch", "snapshot"]);
+    expect(reader.chunks.map((chunk) => chunk.bytes.toString())).toEqual(["last"]);
+    expect(reader.at).toEqual({ epoch: source.epoch, outputSeq: 4 });
+    await print(1);
+    expect(reader.chunks.at(-1)?.bytes.toString()).toBe("a\n");
+  });
+});

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { SettingReader } from "../../../../daemon/ops/settings.ts";
+import { readTeam } from "../../../../adapters/team/teamConfig.ts";
+
+const read = (env: Record<string, string> = {}, file?: object) => {
+  const inputs = {
+    options: {},
+    env,
+    file: file === undefined ? undefined : { path: "config.json", text: JSON.stringify(file) },
+    cwd: "/work",
+    homeDir: "/home/me",
+  };
+  return readTeam(new SettingReader(inputs), inputs);
+};
+
+test("the defaults", () => {
+  expect(read()).toEqual({
+    rootDir: "/home/me/.pi/agent/tmux",
+    workerArgv: ["pi"],
+    passEnvironment: [],
+    readyTimeoutMs: 30_000,
+    homeDir: "/home/me",
+  });
+});
+
+test("the environment and the file", () => {
+  const env = {
+    PI_TEAM_WORKER_ARGV: '["npx","pi","--model","x y"]',
+    TMUXWIRE_TEAM_PASS_ENV: "A_KEY, B",
+    TMUXWIRE_TEAM_DIR: "~/t",
+  };
+  expect(read(env)).toMatchObject({
+    workerArgv: ["npx", "pi", "--model", "x y"],
+    passEnvironment: ["A_KEY", "B"],
+    rootDir: "/home/me/t",
+  });
+  expect(read({}, { team: { workerArgv: ["mypi"], readyTimeoutMs: 5_000 } })).toMatchObject({
+    workerArgv: ["mypi"],
+    readyTimeoutMs: 5_000,
+  });
+});
+
+test.each([
+  [{ PI_TEAM_WORKER_ARGV: "pi" }, /PI_TEAM_WORKER_ARGV must be a program and its arguments as a JSON list/],
+  [{ PI_TEAM_WORKER_ARGV: "[]" }, /JSON list/],
+  [{ PI_TEAM_WORKER_ARGV: '[""]' }, /JSON list/],
+  [{ PI_TEAM_WORKER_ARGV: '["pi",1]' }, /JSON list/],
+  [{ TMUXWIRE_TEAM_PASS_ENV: "PI_TEAMD_TOKEN" }, /none of them PI_TEAMD_/],
+  [{ TMUXWIRE_TEAM_PASS_ENV: "A=B" }, /names of variables/],
+  [{ TMUXWIRE_TEAM_READY_TIMEOUT_MS: "5" }, /milliseconds from 1000/],
+])("%j is refused", (env, message) => {
+  expect(() => read(env)).toThrow(message);
+});

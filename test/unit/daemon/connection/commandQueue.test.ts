@@ -1,0 +1,194 @@
+import { describe, expect, test } from "vitest";
+import { CommandQueue, type Settle } from "../../../../daemon/connection/commandQueue.ts";
+import type { GuardBlock, ReplyShape } from "../../../../protocol/control/parser.ts";
+import { AppError } from "../../../../protocol/errors.ts";
+import { MAX_PENDING_COMMAND_BYTES, MAX_PENDING_COMMANDS } from "../../../../protocol/limits.ts";
+
+const OURS: ReplyShape = { kind: "ours" };
+const NONE: ReplyShape = { kind: "none" };
+
+const block = (body: string, fields: Partial<GuardBlock> = {}): GuardBlock => ({
+  number: 1,
+  client: true,
+  ok: true,
+  overflowed: false,
+  trailer: "",
+  body: Buffer.from(body),
+  ...fields,
+});
+
+function recorder(): { readonly seen: string[]; readonly settle: (name: string) => Settle } {
+  const seen: string[] = [];
+  return {
+    seen,
+    settle: (name) => (outcome) => {
+      if ("error" in outcome) seen.push(`${name} ${outcome.error.code}`);
+      else
+        seen.push(
+          `${name} ${outcome.replies.map(({ body, trailer }) => Buffer.from(body).toString() + trailer).join("|")}`,
+        );
+    },
+  };
+}
+
+describe("CommandQueue", () => {
+  test("answers in the order in which commands were added", () => {
+    const queue = new CommandQueue();
+    const { seen, settle } = recorder();
+    queue.add([OURS], 1, settle("first"));
+    queue.add([OURS, OURS], 1, settle("group"));
+    queue.answer(block("a"));
+    queue.answer(block("b"));
+    expect(seen).toEqual(["first a"]);
+    expect(queue.pending).toBe(1);
+    queue.answer(block("c", { trailer: "+t" }));
+    expect(seen).toEqual(["first a", "group b|c+t"]);
+    expect(queue.pending).toBe(0);
+  });
+
+  test("knows the shape of the next answer", () => {
+    const queue = new CommandQueue();
+    expect(queue.expect()).toBeUndefined();
+    queue.add([OURS, NONE], 1, () => undefined);
+    expect(queue.expect()).toBe(OURS);
+    queue.answer(block(""));
+    expect(queue.expect()).toBe(NONE);
+    queue.answer(block(""));
+    expect(queue.expect()).toBeUndefined();
+  });
+
+  test("a failing command of a group takes the rest with it", () => {
+    const queue = new CommandQueue();
+    const { seen, settle } = recorder();
+    queue.add([NONE, NONE, NONE], 1, settle("group"));
+    queue.add([OURS], 1, settle("next"));
+    queue.answer(block(""));
+    queue.answer(block("can't find pane: %9\n", { ok: false }));
+    queue.answer(block("n"));
+    expect(seen).toEqual(["group TMUX_COMMAND_FAILED", "next n"]);
+  });
+
+  test("tmux's own words are in the error, cut, as UTF-8", () => {
+    const queue = new CommandQueue();
+    const errors: AppError[] = [];
+    const keep: Settle = (outcome) => {
+      if ("error" in outcome) errors.push(outcome.error);
+    };
+    queue.add([OURS], 1, keep);
+    queue.add([OURS], 1, keep);
+    queue.answer(block("can't find session: é\n", { ok: false }));
+    queue.answer(block("x".repeat(5_000), { ok: false }));
+    expect(errors[0]?.message).toBe("tmux: can't find session: é");
+    expect(errors[0]?.details).toEqual({ tmux: "can't find session: é" });
+    expect(errors[1]?.message).toBe(`tmux: ${"x".repeat(300)}`);
+  });
+
+  test("a reply that was too long fails its caller and keeps the pairing", () => {
+    const queue = new CommandQueue();
+    const { seen, settle } = recorder();
+    queue.add([OURS, OURS], 1, settle("group"));
+    queue.add([OURS], 1, settle("next"));
+    queue.answer(block("", { overflowed: true }));
+    queue.answer(block("b"));
+    queue.answer(block("n"));
+    expect(seen).toEqual(["group RESOURCE_LIMIT", "next n"]);
+  });
+
+  test("an answer without a command is a lost pairing", () => {
+    expect(() => new CommandQueue().answer(block(""))).toThrow(expect.objectContaining({ code: "PROTOCOL_ERROR" }));
+  });
+
+  test("is bounded in commands; what is answered makes room", () => {
+    const queue = new CommandQueue();
+    for (let added = 0; added < MAX_PENDING_COMMANDS; added += 1) queue.add([OURS], 1, () => undefined);
+    const refused = (): void => queue.add([OURS], 1, () => undefined);
+    expect(refused).toThrow(expect.objectContaining({ code: "RESOURCE_LIMIT" }));
+    queue.answer(block(""));
+    refused();
+    expect(queue.pending).toBe(MAX_PENDING_COMMANDS);
+  });
+
+  test("is bounded in bytes; what is answered or failed makes room", () => {
+    const queue = new CommandQueue();
+    const half = MAX_PENDING_COMMAND_BYTES / 2;
+    const add = (): void => queue.add([OURS], half, () => undefined);
+    add();
+    add();
+    expect(() => queue.add([OURS], 1, () => undefined)).toThrow(expect.objectContaining({ code: "RESOURCE_LIMIT" }));
+    queue.answer(block(""));
+    add();
+    queue.answer(block("no", { ok: false }));
+    add();
+    queue.failAll(new AppError("CONNECTION_LOST", "gone"));
+    add();
+    add();
+    expect(queue.pending).toBe(2);
+  });
+
+  test("failAll settles everyone once and empties the queue", () => {
+    const queue = new CommandQueue();
+    const { seen, settle } = recorder();
+    queue.add([OURS, OURS], 1, settle("begun"));
+    queue.add([OURS], 1, settle("waiting"));
+    queue.answer(block("a"));
+    queue.failAll(new AppError("CONNECTION_LOST", "gone"));
+    queue.failAll(new AppError("CONNECTION_LOST", "gone"));
+    expect(seen).toEqual(["begun CONNECTION_LOST", "waiting CONNECTION_LOST"]);
+    expect(queue.pending).toBe(0);
+  });
+
+  test("abandonAll settles everyone now; late answers find their slots and tell nobody twice", () => {
+    const queue = new CommandQueue();
+    const { seen, settle } = recorder();
+    queue.add([OURS], 1, settle("first"));
+    queue.add([OURS], 1, settle("second"));
+    queue.abandonAll(new AppError("TIMEOUT", "silent"));
+    queue.add([OURS], 1, settle("later"));
+    queue.abandonAll(new AppError("TIMEOUT", "still silent"));
+    expect(seen).toEqual(["first TIMEOUT", "second TIMEOUT", "later TIMEOUT"]);
+    expect(queue.pending).toBe(3);
+    queue.add([OURS], 1, settle("after"));
+    for (const body of ["1", "2", "3", "4"]) queue.answer(block(body));
+    expect(seen.slice(3)).toEqual(["after 4"]);
+    expect(queue.pending).toBe(0);
+  });
+
+  test("a caller that tries again at once is not abandoned with the others", () => {
+    const queue = new CommandQueue();
+    const { seen, settle } = recorder();
+    queue.add([OURS], 1, () => queue.add([OURS], 1, settle("again")));
+    queue.abandonAll(new AppError("TIMEOUT", "silent"));
+    expect(seen).toEqual([]);
+    queue.answer(block("late"));
+    queue.answer(block("2"));
+    expect(seen).toEqual(["again 2"]);
+  });
+
+  test("a caller may end the connection from within its settling", () => {
+    const queue = new CommandQueue();
+    const { seen, settle } = recorder();
+    queue.add([OURS], 1, (outcome) => {
+      settle("first")(outcome);
+      queue.failAll(new AppError("CONNECTION_LOST", "gone"));
+    });
+    queue.add([OURS], 1, settle("second"));
+    queue.abandonAll(new AppError("TIMEOUT", "silent"));
+    expect(seen).toEqual(["first TIMEOUT", "second CONNECTION_LOST"]);
+    expect(queue.pending).toBe(0);
+  });
+
+  test("thousands of answers leave nothing behind", () => {
+    const queue = new CommandQueue();
+    let answered = 0;
+    for (let round = 0; round < 1_000; round += 1) {
+      for (let added = 0; added < 5; added += 1) {
+        queue.add([{ kind: "foreign", nonce: `${round}.${added}` }], 10, () => (answered += 1));
+      }
+      for (let reply = 0; reply < 5; reply += 1) {
+        expect(queue.expect()).toEqual({ kind: "foreign", nonce: `${round}.${reply}` });
+        queue.answer(block(""));
+      }
+    }
+    expect({ answered, pending: queue.pending }).toEqual({ answered: 5_000, pending: 0 });
+  });
+});

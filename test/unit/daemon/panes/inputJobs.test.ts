@@ -1,0 +1,317 @@
+import { describe, expect, test } from "vitest";
+import { InputQueue, planInput } from "../../../../daemon/panes/inputJobs.ts";
+import type { InputPart } from "../../../../daemon/tmux/tmuxServer.ts";
+import { AppError } from "../../../../protocol/errors.ts";
+import type { PaneId } from "../../../../protocol/ids.ts";
+import { MAX_INPUT_BYTES, MAX_INPUT_JOBS_PER_PANE, PASTE_PIECE_BYTES } from "../../../../protocol/limits.ts";
+import { fakeConnection, turn, type FakeTransport } from "../../../support/tmux/fakeTransport.ts";
+
+const pane = "%7" as PaneId;
+const text = (words: string | Uint8Array): InputPart => ({ kind: "text", bytes: Buffer.from(words) });
+const paste = (words: string | Uint8Array): InputPart => ({ kind: "paste", bytes: Buffer.from(words) });
+const keys = (...names: string[]): InputPart => ({ kind: "keys", keys: names });
+
+const LEAVE = "copy-mod -q -t %7";
+/** Ends every line that the queue writes. */
+const ASK = 'display-messag -p -t %7 "\\043{pane_input_off}"';
+
+describe("planInput", () => {
+  const plan = (...parts: InputPart[]): readonly (readonly string[])[] => {
+    let buffers = 0;
+    return planInput(
+      pane,
+      parts,
+      () => `b${(buffers += 1)}`,
+      () => false,
+    ).groups;
+  };
+
+  test("nothing to type still leaves copy mode", () => {
+    expect(plan()).toEqual([[LEAVE]]);
+    expect(plan(text(""), keys(), paste(""))).toEqual([[LEAVE]]);
+  });
+
+  test("text and keys are one line", () => {
+    expect(plan(text("ls; é"), keys("Enter", "C-c"))).toEqual([
+      [LEAVE, 'send-key -l -t %7 -- "ls\\073 \\303\\251"', 'send-key -t %7 -- "Enter" "C-c"'],
+    ]);
+  });
+
+  test.each([["a\n"], ["\t"], ["\u007f"], ["\u0085"], [Uint8Array.of(0xc3)], [Uint8Array.of(0)], [Uint8Array.of(255)]])(
+    "text %j goes byte by byte",
+    (words) => {
+      const hex = Array.from(Buffer.from(words), (byte) => ` ${byte.toString(16).padStart(2, "0")}`).join("");
+      expect(plan(text(words))).toEqual([[LEAVE, `send-key -H -t %7${hex}`]]);
+    },
+  );
+
+  test("text up to 1,024 bytes is typed, longer text is pasted", () => {
+    expect(plan(text("x".repeat(1_024)))[0]?.[1]).toMatch(/^send-key -l/);
+    const long = "x".repeat(1_025);
+    expect(plan(text(long))).toEqual([[LEAVE, `set-buffe -b b1 -- "${long}"`, "paste-buffe -d -r -b b1 -t %7"]]);
+  });
+
+  test("a paste is bracketed when the program asked for it, and its bytes go as they are", () => {
+    expect(plan(paste("a\nb"))).toEqual([[LEAVE, 'set-buffe -b b1 -- "a\\012b"', "paste-buffe -d -r -p -b b1 -t %7"]]);
+  });
+
+  test("what a buffer cannot carry goes between the buffers", () => {
+    const long = "A".repeat(1_025);
+    expect(plan(text(Buffer.concat([Buffer.from(long), Buffer.of(0, 255, 66)])))).toEqual([
+      [
+        [LEAVE],
+        [`set-buffe -b b1 -- "${long}"`, "paste-buffe -d -r -b b1 -t %7"],
+        ["send-key -H -t %7 00 ff"],
+        ['set-buffe -b b2 -- "B"', "paste-buffe -d -r -b b2 -t %7"],
+      ].flat(),
+    ]);
+  });
+
+  test("a long paste is cut into pieces, a line each, and pasted after the last", () => {
+    const groups = plan(paste("x".repeat(PASTE_PIECE_BYTES * 2 + 1)), keys("Enter"));
+    const piece = "x".repeat(PASTE_PIECE_BYTES);
+    expect(groups).toEqual([
+      [LEAVE, `set-buffe -b b1 -- "${piece}"`],
+      [`set-buffe -a -b b1 -- "${piece}"`],
+      ['set-buffe -a -b b1 -- "x"', "paste-buffe -d -r -p -b b1 -t %7", 'send-key -t %7 -- "Enter"'],
+    ]);
+  });
+
+  test("an unknown key or too much text is refused before anything is made", () => {
+    expect(() => plan(text("typed?"), keys("Enter", "Entre"))).toThrow(
+      expect.objectContaining({ code: "INVALID_ARGUMENT", message: "Invalid key token: Entre" }),
+    );
+    const half = "x".repeat(MAX_INPUT_BYTES / 2);
+    expect(plan(text(half), text(half)).length).toBeGreaterThan(1);
+    expect(() => plan(text(half), text(half), text("x"))).toThrow(
+      expect.objectContaining({ code: "INVALID_ARGUMENT" }),
+    );
+  });
+});
+
+interface Fixture {
+  readonly queue: InputQueue;
+  readonly transport: FakeTransport;
+  readonly log: string[];
+  /** Submits and writes down how it ended. */
+  readonly submit: (name: string, parts: readonly InputPart[], signal?: AbortSignal) => void;
+}
+
+function fixture(): Fixture {
+  const { connection, transport } = fakeConnection();
+  const log: string[] = [];
+  let buffers = 0;
+  const queue = new InputQueue({ pane, connection: () => connection, bufferName: () => `b${(buffers += 1)}` });
+  const submit: Fixture["submit"] = (name, parts, signal) => {
+    queue.submit(parts, { signal, beforeWrite: () => log.push(`${name} begins`) }).then(
+      () => log.push(`${name} done`),
+      (error: unknown) => {
+        const { code, details } = error instanceof AppError ? error : { code: String(error), details: undefined };
+        log.push(`${name} ${code}${details?.["delivery"] === "indeterminate" ? " indeterminate" : ""}`);
+      },
+    );
+  };
+  return { queue, transport, log, submit };
+}
+
+/** A job of `groups` lines; the first and the last have three commands each, the others two. */
+const long = (groups: number): InputPart => paste("x".repeat(PASTE_PIECE_BYTES * groups));
+
+describe("InputQueue", () => {
+  test("writes a job as one line, in the order of submission, and resolves when tmux has taken all of it", async () => {
+    const { submit, transport, log } = fixture();
+    submit("a", [text("one"), keys("Enter")]);
+    submit("b", [text("two")]);
+    await turn();
+    expect(transport.lines).toEqual([
+      `${LEAVE} ; send-key -l -t %7 -- "one" ; send-key -t %7 -- "Enter" ; ${ASK}`,
+      `${LEAVE} ; send-key -l -t %7 -- "two" ; ${ASK}`,
+    ]);
+    for (let answered = 0; answered < 3; answered += 1) transport.reply();
+    await turn();
+    expect(log).toEqual(["a begins", "b begins"]);
+    transport.reply();
+    await turn();
+    expect(log).toEqual(["a begins", "b begins", "a done"]);
+  });
+
+  test("beforeWrite runs in the turn of the write", () => {
+    const { submit, log } = fixture();
+    submit("a", [text("one")]);
+    expect(log).toEqual(["a begins"]);
+  });
+
+  test("a job of many lines has a few under way and holds the FIFO until its last answer", async () => {
+    const { submit, transport, log } = fixture();
+    submit("long", [long(6)]);
+    submit("short", [text("after")]);
+    await turn();
+    expect(transport.lines).toHaveLength(4);
+    for (let answered = 0; answered < 3; answered += 1) transport.reply();
+    await turn();
+    expect(transport.lines).toHaveLength(5);
+    for (let answered = 0; answered < 8; answered += 1) transport.reply();
+    await turn();
+    expect(transport.lines).toHaveLength(6);
+    expect(transport.lines[5]).toContain("paste-buffe");
+    transport.reply();
+    transport.reply();
+    await turn();
+    expect(log).toEqual(["long begins"]);
+    transport.reply();
+    await turn();
+    expect(log).toEqual(["long begins", "short begins", "long done"]);
+    expect(transport.lines[6]).toContain('"after"');
+  });
+
+  // The latter between the end of a server's last session and its own.
+  test.each(["can't find pane: %7\n", "no current target\n"])(
+    "%j drops the whole job, the next one is tried",
+    async (said) => {
+      const { submit, transport, log } = fixture();
+      submit("a", [text("one"), keys("Enter")]);
+      submit("b", [text("two")]);
+      await turn();
+      transport.reply(said, false);
+      for (let answered = 0; answered < 3; answered += 1) transport.reply();
+      await turn();
+      expect(log).toEqual(["a begins", "b begins", "a NOT_FOUND", "b done"]);
+    },
+  );
+
+  test("a long job that fails writes no more, deletes its buffer and frees the FIFO", async () => {
+    const { submit, transport, log } = fixture();
+    submit("long", [long(9)]);
+    submit("short", [text("after")]);
+    await turn();
+    transport.reply("can't find pane: %7\n", false);
+    for (let answered = 0; answered < 6; answered += 1) transport.reply();
+    await turn();
+    expect(log).toEqual(["long begins", "short begins", "long NOT_FOUND"]);
+    expect(transport.lines.slice(4)).toEqual([
+      "delete-buffe -b b1",
+      `${LEAVE} ; send-key -l -t %7 -- "after" ; ${ASK}`,
+    ]);
+  });
+
+  test("a job that has not begun can be withdrawn; one that has goes on without its caller", async () => {
+    const { submit, transport, log } = fixture();
+    const [first, second, third] = [new AbortController(), new AbortController(), new AbortController()];
+    third.abort("before");
+    submit("long", [long(6)], first.signal);
+    submit("waiting", [text("never")], second.signal);
+    submit("aborted", [text("never")], third.signal);
+    submit("last", [text("last")]);
+    first.abort("gone");
+    second.abort("gone too");
+    await turn();
+    expect(log).toEqual(["long begins", "aborted before", "long gone", "waiting gone too"]);
+    for (let answered = 0; answered < 14; answered += 1) {
+      transport.reply();
+      await turn();
+    }
+    expect(transport.lines.filter((line) => line.includes("never"))).toEqual([]);
+    expect(transport.lines).toHaveLength(7);
+    expect(transport.lines[6]).toContain('"last"');
+  });
+
+  test("a connection that goes leaves what was written indeterminate, and tells nobody that it was typed", async () => {
+    const { submit, transport, log } = fixture();
+    submit("a", [text("one")]);
+    submit("long", [long(6)]);
+    await turn();
+    transport.drop();
+    await turn();
+    expect(log.slice(0, 2)).toEqual(["a begins", "long begins"]);
+    expect(log.slice(2)).toEqual(["a CONNECTION_LOST indeterminate", "long CONNECTION_LOST indeterminate"]);
+    const before = transport.lines.length;
+    submit("later", [text("two")]);
+    await turn();
+    // Nothing of it was written: it may be tried again.
+    expect(log.slice(4)).toEqual(["later begins", "later CONNECTION_LOST"]);
+    expect(transport.lines).toHaveLength(before);
+  });
+
+  test("a beforeWrite that throws fails its job only, and nothing of it is written", async () => {
+    const { queue, submit, transport, log } = fixture();
+    const bug = new Error("bug");
+    const failing = queue.submit([text("never")], {
+      beforeWrite: () => {
+        throw bug;
+      },
+    });
+    await expect(failing).rejects.toMatchObject({ code: "INTERNAL_ERROR", cause: bug });
+    submit("next", [text("two")]);
+    await turn();
+    expect(transport.lines).toEqual([`${LEAVE} ; send-key -l -t %7 -- "two" ; ${ASK}`]);
+    expect(log).toEqual(["next begins"]);
+  });
+
+  test("is bounded", async () => {
+    const { queue, submit } = fixture();
+    submit("long", [long(6)]);
+    for (let waiting = 0; waiting < MAX_INPUT_JOBS_PER_PANE; waiting += 1) submit("waiting", [text("x")]);
+    await expect(queue.submit([text("x")])).rejects.toMatchObject({ code: "RESOURCE_LIMIT" });
+  });
+
+  test("an invalid job is refused at once and writes nothing", async () => {
+    const { queue, transport } = fixture();
+    await expect(queue.submit([keys("Entre")])).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await turn();
+    expect(transport.lines).toEqual([]);
+  });
+
+  test("closing settles what has not begun; what has is settled by tmux", async () => {
+    const { queue, submit, transport, log } = fixture();
+    submit("long", [long(2)]);
+    submit("waiting", [text("x")]);
+    queue.close(new AppError("NOT_FOUND", "gone"));
+    queue.close(new AppError("NOT_FOUND", "gone"));
+    await turn();
+    expect(log).toEqual(["long begins", "waiting NOT_FOUND"]);
+    for (let answered = 0; answered < 6; answered += 1) transport.reply();
+    await turn();
+    expect(log.slice(2)).toEqual(["long done"]);
+  });
+
+  test("input that somebody has turned off fails; where something was typed before, it is indeterminate", async () => {
+    const { submit, transport, log } = fixture();
+    submit("a", [text("one")]);
+    await turn();
+    transport.reply();
+    transport.reply();
+    transport.reply("1\n");
+    await turn();
+    expect(log).toEqual(["a begins", "a INCONSISTENT_STATE"]);
+    submit("long", [long(2)]);
+    await turn();
+    transport.reply();
+    transport.reply();
+    transport.reply("0\n");
+    transport.reply();
+    transport.reply();
+    transport.reply("1\n");
+    await turn();
+    expect(log.slice(2)).toEqual(["long begins", "long INCONSISTENT_STATE indeterminate"]);
+  });
+});
+
+test("a part with a condition comes last: the condition, and the empty command for its second answer", () => {
+  const at: InputPart = { kind: "keys", keys: ["Enter"], onlyIf: { cursor: { col: 3, row: 7 } } };
+  const guarded = expect.stringMatching(/^if-shel -F -t %7 .* 7\}" "send-key .* "has-sessio /) as string;
+  const { groups } = planInput(
+    pane,
+    [text("a"), at],
+    () => "b1",
+    () => false,
+  );
+  expect(groups).toEqual([[LEAVE, 'send-key -l -t %7 -- "a"', guarded, ""]]);
+  expect(() =>
+    planInput(
+      pane,
+      [at, text("b")],
+      () => "b1",
+      () => false,
+    ),
+  ).toThrow("comes last");
+});

@@ -1,0 +1,138 @@
+/** Programs found in real process trees, by every way in which a program can be called something. */
+import { type ChildProcess, spawn } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { procfs } from "../../../../daemon/host/procfs.ts";
+import { paneRunsProgram } from "../../../../daemon/panes/paneProcesses.ts";
+import { eventually } from "../../../support/clock/eventually.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
+const children: ChildProcess[] = [];
+const claude = new Set(["claude"]);
+
+afterAll(() => {
+  // Each test's tree is a process group of its own.
+  for (const { pid } of children) if (pid !== undefined) process.kill(-pid, "SIGKILL");
+  rmSync(directory, { recursive: true });
+});
+
+/** Resolves with the pid once the tree has said that it stands. */
+async function tree(command: readonly string[]): Promise<number> {
+  const child = spawn(command[0]!, command.slice(1), { stdio: ["ignore", "pipe", "inherit"], detached: true });
+  children.push(child);
+  await new Promise<void>((resolve) => {
+    child.stdout.once("data", () => resolve());
+  });
+  return child.pid!;
+}
+
+function executable(name: string, body: string): string {
+  const path = join(directory, name);
+  writeFileSync(path, body);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+/** A program under another name, as a link to a real one. */
+function linked(name: string, target: string): string {
+  const path = join(directory, name);
+  symlinkSync(target, path);
+  return path;
+}
+
+const STAY = 'console.log("up"); setInterval(() => undefined, 1e6)';
+
+test("by its process's name, however it was started", async () => {
+  const renamed = await tree([process.execPath, "-e", `process.title = "claude"; ${STAY}`]);
+  expect(await paneRunsProgram(renamed, claude, procfs())).toBe(true);
+  const long = await tree([process.execPath, "-e", `process.title = "an-agent-with-a-long-name"; ${STAY}`]);
+  expect(await paneRunsProgram(long, new Set(["an-agent-with-a-long-name"]), procfs())).toBe(true);
+});
+
+test("by what it was started as", async () => {
+  mkdirSync(join(directory, "bin"));
+  const binary = linked("bin/claude", "/bin/sh");
+  expect(await paneRunsProgram(await tree([binary, "-c", "echo up; read x <&1; :"]), claude, procfs())).toBe(true);
+});
+
+test("by the script that an interpreter runs", async () => {
+  const path = executable("claude", `#!${process.execPath}\n${STAY}`);
+  expect(await paneRunsProgram(await tree([path]), claude, procfs())).toBe(true);
+  const withOptions = await tree([process.execPath, "--no-warnings", "--stack-size=900", path, "--continue"]);
+  expect(await paneRunsProgram(withOptions, claude, procfs())).toBe(true);
+  expect(await paneRunsProgram(withOptions, new Set(["--continue", "continue"]), procfs())).toBe(false);
+});
+
+test("not by a word in what it was given to do", async () => {
+  const quoting = await tree(["sh", "-c", 'echo up; read x <&1; : "$0"', "claude"]);
+  expect(await paneRunsProgram(quoting, claude, procfs())).toBe(false);
+  expect(await paneRunsProgram(quoting, new Set(["sh"]), procfs())).toBe(true);
+});
+
+test("among what the pane's shell has started, and what that has started", async () => {
+  const path = executable("claude-2", `#!${process.execPath}\n${STAY}`);
+  const shell = await tree(["sh", "-c", `sh -c "sleep 1000 & '${path}'; :" ; :`]);
+  expect(await paneRunsProgram(shell, new Set(["claude-2"]), procfs())).toBe(true);
+  expect(await paneRunsProgram(shell, new Set(["sleep"]), procfs())).toBe(true);
+  expect(await paneRunsProgram(shell, new Set(["vim"]), procfs())).toBe(false);
+});
+
+test("among what another thread has started", async () => {
+  const path = executable("claude-3", `#!${process.execPath}\n${STAY}`);
+  const body = `
+    const { Worker } = require("worker_threads");
+    new Worker(\`require("child_process").spawn(${JSON.stringify(path)}, { stdio: "inherit" })\`, { eval: true });
+    setInterval(() => undefined, 1e6);`;
+  expect(await paneRunsProgram(await tree([process.execPath, "-e", body]), new Set(["claude-3"]), procfs())).toBe(true);
+});
+
+test("not when it has ended, and is only waited for", async () => {
+  copyFileSync("/bin/true", join(directory, "claude-4"));
+  // Node does not wait for a child it was not told of; the shell becomes node and leaves it one.
+  const node = `exec "${process.execPath}" -e '${STAY}'`;
+  const parent = await tree(["sh", "-c", `"${directory}/claude-4" & ${node}`]);
+  await eventually(() => {
+    const list = readFileSync(`/proc/${parent}/task/${parent}/children`, "utf8").trim();
+    return list !== "" && readFileSync(`/proc/${list}/stat`, "utf8").includes("(claude-4) Z");
+  });
+  expect(await paneRunsProgram(parent, new Set(["claude-4"]), procfs())).toBe(false);
+});
+
+test("a pane whose process is gone runs nothing; a system without /proc does not tell", async () => {
+  // Above the kernel's highest pid.
+  expect(await paneRunsProgram(4_194_305, claude, procfs())).toBe(false);
+  expect(await paneRunsProgram(process.pid, new Set(["vim"]), procfs(join(directory, "no-proc")))).toBeUndefined();
+});
+
+test("a kernel that does not list children tells only of the process itself", async () => {
+  const proc = join(directory, "proc");
+  for (const pid of ["self", "7"]) {
+    mkdirSync(join(proc, pid, "task", "7"), { recursive: true });
+    writeFileSync(join(proc, pid, "task", "7", "stat"), "7 (sh) S 1");
+  }
+  writeFileSync(join(proc, "7", "stat"), "7 (odd) name) S 1 7");
+  writeFileSync(join(proc, "7", "cmdline"), "-sh\0");
+  expect(await paneRunsProgram(7, new Set(["odd) name"]), procfs(proc))).toBe(true);
+  expect(await paneRunsProgram(7, new Set(["sh"]), procfs(proc))).toBe(true);
+  expect(await paneRunsProgram(7, claude, procfs(proc))).toBeUndefined();
+});
+
+test("a fork bomb is not looked through, and looking leaves no file open", async () => {
+  const before = readdirSync("/proc/self/fd").length;
+  const bomb = await tree(["sh", "-c", "i=0; while [ $i -lt 600 ]; do sleep 1000 & i=$((i+1)); done; echo up; wait"]);
+  expect(await paneRunsProgram(bomb, claude, procfs())).toBeUndefined();
+  expect(await paneRunsProgram(bomb, new Set(["sh"]), procfs())).toBe(true);
+  expect(readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(before + 1);
+});

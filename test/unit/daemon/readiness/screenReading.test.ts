@@ -1,0 +1,66 @@
+import { describe, expect, test } from "vitest";
+import { profileNamed } from "../../../../daemon/readiness/profiles.ts";
+import { readScreen } from "../../../../daemon/readiness/screenReading.ts";
+import { screenOf } from "../../../../daemon/readiness/screenRows.ts";
+import { AGENT_SCREENS, type AgentScreen } from "./agentScreens.ts";
+
+function read({ profile: name, lines, cursor }: AgentScreen) {
+  const profile = profileNamed(name);
+  const at = cursor ?? { col: (lines.at(-1) ?? "").length, row: lines.length - 1 };
+  const shown = lines.map((line) => line.trimEnd());
+  return readScreen(profile, screenOf({ lines: shown, cursor: at, cols: 80 }, profile.screen.rows));
+}
+
+describe("what a screen says", () => {
+  test.each(AGENT_SCREENS.map((screen) => [`${screen.profile}: ${screen.name}`, screen] as const))(
+    "%s",
+    (_name, screen) => {
+      const reading = read(screen);
+      expect(reading.state).toBe(screen.state);
+      if (reading.state !== "asking" || screen.dialog === undefined) return;
+      const { text, options, marked, otherIndex, multi } = reading.dialog;
+      const { checked, ...wanted } = screen.dialog;
+      expect({ text, labels: options.map(({ label }) => label), keys: options.map(({ keys }) => keys) }).toEqual({
+        text: wanted.text,
+        labels: wanted.labels,
+        keys: wanted.keys,
+      });
+      expect({ marked, otherIndex, multi }).toEqual({
+        marked: wanted.marked,
+        otherIndex: wanted.otherIndex,
+        multi: wanted.multi ?? false,
+      });
+      expect(options.map((option) => option.checked)).toEqual(checked ?? options.map(() => undefined));
+      expect(options.map(({ index }) => index)).toEqual(options.map((_, index) => index));
+    },
+  );
+
+  test("every screen that asks has its dialog told, so that none passes without being looked at", () => {
+    const asking = AGENT_SCREENS.filter(({ state }) => state === "asking");
+    expect(asking.filter(({ dialog }) => dialog === undefined)).toEqual([]);
+    expect(asking.length).toBeGreaterThan(10);
+  });
+
+  test("the digest is the dialog's, wherever its mark stands", () => {
+    const [first, second] = AGENT_SCREENS.filter(
+      ({ dialog }) => dialog?.otherIndex === 2 && dialog.text.startsWith("Bash"),
+    );
+    const digests = [first!, second!]
+      .map(read)
+      .map((reading) => (reading.state === "asking" ? reading.dialog.digest : ""));
+    expect(digests[0]).toBe(digests[1]);
+    expect(digests[0]).toMatch(/^[0-9a-f]{12}$/);
+  });
+
+  test("hostile rows cost little: long, full of what patterns begin with", () => {
+    const rows = ["❯ ", "1. ", " ", "│ ", "[Y/n] ", "esc ", "> ", "password", "─", "Allow once "].map((piece) =>
+      piece.repeat(4_000),
+    );
+    const lines = Array.from({ length: 200 }, (_, index) => rows[index % rows.length]!);
+    const startedMs = performance.now();
+    for (const profile of ["claude", "codex", "gemini", "opencode", "pi", "shell", "generic"]) {
+      read({ profile, name: "", lines, state: "none", cursor: { col: 9_999, row: 199 } });
+    }
+    expect(performance.now() - startedMs).toBeLessThan(500);
+  });
+});

@@ -1,0 +1,66 @@
+/** How often tmux is reminded of programs that have ended, and asked again. */
+import { spawn } from "node:child_process";
+import { expect, test } from "vitest";
+import { linuxHost } from "../../../../daemon/host/linuxHost.ts";
+import { ExitSettler } from "../../../../daemon/servers/exitSettler.ts";
+import { FakeClock } from "../../../support/clock/fakeClock.ts";
+
+const { processes } = linuxHost();
+
+test("asked at once, then less and less often, then with the heartbeat, until it is known", () => {
+  const clock = new FakeClock();
+  let looks = 0;
+  let unsettled = 1;
+  const settler: ExitSettler = new ExitSettler({
+    processes,
+    clock,
+    serverPid: () => undefined,
+    look: () => {
+      looks += 1;
+      settler.found(unsettled);
+    },
+  });
+  settler.look();
+  expect(looks).toBe(1);
+  clock.advanceMs(60_000);
+  expect(looks).toBe(6);
+  settler.beat();
+  expect(looks).toBe(7);
+  unsettled = 0;
+  settler.beat();
+  expect(looks).toBe(8);
+  settler.beat();
+  expect(looks).toBe(8);
+  // The next one begins anew.
+  unsettled = 1;
+  settler.look();
+  clock.advanceMs(60_000);
+  expect(looks).toBe(14);
+  settler.look();
+  settler.clear();
+  settler.clear();
+  clock.advanceMs(60_000);
+  settler.beat();
+  expect(looks).toBe(15);
+});
+
+test("a process that is reminded is told nothing else, and one that is gone is no error", async () => {
+  const child = spawn("sh", ["-c", "trap 'echo told; exit' CHLD; echo up; while :; do :; done"]);
+  const words: string[] = [];
+  const settler = new ExitSettler({
+    processes,
+    clock: new FakeClock(),
+    serverPid: () => child.pid,
+    look: () => undefined,
+  });
+  await new Promise<void>((resolve) => {
+    child.stdout.on("data", (data: Buffer) => {
+      words.push(...data.toString().trim().split("\n"));
+      if (words.at(-1) === "up") settler.found(1);
+      else resolve();
+    });
+  });
+  expect(words).toEqual(["up", "told"]);
+  await new Promise((resolve) => child.once("close", resolve));
+  settler.remind();
+});

@@ -1,0 +1,85 @@
+/** Terminals that come and go: the first is looked at now, a burst once more. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { linuxHost } from "../../../../daemon/host/linuxHost.ts";
+import { unknownHost } from "../../../../daemon/host/unknownHost.ts";
+import { TtyWatch } from "../../../../daemon/servers/ttyWatch.ts";
+import { systemClock } from "../../../../daemon/time/clock.ts";
+import { TTY_LOOK_INTERVAL_MS } from "../../../../protocol/limits.ts";
+import { FakeClock } from "../../../support/clock/fakeClock.ts";
+
+test("a burst costs two looks", () => {
+  const clock = new FakeClock();
+  let looks = 0;
+  const ttys = new TtyWatch({ clock, terminals: unknownHost().terminals, look: () => (looks += 1) });
+  for (let time = 0; time < 100; time += 1) ttys.changed();
+  expect(looks).toBe(1);
+  clock.advanceMs(TTY_LOOK_INTERVAL_MS);
+  expect(looks).toBe(2);
+  clock.advanceMs(10 * TTY_LOOK_INTERVAL_MS);
+  expect(looks).toBe(2);
+  ttys.changed();
+  ttys.changed();
+  expect(looks).toBe(3);
+  ttys.close();
+  ttys.close();
+  clock.advanceMs(10 * TTY_LOOK_INTERVAL_MS);
+  expect(looks).toBe(3);
+});
+
+test("a name that appears or goes is a reason to look", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
+  let tell: () => void = () => undefined;
+  let looks = 0;
+  const ttys = new TtyWatch({
+    clock: systemClock,
+    terminals: linuxHost({ terminals: directory }).terminals,
+    look: () => tell(),
+  });
+  for (const act of [() => writeFileSync(join(directory, "5"), ""), () => rmSync(join(directory, "5"))]) {
+    const looked = new Promise<void>((resolve) => (tell = resolve));
+    act();
+    await looked;
+    looks += 1;
+  }
+  expect(looks).toBe(2);
+  ttys.close();
+  rmSync(directory, { recursive: true });
+});
+
+test("whoever asks for what goes only is not told of what comes", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
+  let [looks, everyLook] = [0, 0];
+  let onLook = (): void => undefined;
+  const gone = new TtyWatch({
+    clock: systemClock,
+    terminals: linuxHost({ terminals: directory }).terminals,
+    onlyGone: true,
+    look: () => (looks += 1),
+  });
+  const every = new TtyWatch({
+    clock: systemClock,
+    terminals: linuxHost({ terminals: directory }).terminals,
+    look: () => {
+      everyLook += 1;
+      onLook();
+    },
+  });
+  for (const [act, expected] of [
+    [() => writeFileSync(join(directory, "5"), ""), 0],
+    [() => rmSync(join(directory, "5")), 1],
+  ] as const) {
+    const looked = new Promise<void>((resolve) => (onLook = resolve));
+    act();
+    await looked;
+    // Both are told in the same turn or the next.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(looks).toBe(expected);
+  }
+  expect(everyLook).toBe(2);
+  gone.close();
+  every.close();
+  rmSync(directory, { recursive: true });
+});

@@ -1,0 +1,19 @@
+/** Marks on the stub's panes, and what it calls itself. */
+import { expect, test } from "vitest";
+import { stubBackend } from "../../../support/daemon/backends.ts";
+import { checkMarks, twoPanes } from "../../../support/tmux/markedPanes.ts";
+
+test("marks are kept per pane and name, and go with the pane", async () => {
+  const backend = await stubBackend.start();
+  const { server } = backend;
+  const { id } = await server.createSession({ name: "a" });
+  await server.createSession({ name: "b" });
+  const panes = twoPanes(server);
+  await checkMarks(server, panes);
+  await server.setPaneMark(panes[0], "agent", "7");
+  await server.killSession(id);
+  expect(await server.paneMarks("agent")).toEqual(new Map());
+  expect(server.status().identity).toBe("stub");
+  await backend.close();
+  await expect(server.paneMarks("agent")).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+});

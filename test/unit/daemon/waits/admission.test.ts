@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import type { WaitRequest } from "../../../../daemon/waits/waitTypes.ts";
+import { MemorySource } from "../../../support/daemon/memorySource.ts";
+import { errorOf, literal, outcomeOf, regex, waitBench } from "./waitFixture.ts";
+
+const limitOf = async (wait: Promise<unknown>): Promise<unknown> => {
+  const error = await errorOf(wait);
+  return [error.code, error.details?.["limit"]];
+};
+
+test("limits on waits in all, on one target, and on regexes, each at once and with nothing left behind", async () => {
+  const { source, waits } = waitBench({ maxGlobal: 4, maxPerTarget: 3, maxRegexPerTarget: 1, regexSoftLimit: 1 });
+  const other = new MemorySource({ id: "%1" });
+  void waits.wait(source, regex("x"));
+  expect(await limitOf(waits.wait(source, regex("y")))).toEqual(["RESOURCE_LIMIT", "WAIT_MAX_REGEX_PER_TARGET"]);
+  void waits.wait(source, literal("y"));
+  void waits.wait(source, literal("z"));
+  expect(await limitOf(waits.wait(source, literal("z")))).toEqual(["RESOURCE_LIMIT", "WAIT_MAX_PER_TARGET"]);
+  void waits.wait(other, regex("x"));
+  expect(await limitOf(waits.wait(other, literal("z")))).toEqual(["RESOURCE_LIMIT", "WAIT_MAX_GLOBAL"]);
+  expect(waits.metrics()).toMatchObject({ wait_active: 4, wait_active_regex: 2, wait_resource_limit_total: 3 });
+  waits.close();
+  expect(waits.metrics().wait_active).toBe(0);
+});
+
+test("under load regexes are refused first, literals keep their places", async () => {
+  const { source, waits } = waitBench({ maxGlobal: 8, maxPerTarget: 8, regexSoftLimit: 0.5 });
+  for (let index = 0; index < 4; index++) void waits.wait(source, literal(`${index}`));
+  expect(await limitOf(waits.wait(source, regex("x")))).toEqual(["RESOURCE_LIMIT", "WAIT_MAX_GLOBAL for regexes"]);
+  expect(await outcomeOf(waits.wait(source, literal("x")))).toBe("pending");
+  waits.close();
+});
+
+test("a place is free again whatever ended its wait", async () => {
+  const { source, waits, clock } = waitBench({ maxGlobal: 1 });
+  source.write("x");
+  await waits.wait(source, { ...literal("x"), from: { kind: "tail", lines: 1 } });
+  expect((await errorOf(waits.wait(source, regex("(")))).code).toBe("INVALID_ARGUMENT");
+  const prepared = await waits.prepare(source, regex("never"));
+  expect(await limitOf(waits.wait(source, literal("x")))).toEqual(["RESOURCE_LIMIT", "WAIT_MAX_GLOBAL"]);
+  prepared.release();
+  prepared.release();
+  const late = waits.wait(source, literal("y"));
+  clock.advanceMs(30_000);
+  expect((await errorOf(late)).code).toBe("TIMEOUT");
+  expect(waits.metrics().wait_active).toBe(0);
+  waits.close();
+});
+
+test.each<[string, unknown, string]>([
+  ["no predicate", {}, "INVALID_ARGUMENT"],
+  ["only switched-off predicates", { exit: false }, "INVALID_ARGUMENT"],
+  ["an unknown predicate", { ready: true }, "INVALID_ARGUMENT"],
+  ["both kinds of pattern", { pattern: { literal: "a", regex: "b" } }, "INVALID_ARGUMENT"],
+  ["a kind of pattern there is not", { pattern: { kind: "glob", text: "*" } }, "INVALID_ARGUMENT"],
+  ["an empty pattern", literal(""), "INVALID_ARGUMENT"],
+  ["no alternative", { anyOf: [] }, "INVALID_ARGUMENT"],
+  ["an empty alternative", { anyOf: [{}] }, "INVALID_ARGUMENT"],
+  ["a negative time", { stableSec: -1 }, "INVALID_ARGUMENT"],
+  ["no time at all", { ...literal("a"), timeoutMs: 0 }, "INVALID_ARGUMENT"],
+  ["tail of no lines", { ...literal("a"), from: { kind: "tail", lines: 0 } }, "INVALID_ARGUMENT"],
+  ["a tail that is no number", { ...literal("a"), from: { kind: "tail", lines: 1.5 } }, "INVALID_ARGUMENT"],
+  ["a start there is not", { ...literal("a"), from: { kind: "yesterday" } }, "INVALID_ARGUMENT"],
+  ["a pattern too long in bytes, not in characters", literal("\u00e9".repeat(2_049)), "RESOURCE_LIMIT"],
+  ["a timeout too long", { ...literal("a"), timeoutMs: 3_600_001 }, "RESOURCE_LIMIT"],
+  ["a regex too costly", regex("(?:.{1,30}){1,30}"), "RESOURCE_LIMIT"],
+  ["too many predicates", { anyOf: Array.from({ length: 33 }, () => ({ exit: true })) }, "RESOURCE_LIMIT"],
+])("%s is refused at once", async (_what, request, code) => {
+  const { source, waits } = waitBench();
+  expect((await errorOf(waits.wait(source, request as WaitRequest))).code).toBe(code);
+  expect(waits.metrics().wait_active).toBe(0);
+  expect(source.listeners).toBe(0);
+  waits.close();
+});
+
+test("the longest pattern, timeout and limits far above the defaults are accepted", async () => {
+  const { source, waits } = waitBench({ maxGlobal: 20_000, maxPerTarget: 20_000 });
+  const long = waits.wait(source, { ...literal("\u00e9".repeat(2_048)), timeoutMs: 3_600_000 });
+  for (let index = 0; index < 10_000; index++) void waits.wait(source, literal(`wait ${index}`));
+  expect(waits.metrics().wait_active).toBe(10_001);
+  source.write("\u00e9".repeat(2_048));
+  expect((await long).matched[0]?.text).toHaveLength(2_048);
+  waits.close();
+});
+
+test("without RE2 regexes are refused and literals are not", async () => {
+  const { source, waits } = waitBench({}, { disableRegex: true });
+  const error = await errorOf(waits.wait(source, regex("x")));
+  expect(error.code).toBe("UNSUPPORTED_PATTERN_ENGINE");
+  expect(waits.metrics().wait_active).toBe(0);
+  const wait = waits.wait(source, literal("x"));
+  source.write("x");
+  expect((await wait).matched[0]?.text).toBe("x");
+  waits.close();
+});

@@ -1,0 +1,125 @@
+/** Waits that ask the pane for more than its output: what tmux tells late, what moves and what does not. */
+import { expect, test } from "vitest";
+import { paneIdOf } from "../../../../../protocol/ids.ts";
+import { eventually } from "../../../../support/clock/eventually.ts";
+import { FakeWaitPane } from "../../../../support/tmux/fakeWaitPane.ts";
+import { errorOf, outcomeOf, turns, waitBench } from "../waitFixture.ts";
+
+const idle = { kind: "literal", text: "idle" } as const;
+const send = (beforeWrite: () => void): Promise<void> => Promise.resolve(beforeWrite());
+
+test("a title of before the input does not count, however late tmux tells of it; the same one set again does", async () => {
+  const { source, waits } = waitBench();
+  const pane = new FakeWaitPane(source);
+  pane.title = "idle";
+  const wait = waits.sendAndWait(source, { title: idle, pane }, send);
+  await turns();
+  pane.tellTitle("idle");
+  pane.tellTitle("idle", paneIdOf(2));
+  expect(await outcomeOf(wait)).toBe("pending");
+  pane.tellTitle("busy");
+  pane.tellTitle("idle");
+  expect((await wait).matched).toEqual([{ predicate: "title", text: "idle" }]);
+  await turns(1);
+  expect([pane.watchers, source.listeners]).toEqual([0, 0]);
+  const again = waits.sendAndWait(source, { title: idle, pane }, send);
+  await turns();
+  source.write("\u001b]2;id");
+  source.write("le\u001b\\");
+  const { matched } = await again;
+  expect(matched).toEqual([
+    { predicate: "title", text: "idle", from: { epoch: "e1", outputSeq: 0 }, to: { epoch: "e1", outputSeq: 8 } },
+  ]);
+  waits.close();
+});
+
+test("a title beside alternatives, by a regular expression, and what was missed is declared", async () => {
+  const { source, waits, clock } = waitBench();
+  const pane = new FakeWaitPane(source);
+  const title = { kind: "regex", text: "^(?:done|failed) [0-9]+$" } as const;
+  const wait = waits.wait(source, { exit: true, anyOf: [{ title }, { bell: true }], pane, timeoutMs: 1_000 });
+  // RE2 compiles before the wait begins.
+  await eventually(() => pane.watchers === 1);
+  source.gap(5);
+  source.write("\u001b]2;done 7\u0007");
+  await turns();
+  source.end({ exitCode: 0 });
+  const { matched, gaps } = await wait;
+  expect(matched.map(({ predicate, text }) => [predicate, text])).toEqual([
+    ["exit", undefined],
+    ["anyOf[0].title", "done 7"],
+  ]);
+  expect(gaps).toHaveLength(1);
+  const late = waits.wait(source, { title, bell: true, pane, timeoutMs: 1_000 });
+  await eventually(() => pane.watchers === 1);
+  clock.advanceMs(2_000);
+  expect((await errorOf(late)).details).toMatchObject({ predicates: { bell: false, title: false } });
+  expect(waits.metrics().wait_active).toBe(0);
+  await turns(1);
+  expect([pane.watchers, source.listeners]).toEqual([0, 0]);
+  waits.close();
+});
+
+test("title and cursor are a pane's, and readiness is told by somebody", async () => {
+  const { source, waits } = waitBench();
+  for (const request of [{ title: idle }, { cursorStillSec: 1 }, { ready: "idle" as const }]) {
+    expect((await errorOf(waits.wait(source, request))).code).toBe("INVALID_ARGUMENT");
+  }
+  const pane = new FakeWaitPane(source);
+  expect((await errorOf(waits.wait(source, { cursorStillSec: 1e9, pane }))).code).toBe("RESOURCE_LIMIT");
+  expect(waits.metrics().wait_active).toBe(0);
+  waits.close();
+});
+
+test("a cursor that is put back stands still, and so does nothing else; looks are shared and bounded", async () => {
+  const { source, waits, clock } = waitBench();
+  const pane = new FakeWaitPane(source);
+  const still = Array.from({ length: 5 }, () => waits.wait(source, { cursorStillSec: 1, pane, timeoutMs: 60_000 }));
+  const step = async (): Promise<void> => {
+    source.write("x");
+    clock.advanceMs(10);
+    await turns(1);
+  };
+  for (let count = 0; count < 200; count++) {
+    pane.cursor = { col: count % 40, row: 5 };
+    await step();
+  }
+  expect(await outcomeOf(still[0]!)).toBe("pending");
+  for (let count = 0; count < 200; count++) {
+    pane.historyLines = count;
+    await step();
+  }
+  expect(await outcomeOf(still[0]!)).toBe("pending");
+  expect(pane.captures).toBeGreaterThan(20);
+  expect(pane.captures).toBeLessThanOrEqual(42);
+  for (let count = 0; count < 125; count++) await step();
+  for (const wait of still) expect((await wait).matched).toEqual([{ predicate: "cursor" }]);
+  await turns(1);
+  expect(source.listeners).toBe(0);
+  waits.close();
+});
+
+test("a level: what moves it before the wait ends begins anew, and it costs nothing while nothing is printed", async () => {
+  const { source, waits, clock } = waitBench();
+  const pane = new FakeWaitPane(source);
+  const wait = waits.wait(source, { cursorStillSec: 1, pattern: { kind: "literal", text: "end" }, pane });
+  await turns();
+  clock.advanceMs(1_000);
+  await turns();
+  const before = pane.captures;
+  clock.advanceMs(5_000);
+  await turns();
+  expect(pane.captures).toBe(before);
+  pane.cursor = { col: 7, row: 0 };
+  source.write("the end");
+  expect(await outcomeOf(wait)).toBe("pending");
+  clock.advanceMs(100);
+  await turns();
+  expect(await outcomeOf(wait)).toBe("pending");
+  clock.advanceMs(999);
+  expect(await outcomeOf(wait)).toBe("pending");
+  clock.advanceMs(101);
+  await turns();
+  expect((await wait).matched.map(({ predicate }) => predicate)).toEqual(["pattern", "cursor"]);
+  waits.close();
+});

@@ -1,0 +1,109 @@
+/** What a wait has not seen is declared, and nothing matches across it. */
+import { expect, test } from "vitest";
+import { gapWithin } from "../../../../protocol/position.ts";
+import { MemorySource } from "../../../support/daemon/memorySource.ts";
+import { literal, outcomeOf, re2Done, regex, turns, waitBench } from "./waitFixture.ts";
+
+test("nothing matches across a gap, and the gap is declared", async () => {
+  const { source, waits } = waitBench();
+  const wait = waits.wait(source, literal("DONE"));
+  source.write("DO");
+  await turns();
+  source.gap(10);
+  source.write("NE");
+  expect(await outcomeOf(wait)).toBe("pending");
+  source.write("DONE");
+  const result = await wait;
+  expect(result.gaps).toEqual([gapWithin("e1", { from: 2, to: 12, reason: "paused" })]);
+  expect(result.matched[0]?.from?.outputSeq).toBe(14);
+  waits.close();
+});
+
+test("output that leaves the ring before it is evaluated is a declared gap, for literals and regexes", async () => {
+  const { waits } = waitBench();
+  const source = new MemorySource({ ringBytes: 1_024 });
+  const waiting = [waits.wait(source, literal("DONE")), waits.wait(source, regex("D.NE"))];
+  await turns();
+  source.write("DONE");
+  for (let index = 0; index < 4; index++) source.write(".".repeat(1_000));
+  source.write("DONE");
+  for (const result of await Promise.all(waiting)) {
+    expect(result.gaps).toEqual([gapWithin("e1", { from: 0, to: 2_984, reason: "evicted" })]);
+    expect(result.matched[0]?.from?.outputSeq).toBe(4_004);
+  }
+  expect(waits.metrics().wait_gaps_total).toBe(2);
+  waits.close();
+});
+
+test("text that leaves the backlog before RE2 has judged it is a declared gap", async () => {
+  const { source, waits } = waitBench({ regexBacklogBytes: 16_384, regexWindowBytes: 1_024 });
+  const wait = waits.wait(source, regex("\\d{3}x"));
+  // Written in one turn: no worker is as fast as that.
+  for (let index = 0; index < 20; index++) {
+    source.write("a line of text\r\n".repeat(500));
+    await turns(1);
+  }
+  source.write("123x\r\n");
+  const result = await wait;
+  expect(result.matched[0]?.text).toBe("123x");
+  for (const gap of result.gaps) expect(gap).toMatchObject({ reason: "evicted" });
+  waits.close();
+});
+
+test("a match that output has pushed out of the backlog before RE2 answered is still the match", async () => {
+  const { source, waits } = waitBench({ regexBacklogBytes: 16_384, regexWindowBytes: 1_024 });
+  const wait = waits.wait(source, regex("^\\d{3}x$"));
+  source.write("before\r\n123x\r\n");
+  await turns(1);
+  // The worker is still starting.
+  for (let index = 0; index < 20; index++) {
+    source.write("a line of text\r\n".repeat(500));
+    await turns(1);
+  }
+  const result = await wait;
+  const at = (outputSeq: number): object => ({ epoch: "e1", outputSeq });
+  expect(result.matched).toEqual([{ predicate: "pattern", text: "123x", from: at(8), to: at(12) }]);
+  waits.close();
+});
+
+test("a required literal keeps nothing that was lost from being declared", async () => {
+  const { source, waits } = waitBench({ regexBacklogBytes: 16_384, regexWindowBytes: 1_024 });
+  const wait = waits.wait(source, regex("^needle \\d{3}x$"));
+  source.write("a needle\r\n");
+  await turns(1);
+  for (let index = 0; index < 20; index++) {
+    source.write("no needle here\r\n".repeat(500));
+    await turns(1);
+  }
+  await re2Done(waits);
+  source.write("needle 123x\r\n");
+  const result = await wait;
+  expect(result.matched[0]?.text).toBe("needle 123x");
+  expect(result.gaps[0]).toMatchObject({ reason: "evicted" });
+  waits.close();
+});
+
+test("what RE2 has not judged yet when a hole comes still counts, and nothing reaches over the hole", async () => {
+  const { source, waits } = waitBench();
+  const [before, over] = [waits.wait(source, regex("^\\d{3}x$")), waits.wait(source, regex("12\\d.*tail"))];
+  source.write("123x\r\nhead 124");
+  // The worker is still starting.
+  await turns(1);
+  source.gap(10);
+  source.write("tail\r\n");
+  expect((await before).matched[0]?.text).toBe("123x");
+  await re2Done(waits);
+  expect(await outcomeOf(over)).toBe("pending");
+  waits.close();
+});
+
+test("what had left the ring before the wait began is declared as well", async () => {
+  const { waits } = waitBench();
+  const source = new MemorySource({ ringBytes: 1_024 });
+  source.write(".".repeat(2_000));
+  source.write("DONE");
+  const from = { kind: "position", position: { epoch: source.epoch, outputSeq: 5 } } as const;
+  const { gaps } = await waits.wait(source, { ...literal("DONE"), from });
+  expect(gaps).toEqual([gapWithin("e1", { from: 5, to: source.tailSeq, reason: "evicted" })]);
+  waits.close();
+});

@@ -1,0 +1,312 @@
+import { expect, test } from "vitest";
+import { AppError } from "../../../../protocol/errors.ts";
+import { FakeReadiness } from "../../../support/agents/fakeReadiness.ts";
+import { errorOf, literal, outcomeOf, re2Done, regex, turns, waitBench } from "./waitFixture.ts";
+
+test("a literal is matched in what comes after the wait began, and says where", async () => {
+  const { source, waits } = waitBench();
+  source.write("DONE before\r\n");
+  const wait = waits.wait(source, literal("DONE"));
+  expect(await outcomeOf(wait)).toBe("pending");
+  source.write("\x1b[32mit is DO");
+  source.write("NE\x1b[0m now");
+  const result = await wait;
+  expect(result.matched).toEqual([
+    { predicate: "pattern", text: "DONE", from: { epoch: "e1", outputSeq: 24 }, to: { epoch: "e1", outputSeq: 28 } },
+  ]);
+  expect(result.position.outputSeq).toBe(source.outputSeq);
+  expect(result.gaps).toEqual([]);
+  expect(waits.metrics().wait_active).toBe(0);
+  // What it held is given back behind whoever awaited it.
+  await turns(1);
+  expect(source.listeners).toBe(0);
+  waits.close();
+});
+
+test("a regex is matched across chunks, escape sequences and lines", async () => {
+  const { source, waits } = waitBench();
+  const wait = waits.wait(source, regex("^tests: \\d+ passed$"));
+  source.write("tests: 1");
+  source.write("2 pas");
+  source.write("sed\x1b[0m");
+  source.write("\r\nmore");
+  const result = await wait;
+  expect(result.matched[0]?.text).toBe("tests: 12 passed");
+  waits.close();
+});
+
+test("a regex that RE2 refuses is INVALID_ARGUMENT and says why; nothing stays registered", async () => {
+  const { source, waits } = waitBench();
+  const error = await errorOf(waits.wait(source, regex("(?=x)")));
+  expect(error.code).toBe("INVALID_ARGUMENT");
+  expect(error.details).toMatchObject({ engine: "re2", reason: expect.stringMatching(/^look-ahead/) as string });
+  expect(waits.metrics().wait_active).toBe(0);
+  expect(source.listeners).toBe(0);
+  waits.close();
+});
+
+test("`$` at the end of unfinished output waits for the line end or for quiet", async () => {
+  const { source, waits, clock } = waitBench();
+  const first = waits.wait(source, regex("^DON$"));
+  const prompt = waits.wait(source, regex("\\$ $"));
+  source.write("DON");
+  await turns();
+  source.write("E\r\nuser$ ");
+  expect(await outcomeOf(first)).toBe("pending");
+  await re2Done(waits);
+  expect(await outcomeOf(prompt)).toBe("pending");
+  clock.advanceMs(100);
+  expect((await prompt).matched[0]?.text).toBe("$ ");
+  clock.advanceMs(40_000);
+  expect((await errorOf(first)).code).toBe("TIMEOUT");
+  waits.close();
+});
+
+test("predicates hold together: the pattern latches, stable must hold at the end", async () => {
+  const { source, waits, clock } = waitBench();
+  const wait = waits.wait(source, { ...literal("go"), stableSec: 1 });
+  clock.advanceMs(1_500);
+  source.write("go");
+  await turns();
+  clock.advanceMs(900);
+  source.write("more");
+  await turns();
+  clock.advanceMs(900);
+  expect(await outcomeOf(wait)).toBe("pending");
+  clock.advanceMs(100);
+  const result = await wait;
+  expect(result.elapsedMs).toBe(3_400);
+  expect(result.matched.map((match) => match.predicate)).toEqual(["pattern", "stable"]);
+  waits.close();
+});
+
+test("stable counts from registration and starts anew with every output", async () => {
+  const { source, waits, clock } = waitBench();
+  clock.advanceMs(60_000);
+  const wait = waits.wait(source, { stableSec: 1 });
+  for (let index = 0; index < 10; index++) {
+    clock.advanceMs(500);
+    source.write(".");
+  }
+  expect(await outcomeOf(wait)).toBe("pending");
+  clock.advanceMs(1_000);
+  expect((await wait).elapsedMs).toBe(6_000);
+  waits.close();
+});
+
+test("with exit, stable counts from the later of exit and last output; an earlier exit counts", async () => {
+  const { source, waits, clock } = waitBench();
+  const wait = waits.wait(source, { exit: true, stableSec: 1 });
+  clock.advanceMs(5_000);
+  source.end({ exitCode: 3 });
+  clock.advanceMs(500);
+  source.write("late");
+  clock.advanceMs(999);
+  expect(await outcomeOf(wait)).toBe("pending");
+  clock.advanceMs(1);
+  expect((await wait).exit).toEqual({ exitCode: 3 });
+  expect((await waits.wait(source, { exit: true })).elapsedMs).toBe(0);
+  waits.close();
+});
+
+test("a pane that goes fails its waits at once, satisfies `gone`, and what it printed last still counts", async () => {
+  const { source, waits } = waitBench();
+  const missing = waits.wait(source, literal("never"));
+  const gone = waits.wait(source, { gone: true });
+  const last = waits.wait(source, literal("bye"));
+  const lastRegex = waits.wait(source, regex("b.e"));
+  source.write("bye");
+  source.close(new AppError("NOT_FOUND", "the pane is gone"));
+  expect((await errorOf(missing)).code).toBe("NOT_FOUND");
+  expect((await gone).matched).toEqual([{ predicate: "gone" }]);
+  expect((await last).matched[0]?.text).toBe("bye");
+  expect((await lastRegex).matched[0]?.text).toBe("bye");
+  expect(waits.metrics().wait_active).toBe(0);
+  waits.close();
+});
+
+test("the loss of tmux fails every wait, those for `gone` too", async () => {
+  const { source, waits } = waitBench();
+  const gone = waits.wait(source, { gone: true });
+  source.close(new AppError("CONNECTION_LOST", "tmux is gone"));
+  expect((await errorOf(gone)).code).toBe("CONNECTION_LOST");
+  waits.close();
+});
+
+test("a timeout tells how far each predicate came", async () => {
+  const { source, waits, clock } = waitBench();
+  const wait = waits.wait(source, { ...literal("a"), stableSec: 5, exit: true, prompt: true, timeoutMs: 2_000 });
+  source.write("a");
+  await turns();
+  clock.advanceMs(2_000);
+  const error = await errorOf(wait);
+  expect(error.code).toBe("TIMEOUT");
+  expect(error.details?.["predicates"]).toEqual({
+    pattern: true,
+    stable: { satisfied: false, quietMs: 2_000 },
+    exit: false,
+    prompt: false,
+  });
+  expect(waits.metrics().wait_timeouts_total).toBe(1);
+  waits.close();
+});
+
+test("one of several alternatives is enough", async () => {
+  const { source, waits } = waitBench();
+  const anyOf = [
+    { pattern: { kind: "literal", text: "ok" } },
+    { pattern: { kind: "regex", text: "err\\w+" } },
+  ] as const;
+  const wait = waits.wait(source, { anyOf });
+  source.write("an error came");
+  expect((await wait).matched.map((match) => [match.predicate, match.text])).toEqual([["anyOf[1].pattern", "error"]]);
+  waits.close();
+});
+
+test("tail looks at the last lines kept and no further", async () => {
+  const { source, waits } = waitBench();
+  source.write("one\r\ntwo\r\nthree\r\n\x1b[0m");
+  const found = await waits.wait(source, { ...literal("two"), from: { kind: "tail", lines: 2 } });
+  expect(found.matched[0]?.from?.outputSeq).toBe(5);
+  const missed = waits.wait(source, { ...literal("two"), from: { kind: "tail", lines: 1 } });
+  expect(await outcomeOf(missed)).toBe("pending");
+  source.write("tw");
+  source.write("o");
+  expect((await missed).matched[0]?.from?.outputSeq).toBe(21);
+  waits.close();
+});
+
+test("a position looks from there on, an impossible one is refused, one of another epoch is a gap", async () => {
+  const { source, waits, clock } = waitBench();
+  source.write("aa bb aa");
+  const from = (outputSeq: number, epoch = "e1") => ({ kind: "position", position: { epoch, outputSeq } }) as const;
+  expect((await waits.wait(source, { ...literal("aa"), from: from(1) })).matched[0]?.from?.outputSeq).toBe(6);
+  expect((await errorOf(waits.wait(source, { ...literal("aa"), from: from(9) }))).code).toBe("INVALID_ARGUMENT");
+  const other = await waits.wait(source, { ...literal("aa"), from: from(3, "e0") });
+  expect(other.gaps).toEqual([
+    { from: { epoch: "e0", outputSeq: 3 }, to: { epoch: "e1", outputSeq: 0 }, reason: "epoch" },
+  ]);
+  const vain = waits.wait(source, { ...literal("cc"), from: from(3, "e0"), timeoutMs: 1 });
+  await turns();
+  clock.advanceMs(1);
+  expect((await errorOf(vain)).details?.["gaps"]).toEqual([{ from: "e0:3", to: "e1:0", reason: "epoch" }]);
+  expect(waits.metrics().wait_active).toBe(0);
+  waits.close();
+});
+
+test("identical waits share one matcher and each keeps its own start", async () => {
+  const { source, waits } = waitBench();
+  const first = Array.from({ length: 50 }, () => waits.wait(source, literal("DONE")));
+  expect(waits.metrics().wait_matchers).toBe(1);
+  source.write("DO");
+  await turns();
+  const late = waits.wait(source, literal("DONE"));
+  expect(waits.metrics().wait_matchers).toBe(1);
+  source.write("NE");
+  for (const result of await Promise.all(first)) expect(result.matched[0]?.text).toBe("DONE");
+  expect(await outcomeOf(late)).toBe("pending");
+  source.write("DONE");
+  expect((await late).matched[0]?.from?.outputSeq).toBe(4);
+  await turns(1);
+  expect(waits.metrics().wait_matchers).toBe(0);
+  waits.close();
+});
+
+test("a caller that leaves frees its wait at once", async () => {
+  const { source, waits, clock } = waitBench();
+  const leaving = new AbortController();
+  const wait = waits.wait(source, literal("x"), { signal: leaving.signal });
+  expect(waits.metrics().wait_active).toBe(1);
+  leaving.abort();
+  expect(waits.metrics().wait_active).toBe(0);
+  expect(source.listeners).toBe(0);
+  expect(clock.pendingTimers).toBe(0);
+  expect((await errorOf(wait)).name).toBe("AbortError");
+  waits.close();
+});
+
+test("closing settles everything", async () => {
+  const { source, waits, clock } = waitBench();
+  const wait = waits.wait(source, regex("x"));
+  waits.close();
+  waits.close();
+  expect((await errorOf(wait)).code).toBe("CONNECTION_LOST");
+  expect((await errorOf(waits.wait(source, literal("x")))).code).toBe("CONNECTION_LOST");
+  expect(clock.pendingTimers).toBe(0);
+});
+
+test("send and wait: armed in the turn of the write, the echo does not count, the answer does", async () => {
+  const { source, waits } = waitBench();
+  source.write("$ ");
+  const typed = Buffer.from("echo DONE\r");
+  const sent: string[] = [];
+  const wait = waits.sendAndWait(source, { ...literal("DONE"), excludeEcho: typed }, async (beforeWrite) => {
+    await turns(2);
+    source.write("DONE too early\r\n$ ");
+    beforeWrite();
+    sent.push("echo DONE");
+    source.write("echo DONE\r\nDO");
+    source.write("NE\r\n$ ");
+  });
+  const result = await wait;
+  expect(sent).toEqual(["echo DONE"]);
+  expect(result.matched[0]?.from?.outputSeq).toBe(31);
+  waits.close();
+});
+
+test("send and wait: a regex that cannot be compiled types nothing, a failed send frees the wait", async () => {
+  const { source, waits } = waitBench();
+  let sent = 0;
+  const bad = waits.sendAndWait(source, regex("("), () => Promise.resolve(sent++));
+  expect((await errorOf(bad)).code).toBe("INVALID_ARGUMENT");
+  expect(sent).toBe(0);
+  const failing = waits.sendAndWait(source, regex("x"), (beforeWrite) => {
+    beforeWrite();
+    return Promise.reject(new AppError("NOT_FOUND", "no such pane"));
+  });
+  expect((await errorOf(failing)).code).toBe("NOT_FOUND");
+  expect(waits.metrics().wait_active).toBe(0);
+  waits.close();
+});
+
+test("a level may fall again before the wait ends", async () => {
+  const { source, waits } = waitBench();
+  const program = new FakeReadiness("busy");
+  const level = waits.wait(source, { exit: true, ready: "idle", pane: program.pane });
+  await turns();
+  program.become("idle");
+  program.become("busy");
+  source.end({ exitCode: 0 });
+  expect(await outcomeOf(level)).toBe("pending");
+  program.become("idle");
+  expect((await level).matched.map((match) => match.predicate)).toEqual(["exit", "ready"]);
+  await turns(1);
+  expect(program.watchers).toBe(0);
+  waits.close();
+});
+
+test("after typing only a state that began after it counts, the same one again included", async () => {
+  const { source, waits } = waitBench();
+  const program = new FakeReadiness("idle");
+  const send = (beforeWrite: () => void): Promise<void> => Promise.resolve(beforeWrite());
+  const wait = waits.sendAndWait(source, { ready: "idle", pane: program.pane }, send);
+  expect(await outcomeOf(wait)).toBe("pending");
+  program.become("busy");
+  program.become("idle");
+  expect((await wait).matched).toEqual([{ predicate: "ready" }]);
+  const standing = waits.wait(source, { ready: "idle", pane: program.pane });
+  expect((await standing).matched).toEqual([{ predicate: "ready" }]);
+  waits.close();
+});
+
+test("a wait for readiness where nobody tells it, or whose pane cannot be watched, leaves nothing behind", async () => {
+  const { source, waits } = waitBench();
+  expect((await errorOf(waits.wait(source, { ready: "idle" }))).code).toBe("INVALID_ARGUMENT");
+  const failing = new FakeReadiness("idle", new AppError("NOT_FOUND", "no such pane"));
+  const request = { ready: "idle", pane: failing.pane } as const;
+  expect((await errorOf(waits.wait(source, request))).code).toBe("NOT_FOUND");
+  expect((await errorOf(waits.arm(source, request).result)).code).toBe("NOT_FOUND");
+  expect(waits.metrics().wait_active).toBe(0);
+  expect(source.listeners).toBe(0);
+  waits.close();
+});
