@@ -15,7 +15,7 @@ import {
   yesOrNo,
 } from "../../daemon/ops/settingSchemas.ts";
 import type { FlagSpec, SettingReader } from "../../daemon/ops/settings.ts";
-import { guestSocketPath } from "../../daemon/servers/defaultSocket.ts";
+import { reachedTmuxSocket } from "../../daemon/ops/runtimePaths.ts";
 
 export interface DashboardConfig {
   readonly host: string;
@@ -182,7 +182,7 @@ const socketPath = (inputs: DashboardConfigInputs) =>
     v.transform((path) => (path === "default" ? defaultSocket(inputs) : absolutePath(inputs, path))),
   );
 
-const defaultSocket = ({ env, uid }: DashboardConfigInputs): string => guestSocketPath(env, uid ?? 0);
+const defaultSocket = ({ env, uid }: DashboardConfigInputs): string => reachedTmuxSocket(env, uid ?? 0);
 
 /** The guest that is called so, or the only one there is, else the server that `tmux` itself reaches. */
 function userSocket(inputs: DashboardConfigInputs, guests: readonly GuestConfig[]): string {

@@ -1,5 +1,5 @@
 /** What lasts until a pane has done something: waits, and commands in its shell. */
-import { runCommand } from "../../daemon/panes/runCommand.ts";
+import { runCommand } from "../../daemon/shell/runCommand.ts";
 import type { PaneInfo, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { runAnswerSchema, waitAnswerSchema } from "../../protocol/api/nativeAnswers.ts";
 import {

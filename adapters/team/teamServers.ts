@@ -5,7 +5,7 @@
 import { isAbsolute, join } from "node:path";
 import type { Host } from "../../daemon/host/host.ts";
 import { localHost } from "../../daemon/host/localHost.ts";
-import { saysGone, trySocket } from "../../daemon/servers/defaultSocket.ts";
+import { saysGone, trySocket } from "../../daemon/servers/guest/guestSocket.ts";
 import { type OwnedServerOptions, startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";

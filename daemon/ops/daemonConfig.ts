@@ -5,7 +5,7 @@
  */
 import * as v from "valibot";
 import { DEFAULT_RING_BYTES } from "../../protocol/limits.ts";
-import { guestSocketPath } from "../servers/defaultSocket.ts";
+import { reachedTmuxSocket } from "./runtimePaths.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
 import { absolutePath, lowerCase, textList, wholeNumber } from "./settingSchemas.ts";
 import type { FlagSpec, SettingInputs, SettingReader } from "./settings.ts";
@@ -146,7 +146,7 @@ const guests = ({ env, uid, ...base }: ConfigInputs) =>
     v.check((list) => uid !== undefined || list.every((guest) => guest.socketPath !== "default")),
     v.transform((list): readonly GuestConfig[] =>
       list.map(({ name, socketPath }) => {
-        if (socketPath === "default") return { name, socketPath: guestSocketPath(env, uid ?? 0) };
+        if (socketPath === "default") return { name, socketPath: reachedTmuxSocket(env, uid ?? 0) };
         return { name, socketPath: absolutePath(base, socketPath) };
       }),
     ),

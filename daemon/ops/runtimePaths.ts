@@ -44,6 +44,11 @@ export function defaultTmuxSocket(env: Environment, uid: number): string {
   return join(base === undefined || base === "" ? "/tmp" : base, `tmux-${uid}`, "default");
 }
 
+/** The server we run inside, if any; else the one that `tmux` without `-L` and `-S` reaches. */
+export function reachedTmuxSocket(env: Environment, uid: number): string {
+  return /^(.+),\d+,\d+$/.exec(env["TMUX"] ?? "")?.[1] ?? defaultTmuxSocket(env, uid);
+}
+
 /** Relative ones are ignored, as the specification says. */
 const xdgDirectory = (given: string | undefined): string | undefined =>
   given !== undefined && isAbsolute(given) ? given : undefined;

@@ -8,7 +8,7 @@ import type { GapReason, Position, StreamGap } from "../../protocol/position.ts"
 import type { Snapshot } from "../tmux/tmuxServer.ts";
 import type { ExitStatus, OutputSource } from "../tmux/outputSource.ts";
 import type { FeedMember, OutputChunk, PaneFeed } from "./paneFeed.ts";
-import { tailStart } from "../waits/text/tailStart.ts";
+import { tailStart } from "./tailStart.ts";
 
 /** Most bytes of one chunk: small enough for a slow line, large enough that headers do not count. */
 export const MAX_CHUNK_BYTES = 65_536;

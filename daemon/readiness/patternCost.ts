@@ -3,7 +3,7 @@
  * way to match, and `(a+)+b` has more ways than there is time. So the ways are counted from the pattern alone, for the
  * longest row there is, and a pattern that has too many, or is not understood, is refused.
  */
-import { type RegexNode, RegexParser } from "../waits/regex/regexSyntax.ts";
+import { type RegexNode, RegexParser } from "../../protocol/text/regexSyntax.ts";
 
 /** Characters of a row that patterns see (`MAX_ROW_CHARACTERS`). */
 const ROW = 512;

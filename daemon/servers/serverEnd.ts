@@ -6,7 +6,7 @@ import { saysServerEnded } from "../connection/controlConnection.ts";
 import type { AppError } from "../../protocol/errors.ts";
 import type { Host } from "../host/host.ts";
 import type { Clock } from "../time/clock.ts";
-import { saysGone, trySocket } from "./defaultSocket.ts";
+import { saysGone, trySocket } from "./guest/guestSocket.ts";
 
 /** A server that is told to end takes some milliseconds; later whoever connects again finds out. */
 const LOOK_AFTER_MS = [1, 2, 4, 8, 16, 32];

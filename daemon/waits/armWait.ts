@@ -8,7 +8,7 @@ import { EchoMask } from "./echo/echoMask.ts";
 import { EchoWatch } from "./echo/echoWatch.ts";
 import type { ArmMoment } from "./predicates/predicate.ts";
 import { type ScreenPattern, ScreenWatch } from "./screen/screenWatch.ts";
-import { tailStart } from "./text/tailStart.ts";
+import { tailStart } from "../panes/tailStart.ts";
 import type { WaitLimits } from "./waitLimits.ts";
 import { type ReadyRequest, WaitContext, type WaitHost } from "./waitContext.ts";
 import type { WaitFrom } from "./waitTypes.ts";

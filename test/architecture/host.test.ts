@@ -23,7 +23,7 @@ const outside = (pattern: RegExp): string[] =>
 /** Allowed all the same, and why. */
 const NAMES_SYSTEM_FILES = [
   // what is typed into a shell, which may be on any machine: it has something else where there is no such file
-  "daemon/panes/shellLine.ts",
+  "daemon/shell/shellLine.ts",
   // a thread of our own process, wherever tmux is
   "daemon/waits/regex/regexWorker.ts",
   "daemon/waits/regex/threadCpu.ts",

@@ -7,7 +7,7 @@ import { ServerProgram } from "../../connection/serverProgram.ts";
 import type { Clock } from "../../time/clock.ts";
 import { type GuestSpawn, lookAtServer } from "./guestLook.ts";
 import type { Presence } from "./guestPresence.ts";
-import { notRunning, saysGone, SocketWatch, trySocket } from "../defaultSocket.ts";
+import { notRunning, saysGone, SocketWatch, trySocket } from "./guestSocket.ts";
 import { lookForEnd } from "../serverEnd.ts";
 
 export interface GuestDoorOptions {

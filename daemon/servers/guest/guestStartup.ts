@@ -2,7 +2,7 @@
 import { localHost } from "../../host/localHost.ts";
 import { paneEnvironment } from "../../ops/environment.ts";
 import { GuestServer, type GuestServerOptions } from "./guestServer.ts";
-import { guestSocketPath } from "../defaultSocket.ts";
+import { reachedTmuxSocket } from "../../ops/runtimePaths.ts";
 import { GuestTmux } from "./guestTmux.ts";
 import { RealServer } from "../realServer.ts";
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
@@ -33,7 +33,7 @@ export async function openGuestServer(options: GuestServerOptions): Promise<Open
   const program = new GuestTmux(tmux, env, host.clients.run);
   await program.find();
   const socketPath =
-    options.socketPath === "default" ? guestSocketPath(options.env, process.getuid?.() ?? 0) : options.socketPath;
+    options.socketPath === "default" ? reachedTmuxSocket(options.env, process.getuid?.() ?? 0) : options.socketPath;
   const { transport } = options;
   const [open, openLook] = [transport ?? host.clients.open, transport ?? host.clients.openShort];
   const spawn = { host, open, openLook, tmux, program, env, socketPath };

@@ -3,7 +3,7 @@
  * RE2: a search for bytes gives the same answer on this thread, where the worker's two wake-ups take half a millisecond.
  */
 import { nextBoundary } from "../../../protocol/text/utf8.ts";
-import type { RegexFlags } from "./regexSyntax.ts";
+import type { RegexFlags } from "../../../protocol/text/regexSyntax.ts";
 
 export interface PlainRegex {
   readonly text: string;

@@ -5,7 +5,7 @@
  */
 import { AppError } from "../../../protocol/errors.ts";
 import { type PlainRegex, plainRegex } from "./plainRegex.ts";
-import { RegexParser, type RegexFlags, type RegexNode } from "./regexSyntax.ts";
+import { RegexParser, type RegexFlags, type RegexNode } from "../../../protocol/text/regexSyntax.ts";
 import { requiredLiterals } from "./requiredLiteral.ts";
 import type { WaitLimits } from "../waitLimits.ts";
 

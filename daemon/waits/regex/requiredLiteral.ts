@@ -2,7 +2,7 @@
  * What every match of a regex surely contains: a few texts of which one must be there. They go into the literals of the
  * pane, and RE2 runs only where one was seen (docs/performanceFacts.md: 100 regexes at 485 MB/s instead of 1.6).
  */
-import type { RegexNode } from "./regexSyntax.ts";
+import type { RegexNode } from "../../../protocol/text/regexSyntax.ts";
 
 interface Known {
   /** Everything the node can match, when that is a short list. */

@@ -1,8 +1,8 @@
 /** The line typed into a shell, and a command's output cut out of a stream that is cut anywhere. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type MarkedOutput, MarkScanner } from "../../../../daemon/panes/markScanner.ts";
-import { marksOf, SHELL_INTEGRATION_MARKS, shellKind, shellLine } from "../../../../daemon/panes/shellLine.ts";
+import { type MarkedOutput, MarkScanner } from "../../../../daemon/shell/markScanner.ts";
+import { marksOf, SHELL_INTEGRATION_MARKS, shellKind, shellLine } from "../../../../daemon/shell/shellLine.ts";
 
 const NONCE = "aBcDeFgHiJ";
 const SECRET = "1234567890";

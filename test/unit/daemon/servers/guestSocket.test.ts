@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { linuxHost } from "../../../../daemon/host/linuxHost.ts";
-import { guestSocketPath, SocketWatch, trySocket } from "../../../../daemon/servers/defaultSocket.ts";
+import { reachedTmuxSocket } from "../../../../daemon/ops/runtimePaths.ts";
+import { SocketWatch, trySocket } from "../../../../daemon/servers/guest/guestSocket.ts";
 
 const { sockets } = linuxHost();
 let directory = "";
@@ -22,7 +23,7 @@ test.each([
   [{ TMUX: "/with,comma,123,0" }, "/with,comma"],
   [{ TMUX: "" }, "/tmp/tmux-7/default"],
 ])("in %o the default is %s", (env, path) => {
-  expect(guestSocketPath(env, 7)).toBe(path);
+  expect(reachedTmuxSocket(env, 7)).toBe(path);
 });
 
 test("nobody answers where there is no file, a stale one, or something else", async () => {

@@ -11,9 +11,9 @@ import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Capture, InputPart, TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
-import { columnsOf, splitAtColumn } from "./columns.ts";
+import { columnsOf, splitAtColumn } from "../panes/columns.ts";
 import type { OutputSource } from "../tmux/outputSource.ts";
-import { PromptSigns } from "./vt/promptSigns.ts";
+import { PromptSigns } from "../panes/vt/promptSigns.ts";
 import { SHELL_PROFILE } from "../readiness/profiles.ts";
 import { isContinuation, shellKind, type ShellKind, shellName } from "./shellLine.ts";
 

@@ -1,5 +1,5 @@
 /** Where the last lines of a source's retained output begin: a search backwards in pieces, nothing is decoded. */
-import type { OutputSource } from "../../tmux/outputSource.ts";
+import type { OutputSource } from "../tmux/outputSource.ts";
 
 const LF = 0x0a;
 const ESC = 0x1b;

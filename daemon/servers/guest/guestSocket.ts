@@ -3,14 +3,8 @@
  * `connect`, and the file that appears is an event of its directory.
  */
 import { basename, dirname } from "node:path";
-import { AppError } from "../../protocol/errors.ts";
-import type { Closable, HostSockets } from "../host/host.ts";
-import { defaultTmuxSocket } from "../ops/runtimePaths.ts";
-
-/** The server we run inside, if any; else the one that `tmux` without `-L` and `-S` reaches. */
-export function guestSocketPath(env: Readonly<Record<string, string | undefined>>, uid: number): string {
-  return /^(.+),\d+,\d+$/.exec(env["TMUX"] ?? "")?.[1] ?? defaultTmuxSocket(env, uid);
-}
+import { AppError } from "../../../protocol/errors.ts";
+import type { Closable, HostSockets } from "../../host/host.ts";
 
 /** Why nobody answers at the socket; undefined when somebody does, or it cannot be known. */
 export async function trySocket(sockets: HostSockets, socketPath: string): Promise<AppError | undefined> {
