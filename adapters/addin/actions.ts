@@ -3,7 +3,9 @@
  * typed or killed; every operation on the server has the contract's time limit; nothing outlives the client's request.
  */
 import { randomBytes } from "node:crypto";
-import type { Capture, CaptureOptions, InputPart, SessionInfo, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
+import type { Capture, CaptureOptions, InputPart } from "../../daemon/tmux/io.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type {
   AddinCapture,

@@ -2,7 +2,7 @@
 import { parseJsonText } from "../http/jsonText.ts";
 import type { Context } from "hono";
 import { isKeyName } from "../../daemon/panes/keys.ts";
-import type { InputPart } from "../../daemon/tmux/tmuxServer.ts";
+import type { InputPart } from "../../daemon/tmux/io.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isPaneId, type PaneId } from "../../protocol/ids.ts";
 import { parsePosition } from "../../protocol/position.ts";

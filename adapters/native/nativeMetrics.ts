@@ -1,7 +1,8 @@
 /** What `/metrics` shows: operations of the API, streams, servers, waits under the names of seed 002 §16.17. */
 import { spawnsTotal } from "../../daemon/host/spawnCount.ts";
 import type { Counter, Metrics } from "../../daemon/ops/metrics.ts";
-import type { ServerState, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { ServerState } from "../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { WaitMetricsSnapshot } from "../../daemon/waits/waitMetrics.ts";
 
 export interface NativeMetrics {

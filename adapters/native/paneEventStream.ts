@@ -1,6 +1,7 @@
 /** `GET …/stream`: one pane's output as server-sent events. What is wrong with the request is an ordinary error before. */
 import type { StreamStart } from "../../daemon/panes/subscription.ts";
-import type { PaneInfo, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { alreadySent } from "../http/alreadySent.ts";
 import { openPaneEvents } from "../http/paneEvents.ts";

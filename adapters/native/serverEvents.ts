@@ -7,7 +7,8 @@
 import { randomBytes } from "node:crypto";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import type { PaneReadiness, ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
-import type { ServerState, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { ServerState } from "../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { TreeEvent } from "../../daemon/tmux/layout.ts";
 import type { NativeReadiness } from "../../protocol/api/nativeAnswers.ts";
 import type { NativeServerEvent, NativeTreeAnswer, RESET_REASONS } from "../../protocol/api/nativeTree.ts";

@@ -2,7 +2,8 @@
  * From a path to what it names: `/panes/5` is `%5`, any other word a session's active pane; `/sessions/$3` an id, any other
  * word a name, exactly. Nothing is guessed: what does not exist is a 404 before anything is done.
  */
-import type { PaneInfo, SessionInfo, TmuxServer, WindowInfo } from "../../daemon/tmux/tmuxServer.ts";
+import type { PaneInfo, SessionInfo, WindowInfo } from "../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isPaneId, isSessionId, isWindowId, type PaneId, paneIdOf } from "../../protocol/ids.ts";
 

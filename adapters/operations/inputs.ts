@@ -1,5 +1,5 @@
 /** From checked JSON to the daemon's terms: input parts, where to begin, what to wait for. */
-import type { CaptureOptions, InputPart } from "../../daemon/tmux/tmuxServer.ts";
+import type { CaptureOptions, InputPart } from "../../daemon/tmux/io.ts";
 import type { StreamStart } from "../../daemon/panes/subscription.ts";
 import type { WaitPane } from "../../daemon/waits/waitPane.ts";
 import type { WaitRequest } from "../../daemon/waits/waitTypes.ts";

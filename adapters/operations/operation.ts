@@ -6,7 +6,8 @@
 import type * as v from "valibot";
 import type { Delivery } from "../../daemon/delivery/delivery.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
-import type { PaneInfo, SessionInfo, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { PaneInfo, SessionInfo } from "../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import type { Frozen, NativeTreeAnswer } from "../../protocol/api/nativeTree.ts";

@@ -1,5 +1,7 @@
 /** What the daemon knows as the API's answers. */
-import type { Capture, PaneDetails, PaneInfo, SessionInfo, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { PaneInfo, SessionInfo } from "../../daemon/tmux/inventory.ts";
+import type { Capture, PaneDetails } from "../../daemon/tmux/io.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { headOf } from "../../daemon/tmux/outputSource.ts";
 import type { Dialog, Readiness } from "../../daemon/readiness/readiness.ts";
 import type { WaitResult } from "../../daemon/waits/waitTypes.ts";

@@ -1,5 +1,5 @@
 /** One pane: what it is, what is typed into it, what it shows. */
-import type { PaneInfo } from "../../daemon/tmux/tmuxServer.ts";
+import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
 import * as answers from "../../protocol/api/nativeAnswers.ts";
 import {
   captureRequestSchema,

@@ -1,6 +1,6 @@
 /** A program's end and a pane's screen as every surface tells them, in answers and in streams. */
 import type { ExitStatus } from "../../daemon/tmux/outputSource.ts";
-import type { Capture, Snapshot } from "../../daemon/tmux/tmuxServer.ts";
+import type { Capture, Snapshot } from "../../daemon/tmux/io.ts";
 import type { NativeExit, NativeSnapshot } from "../../protocol/api/nativeAnswers.ts";
 import { formatPosition } from "../../protocol/position.ts";
 

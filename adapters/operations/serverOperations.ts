@@ -1,7 +1,8 @@
 /** Servers and sessions: what there is, and sessions that come and go. */
 import { randomBytes } from "node:crypto";
 import { stat } from "node:fs/promises";
-import type { ServerState, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { ServerState } from "../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import * as answers from "../../protocol/api/nativeAnswers.ts";
 import { createSessionSchema, emptyRequestSchema } from "../../protocol/api/nativeRequests.ts";
 import { treeSchema, windowsSchema } from "../../protocol/api/nativeTree.ts";

@@ -1,6 +1,7 @@
 /** What lasts until a pane has done something: waits, and commands in its shell. */
 import { runCommand } from "../../daemon/shell/runCommand.ts";
-import type { PaneInfo, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { runAnswerSchema, waitAnswerSchema } from "../../protocol/api/nativeAnswers.ts";
 import {
   NATIVE_DEFAULT_OUTPUT_BYTES,

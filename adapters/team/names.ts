@@ -3,7 +3,8 @@
  * worker has the same name on every version: here it is turned before tmux sees it, in prefixes too. A number is one more
  * than the highest there is, dead sessions among them.
  */
-import type { SessionInfo, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { TEAM_DEFAULT_CAPTURE_LINES } from "../../protocol/api/team.ts";
 
 /** As every tmux reports a session of this name. */

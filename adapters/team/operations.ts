@@ -1,5 +1,6 @@
 /** Listing, attaching and capturing: what is there, answered from the one connection, with nothing started or attached. */
-import type { SessionInfo, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import {
   TEAM_DEFAULT_CAPTURE_LINES,
   type TeamAttach,

@@ -1,5 +1,6 @@
 /** Whether a worker's session has ended, and how: the same for a list and for the answer to a start. */
-import type { PaneInfo, SessionInfo, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { PaneInfo, SessionInfo } from "../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 
 export interface SessionEnd {
   /** Every program in it has ended. */

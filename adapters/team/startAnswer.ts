@@ -1,5 +1,6 @@
 /** The answer to a start: the session as it is now, what became of the prompt, and why the worker is not at work on it. */
-import type { SessionInfo, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { TeamStart, TeamStartOutcome } from "../../protocol/api/team.ts";
 import { type CaptureTarget, lastWords } from "./captureText.ts";
 import { attachArgv, captureHint, shellLine } from "./names.ts";

@@ -4,7 +4,8 @@
  * order is what makes a failure harmless: nothing is made before the request, tmux, the worker's program and the team are
  * known to be good, and what is made is kept.
  */
-import type { SessionInfo, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { TEAM_DEFAULT_PREFIX, type TeamStart, type TeamStartRequest } from "../../protocol/api/team.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";

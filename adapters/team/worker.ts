@@ -1,6 +1,7 @@
 /** One worker: an interactive pi as the process of its own session's pane, and the prompt it is given once it takes one. */
 import { basename } from "node:path";
-import type { SessionInfo, TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { TeamStartOutcome } from "../../protocol/api/team.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";

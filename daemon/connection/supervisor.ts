@@ -13,7 +13,7 @@ import {
   RECONNECT_MAX_MS,
   RECONNECT_MIN_MS,
 } from "../../protocol/limits.ts";
-import type { ServerState } from "../tmux/tmuxServer.ts";
+import type { ServerState } from "../tmux/inventory.ts";
 import { AskOnce } from "../time/askOnce.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 import { type Checkup, ConnectionChecker } from "./checkup.ts";

@@ -10,16 +10,16 @@ import {
   addresseeOf,
   bytesRead,
   type ForegroundMark,
-  type ForegroundProcess,
   isOnProcessor,
   isSameProcess,
   isStillForeground,
   markOf,
-  type ProcessMark,
 } from "../panes/foreground.ts";
+import type { ForegroundProcess, ProcessMark } from "../tmux/processes.ts";
 import { EndSigns } from "../panes/endSigns.ts";
 import type { Profile } from "../readiness/profile.ts";
-import type { PaneCondition, TmuxServer } from "../tmux/tmuxServer.ts";
+import type { PaneCondition } from "../tmux/io.ts";
+import type { TmuxServer } from "../tmux/tmuxServer.ts";
 
 /** What a caller demands of the process beyond what its profile does. */
 export interface AddresseeRequest {

@@ -6,7 +6,7 @@ import { readScreen } from "../readiness/screenReading.ts";
 import { screenOf } from "../readiness/screenRows.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { typedText } from "./boxText.ts";
-import type { Capture } from "../tmux/tmuxServer.ts";
+import type { Capture } from "../tmux/io.ts";
 import type { Screen } from "./promptEcho.ts";
 import type { PaneWatch } from "./paneWatch.ts";
 

@@ -2,7 +2,7 @@
 import { AppError } from "../../protocol/errors.ts";
 import { isKeyName } from "../panes/keys.ts";
 import { profileNamed } from "../readiness/profiles.ts";
-import type { InputPart } from "../tmux/tmuxServer.ts";
+import type { InputPart } from "../tmux/io.ts";
 import type { PressRequest, PressStep, SubmitResult } from "./delivery.ts";
 import { promptText } from "./promptText.ts";
 import { requirePasteable } from "./submitPrompt.ts";

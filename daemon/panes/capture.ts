@@ -8,7 +8,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { MAX_CAPTURE_LINES, MAX_CAPTURE_TRIES } from "../../protocol/limits.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
-import type { Capture, CaptureOptions } from "../tmux/tmuxServer.ts";
+import type { Capture, CaptureOptions } from "../tmux/io.ts";
 import { paneGone, targetError } from "./paneGone.ts";
 import type { PaneStream } from "./paneStream.ts";
 import { applySgr, DEFAULT_PEN, sgrOf } from "./pen.ts";

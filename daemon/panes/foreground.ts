@@ -4,35 +4,13 @@
  * and executable, so that neither a reused pid nor an `exec` passes for the one that was seen. Undefined where the host does
  * not tell (`HostProcesses`); and where it does not tell of the very moment, a process is the same until it has ended.
  */
+import type { Foreground, ForegroundProcess, ProcessMark } from "../tmux/processes.ts";
 import type { HostProcesses } from "../host/hostProcesses.ts";
 import { hasEnded as isOver, type Procfs, type ProcessStat } from "../host/procfs.ts";
 import { isCalled, namesOf, readsCommands } from "../host/programNames.ts";
 
 /** Processes looked at below the foreground's leader; an agent stands within the first few. */
 const MAX_PROCESSES = 128;
-
-/** One process, for as long as it runs the same program. */
-export interface ProcessMark {
-  readonly pid: number;
-  readonly start: string;
-  /** Undefined for another user's process. */
-  readonly executable: string | undefined;
-}
-
-export interface ForegroundProcess extends ProcessMark {
-  /** What it calls itself. */
-  readonly names: readonly string[];
-  /** A shell that reads commands from its terminal, as far as its arguments tell. */
-  readonly isInteractiveShell: boolean;
-  readonly isShell: boolean;
-  /** Its standard input is a terminal; undefined where that is not told. */
-  readonly hasTerminalInput?: boolean | undefined;
-  /** How many processes lie between it and the leader. */
-  readonly depth: number;
-}
-
-/** The leader first, then what it has started, nearest first: only what can read from its terminal now. */
-export type Foreground = readonly ForegroundProcess[];
 
 const SHELLS: ReadonlySet<string> = new Set(
   "ash bash busybox csh dash elvish fish ksh ksh93 mksh nu pwsh sh tcsh xonsh yash zsh".split(" "),
@@ -70,16 +48,6 @@ export async function readForeground(panePid: number, processes: Procfs): Promis
     generation = next;
   }
   return found;
-}
-
-/** What tmux and the system say of a pane's foreground at one moment. */
-export interface PaneForeground {
-  /** The pane's own process; undefined when it has none, or nobody knows. */
-  readonly pid: number | undefined;
-  /** `pane_current_command`: foreign text. */
-  readonly command: string;
-  /** Undefined where the system does not tell. */
-  readonly processes: Foreground | undefined;
 }
 
 /** Clock ticks of `start` in a second: the kernel's USER_HZ, the same on every Linux. */

@@ -29,7 +29,7 @@ import {
 } from "../../protocol/limits.ts";
 import type { Outcome, Settle } from "../connection/commandQueue.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
-import type { InputOptions, InputPart } from "../tmux/tmuxServer.ts";
+import type { InputOptions, InputPart } from "../tmux/io.ts";
 import { isKeyName } from "./keys.ts";
 import { targetError } from "./paneGone.ts";
 import { requirePasteText } from "./pasteText.ts";

@@ -3,10 +3,11 @@ import { displayMessage } from "../../protocol/command/build.ts";
 import { decodePaneDetails, paneDetailsFormat, type PaneDetailsRow } from "../../protocol/command/formats.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
-import type { PaneDetails } from "../tmux/tmuxServer.ts";
+import type { PaneDetails } from "../tmux/io.ts";
 import type { HostProcesses } from "../host/hostProcesses.ts";
 import { paneGone } from "./paneGone.ts";
-import { type PaneForeground, readForeground } from "./foreground.ts";
+import { readForeground } from "./foreground.ts";
+import type { PaneForeground } from "../tmux/processes.ts";
 
 /** @throws AppError NOT_FOUND, CONNECTION_LOST */
 export async function askPaneDetails(connection: ControlConnection, pane: PaneId): Promise<PaneDetails> {

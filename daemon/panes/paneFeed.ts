@@ -5,7 +5,9 @@
  */
 import { AppError, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import type { ServerEvent, Snapshot, TmuxServer } from "../tmux/tmuxServer.ts";
+import type { ServerEvent } from "../tmux/inventory.ts";
+import type { Snapshot } from "../tmux/io.ts";
+import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 import type { ExitStatus, OutputSource } from "../tmux/outputSource.ts";
 

@@ -11,7 +11,7 @@ import { captureCells, captureJoined, capturePending } from "../../protocol/comm
 import { decodeOctal } from "../../protocol/control/octal.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { sequenceLength } from "../../protocol/text/utf8.ts";
-import type { Snapshot } from "../tmux/tmuxServer.ts";
+import type { Snapshot } from "../tmux/io.ts";
 import type { CaptureContext } from "./capture.ts";
 import type { OutputSource } from "../tmux/outputSource.ts";
 import { paneGone, targetError } from "./paneGone.ts";

@@ -5,7 +5,7 @@
  */
 import { AppError, toAppError } from "../../protocol/errors.ts";
 import type { GapReason, Position, StreamGap } from "../../protocol/position.ts";
-import type { Snapshot } from "../tmux/tmuxServer.ts";
+import type { Snapshot } from "../tmux/io.ts";
 import type { ExitStatus, OutputSource } from "../tmux/outputSource.ts";
 import type { FeedMember, OutputChunk, PaneFeed } from "./paneFeed.ts";
 import { tailStart } from "./tailStart.ts";

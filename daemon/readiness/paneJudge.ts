@@ -3,8 +3,9 @@
  * foreground, which is asked for only when something says that it may be another one; a profile that was given stays.
  */
 import type { HostProcesses } from "../host/hostProcesses.ts";
-import { type ForegroundProcess, isRunning } from "../panes/foreground.ts";
-import type { Capture } from "../tmux/tmuxServer.ts";
+import { isRunning } from "../panes/foreground.ts";
+import type { ForegroundProcess } from "../tmux/processes.ts";
+import type { Capture } from "../tmux/io.ts";
 import type { Clock } from "../time/clock.ts";
 import { Evidence } from "./evidence.ts";
 import { MAX_ROW_CHARACTERS, type Profile } from "./profile.ts";

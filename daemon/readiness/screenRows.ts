@@ -2,7 +2,7 @@
  * A captured screen as rules look at it: the last rows up to the last that shows anything, each without the frame that a
  * box draws around it, and what stands in the row of the cursor.
  */
-import type { Capture } from "../tmux/tmuxServer.ts";
+import type { Capture } from "../tmux/io.ts";
 import { MAX_ROW_CHARACTERS } from "./profile.ts";
 
 export interface ScreenRow {

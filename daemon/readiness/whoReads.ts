@@ -3,9 +3,9 @@
  * and the screen, put together into a profile. Behind a wrapper, a shim or a launcher the program counts, not what started
  * it; a shell counts as reading only when it is one that was given neither a script nor a command.
  */
-import type { Foreground, ForegroundProcess } from "../panes/foreground.ts";
+import type { Foreground, ForegroundProcess } from "../tmux/processes.ts";
 import { isCalled } from "../host/programNames.ts";
-import type { Capture, PaneDetails } from "../tmux/tmuxServer.ts";
+import type { Capture, PaneDetails } from "../tmux/io.ts";
 import type { Profile } from "./profile.ts";
 import { guessProfile, programName, SHELL_PROFILE } from "./profiles.ts";
 import { findPromptBox } from "./promptBox.ts";

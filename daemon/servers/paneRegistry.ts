@@ -10,7 +10,7 @@ import { InputQueue } from "../panes/inputJobs.ts";
 import type { ExitStatus } from "../tmux/outputSource.ts";
 import { paneGone } from "../panes/paneGone.ts";
 import { PaneStream } from "../panes/paneStream.ts";
-import type { ServerCounters } from "../tmux/tmuxServer.ts";
+import type { ServerCounters } from "../tmux/inventory.ts";
 
 export interface PaneRegistryOptions {
   readonly retainBytes: number;

@@ -13,7 +13,7 @@ import type { InputQueue } from "../panes/inputJobs.ts";
 import type { OutputSource } from "../tmux/outputSource.ts";
 import type { Host } from "../host/host.ts";
 import type { HostProcesses } from "../host/hostProcesses.ts";
-import type { PaneForeground } from "../panes/foreground.ts";
+import type { PaneForeground } from "../tmux/processes.ts";
 import { askForeground, askPaneDetails } from "../panes/paneDetails.ts";
 import type { PaneStream } from "../panes/paneStream.ts";
 import { takeSnapshot } from "../panes/snapshot.ts";
@@ -21,23 +21,25 @@ import type { WindowLayout } from "../tmux/layout.ts";
 import type { Inventory } from "./serverInventory.ts";
 import { readPaneMarks, writePaneMark } from "./paneMarks.ts";
 import type {
-  Capture,
-  CaptureOptions,
   CreateSession,
-  ForegroundOptions,
-  InputOptions,
-  InputPart,
-  InputReceipt,
-  PaneDetails,
   PaneInfo,
   ServerCounters,
   ServerEvent,
   ServerStatus,
   SessionInfo,
-  Snapshot,
-  TmuxServer,
   WindowInfo,
-} from "../tmux/tmuxServer.ts";
+} from "../tmux/inventory.ts";
+import type {
+  Capture,
+  CaptureOptions,
+  ForegroundOptions,
+  InputOptions,
+  InputPart,
+  InputReceipt,
+  PaneDetails,
+  Snapshot,
+} from "../tmux/io.ts";
+import type { TmuxServer } from "../tmux/tmuxServer.ts";
 
 /** A pane whose output flows. */
 export interface PaneInUse {

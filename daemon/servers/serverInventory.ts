@@ -11,7 +11,7 @@ import { type TmuxFeatures, USUAL_TMUX } from "../connection/tmuxFeatures.ts";
 import type { ExitStatus } from "../tmux/outputSource.ts";
 import type { WindowPlace } from "../tmux/layout.ts";
 import type { HostProcesses } from "../host/hostProcesses.ts";
-import type { PaneInfo, ServerEvent, SessionInfo, WindowInfo } from "../tmux/tmuxServer.ts";
+import type { PaneInfo, ServerEvent, SessionInfo, WindowInfo } from "../tmux/inventory.ts";
 
 interface Session {
   readonly id: SessionId;

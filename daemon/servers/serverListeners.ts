@@ -2,7 +2,7 @@
  * Who listens to a server's events, in the order in which they came. A listener that throws reaches nobody else: that is
  * its own affair, and the log's.
  */
-import type { ServerEvent } from "../tmux/tmuxServer.ts";
+import type { ServerEvent } from "../tmux/inventory.ts";
 
 export class ServerListeners {
   readonly #onError: (error: unknown) => void;

@@ -3,7 +3,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import type { TmuxFeatures } from "../connection/tmuxFeatures.ts";
 import { HUB_PREFIX } from "./owned/hub.ts";
-import type { CreateSession } from "../tmux/tmuxServer.ts";
+import type { CreateSession } from "../tmux/inventory.ts";
 
 const MAX_SESSION_NAME_CHARS = 256;
 /** Far beyond any screen, far below tmux's own 10,000, at which a grid costs gigabytes. */

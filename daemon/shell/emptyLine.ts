@@ -9,7 +9,8 @@
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import type { Capture, InputPart, TmuxServer } from "../tmux/tmuxServer.ts";
+import type { Capture, InputPart } from "../tmux/io.ts";
+import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
 import { columnsOf, splitAtColumn } from "../panes/columns.ts";
 import type { OutputSource } from "../tmux/outputSource.ts";

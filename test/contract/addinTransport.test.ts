@@ -1,7 +1,7 @@
 /** docs/contracts/addin.md §1: every row of the table of transport, in the order in which the checks run. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { StubServer } from "../../daemon/servers/stub/stubServer.ts";
-import type { ServerStatus } from "../../daemon/tmux/tmuxServer.ts";
+import type { ServerStatus } from "../../daemon/tmux/inventory.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { AddinClient, Call, HeaderOverrides } from "../support/daemon/addinClient.ts";
 import { ADDIN_ORIGIN, inProcess } from "../support/daemon/addinClient.ts";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { uptime } from "node:os";
 import { expect, test } from "vitest";
 import { procfs } from "../../daemon/host/procfs.ts";
-import type { ForegroundProcess } from "../../daemon/panes/foreground.ts";
+import type { ForegroundProcess } from "../../daemon/tmux/processes.ts";
 import type { DashboardEvent } from "../support/daemon/dashboardFixture.ts";
 import { DashboardScene } from "../support/daemon/dashboardScene.ts";
 import { eventually } from "../support/clock/eventually.ts";

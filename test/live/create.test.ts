@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import type { ExitStatus } from "../../daemon/tmux/outputSource.ts";
-import type { CreateSession } from "../../daemon/tmux/tmuxServer.ts";
+import type { CreateSession } from "../../daemon/tmux/inventory.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { guestFixture, userClients, userSession } from "../support/tmux/guestFixture.ts";

@@ -1,6 +1,6 @@
 /** A pane whose input somebody has turned off (`select-pane -d`): tmux drops what is typed, and whoever typed is told. */
 import { expect, test } from "vitest";
-import type { InputPart } from "../../daemon/tmux/tmuxServer.ts";
+import type { InputPart } from "../../daemon/tmux/io.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 import { keys, text } from "../support/tmux/panePrograms.ts";

@@ -1,6 +1,6 @@
 /** The inventory, folded from notifications, is what tmux lists, whoever changed it (issue 2, build 4). */
 import { expect, test } from "vitest";
-import type { ServerEvent } from "../../daemon/tmux/tmuxServer.ts";
+import type { ServerEvent } from "../../daemon/tmux/inventory.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { believed, drift, listed } from "../support/tmux/inventoryScenario.ts";
 import { collectUntil } from "../support/tmux/output.ts";

@@ -1,6 +1,6 @@
 /** What is kept of projects, agents, tasks and turns: the rows of the database, as the rest of the dashboard knows them. */
 
-import type { ProcessMark } from "../../../daemon/panes/foreground.ts";
+import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 
 /** Of a task; an agent without an open one is `IDLE`, or `COMPLETE` after its last. */
 export type TaskState = "commanded" | "processing" | "awaiting_input" | "complete";

@@ -3,13 +3,8 @@
  * the agent's record, and answers are for that process alone (`AddresseeRequest`), after a restart of the daemon too.
  * Unknown where the system does not tell of processes.
  */
-import {
-  addresseeOf,
-  hasLeftTerminal,
-  isAtTerminal,
-  isStartedAfter,
-  type ProcessMark,
-} from "../../../daemon/panes/foreground.ts";
+import { addresseeOf, hasLeftTerminal, isAtTerminal, isStartedAfter } from "../../../daemon/panes/foreground.ts";
+import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { toAppError } from "../../../protocol/errors.ts";

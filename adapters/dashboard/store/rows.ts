@@ -1,5 +1,5 @@
 /** Between the database's rows and the records. */
-import type { ProcessMark } from "../../../daemon/panes/foreground.ts";
+import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import type {
   AgentRecord,
   ProjectRecord,

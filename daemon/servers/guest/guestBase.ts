@@ -25,7 +25,7 @@ import type { LinkChannel } from "./guestLink.ts";
 import { endOrphans } from "../orphanedClients.ts";
 import { chooseSession, decodePresence, mayAttach, type Presence, PRESENCE_COMMANDS } from "./guestPresence.ts";
 import { isWaiting } from "../processState.ts";
-import type { ServerState } from "../../tmux/tmuxServer.ts";
+import type { ServerState } from "../../tmux/inventory.ts";
 
 export interface GuestBaseOptions extends Pick<ControlConnectionOptions, "onOutput" | "onChunkEnd"> {
   readonly onNotification: (notification: Notification, connection: ControlConnection) => void;

@@ -15,7 +15,7 @@ import { ExitSettler } from "../exitSettler.ts";
 import { Inventory } from "../serverInventory.ts";
 import { InventoryRefresher } from "../inventoryRefresher.ts";
 import { SilentChanges } from "../silentChanges.ts";
-import type { ServerEvent } from "../../tmux/tmuxServer.ts";
+import type { ServerEvent } from "../../tmux/inventory.ts";
 
 const PANES_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_dead} #{pane_dead_status} #{pane_dead_signal}";
 

@@ -16,7 +16,7 @@ import { guestBufferName } from "./guestBuffers.ts";
 import { GuestSource } from "./guestSource.ts";
 import { OutputWatch, type WrittenWindows } from "../outputWatch.ts";
 import { PaneRegistry } from "../paneRegistry.ts";
-import type { ServerCounters } from "../../tmux/tmuxServer.ts";
+import type { ServerCounters } from "../../tmux/inventory.ts";
 
 /** An attached connection that hands the session's output to the link. */
 export interface LinkChannel {

@@ -8,7 +8,7 @@ import type { PaneId, SessionId } from "../../../protocol/ids.ts";
 import { RECONNECT_MAX_MS, RECONNECT_MIN_MS } from "../../../protocol/limits.ts";
 import type { Clock, Timer } from "../../time/clock.ts";
 import type { GuestLink, GuestLinkOptions } from "./guestLink.ts";
-import type { ServerCounters } from "../../tmux/tmuxServer.ts";
+import type { ServerCounters } from "../../tmux/inventory.ts";
 
 export interface GuestLinksOptions {
   readonly clock: Clock;

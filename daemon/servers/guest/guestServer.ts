@@ -39,7 +39,7 @@ import type {
   ServerState,
   ServerStatus,
   SessionInfo,
-} from "../../tmux/tmuxServer.ts";
+} from "../../tmux/inventory.ts";
 
 export interface GuestServerOptions {
   /** Absolute, or `default`: the server `tmux` itself would reach in `env`. */

@@ -11,7 +11,8 @@ import type { Clock } from "../../time/clock.ts";
 import type { GuestInventory } from "./guestInventory.ts";
 import { makeSession } from "../sessionMaking.ts";
 import { duplicate, requireSessionName, isKept } from "../sessionRules.ts";
-import type { CreateSession, SessionInfo, TmuxServer } from "../../tmux/tmuxServer.ts";
+import type { CreateSession, SessionInfo } from "../../tmux/inventory.ts";
+import type { TmuxServer } from "../../tmux/tmuxServer.ts";
 
 interface Answering {
   /** @throws AppError CONNECTION_LOST */

@@ -19,7 +19,7 @@ import { GuestLinks } from "./guestLinks.ts";
 import type { GuestSpawn } from "./guestLook.ts";
 import { mayAttach } from "./guestPresence.ts";
 import { askWritten, type WrittenWindows } from "../outputWatch.ts";
-import type { PaneInfo, ServerCounters, ServerState } from "../../tmux/tmuxServer.ts";
+import type { PaneInfo, ServerCounters, ServerState } from "../../tmux/inventory.ts";
 
 export interface GuestStreamsOptions {
   readonly spawn: GuestSpawn;

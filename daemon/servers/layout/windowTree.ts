@@ -9,7 +9,7 @@ import type {
   TreeWindow,
   WindowShape,
 } from "../../tmux/layout.ts";
-import type { PaneInfo, SessionInfo, WindowInfo } from "../../tmux/tmuxServer.ts";
+import type { PaneInfo, SessionInfo, WindowInfo } from "../../tmux/inventory.ts";
 
 export interface TreeSource {
   sessions(): readonly SessionInfo[];

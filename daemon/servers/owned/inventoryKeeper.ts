@@ -34,7 +34,7 @@ import type { PaneRegistry } from "../paneRegistry.ts";
 import { lookForEnd } from "../serverEnd.ts";
 import type { ServerListeners } from "../serverListeners.ts";
 import { TitleWatch } from "./titleWatch.ts";
-import type { ServerEvent } from "../../tmux/tmuxServer.ts";
+import type { ServerEvent } from "../../tmux/inventory.ts";
 
 export interface InventoryKeeperOptions {
   readonly host: Host;

@@ -41,8 +41,8 @@ import type {
   ServerEvent,
   ServerStatus,
   SessionInfo,
-  TmuxServer,
-} from "../../tmux/tmuxServer.ts";
+} from "../../tmux/inventory.ts";
+import type { TmuxServer } from "../../tmux/tmuxServer.ts";
 
 export interface OwnedServerOptions {
   /** Absolute; its directory is made with mode 0700 when missing. */

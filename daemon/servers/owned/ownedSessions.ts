@@ -19,7 +19,7 @@ import { lingering } from "./linger.ts";
 import { markOf } from "../paneMarks.ts";
 import { makeSession, type SessionToMake } from "../sessionMaking.ts";
 import { duplicate, requireSessionName, sessionGone, isKept } from "../sessionRules.ts";
-import type { CreateSession, SessionInfo } from "../../tmux/tmuxServer.ts";
+import type { CreateSession, SessionInfo } from "../../tmux/inventory.ts";
 
 const DEFAULT_COLS = 80;
 const DEFAULT_ROWS = 24;

@@ -8,7 +8,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId } from "../../../protocol/ids.ts";
 import { DEFAULT_RING_BYTES, MAX_INPUT_BYTES } from "../../../protocol/limits.ts";
 import { unknownProcesses } from "../../host/unknownProcesses.ts";
-import type { PaneForeground } from "../../panes/foreground.ts";
+import type { PaneForeground } from "../../tmux/processes.ts";
 import { requirePasteText } from "../../panes/pasteText.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
 import { headOf } from "../../tmux/outputSource.ts";
@@ -18,22 +18,24 @@ import { ServerListeners } from "../serverListeners.ts";
 import { StubLayout } from "./stubLayout.ts";
 import { makeStubSession, type StubSession } from "./stubSession.ts";
 import type {
-  Capture,
-  CaptureOptions,
   CreateSession,
-  InputOptions,
-  InputPart,
-  InputReceipt,
-  PaneDetails,
   PaneInfo,
   ServerCounters,
   ServerEvent,
   ServerStatus,
   SessionInfo,
-  Snapshot,
-  TmuxServer,
   WindowInfo,
-} from "../../tmux/tmuxServer.ts";
+} from "../../tmux/inventory.ts";
+import type {
+  Capture,
+  CaptureOptions,
+  InputOptions,
+  InputPart,
+  InputReceipt,
+  PaneDetails,
+  Snapshot,
+} from "../../tmux/io.ts";
+import type { TmuxServer } from "../../tmux/tmuxServer.ts";
 
 /** Sessions at once: more than anyone tries by hand, few enough that a loop gone wrong stays small. */
 const MAX_STUB_SESSIONS = 256;

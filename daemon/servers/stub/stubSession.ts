@@ -4,7 +4,7 @@ import { MAX_CAPTURE_LINES } from "../../../protocol/limits.ts";
 import { PaneStream } from "../../panes/paneStream.ts";
 import { BoundedLines } from "./boundedLines.ts";
 import { markOf } from "../paneMarks.ts";
-import type { CreateSession, PaneInfo, SessionInfo, WindowInfo } from "../../tmux/tmuxServer.ts";
+import type { CreateSession, PaneInfo, SessionInfo, WindowInfo } from "../../tmux/inventory.ts";
 
 /** The screen's first size: tmux's own default. */
 const STUB_COLS = 80;

@@ -7,7 +7,7 @@
 import * as v from "valibot";
 import { AppError } from "../../../protocol/errors.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
-import type { Capture } from "../../tmux/tmuxServer.ts";
+import type { Capture } from "../../tmux/io.ts";
 import type { Clock, Timer } from "../../time/clock.ts";
 import type { Scheduler } from "../../time/scheduler.ts";
 import { tooMuch } from "../requestErrors.ts";

@@ -3,7 +3,7 @@
  * when it is another text than the same row had at the beginning; which row is the same is told by how far the screen has
  * scrolled. What cannot be told counts as old: the stream, where nothing is ever doubtful, is matched besides.
  */
-import type { Capture, CaptureOptions } from "../../tmux/tmuxServer.ts";
+import type { Capture, CaptureOptions } from "../../tmux/io.ts";
 
 /** Takes captures of the pane whose output a wait reads. */
 export interface ScreenView {

@@ -3,7 +3,7 @@
  * wait began (`screenView.ts`), the echo of what was typed left out. Regexes go to RE2's worker like those of the stream.
  * What only the echo matches is noted, for whoever wants to know it when the time is over.
  */
-import type { Capture } from "../../tmux/tmuxServer.ts";
+import type { Capture } from "../../tmux/io.ts";
 import type { CompiledRegex } from "../regex/compiledRegex.ts";
 import type { FoundText } from "../text/patternWatch.ts";
 import type { RegexEngine, RegexOutcome } from "../regex/regexEngine.ts";

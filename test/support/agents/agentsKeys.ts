@@ -1,5 +1,5 @@
 /** What a test does at an agent program's terminal by hand: type, paste, press, look. */
-import type { InputPart } from "../../../daemon/tmux/tmuxServer.ts";
+import type { InputPart } from "../../../daemon/tmux/io.ts";
 import { eventually } from "../clock/eventually.ts";
 import type { AgentProgram } from "./agentPrograms.ts";
 import { keys, text } from "../tmux/panePrograms.ts";

@@ -1,5 +1,6 @@
 /** A server at which something happens right before or after a part is typed. */
-import type { InputPart, TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import type { InputPart } from "../../../daemon/tmux/io.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 
 export function aroundInput(
   server: TmuxServer,

@@ -3,10 +3,11 @@
  * `during` lets it pass until a promise is settled.
  */
 import { linuxHost } from "../../../daemon/host/linuxHost.ts";
-import type { PaneForeground } from "../../../daemon/panes/foreground.ts";
+import type { PaneForeground } from "../../../daemon/tmux/processes.ts";
 import { PaneStream } from "../../../daemon/panes/paneStream.ts";
 import type { PaneReadiness, Readiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
-import type { Capture, InputOptions, InputPart, InputReceipt, TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import type { Capture, InputOptions, InputPart, InputReceipt } from "../../../daemon/tmux/io.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { FakeClock } from "../clock/fakeClock.ts";

@@ -1,7 +1,9 @@
 /** A server of one pane whose output, screen and foreground program the test sets; looks are counted. */
 import { linuxHost } from "../../../daemon/host/linuxHost.ts";
-import type { Foreground, PaneForeground } from "../../../daemon/panes/foreground.ts";
-import type { Capture, PaneDetails, PaneInfo, ServerEvent, TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import type { Foreground, PaneForeground } from "../../../daemon/tmux/processes.ts";
+import type { PaneInfo, ServerEvent } from "../../../daemon/tmux/inventory.ts";
+import type { Capture, PaneDetails } from "../../../daemon/tmux/io.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { paneIdOf, type PaneId, type WindowId } from "../../../protocol/ids.ts";
 import { MemorySource } from "../daemon/memorySource.ts";

@@ -5,7 +5,8 @@
 import process from "node:process";
 import { paneEnvironment } from "../../../daemon/ops/environment.ts";
 import { startOwnedServer } from "../../../daemon/servers/owned/ownedServer.ts";
-import type { CreateSession, TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import type { CreateSession } from "../../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";

@@ -1,7 +1,8 @@
 /** The compiled engine in a process of its own, to be killed. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import type { Capture, PaneInfo, ServerStatus, SessionInfo } from "../../../daemon/tmux/tmuxServer.ts";
+import type { PaneInfo, ServerStatus, SessionInfo } from "../../../daemon/tmux/inventory.ts";
+import type { Capture } from "../../../daemon/tmux/io.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { daemonChild } from "./cliBuild.ts";
 

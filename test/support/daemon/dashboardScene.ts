@@ -16,7 +16,7 @@ import type {
   ReadinessState,
   ReadinessWatcher,
 } from "../../../daemon/readiness/readiness.ts";
-import type { InputPart } from "../../../daemon/tmux/tmuxServer.ts";
+import type { InputPart } from "../../../daemon/tmux/io.ts";
 import type { StubServer } from "../../../daemon/servers/stub/stubServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { dashboardFixture, type DashboardFixture, type DashboardFixtureOptions, UUID } from "./dashboardFixture.ts";

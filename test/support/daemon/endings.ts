@@ -1,6 +1,7 @@
 /** Programs that end as soon as they have said one word. */
 import type { ExitStatus } from "../../../daemon/tmux/outputSource.ts";
-import type { ServerEvent, TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 
 export interface EndingsResult {

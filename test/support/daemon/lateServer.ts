@@ -1,13 +1,7 @@
 /** A stub of a user's server that is not connected to until the test says so. */
 import { StubServer } from "../../../daemon/servers/stub/stubServer.ts";
-import type {
-  PaneDetails,
-  PaneInfo,
-  ServerEvent,
-  ServerState,
-  ServerStatus,
-  SessionInfo,
-} from "../../../daemon/tmux/tmuxServer.ts";
+import type { PaneInfo, ServerEvent, ServerState, ServerStatus, SessionInfo } from "../../../daemon/tmux/inventory.ts";
+import type { PaneDetails } from "../../../daemon/tmux/io.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 

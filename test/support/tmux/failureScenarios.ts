@@ -1,6 +1,7 @@
 /** What tmux can do to us while calls are under way: die, stop, throw us out. */
 import type { OutputSource } from "../../../daemon/tmux/outputSource.ts";
-import type { ServerEvent, ServerState, TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import type { ServerEvent, ServerState } from "../../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { PrivateSocket } from "./ownedFixture.ts";

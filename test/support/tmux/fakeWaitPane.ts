@@ -1,5 +1,6 @@
 /** What a wait may ask of its pane, as a test says it is. */
-import type { Capture, TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import type { Capture } from "../../../daemon/tmux/io.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { TreeEvent } from "../../../daemon/tmux/layout.ts";
 import type { WaitPane } from "../../../daemon/waits/waitPane.ts";
 import { paneIdOf } from "../../../protocol/ids.ts";

@@ -2,7 +2,8 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, constants, openSync } from "node:fs";
 import { join } from "node:path";
-import type { ServerEvent, TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { eventually } from "../clock/eventually.ts";
 import { tmuxPid } from "./failureScenarios.ts";

@@ -5,7 +5,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { OutputSource } from "../../../daemon/tmux/outputSource.ts";
-import type { InputPart, SessionInfo, TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import type { SessionInfo } from "../../../daemon/tmux/inventory.ts";
+import type { InputPart } from "../../../daemon/tmux/io.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { seen } from "./output.ts";
 

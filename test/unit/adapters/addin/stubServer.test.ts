@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { StubServerOptions } from "../../../../daemon/servers/stub/stubServer.ts";
 import { StubServer } from "../../../../daemon/servers/stub/stubServer.ts";
-import type { InputPart, ServerEvent, SessionInfo } from "../../../../daemon/tmux/tmuxServer.ts";
+import type { ServerEvent, SessionInfo } from "../../../../daemon/tmux/inventory.ts";
+import type { InputPart } from "../../../../daemon/tmux/io.ts";
 import type { PaneId } from "../../../../protocol/ids.ts";
 
 const stub = (options: Partial<StubServerOptions> = {}): StubServer =>

@@ -6,7 +6,8 @@ import type {
   ReadinessSource,
   ReadinessState,
 } from "../../../../daemon/readiness/readiness.ts";
-import type { PaneInfo, ServerEvent, TmuxServer } from "../../../../daemon/tmux/tmuxServer.ts";
+import type { PaneInfo, ServerEvent } from "../../../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../../../daemon/tmux/tmuxServer.ts";
 import { paneIdOf } from "../../../../protocol/ids.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
 

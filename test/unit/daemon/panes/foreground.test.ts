@@ -6,7 +6,6 @@ import { spawn as spawnPty } from "@homebridge/node-pty-prebuilt-multiarch";
 import { afterAll, afterEach, expect, test } from "vitest";
 import {
   addresseeOf,
-  type Foreground,
   type ForegroundMark,
   hasLeftTerminal,
   isAtTerminal,
@@ -15,6 +14,7 @@ import {
   markOf,
   readForeground,
 } from "../../../../daemon/panes/foreground.ts";
+import type { Foreground } from "../../../../daemon/tmux/processes.ts";
 import { linuxHost } from "../../../../daemon/host/linuxHost.ts";
 import { procfs } from "../../../../daemon/host/procfs.ts";
 import { eventually } from "../../../support/clock/eventually.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { InputQueue, planInput } from "../../../../daemon/panes/inputJobs.ts";
-import type { InputPart } from "../../../../daemon/tmux/tmuxServer.ts";
+import type { InputPart } from "../../../../daemon/tmux/io.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import type { PaneId } from "../../../../protocol/ids.ts";
 import { MAX_INPUT_BYTES, MAX_INPUT_JOBS_PER_PANE, PASTE_PIECE_BYTES } from "../../../../protocol/limits.ts";

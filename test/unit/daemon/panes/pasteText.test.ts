@@ -1,7 +1,7 @@
 /** What is no paste is refused before anything is typed, however it is cut up. */
 import { expect, test } from "vitest";
 import { planInput } from "../../../../daemon/panes/inputJobs.ts";
-import type { InputPart } from "../../../../daemon/tmux/tmuxServer.ts";
+import type { InputPart } from "../../../../daemon/tmux/io.ts";
 import type { PaneId } from "../../../../protocol/ids.ts";
 
 const text = (words: string): InputPart => ({ kind: "text", bytes: Buffer.from(words) });

@@ -1,6 +1,6 @@
 /** Which rows of a screen count as new, on captures made by hand: what only rare moments of a real pane would show. */
 import { describe, expect, test } from "vitest";
-import type { Capture } from "../../../../../daemon/tmux/tmuxServer.ts";
+import type { Capture } from "../../../../../daemon/tmux/io.ts";
 import { mayWrap, ScreenBeginning, wrapsOf } from "../../../../../daemon/waits/screen/screenView.ts";
 import { ScreenEcho } from "../../../../../daemon/waits/screen/screenEcho.ts";
 

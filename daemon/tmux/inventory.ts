@@ -1,0 +1,127 @@
+/** What a tmux server has, and what changes in it: sessions, windows, panes. Answered from memory unless it says otherwise. */
+import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
+import type { WindowPlace } from "./layout.ts";
+import type { ExitStatus } from "./outputSource.ts";
+
+export interface PaneInfo {
+  readonly id: PaneId;
+  readonly window: WindowId;
+  readonly cols: number;
+  readonly rows: number;
+  readonly active: boolean;
+  readonly pid: number;
+  /** Set by the program in the pane: foreign text. */
+  readonly title: string;
+  readonly exit: ExitStatus | undefined;
+}
+
+export interface WindowInfo {
+  readonly id: WindowId;
+  /** Foreign text. */
+  readonly name: string;
+  readonly panes: readonly PaneId[];
+  readonly cols: number;
+  readonly rows: number;
+  /** As tmux writes it; empty for the stub. */
+  readonly layout: string;
+  readonly zoomed: boolean;
+}
+
+export interface SessionInfo {
+  readonly id: SessionId;
+  /** The name tmux reports (`.` and `:` become `_`). */
+  readonly name: string;
+  readonly windows: readonly WindowId[];
+  /** The same windows, and where each stands. */
+  readonly places: readonly WindowPlace[];
+  readonly activeWindow: WindowId | undefined;
+  /** The pane that input to the session reaches; undefined only while the session is being made or ended. */
+  readonly activePane: PaneId | undefined;
+  /** Unix time in seconds. */
+  readonly createdSec: number;
+  /** Terminals that show it. */
+  readonly attachedClients: number;
+}
+
+export interface CreateSession {
+  readonly name: string;
+  /** Absolute path; taken literally, never as a tmux format (docs/tmuxFacts.md 23). */
+  readonly cwd?: string | undefined;
+  /** argv of the program; the user's shell when absent. */
+  readonly command?: readonly string[] | undefined;
+  readonly cols?: number | undefined;
+  readonly rows?: number | undefined;
+  /**
+   * Keep the pane readable after its program has ended (tmux `remain-on-exit`). Default false: it goes, as in tmux. Refused
+   * by tmux before 3.3, which can end over it; `whereSafe` is false there.
+   */
+  readonly remainOnExit?: boolean | "whereSafe" | undefined;
+  /**
+   * With `remainOnExit` on an owned server: the program is the pane's own process, without the shell that keeps the last
+   * of its output (docs/tmuxFacts.md 15). Default false.
+   */
+  readonly direct?: boolean | undefined;
+  /** Variables of the session besides the server's own; on an owned server. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** Default: what tmux makes of the command; on an owned server. */
+  readonly windowName?: string | undefined;
+  /** Marks of its pane (`setPaneMark`) that it has from its first moment; on an owned server. */
+  readonly marks?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What a server has counted since it was started. */
+export interface ServerCounters {
+  readonly outputBytes: number;
+  /** Times tmux paused a pane and dropped output (docs/tmuxFacts.md 13). */
+  readonly pauses: number;
+}
+
+export type ServerState = "connecting" | "ready" | "degraded" | "closed";
+
+export interface ServerStatus {
+  readonly kind: "owned" | "guest" | "stub";
+  readonly state: ServerState;
+  /** `tmux 3.3a`; undefined for the stub. */
+  readonly tmuxVersion: string | undefined;
+  readonly socketPath: string | undefined;
+  readonly epoch: string;
+  /**
+   * Which tmux server the ids are of: its process and start. Another value means that every id is another pane's; the same
+   * one after a reconnect or a restart of ours, that the ids hold. Undefined while none is known.
+   */
+  readonly identity: string | undefined;
+}
+
+export type ServerEvent =
+  | { readonly kind: "state"; readonly state: ServerState }
+  | { readonly kind: "session-created"; readonly session: SessionId }
+  | { readonly kind: "session-closed"; readonly session: SessionId }
+  | { readonly kind: "pane-resized"; readonly pane: PaneId; readonly cols: number; readonly rows: number }
+  | { readonly kind: "pane-exited"; readonly pane: PaneId; readonly status: ExitStatus }
+  | { readonly kind: "pane-closed"; readonly pane: PaneId };
+
+export interface ServerInventory {
+  /** As it was at the last heartbeat, or at what tmux has told since. */
+  status(): ServerStatus;
+  /** As it is now: tmux is asked whether our client is where it should be. Takes a second at most. */
+  check(): Promise<ServerStatus>;
+  /** All sessions but the hub, sorted by name. */
+  sessions(): readonly SessionInfo[];
+  /** Exact: the name tmux reports, or the name that was asked for when the session was made. */
+  findSession(name: string): SessionInfo | undefined;
+  windows(): readonly WindowInfo[];
+  panes(): readonly PaneInfo[];
+  findPane(pane: PaneId): PaneInfo | undefined;
+  /** @throws AppError ALREADY_EXISTS, INVALID_ARGUMENT, RESOURCE_LIMIT, TMUX_COMMAND_FAILED, CONNECTION_LOST */
+  createSession(request: CreateSession): Promise<SessionInfo>;
+  /** Ends the session and every program in it. @throws AppError NOT_FOUND, CONNECTION_LOST */
+  killSession(session: SessionId): Promise<void>;
+  /**
+   * How many terminals show each session, asked of tmux now; control clients, ours among them, are none. Sessions without
+   * one are left out. @throws AppError CONNECTION_LOST
+   */
+  terminals(): Promise<ReadonlyMap<SessionId, number>>;
+  counters(): ServerCounters;
+  /** Returns the unsubscribe function. */
+  subscribe(listener: (event: ServerEvent) => void): () => void;
+}

@@ -1,0 +1,116 @@
+/** What goes into a pane and what is seen of it. */
+import type { PaneId } from "../../protocol/ids.ts";
+import type { Position } from "../../protocol/position.ts";
+import type { OutputSource } from "./outputSource.ts";
+import type { PaneForeground } from "./processes.ts";
+
+export type InputPart =
+  /** Arrives byte for byte, any of the 256 values. */
+  | { readonly kind: "text"; readonly bytes: Uint8Array }
+  /** Key names as tmux knows them (`Enter`, `C-c`, `Up`): `isKeyName` of `daemon/panes/keys.ts`. */
+  | { readonly kind: "keys"; readonly keys: readonly string[]; readonly onlyIf?: PaneCondition | undefined }
+  /** Text (`pasteText.ts`) that arrives byte for byte, bracketed when the program asked for that (`?2004h`). */
+  | { readonly kind: "paste"; readonly bytes: Uint8Array; readonly onlyIf?: PaneCondition | undefined };
+
+/**
+ * What must hold in the moment in which tmux executes a part, by tmux's own judgement; else it is not typed:
+ * INCONSISTENT_STATE. Only on the last part of a job.
+ */
+export interface PaneCondition {
+  /** What the program has drawn since a capture has moved it. */
+  readonly cursor?: { readonly col: number; readonly row: number } | undefined;
+  /** The pane's own process: another one since a respawn. */
+  readonly pid?: number | undefined;
+  /** The program in the foreground, as tmux calls it (`pane_current_command`). A name that a format cannot hold is not compared. */
+  readonly command?: string | undefined;
+}
+
+export interface InputOptions {
+  /** Called in the turn in which the job's first byte is written, before any of its output can arrive. */
+  readonly beforeWrite?: (() => void) | undefined;
+  /** Gives up waiting. What was already written stays written. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface InputReceipt {
+  /** The pane's position when the job was written: its output is after this. */
+  readonly position: Position;
+}
+
+export interface CaptureOptions {
+  /** Last lines of history and screen, 1–5000, after blank lines at the end are dropped. Default: the visible screen. */
+  readonly lines?: number | undefined;
+  /** Join lines that tmux wrapped (capture-pane -J). */
+  readonly joinWrapped?: boolean | undefined;
+  /** Keep colours and attributes (capture-pane -e). Default: plain text without any control character. */
+  readonly ansi?: boolean | undefined;
+  /**
+   * As `capture-pane -p -S -LINES -E -` prints it: that much history before the whole screen, blank rows at its end
+   * included, in plain text without any control character. Needs `lines`; does not go with `ansi`.
+   */
+  readonly whole?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Capture {
+  /** One string per row, blanks at the end of each trimmed unless `ansi`. */
+  readonly lines: readonly string[];
+  readonly position: Position;
+  /** Whether `position` is exactly the place in the stream that the screen shows (docs/tmuxFacts.md 36). */
+  readonly exact: boolean;
+  readonly cols: number;
+  readonly rows: number;
+  readonly cursor: { readonly col: number; readonly row: number };
+  readonly alternateScreen: boolean;
+  /** Rows above the screen that tmux keeps. */
+  readonly historyLines: number;
+}
+
+/** Bytes that rebuild a pane's screen in a terminal emulator of the same size, and where the output goes on. */
+export interface Snapshot {
+  readonly position: Position;
+  /** As for a capture; when false, the output that follows may repeat or miss something. */
+  readonly exact: boolean;
+  readonly cols: number;
+  readonly rows: number;
+  readonly alternateScreen: boolean;
+  /** Begins with a full reset. */
+  readonly data: Uint8Array;
+}
+
+/** What only tmux knows at the moment it is asked. */
+export interface PaneDetails {
+  /** Program in the foreground, working directory, title: foreign text. */
+  readonly command: string;
+  readonly cwd: string;
+  readonly title: string;
+  readonly tty: string;
+  readonly historyLines: number;
+  readonly alternateScreen: boolean;
+  /** Copy mode or another of tmux's modes covers the screen. */
+  readonly inMode: boolean;
+}
+
+export interface ForegroundOptions {
+  /** Of processes only what the host tells without starting a program for it; for what is asked again and again. */
+  readonly atNoCost?: boolean | undefined;
+}
+
+export interface PaneIo {
+  /**
+   * One atomic job in the pane's FIFO.
+   * @throws AppError NOT_FOUND, INVALID_ARGUMENT, INCONSISTENT_STATE (`onlyIf`), RESOURCE_LIMIT, CONNECTION_LOST
+   */
+  input(pane: PaneId, parts: readonly InputPart[], options?: InputOptions): Promise<InputReceipt>;
+  capture(pane: PaneId, options?: CaptureOptions): Promise<Capture>;
+  /** @throws AppError NOT_FOUND, RESOURCE_LIMIT, CONNECTION_LOST */
+  snapshot(pane: PaneId): Promise<Snapshot>;
+  /** @throws AppError NOT_FOUND, CONNECTION_LOST */
+  describePane(pane: PaneId): Promise<PaneDetails>;
+  /** Who reads what is typed, asked of tmux and the host now. @throws AppError NOT_FOUND, CONNECTION_LOST */
+  foreground(pane: PaneId, options?: ForegroundOptions): Promise<PaneForeground>;
+  /** Sets the size of the pane's window. @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST; INVALID_ARGUMENT on a guest */
+  resize(pane: PaneId, cols: number, rows: number): Promise<void>;
+  /** @throws AppError NOT_FOUND */
+  output(pane: PaneId): OutputSource;
+}
