@@ -9,6 +9,7 @@ import type { Delivery } from "../../daemon/delivery/delivery.ts";
 import type { Log } from "../../daemon/ops/log.ts";
 import { Metrics } from "../../daemon/ops/metrics.ts";
 import { Feeds } from "../../daemon/panes/feeds.ts";
+import { runCommand } from "../../daemon/shell/runCommand.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
@@ -91,6 +92,7 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
   const context: NativeContext = {
     servers,
     waits,
+    runCommand,
     clock,
     log,
     metrics,

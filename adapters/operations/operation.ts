@@ -5,6 +5,7 @@
  */
 import type * as v from "valibot";
 import type { Delivery } from "../../daemon/delivery/delivery.ts";
+import type { runCommand } from "../../daemon/shell/runCommand.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { PaneInfo, SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
@@ -23,6 +24,8 @@ export interface OperationContext {
   /** By the name under which requests know them. */
   readonly servers: ReadonlyMap<string, TmuxServer>;
   readonly waits: OperationWaits;
+  /** Given, because command lines load the table as well: they need no shell's line. */
+  readonly runCommand: typeof runCommand;
   readonly clock: Clock;
   readonly measure: Measure;
   /** Absent: nobody is told, and waits for it are refused. */

@@ -1,5 +1,4 @@
 /** What lasts until a pane has done something: waits, and commands in its shell. */
-import { runCommand } from "../../daemon/shell/runCommand.ts";
 import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { runAnswerSchema, waitAnswerSchema } from "../../protocol/api/nativeAnswers.ts";
@@ -69,7 +68,7 @@ export const waitOperations = {
     run: async (context, { server, pane }, { command, timeoutMs, maxOutputBytes, format }, { signal }) => {
       const release = claimRun(context, server, pane);
       try {
-        const result = await runCommand(
+        const result = await context.runCommand(
           { server, pane: pane.id, clock: context.clock },
           {
             command,

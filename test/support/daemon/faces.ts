@@ -11,6 +11,7 @@ import type { Delivery, SubmitResult } from "../../../daemon/delivery/delivery.t
 import { StubServer } from "../../../daemon/servers/stub/stubServer.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
+import { runCommand } from "../../../daemon/shell/runCommand.ts";
 import {
   OPERATION_ROUTES,
   type OperationName,
@@ -49,6 +50,7 @@ export const FACES: Readonly<Record<string, Face>> = {
     const context = {
       servers: new Map([["main", server]]),
       waits: api.waits,
+      runCommand,
       clock: systemClock,
       measure: async <Result>(_name: string, work: () => Result | Promise<Result>) => work(),
       readiness: undefined,
