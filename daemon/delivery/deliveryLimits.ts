@@ -28,6 +28,8 @@ export const INTERRUPT_WITHIN_MS = 8_000;
 export const ENTER_RETRY_MS = 450;
 /** One that is at work all that time after it has read it is taken to have missed it; less than `CONFIRM_WITHIN_MS`. */
 export const ENTER_RETRY_LATEST_MS = 1_500;
+/** One that gets no time on a busy machine waits for a key within this; one that still does not is never idle. */
+export const WAITS_WITHIN_MS = 600;
 /** A program that has begun to end is gone within this: opencode takes 0.7 s after its screen is gone, gemini up to 1.3 s. */
 export const ENDS_WITHIN_MS = 2_000;
 /** The system tells nobody that a program goes: while one ends it is asked so often, and only then. */

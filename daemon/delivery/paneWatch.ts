@@ -13,9 +13,9 @@ import type { ProcessMark } from "../tmux/processes.ts";
 import type { Profile } from "../readiness/profile.ts";
 import { type Addressee, type AddresseeRequest, findAddressee } from "./addressee.ts";
 import { bracketedPasteOf } from "./bracketedPaste.ts";
-import { LOOK_INTERVAL_MS } from "./deliveryLimits.ts";
+import { LOOK_INTERVAL_MS, WAITS_WITHIN_MS } from "./deliveryLimits.ts";
 import { untilReads } from "./stillReads.ts";
-import { wrongState } from "./wrongState.ts";
+import { withDetails, wrongState } from "./wrongState.ts";
 
 export interface PaneWatchOptions {
   readonly server: TmuxServer;
@@ -43,6 +43,8 @@ export class PaneWatch implements Disposable {
   #addressee: Addressee | undefined;
   #readdress: ((process: ProcessMark | undefined) => Promise<Addressee>) | undefined;
   #hasTyped = false;
+  /** Since when it has been seen at work whenever a key was to be pressed. */
+  #runningMs: number | undefined;
   /** The pane's output when the addressee was looked at. */
   #addressedSeq = 0;
 
@@ -234,7 +236,8 @@ export class PaneWatch implements Disposable {
       const receipt = await this.server.input(this.pane, typed, {
         beforeWrite: () => {
           this.requireAddressee();
-          if (this.isEnding) throw endBegun();
+          if (this.isEnding) throw notNow(END_BEGUN);
+          if (last?.kind === "keys" && this.#isAtWork()) throw notNow(AT_WORK);
           beforeWrite?.();
         },
       });
@@ -242,12 +245,27 @@ export class PaneWatch implements Disposable {
       return receipt;
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "INCONSISTENT_STATE") throw error;
+      const reason = error.details?.["reason"];
       // Somebody has turned the pane's input off: looking again changes nothing.
-      if (error.details?.["reason"] === "input_off") throw error;
-      if (error.details?.["reason"] === END_BEGUN) await untilReads(this);
+      if (reason === "input_off") throw error;
+      if (reason === END_BEGUN) await untilReads(this);
+      else if (reason === AT_WORK) await this.until(this.clock.nowMs() + LOOK_INTERVAL_MS);
       else await this.#addressAgain();
       return undefined;
     }
+  }
+
+  /**
+   * It has not come to what it was sent, which may be a signal that ends it: a key is for a program that waits for one. Not
+   * for long: some are never idle.
+   */
+  #isAtWork(): boolean {
+    if (!this.isAddresseeRunning) {
+      this.#runningMs = undefined;
+      return false;
+    }
+    this.#runningMs ??= this.clock.nowMs();
+    return this.clock.nowMs() < this.#runningMs + WAITS_WITHIN_MS;
   }
 
   /** A program may call itself something else from time to time; another process is another matter. */
@@ -260,7 +278,6 @@ export class PaneWatch implements Disposable {
     this.#addressee = now.condition.command === before.condition.command ? now : now.whateverItsName();
   }
 
-  /** For a refusal. */
   get typedDetails(): Readonly<Record<string, unknown>> {
     return this.#hasTyped ? { textWritten: true } : {};
   }
@@ -280,10 +297,6 @@ const screenChanged = (): AppError =>
   new AppError("INCONSISTENT_STATE", "the screen has changed since it was looked at");
 
 const END_BEGUN = "end_begun";
-const endBegun = (): AppError =>
-  new AppError("INCONSISTENT_STATE", "the program has begun to end", { details: { reason: END_BEGUN } });
-
-function withDetails(thrown: unknown, details: Readonly<Record<string, unknown>>): unknown {
-  if (!(thrown instanceof AppError)) return thrown;
-  return new AppError(thrown.code, thrown.message, { details: { ...thrown.details, ...details }, cause: thrown });
-}
+const AT_WORK = "at_work";
+const notNow = (reason: string): AppError =>
+  new AppError("INCONSISTENT_STATE", "the program is not waiting for a key at this moment", { details: { reason } });

@@ -17,3 +17,9 @@ export function wrongState(
   const asked = dialog === undefined ? {} : { dialogId: dialog.id, options: dialog.options.length };
   return new AppError("WRONG_STATE", message, { details: { state: name, profile, ...asked, ...details } });
 }
+
+/** What was thrown, with more beside it. */
+export function withDetails(thrown: unknown, details: Readonly<Record<string, unknown>>): unknown {
+  if (!(thrown instanceof AppError)) return thrown;
+  return new AppError(thrown.code, thrown.message, { details: { ...thrown.details, ...details }, cause: thrown });
+}

@@ -5,6 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { procfs } from "../../daemon/host/procfs.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { type AgentProgram, agentUnderShell } from "../support/agents/agentPrograms.ts";
@@ -56,6 +57,23 @@ test.each(["handler", "terminal"])("by its %s: Enter is not pressed when its end
   const target = await drawn(agent, on, "dialog");
   await expect(on.delivery.submit({ ...target, server, text: "go" })).rejects.toMatchObject(CHANGED);
   // Before the agent, and after it.
+  expect(await promptsOfShell(agent)).toBe(2);
+});
+
+test("told to end while it gets no time: Enter waits until it comes to that", async () => {
+  await using agent = await underBash({ endsBy: "handler", lingerMs: 600 });
+  using on = engines();
+  let isTold = false;
+  const server = aroundInput(agent.server, "before", "keys", async () => {
+    if (isTold) return;
+    isTold = true;
+    const pid = await agentOf(agent);
+    void agent.channel.tell("stall", { ms: 300 });
+    await eventually(async () => (await procfs().stat(pid))?.state === "R");
+    process.kill(pid, "SIGTERM");
+  });
+  const target = await drawn(agent, on, "dialog");
+  await expect(on.delivery.submit({ ...target, server, text: "go" })).rejects.toMatchObject(CHANGED);
   expect(await promptsOfShell(agent)).toBe(2);
 });
 

@@ -75,7 +75,7 @@ export interface AgentEntry {
   readonly [field: string]: unknown;
 }
 
-type AgentCommand = "busy" | "idle" | "ask" | "say" | "reset" | "exit" | "deaf" | "unhandle";
+type AgentCommand = "busy" | "idle" | "ask" | "say" | "reset" | "exit" | "deaf" | "stall" | "unhandle";
 
 type Match = string | ((entry: AgentEntry) => boolean);
 
