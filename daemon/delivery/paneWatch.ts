@@ -260,12 +260,8 @@ export class PaneWatch implements Disposable {
    * for long: some are never idle.
    */
   #isAtWork(): boolean {
-    if (!this.isAddresseeRunning) {
-      this.#runningMs = undefined;
-      return false;
-    }
-    this.#runningMs ??= this.clock.nowMs();
-    return this.clock.nowMs() < this.#runningMs + WAITS_WITHIN_MS;
+    this.#runningMs = this.isAddresseeRunning ? (this.#runningMs ?? this.clock.nowMs()) : undefined;
+    return this.#runningMs !== undefined && this.clock.nowMs() < this.#runningMs + WAITS_WITHIN_MS;
   }
 
   /** A program may call itself something else from time to time; another process is another matter. */
