@@ -19,7 +19,8 @@ import { needsPreparation, NOTHING_PREPARED, type Prepared, preparePredicates } 
 import { RegexEngine } from "./regex/regexEngine.ts";
 import { DEFAULT_WAIT_LIMITS, type WaitLimits } from "./waitLimits.ts";
 import { WaitMetrics, type WaitMetricsSnapshot } from "./waitMetrics.ts";
-import { checkPattern, type WaitPattern } from "./waitPattern.ts";
+import { checkPattern } from "./checkPattern.ts";
+import type { WaitPattern } from "./waitPattern.ts";
 import type { WaitHost } from "./waitContext.ts";
 import { checkRequest } from "./waitRequest.ts";
 import { WaitTarget } from "./waitTarget.ts";

@@ -1,11 +1,8 @@
 /** A pattern: as a client writes it, as a wait is asked for it, and as it is once it was checked. */
 import * as v from "valibot";
-import { wellFormedText } from "../../protocol/api/nativeRequests.ts";
 import { told } from "../../protocol/api/told.ts";
-import { encodeUtf8 } from "../../protocol/text/utf8.ts";
-import { analyseRegex, type RegexAnalysis } from "./regex/regexAnalysis.ts";
-import { invalid, refuseKind, refuseUnknown, tooMuch } from "./requestErrors.ts";
-import type { WaitLimits } from "./waitLimits.ts";
+import { wellFormedText } from "../../protocol/text/wellFormed.ts";
+import type { RegexAnalysis } from "./regex/regexAnalysis.ts";
 
 export type WaitPattern =
   /** The text itself, case-sensitive. A line end is `\n`. */
@@ -47,24 +44,6 @@ function patternOf(pattern: v.InferOutput<typeof wireSchema>): WaitPattern {
 export type CheckedPattern =
   | { readonly kind: "literal"; readonly bytes: Buffer }
   | { readonly kind: "regex"; readonly analysis: RegexAnalysis };
-
-const OPTIONS = new Set(["kind", "text", "ignoreCase", "multiline", "dotAll"]);
-
-/** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
-export function checkPattern(pattern: WaitPattern, limits: WaitLimits): CheckedPattern {
-  refuseUnknown(pattern, OPTIONS, "pattern option");
-  if (typeof pattern.text !== "string" || pattern.text === "") throw invalid("the pattern is empty");
-  const bytes = encodeUtf8(pattern.text);
-  if (bytes.length > limits.maxPatternBytes) throw tooMuch("pattern bytes", bytes.length, limits.maxPatternBytes);
-  // Plain text has LF for CR LF; a pattern copied from a terminal means the same.
-  if (pattern.kind === "literal")
-    return { kind: "literal", bytes: Buffer.from(pattern.text.replaceAll("\r\n", "\n"), "utf8") };
-  refuseKind(pattern.kind === "regex", "a pattern is literal or regex");
-  // Encoded and decoded: a lone surrogate would swallow the next character in re2-wasm.
-  const text = Buffer.from(bytes).toString("utf8");
-  const { ignoreCase = false, multiline = true, dotAll = false } = pattern;
-  return { kind: "regex", analysis: analyseRegex(text, { ignoreCase, multiline, dotAll }, limits) };
-}
 
 /** What the engine must compile for it. */
 export const regexesOf = (pattern: CheckedPattern): readonly RegexAnalysis[] =>

@@ -1,5 +1,6 @@
 /** A request checked once, at the door: what is wrong is said at once and nothing is registered for it. */
-import type { Predicate } from "./predicates/predicate.ts";
+import { checkPattern } from "./checkPattern.ts";
+import type { Door, Predicate } from "./predicates/predicate.ts";
 import { PREDICATES } from "./predicates/predicateTable.ts";
 import type { RegexAnalysis } from "./regex/regexAnalysis.ts";
 import { invalid, refuseKind, refuseUnknown, tooMuch } from "./requestErrors.ts";
@@ -42,11 +43,12 @@ const MAX_TAIL_LINES = 1_000_000;
 /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
 export function checkRequest(request: WaitRequest, limits: WaitLimits): CheckedRequest {
   refuseUnknown(request, REQUEST, "predicate or option");
-  const all = checkSet("", request, request.pane, limits);
+  const door: Door = { limits, pane: request.pane, checkPattern: (pattern) => checkPattern(pattern, limits) };
+  const all = checkSet("", request, door);
   if (request.anyOf?.length === 0) throw invalid("anyOf needs at least one set of predicates");
   const anyOf = (request.anyOf ?? []).map((set, index) => {
     refuseUnknown(set, FIELDS, "predicate");
-    const checked = checkSet(`anyOf[${index}].`, set, request.pane, limits);
+    const checked = checkSet(`anyOf[${index}].`, set, door);
     if (checked === undefined) throw invalid(`anyOf[${index}] has no predicate`);
     return checked;
   });
@@ -66,18 +68,13 @@ export function checkRequest(request: WaitRequest, limits: WaitLimits): CheckedR
   };
 }
 
-function checkSet(
-  prefix: string,
-  set: WaitPredicates,
-  pane: WaitPane | undefined,
-  limits: WaitLimits,
-): CheckedSet | undefined {
+function checkSet(prefix: string, set: WaitPredicates, door: Door): CheckedSet | undefined {
   const predicates: CheckedPredicate[] = [];
   // A thousand waits may begin in a turn: no closure and no array for each row.
   for (const row of ROWS) {
     const value: unknown = set[row.field as keyof WaitPredicates];
     if (value === undefined) continue;
-    const checked = row.check(value, { limits, pane });
+    const checked = row.check(value, door);
     if (checked !== undefined) predicates.push({ row, checked });
   }
   return predicates.length === 0 ? undefined : { prefix, predicates };

@@ -3,6 +3,7 @@
  * types, OpenAPI and the client's typings come. Objects are strict: a misspelt field is an error, not a surprise.
  */
 import * as v from "valibot";
+import { wellFormedText } from "../text/wellFormed.ts";
 import { told } from "./told.ts";
 
 /** Bounds of the contract. */
@@ -17,12 +18,6 @@ export const NATIVE_DEFAULT_TIMEOUT_MS = 30_000;
 export const NATIVE_MAX_SIZE = 1_000;
 export const NATIVE_MAX_LINES = 5_000;
 
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
-export const wellFormedText = v.pipe(
-  v.string(),
-  v.check((value) => !LONE_SURROGATE.test(value), "text must be well-formed Unicode: it has half of a surrogate pair"),
-);
 const text = wellFormedText;
 const base64 = v.pipe(v.string(), v.base64("base64 must be standard base64 with padding"));
 const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));

@@ -1,8 +1,6 @@
 /** Text in the output, and on the screen where the request asks for that. Latches. */
-import { LiteralWatch } from "../literal/literalWatch.ts";
 import type { FoundText } from "../text/patternWatch.ts";
-import { RegexWatch } from "../regex/regexMatcher.ts";
-import { type CheckedPattern, checkPattern, patternSchema, regexesOf } from "../waitPattern.ts";
+import { type CheckedPattern, patternSchema, regexesOf } from "../waitPattern.ts";
 import { predicate } from "./predicate.ts";
 
 export const pattern = predicate({
@@ -32,23 +30,12 @@ export const pattern = predicate({
       ...(regex === undefined ? [] : [{ regex, ...(given.flag("ignore-case") ? { ignoreCase: true } : {}) }]),
     ];
   },
-  check: (value, { limits }) => checkPattern(value, limits),
+  check: (value, door) => door.checkPattern(value),
   regexes: regexesOf,
   arm: (checked: CheckedPattern, context) => {
     const armed: { found: FoundText | undefined } = { found: undefined };
-    const take = (found: FoundText): void => void (armed.found ??= found);
-    const { limits, moment } = context;
-    const owner = context.owner(take);
-    const onScreen = { isFound: () => armed.found !== undefined, found: (found: FoundText) => owner.found(found) };
-    if (checked.kind === "literal") {
-      const watch = new LiteralWatch(owner, checked.bytes, moment.start, limits.maxMatchBytes);
-      context.readText({ kind: "literal", watch });
-      context.readScreen({ literal: checked.bytes, regex: undefined, ...onScreen });
-    } else {
-      const regex = context.compiled(checked.analysis);
-      context.readText({ kind: "regex", watch: new RegexWatch(owner, moment.start), regex });
-      context.readScreen({ literal: undefined, regex, ...onScreen });
-    }
+    const owner = context.owner((found) => void (armed.found ??= found));
+    context.readPattern(checked, owner, () => armed.found !== undefined);
     return armed;
   },
   dueMs: ({ found }, { nowMs }) => (found === undefined ? undefined : nowMs),

@@ -3,21 +3,19 @@
  * the native API with its OpenAPI description, the flags of the command line, and what results and timeouts say.
  *
  * A predicate is stateless. What it knows within one wait is what `arm` returns; it changes that as it learns something and
- * then calls `context.changed()`.
+ * then calls `context.changed()`. Its file imports types and schemas only: the command line loads all of them for the flags.
  */
 import type * as v from "valibot";
 import type { AppError } from "../../../protocol/errors.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
+import type { MarkHandlers } from "../../panes/vt/streamMarks.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { Scheduler } from "../../time/scheduler.ts";
-import type { CompiledRegex } from "../regex/compiledRegex.ts";
 import type { FoundText, WatchOwner } from "../text/patternWatch.ts";
 import type { RegexAnalysis } from "../regex/regexAnalysis.ts";
-import type { RegexEngine } from "../regex/regexEngine.ts";
-import type { ScreenPattern } from "../screen/screenWatch.ts";
-import type { TextWatch } from "../text/textStream.ts";
 import type { WaitLimits } from "../waitLimits.ts";
 import type { WaitPane } from "../waitPane.ts";
+import type { CheckedPattern, WaitPattern } from "../waitPattern.ts";
 
 /** What a predicate must know of its target. */
 export interface TargetState {
@@ -98,6 +96,8 @@ export interface GivenFlags {
 
 export interface Door {
   readonly limits: WaitLimits;
+  /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
+  checkPattern(pattern: WaitPattern): CheckedPattern;
   /** Undefined for a source that is no pane's. */
   readonly pane: WaitPane | undefined;
 }
@@ -115,17 +115,22 @@ export interface ArmContext {
   readonly source: OutputSource;
   readonly limits: WaitLimits;
   readonly scheduler: Scheduler;
-  readonly engine: RegexEngine;
   readonly moment: ArmMoment;
   readonly pane: WaitPane | undefined;
   readonly clock: Clock;
   /** Whether this predicate must hold together with ours. */
   isWith(name: string): boolean;
-  compiled(analysis: RegexAnalysis): CompiledRegex;
-  /** Looks at the plain text of the output, the echo of what is typed left out. */
-  readText(watch: TextWatch): void;
-  /** Looks at the screen as well, if the request asks for that. */
-  readScreen(pattern: ScreenPattern): void;
+  /**
+   * Looks for it in the plain text of the output, the echo of what is typed left out, and on the screen if the request asks
+   * for that, until it is found.
+   */
+  readPattern(pattern: CheckedPattern, owner: WatchOwner, isFound: () => boolean): void;
+  /** Looks for a prompt at the end of the output. */
+  readPrompt(owner: WatchOwner): void;
+  /** Looks for it in a text; calls back with what matched, in this turn or once RE2 has judged. */
+  search(pattern: CheckedPattern, text: string, found: (match: string) => void): void;
+  /** Reads what is retained from the wait's start on, then hears what comes, until the wait is over. */
+  hear(handlers: MarkHandlers, owner: WatchOwner): void;
   /** Whom a watch tells; `take` keeps what was found. */
   owner(take: (found: FoundText) => void): WatchOwner;
   /** Something that `dueMs` depends on is another now. */

@@ -8,7 +8,6 @@
  */
 import * as v from "valibot";
 import type { FoundText } from "../text/patternWatch.ts";
-import { PromptWatch } from "../text/promptWatch.ts";
 import { predicate } from "./predicate.ts";
 
 export const prompt = predicate({
@@ -25,11 +24,7 @@ export const prompt = predicate({
   check: (isAsked) => (isAsked ? isAsked : undefined),
   arm: (_checked, context) => {
     const armed: { found: FoundText | undefined } = { found: undefined };
-    const { moment, limits } = context;
-    const owner = context.owner((found) => void (armed.found ??= found));
-    // The prompt that counts is the one at the end of the output: it never looks back.
-    const watch = new PromptWatch(owner, moment.head, moment.isForSend, limits.maxMatchBytes);
-    context.readText({ kind: "prompt", watch });
+    context.readPrompt(context.owner((found) => void (armed.found ??= found)));
     return armed;
   },
   dueMs: ({ found }, { nowMs }) => (found === undefined ? undefined : nowMs),

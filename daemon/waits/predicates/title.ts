@@ -4,11 +4,10 @@
  * is typed, only titles set after it count. Latches.
  */
 import { AppError } from "../../../protocol/errors.ts";
-import { trackerOf } from "../../panes/vt/vtTracker.ts";
 import type { FoundText } from "../text/patternWatch.ts";
 import type { WaitPane } from "../waitPane.ts";
-import { type CheckedPattern, checkPattern, patternSchema, regexesOf } from "../waitPattern.ts";
-import { type ArmContext, predicate } from "./predicate.ts";
+import { type CheckedPattern, patternSchema, regexesOf } from "../waitPattern.ts";
+import { predicate } from "./predicate.ts";
 
 /** As tmux had it before anything was typed. */
 interface KnownTitle extends Partial<Disposable> {
@@ -24,26 +23,25 @@ export const title = predicate({
     const regex = given.text("title");
     return regex === undefined ? [] : [{ regex }];
   },
-  check: (value, { limits, pane }) => {
-    requirePane(pane);
-    return checkPattern(value, limits);
+  check: (value, door) => {
+    requirePane(door.pane);
+    return door.checkPattern(value);
   },
   regexes: regexesOf,
   prepare: async (_checked, { server, id }): Promise<KnownTitle> => ({ title: (await server.describePane(id)).title }),
   arm: (checked: CheckedPattern, context, prepared: KnownTitle | undefined) => {
     const armed: { found: FoundText | undefined } = { found: undefined };
     const owner = context.owner((found) => void (armed.found ??= found));
-    const search = searchOf(checked, context);
     const look = (shown: string, found: (text: string) => FoundText): void => {
-      if (armed.found === undefined) search(shown, (text) => owner.found(found(text)));
+      if (armed.found === undefined) context.search(checked, shown, (text) => owner.found(found(text)));
     };
-    context.onEnd(
-      trackerOf(context.source).follow({
+    context.hear(
+      {
         mark: (mark, from, to) => {
           if (mark.kind === "title") look(mark.title, (text) => ({ text, from, to }));
         },
-        gap: (gap) => owner.missed(gap),
-      }),
+      },
+      owner,
     );
     const told = (shown: string): void => look(shown, (text) => ({ text }));
     // tmux may tell only now of what was set before.
@@ -65,25 +63,6 @@ export const title = predicate({
   progress: ({ found }) => found !== undefined,
   found: ({ found }) => found,
 });
-
-/** Calls back with what matched, in this turn or once RE2 has judged. */
-function searchOf(
-  checked: CheckedPattern,
-  context: ArmContext,
-): (text: string, found: (match: string) => void) => void {
-  if (checked.kind === "literal") {
-    const wanted = checked.bytes.toString("utf8");
-    return (text, found) => {
-      if (text.includes(wanted)) found(wanted);
-    };
-  }
-  const regex = context.compiled(checked.analysis);
-  return (text, found) =>
-    context.engine.run(regex, Buffer.from(text, "utf8"), 0, (outcome) => {
-      if (outcome.kind === "match") found(outcome.text);
-      else if (outcome.kind === "failed") context.fail(outcome.error);
-    });
-}
 
 function requirePane(pane: WaitPane | undefined): WaitPane {
   if (pane === undefined) throw new AppError("INVALID_ARGUMENT", "only a pane has a title");
