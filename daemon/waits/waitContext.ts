@@ -84,16 +84,15 @@ export class WaitContext implements ArmContext {
   readPattern(pattern: CheckedPattern, owner: WatchOwner, isFound: () => boolean): void {
     const { watches } = this.#wait;
     const { start } = this.moment;
-    const onScreen = { isFound, found: (match: FoundText) => owner.found(match) };
-    if (pattern.kind === "literal") {
-      const watch = new LiteralWatch(owner, pattern.bytes, start, this.limits.maxMatchBytes);
-      watches.add({ kind: "literal", watch });
-      this.#patterns.push({ literal: pattern.bytes, regex: undefined, ...onScreen });
-    } else {
-      const regex = this.#compiled(pattern.analysis);
+    const literal = pattern.kind === "literal" ? pattern.bytes : undefined;
+    const regex = pattern.kind === "regex" ? this.#compiled(pattern.analysis) : undefined;
+    if (literal !== undefined) {
+      watches.add({ kind: "literal", watch: new LiteralWatch(owner, literal, start, this.limits.maxMatchBytes) });
+    } else if (regex !== undefined) {
       watches.add({ kind: "regex", watch: new RegexWatch(owner, start), regex });
-      this.#patterns.push({ literal: undefined, regex, ...onScreen });
     }
+    if (this.#ready.request.screen === undefined) return;
+    this.#patterns.push({ literal, regex, isFound, found: (match) => owner.found(match) });
   }
 
   readPrompt(owner: WatchOwner): void {
