@@ -1,13 +1,47 @@
 /**
- * `tmux -CC` on a pty: the kernel tells tmux when we die (docs/tmuxFacts.md 3). The only file that imports node-pty.
+ * `tmux -CC` on a pty: the kernel tells tmux when we die (docs/tmuxFacts.md 3). The only file that imports node-pty, and
+ * it does so when a pty is first asked for: a machine on which that native module did not install has pipes instead.
  */
 import { writeSync } from "node:fs";
-import { type IPty, spawn as spawnPty } from "@homebridge/node-pty-prebuilt-multiarch";
+import { createRequire } from "node:module";
+import type { IPty, spawn } from "@homebridge/node-pty-prebuilt-multiarch";
 import { BusyPoll } from "../time/busyPoll.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
 import { PtyWriter } from "./ptyWriter.ts";
 import { countSpawn } from "./spawnCount.ts";
 import { commandLine, type OpenTransport } from "./transport.ts";
+
+/** What a person installs anew when it is missing. */
+export const PTY_PACKAGE = "@homebridge/node-pty-prebuilt-multiarch";
+
+const require = createRequire(import.meta.url);
+
+interface PtyModule {
+  readonly spawn: typeof spawn;
+}
+
+let loaded: PtyModule | Error | undefined;
+
+function ptyModule(): PtyModule | Error {
+  if (loaded !== undefined) return loaded;
+  // It prints why it cannot be loaded; `doctor` and the log say that in their own words.
+  const print = console.error;
+  console.error = () => undefined;
+  try {
+    loaded = require("@homebridge/node-pty-prebuilt-multiarch") as PtyModule;
+  } catch (error) {
+    loaded = error instanceof Error ? error : new Error(String(error));
+  } finally {
+    console.error = print;
+  }
+  return loaded;
+}
+
+/** Why there are no ptys here; undefined when there are. */
+export function ptyProblem(): string | undefined {
+  const found = ptyModule();
+  return found instanceof Error ? (found.message.split("\n")[0] ?? "") : undefined;
+}
 
 /** What the pty module has besides its typings. */
 interface PtyInternals {
@@ -34,6 +68,9 @@ function writeWhatFits(pty: IPty, bytes: Uint8Array): number {
 export const ptyTransport =
   (clock: Clock): OpenTransport =>
   (options) => {
+    const found = ptyModule();
+    if (found instanceof Error) throw found;
+    const { spawn: spawnPty } = found;
     const { file, args } = commandLine(options, "-CC");
     const pty = spawnPty(file, args, {
       // null gives Buffers; the typings know strings only.

@@ -1,9 +1,10 @@
 /**
- * Control clients of ours whose daemon has gone. The kernel ends them, unless somebody else has their terminal as well
- * (docs/tmuxFacts.md 38) or they ignore it (3a), and a daemon that starts must not take them for another daemon. A client
- * is ours by how it was started, and an orphan when nobody who may have started it reads its terminal: what cannot be seen
- * is left alone. It is ended by its process, and by SIGKILL: one that leaves in an orderly way makes a terminal blocking
- * that the server reads from (client.c), and one that tmux has told to leave may never do so.
+ * Control clients of ours whose daemon has gone. The kernel ends them, unless they are on pipes (docs/tmuxFacts.md 3),
+ * somebody else has their terminal as well (38) or they ignore it (3a), and a daemon that starts must not take them for
+ * another daemon. A client is ours by how it was started. It is an orphan when nobody who may have started it reads its
+ * terminal, or, without a terminal, when the daemon that its flags name is not above it: what cannot be seen is left alone.
+ * It is ended by its process, and by SIGKILL: one that leaves in an orderly way makes a terminal blocking that the server
+ * reads from (client.c), and one that tmux has told to leave may never do so.
  */
 import { listClients } from "../../protocol/command/build.ts";
 import { lines } from "../../protocol/command/formats.ts";
@@ -16,10 +17,16 @@ const CLIENTS_FORMAT = "#{client_pid} #{client_control_mode} #{session_id} #{cli
 /** A client, its guard (`launcher.ts`), the daemon. */
 const MAX_GENERATIONS = 2;
 
+/** What each of our clients that stay is attached with. tmux passes over a flag that it does not know, but `ps` shows it. */
+export const ourFlags = (pauseAfterSec: number): string =>
+  `ignore-size,pause-after=${pauseAfterSec},daemon=${process.pid}`;
+
+const OUR_FLAGS = /^ignore-size,pause-after=\d+(?:,daemon=(\d{1,9}))?/;
+
 export interface OurClient {
   readonly pid: number;
   readonly session: SessionId;
-  /** The daemon that reads its terminal. */
+  /** The daemon that reads what it prints. */
   readonly daemon: number | "none" | "unknown";
 }
 
@@ -35,8 +42,14 @@ export async function ourClients(connection: ControlConnection, host: Host): Pro
   const processes = await host.processes.look();
   const found: OurClient[] = [];
   for (const { pid, session, tty } of rows) {
-    if (!(await isOurs(host, processes, pid, tty))) continue;
-    found.push({ pid, session, daemon: await readerOf(host, processes, pid, tty) });
+    const words = (await processes.words(pid)) ?? [];
+    const flags = words.map((word) => OUR_FLAGS.exec(word)).find((match) => match !== null);
+    if (flags === undefined) continue;
+    const isOnTerminal = words.includes("-CC") && host.terminals.isInputOf(tty, pid) === true;
+    const isOnPipes = words.includes("-C") && tty === "";
+    const daemon = Number(flags?.[1]);
+    if (isOnTerminal) found.push({ pid, session, daemon: await readerOf(host, processes, pid, tty) });
+    else if (isOnPipes && daemon > 0) found.push({ pid, session, daemon: await starterOf(processes, pid, daemon) });
   }
   return found;
 }
@@ -49,16 +62,6 @@ export const endClient = ({ pid }: OurClient, { processes }: Host): void => void
 /** @throws AppError CONNECTION_LOST */
 export async function endOrphans(connection: ControlConnection, host: Host): Promise<void> {
   for (const client of await ourClients(connection, host)) if (isOrphan(client)) endClient(client, host);
-}
-
-/** On this terminal, in control mode, with the flags that only we attach with. */
-async function isOurs(host: Host, processes: HostProcesses, pid: number, tty: string): Promise<boolean> {
-  const words = (await processes.words(pid)) ?? [];
-  return (
-    host.terminals.isInputOf(tty, pid) === true &&
-    words.includes("-CC") &&
-    words.some((word) => /^ignore-size,pause-after=\d+/.test(word))
-  );
 }
 
 async function readerOf(
@@ -74,6 +77,18 @@ async function readerOf(
     const holds = terminals.isHeldBy(tty, parent);
     if (holds === true) return parent;
     if (holds === undefined && (await mayBeDaemon(processes, parent))) return "unknown";
+    pid = parent;
+  }
+  return "none";
+}
+
+/** A process that has lost its parent gets another one, which is no daemon of ours. */
+async function starterOf(processes: HostProcesses, client: number, daemon: number): Promise<OurClient["daemon"]> {
+  let pid = client;
+  for (let generation = 0; generation < MAX_GENERATIONS; generation += 1) {
+    const parent = (await processes.stat(pid))?.parent;
+    if (parent === undefined) return "unknown";
+    if (parent === daemon) return daemon;
     pid = parent;
   }
   return "none";

@@ -27,6 +27,8 @@ const NAMES_SYSTEM_FILES = [
   // a thread of our own process, wherever tmux is
   "daemon/waits/regex/regexWorker.ts",
   "daemon/waits/regex/threadCpu.ts",
+  // tells a person what the system does not have
+  "adapters/bin/commands/doctorSystem.ts",
   // who is at the other end of a connection to a listener of ours, wherever tmux is
   "adapters/http/peerTable.ts",
   // an example in the API's description

@@ -1,15 +1,20 @@
 /** Every check of `tmuxwire doctor`: the machine, the configuration, then each adapter's own. */
+import { localHost } from "../../../daemon/host/localHost.ts";
+import { ptyProblem } from "../../../daemon/host/ptyTransport.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import { ADAPTERS } from "../../adapters.ts";
 import { type Check, fail, type Finding, findingOf, ok } from "../../serving/findings.ts";
 import type { Config } from "../cli/configuration.ts";
-import { descriptorCheck, nodeCheck, sessionCheck, tmuxCheck } from "./doctorSystem.ts";
+import { descriptorCheck, hostCheck, nodeCheck, ptyCheck, sessionCheck, tmuxCheck } from "./doctorSystem.ts";
 import type { Io } from "../cli/cliIo.ts";
 
 export async function examine(io: Io, readConfig: () => Config): Promise<Finding[]> {
+  const host = localHost(io.platform);
   const system = await findingsOf([
     { name: "node", look: nodeCheck },
     { name: "tmux", look: () => tmuxCheck(io) },
+    { name: "host", look: () => hostCheck(host.name, host.processes.tellsNow) },
+    { name: "terminal module", look: () => ptyCheck(ptyProblem()) },
     { name: "descriptors", look: descriptorCheck },
     { name: "user session", look: () => sessionCheck(io) },
   ]);

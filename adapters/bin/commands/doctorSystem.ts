@@ -3,7 +3,9 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { probeTmuxVersion } from "../../../daemon/connection/tmuxVersion.ts";
 import { descriptorLimit } from "../../../daemon/host/descriptorLimit.ts";
+import type { HostName } from "../../../daemon/host/host.ts";
 import { localHost } from "../../../daemon/host/localHost.ts";
+import { PTY_PACKAGE } from "../../../daemon/host/ptyTransport.ts";
 import { paneEnvironment } from "../../../daemon/ops/environment.ts";
 import { fail, type Finding, ok, warn } from "../../serving/findings.ts";
 import { ENOUGH_DESCRIPTORS, requireDescriptors } from "../cli/descriptors.ts";
@@ -25,6 +27,39 @@ export function descriptorCheck(): Finding {
   requireDescriptors(limit);
   if (limit >= ENOUGH_DESCRIPTORS) return ok("descriptors", `up to ${limit} open files`);
   return warn("descriptors", `at most ${limit} open files`, `raise the limit: ulimit -n ${ENOUGH_DESCRIPTORS}`);
+}
+
+const MORE = "docs/platforms.md says what that means";
+
+/** What the daemon cannot know here; it works all the same. */
+const UNTOLD: Readonly<Record<HostName, string | undefined>> = {
+  linux: undefined,
+  darwin:
+    "macOS tells of processes only by `ps`, which is run once for each delivery to a program, and not who listens on a " +
+    `socket or when a terminal goes; ${MORE}`,
+  unknown: `this system is not known: nothing is asked about processes, sockets and terminals but of tmux; ${MORE}`,
+};
+
+/** @param isTold whether the host tells of processes */
+export function hostCheck(name: HostName, isTold: boolean): Finding {
+  const untold = UNTOLD[name];
+  if (untold !== undefined) return ok("host", untold);
+  if (isTold) return ok("host", "Linux tells of processes, sockets and terminals");
+  return warn(
+    "host",
+    `there is no /proc: nothing is known of processes and sockets; ${MORE}`,
+    "mount it: mount -t proc proc /proc",
+  );
+}
+
+/** @param problem why there are no terminals of our own */
+export function ptyCheck(problem: string | undefined): Finding {
+  if (problem === undefined) return ok("terminal module", "tmux clients run on terminals, and go with the daemon");
+  return warn(
+    "terminal module",
+    `it did not install (${problem}): tmux clients run on pipes, and one that a killed daemon leaves stays until the next start`,
+    `run: npm rebuild ${PTY_PACKAGE} (it needs a C++ compiler and Python)`,
+  );
 }
 
 /** A user's systemd answers on a socket in the runtime directory. */

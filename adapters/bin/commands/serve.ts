@@ -11,6 +11,7 @@ import type { Log } from "../../../daemon/ops/log.ts";
 import { runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
 import { createReadiness, type ReadinessEngine } from "../../../daemon/readiness/engine.ts";
 import { useProfiles } from "../../../daemon/readiness/profiles.ts";
+import { ptyProblem } from "../../../daemon/host/ptyTransport.ts";
 import { readUserProfiles } from "../../../daemon/readiness/userProfiles.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { WaitManager } from "../../../daemon/waits/waitManager.ts";
@@ -59,6 +60,8 @@ interface Failure {
 export async function startDaemon(options: ServeOptions): Promise<Daemon> {
   const { config, only, env, log, print } = options;
   const open = new OpenParts(log);
+  const problem = ptyProblem();
+  if (problem !== undefined) log.warn("host.pty.missing", { problem });
   let stopping: Promise<void> | undefined;
   try {
     const onListenerError = (error: unknown): void => log.error("wait.listener.failed", { error });

@@ -10,6 +10,7 @@ import type { Host } from "../../host/host.ts";
 import type { OpenTransport, TransportOptions } from "../../host/transport.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { GuestTmux } from "./guestTmux.ts";
+import { ourFlags } from "./orphanedClients.ts";
 import { decodePresence, PRESENCE_ARGUMENTS, type Presence } from "./guestPresence.ts";
 
 export interface GuestSpawn {
@@ -38,7 +39,7 @@ export const guestSpawn = (
 
 /** `-E`: nothing of our environment reaches the user's session. `ignore-size`: no window is resized (docs/tmuxFacts.md 31). */
 export const attachCommand = (session: SessionId, ...flags: string[]): readonly string[] => {
-  const all = ["ignore-size", `pause-after=${PAUSE_AFTER_SEC}`, ...flags].join(",");
+  const all = [ourFlags(PAUSE_AFTER_SEC), ...flags].join(",");
   return ["attach-sessio", "-E", "-t", session, "-f", all];
 };
 

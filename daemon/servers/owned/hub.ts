@@ -7,6 +7,7 @@
 import { OFF_BY_OTHERS, setHook, setSessionHook } from "../../../protocol/command/build.ts";
 import { STRAY_OPTION } from "../../../protocol/command/formats.ts";
 import type { PaneId, SessionId } from "../../../protocol/ids.ts";
+import { ourFlags } from "../orphanedClients.ts";
 
 /** No client can name a session so: names begin with a letter or a digit in every contract, and adapters refuse it. */
 export const HUB_PREFIX = "__tmuxwire-";
@@ -42,7 +43,7 @@ export function attachArguments(
   pauseAfterSec: number,
   serverOptions: Readonly<Record<string, string>>,
 ): readonly string[] {
-  const flags = `ignore-size,pause-after=${pauseAfterSec}`;
+  const flags = ourFlags(pauseAfterSec);
   const attach = ["new-sessio", "-s", hubName, "-x", "80", "-y", "24", "-f", flags, ...EVENT_PANE_COMMAND];
   const leave = ["set-hoo", "-t", `=${hubName}:`, "client-detached", leaveCommand(`=${hubName}`)];
   // `-q`: an option that only later versions have is no error.

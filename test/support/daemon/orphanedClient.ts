@@ -10,6 +10,24 @@ export interface OrphanedClient extends Disposable {
   readonly pid: number;
 }
 
+/** The same on pipes, which somebody else holds as well. @param args what tmux is run with after `-C`. */
+export async function orphanedPipeClient(args: readonly string[]): Promise<OrphanedClient> {
+  const body = `
+    const { spawn } = require("node:child_process");
+    const holder = spawn("sleep", ["1000"], { stdio: ["ignore", "pipe", "ignore"], detached: true });
+    const env = { PATH: process.env.PATH, TERM: "xterm-256color" };
+    // Its input never ends, and its output goes nowhere: the daemon has been killed, and tmux has not noticed.
+    const client = spawn("tmux", ["-C", ...${JSON.stringify(args)}], { stdio: [holder.stdout, "ignore", "inherit"], env, cwd: "/", detached: true });
+    console.log(JSON.stringify({ pid: client.pid, holder: holder.pid }));
+    setInterval(() => undefined, 1000);`;
+  const starter = spawn(process.execPath, ["-e", body], { stdio: ["ignore", "pipe", "inherit"] });
+  const [told] = (await once(starter.stdout, "data")) as [Buffer];
+  const { pid, holder } = JSON.parse(told.toString("utf8")) as { pid: number; holder: number };
+  starter.kill("SIGKILL");
+  await once(starter, "exit");
+  return { pid, [Symbol.dispose]: () => void process.kill(holder, "SIGKILL") };
+}
+
 /** @param args what tmux is run with after `-CC`. */
 export async function orphanedClient(args: readonly string[]): Promise<OrphanedClient> {
   const body = `
