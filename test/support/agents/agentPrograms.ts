@@ -32,6 +32,7 @@ import type { PaneId } from "../../../protocol/ids.ts";
 import { guestFixture, paneOf, userClient, type UserClient, userSession } from "../tmux/guestFixture.ts";
 import { ownedFixture, type PrivateSocket } from "../tmux/ownedFixture.ts";
 import { Waiters } from "../clock/waiters.ts";
+import type { Host } from "../../../daemon/host/host.ts";
 
 export const AGENT_NAMES = [
   "inkPrompt",
@@ -172,6 +173,8 @@ export interface GuestAgent extends AgentProgram {
 }
 
 export interface AgentStart {
+  /** What the guest knows of the machine; default: everything. */
+  readonly host?: Host;
   readonly options?: Readonly<Record<string, string | number>>;
   readonly cols?: number;
   readonly rows?: number;
@@ -181,10 +184,13 @@ export interface AgentStart {
 export async function guestAgent(program: AgentName, start: AgentStart = {}): Promise<GuestAgent> {
   const { cols = 100, rows = 30 } = start;
   let channel: AgentChannel | undefined;
-  const fixture = await guestFixture(async (socket) => {
-    channel = await AgentChannel.open(socket.directory);
-    userSession(socket, "agent", channel.argv(program, start.options));
-  });
+  const fixture = await guestFixture(
+    async (socket) => {
+      channel = await AgentChannel.open(socket.directory);
+      userSession(socket, "agent", channel.argv(program, start.options));
+    },
+    start.host === undefined ? {} : { host: start.host },
+  );
   if (channel === undefined) throw new Error("no channel");
   const { server, socket } = fixture;
   // One row is tmux's status line.
