@@ -2,7 +2,7 @@
  * Control clients of ours whose daemon has gone. The kernel ends them, unless they are on pipes (docs/tmuxFacts.md 3),
  * somebody else has their terminal as well (38) or they ignore it (3a), and a daemon that starts must not take them for
  * another daemon. A client is ours by how it was started. It is an orphan when nobody who may have started it reads its
- * terminal, or, without a terminal, when the daemon that its flags name is not above it: what cannot be seen is left alone.
+ * terminal, or, without a terminal or where the host tells nothing of terminals, when the daemon that its flags name is not above it: what cannot be seen is left alone.
  * It is ended by its process, and by SIGKILL: one that leaves in an orderly way makes a terminal blocking that the server
  * reads from (client.c), and one that tmux has told to leave may never do so.
  */
@@ -30,7 +30,7 @@ export interface OurClient {
   readonly daemon: number | "none" | "unknown";
 }
 
-/** Those that any daemon of ours has on this server, as far as can be seen. @throws AppError CONNECTION_LOST */
+/** Those that any daemon of ours has on this server, as far as can be seen; where nothing can, all control clients. @throws AppError CONNECTION_LOST */
 export async function ourClients(connection: ControlConnection, host: Host): Promise<readonly OurClient[]> {
   const { body } = await connection.command(listClients(CLIENTS_FORMAT));
   const rows = lines(body).flatMap((line) => {
@@ -40,15 +40,18 @@ export async function ourClients(connection: ControlConnection, host: Host): Pro
   });
   if (rows.length === 0) return [];
   const processes = await host.processes.look();
+  // All that is known of them: what they are attached to.
+  if (!(await processes.isThere())) return rows.map(({ pid, session }) => ({ pid, session, daemon: "unknown" }));
   const found: OurClient[] = [];
   for (const { pid, session, tty } of rows) {
     const words = (await processes.words(pid)) ?? [];
     const flags = words.map((word) => OUR_FLAGS.exec(word)).find((match) => match !== null);
     if (flags === undefined) continue;
-    const isOnTerminal = words.includes("-CC") && host.terminals.isInputOf(tty, pid) === true;
-    const isOnPipes = words.includes("-C") && tty === "";
-    const daemon = Number(flags?.[1]);
-    if (isOnTerminal) found.push({ pid, session, daemon: await readerOf(host, processes, pid, tty) });
+    const isInput = words.includes("-CC") ? host.terminals.isInputOf(tty, pid) : false;
+    // Or of terminals nothing is told.
+    const isOnPipes = isInput === undefined || (words.includes("-C") && tty === "");
+    const daemon = Number(flags[1]);
+    if (isInput === true) found.push({ pid, session, daemon: await readerOf(host, processes, pid, tty) });
     else if (isOnPipes && daemon > 0) found.push({ pid, session, daemon: await starterOf(processes, pid, daemon) });
   }
   return found;

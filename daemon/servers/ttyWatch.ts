@@ -2,7 +2,7 @@
  * What tmux tells no control client of a guest: that a pane's program has ended while the pane stays (`remain-on-exit`), that one
  * was started anew, that a pane of a session we are not attached to came or went. Each of these makes or removes a
  * terminal, which some hosts tell. An event is only ever a reason to look, and bursts are looked at together. Where the host
- * does not tell, tmux's own notifications and the heartbeat have to do.
+ * does not tell (`isTold`), tmux is asked with every heartbeat.
  */
 import { TTY_LOOK_INTERVAL_MS } from "../../protocol/limits.ts";
 import type { Closable, HostTerminals } from "../host/host.ts";
@@ -28,6 +28,11 @@ export class TtyWatch {
     this.#watcher = options.terminals.watch((what) => {
       if (what === "gone" || options.onlyGone !== true) this.changed();
     });
+  }
+
+  /** Whether the host tells. */
+  get isTold(): boolean {
+    return this.#watcher !== undefined;
   }
 
   /** The first change is looked at now, those right after it together. */

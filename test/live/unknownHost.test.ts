@@ -3,12 +3,14 @@ import { describe, expect, test } from "vitest";
 import type { Host } from "../../daemon/host/host.ts";
 import { spawnsTotal } from "../../daemon/host/spawnCount.ts";
 import { runCommand } from "../../daemon/panes/runCommand.ts";
+import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { guestAgent } from "../support/agentPrograms.ts";
 import { engines, untilState } from "../support/agentsEngines.ts";
 import { dashboardFixture } from "../support/dashboardFixture.ts";
 import { AGENT, atWork } from "../support/dashboardTurns.ts";
 import { eventually } from "../support/eventually.ts";
+import { attached, guestFixture, paneOf, userSession } from "../support/guestFixture.ts";
 import { fakePs, type FakePs, HOSTS, macos } from "../support/hosts.ts";
 import { breakConnection, ownedFixture } from "../support/ownedFixture.ts";
 
@@ -44,11 +46,32 @@ describe.each(KINDS)("%s", (_, make) => {
     );
     // Nothing of this was worth a process.
     expect([spawnsTotal(), ps?.counts.started]).toEqual(startedBefore);
+    // Another daemon is told who is there, as far as anybody can tell.
+    const env = { PATH: process.env["PATH"] ?? "" };
+    const [client] = attached(socket);
+    const who = ps === undefined ? `its tmux client is process ${client?.pid}` : `process ${process.pid}`;
+    await expect(
+      startOwnedServer({ host, socketPath: socket.socketPath, env, clock: systemClock }),
+    ).rejects.toMatchObject({ code: "INCONSISTENT_STATE", message: expect.stringContaining(`(${who})`) as string });
     await breakConnection(fixture);
     expect(server.findSession("work")?.activePane).toBe(pane);
     await server.close();
     await using again = await ownedFixture({ host, socketPath: socket.socketPath });
     expect(again.server.findSession("work")?.activePane).toBe(pane);
+  });
+
+  test("the user's server: a program that ends in a pane that stays is told with the next heartbeat", async () => {
+    const { host } = make();
+    const quick = { host, heartbeatMs: 100 };
+    await using fixture = await guestFixture((user) => {
+      userSession(user, "a", ["sh", "-c", "read x; exit 5"]);
+      user.tmux("set-option", "-g", "remain-on-exit", "on");
+    }, quick);
+    const { server, socket } = fixture;
+    const pane = paneOf(server, "a");
+    socket.tmux("send-keys", "-t", pane, "Enter");
+    await eventually(() => server.findPane(pane)?.exit !== undefined);
+    expect(server.findPane(pane)?.exit?.exitCode).toBe(5);
   });
 
   test("a prompt reaches the program, and is seen to be taken", async () => {

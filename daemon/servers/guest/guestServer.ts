@@ -121,7 +121,8 @@ export class GuestServer implements ServerKind {
       onPresence: () => this.#streams.checkPresence(),
       heartbeatMs: options.heartbeatMs,
       onBeat: () => {
-        this.#inventory.beat();
+        if (this.#ttys.isTold) this.#inventory.beat();
+        else this.#lookAgain();
         this.#streams.beat();
       },
       onState: (state) => {
