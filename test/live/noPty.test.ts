@@ -5,11 +5,11 @@
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { beforeAll, afterAll, expect, test } from "vitest";
-import { type CliSandbox, cliSandbox, type Finished, type Running } from "../support/cliSandbox.ts";
-import { eventually } from "../support/eventually.ts";
-import { attached, userSession } from "../support/guestFixture.ts";
-import { privateSocket } from "../support/ownedFixture.ts";
-import { orphanedClient } from "../support/orphanedClient.ts";
+import { type CliSandbox, cliSandbox, type Finished, type Running } from "../support/daemon/cliSandbox.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { attached, userSession } from "../support/tmux/guestFixture.ts";
+import { privateSocket } from "../support/tmux/ownedFixture.ts";
+import { orphanedClient } from "../support/daemon/orphanedClient.ts";
 
 const NO_MODULE = `const Module = require("node:module");
 const load = Module._load;

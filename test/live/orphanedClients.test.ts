@@ -6,7 +6,7 @@ import { ourFlags } from "../../daemon/servers/orphanedClients.ts";
 import { attachArguments } from "../../daemon/servers/owned/hub.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { orphanedClient, orphanedPipeClient } from "../support/daemon/orphanedClient.ts";
-import { HOSTS } from "../support/hosts.ts";
+import { HOSTS } from "../support/tmux/hosts.ts";
 import { attached, guestFixture, userSession } from "../support/tmux/guestFixture.ts";
 import { ownedFixture, type PrivateSocket, privateSocket } from "../support/tmux/ownedFixture.ts";
 

@@ -2,17 +2,17 @@
 import { describe, expect, test } from "vitest";
 import type { Host } from "../../daemon/host/host.ts";
 import { spawnsTotal } from "../../daemon/host/spawnCount.ts";
-import { runCommand } from "../../daemon/panes/runCommand.ts";
-import { startOwnedServer } from "../../daemon/server/ownedServer.ts";
+import { runCommand } from "../../daemon/shell/runCommand.ts";
+import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import { guestAgent } from "../support/agentPrograms.ts";
-import { engines, untilState } from "../support/agentsEngines.ts";
-import { dashboardFixture } from "../support/dashboardFixture.ts";
-import { AGENT, atWork } from "../support/dashboardTurns.ts";
-import { eventually } from "../support/eventually.ts";
-import { attached, guestFixture, paneOf, userSession } from "../support/guestFixture.ts";
-import { fakePs, type FakePs, HOSTS, macos } from "../support/hosts.ts";
-import { breakConnection, ownedFixture } from "../support/ownedFixture.ts";
+import { guestAgent } from "../support/agents/agentPrograms.ts";
+import { engines, untilState } from "../support/agents/agentsEngines.ts";
+import { dashboardFixture } from "../support/daemon/dashboardFixture.ts";
+import { AGENT, atWork } from "../support/daemon/dashboardTurns.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { attached, guestFixture, paneOf, userSession } from "../support/tmux/guestFixture.ts";
+import { fakePs, type FakePs, HOSTS, macos } from "../support/tmux/hosts.ts";
+import { breakConnection, ownedFixture } from "../support/tmux/ownedFixture.ts";
 
 const KINDS: readonly (readonly [name: string, make: () => { readonly host: Host; readonly ps?: FakePs }])[] = [
   ["one that knows nothing", () => ({ host: HOSTS["one that knows nothing"]!() })],

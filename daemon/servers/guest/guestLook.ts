@@ -10,7 +10,7 @@ import type { Host } from "../../host/host.ts";
 import type { OpenTransport, TransportOptions } from "../../host/transport.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { GuestTmux } from "./guestTmux.ts";
-import { ourFlags } from "./orphanedClients.ts";
+import { ourFlags } from "../orphanedClients.ts";
 import { decodePresence, PRESENCE_ARGUMENTS, type Presence } from "./guestPresence.ts";
 
 export interface GuestSpawn {
