@@ -34,7 +34,7 @@ test("nothing but Node, its own parts and the packages that are installed with i
 });
 
 test("what other programs load is one file each; the client takes nothing of Node's, for browsers", () => {
-  const client = asked(join(SHIPPED, "native/client.js"));
+  const client = asked(join(SHIPPED, "client/client.js"));
   const forPi = ["team/piExtension.js", "team/readyHook.js"].flatMap((name) => asked(join(SHIPPED, name)));
   expect(client).toEqual([]);
   expect(forPi).not.toEqual([]);

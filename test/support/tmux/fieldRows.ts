@@ -2,6 +2,7 @@
 import { ownHub } from "./failureScenarios.ts";
 import type { FieldScene } from "./fieldScene.ts";
 import type { PrivateSocket } from "./ownedFixture.ts";
+import { survivesClipboardQuery } from "./tmuxWords.ts";
 
 export interface FieldRow {
   readonly command: string | ((scene: FieldScene) => string);
@@ -87,7 +88,7 @@ export const FIELD_ROWS: readonly FieldRow[] = [
   { command: "tmux refresh-client -C 20x10" },
   { command: "tmux refresh-client -S" },
   { command: "tmux refresh-client -c" },
-  { command: "tmux refresh-client -l" },
+  ...(survivesClipboardQuery() ? [{ command: "tmux refresh-client -l" }] : []),
   { command: "tmux lock-client" },
   { command: "tmux lock-session -t ticking" },
   { command: "tmux lock-server" },

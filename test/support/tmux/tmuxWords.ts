@@ -15,6 +15,13 @@ export function keepsPanes(): boolean {
   return keeps;
 }
 
+/** Whether it survives `refresh-client -l` for a control client; who asks leaves that out otherwise, and it is said why. */
+export function survivesClipboardQuery(): boolean {
+  const survives = (releaseOf(VERSION) ?? Infinity) >= 303;
+  if (!survives) console.log(`tmux ${VERSION} dies of \`refresh-client -l\` for a control client: that is not typed`);
+  return survives;
+}
+
 /** As it writes a session's name; what 3.4 adds to all that it prints is no part of that. */
 export async function asTmuxWrites(name: string): Promise<string> {
   await using socket = privateSocket();
