@@ -7,6 +7,7 @@ import { AppError, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Notification } from "../../protocol/control/notifications.ts";
 import { ControlParser, type ReplyShape } from "../../protocol/control/parser.ts";
+import { faulty } from "./checkup.ts";
 import { CommandQueue, type Reply, type Settle } from "./commandQueue.ts";
 import { createNonce, nonceCommand } from "./framing.ts";
 import { USUAL_TMUX, type TmuxFeatures } from "./tmuxFeatures.ts";
@@ -33,6 +34,9 @@ export interface ControlConnectionOptions {
   /** Once. Every caller has been settled with this error. */
   readonly onClosed: (error: AppError) => void;
 }
+
+/** How tmux refuses commands of such a client (cmd-queue.c). */
+const READ_ONLY = "client is read-only";
 
 export class ControlConnection {
   /** Of the server; known from `introduce` on. */
@@ -67,6 +71,8 @@ export class ControlConnection {
         }
         this.#answers += 1;
         this.#queue.answer(block);
+        // Somebody made us so; the next beat would tell, and until then every command would fail.
+        if (!block.ok && utf8.decode(block.body).trim() === READ_ONLY) this.close(faulty("somebody made it read-only"));
       },
       notification: (notification) => {
         if (notification.kind === "exit") {

@@ -1,8 +1,8 @@
 /** Which process an agent is, while its pane's processes are still being asked for: tmux takes its time under load. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { uptime } from "node:os";
+import { spawn as spawnPty } from "@homebridge/node-pty-prebuilt-multiarch";
 import { expect, test } from "vitest";
+import { localHost } from "../../daemon/host/localHost.ts";
 import { procfs } from "../../daemon/host/procfs.ts";
 import type { ForegroundProcess } from "../../daemon/tmux/processes.ts";
 import type { DashboardEvent } from "../support/daemon/dashboardFixture.ts";
@@ -10,11 +10,11 @@ import { DashboardScene } from "../support/daemon/dashboardScene.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { AppError } from "../../protocol/errors.ts";
 
-/** A program that reads until it is ended. */
+/** A program that reads from a terminal of its own until it is ended. */
 async function program() {
-  const child = spawn("cat", { stdio: ["pipe", "ignore", "ignore"] });
-  await once(child, "spawn");
-  const pid = child.pid!;
+  const pty = spawnPty("cat", [], {});
+  const ended = new Promise<void>((resolve) => pty.onExit(() => resolve()));
+  const { pid } = pty;
   const { start } = (await procfs().stat(pid))!;
   const process: ForegroundProcess = {
     pid,
@@ -26,9 +26,7 @@ async function program() {
     depth: 0,
   };
   const end = async (): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, "exit");
-    child.kill("SIGKILL");
+    pty.kill("SIGKILL");
     await ended;
   };
   return { process, end, [Symbol.asyncDispose]: end };
@@ -38,6 +36,7 @@ async function program() {
 async function endedScene() {
   const before = await program();
   const scene = await DashboardScene.start();
+  Object.assign(scene.server, { processes: localHost().processes });
   let there: Promise<readonly ForegroundProcess[]> = Promise.resolve([before.process]);
   scene.server.foreground = async () => ({ pid: before.process.pid, command: "claude", processes: await there });
   const events = await scene.dashboard.events();
@@ -93,6 +92,7 @@ async function tellsFirst() {
   const before = await program();
   const scene = await DashboardScene.start();
   const { server } = scene;
+  Object.assign(server, { processes: localHost().processes });
   let reader = before.process;
   let isListed = false;
   const findPane = server.findPane.bind(server);

@@ -19,7 +19,9 @@ let waiting = 0;
 const clock: Clock = {
   nowMs: () => systemClock.nowMs(),
   callAt: (atMs, callback) => {
-    if (Math.round(atMs - systemClock.nowMs()) === RECONNECT_WITHIN_MS) waiting += 1;
+    // A loaded machine takes its time between the two.
+    const afterMs = atMs - systemClock.nowMs();
+    if (afterMs <= RECONNECT_WITHIN_MS && afterMs > RECONNECT_WITHIN_MS - 200) waiting += 1;
     return systemClock.callAt(atMs, callback);
   },
 };

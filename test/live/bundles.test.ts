@@ -16,8 +16,9 @@ const asked = (file: string): string[] =>
 const isOurs = (specifier: string): boolean => specifier.startsWith("./");
 
 test("nothing but Node, its own parts and the packages that are installed with it", () => {
-  const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;
+    optionalDependencies: Record<string, string>;
   };
   // ws would use them if they were there.
   const optional = ["bufferutil", "utf-8-validate"];
@@ -29,7 +30,9 @@ test("nothing but Node, its own parts and the packages that are installed with i
     }
   }
   // RE2 is found by its path, and valibot is what the types of the client are made of.
-  const native = Object.keys(dependencies).filter((name) => !["re2-wasm", "valibot"].includes(name));
+  const native = Object.keys({ ...dependencies, ...optionalDependencies }).filter(
+    (name) => !["re2-wasm", "valibot"].includes(name),
+  );
   expect([...packages].sort()).toEqual(native.sort());
 });
 
