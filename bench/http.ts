@@ -27,10 +27,10 @@ const SCREEN_LINES = 20;
 const CAPTURED_LINES = 200;
 const CONCURRENT = 8;
 /** A daemon lives for weeks: its code is compiled by the time anybody asks. That takes some thousand requests. */
-const WARM_UP_REQUESTS = 5_000;
+const WARM_UP_REQUESTS = 10_000;
 /** A screen that does not show the echo within this many captures will not. */
 const MAX_LOOKS = 1_000;
-const WARM_UP_WAITS = 300;
+const WARM_UP_WAITS = 1_000;
 const HOLD_DETECTION_P99_MS = 10;
 const READY = "ready!";
 /** As much as the add-in may ask for, and a screen. */
@@ -120,7 +120,8 @@ async function sendAndCapture(
   );
   const comparison = { bench: "http", figure: `send_and_capture, ${lines} lines`, unit: "ms" };
   const open = (): Promise<Trial> => Promise.resolve(trials.pop()!);
-  await compareTrials(comparison, open, { trials: trials.length, rounds: 2, perRound: 200, warmUp: 20 }, emit);
+  // After a thousand processes it takes a few hundred requests until caches and cores are ours again.
+  await compareTrials(comparison, open, { trials: trials.length, rounds: 2, perRound: 1_000, warmUp: 20 }, emit);
 }
 
 async function operations(ours: Endpoint, theirs: Endpoint, emit: Emit): Promise<void> {

@@ -58,6 +58,8 @@ export interface DashboardApp {
   readonly app: Hono<GuardEnv>;
   /** Ends every stream; call it before the listener's `close`. */
   readonly end: () => void;
+  /** What tmux is still to note of agents has been noted; call it before the connection to tmux is closed. */
+  readonly settled: () => Promise<void>;
   /** Lets go of the panes: that our connection to their server ends is no news of them. */
   readonly leave: () => void;
   /** Lets go of panes and database, once nothing writes any more. Safe to call twice. */
@@ -98,6 +100,7 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
     end: () => {
       for (const end of context.open) end();
     },
+    settled: () => context.panes.marks.settled(),
     leave: () => context.panes.close(),
     close: () => {
       if (isClosed) return;

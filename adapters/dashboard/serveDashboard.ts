@@ -28,7 +28,7 @@ export async function startDashboard(dashboard: DashboardConfig, context: StartC
   // Not waited for: after a crash tmux may be busy for seconds with the clients that it has lost.
   const { server, listed } = await guests.opened(dashboard.tmuxSocketPath, SERVER_NAME);
   const origins = new Set(dashboard.allowedOrigins);
-  const { app, end, leave, close } = createDashboardApp({
+  const { app, end, settled, leave, close } = createDashboardApp({
     server,
     listed,
     readiness,
@@ -49,7 +49,7 @@ export async function startDashboard(dashboard: DashboardConfig, context: StartC
     hosts: new Set([dashboard.host]),
     origins,
   });
-  open.surfaces.push(end);
+  open.surfaces.push(end, settled);
   open.servers.push(leave);
   open.rest.push(close);
   const listener = await listen({

@@ -24,7 +24,7 @@ function wordsOf({ kind, type, expected, input, path, message }: v.BaseIssue<unk
   }
 }
 
-/** The header is for callers whose HTTP client repeats requests by itself; the body's own key goes before it. */
+/** The header is for callers whose HTTP client repeats requests by itself; the body's own key takes precedence. */
 export function keyed<Request extends { readonly idempotencyKey?: string | undefined }>(
   request: Request,
   header: string | undefined,

@@ -148,7 +148,7 @@ async function pressOn(asking: Asking, page: Shown, keys: readonly string[], ind
     if (keys.at(-1) === "Enter") work.progress.enterPresses += 1;
     return;
   }
-  throw new AppError("TIMEOUT", "the pane never held still, so the question was not answered; try again", {
+  throw new AppError("TIMEOUT", "the pane kept changing, so the question was not answered; try again", {
     details: WRITTEN,
   });
 }

@@ -216,7 +216,7 @@ async function clearOnce({ watch, deadlineMs }: Work): Promise<void> {
     requireNoQuestion(watch, look);
     if (await watch.press(profile.keys.clear, look.capture)) return;
   }
-  throw new AppError("TIMEOUT", "the pane never held still, so the clear keys were not pressed; try again");
+  throw new AppError("TIMEOUT", "the pane kept changing, so the clear keys were not pressed; try again");
 }
 
 const turnTimedOut = (pane: PaneId, timeoutMs: number): AppError =>

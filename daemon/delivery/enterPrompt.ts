@@ -123,7 +123,7 @@ async function pressEnter(
     work.progress.enterPresses += 1;
     return { place, atEnter, enterSeq, enterRead };
   }
-  throw new AppError("TIMEOUT", "the text is in the prompt, but the pane never held still, so Enter was not pressed", {
+  throw new AppError("TIMEOUT", "the text is in the prompt, but the pane kept changing, so Enter was not pressed", {
     details: { textWritten: true, enterPresses: 0 },
   });
 }

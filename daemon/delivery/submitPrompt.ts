@@ -181,5 +181,5 @@ export async function pasteAfterLook(
     work.progress.hasWritten = true;
     return look;
   }
-  throw new AppError("TIMEOUT", "the pane never held still, so nothing was typed; try again when less is printed");
+  throw new AppError("TIMEOUT", "the pane kept changing, so nothing was typed; try again when less is printed");
 }

@@ -31,8 +31,6 @@ const QUIET_MS = 100;
 const MORE_THAN_USUAL = 1.25;
 /** Longer pauses than this are not waited for. */
 const MAX_PAUSE_MS = 4_000;
-/** What waited for its pane to be turned on comes within this time of tmux's answer. */
-const COMES_WITHIN_MS = 5;
 
 /** Windows that have been written to after a moment. */
 export interface WrittenWindows {
@@ -55,11 +53,6 @@ interface Heard {
   lastMs: number;
   /** The longest time between two outputs lately. */
   pauseMs: number;
-}
-
-interface Woken {
-  readonly panes: Set<number>;
-  readonly atMs: number;
 }
 
 export interface OutputWatchOptions {
@@ -89,8 +82,8 @@ export class OutputWatch {
   #known: ReadonlySet<WindowId> = new Set();
   #dead: ReadonlySet<PaneId> = new Set();
   #isLooking = false;
-  /** Panes that have been turned on, and have not been heard since. */
-  #woken: Woken | undefined;
+  /** Panes that have just been turned on: what comes from them now had to wait. */
+  readonly #woken = new Set<number>();
 
   constructor(options: OutputWatchOptions) {
     this.#options = options;
@@ -101,7 +94,7 @@ export class OutputWatch {
   /** Another connection begins: what was written before it is none of its concern. */
   begin(): void {
     this.#heard.clear();
-    this.#woken = undefined;
+    this.#woken.clear();
     this.#excusedSec.clear();
     this.#known = new Set(this.#options.windows());
     this.#sinceSec = this.#nowSec();
@@ -117,7 +110,7 @@ export class OutputWatch {
       heard.pauseMs = Math.max(pauseMs, heard.pauseMs - pauseMs / 8);
       heard.lastMs = nowMs;
     }
-    if (this.#woken !== undefined) this.#heardWoken(this.#woken, paneNumber, nowMs);
+    if (this.#woken.delete(paneNumber)) this.#options.onHole([paneIdOf(paneNumber)]);
   }
 
   /** tmux counts the choice of a window as activity in it; a pane that leaves a window may have written before. */
@@ -211,27 +204,28 @@ export class OutputWatch {
     });
   }
 
+  /**
+   * Between two commands that come one after the other tmux has read all its terminals (`server_loop`): what comes after the
+   * answer to the first and before that to the second had to wait.
+   */
   #wake(connection: ControlConnection): void {
     const nowMs = this.#nowUnixMs();
     const quiet = this.#options.mayBeUnread().filter((pane) => this.#isQuiet(paneNumberOf(pane), nowMs));
     if (quiet.length === 0) return;
     connection.sendGroup(turnPanesOn(quiet), (outcome) => {
-      if ("error" in outcome) return;
+      this.#woken.clear();
+      if ("error" in outcome || connection.closed) return;
       const atMs = this.#nowUnixMs();
       // Those that were heard meanwhile were on.
-      const panes = quiet.map(paneNumberOf).filter((number) => this.#isQuiet(number, atMs));
-      this.#woken = { panes: new Set(panes), atMs };
+      const numbers = quiet.map(paneNumberOf).filter((number) => this.#isQuiet(number, atMs));
+      for (const number of numbers) this.#woken.add(number);
+      connection.sendGroup(turnPanesOn(quiet.slice(0, 1)), () => this.#woken.clear());
     });
   }
 
   #isQuiet(paneNumber: number, nowMs: number): boolean {
     const heard = this.#heard.get(paneNumber);
     return heard === undefined || nowMs - heard.lastMs > Math.max(QUIET_MS, heard.pauseMs * MORE_THAN_USUAL);
-  }
-
-  #heardWoken({ panes, atMs }: Woken, paneNumber: number, nowMs: number): void {
-    if (nowMs - atMs > COMES_WITHIN_MS) this.#woken = undefined;
-    else if (panes.delete(paneNumber)) this.#options.onHole([paneIdOf(paneNumber)]);
   }
 
   #looked(nowSec: number): void {

@@ -11,33 +11,54 @@ import type { AgentBook } from "../agents/agentBook.ts";
 
 const MARK = "agent";
 
-interface MarkOptions {
+export interface AgentMarksOptions {
   readonly server: TmuxServer;
   readonly book: AgentBook;
   readonly log: Log;
 }
 
-/** Behind everything else: nobody waits for it, and without it nothing but a lost database is lost. */
-export function markPane({ server, log }: MarkOptions, pane: PaneId, agent: Agent | undefined): void {
-  const value = agent === undefined ? undefined : `${agent.record.id}:${agent.record.sessionUuid}`;
-  server.setPaneMark(pane, MARK, value).catch((error: unknown) => {
-    log.debug("dashboard.pane.unmarked", { pane, code: toAppError(error).code });
-  });
-}
+export class AgentMarks {
+  readonly #options: AgentMarksOptions;
+  readonly #underWay = new Set<Promise<void>>();
 
-/** Gives agents back the panes that carry their mark, unless they have one already. */
-export async function adoptMarkedPanes(
-  { server, book, log }: MarkOptions,
-  adopt: (agent: Agent, pane: PaneId) => void,
-): Promise<void> {
-  try {
-    for (const [pane, value] of await server.paneMarks(MARK)) {
-      const [, id, uuid] = /^(\d{1,15}):([0-9a-f-]{36})$/.exec(value) ?? [];
-      const agent = book.active(Number(id));
-      const isLost = agent !== undefined && agent.record.sessionUuid === uuid && agent.record.tmuxPaneId === undefined;
-      if (isLost && server.findPane(pane) !== undefined) adopt(agent, pane);
+  constructor(options: AgentMarksOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Behind everything else: no request waits for it, and without it nothing but a lost database is lost.
+   * @param agent undefined: nobody is there any more
+   */
+  set(pane: PaneId, agent: Agent | undefined): void {
+    const { server, log } = this.#options;
+    const value = agent === undefined ? undefined : `${agent.record.id}:${agent.record.sessionUuid}`;
+    const done: Promise<void> = server
+      .setPaneMark(pane, MARK, value)
+      .catch((error: unknown) => {
+        log.debug("dashboard.pane.unmarked", { pane, code: toAppError(error).code });
+      })
+      .finally(() => this.#underWay.delete(done));
+    this.#underWay.add(done);
+  }
+
+  /** Once tmux has all of them: a connection that is closed before takes them along. */
+  async settled(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+  }
+
+  /** Gives agents back the panes that carry their mark, unless they have one already. */
+  async adopt(adopt: (agent: Agent, pane: PaneId) => void): Promise<void> {
+    const { server, book, log } = this.#options;
+    try {
+      for (const [pane, value] of await server.paneMarks(MARK)) {
+        const [, id, uuid] = /^(\d{1,15}):([0-9a-f-]{36})$/.exec(value) ?? [];
+        const agent = book.active(Number(id));
+        const isLost =
+          agent !== undefined && agent.record.sessionUuid === uuid && agent.record.tmuxPaneId === undefined;
+        if (isLost && server.findPane(pane) !== undefined) adopt(agent, pane);
+      }
+    } catch (error) {
+      log.debug("dashboard.pane.unread", { code: toAppError(error).code });
     }
-  } catch (error) {
-    log.debug("dashboard.pane.unread", { code: toAppError(error).code });
   }
 }

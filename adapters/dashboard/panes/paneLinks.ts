@@ -20,7 +20,7 @@ import { AgentProcesses, isReachable } from "./agentProcess.ts";
 import type { MeasureAvailability } from "./availability.ts";
 import { ContextGauge } from "./contextGauge.ts";
 import { FirstListing } from "./firstListing.ts";
-import { adoptMarkedPanes, markPane } from "./agentMarks.ts";
+import { AgentMarks } from "./agentMarks.ts";
 import { PaneLink } from "./paneLink.ts";
 import { type PanePlace, placeOf, sessionOf, type ToldPane } from "./panePlace.ts";
 import { GoneWatch } from "./serverPresence.ts";
@@ -42,6 +42,7 @@ export interface PaneLinksOptions {
 
 export class PaneLinks {
   readonly first: FirstListing;
+  readonly marks: AgentMarks;
   readonly #options: PaneLinksOptions;
   readonly #links = new Map<number, PaneLink>();
   readonly #screens: ScreenStates;
@@ -53,6 +54,7 @@ export class PaneLinks {
 
   constructor(options: PaneLinksOptions) {
     this.#options = options;
+    this.marks = new AgentMarks(options);
     const { desk, clock, listed, log, server, programs } = options;
     const onError = (error: unknown): void => log.error("dashboard.pane.untold", { error });
     this.#processes = new AgentProcesses({
@@ -172,7 +174,7 @@ export class PaneLinks {
   /** Before its end is told, which says of itself that nobody can be answered there any more. */
   ended(agent: Agent): void {
     const pane = this.livePane(agent);
-    if (pane !== undefined) markPane(this.#options, pane, undefined);
+    if (pane !== undefined) this.marks.set(pane, undefined);
     this.#detach(agent);
     agent.isAvailable = false;
   }
@@ -224,7 +226,7 @@ export class PaneLinks {
     } catch (error) {
       log.warn("dashboard.pane.unwatched", { agent: agent.record.id, pane, error });
     }
-    markPane(this.#options, pane, agent);
+    this.marks.set(pane, agent);
     this.#measure(link);
   }
 
@@ -296,6 +298,6 @@ export class PaneLinks {
       } else if (link?.watch === undefined) this.#attach(agent);
       else this.#measure(link);
     }
-    void adoptMarkedPanes(this.#options, (agent, pane) => this.moved(agent, pane, undefined));
+    void this.marks.adopt((agent, pane) => this.moved(agent, pane, undefined));
   }
 }

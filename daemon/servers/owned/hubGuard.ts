@@ -134,8 +134,13 @@ export class HubGuard {
   }
 
   #resumed(panes: readonly PaneId[]): void {
-    this.#declareHoles(panes);
-    this.#options.log?.("output.resumed", { panes: panes.length });
+    // Nobody reads the event pane but us: events that may be lost are made good by listing everything again.
+    const own = this.#options.hub()?.pane;
+    if (own !== undefined && panes.includes(own)) this.#options.onMoved();
+    const others = panes.filter((pane) => pane !== own);
+    if (others.length === 0) return;
+    this.#declareHoles(others);
+    this.#options.log?.("output.resumed", { panes: others.length });
   }
 
   #declareHoles(panes: readonly PaneId[]): void {
