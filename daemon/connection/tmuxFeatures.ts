@@ -27,6 +27,8 @@ export interface TmuxFeatures {
   readonly tellsPaneChanges: boolean;
   /** Of a window that leaves the client's own session it says something else than of one that leaves another (up to 3.7). */
   readonly tellsOwnUnlink: boolean;
+  /** A pane that is off for every client is not read: its program waits in its next write (from 3.4). */
+  readonly leavesOffUnread: boolean;
   /** As it writes the name that a session was given; not every character of it is kept (docs/tmuxFacts.md, Versions). */
   readonly sessionName: (name: string) => string;
   /** What it meant by what it prints of formats: 3.4 alone writes `\\$` for each `$` before a letter, `_` or `{`. */
@@ -55,6 +57,7 @@ export function featuresOf(version: string, pasteUsage: Uint8Array = new Uint8Ar
     keepsPanes: release >= 303,
     tellsPaneChanges: release >= 303,
     tellsOwnUnlink: release < 308,
+    leavesOffUnread: release >= 304,
     sessionName: (name) => {
       const escaped = (release < 307 ? name.replaceAll(/[.:]/g, "_") : name).replaceAll("\\", "\\\\");
       return release < 305 ? escaped.replaceAll(/\$(?=[A-Za-z_{])/g, "\\$") : escaped;

@@ -4,10 +4,11 @@
  * later than we last heard of any of its panes is one we do not hear. It is turned on again, and the hole is declared in
  * the turn of tmux's answer: what it sent before that is before the hole.
  *
- * A pane that is off for every client is not even read (server-client.c `server_client_check_pane_buffer`), so that this
- * time stands still. Panes to which that may have happened are turned on with each beat, which does nothing to those that
- * are on. What had to wait in the terminal comes at once then, and a hole before it: what tmux held for us when the pane
- * was turned off is gone.
+ * From tmux 3.4 on, a pane that is off for every client is not even read (server-client.c
+ * `server_client_check_pane_buffer`), so that this time stands still. Panes to which that may have happened are turned on
+ * with each beat, which does nothing to those that are on. It is done for another client of ours where there is one: tmux
+ * reads again, and the time tells. Else for the one that carries the output: what had to wait in the terminal comes at once
+ * then, and a hole before it, because what tmux held for us when the pane was turned off is gone.
  *
  * A window may also have been written to by a pane that is not there any more or has died, heard or not (fact 15), or that
  * the inventory does not know to be there yet. The first is told as a change of the window's layout; for the others tmux is
@@ -64,8 +65,10 @@ export interface OutputWatchOptions {
   readonly isThere: (session: SessionId, window: WindowId) => boolean;
   /** A window is elsewhere than known: `swap-window` tells nobody. */
   readonly onMoved: () => void;
-  /** Panes that nobody would read if they were off for us. */
+  /** Panes that nobody would read if they were off for all our clients. */
   readonly mayBeUnread: () => readonly PaneId[];
+  /** A client of ours that makes tmux read these panes, and gets nothing of them. */
+  readonly otherReader?: (() => ControlConnection | undefined) | undefined;
   /** What these panes have written for some time has not come, and what follows does. */
   readonly onHole: (panes: readonly PaneId[]) => void;
 }
@@ -209,9 +212,15 @@ export class OutputWatch {
    * answer to the first and before that to the second had to wait.
    */
   #wake(connection: ControlConnection): void {
+    if (!connection.features.leavesOffUnread) return;
     const nowMs = this.#nowUnixMs();
     const quiet = this.#options.mayBeUnread().filter((pane) => this.#isQuiet(paneNumberOf(pane), nowMs));
     if (quiet.length === 0) return;
+    const reader = this.#options.otherReader?.();
+    if (reader !== undefined) {
+      reader.sendGroup(turnPanesOn(quiet), () => undefined);
+      return;
+    }
     connection.sendGroup(turnPanesOn(quiet), (outcome) => {
       this.#woken.clear();
       if ("error" in outcome || connection.closed) return;

@@ -39,8 +39,10 @@ export interface GuestLinkOptions {
   /** See `OutputWatch`. */
   readonly isThere: (session: SessionId, window: WindowId) => boolean;
   readonly onMoved: () => void;
-  /** No other client is there that makes tmux read the session's panes. */
-  readonly isOnlyReader: () => boolean;
+  /** No client is there that makes tmux read the session's panes, but for ours. */
+  readonly areReadersOurs: () => boolean;
+  /** Another client of ours, which gets nothing of the session's panes. */
+  readonly otherReader: (link: GuestLink) => ControlConnection | undefined;
   /** A pane is not in use any more; it may be again. */
   readonly onIdle: () => void;
   /** Once. `wasUsed` tells that somebody had a stream of it open, `wasReady` that it ever carried one. */
@@ -75,12 +77,13 @@ export class GuestLink {
       onListenerError: options.onListenerError,
       onRevived: options.onRevived,
     });
-    const { windows, panesOf, isThere, onMoved, isOnlyReader } = options;
-    const mayBeUnread = (): readonly PaneId[] => (isOnlyReader() ? windows().flatMap(panesOf) : []);
+    const { windows, panesOf, isThere, onMoved, areReadersOurs } = options;
+    const mayBeUnread = (): readonly PaneId[] => (areReadersOurs() ? windows().flatMap(panesOf) : []);
+    const otherReader = (): ControlConnection | undefined => options.otherReader(this);
     const onHole = (panes: readonly PaneId[]): void => {
       for (const pane of panes) this.declarePaused(pane);
     };
-    this.#outputs = new OutputWatch({ windows, panesOf, isThere, onMoved, mayBeUnread, onHole });
+    this.#outputs = new OutputWatch({ windows, panesOf, isThere, onMoved, mayBeUnread, otherReader, onHole });
     this.#registry.beginEpoch(options.epoch, new AppError("INTERNAL_ERROR", "nothing was open"));
     this.#ready = this.#open();
     // Whoever waits for it is told; nobody else has to be.

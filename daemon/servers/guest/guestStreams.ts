@@ -201,8 +201,8 @@ export class GuestStreams {
       onMoved: () => this.#options.inventory.topologyChanged(),
       panesOf: (window) => this.#options.inventory.known.panesOf(window),
       // A client without output makes tmux read (control.c `control_pane_offset`), and so does anybody at a terminal.
-      isOnlyReader: () =>
-        this.#borrower?.session === session && this.#options.base.presence.every(({ others }) => others === 0),
+      areReadersOurs: () => this.#options.base.presence.every(({ others }) => others === 0),
+      otherReader: (link) => this.#otherReader(link),
       onIdle: hooks.onIdle,
       onClosed: (link, ended) => {
         if (this.#borrower === link) this.#borrower = undefined;
@@ -229,6 +229,12 @@ export class GuestStreams {
     // Until now nobody told us of sizes in this session.
     for (const window of inventory.known.session(link.session)?.windows ?? []) inventory.windowChanged(window);
     return channel;
+  }
+
+  #otherReader(link: GuestLink): ControlConnection | undefined {
+    const { base } = this.#options;
+    if (this.#borrower !== link && base.state === "ready") return base.connection();
+    return this.#links.all().find((other) => other !== link && other.attached !== undefined)?.attached;
   }
 
   #standIn(): ControlConnection | undefined {

@@ -41,7 +41,8 @@ function makeLinks(): GuestLinks {
         panesOf: () => [],
         isThere: () => true,
         onMoved: () => undefined,
-        isOnlyReader: () => false,
+        areReadersOurs: () => true,
+        otherReader: () => undefined,
         ...hooks,
       }),
   });

@@ -1,5 +1,6 @@
 /** Panes that may have been turned off for our client, over a fake transport and a clock moved by hand. */
 import { expect, test } from "vitest";
+import { featuresOf } from "../../../../daemon/connection/tmuxFeatures.ts";
 import { OutputWatch } from "../../../../daemon/servers/outputWatch.ts";
 import type { PaneId, SessionId, WindowId } from "../../../../protocol/ids.ts";
 import { fakeConnection, turn } from "../../../support/tmux/fakeTransport.ts";
@@ -9,8 +10,9 @@ const PANE = "%7" as PaneId;
 const ON = 'refresh-clien -A "%7:on"';
 const START_MS = 1_000_000_000;
 
-function scene() {
+function scene(hasOtherReader = false) {
   const { connection, transport } = fakeConnection();
+  const other = fakeConnection();
   const time = { ms: START_MS };
   const holes: PaneId[] = [];
   let replied = transport.lines.length;
@@ -21,6 +23,7 @@ function scene() {
     isThere: () => true,
     onMoved: () => undefined,
     mayBeUnread: () => [PANE],
+    otherReader: () => (hasOtherReader ? other.connection : undefined),
     onHole: (panes) => holes.push(...panes),
   });
   watch.begin();
@@ -45,7 +48,7 @@ function scene() {
       watch.heard(7);
     }
   };
-  return { time, holes, beat, answered, prints };
+  return { connection, other: other.transport, time, holes, beat, answered, prints };
 }
 
 test("a pane that is quieter than usual is turned on; what comes before tmux answers once more had to wait, behind a hole", async () => {
@@ -77,4 +80,22 @@ test("a pane that prints as it uses to is let alone, however long its pauses are
   expect(await beat()).not.toContain(ON);
   time.ms += 400;
   expect(await beat()).toContain(ON);
+});
+
+test("where another client of ours makes tmux read, it is turned on for that one, and what comes is no sign", async () => {
+  const { other, time, holes, beat, prints } = scene(true);
+  prints(0, 10);
+  time.ms += 500;
+  expect(await beat()).not.toContain(ON);
+  expect(other.lines).toContain(ON);
+  prints(0);
+  expect(holes).toEqual([]);
+});
+
+test("a tmux that reads what is off is left alone", async () => {
+  const { connection, time, beat, prints } = scene();
+  connection.features = featuresOf("3.3a");
+  prints(0, 10);
+  time.ms += 500;
+  expect(await beat()).not.toContain(ON);
 });
