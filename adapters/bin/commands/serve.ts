@@ -22,7 +22,7 @@ import { OpenParts } from "../../serving/openParts.ts";
 import { SharedGuests } from "../../serving/sharedGuests.ts";
 import type { StartContext } from "../../serving/startContext.ts";
 import type { Config } from "../cli/configuration.ts";
-import { oneLine } from "../cli/failure.ts";
+import { oneLine } from "../cli/textTable.ts";
 
 export interface Daemon {
   /** Safe to call twice. */

@@ -7,10 +7,12 @@ import { COMMANDS } from "../../../../adapters/bin/cli/commandTable.ts";
 import { completionScript, SHELLS } from "../../../../adapters/bin/cli/completions.ts";
 import { inProcessCli } from "../../../support/daemon/cliIo.ts";
 
+const PROGRAM = { name: "tmuxwire", commands: COMMANDS };
+
 let directory: string;
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), "tw-completions-"));
-  writeFileSync(join(directory, "tmuxwire.bash"), completionScript("bash", COMMANDS));
+  writeFileSync(join(directory, "tmuxwire.bash"), completionScript("bash", PROGRAM));
   writeFileSync(join(directory, "some file"), "");
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -64,7 +66,7 @@ describe("bash", () => {
 });
 
 describe.each(["zsh", "fish"] as const)("%s", (shell) => {
-  const script = completionScript(shell, COMMANDS);
+  const script = completionScript(shell, PROGRAM);
 
   test("knows every command and option", () => {
     for (const command of COMMANDS) {
@@ -86,7 +88,7 @@ test("the command prints the script for each shell, and refuses others", async (
   for (const shell of SHELLS) {
     expect(await inProcessCli(["completions", shell])).toEqual({
       code: 0,
-      out: completionScript(shell, COMMANDS),
+      out: completionScript(shell, PROGRAM),
       err: "",
     });
   }
