@@ -37,6 +37,8 @@ export interface PositionalSpec {
   readonly optional?: boolean | undefined;
   /** Takes all that is left; only the last one. */
   readonly many?: boolean | undefined;
+  /** Words of a command line for somebody else: `-l` behind the first of them is theirs or ours, and is refused. */
+  readonly verbatim?: boolean | undefined;
   readonly choices?: readonly string[] | undefined;
 }
 

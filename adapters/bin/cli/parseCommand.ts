@@ -73,6 +73,12 @@ function parseTokens(
     if (token.kind === "positional") positionals.push(token.value);
     if (token.kind !== "option") continue;
     const spec = specs.find((candidate) => candidate.name === token.name);
+    const verbatim = command.positionals.at(-1)?.verbatim === true;
+    if (verbatim && (spec === undefined || (positionals.length > 0 && !token.rawName.startsWith("--")))) {
+      throw usageError(
+        `${token.rawName} is an option or a word of ${command.positionals.at(-1)?.name ?? ""}: write options first, and -- before the words`,
+      );
+    }
     if (spec === undefined) throw unknownOption(program, command, specs, token.rawName);
     const value = token.value ?? spec.implied;
     const mayBegin = token.inlineValue === true || (spec.dashed === true && !isOption(specs, value));
