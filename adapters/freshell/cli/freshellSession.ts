@@ -8,8 +8,8 @@ import type { DeviceSessionAnswer } from "../../../protocol/api/freshell/freshel
 import { AppError } from "../../../protocol/errors.ts";
 import type { Io } from "../../bin/cli/cliIo.ts";
 import { CommandFailure } from "./commandFailure.ts";
-import type { Credentials } from "./credentials.ts";
-import { readCredentials, writeCredentials } from "./credentials.ts";
+import type { Credentials } from "./loginFile.ts";
+import { readCredentials, writeCredentials } from "./loginFile.ts";
 import { freshellHome } from "./freshellHome.ts";
 import { freshellRequest, type FreshellRequest } from "./freshellRequest.ts";
 import { isSameServer, serverUrl } from "./freshellUrl.ts";
