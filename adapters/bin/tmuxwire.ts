@@ -1,12 +1,21 @@
 #!/usr/bin/env node
 /**
  * The executable: arguments in, exit code out. Everything else is in the command table, and loaded once it is known that
- * this Node can.
+ * this Node can: an older one would end in a stack trace about whatever it meets first.
  */
 import process from "node:process";
-import { refuseOldNode } from "./oldNode.ts";
 
-refuseOldNode("tmuxwire");
+/** `engines` in package.json. */
+const OLDEST_NODE = [20, 19] as const;
+
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1])) {
+  const needed = OLDEST_NODE.join(".");
+  process.stderr.write(
+    `tmuxwire: needs Node ${needed} or newer, this is ${process.versions.node}: install a newer one\n`,
+  );
+  process.exit(1);
+}
 
 const { COMMANDS } = await import("./cli/commandTable.ts");
 const { processIo } = await import("./cli/cliIo.ts");
