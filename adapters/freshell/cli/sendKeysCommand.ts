@@ -3,6 +3,7 @@ import type { TerminalInputAnswer } from "../../../protocol/api/freshell/freshel
 import { KEY_NAMES } from "../../../protocol/api/freshell/keyTokens.ts";
 import { PANE_TARGET, targetOfPane } from "./commandTargets.ts";
 import { freshellCommand } from "./freshellCommand.ts";
+import { AppError } from "../../../protocol/errors.ts";
 
 export const sendKeysCommand = freshellCommand<TerminalInputAnswer>({
   name: "send-keys",
@@ -24,7 +25,18 @@ export const sendKeysCommand = freshellCommand<TerminalInputAnswer>({
   ],
   perform: (call, session) => {
     const terminalId = targetOfPane(call, "send-keys", false);
+    refuseLostBytes(call.positionals);
     const body = { keys: call.positionals, literal: call.options.flag("literal") };
     return session().call({ method: "POST", path: `/api/terminals/${terminalId}/input`, body });
   },
 });
+
+/** What Node puts for bytes of a command line that are no UTF-8: typed, it would be other bytes than were given. */
+function refuseLostBytes(tokens: readonly string[]): void {
+  const at = tokens.findIndex((token) => token.includes("\u{fffd}"));
+  if (at === -1) return;
+  throw new AppError(
+    "INVALID_ARGUMENT",
+    `token ${at + 1} holds bytes that are no UTF-8 (or U+FFFD, which looks the same here): give UTF-8 text`,
+  );
+}

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS } from "../../../../adapters/bin/cli/commandTable.ts";
 import { completionScript, SHELLS } from "../../../../adapters/bin/cli/completions.ts";
+import { completionsCommand } from "../../../../adapters/bin/commands/completionsCommand.ts";
+import { freshellProgram } from "../../../../adapters/freshell/cli/freshellProgram.ts";
 import { inProcessCli } from "../../../support/daemon/cliIo.ts";
 
 const PROGRAM = { name: "tmuxwire", commands: COMMANDS };
@@ -82,6 +84,14 @@ describe.each(["zsh", "fish"] as const)("%s", (shell) => {
       .filter((line) => line.replaceAll("'\\''", "").split("'").length % 2 === 0);
     expect(odd).toEqual([]);
   });
+});
+
+test.each(SHELLS)("the script of another program for %s is its own", (shell) => {
+  const { name, commands } = freshellProgram(() => "", [completionsCommand("freshell")]);
+  const script = completionScript(shell, { name, commands });
+  expect(script).not.toContain("tmuxwire");
+  for (const command of commands) expect(script).toContain(command.name);
+  if (shell === "bash") expect(spawnSync("bash", ["-n"], { input: script, encoding: "utf8" }).stderr).toBe("");
 });
 
 test("the command prints the script for each shell, and refuses others", async () => {

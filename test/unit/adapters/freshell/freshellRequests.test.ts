@@ -109,6 +109,7 @@ describe("bad input is refused before anything is asked", () => {
     ],
     ["send-keys", [...T.split(" "), "ls", "-la"], /write options first/],
     ["send-keys", [...T.split(" "), "make", "--jobs"], /--jobs is an option or a word of KEYS/],
+    ["send-keys", [...T.split(" "), "ok", "a\u{fffd}b"], /token 2 holds bytes that are no UTF-8/],
     ["list-terminals", ["x"], /does not take "x"/],
     ["list-terminals", ["--wat"], /no option --wat/],
   ] as const)("%s %j", async (command, args, message) => {
