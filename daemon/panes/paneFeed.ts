@@ -42,8 +42,11 @@ export interface FeedMember {
   resized(cols: number, rows: number): void;
 }
 
+/** What a feed needs of a server. */
+export type FeedServer = Pick<TmuxServer, "status" | "output" | "findPane" | "snapshot" | "subscribe">;
+
 interface PaneFeedOptions {
-  readonly server: TmuxServer;
+  readonly server: FeedServer;
   readonly pane: PaneId;
   readonly clock: Clock;
   /** A subscriber threw: for the log. */
@@ -53,7 +56,7 @@ interface PaneFeedOptions {
 export class PaneFeed {
   readonly pane: PaneId;
   readonly clock: Clock;
-  readonly #server: TmuxServer;
+  readonly #server: FeedServer;
   readonly #onError: (error: unknown) => void;
   readonly #members = new Set<FeedMember>();
   readonly #unsubscribe: () => void;
