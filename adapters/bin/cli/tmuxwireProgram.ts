@@ -1,5 +1,5 @@
 /** `tmuxwire` with some of its commands: what makes a command line of a table. */
-import { packageVersion } from "../../native/version.ts";
+import { packageVersion } from "../../serving/version.ts";
 import type { CommandSpec, Program } from "./commandTypes.ts";
 import { reportFailure } from "./failure.ts";
 
