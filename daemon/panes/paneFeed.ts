@@ -5,7 +5,7 @@
  */
 import { AppError, shuttingDown, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import type { ServerEvent } from "../tmux/inventory.ts";
+import type { PaneInfo, ServerEvent, ServerStatus } from "../tmux/inventory.ts";
 import type { Snapshot } from "../tmux/io.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../time/clock.ts";
@@ -43,7 +43,10 @@ export interface FeedMember {
 }
 
 /** What a feed needs of a server. */
-export type FeedServer = Pick<TmuxServer, "status" | "output" | "findPane" | "snapshot" | "subscribe">;
+export interface FeedServer extends Pick<TmuxServer, "output" | "snapshot" | "subscribe"> {
+  status(): Pick<ServerStatus, "state">;
+  findPane(pane: PaneId): Pick<PaneInfo, "cols" | "rows" | "exit"> | undefined;
+}
 
 interface PaneFeedOptions {
   readonly server: FeedServer;
