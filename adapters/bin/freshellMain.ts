@@ -1,7 +1,7 @@
 /** What makes the executable `freshell` of its parts, in one file to load. */
 import process from "node:process";
 import { freshellProgram } from "../freshell/cli/freshellProgram.ts";
-import { packageVersion } from "../native/version.ts";
+import { packageVersion } from "../serving/version.ts";
 import { processIo } from "./cli/cliIo.ts";
 import { runCli } from "./cli/runCli.ts";
 import { completionsCommand } from "./commands/completionsCommand.ts";
