@@ -10,7 +10,6 @@
 import { captureCells, captureHistory, captureJoined, capturePending } from "../../protocol/command/build.ts";
 import { field, flag, number, paneId, rowFormat, word } from "../../protocol/command/rowFormat.ts";
 import { decodeOctal } from "../../protocol/control/octal.ts";
-import type { PaneId } from "../../protocol/ids.ts";
 import { sequenceLength } from "../../protocol/text/utf8.ts";
 import type { Snapshot, SnapshotOptions } from "../tmux/io.ts";
 import type { CaptureContext } from "./capture.ts";

@@ -87,6 +87,9 @@ const OUTSIDE: Readonly<Record<ErrorCode, Outside>> = {
   TMUX_COMMAND_FAILED: { code: "INTERNAL_ERROR", retry: false },
   PROTOCOL_ERROR: { code: "INTERNAL_ERROR", retry: true },
   CONNECTION_LOST: { code: "INTERNAL_ERROR", retry: true },
+  CANCELLED: { code: "INTERNAL_ERROR", retry: true },
+  SHUTTING_DOWN: { code: "INTERNAL_ERROR", retry: true },
+  DAEMON_UNREACHABLE: { code: "INTERNAL_ERROR", retry: true },
   TMUX_UNAVAILABLE: { code: "INTERNAL_ERROR", retry: true },
   COMMAND_TIMEOUT: { code: "INTERNAL_ERROR", retry: true },
 };
