@@ -24,7 +24,14 @@ export const ERROR_SURFACES = {
   UNSUPPORTED_CAPTURE_MODE: { httpStatus: 501, exitCode: 8 },
   TMUX_COMMAND_FAILED: { httpStatus: 502, exitCode: 1 },
   PROTOCOL_ERROR: { httpStatus: 502, exitCode: 69 },
+  /** Who asked has left or given the call up; 499 is what others write into their logs then. */
+  CANCELLED: { httpStatus: 499, exitCode: 1 },
+  /** The connection to tmux, and nothing else. */
   CONNECTION_LOST: { httpStatus: 503, exitCode: 69 },
+  /** The daemon is stopping. */
+  SHUTTING_DOWN: { httpStatus: 503, exitCode: 69 },
+  /** A client's own word: nothing answers at the daemon's address, or the connection to it broke. */
+  DAEMON_UNREACHABLE: { httpStatus: 503, exitCode: 69 },
   DEVICE_OFFLINE: { httpStatus: 503, exitCode: 5 },
   CONFIGURATION_INVALID: { httpStatus: 500, exitCode: 1 },
   TMUX_UNAVAILABLE: { httpStatus: 503, exitCode: 1 },
@@ -53,6 +60,20 @@ export class AppError extends Error {
     this.details = options.details;
   }
 }
+
+/**
+ * Whether the call was cut short by whoever was to carry it, and not refused: tmux, the caller or the daemon has left. If
+ * it had begun, nobody knows how far it came.
+ */
+export function isCutShort(error: unknown): boolean {
+  return error instanceof AppError && CUT_SHORT.has(error.code);
+}
+
+const CUT_SHORT: ReadonlySet<ErrorCode> = new Set(["CONNECTION_LOST", "CANCELLED", "SHUTTING_DOWN"]);
+
+/** What every call and stream of a daemon that is stopping ends with. */
+export const shuttingDown = (): AppError =>
+  new AppError("SHUTTING_DOWN", "the daemon is stopping; connect again once it is back");
 
 /** The error itself when it already is one of ours, else an `INTERNAL_ERROR` that carries it as its cause. */
 export function toAppError(error: unknown): AppError {

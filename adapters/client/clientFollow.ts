@@ -5,7 +5,7 @@
 import type { StreamEventData } from "../../protocol/api/nativeStream.ts";
 import type { SseEvent } from "../../protocol/text/sse.ts";
 import { decodeBase64, type FollowOptions, type PaneEvent } from "./clientEvents.ts";
-import { type HttpCaller, TmuxwireError } from "./clientHttp.ts";
+import { type HttpCaller, isPassing, TmuxwireError } from "./clientHttp.ts";
 import { clientFollower, streamError } from "./clientStream.ts";
 
 /** @throws TmuxwireError when the daemon refuses; the signal's reason when it aborts */
@@ -27,8 +27,7 @@ export async function* followPane(
     decode: (event) => {
       const seen = paneEvent(event);
       // The daemon is stopping: the pane is not, and what comes next goes on with it.
-      if (seen?.kind === "closed" && seen.code === "CONNECTION_LOST" && resume)
-        throw new TmuxwireError(seen.code, seen.message);
+      if (seen?.kind === "closed" && isPassing(seen.code) && resume) throw new TmuxwireError(seen.code, seen.message);
       return seen;
     },
     resume,

@@ -6,7 +6,7 @@ import type { StreamFrame } from "../../protocol/api/nativeFrames.ts";
 import { STREAM_INITIAL_CREDIT_BYTES } from "../../protocol/api/nativeFrames.ts";
 import type { StreamMessage, StreamRequest } from "../../protocol/api/nativeStream.ts";
 import { decodeBase64, type PaneEvent, type SocketFollowOptions } from "./clientEvents.ts";
-import { TmuxwireError } from "./clientHttp.ts";
+import { TmuxwireError, isPassing } from "./clientHttp.ts";
 
 export interface FollowerOptions {
   readonly server: string;
@@ -114,7 +114,7 @@ export class SocketFollower {
       }
       case "closed":
         this.#channel = undefined;
-        if (message.code === "CONNECTION_LOST" && this.#options.options.resume !== false) return;
+        if (isPassing(message.code) && this.#options.options.resume !== false) return;
         this.#pushGap();
         this.#push({ kind: "closed", code: message.code, message: message.message });
         this.#done = true;

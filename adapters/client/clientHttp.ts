@@ -8,7 +8,7 @@ import {
 } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 
-/** What the daemon said, or `CONNECTION_LOST` when it could not be reached. Decide by `code`, show `message`. */
+/** What the daemon said, or `DAEMON_UNREACHABLE` when nothing answered. Decide by `code`, show `message`. */
 export class TmuxwireError extends Error {
   readonly code: ErrorCode;
   /** 0 when there was no answer. */
@@ -31,6 +31,11 @@ export class TmuxwireError extends Error {
     this.details = options.details;
   }
 }
+
+const PASSING = ["CONNECTION_LOST", "SHUTTING_DOWN", "DAEMON_UNREACHABLE"] as const satisfies readonly ErrorCode[];
+
+/** The same may succeed later: the daemon has gone, or has no connection to tmux at the moment. */
+export const isPassing = (code: string): code is (typeof PASSING)[number] => PASSING.some((known) => known === code);
 
 export interface ClientOptions {
   /** Such as `http://127.0.0.1:7420`. */
@@ -134,7 +139,7 @@ export class HttpCaller {
       return await run();
     } catch (error) {
       signal?.throwIfAborted();
-      throw new TmuxwireError("CONNECTION_LOST", `the daemon at ${this.#url} cannot be reached`, { cause: error });
+      throw new TmuxwireError("DAEMON_UNREACHABLE", `the daemon at ${this.#url} cannot be reached`, { cause: error });
     }
   }
 }

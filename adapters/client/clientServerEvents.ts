@@ -5,7 +5,7 @@
  */
 import type { NativeServerEvent } from "../../protocol/api/nativeTree.ts";
 import { SseLoss } from "./sseFollower.ts";
-import type { CallOptions, HttpCaller } from "./clientHttp.ts";
+import { type CallOptions, type HttpCaller, TmuxwireError, isPassing } from "./clientHttp.ts";
 import { clientFollower, streamError } from "./clientStream.ts";
 
 export interface ServerEventsOptions extends CallOptions {
@@ -35,7 +35,8 @@ export async function* followServer(
     decode: ({ data, id }) => {
       const event = JSON.parse(data) as NativeServerEvent;
       // The daemon stops, and another one may come.
-      if (event.type === "closed") throw new SseLoss("ended");
+      if (event.type === "closed")
+        throw isPassing(event.code) ? new TmuxwireError(event.code, event.message) : new SseLoss("ended");
       return { id, event };
     },
     lastEventId: after,

@@ -8,7 +8,7 @@ import { decodeStreamFrame, STREAM_BEARER_PREFIX, STREAM_PROTOCOL } from "../../
 import type { NativeInputPart } from "../../protocol/api/nativeRequests.ts";
 import type { StreamMessage, StreamRequest } from "../../protocol/api/nativeStream.ts";
 import { after, type PaneEvent, retryDelayMs, type SocketFollowOptions } from "./clientEvents.ts";
-import { type HttpCaller, TmuxwireError } from "./clientHttp.ts";
+import { type HttpCaller, isPassing, TmuxwireError } from "./clientHttp.ts";
 import { SocketFollower } from "./clientFollower.ts";
 
 /** What is used of a WebSocket: the browser's, or that of the `ws` package. */
@@ -82,7 +82,7 @@ export class ClientSocket {
     return follower.events();
   }
 
-  /** One job, as with HTTP. @throws TmuxwireError; CONNECTION_LOST when it is not known whether it arrived */
+  /** One job, as with HTTP. @throws TmuxwireError; DAEMON_UNREACHABLE when it is not known whether it arrived */
   async input(server: string, pane: number | string, parts: NativeInputPart[]): Promise<{ readonly position: string }> {
     const answer = await this.#ask({ type: "input", id: this.#nextId(), server, pane: String(pane), parts });
     return { position: "position" in answer ? (answer.position ?? "") : "" };
@@ -97,7 +97,7 @@ export class ClientSocket {
     if (this.#closed) return;
     this.#closed = true;
     this.#timer?.cancel();
-    const lost = new TmuxwireError("CONNECTION_LOST", "the client closed its connection");
+    const lost = new TmuxwireError("CANCELLED", "the client closed its connection");
     for (const follower of this.#followers) follower.fail(lost);
     this.#followers.clear();
     this.#rejectPending(lost);
@@ -131,7 +131,7 @@ export class ClientSocket {
     this.#byChannel.clear();
     this.#waiting = [];
     this.#rejectPending(
-      new TmuxwireError("CONNECTION_LOST", "the connection was lost; look at the pane before typing again", {
+      new TmuxwireError("DAEMON_UNREACHABLE", "the connection was lost; look at the pane before typing again", {
         details: { delivery: "indeterminate" },
       }),
     );
@@ -156,7 +156,7 @@ export class ClientSocket {
         follower.subscribed(message);
       });
     } catch (error) {
-      if (error instanceof TmuxwireError && error.code === "CONNECTION_LOST") {
+      if (error instanceof TmuxwireError && isPassing(error.code)) {
         // Ours: `#lost` subscribes again. The daemon's: tmux is being reconnected, so ask again.
         if (this.#socket !== undefined && !this.#closed) {
           after(retryDelayMs(this.#tries++), () => void this.#subscribe(follower));

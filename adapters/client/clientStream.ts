@@ -3,7 +3,7 @@ import { systemClock } from "../../daemon/time/clock.ts";
 import type { SseEvent } from "../../protocol/text/sse.ts";
 import { SseFollower, SseLoss } from "./sseFollower.ts";
 import { retryDelayMs } from "./clientEvents.ts";
-import { type HttpCaller, type HttpRequest, TmuxwireError } from "./clientHttp.ts";
+import { type HttpCaller, type HttpRequest, isPassing, TmuxwireError } from "./clientHttp.ts";
 
 /** The daemon sends a sign of life every 15 s; three missing ones mean that the connection is dead. */
 const SILENCE_MS = 45_000;
@@ -38,18 +38,18 @@ export function clientFollower<Decoded>(
         },
         signal,
       }),
-    pauseMs: (loss, tries) => (resume && isPassing(loss) ? retryDelayMs(tries) : undefined),
+    pauseMs: (loss, tries) => (resume && isWorthRetrying(loss) ? retryDelayMs(tries) : undefined),
   });
 }
 
 /** Whether trying again may help: the connection broke, the daemon cannot be reached, or tmux cannot. */
-const isPassing = (loss: unknown): boolean =>
+const isWorthRetrying = (loss: unknown): boolean =>
   loss instanceof SseLoss ||
-  (loss instanceof TmuxwireError && (loss.code === "CONNECTION_LOST" || loss.code === "RESOURCE_LIMIT"));
+  (loss instanceof TmuxwireError && (isPassing(loss.code) || loss.code === "RESOURCE_LIMIT"));
 
 /** For who reads the stream. */
 export function streamError(error: unknown, ended: string): unknown {
   if (!(error instanceof SseLoss)) return error;
   const message = error.reason === "ended" ? ended : "the stream was cut";
-  return new TmuxwireError("CONNECTION_LOST", message, { cause: error });
+  return new TmuxwireError("DAEMON_UNREACHABLE", message, { cause: error });
 }

@@ -15,7 +15,7 @@ function tooLarge(maxBytes: number, close: boolean): AppError {
   return new AppError("BODY_TOO_LARGE", `Request body too large (max ${maxBytes} bytes).`, { details: { close } });
 }
 
-/** @throws AppError BODY_TOO_LARGE, CONNECTION_LOST when the client goes away. */
+/** @throws AppError BODY_TOO_LARGE, CANCELLED when the client goes away. */
 export function readIncoming(incoming: IncomingMessage, maxBytes: number, clock: Clock): Promise<Uint8Array> {
   const announced = Number(incoming.headers["content-length"] ?? 0);
   if (announced > maxBytes + MAX_DRAIN_BYTES) {
@@ -52,9 +52,7 @@ export function readIncoming(incoming: IncomingMessage, maxBytes: number, clock:
         else resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size));
       });
     const onGone = (cause?: Error): void =>
-      settle(() =>
-        reject(new AppError("CONNECTION_LOST", "the client went before its request was complete", { cause })),
-      );
+      settle(() => reject(new AppError("CANCELLED", "the client went before its request was complete", { cause })));
     incoming.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);
   });
 }

@@ -5,17 +5,13 @@
 import type { Context, ErrorHandler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Log } from "../../daemon/ops/log.ts";
-import { AppError, ERROR_SURFACES, toAppError } from "../../protocol/errors.ts";
+import { type AppError, ERROR_SURFACES, toAppError } from "../../protocol/errors.ts";
 import type { GuardEnv } from "./requestGuard.ts";
 
 /** What the bridge that the add-in knows calls its JSON; JSON has no other charset. */
 export const JSON_TYPE = { "Content-Type": "application/json; charset=utf-8" } as const;
 
 export const INTERNAL_MESSAGE = "Internal server error.";
-
-/** What a stream ends with, and a request that comes too late is answered with. */
-export const daemonStopping = (): AppError =>
-  new AppError("CONNECTION_LOST", "the daemon is stopping; connect again once it is back");
 
 /** What a client may read of an error. */
 export interface VisibleError {
@@ -26,7 +22,8 @@ export interface VisibleError {
 
 export function visibleError(thrown: unknown): VisibleError {
   const error = toAppError(thrown);
-  const status = ERROR_SURFACES[error.code].httpStatus;
+  // 499 is no status of the standard, and nobody is there to read it.
+  const status = ERROR_SURFACES[error.code].httpStatus as ContentfulStatusCode;
   return { status, message: status === 500 ? INTERNAL_MESSAGE : error.message, error };
 }
 

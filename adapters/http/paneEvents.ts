@@ -8,10 +8,10 @@ import type { FrameEncoder, OutputChunk, PaneFeed } from "../../daemon/panes/pan
 import type { StreamStart, SubscriptionSink } from "../../daemon/panes/subscription.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type { StreamEventData } from "../../protocol/api/nativeStream.ts";
+import { shuttingDown } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { formatGap, formatPosition, type StreamGap } from "../../protocol/position.ts";
 import { exitAnswer, snapshotAnswer } from "../operations/screenOutputs.ts";
-import { daemonStopping } from "./httpErrors.ts";
 import { sseEvent, SseWriter } from "./sseWriter.ts";
 
 export interface PaneEventsOptions {
@@ -58,7 +58,7 @@ export function openPaneEvents(options: PaneEventsOptions): void {
   let isOpen = false;
   let made: SseWriter | undefined;
   const stop = (): void => {
-    subscription?.finish(daemonStopping());
+    subscription?.finish(shuttingDown());
     end();
   };
   const end = (): void => {

@@ -8,7 +8,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { GuardEnv } from "./requestGuard.ts";
 
 /** The reason a request ends when nobody is there to read its answer. */
-export const clientGone = (): AppError => new AppError("CONNECTION_LOST", "the client closed the connection");
+export const clientGone = (): AppError => new AppError("CANCELLED", "the client closed the connection");
 
 /** Aborts with `clientGone()` when the client goes, or has gone while its request was looked through. */
 export function requestAbort(c: Context<GuardEnv>): AbortController {

@@ -1,8 +1,7 @@
 /** `GET …/events`: what happens on a server as server-sent events. A reader that is slow has no queue: see `ServerEvents`. */
 import { alreadySent } from "../http/alreadySent.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import { AppError } from "../../protocol/errors.ts";
-import { daemonStopping } from "../http/httpErrors.ts";
+import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import { sseEvent, SseWriter } from "../http/sseWriter.ts";
 import { requireReadiness } from "../operations/readinessAsked.ts";
 import type { NativeContext, NativeHandlerContext } from "./nativeContext.ts";
@@ -21,7 +20,7 @@ export function openServerEvents(
   if (outgoing === undefined) throw new AppError("INTERNAL_ERROR", "a stream needs a connection");
   if (readiness) requireReadiness(context);
   const stop = (): void => {
-    const { code, message } = daemonStopping();
+    const { code, message } = shuttingDown();
     writer.write(sseEvent("closed", JSON.stringify({ type: "closed", code, message })));
     writer.end();
     end();

@@ -10,9 +10,9 @@ import type { SubscriptionSink } from "../../daemon/panes/subscription.ts";
 import { STREAM_INITIAL_CREDIT_BYTES } from "../../protocol/api/nativeFrames.ts";
 import { type StreamMessage, type StreamRequest, streamRequestSchema } from "../../protocol/api/nativeStream.ts";
 import { parse } from "../../protocol/api/parse.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import { formatGap, formatPosition } from "../../protocol/position.ts";
-import { daemonStopping, visibleError } from "../http/httpErrors.ts";
+import { visibleError } from "../http/httpErrors.ts";
 import { parseJsonText } from "../http/jsonText.ts";
 import { SocketWriter } from "../http/websocket.ts";
 import { exitAnswer, snapshotAnswer } from "../operations/screenOutputs.ts";
@@ -50,8 +50,8 @@ export class StreamSocket {
   #isStopping = false;
   readonly #stop = (): void => {
     this.#isStopping = true;
-    for (const { subscription } of this.#channels.values()) subscription?.finish(daemonStopping());
-    this.#serverEvents.finish(daemonStopping());
+    for (const { subscription } of this.#channels.values()) subscription?.finish(shuttingDown());
+    this.#serverEvents.finish(shuttingDown());
     this.#leaveWhenAnswered();
   };
 
@@ -99,7 +99,7 @@ export class StreamSocket {
   }
 
   #request(request: StreamRequest): void {
-    if (this.#isStopping) throw daemonStopping();
+    if (this.#isStopping) throw shuttingDown();
     switch (request.type) {
       case "subscribe":
         this.#subscribe(request);

@@ -102,4 +102,4 @@ export const operation = <S extends Scope, In extends v.GenericSchema, Out exten
 ): Operation<S, In, Out> => row;
 
 /** What every operation that reaches tmux can end in. */
-export const ON_TMUX = ["NOT_FOUND", "CONNECTION_LOST"] as const satisfies readonly ErrorCode[];
+export const ON_TMUX = ["NOT_FOUND", "CONNECTION_LOST", "SHUTTING_DOWN"] as const satisfies readonly ErrorCode[];

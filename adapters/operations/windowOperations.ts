@@ -16,6 +16,7 @@ const ERRORS: readonly ErrorCode[] = [
   "RESOURCE_LIMIT",
   "TMUX_COMMAND_FAILED",
   "CONNECTION_LOST",
+  "SHUTTING_DOWN",
 ];
 
 type WindowOperation = Operation<"server", v.GenericSchema, typeof layoutResultSchema>;

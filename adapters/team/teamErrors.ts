@@ -48,6 +48,7 @@ const OF_TMUX: ReadonlySet<ErrorCode> = new Set([
   "CONFIGURATION_INVALID",
   "INCONSISTENT_STATE",
   "CONNECTION_LOST",
+  "SHUTTING_DOWN",
   "PROTOCOL_ERROR",
 ]);
 

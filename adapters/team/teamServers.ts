@@ -9,7 +9,7 @@ import { saysGone, trySocket } from "../../daemon/servers/guest/guestSocket.ts";
 import { type OwnedServerOptions, startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, isCutShort, shuttingDown } from "../../protocol/errors.ts";
 import { onTmux, teamError } from "./teamErrors.ts";
 import { MAX_OPEN_TEAMS, RECONNECT_WITHIN_MS, TEAM_IDLE_MS } from "./teamLimits.ts";
 import { findProgram } from "./programs.ts";
@@ -125,7 +125,7 @@ export class TeamServers {
   }
 
   #openTeam(teamId: string): Entry {
-    if (this.#closed) throw new AppError("CONNECTION_LOST", "the daemon is stopping");
+    if (this.#closed) throw shuttingDown();
     this.#makeRoom();
     const { env, clock, log, ringBytes, start = startOwnedServer } = this.#options;
     const socketPath = this.socketPath(teamId);
@@ -185,7 +185,7 @@ async function answers(server: TmuxServer): Promise<boolean> {
     await server.terminals();
     return true;
   } catch (error) {
-    if (error instanceof AppError && error.code === "CONNECTION_LOST") return false;
+    if (isCutShort(error)) return false;
     throw error;
   }
 }

@@ -5,7 +5,7 @@
  *
  *   connecting → ready ⇄ degraded (tmux silent for 12 s, the connection kept) → connecting … → closed
  */
-import { AppError, toAppError } from "../../protocol/errors.ts";
+import { AppError, shuttingDown, toAppError } from "../../protocol/errors.ts";
 import {
   HEARTBEAT_DEGRADED_MS,
   HEARTBEAT_INTERVAL_MS,
@@ -260,7 +260,7 @@ export class Supervisor {
   #unavailable(): AppError {
     switch (this.#state) {
       case "closed":
-        return new AppError("CONNECTION_LOST", "the daemon is stopping");
+        return shuttingDown();
       case "degraded":
         return new AppError("CONNECTION_LOST", SILENT);
       case "connecting":

@@ -3,7 +3,7 @@
  * to be typed is brought to its end even when its caller leaves.
  */
 import { setMaxListeners } from "node:events";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, isCutShort, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { profileNamed } from "../readiness/profiles.ts";
 import type { ReadinessWatcher } from "../readiness/readiness.ts";
@@ -188,7 +188,8 @@ function orLeave<Result>(done: Promise<Result>, signal: AbortSignal, mayLeave = 
   });
 }
 
-const stops = (): AppError => new AppError("CONNECTION_LOST", "the daemon stops; look at the pane before typing again");
+const stops = (): AppError =>
+  new AppError("SHUTTING_DOWN", "the daemon is stopping; look at the pane before typing again");
 
 /** A connection that is lost after something was written leaves it undecided; nothing is sent again. */
 async function outcomeOf(
@@ -200,9 +201,9 @@ async function outcomeOf(
   try {
     return await run(work);
   } catch (error) {
-    const isLost = error instanceof AppError && error.code === "CONNECTION_LOST";
-    if (isLost && error.details?.["delivery"] === "indeterminate") progress.hasWritten = true;
-    if (isLost && progress.hasWritten) return resultOf(work, "indeterminate");
+    const isCut = isCutShort(error);
+    if (isCut && toAppError(error).details?.["delivery"] === "indeterminate") progress.hasWritten = true;
+    if (isCut && progress.hasWritten) return resultOf(work, "indeterminate");
     throw error;
   } finally {
     if (attempt !== undefined) attempt.wrote.value = progress.hasWritten;

@@ -5,7 +5,7 @@
  */
 import { explainDatabaseError, openDatabase } from "../ops/database.ts";
 import { closeDatabase, type Database } from "../ops/sqlite.ts";
-import { AppError, type ErrorCode } from "../../protocol/errors.ts";
+import { AppError, type ErrorCode, isCutShort, shuttingDown } from "../../protocol/errors.ts";
 import type { SubmitResult } from "./delivery.ts";
 import { DELIVERY_KEPT_MS, MAX_DELIVERIES_KEPT } from "./deliveryLimits.ts";
 
@@ -121,8 +121,8 @@ class SqliteDeliveryStore implements DeliveryStore {
     try {
       return use(this.#statements());
     } catch (error) {
-      const { code, message, details } = explainDatabaseError(this.#options.path, error);
-      if (code === "CONNECTION_LOST") throw error;
+      if (isCutShort(error)) throw error;
+      const { message, details } = explainDatabaseError(this.#options.path, error);
       const reason = details?.["reason"] ?? "record_failed";
       throw new AppError("RESOURCE_LIMIT", `nothing was recorded, so nothing is typed: ${message}`, {
         details: { reason },
@@ -132,7 +132,7 @@ class SqliteDeliveryStore implements DeliveryStore {
   }
 
   #statements(): Statements {
-    if (this.#isClosed) throw new AppError("CONNECTION_LOST", "the daemon is stopping");
+    if (this.#isClosed) throw shuttingDown();
     const { path, nowUnixMs, onMovedAside = () => undefined } = this.#options;
     if (this.#opened === undefined) {
       const database = openDatabase({ path, migrations: MIGRATIONS, nowUnixMs, onMovedAside });

@@ -19,7 +19,7 @@ import {
   setBuffer,
 } from "../../protocol/command/build.ts";
 import { isQuotable } from "../../protocol/command/encode.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, isCutShort } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import {
   MAX_INPUT_BYTES,
@@ -296,5 +296,5 @@ function inputError(pane: PaneId, error: AppError): AppError {
       cause: error,
     });
   }
-  return error.code === "CONNECTION_LOST" ? indeterminate(error) : targetError(pane, error);
+  return isCutShort(error) ? indeterminate(error) : targetError(pane, error);
 }

@@ -3,7 +3,7 @@
  * (at once while there is little, in batches under a flood), and lets one encoded frame serve everybody who reads the
  * same bytes. When the connection to tmux is lost it waits for the next one; only a pane that is gone ends it.
  */
-import { AppError, toAppError } from "../../protocol/errors.ts";
+import { AppError, shuttingDown, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { ServerEvent } from "../tmux/inventory.ts";
 import type { Snapshot } from "../tmux/io.ts";
@@ -217,7 +217,7 @@ export class PaneFeed {
   #serverEvent(event: ServerEvent): void {
     switch (event.kind) {
       case "state":
-        if (event.state === "closed") this.#end(new AppError("CONNECTION_LOST", "the daemon is stopping"));
+        if (event.state === "closed") this.#end(shuttingDown());
         else if (event.state === "ready" && !this.#isLive) this.#reattach();
         return;
       case "pane-closed":

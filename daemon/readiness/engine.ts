@@ -1,5 +1,5 @@
 /** The readiness engine: one observation per pane, shared by all who watch it, gone with the last of them. */
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
@@ -47,7 +47,7 @@ class Engine implements ReadinessEngine {
   }
 
   watch(server: TmuxServer, pane: PaneId, options: ReadinessOptions = {}): PaneReadiness {
-    if (this.#isClosed) throw new AppError("CONNECTION_LOST", "the daemon is stopping");
+    if (this.#isClosed) throw shuttingDown();
     const profile = options.profile === undefined ? undefined : profileNamed(options.profile);
     const panes = this.#servers.get(server) ?? new Map<PaneId, Observed>();
     let observed = panes.get(pane);

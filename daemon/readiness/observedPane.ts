@@ -2,7 +2,7 @@
  * One pane under observation: its output is read for marks as it comes, its screen is looked at when the output has
  * settled, `PaneJudge` says what it means, and who listens is told what has changed. A pane without output costs nothing.
  */
-import { AppError, toAppError } from "../../protocol/errors.ts";
+import { AppError, isCutShort, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { headOf, type OutputSource } from "../tmux/outputSource.ts";
 import { type FeedMember, PaneFeed } from "../panes/paneFeed.ts";
@@ -189,7 +189,7 @@ export class ObservedPane implements FeedMember {
     } catch (error) {
       this.#judge.failLook(start);
       this.#failure = toAppError(error);
-      const isPassing = this.#failure.code === "CONNECTION_LOST" || this.#failure.code === "NOT_FOUND";
+      const isPassing = isCutShort(this.#failure) || this.#failure.code === "NOT_FOUND";
       if (!isPassing) this.#options.onError(error);
     }
     this.#settle();

@@ -3,7 +3,7 @@
  * target what happened, and it decides when its predicates hold together.
  */
 import { setMaxListeners } from "node:events";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, isCutShort } from "../../protocol/errors.ts";
 import { formatGap, formatPosition, type Position, type StreamGap } from "../../protocol/position.ts";
 import type { Timer } from "../time/clock.ts";
 import type { FoundText } from "./text/patternWatch.ts";
@@ -134,7 +134,7 @@ export class ActiveWait {
   fail(error: AppError): void {
     if (!this.#settle()) return;
     this.#options.metrics.numbers.wait_failed_total++;
-    this.#reject(error.code === "CONNECTION_LOST" ? this.#whereItEnded(error) : error);
+    this.#reject(isCutShort(error) ? this.#whereItEnded(error) : error);
   }
 
   /** A wait that begins there tells what of the output it could not see. */

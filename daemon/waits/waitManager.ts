@@ -5,7 +5,7 @@
  * A regex is compiled in its worker before anything is sent for it (`prepare`), and arming is synchronous, so a wait can be
  * armed in the very turn in which input is written and miss nothing of what it causes.
  */
-import { AppError, toAppError } from "../../protocol/errors.ts";
+import { AppError, shuttingDown, toAppError } from "../../protocol/errors.ts";
 import { headOf, type OutputSource } from "../tmux/outputSource.ts";
 import type { Clock } from "../time/clock.ts";
 import { Scheduler } from "../time/scheduler.ts";
@@ -165,7 +165,7 @@ export class WaitManager {
     return this.#metrics.snapshot();
   }
 
-  /** Ends every wait with CONNECTION_LOST. Safe to call twice. */
+  /** Ends every wait with SHUTTING_DOWN. Safe to call twice. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -251,7 +251,7 @@ export class WaitManager {
     if (!wait.isSettled) target.add(wait, start, echo);
     for (const regex of regexes) regex.ready.catch((error: unknown) => wait.fail(error as AppError));
     wait.start(options.signal);
-    const cancelled = (): AppError => new AppError("CONNECTION_LOST", "the caller has left");
+    const cancelled = (): AppError => new AppError("CANCELLED", "the caller has left");
     return {
       result: wait.result,
       start: { ...headOf(source), outputSeq: start },
@@ -288,5 +288,3 @@ export class WaitManager {
     }
   }
 }
-
-const shuttingDown = (): AppError => new AppError("CONNECTION_LOST", "the daemon is shutting down");

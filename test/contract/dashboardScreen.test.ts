@@ -168,7 +168,7 @@ test("a stop ends the pane's stream with `closed`, and the events' after the las
   await scene.prompt("go");
   scene.dashboard.end();
   expect(await screen.text()).toMatch(
-    /event: open\n[^]*event: closed\ndata: \{"code":"CONNECTION_LOST","message":"[^"]+"\}\n\n$/,
+    /event: open\n[^]*event: closed\ndata: \{"code":"SHUTTING_DOWN","message":"[^"]+"\}\n\n$/,
   );
   await events.ended;
   expect(events.names()).toContain("turn_created");

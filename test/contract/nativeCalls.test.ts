@@ -57,7 +57,7 @@ describe("calls", () => {
     for (const id of [1, 2, 3]) socket.send(forever(id));
     await eventually(() => api.waits.metrics().wait_active === 3);
     socket.send({ type: "cancel", id: 2 });
-    expect(await socket.message("error")).toMatchObject({ id: 2, code: "CONNECTION_LOST" });
+    expect(await socket.message("error")).toMatchObject({ id: 2, code: "CANCELLED" });
     expect(api.waits.metrics().wait_active).toBe(2);
     // Nothing under way has this id any more.
     socket.send({ type: "cancel", id: 2 });

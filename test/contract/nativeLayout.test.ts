@@ -177,9 +177,9 @@ describe("events", () => {
     await eventually(() => types.length === 1 && told.length === 2);
     const response = await fetch(`${api.url}/v1/servers/main/events`);
     api.native.close();
-    await expect(ended).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+    await expect(ended).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
     expect(await response.text()).toMatch(
-      /\n\nevent: closed\ndata: \{"type":"closed","code":"CONNECTION_LOST",.*\}\n\n$/,
+      /\n\nevent: closed\ndata: \{"type":"closed","code":"SHUTTING_DOWN",.*\}\n\n$/,
     );
     await eventually(() => told.at(-1)?.event?.type === "closed");
   });

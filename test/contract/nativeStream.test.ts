@@ -126,7 +126,7 @@ describe.each(["sse", "websocket"] as const)("%s", (transport) => {
     await api.type("last words");
     api.native.close();
     expect(await reader.text(11)).toBe("last words\n");
-    expect(await reader.next()).toMatchObject({ kind: "closed", code: "CONNECTION_LOST" });
+    expect(await reader.next()).toMatchObject({ kind: "closed", code: "SHUTTING_DOWN" });
     expect(await reader.next()).toBeUndefined();
   });
 
@@ -140,7 +140,7 @@ describe.each(["sse", "websocket"] as const)("%s", (transport) => {
     await reader.next();
     api.native.close();
     expect(await reader.next()).toEqual({ kind: "gap", from: `${epoch}:5`, to: `${epoch}:4000`, reason: "evicted" });
-    expect(await reader.next()).toMatchObject({ kind: "closed", code: "CONNECTION_LOST" });
+    expect(await reader.next()).toMatchObject({ kind: "closed", code: "SHUTTING_DOWN" });
   });
 
   test("a resize is told, with a snapshot", async () => {

@@ -161,8 +161,8 @@ test("closing settles what waits and says so", async () => {
   const capture = server.capture(pane);
   await server.close();
   await server.close();
-  await expect(capture).rejects.toMatchObject({ code: "CONNECTION_LOST" });
-  expect(await closed).toMatchObject({ code: "CONNECTION_LOST" });
+  await expect(capture).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
+  expect(await closed).toMatchObject({ code: "SHUTTING_DOWN" });
   expect(events.at(-1)).toEqual({ kind: "state", state: "closed" });
   await eventually(() => ours(socket).length === 0);
 });

@@ -56,7 +56,7 @@ function stopped(pid: number): Disposable {
   return { [Symbol.dispose]: () => void process.kill(pid, "SIGCONT") };
 }
 
-const INDETERMINATE = { code: "CONNECTION_LOST", details: { delivery: "indeterminate" } };
+const INDETERMINATE = { code: "SHUTTING_DOWN", details: { delivery: "indeterminate" } };
 const inputTo = (session: string): string => `/v1/servers/main/panes/${session}/input`;
 const input = (text: string) => ({ parts: [{ kind: "text" as const, text }] });
 
@@ -87,7 +87,7 @@ describe("SIGTERM", () => {
     expect(await bySocket).toMatchObject({ ...INDETERMINATE, message: expect.stringContaining("stopping") as string });
     // Nothing of this one was written.
     const { status, json } = await behind;
-    expect([status, json.error?.code, json.error?.details?.["delivery"]]).toEqual([503, "CONNECTION_LOST", undefined]);
+    expect([status, json.error?.code, json.error?.details?.["delivery"]]).toEqual([503, "SHUTTING_DOWN", undefined]);
     socket.close();
   });
 
@@ -105,7 +105,7 @@ describe("SIGTERM", () => {
     expect([200, 503]).toContain(status);
     if (status === 503) expect(json.error).toMatchObject(INDETERMINATE);
     for (const reader of [bySocket, bySse]) {
-      expect(await reader.next()).toMatchObject({ kind: "closed", code: "CONNECTION_LOST" });
+      expect(await reader.next()).toMatchObject({ kind: "closed", code: "SHUTTING_DOWN" });
       expect(await reader.next()).toBeUndefined();
     }
   });

@@ -91,7 +91,7 @@ test("the engine answers in a later turn, without RE2, and not once it is closed
   alone.run(regex, Buffer.from("ready.\n"), 0, (told) => (outcome = told));
   alone.close();
   await Promise.resolve();
-  expect(outcome).toMatchObject({ kind: "failed", error: { code: "CONNECTION_LOST" } });
+  expect(outcome).toMatchObject({ kind: "failed", error: { code: "SHUTTING_DOWN" } });
 });
 
 test("what a turn has no time for waits for the next one", async () => {

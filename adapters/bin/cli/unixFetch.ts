@@ -59,7 +59,7 @@ function connectError(socketPath: string, error: NodeJS.ErrnoException): Error {
   const { code } = error;
   if (code === "ENOENT" || code === "ECONNREFUSED") {
     const message = `no daemon listens on ${socketPath}: start one with \`tmuxwire serve\``;
-    return new AppError("CONNECTION_LOST", message, { cause: error });
+    return new AppError("DAEMON_UNREACHABLE", message, { cause: error });
   }
   if (code === "EACCES" || code === "EPERM") {
     return new AppError("FORBIDDEN", `${socketPath} is not yours to use`, { cause: error });

@@ -1,5 +1,6 @@
 /** `tmuxwire follow`: a pane's output as it comes, every byte once, across lost connections and restarts of the daemon. */
 import { type PaneEvent, TmuxwireError } from "../../client/client.ts";
+import { isPassing } from "../../client/clientHttp.ts";
 import { CLIENT_OPTIONS, connect } from "../cli/clientConnection.ts";
 import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
 import type { Io } from "../cli/cliIo.ts";
@@ -47,8 +48,7 @@ export const followCommand: CommandSpec = {
     });
     for await (const event of events) {
       // The pane has not ended: whoever reads us must not take it for that.
-      if (event.kind === "closed" && event.code === "CONNECTION_LOST")
-        throw new TmuxwireError(event.code, event.message);
+      if (event.kind === "closed" && isPassing(event.code)) throw new TmuxwireError(event.code, event.message);
       if (json) await io.out(`${JSON.stringify(jsonEvent(event))}\n`);
       else await show(io, event);
     }

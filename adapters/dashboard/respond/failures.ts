@@ -110,6 +110,8 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, MakeFailure>>> = {
   RESOURCE_LIMIT: told(502, "send_failed"),
   TMUX_UNAVAILABLE: lost,
   CONNECTION_LOST: lost,
+  CANCELLED: lost,
+  SHUTTING_DOWN: lost,
   TIMEOUT: late,
   COMMAND_TIMEOUT: late,
   TMUX_COMMAND_FAILED: refused,

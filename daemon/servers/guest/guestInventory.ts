@@ -6,7 +6,7 @@
 import { listAllPanes } from "../../../protocol/command/build.ts";
 import { lines, optionalNumber } from "../../../protocol/command/formats.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { isCutShort } from "../../../protocol/errors.ts";
 import { isPaneId, isWindowId, type PaneId, type WindowId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { HostProcesses } from "../../host/hostProcesses.ts";
@@ -212,7 +212,7 @@ export class GuestInventory {
 
   /** Without a connection nothing is known; with the next one everything is listed. */
   #failed(error: unknown): void {
-    if (error instanceof AppError && error.code === "CONNECTION_LOST") return;
+    if (isCutShort(error)) return;
     this.#options.log("inventory.failed", { error: String(error) });
   }
 }

@@ -4,7 +4,7 @@
  * when it is back before anybody could look, because what it wrote meanwhile did not reach us.
  */
 import type { Notification } from "../../../protocol/control/notifications.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, shuttingDown } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import { createNonce } from "../../connection/framing.ts";
@@ -172,7 +172,7 @@ export class GuestStreams {
 
   /** Safe to call twice. */
   close(): void {
-    this.#links.close(new AppError("CONNECTION_LOST", "the daemon is stopping"));
+    this.#links.close(shuttingDown());
   }
 
   /** Where a window can be watched: first where we are anyway, then where somebody is, then the oldest session. */

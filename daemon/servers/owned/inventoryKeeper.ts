@@ -2,7 +2,7 @@
  * Keeps an owned server's inventory true, and tells of what changes: tmux's notifications and the event pane say that
  * something happened, a listing says what. A change reaches the panes' streams first, then whoever subscribed.
  */
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, isCutShort } from "../../../protocol/errors.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import { continuePane, listPanesWhere, unsetPaneOption } from "../../../protocol/command/build.ts";
 import {
@@ -304,7 +304,7 @@ export class InventoryKeeper {
   }
 
   #listingFailed(error: unknown): void {
-    if (error instanceof AppError && error.code === "CONNECTION_LOST") return;
+    if (isCutShort(error)) return;
     this.#options.log?.("inventory.failed", { error: String(error) });
   }
 }

@@ -4,7 +4,7 @@
  * reconnecting happens on that connection; no operation starts a process.
  */
 import { resizeWindow } from "../../../protocol/command/build.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, shuttingDown } from "../../../protocol/errors.ts";
 import type { SessionId } from "../../../protocol/ids.ts";
 import { DEFAULT_RING_BYTES, HISTORY_LIMIT_LINES, PAUSE_AFTER_SEC } from "../../../protocol/limits.ts";
 import { ControlConnection } from "../../connection/controlConnection.ts";
@@ -229,7 +229,7 @@ class OwnedServer implements ServerKind {
   /** Leaves: the panes and their programs stay, the hub goes, and an empty server with it. */
   close(): void {
     this.#supervisor.close();
-    this.#panes.beginEpoch("", new AppError("CONNECTION_LOST", "the daemon is stopping"));
+    this.#panes.beginEpoch("", shuttingDown());
     this.#keeper.close();
     this.#socket.detached();
     this.#listeners.clear();

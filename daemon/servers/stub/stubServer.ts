@@ -4,7 +4,7 @@
  * sessions, lines and bytes per pane. A pane's stream carries the same lines, so waits work on it as on a real pane.
  */
 import { randomBytes } from "node:crypto";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, shuttingDown } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId } from "../../../protocol/ids.ts";
 import { DEFAULT_RING_BYTES, MAX_INPUT_BYTES } from "../../../protocol/limits.ts";
 import { unknownProcesses } from "../../host/unknownProcesses.ts";
@@ -279,7 +279,7 @@ export class StubServer implements TmuxServer {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    for (const { stream } of this.#byName.values()) stream.close(closedError());
+    for (const { stream } of this.#byName.values()) stream.close(shuttingDown());
     this.#byName.clear();
     this.#byPane.clear();
     this.#listeners.tell({ kind: "state", state: "closed" });
@@ -292,7 +292,7 @@ export class StubServer implements TmuxServer {
   }
 
   #requireOpen(): void {
-    if (this.#closed) throw closedError();
+    if (this.#closed) throw shuttingDown();
   }
 
   #requirePane(pane: PaneId): StubSession {
@@ -302,8 +302,6 @@ export class StubServer implements TmuxServer {
     return session;
   }
 }
-
-const closedError = (): AppError => new AppError("CONNECTION_LOST", "the stub server has been closed");
 
 /** One job as the stub shows it: texts as they are, each key as `<Key>`, separated by a space. */
 function lineOf(parts: readonly InputPart[]): string {

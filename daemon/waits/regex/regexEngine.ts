@@ -4,7 +4,7 @@
  * its own waits an error. Every other job keeps its text here until it is answered, so a replacement starts where the
  * ended worker stopped and nothing is lost.
  */
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, shuttingDown } from "../../../protocol/errors.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { Scheduler } from "../../time/scheduler.ts";
 import type { BudgetedTask, TurnBudget } from "../../time/turnBudget.ts";
@@ -294,7 +294,5 @@ const unsupported = (reason: string): AppError =>
   new AppError("UNSUPPORTED_PATTERN_ENGINE", `regexes are not available: ${reason}; use a literal`, {
     details: { engine: "re2", reason },
   });
-
-const shuttingDown = (): AppError => new AppError("CONNECTION_LOST", "the daemon is shutting down");
 
 const finishSoon = (job: Job, outcome: RegexOutcome): void => queueMicrotask(() => job.done(outcome));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { AppError, ERROR_SURFACES, toAppError } from "../../../protocol/errors.ts";
+import { AppError, ERROR_SURFACES, type ErrorCode, isCutShort, toAppError } from "../../../protocol/errors.ts";
 import { isPaneId, isSessionId, isWindowId, paneIdOf, paneNumberOf } from "../../../protocol/ids.ts";
 import { formatPosition, parsePosition } from "../../../protocol/position.ts";
 
@@ -48,6 +48,13 @@ describe("errors", () => {
       expect({ code, ok: httpStatus >= 400 && httpStatus < 600 }).toEqual({ code, ok: true });
       expect({ code, ok: exitCode > 0 && exitCode < 128 }).toEqual({ code, ok: true });
     }
+  });
+
+  test("a call is cut short by tmux, its caller or the daemon; what is refused is not", () => {
+    const cut = ["CONNECTION_LOST", "CANCELLED", "SHUTTING_DOWN"];
+    const codes = Object.keys(ERROR_SURFACES) as ErrorCode[];
+    expect(codes.filter((code) => isCutShort(new AppError(code, "x"))).toSorted()).toEqual(cut.toSorted());
+    expect(isCutShort(new Error("CONNECTION_LOST"))).toBe(false);
   });
 
   test("what is not ours becomes an internal error that carries it", () => {

@@ -51,19 +51,19 @@ describe("withDeadline", () => {
       inner = signal;
       return never();
     });
-    client.abort(new AppError("CONNECTION_LOST", "gone"));
-    await expect(result).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+    client.abort(new AppError("CANCELLED", "gone"));
+    await expect(result).rejects.toMatchObject({ code: "CANCELLED" });
     expect([inner?.aborted, clock.pendingTimers]).toEqual([true, 0]);
   });
 
   test("does not start for a client that has gone", async () => {
     let started = false;
     const gone = new AbortController();
-    gone.abort(new AppError("CONNECTION_LOST", "gone"));
+    gone.abort(new AppError("CANCELLED", "gone"));
     const result = withDeadline(new FakeClock(), 10, gone, async () => {
       started = true;
     });
-    await expect(result).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+    await expect(result).rejects.toMatchObject({ code: "CANCELLED" });
     expect(started).toBe(false);
   });
 });
@@ -86,8 +86,8 @@ describe("pause", () => {
     const clock = new FakeClock();
     const client = new AbortController();
     const paused = pause(clock, 100, client.signal);
-    client.abort(new AppError("CONNECTION_LOST", "gone"));
-    await expect(paused).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+    client.abort(new AppError("CANCELLED", "gone"));
+    await expect(paused).rejects.toMatchObject({ code: "CANCELLED" });
     expect(clock.pendingTimers).toBe(0);
   });
 });

@@ -163,7 +163,7 @@ test("closing settles everything, twice", async () => {
   });
   await server.close();
   await server.close();
-  expect(await closed).toMatchObject({ code: "CONNECTION_LOST" });
+  expect(await closed).toMatchObject({ code: "SHUTTING_DOWN" });
   expect(server.status().state).toBe("closed");
-  await expect(server.createSession({ name: "t" })).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+  await expect(server.createSession({ name: "t" })).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
 });

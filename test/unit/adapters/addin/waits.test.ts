@@ -80,7 +80,7 @@ describe("sendAndMatch", () => {
     await expect.poll(() => waits.metrics().wait_active).toBe(1);
     client.abort(clientGone());
     await expect(matched).rejects.toMatchObject({
-      code: "CONNECTION_LOST",
+      code: "CANCELLED",
       message: "the client closed the connection",
     });
     expect(waits.metrics().wait_active).toBe(0);

@@ -87,8 +87,8 @@ describe("failures", () => {
   test("the daemon's errors keep their code; what kept us from reaching it is told instead of that", async () => {
     const daemons = new TmuxwireError("TIMEOUT", "not within 3 ms", { status: 408 });
     expect((await inProcessCli(["fail"], {}, [failing(daemons)])).code).toBe(124);
-    const cause = new AppError("CONNECTION_LOST", "no daemon listens on /x");
-    const lost = new TmuxwireError("CONNECTION_LOST", "cannot be reached", { cause });
+    const cause = new AppError("DAEMON_UNREACHABLE", "no daemon listens on /x");
+    const lost = new TmuxwireError("DAEMON_UNREACHABLE", "cannot be reached", { cause });
     expect(await inProcessCli(["fail"], {}, [failing(lost)])).toMatchObject({
       code: 69,
       err: "tmuxwire: no daemon listens on /x\n",
@@ -110,7 +110,7 @@ describe("failures", () => {
   test("an interrupted command says nothing and has the signal's code", async () => {
     const controller = new AbortController();
     controller.abort(new Interrupted(130, "interrupted"));
-    const table = [failing(new TmuxwireError("CONNECTION_LOST", "cut"))];
+    const table = [failing(new TmuxwireError("DAEMON_UNREACHABLE", "cut"))];
     expect(await inProcessCli(["fail"], { signal: controller.signal }, table)).toEqual({ code: 130, out: "", err: "" });
   });
 });

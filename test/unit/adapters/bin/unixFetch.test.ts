@@ -88,7 +88,7 @@ describe("fetch over a unix socket", () => {
 
   test("says what to do when nobody listens", async () => {
     await expect(unixFetch(path)("http://localhost/")).rejects.toMatchObject({
-      code: "CONNECTION_LOST",
+      code: "DAEMON_UNREACHABLE",
       message: `no daemon listens on ${path}: start one with \`tmuxwire serve\``,
     });
   });

@@ -7,7 +7,7 @@ import { listen } from "../../../../adapters/http/listen.ts";
 import { requestAbort } from "../../../../adapters/http/requestAbort.ts";
 import { systemClock } from "../../../../daemon/time/clock.ts";
 
-const GONE = { code: "CONNECTION_LOST", message: "the client closed the connection" };
+const GONE = { code: "CANCELLED", message: "the client closed the connection" };
 
 /** What a handler gets whose client leaves before or after it asks. */
 async function abortOf(asks: "before" | "after"): Promise<AbortController> {

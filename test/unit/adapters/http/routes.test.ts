@@ -5,7 +5,7 @@ import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { createGuard, type GuardEnv } from "../../../../adapters/http/requestGuard.ts";
 import { type Route, Routes, runRoute } from "../../../../adapters/http/routes.ts";
-import { type AppError, ERROR_SURFACES } from "../../../../protocol/errors.ts";
+import { visibleError } from "../../../../adapters/http/httpErrors.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
 
 const handle: Route["handle"] = (c, values) => c.json({ method: c.req.method, values });
@@ -34,7 +34,7 @@ test("the guard's rule is that of all routes of a path, the strictest", () => {
 
 test("a request runs its route with the decoded values of the path", async () => {
   const app = new Hono<GuardEnv>();
-  app.onError((error, c) => c.text(error.message, ERROR_SURFACES[(error as AppError).code].httpStatus));
+  app.onError((error, c) => c.text(error.message, visibleError(error).status));
   let matched = 0;
   const table = new Routes(routes);
   app.use(

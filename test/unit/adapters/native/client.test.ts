@@ -115,9 +115,9 @@ describe("errors", () => {
     expect(error).toMatchObject({ code, status });
   });
 
-  test("no daemon is CONNECTION_LOST, an abort is the signal's reason", async () => {
+  test("no daemon is DAEMON_UNREACHABLE, an abort is the signal's reason", async () => {
     const client = createClient({ url: "http://x", fetch: () => Promise.reject(new TypeError("refused")) });
-    await expect(client.servers()).rejects.toMatchObject({ code: "CONNECTION_LOST", status: 0 });
+    await expect(client.servers()).rejects.toMatchObject({ code: "DAEMON_UNREACHABLE", status: 0 });
     const signal = AbortSignal.abort(new Error("mine"));
     await expect(client.servers({ signal })).rejects.toThrow("mine");
   });

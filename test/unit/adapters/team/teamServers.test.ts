@@ -104,5 +104,5 @@ test("asking about a team without a server starts none; after closing there are 
   await teams.use("a", nothing);
   expect(await teams.useIfThere("a", async (server) => server === undefined)).toBe(false);
   await teams.close();
-  await expect(teams.use("a", nothing)).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+  await expect(teams.use("a", nothing)).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
 });

@@ -160,7 +160,7 @@ test("closing is final and settles what waits", async () => {
   const pending = failure(supervisor.connection().command("x"));
   supervisor.close();
   supervisor.close();
-  expect(await pending).toMatchObject({ code: "CONNECTION_LOST" });
+  expect(await pending).toMatchObject({ code: "SHUTTING_DOWN" });
   expect(last().closed).toBe(true);
   clock.advanceMs(60_000);
   await turn();

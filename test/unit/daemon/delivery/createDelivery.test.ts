@@ -186,7 +186,7 @@ describe("nothing is typed", () => {
 
   test("by a caller that has left, or when the engine closes", async () => {
     const pane = claude();
-    const left = new AppError("CONNECTION_LOST", "left");
+    const left = new AppError("CANCELLED", "left");
     const { delivery, request, work } = deliver(pane);
     const waiting = delivery.submit({ ...request, signal: AbortSignal.abort(left) });
     await expect(waiting).rejects.toBe(left);
@@ -194,7 +194,7 @@ describe("nothing is typed", () => {
     later.catch(() => undefined);
     await pane.during(work);
     delivery.close();
-    await expect(later).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+    await expect(later).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
     expect(enters(pane)).toHaveLength(1);
   });
 });
@@ -234,7 +234,7 @@ describe("turns", () => {
     const pane = claude();
     const leaving = new AbortController();
     const { work } = deliver(pane, { signal: leaving.signal });
-    const left = pane.during(work, (nowMs) => nowMs === 20 && leaving.abort(new AppError("CONNECTION_LOST", "left")));
+    const left = pane.during(work, (nowMs) => nowMs === 20 && leaving.abort(new AppError("CANCELLED", "left")));
     await expect(left).rejects.toMatchObject({ message: "left" });
     await pane.during(new Promise<void>((resolve) => void pane.clock.callAt(200, resolve)));
     expect(enters(pane)).toHaveLength(1);
@@ -246,8 +246,8 @@ describe("turns", () => {
     const waiting = delivery.submit(request).catch((error: unknown) => error);
     const stopped = pane.during(work, (nowMs) => nowMs === 20 && delivery.stop());
     expect((await stopped).outcome).toBe("submitted");
-    expect(await waiting).toMatchObject({ code: "CONNECTION_LOST" });
-    await expect(delivery.submit(request)).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+    expect(await waiting).toMatchObject({ code: "SHUTTING_DOWN" });
+    await expect(delivery.submit(request)).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
     expect(pane.typed.map(({ paste, keys }) => paste ?? keys)).toEqual(["fix it", ["Enter"]]);
   });
 
@@ -255,7 +255,7 @@ describe("turns", () => {
     const pane = claude();
     const { delivery, work } = deliver(pane);
     delivery.stop();
-    await expect(work).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+    await expect(work).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
     await pane.during(new Promise<void>((resolve) => void pane.clock.callAt(200, resolve)));
     expect(pane.typed).toEqual([]);
   });

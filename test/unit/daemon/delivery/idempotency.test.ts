@@ -173,7 +173,7 @@ test("a record that cannot be completed leaves it undecided, and is told to the 
     return RESULT;
   });
   expect(result).toEqual(RESULT);
-  expect(errors).toMatchObject([{ code: "CONNECTION_LOST" }]);
+  expect(errors).toMatchObject([{ code: "SHUTTING_DOWN" }]);
   const again = store();
   expect(again.find(KEY)).toMatchObject({ outcome: undefined });
   again.close();

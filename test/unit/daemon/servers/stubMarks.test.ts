@@ -15,5 +15,5 @@ test("marks are kept per pane and name, and go with the pane", async () => {
   expect(await server.paneMarks("agent")).toEqual(new Map());
   expect(server.status().identity).toBe("stub");
   await backend.close();
-  await expect(server.paneMarks("agent")).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+  await expect(server.paneMarks("agent")).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
 });

@@ -230,8 +230,8 @@ test("closing settles everything", async () => {
   const wait = waits.wait(source, regex("x"));
   waits.close();
   waits.close();
-  expect((await errorOf(wait)).code).toBe("CONNECTION_LOST");
-  expect((await errorOf(waits.wait(source, literal("x")))).code).toBe("CONNECTION_LOST");
+  expect((await errorOf(wait)).code).toBe("SHUTTING_DOWN");
+  expect((await errorOf(waits.wait(source, literal("x")))).code).toBe("SHUTTING_DOWN");
   expect(clock.pendingTimers).toBe(0);
 });
 
