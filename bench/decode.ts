@@ -6,7 +6,8 @@
 import { fileURLToPath } from "node:url";
 import { OutputRing } from "../daemon/panes/outputRing.ts";
 import { LineSplitter } from "../protocol/control/lines.ts";
-import { decodeOctal, encodeOctal } from "../protocol/control/octal.ts";
+import { decodeOctal } from "../protocol/control/octal.ts";
+import { encodeOctal } from "./encodeOctal.ts";
 import { ControlParser } from "../protocol/control/parser.ts";
 import { check, compare, type Contender, type RunBench } from "./figures.ts";
 

@@ -5,7 +5,7 @@
  */
 
 /** One JSON line on stdout. `ratio` is `median / baseline.median`: below 1 is better for times, above 1 for rates. */
-export interface Figure {
+interface Figure {
   readonly bench: string;
   readonly figure: string;
   readonly unit: string;

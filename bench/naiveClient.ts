@@ -11,7 +11,7 @@ export const QUIET_SERVER = ["history-limit 10000", "status off", "automatic-ren
   (option) => ["set-option", "-g", ...option.split(" "), ";"],
 );
 
-export interface NaiveClientOptions {
+interface NaiveClientOptions {
   readonly open: OpenTransport;
   readonly socketPath: string;
   readonly env: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@
  */
 import { createNativeApp } from "../adapters/native/nativeApp.ts";
 import { listen } from "../adapters/http/listen.ts";
-import { silentLog } from "../daemon/ops/log.ts";
+import { silentLog } from "./silentLog.ts";
 import { startOwnedServer } from "../daemon/servers/owned/ownedServer.ts";
 import { StubServer } from "../daemon/servers/stub/stubServer.ts";
 import type { TmuxServer } from "../daemon/tmux/tmuxServer.ts";
@@ -13,7 +13,7 @@ import { WaitManager } from "../daemon/waits/waitManager.ts";
 import { benchEnvironment, SESSION } from "./privateServer.ts";
 
 /** What the parent asks for; each is answered once. */
-export type DaemonRequest =
+type DaemonRequest =
   | { readonly ask: "print"; readonly bytesPerSec: number; readonly chunkBytes: number; readonly seconds: number }
   | { readonly ask: "usage" };
 

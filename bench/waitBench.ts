@@ -39,7 +39,7 @@ export const pane = (name = "%1"): PaneStream =>
     },
   });
 
-export interface FloodCost {
+interface FloodCost {
   readonly bytes: number;
   readonly elapsedMs: number;
   /** Of all threads of the process. */

@@ -42,7 +42,7 @@ export const ERROR_SURFACES = {
 
 export type ErrorCode = keyof typeof ERROR_SURFACES;
 
-export interface AppErrorOptions {
+interface AppErrorOptions {
   /** Facts a caller may show: ids, limits, progress. Never a secret; pane text only for who may read the pane. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
   readonly cause?: unknown;

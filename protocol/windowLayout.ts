@@ -1,9 +1,8 @@
 /**
  * A window's layout as tmux writes it (`#{window_layout}`): a checksum, then cells within cells down to the panes, such as
- * `bb62,159x48,0,0{79x48,0,0,1,79x48,80,0,2}`. Parsing answers a tree or undefined, never half of one; what is parsed and
- * formatted again is the same text. Ids and numbers only: no program can write any of it.
+ * `bb62,159x48,0,0{79x48,0,0,1,79x48,80,0,2}`. Parsing answers a tree or undefined, never half of one. Ids and numbers only: no program can write any of it.
  */
-import { type PaneId, paneIdOf, paneNumberOf } from "./ids.ts";
+import { type PaneId, paneIdOf } from "./ids.ts";
 
 interface Cell {
   readonly cols: number;
@@ -14,13 +13,13 @@ interface Cell {
 }
 
 /** A pane's place. tmux takes a layout without pane numbers too: panes then come in their own order. */
-export interface LayoutPane extends Cell {
+interface LayoutPane extends Cell {
   readonly kind: "pane";
   readonly pane: PaneId | null;
 }
 
 /** `row`: its cells stand side by side (tmux writes `{}`); `column`: one below the other (`[]`). */
-export interface LayoutSplit extends Cell {
+interface LayoutSplit extends Cell {
   readonly kind: "row" | "column";
   readonly cells: readonly LayoutCell[];
 }
@@ -47,11 +46,6 @@ export function parseLayout(text: string): LayoutCell | undefined {
   const reader = { text: body, at: 0, cells: 0 };
   const root = readCell(reader, 0);
   return root !== undefined && reader.at === body.length && isFilled(root) ? root : undefined;
-}
-
-export function formatLayout(root: LayoutCell): string {
-  const body = formatCell(root);
-  return `${layoutChecksum(body)},${body}`;
 }
 
 /** The panes in the order in which the layout names them. */
@@ -97,11 +91,4 @@ function isFilled(cell: LayoutCell): boolean {
     at += (isRow ? inner.cols : inner.rows) + 1;
   }
   return at - 1 === (isRow ? cell.left + cell.cols : cell.top + cell.rows);
-}
-
-function formatCell(cell: LayoutCell): string {
-  const place = `${cell.cols}x${cell.rows},${cell.left},${cell.top}`;
-  if (cell.kind === "pane") return cell.pane === null ? place : `${place},${paneNumberOf(cell.pane)}`;
-  const cells = cell.cells.map(formatCell).join(",");
-  return cell.kind === "row" ? `${place}{${cells}}` : `${place}[${cells}]`;
 }

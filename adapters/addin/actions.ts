@@ -24,7 +24,7 @@ import { findSession, findTarget, onSession } from "./targets.ts";
 import type { AddinWaits, MatchOutcome } from "./addinWaits.ts";
 import { sendAndMatch } from "./addinWaits.ts";
 
-export interface ActionContext {
+interface ActionContext {
   readonly server: TmuxServer;
   readonly waits: AddinWaits;
   readonly clock: Clock;
@@ -38,7 +38,7 @@ interface Call extends ActionContext {
   readonly startedMs: number;
 }
 
-export interface ActionResult {
+interface ActionResult {
   readonly status: 200 | 408;
   readonly body: AddinSuccess | AddinFailure;
 }

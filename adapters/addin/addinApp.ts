@@ -29,7 +29,7 @@ export interface AddinAppConfig {
   readonly commandTimeoutMs: number;
 }
 
-export interface AddinAppOptions {
+interface AddinAppOptions {
   readonly server: TmuxServer;
   readonly waits: AddinWaits;
   readonly clock: Clock;

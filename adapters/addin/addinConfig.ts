@@ -20,7 +20,7 @@ import type { FlagSpec, SettingInputs, SettingReader } from "../../daemon/ops/se
 import { AppError } from "../../protocol/errors.ts";
 import type { CertificateConfig } from "../http/certificates.ts";
 
-export type AddinMode = "tmux" | "stub";
+type AddinMode = "tmux" | "stub";
 
 export interface AddinConfig {
   readonly host: string;

@@ -11,7 +11,7 @@ import { ADDIN_FIELD_ORDER, addinFieldsSchema, narrowAddinRequest } from "../../
 import { AppError } from "../../protocol/errors.ts";
 
 /** Why a pattern cannot be used, as RE2 says it; undefined when it can. */
-export type CheckPattern = (pattern: string) => Promise<string | undefined>;
+type CheckPattern = (pattern: string) => Promise<string | undefined>;
 
 /** @throws AppError INVALID_ARGUMENT with the contract's message for the first fault. */
 export async function parseAddinRequest(payload: unknown, checkPattern: CheckPattern): Promise<AddinRequest> {

@@ -12,7 +12,7 @@ import { AppError } from "../../protocol/errors.ts";
 /** What the add-in needs of the wait manager. */
 export type AddinWaits = Pick<WaitManager, "checkPattern" | "sendAndWait">;
 
-export interface MatchRequest {
+interface MatchRequest {
   /** RE2 syntax, `^ $` at every line. */
   readonly pattern: string;
   readonly timeoutMs: number;

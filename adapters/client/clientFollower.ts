@@ -8,7 +8,7 @@ import type { StreamMessage, StreamRequest } from "../../protocol/api/nativeStre
 import { decodeBase64, type PaneEvent, type SocketFollowOptions } from "./clientEvents.ts";
 import { TmuxwireError, isPassing } from "./clientHttp.ts";
 
-export interface FollowerOptions {
+interface FollowerOptions {
   readonly server: string;
   readonly pane: string;
   readonly options: SocketFollowOptions;

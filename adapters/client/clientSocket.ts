@@ -12,7 +12,7 @@ import { type HttpCaller, isPassing, TmuxwireError } from "./clientHttp.ts";
 import { SocketFollower } from "./clientFollower.ts";
 
 /** What is used of a WebSocket: the browser's, or that of the `ws` package. */
-export interface WebSocketLike {
+interface WebSocketLike {
   binaryType: string;
   readonly readyState: number;
   send(data: string): void;
@@ -21,7 +21,7 @@ export interface WebSocketLike {
   addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;
 }
 
-export type WebSocketConstructor = new (url: string, protocols: string[]) => WebSocketLike;
+type WebSocketConstructor = new (url: string, protocols: string[]) => WebSocketLike;
 
 export interface SocketOptions {
   /** Default: the global one. Node 20 has none: give that of `ws`. */

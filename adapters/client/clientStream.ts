@@ -8,7 +8,7 @@ import { type HttpCaller, type HttpRequest, isPassing, TmuxwireError } from "./c
 /** The daemon sends a sign of life every 15 s; three missing ones mean that the connection is dead. */
 const SILENCE_MS = 45_000;
 
-export interface ClientFollowerOptions<Decoded> {
+interface ClientFollowerOptions<Decoded> {
   readonly path: readonly string[];
   /** Asked before each connection. */
   readonly query: (lastEventId: string | undefined) => HttpRequest["query"];

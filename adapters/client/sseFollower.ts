@@ -31,7 +31,7 @@ const WORDS: Readonly<Record<SseLoss["reason"], string>> = {
   cut: "the connection broke off",
 };
 
-export interface SseFollowerOptions<Decoded> {
+interface SseFollowerOptions<Decoded> {
   /** A response whose status is good. What it throws is a loss. */
   readonly open: (lastEventId: string | undefined, signal: AbortSignal) => Promise<Response>;
   /** Undefined: nobody is told of it. What it throws is a loss, and the event is asked for again. */

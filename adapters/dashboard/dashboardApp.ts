@@ -54,7 +54,7 @@ export interface DashboardAppOptions {
   readonly streamBounds?: DashboardContext["streamBounds"] | undefined;
 }
 
-export interface DashboardApp {
+interface DashboardApp {
   readonly app: Hono<GuardEnv>;
   /** Ends every stream; call it before the listener's `close`. */
   readonly end: () => void;

@@ -9,7 +9,7 @@ import type { Context } from "hono";
 import type { GuardEnv } from "../http/requestGuard.ts";
 
 /** What the page may do: load its own files, talk to this server, and nothing else. */
-export const PAGE_POLICY = [
+const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",

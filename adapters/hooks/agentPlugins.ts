@@ -20,7 +20,7 @@ export interface AgentPlugin {
   readonly script?: string;
 }
 
-export interface PluginPlace {
+interface PluginPlace {
   readonly dashboardUrl: string;
   readonly scriptPath: string;
   /** curl's options with the token; read at every event, so that a new one counts. */

@@ -18,14 +18,14 @@ import {
 } from "./commentedJson.ts";
 
 /** Longer settings are not settings. */
-export const MAX_SETTINGS_BYTES = 1_048_576;
+const MAX_SETTINGS_BYTES = 1_048_576;
 
 /** The group of hooks for each event by its name. */
 export type HookGroups = ReadonlyMap<string, object>;
 
-export type HookState = "installed" | "different" | "missing";
+type HookState = "installed" | "different" | "missing";
 
-export interface SettingsState {
+interface SettingsState {
   readonly state: "installed" | "outdated" | "partly" | "not installed";
   readonly events: Readonly<Record<string, HookState>>;
   /** The user has switched all hooks off. */

@@ -13,7 +13,7 @@ export interface JsonNode {
   readonly text?: string | undefined;
 }
 
-export interface JsonItem {
+interface JsonItem {
   /** Of an object's member. */
   readonly key: string | undefined;
   /** From its key or value to the end of its value. */
@@ -80,7 +80,7 @@ export const memberOf = (node: JsonNode, key: string): JsonItem | undefined =>
   node.items.findLast((item) => item.key === key);
 
 /** How a document is laid out, so that what is added looks like the rest. */
-export interface Layout {
+interface Layout {
   /** Undefined when all of it is on one line. */
   readonly indent: string | undefined;
   readonly lineEnd: string;

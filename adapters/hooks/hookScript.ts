@@ -4,7 +4,7 @@
  * it prints would reach the agent; it prints nothing.
  */
 
-export interface HookScript {
+interface HookScript {
   /** As on the command line of `tmuxwire hooks`; the script and its secrets are called after it. */
   readonly name: string;
   readonly title: string;

@@ -36,7 +36,7 @@ const groupWith =
     hooks: [{ type: "command", command: hookCommand(script, dashboardUrl, route), timeout }],
   });
 
-export const GEMINI: SettingsAgent = {
+const GEMINI: SettingsAgent = {
   name: "gemini",
   title: "Gemini CLI",
   directoryVariable: "GEMINI_CLI_HOME",
@@ -59,7 +59,7 @@ export const GEMINI: SettingsAgent = {
   notes: [],
 };
 
-export const CODEX: SettingsAgent = {
+const CODEX: SettingsAgent = {
   name: "codex",
   title: "Codex",
   directoryVariable: "CODEX_HOME",

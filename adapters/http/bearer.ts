@@ -4,7 +4,7 @@
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 
-export type VerifyAuthorization = (header: string | undefined) => boolean;
+type VerifyAuthorization = (header: string | undefined) => boolean;
 
 const PREFIX = "Bearer ";
 const digestOf = (text: string): Buffer => createHash("sha256").update(text, "utf8").digest();

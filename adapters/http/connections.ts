@@ -8,7 +8,7 @@ import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import { CROWDED_CONNECTIONS, FIRST_BYTE_WITHIN_MS, OTHER_USERS_CONNECTIONS } from "./httpLimits.ts";
 import { isOwnOrRoot, machineTable } from "./peerUsers.ts";
 
-export interface ConnectionsOptions {
+interface ConnectionsOptions {
   readonly clock: Clock;
   /** From here on newcomers have to leave. */
   readonly crowded?: number | undefined;

@@ -11,7 +11,7 @@ import type { GuardEnv } from "./requestGuard.ts";
 /** What the bridge that the add-in knows calls its JSON; JSON has no other charset. */
 export const JSON_TYPE = { "Content-Type": "application/json; charset=utf-8" } as const;
 
-export const INTERNAL_MESSAGE = "Internal server error.";
+const INTERNAL_MESSAGE = "Internal server error.";
 
 /** What a client may read of an error. */
 export interface VisibleError {

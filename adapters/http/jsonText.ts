@@ -5,7 +5,7 @@
 import { AppError } from "../../protocol/errors.ts";
 
 /** Requests of every contract need five; a tool's input that a hook hands on may be a whole document. */
-export const MAX_JSON_DEPTH = 256;
+const MAX_JSON_DEPTH = 256;
 
 /** @throws AppError INVALID_ARGUMENT */
 export function parseJsonText(text: string): unknown {

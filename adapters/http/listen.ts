@@ -24,7 +24,7 @@ export interface ListenSettings {
   readonly others?: string | undefined;
 }
 
-export interface ListenOptions extends BoundedServerOptions {
+interface ListenOptions extends BoundedServerOptions {
   /** `localhost` stands for both loopback addresses, whichever of the two a client tries. */
   readonly host: string;
   /** 0 lets the system choose. */

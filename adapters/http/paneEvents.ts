@@ -14,7 +14,7 @@ import { formatGap, formatPosition, type StreamGap } from "../../protocol/positi
 import { exitAnswer, snapshotAnswer } from "../operations/screenOutputs.ts";
 import { sseEvent, SseWriter } from "./sseWriter.ts";
 
-export interface PaneEventsOptions {
+interface PaneEventsOptions {
   readonly feeds: Feeds;
   /** As the events call the server. */
   readonly serverName: string;
@@ -32,20 +32,20 @@ export interface PaneEventsOptions {
   readonly observe?: Partial<PaneEventsObserver> | undefined;
 }
 
-export interface PaneEventsObserver {
+interface PaneEventsObserver {
   output(chunk: OutputChunk): void;
   gap(gap: StreamGap): void;
   snapshot(): void;
   stalled(): void;
 }
 
-export interface CompanionEvents {
+interface CompanionEvents {
   /** None before `open`. */
   readonly room: () => number;
   readonly send: <Name extends keyof StreamEventData>(name: Name, data: StreamEventData[Name]) => void;
 }
 
-export interface Companion extends Disposable {
+interface Companion extends Disposable {
   /** There is room. */
   pump(): void;
 }

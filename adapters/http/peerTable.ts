@@ -9,14 +9,14 @@ import { endianness } from "node:os";
 import { PEER_TABLE_MAX_BYTES, PEER_TABLE_READS } from "./httpLimits.ts";
 
 /** Both ends of an accepted connection, as a `Socket` has them. */
-export interface ConnectionEnds {
+interface ConnectionEnds {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
   readonly localAddress?: string | undefined;
   readonly localPort?: number | undefined;
 }
 
-export interface PeerTableOptions {
+interface PeerTableOptions {
   /** Where `tcp` and `tcp6` are. */
   readonly directory?: string | undefined;
   /** Of the user whom the kernel names for users that our user namespace does not have; undefined when it has them all. */

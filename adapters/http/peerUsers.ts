@@ -8,7 +8,7 @@ import type { Log } from "../../daemon/ops/log.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { PeerTable } from "./peerTable.ts";
 
-export interface PeerUsersOptions {
+interface PeerUsersOptions {
   readonly allowUids: AllowedUids;
   /** The setting that holds the listener's token: the other way in. */
   readonly tokenSetting: string;
@@ -82,7 +82,7 @@ export class PeerUsers {
 }
 
 /** As it is named to people: the flag, and the variable. */
-export const ALLOW_SETTING = "--allow-uids or TMUXWIRE_ALLOW_UIDS";
+const ALLOW_SETTING = "--allow-uids or TMUXWIRE_ALLOW_UIDS";
 
 /** One for all listeners of this process: a reading serves them all. */
 export const machineTable = new PeerTable();

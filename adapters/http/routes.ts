@@ -20,7 +20,7 @@ export interface RouteRule {
 }
 
 /** What stands in the places of a path, decoded. */
-export type PathValues = Readonly<Record<string, string>>;
+type PathValues = Readonly<Record<string, string>>;
 export type RouteHandler = (c: Context<GuardEnv>, values: PathValues) => Response | Promise<Response>;
 
 export interface Route extends Omit<RouteRule, "methods"> {

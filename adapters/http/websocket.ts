@@ -33,7 +33,7 @@ export function createWebSocketServer(protocol: string, maxMessageBytes: number)
   return server as unknown as WebSocketServerLike;
 }
 
-export interface SocketWriterOptions {
+interface SocketWriterOptions {
   readonly socket: WebSocket;
   readonly clock: Clock;
   readonly onDrain: () => void;

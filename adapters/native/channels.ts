@@ -5,7 +5,7 @@
 import type { FrameEncoder, PaneFeed } from "../../daemon/panes/paneFeed.ts";
 import { encodeStreamFrame } from "../../protocol/api/nativeFrames.ts";
 
-export interface Channel {
+interface Channel {
   readonly number: number;
   readonly encode: FrameEncoder;
 }

@@ -14,7 +14,7 @@ import { OPERATIONS } from "../operations/operationTable.ts";
 export type OtherEndpointId = "follow" | "serverEvents" | "socket" | "openapi" | "metrics" | "livez" | "readyz";
 
 /** An answer that is not JSON. */
-export type OtherAnswer = "events" | "socket" | "document" | "text";
+type OtherAnswer = "events" | "socket" | "document" | "text";
 
 interface EndpointBase {
   readonly method: "GET" | "POST" | "DELETE";
@@ -43,7 +43,7 @@ export interface OperationEndpoint extends EndpointBase {
   readonly id: OperationName;
   readonly operation: Operation;
 }
-export interface OtherEndpoint extends EndpointBase {
+interface OtherEndpoint extends EndpointBase {
   readonly id: OtherEndpointId;
   readonly operation?: undefined;
 }

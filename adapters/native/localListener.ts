@@ -16,7 +16,7 @@ import { boundedServer, closeServers, logFailedAccepts } from "../http/boundedSe
 import { isAnswering } from "../serving/socketProbe.ts";
 
 /** Where requests came in: a unix socket's directory is its guard, a port's peers must be looked at. */
-export type ListenerKind = "unix" | "tcp";
+type ListenerKind = "unix" | "tcp";
 
 export interface LocalListenOptions {
   /** `app.fetch` of the application for this kind of listener. */

@@ -18,7 +18,7 @@ export interface NativeConfig {
   readonly allowedHosts: readonly string[];
 }
 
-export interface NativeConfigInputs extends Pick<SettingInputs, "env"> {
+interface NativeConfigInputs extends Pick<SettingInputs, "env"> {
   readonly cwd: string;
   readonly homeDir: string;
 }

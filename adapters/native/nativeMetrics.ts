@@ -14,7 +14,7 @@ export interface NativeMetrics {
 
 const STATES: readonly ServerState[] = ["connecting", "ready", "degraded", "closed"];
 
-export interface MetricSources {
+interface MetricSources {
   readonly servers: ReadonlyMap<string, TmuxServer>;
   readonly waits: { metrics(): WaitMetricsSnapshot };
   readonly subscribers: (server: TmuxServer) => number;

@@ -20,7 +20,7 @@ import { queryInput } from "./queryInput.ts";
 import { openServerEvents } from "./serverEventStream.ts";
 import { StreamSocket } from "./streamSocket.ts";
 
-export interface NativeRouteParts {
+interface NativeRouteParts {
   /** The description of the API. */
   readonly document: string;
   readonly renderMetrics: () => string;

@@ -11,7 +11,7 @@ import { ReadinessStream } from "../operations/readinessAsked.ts";
 
 const TRANSPORT = { transport: "sse" } as const;
 
-export interface EventStreamStart {
+interface EventStreamStart {
   readonly start: StreamStart;
   /** Tell readiness as well. */
   readonly readiness: boolean;

@@ -28,7 +28,7 @@ interface Kept {
   readonly data: string;
 }
 
-export interface ServerEventSink {
+interface ServerEventSink {
   /** Bytes that may be written now. */
   room(): number;
   /** @param data JSON without a line end */

@@ -16,7 +16,7 @@ export const MAX_CALLS = 256;
 
 type Of<Type extends StreamRequest["type"]> = Extract<StreamRequest, { type: Type }>;
 
-export interface SocketCallsSink {
+interface SocketCallsSink {
   /** Bytes that may be written now. */
   room(): number;
   /** Answers the request of this id once. */

@@ -8,7 +8,7 @@ import { findServer } from "../operations/findTargets.ts";
 
 type Of<Type extends StreamRequest["type"]> = Extract<StreamRequest, { type: Type }>;
 
-export interface SocketEventsSink {
+interface SocketEventsSink {
   /** Bytes that may be written now. */
   room(): number;
   text(text: string): void;

@@ -93,7 +93,7 @@ function requireDelivery({ delivery }: OperationContext): Delivery {
   throw new AppError("INVALID_ARGUMENT", "this daemon does not deliver prompts; type with input");
 }
 
-export function deliveryAnswer(result: SubmitResult): NativeDelivery {
+function deliveryAnswer(result: SubmitResult): NativeDelivery {
   const { outcome, position, latencyMs, firstByteMs, enterMs, enterPresses, confirmedBy, details, repeated } = result;
   return {
     outcome,

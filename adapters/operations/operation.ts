@@ -18,7 +18,7 @@ import type { PaneId } from "../../protocol/ids.ts";
 import type { Measure } from "./measure.ts";
 
 /** What operations need of the wait manager. */
-export type OperationWaits = Pick<WaitManager, "wait" | "sendAndWait">;
+type OperationWaits = Pick<WaitManager, "wait" | "sendAndWait">;
 
 export interface OperationContext {
   /** By the name under which requests know them. */

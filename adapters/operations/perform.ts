@@ -6,7 +6,7 @@ import { findPane, findServer, findSession } from "./findTargets.ts";
 import { type Call, type OperationContext, type Scope, SCOPE_NAMES, type Targets } from "./operation.ts";
 import { OPERATIONS } from "./operationTable.ts";
 
-export interface OperationRequest extends Call {
+interface OperationRequest extends Call {
   readonly names: OperationNames;
   /** Not checked yet. */
   readonly input: unknown;

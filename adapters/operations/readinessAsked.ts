@@ -5,7 +5,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 
 /** What a surface has of it; undefined where the daemon tells no readiness. */
-export interface WithReadiness {
+interface WithReadiness {
   readonly readiness: ReadinessWatcher | undefined;
 }
 
@@ -27,7 +27,7 @@ export async function readinessNow(
   return await watched.look();
 }
 
-export interface ReadinessSink {
+interface ReadinessSink {
   /** Bytes that may be written now; nothing is while it is 0 or less. */
   room(): number;
   send(readiness: Readiness): void;

@@ -34,7 +34,7 @@ function usersOf(check: string, allowUids: AllowedUids, token: string | undefine
   return ok(check, `${["you", "root", ...[...allowUids].map((uid) => `user ${uid}`)].join(", ")}: it has no token`);
 }
 
-export interface PortCheckOptions {
+interface PortCheckOptions {
   readonly name: string;
   readonly host: string;
   readonly port: number;

@@ -5,7 +5,7 @@ import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import type { OpenParts } from "./openParts.ts";
 
-export interface SharedGuestsOptions {
+interface SharedGuestsOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
   readonly ringBytes: number;

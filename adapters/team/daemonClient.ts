@@ -38,7 +38,7 @@ interface Address {
   readonly token: string;
 }
 
-export type TeamOperation = "start" | "list" | "attach" | "capture";
+type TeamOperation = "start" | "list" | "attach" | "capture";
 
 interface Request {
   readonly operation: TeamOperation;

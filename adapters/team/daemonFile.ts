@@ -7,7 +7,7 @@ import { lstat, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
 
-export interface DaemonAddress {
+interface DaemonAddress {
   readonly url: string;
   readonly token: string;
   readonly pid: number;

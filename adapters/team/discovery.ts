@@ -8,7 +8,7 @@ import type { Teamd } from "./teamd.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface DiscoveryInputs {
+interface DiscoveryInputs {
   readonly env: Environment;
   readonly homeDir: string;
   /** This team and no other. */
@@ -23,7 +23,7 @@ const set = (value: unknown): string | undefined =>
   typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
 
 /** Where teams keep their directories. */
-export const teamsRoot = ({ env, homeDir }: Pick<DiscoveryInputs, "env" | "homeDir">): string =>
+const teamsRoot = ({ env, homeDir }: Pick<DiscoveryInputs, "env" | "homeDir">): string =>
   set(env["PI_TEAM_WORKSPACE_ROOT"]) ?? join(homeDir, ".pi", "teams");
 
 /** As pi-team's client writes a name that is to be an agent's. */

@@ -9,7 +9,7 @@ const firstCharacters = (text: string, count: number): string =>
     .slice(0, count)
     .join("");
 
-export interface StartPost {
+interface StartPost {
   readonly sessionName: string;
   readonly teamId: string;
   readonly socketPath: string;

@@ -7,7 +7,7 @@ import { attachArgv, captureHint, shellLine } from "./names.ts";
 import { type SessionEnd, sessionEnd } from "./sessionEnd.ts";
 import type { StartRecord } from "./startRecord.ts";
 
-export interface Answered {
+interface Answered {
   readonly server: TmuxServer;
   readonly socketPath: string;
   readonly session: SessionInfo;

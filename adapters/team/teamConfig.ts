@@ -15,7 +15,7 @@ export interface TeamConfig {
   readonly homeDir: string;
 }
 
-export interface TeamConfigInputs {
+interface TeamConfigInputs {
   readonly cwd: string;
   readonly homeDir: string;
 }

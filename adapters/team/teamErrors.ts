@@ -19,9 +19,9 @@ const TEAM_ERRORS = {
   tmux_error: "TMUX_COMMAND_FAILED",
 } as const satisfies Record<string, ErrorCode>;
 
-export type TeamErrorName = keyof typeof TEAM_ERRORS;
+type TeamErrorName = keyof typeof TEAM_ERRORS;
 
-export interface TeamErrorOptions {
+interface TeamErrorOptions {
   /** What was asked of tmux, and what it said itself: empty when it was not asked, or said nothing. */
   readonly command?: string | undefined;
   readonly stderr?: string | undefined;

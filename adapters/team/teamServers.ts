@@ -17,7 +17,7 @@ import { findProgram } from "./programs.ts";
 /** pi reads keys such as Shift-Enter this way, and says so on its screen when it cannot (tmux 3.5 has the second). */
 const SERVER_OPTIONS = { "extended-keys": "on", "extended-keys-format": "csi-u" } as const;
 
-export interface TeamServersOptions {
+interface TeamServersOptions {
   /** Absolute; a team's socket is `ROOT/TEAM/tmux.sock`. */
   readonly rootDir: string;
   /** The whole environment of the servers; what workers have besides comes with each of them. */

@@ -15,7 +15,7 @@ export interface Teamd {
   readonly agentId: string;
 }
 
-export interface WritePermission {
+interface WritePermission {
   readonly allow: boolean;
   readonly reason: string;
 }

@@ -8,7 +8,7 @@ import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { EXIT_TOLD_WITHIN_MS, EXIT_WITHIN_MS, HOOK_GRACE_MS } from "./teamLimits.ts";
 
-export interface ReadyOptions {
+interface ReadyOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
   /** The worker was started with the hook. */

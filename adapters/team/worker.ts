@@ -20,7 +20,7 @@ export interface Worker {
   readonly madeAtMs: number;
 }
 
-export interface WorkerRequest {
+interface WorkerRequest {
   readonly teamId: string;
   /** As tmux will report it. */
   readonly name: string;
@@ -70,7 +70,7 @@ export async function makeWorker(
   throw teamError("tmux_error", `${command}: the session has no pane`, { command, stderr: "" });
 }
 
-export interface Prompted {
+interface Prompted {
   readonly outcome: TeamStartOutcome;
   /** Why it was not taken. */
   readonly detail?: string | undefined;

@@ -10,7 +10,7 @@ import { askVersion, releaseOf } from "./tmuxVersion.ts";
 /** The first release that speaks otherwise (imsg passes descriptors in another way). */
 const SPEAKS_ANEW = 306;
 
-export interface ProgramQuestion {
+interface ProgramQuestion {
   readonly socketPath: string;
   /** What `tmux -V` said of the program that our clients are made of. */
   readonly ours: string;

@@ -25,7 +25,7 @@ const LOOK_AGAIN_MS = 250;
 const MAX_QUICK_LOSSES = 5;
 const SILENT = "tmux does not answer; is its process stopped? (pgrep tmux)";
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   readonly clock: Clock;
   /** Between two beats; tests have less. */
   readonly heartbeatMs?: number | undefined;

@@ -68,7 +68,7 @@ const unknown = (tmux: string, answer: string): AppError =>
   );
 
 /** What `tmux -V` says, or `#{version}` with `tmux ` before it. */
-export type VersionVerdict = "supported" | "too_old" | "unknown";
+type VersionVerdict = "supported" | "too_old" | "unknown";
 
 /**
  * `tmux 3.3a`, `tmux next-3.6`, `tmux openbsd-7.4`, `tmux master`: development builds count as new. What does not say

@@ -7,7 +7,7 @@ import { trackerOf } from "../panes/vt/vtTracker.ts";
 import { STARTED_WITHIN_MS } from "./deliveryLimits.ts";
 import type { PaneWatch } from "./paneWatch.ts";
 
-export type BracketedPaste = "on" | "off" | "unknown";
+type BracketedPaste = "on" | "off" | "unknown";
 
 /** @param since only what has been said from here on; default: all that is known */
 export function bracketedPasteOf(source: OutputSource, since = 0): BracketedPaste {

@@ -4,7 +4,7 @@ import type { Position } from "../../protocol/position.ts";
 import type { AddresseeRequest } from "./addressee.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 
-export const DELIVERY_OUTCOMES = ["submitted", "queued", "echoed_unconfirmed", "not_echoed", "indeterminate"] as const;
+const DELIVERY_OUTCOMES = ["submitted", "queued", "echoed_unconfirmed", "not_echoed", "indeterminate"] as const;
 /**
  * `submitted`: the program took it (a hook, its title or its screen says that it works, its history shows the text, a shell
  * wrote) and goes on. `queued`: it is busy and keeps it for later. `echoed_unconfirmed`: seen on the screen and Enter
@@ -60,7 +60,7 @@ export interface SubmitResult {
   readonly repeated?: boolean | undefined;
 }
 
-export interface DeliveryDetails {
+interface DeliveryDetails {
   /** What the screen says since, where that speaks against the prompt or nothing speaks for it. Foreign text, one line. */
   readonly screenNote?: string | undefined;
 }

@@ -16,7 +16,7 @@ export interface DeliveryKey {
   readonly key: string;
 }
 
-export type StoredOutcome =
+type StoredOutcome =
   | { readonly kind: "result"; readonly result: SubmitResult }
   | {
       readonly kind: "error";
@@ -42,7 +42,7 @@ export interface DeliveryStore {
   close(): void;
 }
 
-export interface DeliveryStoreOptions {
+interface DeliveryStoreOptions {
   /** Absolute; `:memory:` for one that does not outlive us. */
   readonly path: string;
   readonly nowUnixMs: () => number;

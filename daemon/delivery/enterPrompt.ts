@@ -16,7 +16,7 @@ import type { PaneWatch } from "./paneWatch.ts";
 import { wrongState } from "./wrongState.ts";
 import { noteEnter, resultOf, type Work } from "./work.ts";
 
-export interface Pasted {
+interface Pasted {
   readonly profile: Profile;
   readonly text: string;
   /** The screen before the paste. */

@@ -20,7 +20,7 @@ export interface Look {
   readonly box: Box | undefined;
 }
 
-export interface Box {
+interface Box {
   /** Its first row on the screen. */
   readonly row: number;
   /** What somebody has typed into it, without the program's hints. Foreign text. */

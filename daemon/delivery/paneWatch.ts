@@ -17,7 +17,7 @@ import { LOOK_INTERVAL_MS, WAITS_WITHIN_MS } from "./deliveryLimits.ts";
 import { untilReads } from "./stillReads.ts";
 import { withDetails, wrongState } from "./wrongState.ts";
 
-export interface PaneWatchOptions {
+interface PaneWatchOptions {
   readonly server: TmuxServer;
   readonly pane: PaneId;
   readonly readiness: ReadinessWatcher;

@@ -2,7 +2,7 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { Dialog, Readiness } from "../readiness/readiness.ts";
 
-export interface RefusedState {
+interface RefusedState {
   readonly profile: string;
   readonly dialog?: Pick<Dialog, "id" | "options"> | undefined;
 }

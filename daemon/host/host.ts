@@ -33,7 +33,7 @@ export interface Closable {
 }
 
 /** What became of a connection to a socket: somebody accepted it, or the system's name for why not. */
-export type SocketAnswer = { readonly answers: true } | { readonly answers: false; readonly errno: string | undefined };
+type SocketAnswer = { readonly answers: true } | { readonly answers: false; readonly errno: string | undefined };
 
 /** Unix sockets by their paths, and their directories. */
 export interface HostSockets {

@@ -8,7 +8,7 @@ import { localClients } from "./localClients.ts";
 import { nodeProcesses, nodeSockets } from "./nodeSystem.ts";
 import { procfs } from "./procfs.ts";
 
-export interface LinuxPlaces {
+interface LinuxPlaces {
   readonly proc?: string | undefined;
   /** Where terminals come and go. */
   readonly terminals?: string | undefined;

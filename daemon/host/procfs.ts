@@ -39,7 +39,7 @@ export interface ProcessStat {
 }
 
 /** Sets of signals, signal 1 in the lowest bit. */
-export interface ProcessSignals {
+interface ProcessSignals {
   /** Sent, and not yet delivered to it. */
   readonly pending: bigint;
   /** It has handlers for these. */

@@ -65,7 +65,7 @@ function writeWhatFits(pty: IPty, bytes: Uint8Array): number {
 }
 
 /** `tmux -CC` on a pty. */
-export const ptyTransport =
+const ptyTransport =
   (clock: Clock): OpenTransport =>
   (options) => {
     const found = ptyModule();

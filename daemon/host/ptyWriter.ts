@@ -10,7 +10,7 @@ const RETRY_MIN_MS = 1;
 /** Whether a stopped tmux goes on is seen this late at most. */
 const RETRY_MAX_MS = 20;
 
-export interface PtyWriterOptions {
+interface PtyWriterOptions {
   readonly clock: Clock;
   /** Writes what fits and returns how much that was. */
   readonly write: (bytes: Uint8Array) => number;

@@ -2,13 +2,13 @@
 import { execFile } from "node:child_process";
 import { countSpawn } from "./spawnCount.ts";
 
-export interface ProgramEnd {
+interface ProgramEnd {
   /** Why it did not start, or did not end with success; its first line is for people. */
   readonly failure?: { readonly code: string | number | null | undefined; readonly message: string } | undefined;
   readonly stdout: string;
 }
 
-export interface RunLimits {
+interface RunLimits {
   readonly timeoutMs: number;
   readonly maxBytes?: number | undefined;
 }

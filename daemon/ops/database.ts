@@ -18,7 +18,7 @@ import {
   pragma,
 } from "./sqlite.ts";
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   /** Absolute; `:memory:` for none. Its directory is made 0700. */
   readonly path: string;
   /** SQL scripts in order; those applied before are skipped. Additive only: an older daemon may open the file again. */

@@ -20,7 +20,7 @@ export const SAME_SIGNAL_MS = 300;
 /** 128 + the signal's number, as shells report it. */
 const SIGNAL_EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
-export interface LifecycleOptions {
+interface LifecycleOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Ends everything in order. */

@@ -11,7 +11,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** A dotted name in lower case, such as `http.request.failed`. */
 export type LogEvent = `${Lowercase<string>}.${Lowercase<string>}`;
 
-export type LogFields = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 
 export interface Log {
   trace(event: LogEvent, fields?: LogFields): void;
@@ -23,7 +23,7 @@ export interface Log {
   with(fields: LogFields): Log;
 }
 
-export interface LogOptions {
+interface LogOptions {
   /** The least level written. */
   readonly level: LogLevel;
   /** Gets one line with its newline; what it throws is dropped, because a full disk must not end the daemon. */
@@ -35,9 +35,6 @@ export interface LogOptions {
 export function createLog(options: LogOptions): Log {
   return logWith(options, {});
 }
-
-/** For tests and tools that have nowhere to write. */
-export const silentLog: Log = createLog({ level: "error", write: () => {}, nowUnixMs: () => 0 });
 
 function logWith(options: LogOptions, base: LogFields): Log {
   const least = LOG_LEVELS.indexOf(options.level);

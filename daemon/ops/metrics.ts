@@ -4,14 +4,14 @@
  */
 import { Histogram, type HistogramSnapshot } from "./histogram.ts";
 
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 
-export interface Sample {
+interface Sample {
   readonly labels?: Labels | undefined;
   readonly value: number;
 }
 
-export interface HistogramSample extends HistogramSnapshot {
+interface HistogramSample extends HistogramSnapshot {
   readonly labels?: Labels | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface Counter {
   add(amount?: number, labels?: Labels): void;
 }
 
-export interface DurationHistogram {
+interface DurationHistogram {
   observe(value: number, labels?: Labels): void;
 }
 

@@ -5,7 +5,7 @@
  */
 import { isAbsolute, join } from "node:path";
 
-export interface RuntimePaths {
+interface RuntimePaths {
   /** Sockets; made with mode 0700. */
   readonly runtimeDir: string;
   /** What outlives a restart; made with mode 0700. */

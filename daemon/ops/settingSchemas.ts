@@ -40,7 +40,7 @@ export const baseDir = (given: string | undefined, fallback: string): string =>
 /** As a browser sends it. */
 export const isOrigin = (text: string): boolean => /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#A-Z]+$/.test(text);
 
-export interface PathBase {
+interface PathBase {
   readonly cwd: string;
   readonly homeDir: string;
 }

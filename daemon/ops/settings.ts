@@ -6,7 +6,7 @@
 import * as v from "valibot";
 import { AppError } from "../../protocol/errors.ts";
 
-export type SettingSource = "flag" | "environment" | "file" | "default";
+type SettingSource = "flag" | "environment" | "file" | "default";
 
 /** One row of `tmuxwire config`. */
 export interface SettingReport {
@@ -36,7 +36,7 @@ export interface FlagSpec {
   readonly negates?: boolean | undefined;
 }
 
-export interface Setting<T> {
+interface Setting<T> {
   /** Its path in the configuration file, such as `addin.port`. */
   readonly key: string;
   /** Two exclude each other. */

@@ -6,7 +6,7 @@ import type { Clock } from "../time/clock.ts";
 import { PaneFeed } from "./paneFeed.ts";
 import { Subscription, type StreamStart, type SubscriptionSink } from "./subscription.ts";
 
-export interface FeedsOptions {
+interface FeedsOptions {
   readonly server: TmuxServer;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;

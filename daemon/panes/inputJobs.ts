@@ -51,7 +51,7 @@ interface Job {
   failed: AppError | undefined;
 }
 
-export interface InputQueueOptions {
+interface InputQueueOptions {
   readonly pane: PaneId;
   /** @throws AppError CONNECTION_LOST while there is none. */
   readonly connection: () => ControlConnection;

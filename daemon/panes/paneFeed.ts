@@ -42,7 +42,7 @@ export interface FeedMember {
   resized(cols: number, rows: number): void;
 }
 
-export interface PaneFeedOptions {
+interface PaneFeedOptions {
   readonly server: TmuxServer;
   readonly pane: PaneId;
   readonly clock: Clock;

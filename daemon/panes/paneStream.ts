@@ -8,7 +8,7 @@ import type { GapReason } from "../../protocol/position.ts";
 import { OutputRing } from "./outputRing.ts";
 import type { ExitStatus, OutputListener, OutputSlice, OutputSource } from "../tmux/outputSource.ts";
 
-export interface PaneStreamOptions {
+interface PaneStreamOptions {
   readonly id: string;
   readonly epoch: string;
   readonly retainBytes: number;

@@ -35,7 +35,7 @@ export interface ScreenFlags {
   readonly tabs: readonly number[] | undefined;
 }
 
-export interface PaintInput {
+interface PaintInput {
   readonly shown: CapturedScreen;
   /** The normal screen behind an alternate one. */
   readonly saved: CapturedScreen;

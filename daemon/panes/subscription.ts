@@ -11,7 +11,7 @@ import type { FeedMember, OutputChunk, PaneFeed } from "./paneFeed.ts";
 import { tailStart } from "./tailStart.ts";
 
 /** Most bytes of one chunk: small enough for a slow line, large enough that headers do not count. */
-export const MAX_CHUNK_BYTES = 65_536;
+const MAX_CHUNK_BYTES = 65_536;
 /** A snapshot that failed while the pane is there is asked for again after this. */
 const RETRY_MS = 250;
 

@@ -10,7 +10,7 @@ import type { PaneReadiness, Readiness, ReadinessOptions, ReadinessWatcher } fro
 /** More than all surfaces together need for one pane; a leak shows before it hurts. */
 const MAX_LISTENERS_PER_PANE = 4_096;
 
-export interface ReadinessEngineOptions {
+interface ReadinessEngineOptions {
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
   /** A listener threw, or a look failed for a reason that should not be: for the log. */

@@ -27,8 +27,8 @@ const STARTING_MS = 3_000;
 /** The same again from one source weighs against a newer word of another one only when it is no straggler of its own. */
 const STRAGGLER_MS = 500;
 
-export type StatementState = "starting" | "idle" | "busy" | "asking";
-export type StatementSource = Extract<ReadinessSource, "hook" | "osc7501" | "osc133" | "title" | "bracketedPaste">;
+type StatementState = "starting" | "idle" | "busy" | "asking";
+type StatementSource = Extract<ReadinessSource, "hook" | "osc7501" | "osc133" | "title" | "bracketedPaste">;
 
 interface Statement {
   readonly source: StatementSource;

@@ -7,7 +7,7 @@ import type { Clock, Timer } from "../time/clock.ts";
 /** A change of state shows within 100 ms even under a flood: this, a capture, and some room. */
 const FLOW_MS = 60;
 
-export interface LookPacerOptions {
+interface LookPacerOptions {
   readonly clock: Clock;
   /** Looks; never rejects. */
   readonly look: () => Promise<void>;

@@ -6,7 +6,7 @@ import { applySgr, DEFAULT_PEN, sgrOf } from "../panes/pen.ts";
 import type { Profile } from "./profile.ts";
 import type { Screen, ScreenRow } from "./screenRows.ts";
 
-export interface MenuOption {
+interface MenuOption {
   readonly number: string | undefined;
   readonly label: string;
   /** Ticked or not; undefined where options have no box to tick. */

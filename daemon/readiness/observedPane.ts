@@ -24,7 +24,7 @@ const SETTLE_MS = 16;
 /** After a look that failed, when nothing else asks for one. */
 const RETRY_MS = 250;
 
-export interface ObservedPaneOptions {
+interface ObservedPaneOptions {
   readonly server: TmuxServer;
   readonly pane: PaneId;
   readonly clock: Clock;

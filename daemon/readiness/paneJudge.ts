@@ -19,7 +19,7 @@ import { hasOnlyShell, isShellReading, processOf, profileOf, type WhoAnswer } fr
 const CHECK_MS = 16;
 
 /** How things stood when a look began. */
-export interface LookStart {
+interface LookStart {
   readonly evidence: Evidence;
   readonly order: number;
   readonly askedMs: number;

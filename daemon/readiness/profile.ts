@@ -19,7 +19,7 @@ const patterns = v.array(pattern);
 const keys = v.array(v.pipe(v.string(), v.nonEmpty()));
 const ms = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(1_000));
 
-export const profileSchema = v.strictObject({
+const profileSchema = v.strictObject({
   name: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,31}$/)),
   /** `agent`: a prompt box and dialogs. `shell`: marks and `?2004`. `generic`: whatever it is. */
   kind: v.picklist(["agent", "shell", "generic"]),
@@ -124,7 +124,6 @@ export const profileSchema = v.strictObject({
   }),
 });
 
-export type ProfileSource = v.InferInput<typeof profileSchema>;
 export type Profile = v.InferOutput<typeof profileSchema>;
 export type ProfileKind = Profile["kind"];
 

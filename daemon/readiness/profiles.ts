@@ -67,7 +67,7 @@ export function profileNamed(name: string): Profile {
 export const SHELL_PROFILE = profileNamed("shell");
 export const GENERIC_PROFILE = profileNamed("generic");
 
-export interface ProgramTraits {
+interface ProgramTraits {
   /** `pane_current_command`; a path or a login shell's dash before it does not matter. */
   readonly command: string;
   readonly title: string;

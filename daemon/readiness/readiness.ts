@@ -15,16 +15,7 @@ export type ReadinessState = (typeof READINESS_STATES)[number];
  * itself, through a surface. `osc7501`, `osc133`: marks in its output. `title`: OSC 0 or 2. `bracketedPaste`: `?2004h` and
  * `?2004l` of a shell. `screen`: a profile's pattern on the bottom rows. `none`: nothing yet.
  */
-export const READINESS_SOURCES = [
-  "exit",
-  "hook",
-  "osc7501",
-  "osc133",
-  "title",
-  "bracketedPaste",
-  "screen",
-  "none",
-] as const;
+const READINESS_SOURCES = ["exit", "hook", "osc7501", "osc133", "title", "bracketedPaste", "screen", "none"] as const;
 export type ReadinessSource = (typeof READINESS_SOURCES)[number];
 
 /** One of a dialog's numbered or listed options, from the top. */

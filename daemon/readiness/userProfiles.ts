@@ -15,7 +15,7 @@ const MAX_PATTERNS = 64;
 /** What the daemon itself falls back on. */
 const FIXED: ReadonlySet<string> = new Set(["shell", "generic"]);
 
-export interface UserProfile {
+interface UserProfile {
   readonly file: string;
   /** Absent: it was refused. */
   readonly profile?: Profile | undefined;

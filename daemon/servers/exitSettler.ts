@@ -9,7 +9,7 @@ import type { Clock, Timer } from "../time/clock.ts";
 
 const LOOK_AFTER_MS = [1, 5, 25, 125, 625];
 
-export interface ExitSettlerOptions {
+interface ExitSettlerOptions {
   readonly clock: Clock;
   readonly processes: HostProcesses;
   /** The tmux server's process; undefined while it is not known or does not answer. */

@@ -31,7 +31,7 @@ const MAX_SINGLE_WINDOWS = 8;
 /** The same for panes whose window is asked for. */
 const MAX_SINGLE_PANES = 64;
 
-export interface RefresherOptions {
+interface RefresherOptions {
   readonly connection: () => ControlConnection;
   /** Takes a complete listing; returns the windows whose panes are to be listed besides the changed ones. */
   readonly onTopology: (rows: readonly SessionRow[], links: readonly WindowLink[]) => readonly WindowId[];

@@ -56,7 +56,7 @@ interface Heard {
   pauseMs: number;
 }
 
-export interface OutputWatchOptions {
+interface OutputWatchOptions {
   /** tmux's clock is the machine's. */
   readonly nowUnixMs?: (() => number) | undefined;
   readonly windows: () => readonly WindowId[];

@@ -12,7 +12,7 @@ import { paneGone } from "../panes/paneGone.ts";
 import { PaneStream } from "../panes/paneStream.ts";
 import type { ServerCounters } from "../tmux/inventory.ts";
 
-export interface PaneRegistryOptions {
+interface PaneRegistryOptions {
   readonly retainBytes: number;
   readonly connection: () => ControlConnection;
   readonly bufferName: () => string;

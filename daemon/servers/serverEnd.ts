@@ -11,7 +11,7 @@ import { saysGone, trySocket } from "./guest/guestSocket.ts";
 /** A server that is told to end takes some milliseconds; later whoever connects again finds out. */
 const LOOK_AFTER_MS = [1, 2, 4, 8, 16, 32];
 
-export interface LostServer {
+interface LostServer {
   readonly host: Host;
   readonly clock: Clock;
   readonly lost: AppError;

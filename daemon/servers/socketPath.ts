@@ -8,7 +8,7 @@ import { dirname, isAbsolute } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
 import { MAX_SOCKET_PATH_BYTES } from "../../protocol/limits.ts";
 
-export interface SocketPathOptions {
+interface SocketPathOptions {
   /** What the path is called where the user sets it. */
   readonly setting?: string | undefined;
   /** A sticky directory will do: whoever answers at the socket is looked at (`requireOwnServer`). */

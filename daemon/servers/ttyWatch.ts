@@ -8,7 +8,7 @@ import { TTY_LOOK_INTERVAL_MS } from "../../protocol/limits.ts";
 import type { Closable, HostTerminals } from "../host/host.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 
-export interface TtyWatchOptions {
+interface TtyWatchOptions {
   readonly clock: Clock;
   readonly terminals: HostTerminals;
   /** Not when a terminal comes. */

@@ -42,7 +42,7 @@ export const UNPROBE: InputPart = { kind: "keys", keys: Array.from(BLANKS, () =>
 /** readline's search: its row is not the command's. */
 const SEARCH = /^\((?:failed )?(?:reverse-)?i-search\)/;
 
-export interface LineContext {
+interface LineContext {
   readonly server: TmuxServer;
   readonly pane: PaneId;
   readonly clock: Clock;
@@ -50,7 +50,7 @@ export interface LineContext {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface EmptyLine {
+interface EmptyLine {
   readonly kind: ShellKind;
   readonly signs: PromptSigns;
   /** The probe's blanks stand on it: `UNPROBE` takes them back. */

@@ -26,14 +26,14 @@ import {
 /** Guessed by nobody in the time a command takes, short enough to read over: 58^10. */
 const NONCE_CHARS = 10;
 
-export interface RunRequest {
+interface RunRequest {
   readonly command: string;
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface RunResult {
+interface RunResult {
   readonly bytes: Uint8Array;
   /** Undefined when the shell's own mark did not say. */
   readonly exitCode: number | undefined;
@@ -44,7 +44,7 @@ export interface RunResult {
   readonly elapsedMs: number;
 }
 
-export interface RunContext {
+interface RunContext {
   readonly server: TmuxServer;
   readonly pane: PaneId;
   readonly clock: Clock;

@@ -25,7 +25,7 @@ const LAST_COUNTS = 0.25;
 const MIN_CPU_SHARE = 0.35;
 const REST_MS = 200;
 
-export interface BusyPollOptions {
+interface BusyPollOptions {
   readonly clock: Clock;
   /** CPU time that this process has used, in milliseconds. */
   readonly cpuMs?: (() => number) | undefined;

@@ -5,7 +5,7 @@
  */
 import type { Clock, Timer } from "./clock.ts";
 
-export interface SchedulerOptions {
+interface SchedulerOptions {
   readonly clock: Clock;
   /** Most entries fired in one turn. 512 settled waits take about 1 ms, which nobody notices in the event loop. */
   readonly maxPerTurn?: number | undefined;

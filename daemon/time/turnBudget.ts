@@ -6,14 +6,14 @@
 import type { Clock } from "./clock.ts";
 
 /** 2 ms: two hundredths of what a person notices, and 40 chunks of 16 KiB at 300 MB/s. */
-export const DEFAULT_TURN_BUDGET_MS = 2;
+const DEFAULT_TURN_BUDGET_MS = 2;
 
 export interface BudgetedTask {
   /** Works while `hasTimeLeft()`, which is asked between pieces of well under a millisecond. True: nothing is left. */
   run(hasTimeLeft: () => boolean): boolean;
 }
 
-export interface TurnBudgetOptions {
+interface TurnBudgetOptions {
   readonly clock: Clock;
   readonly budgetMs?: number | undefined;
   /** Told how long each turn worked. */

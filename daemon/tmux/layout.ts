@@ -104,7 +104,7 @@ export interface PaneProgram {
 export type PaneSize = number | `${number}%`;
 
 /** Where a new or moved pane goes. */
-export interface PanePlace {
+interface PanePlace {
   /** `vertical` (tmux's default) puts it below, `horizontal` beside. */
   readonly direction?: "vertical" | "horizontal" | undefined;
   readonly size?: PaneSize | undefined;
@@ -116,7 +116,7 @@ export interface PanePlace {
   readonly detached?: boolean | undefined;
 }
 
-export type Direction = "up" | "down" | "left" | "right";
+type Direction = "up" | "down" | "left" | "right";
 
 export const NAMED_LAYOUTS = ["even-horizontal", "even-vertical", "main-horizontal", "main-vertical", "tiled"] as const;
 

@@ -22,7 +22,7 @@ const MAX_GAPS = 32;
 /** How long the last look at the screen may take, past the time of the wait. */
 const LAST_LOOK_MS = 250;
 
-export interface ActiveWaitOptions {
+interface ActiveWaitOptions {
   readonly request: CheckedRequest;
   readonly target: WaitTarget;
   readonly metrics: WaitMetrics;

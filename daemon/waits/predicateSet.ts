@@ -4,7 +4,7 @@ import type { ArmContext, Predicate, TargetState } from "./predicates/predicate.
 import type { CheckedPredicate, CheckedSet } from "./waitRequest.ts";
 import type { PredicateProgress } from "./waitTypes.ts";
 
-export interface SatisfiedPredicate {
+interface SatisfiedPredicate {
   readonly predicate: string;
   readonly found: FoundText | undefined;
 }

@@ -37,7 +37,7 @@ export interface WaitManagerOptions {
 }
 
 /** A checked request with a place among the waits and its regexes compiled: nothing about arming it can fail any more. */
-export interface PreparedWait {
+interface PreparedWait {
   /** Once. Patterns look from this moment on, or from where the request says. */
   arm(options?: WaitOptions): ArmedWait;
   /** Gives the place back when it is not armed after all. Safe to call at any time. */

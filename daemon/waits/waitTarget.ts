@@ -20,7 +20,7 @@ import type { WaitMetrics } from "./waitMetrics.ts";
 /** Read before the start of a stream, so that an escape sequence or character cut by the start is known for what it is. */
 const LEAD_BYTES = 16_384;
 
-export interface WaitTargetOptions {
+interface WaitTargetOptions {
   readonly source: OutputSource;
   readonly clock: Clock;
   readonly scheduler: Scheduler;

@@ -6,7 +6,7 @@
 import * as v from "valibot";
 import { AppError } from "../errors.ts";
 
-export const ADDIN_ACTIONS = [
+const ADDIN_ACTIONS = [
   "list_sessions",
   "create_session",
   "send_keys",
@@ -14,18 +14,18 @@ export const ADDIN_ACTIONS = [
   "send_and_capture",
   "kill_session",
 ] as const;
-export type AddinAction = (typeof ADDIN_ACTIONS)[number];
+type AddinAction = (typeof ADDIN_ACTIONS)[number];
 
 /** Bounds of the contract (docs/contracts/addin.md §1, §2): clients rely on each. */
 export const ADDIN_MAX_BODY_BYTES = 262_144;
-export const ADDIN_MAX_TEXT_CHARS = 8_000;
-export const ADDIN_MAX_WAIT_FOR_CHARS = 256;
-export const ADDIN_MAX_LINES = 5_000;
-export const ADDIN_DEFAULT_LINES = 200;
-export const ADDIN_MIN_TIMEOUT_MS = 100;
-export const ADDIN_MAX_TIMEOUT_MS = 120_000;
-export const ADDIN_DEFAULT_TIMEOUT_MS = 5_000;
-export const ADDIN_MAX_WAIT_MS = 120_000;
+const ADDIN_MAX_TEXT_CHARS = 8_000;
+const ADDIN_MAX_WAIT_FOR_CHARS = 256;
+const ADDIN_MAX_LINES = 5_000;
+const ADDIN_DEFAULT_LINES = 200;
+const ADDIN_MIN_TIMEOUT_MS = 100;
+const ADDIN_MAX_TIMEOUT_MS = 120_000;
+const ADDIN_DEFAULT_TIMEOUT_MS = 5_000;
+const ADDIN_MAX_WAIT_MS = 120_000;
 
 const SESSION_NAME = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
 const KEY_TOKEN = /^[A-Za-z0-9._:+-]{1,48}$/;

@@ -33,7 +33,7 @@ export const exitSchema = v.object({
 });
 export type NativeExit = v.InferOutput<typeof exitSchema>;
 
-export const gapSchema = v.object({
+const gapSchema = v.object({
   from: position("Where the missing output begins."),
   to: position("Where it ends."),
   reason: told(
@@ -46,7 +46,7 @@ const gaps = told(v.array(gapSchema), "Output that was not seen.");
 
 export const serverStateSchema = v.picklist(["connecting", "ready", "degraded", "closed"]);
 
-export const serverSchema = v.object({
+const serverSchema = v.object({
   name: told(v.string(), "Its name in paths."),
   kind: told(v.picklist(["owned", "guest", "stub"]), "The daemon's own, the user's, or one in memory for tests."),
   state: told(serverStateSchema, "Whether tmux answers."),
@@ -92,7 +92,7 @@ const paneEntries = {
     "What its program is doing. Null in a list for a pane that nobody watches.",
   ),
 };
-export const paneSchema = v.object(paneEntries);
+const paneSchema = v.object(paneEntries);
 export type NativePane = v.InferOutput<typeof paneSchema>;
 export const panesSchema = v.object({ panes: told(v.array(paneSchema), "All of them.") });
 

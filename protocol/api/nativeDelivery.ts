@@ -6,9 +6,9 @@ import { told } from "./told.ts";
 
 /** Bounds of the contract. */
 export const NATIVE_MAX_DELIVERY_MS = 600_000;
-export const NATIVE_MAX_GAP_MS = 10_000;
-export const NATIVE_MAX_ANSWERS = 16;
-export const NATIVE_MAX_OPTIONS = 64;
+const NATIVE_MAX_GAP_MS = 10_000;
+const NATIVE_MAX_ANSWERS = 16;
+const NATIVE_MAX_OPTIONS = 64;
 /** The header under which a request is done once. */
 export const IDEMPOTENCY_KEY_HEADER = "idempotency-key";
 

@@ -16,8 +16,8 @@ export const STREAM_INITIAL_CREDIT_BYTES = 1_048_576;
  * The epoch is that of the channel's last `subscribed` or `snapshot`. Every subscriber of a pane has the same channel
  * number, so that one frame serves all of them.
  */
-export const STREAM_FRAME_HEADER_BYTES = 16;
-export const STREAM_FRAME_OUTPUT = 1;
+const STREAM_FRAME_HEADER_BYTES = 16;
+const STREAM_FRAME_OUTPUT = 1;
 
 export function encodeStreamFrame(channelNumber: number, outputSeq: number, bytes: Uint8Array): Uint8Array {
   const frame = new Uint8Array(STREAM_FRAME_HEADER_BYTES + bytes.length);

@@ -17,7 +17,7 @@ const dialogOptionSchema = v.object({
   keys: told(v.array(v.string()), "Keys that choose it from where the mark is; none when no way is known."),
 });
 
-export const dialogSchema = v.object({
+const dialogSchema = v.object({
   id: told(v.string(), "Changes when another dialog takes its place."),
   text: told(v.string(), "What it asks. Foreign text."),
   options: told(v.array(dialogOptionSchema), "What can be chosen."),

@@ -8,15 +8,15 @@ import { told } from "./told.ts";
 
 /** Bounds of the contract. */
 export const NATIVE_MAX_BODY_BYTES = 2_097_152;
-export const NATIVE_MAX_PARTS = 256;
-export const NATIVE_MAX_KEYS = 1_024;
-export const NATIVE_MAX_RUN_BYTES = 65_536;
-export const NATIVE_MAX_OUTPUT_BYTES = 8_388_608;
+const NATIVE_MAX_PARTS = 256;
+const NATIVE_MAX_KEYS = 1_024;
+const NATIVE_MAX_RUN_BYTES = 65_536;
+const NATIVE_MAX_OUTPUT_BYTES = 8_388_608;
 export const NATIVE_DEFAULT_OUTPUT_BYTES = 1_048_576;
-export const NATIVE_MAX_TIMEOUT_MS = 3_600_000;
+const NATIVE_MAX_TIMEOUT_MS = 3_600_000;
 export const NATIVE_DEFAULT_TIMEOUT_MS = 30_000;
-export const NATIVE_MAX_SIZE = 1_000;
-export const NATIVE_MAX_LINES = 5_000;
+const NATIVE_MAX_SIZE = 1_000;
+const NATIVE_MAX_LINES = 5_000;
 
 const text = wellFormedText;
 const base64 = v.pipe(v.string(), v.base64("base64 must be standard base64 with padding"));
@@ -29,7 +29,7 @@ const given = {
   text: v.optional(told(text, "What to type; either this or base64.")),
   base64: v.optional(told(base64, "The bytes to type, in base64; either this or text.")),
 };
-export const inputPartSchema = v.variant("kind", [
+const inputPartSchema = v.variant("kind", [
   v.strictObject({ kind: told(v.literal("text"), "Bytes that arrive as they are."), ...given }),
   v.strictObject({ kind: told(v.literal("paste"), "A paste, bracketed when the program asked for that."), ...given }),
   v.strictObject({

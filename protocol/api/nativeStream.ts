@@ -25,7 +25,7 @@ export interface StreamSnapshot {
   readonly data: string;
 }
 
-export interface StreamResize {
+interface StreamResize {
   readonly cols: number;
   readonly rows: number;
 }
@@ -128,7 +128,7 @@ export type StreamMessage =
   | ServerEventMessage;
 
 /** What happens on a server, for who follows its events; the last one is `closed`. */
-export interface ServerEventMessage {
+interface ServerEventMessage {
   readonly type: "server-event";
   readonly server: string;
   /** Where to go on after it. */

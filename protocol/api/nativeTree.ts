@@ -57,9 +57,9 @@ const shape = {
   panes: told(v.array(v.string()), "Ids of its panes, in tmux's order."),
 };
 
-export const treeSessionSchema = v.object({ id: session, name, createdSec, windows: places, activeWindow });
-export const treeWindowSchema = v.object({ id: window, name, ...shape, activePane });
-export const treePaneSchema = v.object({
+const treeSessionSchema = v.object({ id: session, name, createdSec, windows: places, activeWindow });
+const treeWindowSchema = v.object({ id: window, name, ...shape, activePane });
+const treePaneSchema = v.object({
   id: pane,
   window,
   cols,
@@ -82,7 +82,6 @@ export const treeSchema = v.object({
 });
 export type NativeTreeAnswer = Frozen<v.InferOutput<typeof treeSchema>>;
 export type NativeTreeWindow = Frozen<v.InferOutput<typeof treeWindowSchema>>;
-export type NativeTreePane = Frozen<v.InferOutput<typeof treePaneSchema>>;
 export type NativeTreeSession = Frozen<v.InferOutput<typeof treeSessionSchema>>;
 export type NativeTree = Pick<NativeTreeAnswer, "sessions" | "windows" | "panes">;
 

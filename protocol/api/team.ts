@@ -8,9 +8,9 @@ import * as v from "valibot";
 export const TEAM_MAX_BODY_BYTES = 2_097_152;
 export const TEAM_MAX_CAPTURE_LINES = 5_000;
 export const TEAM_DEFAULT_CAPTURE_LINES = 1_000;
-export const TEAM_MAX_PROMPT_BYTES = 1_048_576;
-export const TEAM_MAX_IDENTIFIER_CHARS = 64;
-export const TEAM_MAX_AGENT_ID_CHARS = 256;
+const TEAM_MAX_PROMPT_BYTES = 1_048_576;
+const TEAM_MAX_IDENTIFIER_CHARS = 64;
+const TEAM_MAX_AGENT_ID_CHARS = 256;
 export const TEAM_DEFAULT_PREFIX = "worker";
 
 const LONE_SURROGATE = /\p{Surrogate}/u;

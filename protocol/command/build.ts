@@ -72,7 +72,7 @@ function conditionFormat({ cursor, pid, command }: CommandCondition): string {
 export const setBuffer = (name: string, bytes: Uint8Array, append: boolean): string =>
   `set-buffe ${append ? "-a " : ""}-b ${name} -- ${quote(bytes)}`;
 
-export interface PasteBuffer {
+interface PasteBuffer {
   /** Only takes effect under `?2004h`. */
   readonly bracketed: boolean;
   /** `-S`: control bytes stay as they are. A tmux that lacks the flag leaves them alone (`TmuxFeatures`). */
@@ -93,7 +93,7 @@ export const deleteBuffer = (name: string): string => `delete-buffe -b ${name}`;
 export const listBufferNames = (pattern: string): string =>
   `list-buffer -F ${quote("#{buffer_name}")} -f ${quote(`#{m:${pattern},#{buffer_name}}`)}`;
 
-export interface CapturePane {
+interface CapturePane {
   /** First line: 0 is the top of the screen, negative is history; undefined is the top of the screen. */
   readonly startLine?: number | undefined;
   readonly joinWrapped?: boolean | undefined;
@@ -105,7 +105,7 @@ export const capturePane = (pane: PaneId, options: CapturePane): string =>
   `${options.joinWrapped === true ? " -J" : ""}${options.escapes === true ? " -e" : ""}`;
 
 /** Which of a pane's two screens: the one that is shown, or the normal one kept behind the alternate one. */
-export type PaneScreen = "shown" | "saved";
+type PaneScreen = "shown" | "saved";
 
 const ofScreen = (screen: PaneScreen): string => (screen === "saved" ? " -a -q" : "");
 
@@ -194,8 +194,6 @@ export const unsetWindowOption = (target: WindowId | JustMade, option: string): 
  */
 export const writeNothingAtExit = (target: JustMade): string =>
   `set-optio -wq -t ${quote(target)} remain-on-exit-format ${quote("")}`;
-
-export const setGlobalOption = (option: string, value: string): string => `set-optio -g ${option} ${quote(value)}`;
 
 /** A pane's own value of an option. */
 export const setPaneOption = (pane: PaneId | JustMade, option: string, value: string): string =>

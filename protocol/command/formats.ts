@@ -72,7 +72,7 @@ export interface PaneEnd {
   readonly deadSignal: number | undefined;
 }
 
-export interface WindowShapeRow {
+interface WindowShapeRow {
   readonly cols: number;
   readonly rows: number;
   /** The window's active pane covers it. */
@@ -189,7 +189,7 @@ export const decodeDeadPanes = (body: Uint8Array): DeadPane[] =>
     return [{ pane, pid: Number(pid), deadStatus: optionalNumber(status), deadSignal: optionalNumber(signal) }];
   });
 
-export interface PaneMarkRow {
+interface PaneMarkRow {
   readonly pane: PaneId;
   readonly text: string;
 }
@@ -222,7 +222,7 @@ export function decodeServerIdentity(body: Uint8Array): ServerIdentity | undefin
   return { pid: Number(pid), startSec: Number(start), version, session, window, pane, ...owner };
 }
 
-export interface ClientState {
+interface ClientState {
   /** The session this client is attached to. */
   readonly session: SessionId;
   readonly flags: ReadonlySet<string>;

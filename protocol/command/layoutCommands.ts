@@ -19,7 +19,7 @@ const ofPane = ({ session, window, pane }: PaneTarget): string => quote(`${sessi
 /** Ids, the window's first: nothing that begins with `%` may be the answer in a group. */
 const MADE_FORMAT = quote("#{window_id} #{pane_id}");
 
-export interface NewPaneProgram {
+interface NewPaneProgram {
   readonly command?: readonly string[] | undefined;
   readonly cwd?: string | undefined;
   readonly environment?: Readonly<Record<string, string>> | undefined;
@@ -44,7 +44,7 @@ export const newWindow = (
   (typeof at === "string" ? ` -t ${quote(`${at}:`)}` : ` -a -t ${ofWindow(at)}`) +
   program(options);
 
-export interface SplitPlace {
+interface SplitPlace {
   readonly direction?: "vertical" | "horizontal" | undefined;
   readonly size?: number | string | undefined;
   readonly before?: boolean | undefined;

@@ -8,7 +8,7 @@ import { MAX_LINE_BYTES } from "../limits.ts";
 const LF = 10;
 
 /** Called with a view `[from, to)` of `buffer`, the LF excluded; valid during the call only. */
-export type LineHandler = (buffer: Uint8Array, from: number, to: number) => void;
+type LineHandler = (buffer: Uint8Array, from: number, to: number) => void;
 
 export class LineSplitter {
   readonly #onLine: LineHandler;

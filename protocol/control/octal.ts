@@ -54,16 +54,3 @@ export function decodeOctal(source: Uint8Array, from: number, to: number, target
   while (read < to) target[write++] = source[read++]!;
   return write;
 }
-
-/** The inverse, as tmux does it: for tests, golden transcripts and the stub side of a wire. */
-export function encodeOctal(bytes: Uint8Array): Uint8Array {
-  const out: number[] = [];
-  for (const byte of bytes) {
-    if (byte < 0x20 || byte === BACKSLASH) {
-      out.push(BACKSLASH, ZERO + (byte >> 6), ZERO + ((byte >> 3) & 7), ZERO + (byte & 7));
-    } else {
-      out.push(byte);
-    }
-  }
-  return Uint8Array.from(out);
-}

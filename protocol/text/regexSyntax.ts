@@ -32,7 +32,7 @@ interface Scope {
 }
 
 /** Parentheses deeper than this are refused by the caller: the parser and RE2 both recurse. */
-export const MAX_REGEX_DEPTH = 100;
+const MAX_REGEX_DEPTH = 100;
 
 /** Characters in a class that are still tried one by one as text. */
 const MAX_LISTED = 4;

@@ -11,7 +11,7 @@ export interface SseEvent {
   readonly id: string;
 }
 
-export interface SseParserOptions {
+interface SseParserOptions {
   /** An event that is longer is an error; without a bound it is as long as the daemon makes it. */
   readonly maxEventChars?: number | undefined;
 }

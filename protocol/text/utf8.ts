@@ -1,7 +1,5 @@
 /**
- * UTF-8 by hand where a stream needs it: how long a character is, whether its bytes are right, where one begins, and a
- * decoder that keeps a character cut by a chunk. Invalid bytes become U+FFFD as the WHATWG decoder does it: one for each
- * longest piece that could have begun a character.
+ * UTF-8 by hand where a stream needs it: how long a character is, whether its bytes are right, where one begins.
  */
 
 /** U+FFFD in UTF-8. */
@@ -34,29 +32,5 @@ export function nextBoundary(bytes: Uint8Array, index: number): number {
   return at;
 }
 
-/** The last place at or before `index` where a character of valid UTF-8 begins. */
-export function previousBoundary(bytes: Uint8Array, index: number): number {
-  let at = index;
-  while (at > 0 && isContinuation(bytes[at] ?? 0)) at--;
-  return at;
-}
-
 /** Valid UTF-8 of any string; a lone surrogate becomes U+FFFD. */
 export const encodeUtf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
-
-/** A string from bytes of any kind. A byte order mark is text like any other. */
-export const decodeUtf8 = (bytes: Uint8Array): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-
-/** Bytes in chunks to strings, a character cut by a chunk kept for the next one (at most 3 bytes). */
-export class Utf8Decoder {
-  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
-  push(chunk: Uint8Array): string {
-    return this.#decoder.decode(chunk, { stream: true });
-  }
-
-  /** What a character that never came to its end leaves: U+FFFD, or nothing. Ready for another stream after it. */
-  end(): string {
-    return this.#decoder.decode();
-  }
-}

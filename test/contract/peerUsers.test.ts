@@ -8,7 +8,7 @@ import { makeAuthority } from "../../adapters/http/localAuthority.ts";
 import { createAddinApp } from "../../adapters/addin/addinApp.ts";
 import type { KeyPair } from "../../adapters/http/boundedServer.ts";
 import type { AllowedUids } from "../../daemon/ops/daemonConfig.ts";
-import { silentLog } from "../../daemon/ops/log.ts";
+import { silentLog } from "../../bench/silentLog.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { ADDIN_ORIGIN, overSocket } from "../support/daemon/addinClient.ts";
 import type { RunningBackend } from "../support/daemon/backends.ts";

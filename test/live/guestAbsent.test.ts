@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
 import type { GuestServerOptions } from "../../daemon/servers/guest/guestServer.ts";
-import { startGuestServer } from "../../daemon/servers/guest/guestStartup.ts";
+import { startGuestServer } from "../support/tmux/guestEngine.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";

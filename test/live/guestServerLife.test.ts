@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { startGuestServer } from "../../daemon/servers/guest/guestStartup.ts";
+import { startGuestServer } from "../support/tmux/guestEngine.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { openPtyTransport } from "../../daemon/host/ptyTransport.ts";
 import { eventually } from "../support/clock/eventually.ts";

@@ -1,7 +1,8 @@
 /** Each operation on windows and panes of a real tmux, on a server of our own and on a person's. */
 import { describe, expect, test } from "vitest";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import { formatLayout, panesOfLayout, parseLayout } from "../../protocol/windowLayout.ts";
+import { panesOfLayout, parseLayout } from "../../protocol/windowLayout.ts";
+import { formatLayout } from "../support/tmux/formatLayout.ts";
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { ANSWERING, guestFixture, userSession } from "../support/tmux/guestFixture.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { releaseOf } from "../../daemon/connection/tmuxVersion.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
-import { startGuestServer } from "../../daemon/servers/guest/guestStartup.ts";
+import { startGuestServer } from "../support/tmux/guestEngine.ts";
 import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { attached, userSession } from "../support/tmux/guestFixture.ts";

@@ -2,13 +2,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { paneIdOf } from "../../protocol/ids.ts";
-import {
-  formatLayout,
-  type LayoutCell,
-  layoutChecksum,
-  panesOfLayout,
-  parseLayout,
-} from "../../protocol/windowLayout.ts";
+import { type LayoutCell, layoutChecksum, panesOfLayout, parseLayout } from "../../protocol/windowLayout.ts";
+import { formatLayout } from "../support/tmux/formatLayout.ts";
 
 /** Splits cells as tmux does: a border between two, and at least one column and row each. */
 const layout = fc

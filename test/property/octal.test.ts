@@ -1,7 +1,8 @@
 /** Unescaping: the inverse of tmux's escaping, and total on everything else. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodeOctal, encodeOctal } from "../../protocol/control/octal.ts";
+import { decodeOctal } from "../../protocol/control/octal.ts";
+import { encodeOctal } from "../../bench/encodeOctal.ts";
 import { fuzz, FUZZ_TIMEOUT_MS } from "../support/tmux/fuzz.ts";
 
 function decode(bytes: Uint8Array): Uint8Array {

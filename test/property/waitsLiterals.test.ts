@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { LiteralSet, type Literal } from "../../daemon/waits/literal/literalSet.ts";
 import { PlainText } from "../../daemon/waits/text/plainText.ts";
-import { stripAnsi } from "../../daemon/panes/vt/ansi.ts";
+import { stripAnsi } from "../support/tmux/stripAnsi.ts";
 import { cutAt, cuts, output } from "../unit/protocol/text/cuts.ts";
 
 const word = fc.array(fc.constantFrom("a", "b", "D", "O", "NE", "\u00e9", "\n", " ", "DONE"), {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { analyseRegex } from "../../daemon/waits/regex/regexAnalysis.ts";
 import { DEFAULT_WAIT_LIMITS } from "../../daemon/waits/waitLimits.ts";
-import { stripAnsi } from "../../daemon/panes/vt/ansi.ts";
+import { stripAnsi } from "../support/tmux/stripAnsi.ts";
 import { cutAt, cuts, output } from "../unit/protocol/text/cuts.ts";
 import { re2Done, turns, waitBench } from "../unit/daemon/waits/waitFixture.ts";
 

@@ -32,8 +32,8 @@ export class Interrupted extends Error {
   }
 }
 
-export const EXIT_SIGINT = 130;
-export const EXIT_SIGTERM = 143;
+const EXIT_SIGINT = 130;
+const EXIT_SIGTERM = 143;
 
 /** The process's own. */
 export function processIo(process: NodeJS.Process): Io {

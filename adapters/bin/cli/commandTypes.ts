@@ -5,7 +5,7 @@
 import type { Io } from "./cliIo.ts";
 
 /** What completes a value in a shell: paths, or words that are likely but not the only ones. */
-export type Completion = "file" | "directory" | readonly string[];
+type Completion = "file" | "directory" | readonly string[];
 
 export interface OptionSpec {
   /** The long name, without dashes. */

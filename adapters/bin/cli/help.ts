@@ -6,7 +6,7 @@ import { COMMON_OPTIONS } from "./parseCommand.ts";
 const WIDTH = 80;
 
 /** How text is set off, or left alone. */
-export interface Style {
+interface Style {
   bold(text: string): string;
   dim(text: string): string;
 }
@@ -61,7 +61,7 @@ export function commandHelp(command: CommandSpec, style: Style): string {
     .join("\n\n")}\n`;
 }
 
-export function usageLine(command: CommandSpec): string {
+function usageLine(command: CommandSpec): string {
   const positionals = command.positionals.map((spec) => {
     const name = spec.choices === undefined ? spec.name : spec.choices.join("|");
     const shown = spec.many === true ? `${name}...` : name;

@@ -159,7 +159,7 @@ function variable(name: string, given: string): readonly [string, string] {
 }
 
 /** The first sentence, as help has it: lower case, without a period. */
-export function helpText(text: string): string {
+function helpText(text: string): string {
   const [first = ""] = text.split(/\.(?: |$)/, 1);
   return first.charAt(0).toLowerCase() + first.slice(1);
 }

@@ -12,7 +12,7 @@ export const COMMON_OPTIONS: readonly OptionSpec[] = [
   { name: "help", short: "h", type: "flag", description: "say how this command is used" },
 ];
 
-export interface ParsedCommand {
+interface ParsedCommand {
   readonly options: OptionValues;
   readonly positionals: readonly string[];
   readonly help: boolean;

@@ -7,7 +7,7 @@ import { Agent, request as httpRequest } from "node:http";
 import { Readable } from "node:stream";
 import { AppError } from "../../../protocol/errors.ts";
 
-export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 /** Statuses whose answers have no body, not even an empty one. */
 const NO_BODY = new Set([204, 205, 304]);

@@ -12,7 +12,7 @@ import { PANE, timeoutOf } from "../cli/paneArguments.ts";
 import { usageError } from "../cli/parseCommand.ts";
 
 /** 10 (wrong state) and the others of the one table are for errors: nothing was delivered. */
-export const SUBMIT_EXIT_CODES: Readonly<Record<NativeDelivery["outcome"], number>> = {
+const SUBMIT_EXIT_CODES: Readonly<Record<NativeDelivery["outcome"], number>> = {
   submitted: 0,
   queued: 20,
   echoed_unconfirmed: 21,

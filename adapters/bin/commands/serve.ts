@@ -29,7 +29,7 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
-export interface ServeOptions {
+interface ServeOptions {
   readonly config: Config;
   readonly only: ReadonlySet<AdapterName>;
   /** Nobody named parts: what cannot start is told, and the rest runs. */
@@ -167,7 +167,7 @@ function noneStarts(failures: readonly Failure[]): AppError {
   return new AppError(first.error.code, `nothing can be served: ${all}`, { cause: first.error });
 }
 
-export function openDelivery({ env, log }: ServeOptions, readiness: ReadinessEngine): DeliveryEngine {
+function openDelivery({ env, log }: ServeOptions, readiness: ReadinessEngine): DeliveryEngine {
   const onMovedAside = (movedTo: string, error: unknown): void =>
     log.error("delivery.store.damaged", { movedTo, error });
   return createDelivery({
@@ -180,7 +180,7 @@ export function openDelivery({ env, log }: ServeOptions, readiness: ReadinessEng
 }
 
 /** A person's own profiles; those that are wrong are said and left out. */
-export function openProfiles({ env, log }: ServeOptions): void {
+function openProfiles({ env, log }: ServeOptions): void {
   const own = readUserProfiles(runtimePaths(env, homedir()).profilesPath);
   for (const { file, refused } of own) if (refused !== undefined) log.warn("profile.refused", { file, refused });
   useProfiles(own.flatMap(({ profile }) => (profile === undefined ? [] : [profile])));

@@ -5,7 +5,7 @@ import type { AgentRecord, ProjectRecord, TaskRecord } from "./records.ts";
 import type { OpenQuestion } from "./questions.ts";
 import { EMPTY_DIGEST, type TaskDigest } from "./taskDigest.ts";
 
-export interface LastDelivery {
+interface LastDelivery {
   readonly delivery: DeliveryOutcome;
   readonly mode: string;
   readonly latencyMs: number;

@@ -15,7 +15,7 @@ import type { TaskRecord, TaskState, TurnIntent, TurnRecord } from "./records.ts
 
 const MAX_INSTRUCTION_CHARS = 80;
 
-export interface AgentDeskOptions {
+interface AgentDeskOptions {
   readonly store: DashboardStore;
   readonly book: AgentBook;
   readonly events: EventLog;

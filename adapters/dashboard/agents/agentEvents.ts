@@ -6,7 +6,7 @@ import { cardOf } from "./card.ts";
 import { clip } from "./questions.ts";
 import type { TurnRecord } from "./records.ts";
 
-export interface AgentEventsOptions {
+interface AgentEventsOptions {
   readonly events: EventLog;
   readonly nowUnixMs: () => number;
 }

@@ -6,7 +6,7 @@ import { type Agent, type ContextUse, openTask, stateName } from "./agent.ts";
 import type { OpenQuestion } from "./questions.ts";
 import { summaryOf, type TaskDigest } from "./taskDigest.ts";
 
-export type Card = Readonly<Record<string, unknown>> & { readonly agent_id: number; readonly project_id: number };
+type Card = Readonly<Record<string, unknown>> & { readonly agent_id: number; readonly project_id: number };
 
 const PRIORITIES: Readonly<Record<string, number>> = { AWAITING_INPUT: 100, PROCESSING: 50, COMMANDED: 50 };
 
@@ -130,7 +130,7 @@ const questionAnswer = (question: OpenQuestion) => ({
 });
 
 /** `2h 5m`, `5m`, `<1m`. */
-export function spanText(ms: number): string {
+function spanText(ms: number): string {
   const minutes = Math.floor(Math.max(0, ms) / 60_000);
   if (minutes < 1) return "<1m";
   return minutes < 60 ? `${minutes}m` : `${Math.floor(minutes / 60)}h ${minutes % 60}m`;

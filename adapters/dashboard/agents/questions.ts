@@ -6,7 +6,7 @@ import type { Dialog } from "../../../daemon/readiness/readiness.ts";
 import { MAX_EVENT_TEXT_CHARS } from "../dashboardLimits.ts";
 import type { QuestionKind, ToolInput } from "./records.ts";
 
-export interface QuestionOption {
+interface QuestionOption {
   readonly index: number;
   readonly number: string | undefined;
   readonly label: string;

@@ -6,7 +6,7 @@
 import { sseEvent } from "../../http/sseWriter.ts";
 import { EVENT_RING, EVENT_RING_BYTES } from "../dashboardLimits.ts";
 
-export type EventType =
+type EventType =
   | "state_changed"
   | "turn_created"
   | "commander_availability"
@@ -20,7 +20,7 @@ export interface EventFilter {
   readonly agentId: number | undefined;
 }
 
-export interface EventSink {
+interface EventSink {
   /** Bytes that may be written now; nothing is while it is 0 or less. */
   room(): number;
   write(frame: string): void;
@@ -34,7 +34,7 @@ export interface EventReader {
 }
 
 /** What events are of: for filters. */
-export interface EventScope {
+interface EventScope {
   readonly agent_id: number;
   readonly project_id: number;
 }
@@ -44,7 +44,7 @@ interface KeptEvent extends EventScope {
   readonly frame: string;
 }
 
-export interface EventLogOptions {
+interface EventLogOptions {
   readonly nextId: () => number;
   readonly onError: (error: unknown) => void;
 }

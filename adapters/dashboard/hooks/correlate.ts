@@ -21,7 +21,7 @@ export interface Correlation {
     | "created";
 }
 
-export interface CorrelateOptions {
+interface CorrelateOptions {
   /** Of the host that the watched server runs on. */
   readonly processes: HostProcesses;
   readonly book: AgentBook;

@@ -10,13 +10,13 @@ import type { PaneLinks } from "../panes/paneLinks.ts";
 import type { Correlation } from "./correlate.ts";
 import type { HookName, HookRequest } from "./hookRequest.ts";
 
-export interface HookContext {
+interface HookContext {
   readonly book: AgentBook;
   readonly desk: AgentDesk;
   readonly panes: PaneLinks;
 }
 
-export type HookReply = Readonly<Record<string, string | boolean | null>>;
+type HookReply = Readonly<Record<string, string | boolean | null>>;
 
 type Effect = (context: HookContext, agent: Agent, hook: HookRequest) => HookReply;
 

@@ -19,7 +19,7 @@ import { SseLink } from "./net/sseLink.ts";
 import { deliveredText, failureText, isUnconfirmed } from "./words/deliveryWords.ts";
 import { nameOf } from "./words/stateWords.ts";
 
-export interface PageOptions {
+interface PageOptions {
   readonly api: Api;
   readonly clock: Clock;
   readonly nowUnixMs: () => number;

@@ -11,7 +11,7 @@ import type { AgentBook } from "../agents/agentBook.ts";
 
 const MARK = "agent";
 
-export interface AgentMarksOptions {
+interface AgentMarksOptions {
   readonly server: TmuxServer;
   readonly book: AgentBook;
   readonly log: Log;

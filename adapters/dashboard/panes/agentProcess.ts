@@ -13,7 +13,7 @@ import type { Log } from "../../../daemon/ops/log.ts";
 import type { Agent } from "../agents/agent.ts";
 import type { AgentBook } from "../agents/agentBook.ts";
 
-export interface AgentProcessesOptions {
+interface AgentProcessesOptions {
   readonly server: TmuxServer;
   readonly book: AgentBook;
   /** Names of agents' programs. */

@@ -5,8 +5,8 @@
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 
-export const AVAILABILITY_LEVELS = ["exists", "command", "process_tree"] as const;
-export type AvailabilityLevel = (typeof AVAILABILITY_LEVELS)[number];
+const AVAILABILITY_LEVELS = ["exists", "command", "process_tree"] as const;
+type AvailabilityLevel = (typeof AVAILABILITY_LEVELS)[number];
 
 /** @throws AppError NOT_FOUND, CONNECTION_LOST */
 export type MeasureAvailability = (pane: PaneId) => Promise<boolean>;

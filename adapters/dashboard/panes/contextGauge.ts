@@ -12,7 +12,7 @@ import { CONTEXT_LOOK_MS } from "../dashboardLimits.ts";
 const LINES = 8;
 const STATUS = /\[ctx:\s*(\d{1,3})%\s*used,\s*(\d{1,9}(?:\.\d{1,3})?[kKmM]?)\s*remaining\]/;
 
-export interface ContextGaugeOptions {
+interface ContextGaugeOptions {
   readonly server: TmuxServer;
   readonly clock: Clock;
   readonly onChange: (agent: Agent) => void;

@@ -7,7 +7,7 @@ import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { Agent } from "../agents/agent.ts";
 import { RECONNECT_WITHIN_MS } from "../dashboardLimits.ts";
 
-export interface FirstListingOptions {
+interface FirstListingOptions {
   readonly listed: Promise<void> | undefined;
   readonly clock: Clock;
   /** Something that was put off has failed: for the log. */

@@ -26,7 +26,7 @@ import { type PanePlace, placeOf, sessionOf, type ToldPane } from "./panePlace.t
 import { GoneWatch } from "./serverPresence.ts";
 import { ScreenStates } from "./screenStates.ts";
 
-export interface PaneLinksOptions {
+interface PaneLinksOptions {
   readonly server: TmuxServer;
   /** As in `DashboardAppOptions`. */
   readonly listed: Promise<void> | undefined;

@@ -17,7 +17,7 @@ const VAGUE_PROFILES: ReadonlySet<string> = new Set(["shell", "generic"]);
 
 const EVENT_TYPE = "readiness";
 
-export interface ScreenStatesOptions {
+interface ScreenStatesOptions {
   readonly desk: AgentDesk;
   readonly clock: Clock;
   readonly log: Log;

@@ -11,13 +11,13 @@ import type { DashboardStore } from "../store/store.ts";
 import { INTERRUPTED } from "./failures.ts";
 import { failureAnswer, type RespondAnswer } from "./respondAnswer.ts";
 
-export interface AnswerKeysOptions {
+interface AnswerKeysOptions {
   readonly store: DashboardStore;
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
 }
 
-export interface RequestIdentity {
+interface RequestIdentity {
   readonly agentId: number;
   readonly key: string | undefined;
   readonly hash: string;

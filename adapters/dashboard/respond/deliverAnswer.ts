@@ -14,14 +14,14 @@ import type { OpenQuestion } from "../agents/questions.ts";
 import { KEY_GAP_MS, otherKeys, selectKeys, stepsOf } from "./contractKeys.ts";
 import type { RespondRequest } from "./respondRequest.ts";
 
-export interface DeliverContext {
+interface DeliverContext {
   readonly server: TmuxServer;
   readonly delivery: Delivery;
   readonly clock: Clock;
   readonly settings: { readonly clearFirst: boolean; readonly gapMs: number | undefined };
 }
 
-export interface DeliverTarget {
+interface DeliverTarget {
   readonly pane: PaneId;
   readonly watch: PaneReadiness | undefined;
   readonly question: OpenQuestion | undefined;
@@ -124,7 +124,7 @@ function requireOther(dialog: Dialog): void {
 }
 
 /** The option that a person means who types its number or its label. */
-export function optionMeant(dialog: Dialog, text: string): number | undefined {
+function optionMeant(dialog: Dialog, text: string): number | undefined {
   const typed = normal(text).replace(/^(\d{1,2})[.)]$/, "$1");
   const isNumbered = dialog.options.some(({ number }) => number !== undefined);
   const found = dialog.options.find(

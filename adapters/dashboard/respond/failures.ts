@@ -18,19 +18,19 @@ const failure = (
   { isUncertain = false }: { readonly isUncertain?: boolean } = {},
 ): Failure => ({ status, errorType, message, isUncertain });
 
-export const NOT_INSTALLED = failure(
+const NOT_INSTALLED = failure(
   503,
   "tmux_not_installed",
   "tmux is not installed, or not on the daemon's PATH. Install tmux, then start tmuxwire again.",
 );
 
-export const NOT_RUNNING = failure(
+const NOT_RUNNING = failure(
   503,
   "tmux_not_running",
   "No tmux server is running, so the agent's session is gone. Start tmux and the agent again; it is noticed by itself.",
 );
 
-export const notConnected = (): Failure =>
+const notConnected = (): Failure =>
   failure(503, "tmux_not_running", "tmux does not answer at the moment. Try again shortly.");
 
 export const paneGone = (pane: string): Failure =>

@@ -27,7 +27,7 @@ export interface MultiAnswer {
   readonly isMulti: boolean;
 }
 
-export interface Refusal {
+interface Refusal {
   readonly errorType: string;
   readonly message: string;
 }

@@ -10,7 +10,7 @@ import { EVENT_ID_BLOCK, KEEP_ANSWERS_MS, KEEP_HISTORY_MS, MAX_KEPT_ANSWERS } fr
 import { agentOf, agentRow, projectOf, projectRow, type Row, taskOf, taskRow, turnOf, turnRow } from "./rows.ts";
 import { WriteBehind } from "./writeBehind.ts";
 
-export interface StoreOptions {
+interface StoreOptions {
   /** Opened with `MIGRATIONS`. */
   readonly database: Database;
   readonly clock: Clock;
@@ -19,7 +19,7 @@ export interface StoreOptions {
 }
 
 /** An answer to a request with an idempotency key; without a status it was begun and nobody knows how it ended. */
-export interface KeptAnswer {
+interface KeptAnswer {
   readonly agentId: number;
   readonly key: string;
   readonly requestHash: string;

@@ -18,7 +18,7 @@ import {
   RETRY_WRITE_MIN_MS,
 } from "../dashboardLimits.ts";
 
-export interface WriteBehindOptions {
+interface WriteBehindOptions {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;

@@ -16,7 +16,7 @@ import { REPLACEMENT_BYTES, isSecondByte, sequenceLength } from "../../../protoc
 import { VtParser } from "./vtParser.ts";
 
 /** Told whenever plain text and its source stop running in step: from `outOffset` on, text comes from `sourceOffset` on. */
-export interface TextMarks {
+interface TextMarks {
   mark(outOffset: number, sourceOffset: number): void;
 }
 
@@ -207,10 +207,4 @@ export class AnsiStripper {
     this.#isLineEmpty = false;
     return end;
   }
-}
-
-/** The plain text of whole output, as bytes. */
-export function stripAnsi(bytes: Uint8Array): Uint8Array {
-  const out = new Uint8Array(stripRoom(bytes.length));
-  return out.subarray(0, new AnsiStripper().strip(bytes, out, 0));
 }

@@ -6,7 +6,7 @@
 import { isSecondByte, sequenceLength } from "../../../protocol/text/utf8.ts";
 import { VtParser } from "./vtParser.ts";
 
-export interface EchoEvents {
+interface EchoEvents {
   put(character: string, at: number, end: number): void;
   /** Within the row, by columns to the right (negative: left). */
   move(columns: number, at: number): void;

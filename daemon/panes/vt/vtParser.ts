@@ -5,7 +5,7 @@
  */
 
 /** Called in the order of the stream. Positions are those of the source: `begin` of the ESC, `end` behind the last byte. */
-export interface VtHandlers {
+interface VtHandlers {
   /** The cursor goes to another row, or the screen is emptied. */
   readonly leaveRow?: ((at: number) => void) | undefined;
   /** `CSI ? mode h` and `l`, once for each parameter. */
@@ -21,7 +21,7 @@ export interface VtHandlers {
 }
 
 /** What a handler gets of an OSC: marks and titles are shorter, what is cut from a longer one decides nothing. */
-export const MAX_OSC_BYTES = 256;
+const MAX_OSC_BYTES = 256;
 
 /** What it gets of the parameters of a CSI: no terminal knows so many. */
 const MAX_PARAMETER_BYTES = 256;

@@ -9,7 +9,7 @@ import { type MarkHandlers, type StreamMark, StreamMarks } from "./streamMarks.t
 
 export type ShellMark = (StreamMark & { readonly kind: "shellMark" })["mark"];
 
-export interface VtListener extends MarkHandlers {
+interface VtListener extends MarkHandlers {
   /** The stream has a hole here. */
   readonly gap?: ((gap: Gap) => void) | undefined;
 }

@@ -8,7 +8,7 @@
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import type { Clock, Timer } from "../../time/clock.ts";
 
-export interface AttachGateOptions {
+interface AttachGateOptions {
   readonly clock: Clock;
   /** Control clients that come at the same time. */
   readonly most: number;

@@ -15,7 +15,7 @@ import type { AttachGate } from "./attachGate.ts";
 import { type GuestLink, type LinkChannel, orAborted } from "./guestLink.ts";
 import { attachCommand, type GuestSpawn, guestSpawn } from "./guestLook.ts";
 
-export interface AttachOptions {
+interface AttachOptions {
   readonly spawn: GuestSpawn;
   readonly clock: Clock;
   readonly link: GuestLink;

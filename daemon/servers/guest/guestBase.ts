@@ -27,7 +27,7 @@ import { chooseSession, decodePresence, mayAttach, type Presence, PRESENCE_COMMA
 import { isWaiting } from "../processState.ts";
 import type { ServerState } from "../../tmux/inventory.ts";
 
-export interface GuestBaseOptions extends Pick<ControlConnectionOptions, "onOutput" | "onChunkEnd"> {
+interface GuestBaseOptions extends Pick<ControlConnectionOptions, "onOutput" | "onChunkEnd"> {
   readonly onNotification: (notification: Notification, connection: ControlConnection) => void;
   readonly spawn: GuestSpawn;
   readonly gate: AttachGate;

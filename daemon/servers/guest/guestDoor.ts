@@ -10,7 +10,7 @@ import type { Presence } from "./guestPresence.ts";
 import { notRunning, saysGone, SocketWatch, trySocket } from "./guestSocket.ts";
 import { lookForEnd } from "../serverEnd.ts";
 
-export interface GuestDoorOptions {
+interface GuestDoorOptions {
   readonly spawn: GuestSpawn;
   readonly clock: Clock;
   /** There is no server, or no session in it. */

@@ -19,7 +19,7 @@ import type { ServerEvent } from "../../tmux/inventory.ts";
 
 const PANES_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_dead} #{pane_dead_status} #{pane_dead_signal}";
 
-export interface GuestInventoryOptions {
+interface GuestInventoryOptions {
   readonly processes: HostProcesses;
   readonly clock: Clock;
   /** The tmux server's process; undefined while it does not answer. */

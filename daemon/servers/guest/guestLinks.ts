@@ -10,7 +10,7 @@ import type { Clock, Timer } from "../../time/clock.ts";
 import type { GuestLink, GuestLinkOptions } from "./guestLink.ts";
 import type { ServerCounters } from "../../tmux/inventory.ts";
 
-export interface GuestLinksOptions {
+interface GuestLinksOptions {
   readonly clock: Clock;
   /** A pane, and then a session, that has been in nobody's use for this long is let go. */
   readonly idleMs: number;

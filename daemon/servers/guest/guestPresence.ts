@@ -15,7 +15,7 @@ export const PRESENCE_COMMANDS = [listSessions(SESSIONS_FORMAT), listClients(CLI
 /** The same for tmux's command line. */
 export const PRESENCE_ARGUMENTS = ["list-session", "-F", SESSIONS_FORMAT, ";", "list-client", "-F", CLIENTS_FORMAT];
 
-export interface SessionPresence {
+interface SessionPresence {
   readonly session: SessionId;
   readonly activitySec: number;
   /** Clients attached to it that do more than look on. */

@@ -7,17 +7,6 @@ import { GuestTmux } from "./guestTmux.ts";
 import { RealServer } from "../realServer.ts";
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
 
-/**
- * Finds the server and lists what is there; when there is none, or no tmux to connect with, waits for it with the state
- * `connecting`, and calls that need it fail with a reason (`details.reason`: `tmux_not_installed`, `tmux_not_running`).
- * @throws AppError TMUX_UNAVAILABLE when tmux is too old.
- */
-export async function startGuestServer(options: GuestServerOptions): Promise<TmuxServer> {
-  const { server, listed } = await openGuestServer(options);
-  await listed;
-  return server;
-}
-
 export interface OpenedGuest {
   /** `connecting` until it is listed. */
   readonly server: TmuxServer;
@@ -25,7 +14,11 @@ export interface OpenedGuest {
   readonly listed: Promise<void>;
 }
 
-/** The same without waiting for tmux, which may be busy. @throws AppError TMUX_UNAVAILABLE when it is too old. */
+/**
+ * Finds the server and begins to list what is there. When there is none, or no tmux to connect with, waits for it with the
+ * state `connecting`, and calls that need it fail with a reason (`details.reason`: `tmux_not_installed`,
+ * `tmux_not_running`). @throws AppError TMUX_UNAVAILABLE when tmux is too old.
+ */
 export async function openGuestServer(options: GuestServerOptions): Promise<OpenedGuest> {
   const env = paneEnvironment(options.env);
   const tmux = options.tmux ?? "tmux";

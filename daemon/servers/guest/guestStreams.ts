@@ -21,7 +21,7 @@ import { mayAttach } from "./guestPresence.ts";
 import { askWritten, type WrittenWindows } from "../outputWatch.ts";
 import type { PaneInfo, ServerCounters, ServerState } from "../../tmux/inventory.ts";
 
-export interface GuestStreamsOptions {
+interface GuestStreamsOptions {
   readonly spawn: GuestSpawn;
   readonly clock: Clock;
   readonly base: GuestBase;

@@ -38,8 +38,8 @@ const WINDOW_OPTIONS: Readonly<Record<string, Values>> = {
 };
 
 /** Their names, for descriptions. */
-export const windowOptionNames = Object.keys(WINDOW_OPTIONS).sort();
-export const paneOptionNames = Object.keys(PANE_OPTIONS).sort();
+const windowOptionNames = Object.keys(WINDOW_OPTIONS).sort();
+const paneOptionNames = Object.keys(PANE_OPTIONS).sort();
 
 /** @throws AppError INVALID_ARGUMENT that says what would be right */
 export function requireOption(of: "window" | "pane", option: string, value: string | null): void {

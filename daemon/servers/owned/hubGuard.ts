@@ -15,7 +15,7 @@ import type { Inventory } from "../serverInventory.ts";
 import { OutputWatch } from "../outputWatch.ts";
 import type { PaneRegistry } from "../paneRegistry.ts";
 
-export interface HubGuardOptions {
+interface HubGuardOptions {
   readonly inventory: Inventory;
   readonly panes: PaneRegistry;
   /** The inventory is not true any more, and nothing told. */

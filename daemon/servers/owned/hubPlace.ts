@@ -16,7 +16,7 @@ import type { Clock } from "../../time/clock.ts";
 /** How a client on this server is started, up to its first command. */
 export type ClientSpawn = Omit<TransportOptions, "onData" | "onClose">;
 
-export interface HubPlaceOptions {
+interface HubPlaceOptions {
   readonly connection: ControlConnection;
   readonly clock: Clock;
   readonly hub: SessionId;

@@ -51,7 +51,7 @@ export interface AttachedHub extends ServerIdentity {
   readonly hookIndex: number;
 }
 
-export interface HubStartupOptions {
+interface HubStartupOptions {
   readonly connection: ControlConnection;
   readonly host: Host;
   readonly clock: Clock;

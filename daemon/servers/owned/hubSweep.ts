@@ -15,7 +15,7 @@ import { type SessionRow, STRAY_OPTION, type WindowLink } from "../../../protoco
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import type { AttachedHub } from "./hubStartup.ts";
 
-export interface HubSweep {
+interface HubSweep {
   readonly hub: AttachedHub;
   /** Hubs, ours and those of daemons that are going. */
   readonly hubs: ReadonlySet<SessionId>;

@@ -36,7 +36,7 @@ import type { ServerListeners } from "../serverListeners.ts";
 import { TitleWatch } from "./titleWatch.ts";
 import type { ServerEvent } from "../../tmux/inventory.ts";
 
-export interface InventoryKeeperOptions {
+interface InventoryKeeperOptions {
   readonly host: Host;
   readonly clock: Clock;
   readonly panes: PaneRegistry;

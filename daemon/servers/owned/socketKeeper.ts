@@ -13,7 +13,7 @@ import { prepareSocketPath } from "../socketPath.ts";
 const BACK_WITHIN_MS = 2_000;
 const LOOK_AGAIN_MS = 5;
 
-export interface SocketKeeperOptions {
+interface SocketKeeperOptions {
   readonly host: Host;
   readonly socketPath: string;
   readonly clock: Clock;

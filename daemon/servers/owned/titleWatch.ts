@@ -7,7 +7,7 @@ import type { Clock, Timer } from "../../time/clock.ts";
 /** A spinner in a title turns ten times a second; nobody needs each turn, and a hundred of them must cost little. */
 const MIN_INTERVAL_MS = 50;
 
-export interface TitleWatchOptions {
+interface TitleWatchOptions {
   readonly clock: Clock;
   readonly look: () => void;
 }

@@ -11,7 +11,7 @@ import { requireSessionName } from "../sessionRules.ts";
 import type { StubSession } from "./stubSession.ts";
 import { TreeWatch, type TreeWatchOptions } from "../layout/treeWatch.ts";
 
-export interface StubLayoutOptions extends TreeWatchOptions {
+interface StubLayoutOptions extends TreeWatchOptions {
   /** @throws AppError CONNECTION_LOST when the stub is closed */
   readonly all: () => readonly StubSession[];
   readonly rename: (session: StubSession, name: string) => void;

@@ -51,9 +51,6 @@ export interface StubServerOptions {
   readonly retainBytes?: number | undefined;
 }
 
-/** A new, empty stub server. */
-export const createStubServer = (options: StubServerOptions): TmuxServer => new StubServer(options);
-
 /** RIS: a terminal starts from nothing (ECMA-48). */
 const FULL_RESET = "\u001bc";
 

@@ -21,7 +21,7 @@ export interface StubSession {
   readonly marks: Map<string, string>;
 }
 
-export interface StubSessionOptions {
+interface StubSessionOptions {
   /** Of the session, its window and its pane; never used twice. */
   readonly number: number;
   readonly epoch: string;

@@ -26,7 +26,7 @@ import { ShownRanges, type SourceRange } from "./shownRanges.ts";
 import { isWord, type TypedLine } from "./typedLines.ts";
 import { TypedProgress, type Attention } from "./typedProgress.ts";
 
-export interface EchoMaskOptions {
+interface EchoMaskOptions {
   /** The bytes sent, control keys and line ends among them. */
   readonly typed: Uint8Array;
   /** Source position at which they were sent. */

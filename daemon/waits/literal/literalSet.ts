@@ -38,7 +38,7 @@ interface Level {
   readonly groups: readonly KeyGroup[];
 }
 
-export type LiteralHit = (literal: Literal, from: number, to: number) => void;
+type LiteralHit = (literal: Literal, from: number, to: number) => void;
 
 export class LiteralSet {
   #direct: Slot[] = [];

@@ -73,7 +73,7 @@ export const predicate = <
 ): Predicate<Field, Schema> => row;
 
 /** An option of a command. */
-export interface PredicateFlag {
+interface PredicateFlag {
   readonly name: string;
   readonly short?: string | undefined;
   readonly type: "flag" | "text" | "number";
@@ -88,7 +88,7 @@ export interface PredicateFlag {
   readonly isModifier?: boolean | undefined;
 }
 
-export interface GivenFlags {
+interface GivenFlags {
   flag(name: string): boolean;
   text(name: string): string | undefined;
   number(name: string): number | undefined;

@@ -13,7 +13,7 @@ export interface PlainRegex {
   readonly atEnd: boolean;
 }
 
-export interface PlainMatch {
+interface PlainMatch {
   /** In characters (code points) of the text, as RE2 counts. */
   readonly index: number;
   readonly text: string;

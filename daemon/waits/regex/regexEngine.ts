@@ -23,7 +23,7 @@ export type RegexOutcome =
   | { readonly kind: "none" }
   | { readonly kind: "failed"; readonly error: AppError };
 
-export interface RegexEngineOptions {
+interface RegexEngineOptions {
   readonly clock: Clock;
   readonly scheduler: Scheduler;
   /** For what is judged on this thread. */

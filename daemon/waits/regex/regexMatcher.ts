@@ -46,7 +46,7 @@ interface Stretch {
   readonly watches: RegexWatch[];
 }
 
-export interface RegexHost {
+interface RegexHost {
   readonly engine: RegexEngine;
   readonly limits: WaitLimits;
   readonly text: PlainText;

@@ -16,7 +16,7 @@ import {
 } from "./regexWorker.ts";
 import type { WaitLimits } from "../waitLimits.ts";
 
-export interface RegexThreadOptions {
+interface RegexThreadOptions {
   readonly clock: Clock;
   readonly scheduler: Scheduler;
   readonly limits: WaitLimits;

@@ -48,7 +48,7 @@ export type WorkerMessage =
   | { readonly kind: "answers"; readonly answers: readonly WorkerAnswer[] }
   | { readonly kind: "unavailable"; readonly reason: string };
 
-export interface WorkerSetup {
+interface WorkerSetup {
   readonly re2Path: string;
   /** Two words: the `seq` of the job that is running, 0 when none is; and 1 while it is being compiled. */
   readonly running: Int32Array;

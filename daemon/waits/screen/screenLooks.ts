@@ -16,7 +16,7 @@ const MAX_HISTORY_ROWS = 1_000;
 const MAX_SINCE_BYTES = 65_536;
 const LF = 0x0a;
 
-export interface ScreenLooksOptions {
+interface ScreenLooksOptions {
   readonly source: OutputSource;
   readonly scheduler: Scheduler;
   readonly nowMs: () => number;

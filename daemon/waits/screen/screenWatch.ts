@@ -19,7 +19,7 @@ export interface ScreenPattern {
   readonly found: (match: FoundText) => void;
 }
 
-export interface ScreenWatchOptions {
+interface ScreenWatchOptions {
   readonly view: ScreenView;
   readonly patterns: readonly ScreenPattern[];
   /** What is typed after the beginning, when its echo must not count. */

@@ -7,7 +7,7 @@ import type { AppError } from "../../../protocol/errors.ts";
 import type { Gap } from "../../../protocol/position.ts";
 import type { PlacedText } from "./textPiece.ts";
 
-export interface FoundInStream {
+interface FoundInStream {
   /** Undefined for what is no text. */
   readonly text?: string | undefined;
   /** Source positions, see `WaitMatch`. */
@@ -16,7 +16,7 @@ export interface FoundInStream {
 }
 
 /** What the screen or tmux shows has no place in the stream. */
-export interface FoundElsewhere {
+interface FoundElsewhere {
   readonly text: string;
   readonly on?: "screen" | undefined;
   readonly from?: undefined;

@@ -213,7 +213,7 @@ export async function guestAgent(program: AgentName, start: AgentStart = {}): Pr
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
-export interface ShellStart extends Pick<AgentStart, "options"> {
+interface ShellStart extends Pick<AgentStart, "options"> {
   /** What the shell runs first. */
   readonly setUp?: (directory: string) => string;
 }

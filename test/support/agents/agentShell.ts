@@ -10,7 +10,7 @@ import type { PaneId } from "../../../protocol/ids.ts";
 import { AGENT_DIRECTORY, type AgentEntry } from "./agentPrograms.ts";
 import { ownedFixture } from "../tmux/ownedFixture.ts";
 
-export interface ShellProgram extends AsyncDisposable {
+interface ShellProgram extends AsyncDisposable {
   readonly server: TmuxServer;
   readonly pane: PaneId;
   readonly log: readonly AgentEntry[];

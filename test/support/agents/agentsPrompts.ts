@@ -36,7 +36,7 @@ export const PROMPTS: Readonly<Record<string, (seed: number) => string>> = {
   "41 lines": (seed) => `#${seed}\n${lines(seed, 40)}`,
 };
 
-export interface PromptFigures {
+interface PromptFigures {
   readonly tries: number;
   /** Submitted once, with exactly this text. */
   readonly exact: number;

@@ -12,7 +12,7 @@ import { text } from "../tmux/panePrograms.ts";
 import { spread } from "../daemon/loadReport.ts";
 
 /** The engine's promise: a state is known within this. */
-export const STATE_WITHIN_MS = 100;
+const STATE_WITHIN_MS = 100;
 /** After a state was seen it is held for up to this long, so that a wrong second thought would show. */
 const DWELL_MS = 160;
 
@@ -135,7 +135,7 @@ const NEXT = {
 } as const;
 type Change = keyof typeof NEXT;
 
-export interface DayOptions {
+interface DayOptions {
   readonly program: AgentName;
   readonly changes: number;
   /** Between 0 and 1, as `Math.random`. */

@@ -4,7 +4,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import { AGENT_PROFILES, type AgentName, guestAgent } from "./agentPrograms.ts";
 import { engines, untilState } from "./agentsEngines.ts";
 
-export interface TypingFigures {
+interface TypingFigures {
   readonly prompts: number;
   readonly typed: number;
   /** Prompts found whole, in one piece and once, in what the program took. */
@@ -18,7 +18,7 @@ export interface TypingFigures {
   readonly taken: readonly string[] | undefined;
 }
 
-export interface TypingOptions {
+interface TypingOptions {
   readonly program: AgentName;
   readonly prompts: number;
   readonly random: () => number;

@@ -15,7 +15,7 @@ import { eventually } from "../clock/eventually.ts";
 import { hookCommand, runHook } from "./hookCommand.ts";
 import { callJson } from "../daemon/nativeServer.ts";
 
-export interface HookedRaceFigures {
+interface HookedRaceFigures {
   readonly tries: number;
   /** The tool ran without anybody having approved it: what must never happen. */
   readonly accidents: number;

@@ -5,7 +5,7 @@ import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 
-export interface SeenReadiness {
+interface SeenReadiness {
   readonly atUnixMs: number;
   readonly readiness: Readiness;
 }

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { startGuestServer } from "../../../daemon/servers/guest/guestStartup.ts";
+import { startGuestServer } from "../tmux/guestEngine.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneReadiness, Readiness } from "../../../daemon/readiness/readiness.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
@@ -73,7 +73,7 @@ export interface Asked {
   readonly afterTool: boolean;
 }
 
-export interface StartOptions {
+interface StartOptions {
   /** pi: an extension that keeps its `session_start` so long. */
   readonly slowStartMs?: number | undefined;
 }

@@ -20,9 +20,9 @@ import {
 import { told, trace } from "./realTold.ts";
 
 const WAYS = ["kill", "stopAndKill", "exit", "respawn"] as const;
-export type Way = (typeof WAYS)[number];
+type Way = (typeof WAYS)[number];
 
-export interface KillTry {
+interface KillTry {
   readonly way: Way;
   readonly what: "submit" | "option" | "other";
   /** Since the request. */

@@ -18,11 +18,11 @@ const KINDS = {
   coldStart: (mark: string) => `the first ${mark} of all`,
   slowStart: (mark: string) => `${mark} while it still starts`,
 } as const;
-export type PromptKind = keyof typeof KINDS;
+type PromptKind = keyof typeof KINDS;
 /** These begin with what some program takes for more than text. */
 const LITERAL: ReadonlySet<PromptKind> = new Set(["slash", "bang", "hash", "at"]);
 
-export interface PromptTry {
+interface PromptTry {
   readonly kind: PromptKind;
   readonly mark: string;
   readonly text: string;

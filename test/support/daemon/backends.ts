@@ -5,7 +5,7 @@ import { createAddinApp } from "../../../adapters/addin/addinApp.ts";
 import type { AddinWaits } from "../../../adapters/addin/addinWaits.ts";
 import type { GuardEnv } from "../../../adapters/http/requestGuard.ts";
 import { DEFAULT_ALLOWED_ORIGINS } from "../../../adapters/addin/addinConfig.ts";
-import { silentLog } from "../../../daemon/ops/log.ts";
+import { silentLog } from "../../../bench/silentLog.ts";
 import { StubServer } from "../../../daemon/servers/stub/stubServer.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";

@@ -2,7 +2,7 @@
 import type { NativeWaitAnswer } from "../../../adapters/client/client.ts";
 import type { CliSandbox } from "./cliSandbox.ts";
 
-export interface CliWait {
+interface CliWait {
   readonly code: number | null;
   /** Undefined when it failed. */
   readonly answer: NativeWaitAnswer | undefined;

@@ -6,7 +6,7 @@ import type { Capture } from "../../../daemon/tmux/io.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { daemonChild } from "./cliBuild.ts";
 
-export interface DaemonState extends ServerStatus {
+interface DaemonState extends ServerStatus {
   readonly sessions: readonly SessionInfo[];
   readonly panes: readonly PaneInfo[];
 }

@@ -35,7 +35,7 @@ export const readiness = (state: string, source: string, agoMs = MINUTE_MS): Fak
   profile: "claude",
 });
 
-export interface AskOptions {
+interface AskOptions {
   readonly text?: string;
   readonly agoMs?: number;
   readonly dialogId?: string;

@@ -8,13 +8,13 @@ import { readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { AddressInfo } from "node:net";
 
-export interface FakeRespond {
+interface FakeRespond {
   readonly agentId: number;
   readonly key: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export interface FakeAnswer {
+interface FakeAnswer {
   readonly status: number;
   readonly body: unknown;
 }

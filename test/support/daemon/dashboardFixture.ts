@@ -7,7 +7,7 @@ import { MIGRATIONS } from "../../../adapters/dashboard/store/schema.ts";
 import { listen } from "../../../adapters/http/listen.ts";
 import { createDelivery } from "../../../daemon/delivery/createDelivery.ts";
 import { openDatabase } from "../../../daemon/ops/database.ts";
-import { silentLog } from "../../../daemon/ops/log.ts";
+import { silentLog } from "../../../bench/silentLog.ts";
 import { paneRunsProgram } from "../../../daemon/panes/paneProcesses.ts";
 import { createReadiness } from "../../../daemon/readiness/engine.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";

@@ -9,7 +9,7 @@ import { callJson } from "./nativeServer.ts";
 import { costOf } from "./processCost.ts";
 
 /** One agent's uuid from its number. */
-export const uuidOf = (agent: number): string => `00000000-0000-4000-8000-${String(agent).padStart(12, "0")}`;
+const uuidOf = (agent: number): string => `00000000-0000-4000-8000-${String(agent).padStart(12, "0")}`;
 
 /** Registers one agent per pane; ids in the order of the panes. */
 export async function registerAll(url: string, panes: readonly PaneId[]): Promise<readonly number[]> {

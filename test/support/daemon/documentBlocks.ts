@@ -31,7 +31,7 @@ export function documentBlocks(path: string): readonly DocumentBlock[] {
   return blocks;
 }
 
-export interface Example {
+interface Example {
   readonly command: string;
   /** What the document shows below it. */
   readonly output: string;

@@ -4,7 +4,7 @@ import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 
-export interface EndingsResult {
+interface EndingsResult {
   readonly endings: number;
   readonly wrongStatus: number;
   readonly outputLost: number;

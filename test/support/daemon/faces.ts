@@ -32,7 +32,7 @@ export interface FaceCase {
 }
 
 /** An output, or the code and message of an error. */
-export type Outcome = { readonly output: unknown } | { readonly code: string; readonly message: string };
+type Outcome = { readonly output: unknown } | { readonly code: string; readonly message: string };
 
 interface Scene {
   readonly api: NativeFixture;

@@ -14,7 +14,7 @@ import { hasStrace } from "./spawnScenario.ts";
 
 const PROBE = fileURLToPath(new URL("memoryProbe.mjs", import.meta.url));
 
-export interface Herd extends AsyncDisposable {
+interface Herd extends AsyncDisposable {
   readonly pid: number;
   /** From the first watch to the last pane's output flowing. */
   readonly watchMs: number;
@@ -69,7 +69,7 @@ export function clientBytes(socket: PrivateSocket): { readonly clients: number; 
   return { clients: clients.length, bytes: bytes.reduce((sum, one) => sum + one, 0) };
 }
 
-export interface IdleCost {
+interface IdleCost {
   /** Of one core, in percent. */
   readonly daemonCpu: number;
   readonly clientsCpu: number;

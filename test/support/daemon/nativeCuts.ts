@@ -1,7 +1,7 @@
 /** A `fetch` whose streams are cut after a random number of bytes, in the middle of events too. */
 import { below, type Random } from "./nativeScreens.ts";
 
-export interface CuttingFetch {
+interface CuttingFetch {
   readonly fetch: typeof fetch;
   cuts: number;
   /** From now on nothing is cut. */

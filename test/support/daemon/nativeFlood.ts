@@ -8,7 +8,7 @@ import { echoPane } from "./nativeEchoPane.ts";
 import { nativeFixture } from "./nativeServer.ts";
 import { collectUntil, seen } from "../tmux/output.ts";
 
-export interface FloodResult {
+interface FloodResult {
   readonly bytes: number;
   readonly hash: string;
   readonly expectedHash: string;
@@ -19,7 +19,7 @@ export interface FloodResult {
   readonly lazyReaders: number;
 }
 
-export interface FloodOptions {
+interface FloodOptions {
   /** The pane prints the numbers from 1 to this, one per line. */
   readonly lines: number;
   readonly transport: "sse" | "websocket";

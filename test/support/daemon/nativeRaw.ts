@@ -1,14 +1,14 @@
 /** Requests that `fetch` would not send: any Host, any header, upgrades. Only the head of the answer is read. */
 import { request } from "node:http";
 
-export interface RawRequest {
+interface RawRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body?: string | undefined;
 }
 
-export interface RawAnswer {
+interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }

@@ -1,7 +1,7 @@
 /** The native API over a server, on a listener of its own: everything that stands between a socket and tmux. */
 import { createNativeApp, type NativeApp, type NativeAppOptions } from "../../../adapters/native/nativeApp.ts";
 import { listen } from "../../../adapters/http/listen.ts";
-import { silentLog } from "../../../daemon/ops/log.ts";
+import { silentLog } from "../../../bench/silentLog.ts";
 import { StubServer } from "../../../daemon/servers/stub/stubServer.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
-export interface OrphanedClient extends Disposable {
+interface OrphanedClient extends Disposable {
   readonly pid: number;
 }
 

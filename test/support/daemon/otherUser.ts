@@ -60,7 +60,7 @@ socket.on("error", () => undefined);
 socket.on("close", () => process.stdout.write(JSON.stringify({ uid, answer })));
 `;
 
-export interface RawAnswer {
+interface RawAnswer {
   /** The client's own, to be sure that it was another's. */
   readonly uid: number;
   readonly answer: string;

@@ -19,7 +19,7 @@ export interface Usage {
   readonly cpuMs: number;
 }
 
-export interface ProbedDaemon {
+interface ProbedDaemon {
   readonly running: Running;
   readonly url: string;
   readonly token: string;

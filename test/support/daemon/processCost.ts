@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-export interface ProcessCost {
+interface ProcessCost {
   readonly rssMiB: number;
   readonly cpuMs: number;
   readonly children: number;

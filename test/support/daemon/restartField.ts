@@ -21,7 +21,7 @@ const GONE_WITHIN_MS = 3_000;
 /** Enough for tmux to have output under way whenever a client goes, and little enough for 200 restarts. */
 const CHATTY = "while :; do seq 1 1500; sleep 0.2; done";
 
-export interface FieldDaemon {
+interface FieldDaemon {
   readonly process: Running;
   readonly client: TmuxwireClient;
   /** From its start until every server was ready. */
@@ -30,7 +30,7 @@ export interface FieldDaemon {
   readonly limitMs: number;
 }
 
-export interface RestartField extends AsyncDisposable {
+interface RestartField extends AsyncDisposable {
   readonly sandbox: CliSandbox;
   readonly user: PrivateSocket;
   /** The sockets of the servers that the daemon starts. */

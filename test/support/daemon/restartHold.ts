@@ -9,7 +9,7 @@ const NOT_SLOWED_MS = 3_000;
 const STARTING_MS = 1_000;
 const SERVING_MS = 400;
 
-export interface RestartHold {
+interface RestartHold {
   readonly tmux: string;
   readonly seed: number;
   /** Fewer than were wanted when the time was over. */

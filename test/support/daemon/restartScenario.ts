@@ -15,7 +15,7 @@ function leftovers(socket: PrivateSocket): { readonly hubs: number; readonly hoo
   };
 }
 
-export interface RestartResult {
+interface RestartResult {
   readonly cycles: number;
   /** Restarts after which something of this was not as before. */
   readonly programsLost: number;

@@ -12,7 +12,7 @@ import { judgePieces, PieceReader } from "./pieceReader.ts";
 /** How it ends: the daemon killed or told to stop, or tmux with everything in it. */
 export type Restart = "SIGKILL" | "SIGTERM" | "tmux";
 
-export interface RestartsResult {
+interface RestartsResult {
   readonly restarts: number;
   /** Readers times restarts. */
   readonly resumes: number;

@@ -18,7 +18,7 @@ for (let at = 0; at < count; at += 1) open();
 setInterval(() => console.log(JSON.stringify({ opened, connected })), 50);
 `;
 
-export interface SilentCrowd extends AsyncDisposable {
+interface SilentCrowd extends AsyncDisposable {
   /** How many connections it has begun so far, as it last said. */
   opened(): number;
   /** Once it has begun so many. */

@@ -10,7 +10,7 @@ import { cliSandbox } from "./cliSandbox.ts";
 
 export const hasStrace = (): boolean => spawnSync("strace", ["-V"]).status === 0;
 
-export interface SpawnCount {
+interface SpawnCount {
   readonly operations: number;
   /** Answers that were not the expected ones. */
   readonly wrong: readonly string[];

@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 const BUNDLE = resolve(import.meta.dirname, "../../../adapters/dashboard/page/bundle.mjs");
 
 /** Into `directory`. */
-export function bundlePageInto(directory: string): void {
+function bundlePageInto(directory: string): void {
   const { status, stderr } = spawnSync(process.execPath, [BUNDLE, directory], { encoding: "utf8" });
   if (status !== 0) throw new Error(`the page could not be bundled:\n${stderr}`);
 }

@@ -6,13 +6,13 @@ import type { FakeCard } from "../daemon/dashboardFake.ts";
 import { FakeDashboard } from "../daemon/dashboardFake.ts";
 import { pageSuite } from "./pageSuite.ts";
 
-export interface PageScene extends AsyncDisposable {
+interface PageScene extends AsyncDisposable {
   readonly fake: FakeDashboard;
   readonly page: Page;
   readonly opened: BrowserPage;
 }
 
-export interface PageScenes {
+interface PageScenes {
   /** The page with these cards. */
   readonly scene: (...cards: readonly FakeCard[]) => Promise<PageScene>;
   readonly sceneWith: (options: OpenOptions, cards: readonly FakeCard[]) => Promise<PageScene>;

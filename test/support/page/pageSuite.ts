@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from "vitest";
 import { NO_BROWSER, startBrowser, type TestBrowser } from "./browser.ts";
 import { bundlePage, type PageBundle } from "./pageBundle.ts";
 
-export interface PageSuite {
+interface PageSuite {
   readonly browser: TestBrowser;
   readonly bundle: PageBundle;
 }

@@ -5,10 +5,10 @@
  */
 import fc from "fast-check";
 import { closingWord, type ReplyShape } from "../../../protocol/control/parser.ts";
-import { encodeOctal } from "../../../protocol/control/octal.ts";
+import { encodeOctal } from "../../../bench/encodeOctal.ts";
 import { showBytes, type Mode } from "./controlTranscript.ts";
 
-export interface Stream {
+interface Stream {
   readonly mode: Mode;
   readonly wire: Uint8Array;
   readonly shapes: readonly ReplyShape[];

@@ -63,7 +63,7 @@ function hostileMegabyte(index: number): Buffer {
   return block;
 }
 
-export interface FloodResult {
+interface FloodResult {
   readonly sentBytes: number;
   readonly receivedBytes: number;
   readonly sentHash: string;

@@ -47,7 +47,7 @@ export function showWire(wire: Uint8Array, mode: Mode): string[] {
   return last === "" ? shown : [...shown, showBytes(Buffer.from(last, "latin1")) + NO_EOL];
 }
 
-export function hideWire(lines: readonly string[], mode: Mode): Uint8Array {
+function hideWire(lines: readonly string[], mode: Mode): Uint8Array {
   const text = lines.map((line) => (line.endsWith(NO_EOL) ? line.slice(0, -NO_EOL.length) : line + eol(mode)));
   return hideBytes(text.join(""));
 }

@@ -7,7 +7,7 @@ import type { PaneId } from "../../../protocol/ids.ts";
 import type { PrivateSocket } from "./ownedFixture.ts";
 import { text } from "./panePrograms.ts";
 
-export interface Settled {
+interface Settled {
   readonly call: string;
   /** Undefined when it succeeded. */
   readonly error: AppError | undefined;

@@ -51,7 +51,7 @@ export class FakeTransport {
   }
 }
 
-export interface FakeConnection {
+interface FakeConnection {
   readonly connection: ControlConnection;
   readonly transport: FakeTransport;
   readonly notifications: Notification[];

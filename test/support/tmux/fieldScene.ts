@@ -12,7 +12,7 @@ import { guestFixture, userSession } from "./guestFixture.ts";
 import { ownedFixture, type PrivateSocket } from "./ownedFixture.ts";
 import { script, text } from "./panePrograms.ts";
 
-export type FieldKind = "owned" | "guest";
+type FieldKind = "owned" | "guest";
 
 const LINE_EVERY_MS = 10;
 /** A line each 10 ms, with its number. */
@@ -20,7 +20,7 @@ const TICKING = script(`let n = 0; setInterval(() => console.log("line " + (n +=
 const SHELL = ["env", "ENV=", "PS1=$ ", "sh"];
 
 /** What arrived of the numbered lines, across connections. */
-export class LineLedger {
+class LineLedger {
   readonly #server: TmuxServer;
   readonly #pane: PaneId;
   #carry = "";

@@ -48,7 +48,7 @@ const forgedLines = (sec: number, number: number, victim: string): string[] =>
     return [`%end ${stamp}`, event ?? "", `%${index % 7 === 0 ? "error" : "begin"} ${stamp}`];
   }).flat();
 
-export interface ForgeryResult {
+interface ForgeryResult {
   readonly captures: number;
   readonly inexactCaptures: number;
   readonly forgedBytes: number;

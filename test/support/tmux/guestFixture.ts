@@ -5,7 +5,7 @@
 import { spawn as spawnPty } from "@homebridge/node-pty-prebuilt-multiarch";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import type { GuestServerOptions } from "../../../daemon/servers/guest/guestServer.ts";
-import { startGuestServer } from "../../../daemon/servers/guest/guestStartup.ts";
+import { startGuestServer } from "./guestEngine.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
@@ -21,7 +21,7 @@ export const ECHOING = script(
   `process.stdin.on("data", (d) => process.stdout.write(d)); process.stdout.write("ready;");`,
 );
 
-export interface GuestFixture extends AsyncDisposable {
+interface GuestFixture extends AsyncDisposable {
   readonly server: TmuxServer;
   readonly socket: PrivateSocket;
   readonly events: readonly ServerEvent[];
@@ -132,7 +132,7 @@ export async function userClients(
   };
 }
 
-export interface AttachedClient {
+interface AttachedClient {
   readonly pid: number;
   readonly session: string;
   readonly isOurs: boolean;

@@ -78,7 +78,7 @@ export async function typeInShortJobs(server: TmuxServer, sink: ByteSink, bytes:
 
 export const randomBytes = (bytes: number): Buffer => randomFillSync(Buffer.alloc(bytes));
 
-export interface ConcurrentResult {
+interface ConcurrentResult {
   readonly lines: readonly string[];
   readonly expected: readonly string[];
 }

@@ -8,7 +8,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import { applyTreeEvent } from "../../../protocol/api/applyTreeEvent.ts";
 import type { NativeServerEvent, NativeTree } from "../../../protocol/api/nativeTree.ts";
-import { formatLayout } from "../../../protocol/windowLayout.ts";
+import { formatLayout } from "./formatLayout.ts";
 import { spawnsTotal } from "../../../daemon/host/spawnCount.ts";
 import { eventually } from "../clock/eventually.ts";
 import { guestFixture, userClient, type UserClient, userSession } from "./guestFixture.ts";
@@ -226,7 +226,7 @@ function theirs(place: Place): string {
   return pick([...(at.count < MANY_PANES ? more : []), ...(at.count > 4 ? fewer : []), ...same], random)();
 }
 
-export interface LayoutWalk {
+interface LayoutWalk {
   readonly server: TmuxServer;
   /** At a shell. */
   readonly person: UserClient;
@@ -248,7 +248,7 @@ const EXPECTED = new Set([
 ]);
 
 /** @throws Error with the step's operations when the trees differ for too long */
-export async function walkLayouts(walk: LayoutWalk): Promise<{ readonly refused: number; readonly slowestMs: number }> {
+async function walkLayouts(walk: LayoutWalk): Promise<{ readonly refused: number; readonly slowestMs: number }> {
   const { server, person, control, follower, seed, count, withinMs = 5_000 } = walk;
   const random = randomFrom(seed);
   let [refused, slowestMs] = [0, 0];
@@ -287,7 +287,7 @@ export async function walkLayouts(walk: LayoutWalk): Promise<{ readonly refused:
   return { refused, slowestMs };
 }
 
-export interface WalkReport {
+interface WalkReport {
   readonly refused: number;
   readonly slowestMs: number;
   readonly events: number;

@@ -1,7 +1,7 @@
 /** The shells that are installed here, as a person has them: with an editor, without anybody's start-up files. */
 import { spawnSync } from "node:child_process";
 
-export interface ShellUnderTest {
+interface ShellUnderTest {
   readonly name: "bash" | "zsh" | "fish" | "dash";
   readonly command: readonly string[];
 }

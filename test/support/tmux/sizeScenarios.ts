@@ -18,7 +18,7 @@ export function limitedTmux(directory: string, descriptors: number): string {
   return path;
 }
 
-export interface ManyResult {
+interface ManyResult {
   readonly made: number;
   /** What ended the making, if anything did. */
   readonly refusal: string | undefined;

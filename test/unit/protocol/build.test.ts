@@ -87,7 +87,6 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
     'set-optio -w -t "=work:" remain-on-exit "on"',
   ],
   writeNothingAtExit: [build.writeNothingAtExit("=work:"), 'set-optio -wq -t "=work:" remain-on-exit-format ""'],
-  setGlobalOption: [build.setGlobalOption("status", "off"), 'set-optio -g status "off"'],
   setHook: [build.setHook("pane-died", "a ; b"), 'set-hoo -g "pane-died" "a \\073 b"'],
   setSessionHook: [build.setSessionHook(session, "h", "c"), 'set-hoo -t "\\0442" "h" "c"'],
   turnPaneOff: [build.turnPaneOff(pane), 'refresh-clien -A "%07:off"'],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { decodeOctal, encodeOctal } from "../../../protocol/control/octal.ts";
+import { decodeOctal } from "../../../protocol/control/octal.ts";
+import { encodeOctal } from "../../../bench/encodeOctal.ts";
 
 function decode(text: string): string {
   const source = Buffer.from(text, "latin1");

@@ -4,8 +4,8 @@
  * older than the daemon goes on working.
  */
 
-export type AgentState = "IDLE" | "COMMANDED" | "PROCESSING" | "AWAITING_INPUT" | "COMPLETE";
-export type QuestionKind = "text" | "select" | "multi_select";
+type AgentState = "IDLE" | "COMMANDED" | "PROCESSING" | "AWAITING_INPUT" | "COMPLETE";
+type QuestionKind = "text" | "select" | "multi_select";
 
 export interface QuestionOption {
   readonly index: number;
@@ -19,7 +19,7 @@ export interface QuestionOption {
 }
 
 /** One of several questions that are answered together. */
-export interface QuestionPart {
+interface QuestionPart {
   readonly text: string;
   readonly isMulti: boolean;
   readonly options: readonly QuestionOption[];
@@ -36,7 +36,7 @@ export interface Question {
   readonly dialogId: string | undefined;
 }
 
-export interface CardReadiness {
+interface CardReadiness {
   readonly state: string;
   readonly source: string;
   readonly sinceUnixMs: number | undefined;

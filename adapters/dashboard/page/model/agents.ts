@@ -7,7 +7,7 @@ import { type AgentCard, decodeCard, decodeState, fieldsOf, integer } from "./ag
 export type Agents = ReadonlyMap<number, AgentCard>;
 
 /** What an event did: `unknown` speaks of an agent nobody has listed, so the listing has to be asked for again. */
-export interface Folded {
+interface Folded {
   readonly agents: Agents;
   readonly unknown: boolean;
 }

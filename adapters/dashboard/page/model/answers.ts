@@ -13,7 +13,7 @@ export const QUICK_KEYS = [
   { keys: ["n"], label: "n", says: "Press n" },
 ] as const;
 
-export interface Choice {
+interface Choice {
   readonly indices: readonly number[];
   readonly isMulti: boolean;
 }
@@ -49,7 +49,7 @@ export function respondBody(answer: Answer, question: Question | undefined): Rea
   }
 }
 
-export type TextUse = "text" | "other" | "none";
+type TextUse = "text" | "other" | "none";
 
 /** What typed text would be: an answer, the dialog's own "other", or nothing a dialog without one can take. */
 export function textUseOf(question: Question | undefined): TextUse {

@@ -3,7 +3,7 @@ import type { AgentCard } from "./agentCard.ts";
 
 export type Need = "asking" | "ready" | "working" | "gone";
 
-export const NEEDS: readonly Need[] = ["asking", "ready", "working", "gone"];
+const NEEDS: readonly Need[] = ["asking", "ready", "working", "gone"];
 
 /** One whose program is gone cannot be answered, whatever it asked last. */
 export function needOf({ available, state }: AgentCard): Need {
@@ -24,7 +24,7 @@ export function needOf({ available, state }: AgentCard): Need {
 export const sinceOf = ({ stateSinceUnixMs, readiness, lastSeenUnixMs }: AgentCard): number | undefined =>
   stateSinceUnixMs ?? readiness?.sinceUnixMs ?? lastSeenUnixMs;
 
-export interface Group {
+interface Group {
   readonly need: Need;
   readonly cards: readonly AgentCard[];
 }

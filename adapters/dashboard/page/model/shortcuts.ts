@@ -1,6 +1,6 @@
 /** Keys of the page itself: which one means what, and when it belongs to a text field or a pane instead. */
 
-export type Shortcut =
+type Shortcut =
   | { readonly kind: "next" }
   | { readonly kind: "previous" }
   | { readonly kind: "option"; readonly digit: string }
@@ -12,7 +12,7 @@ export type Shortcut =
   /** Back from control of a pane. */
   | { readonly kind: "release" };
 
-export interface KeyPress {
+interface KeyPress {
   readonly key: string;
   /** The physical key. */
   readonly code: string;

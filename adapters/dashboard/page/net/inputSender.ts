@@ -3,7 +3,7 @@
  * ever sent twice: after a failure what was waiting is dropped and the person is told.
  */
 
-export interface InputSenderOptions {
+interface InputSenderOptions {
   readonly send: (input: string) => Promise<unknown>;
   /** Some of what was typed has not arrived, or may not have. */
   readonly onProblem: (message: string) => void;

@@ -11,7 +11,7 @@ export type AnswerResult =
   | { readonly kind: "delivered"; readonly delivery: string; readonly latencyMs: number }
   | { readonly kind: "failed"; readonly errorType: string; readonly message: string };
 
-export interface SendAnswerOptions {
+interface SendAnswerOptions {
   readonly respond: Api["respond"];
   readonly agentId: number;
   readonly body: unknown;

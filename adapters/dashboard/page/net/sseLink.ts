@@ -16,7 +16,7 @@ export type LinkState =
   | { readonly kind: "refused"; readonly status: number; readonly message: string }
   | { readonly kind: "closed" };
 
-export interface SseLinkOptions {
+interface SseLinkOptions {
   /** A response whose status is good. @throws ApiError */
   readonly open: (lastEventId: string | undefined, signal: AbortSignal) => Promise<Response>;
   readonly clock: Clock;

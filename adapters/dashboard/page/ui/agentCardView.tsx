@@ -10,7 +10,7 @@ import { DeliveryLine } from "./deliveryLine.tsx";
 import { QuestionView } from "./questionView.tsx";
 import { QuickKeys } from "./quickKeys.tsx";
 
-export interface AgentCardProps {
+interface AgentCardProps {
   readonly card: AgentCard;
   readonly page: Page;
   readonly nowUnixMs: number;

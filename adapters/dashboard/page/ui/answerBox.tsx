@@ -1,6 +1,6 @@
 /** Where an answer is written: Enter sends, Shift+Enter is a new line. */
 
-export interface AnswerBoxProps {
+interface AnswerBoxProps {
   readonly id: string;
   readonly label: string;
   readonly draft: string;

@@ -14,7 +14,7 @@ import { PaneView } from "./paneView.tsx";
 import { TokenForm } from "./tokenForm.tsx";
 import { TopBar } from "./topBar.tsx";
 
-export interface AppProps {
+interface AppProps {
   readonly state: PageState;
   readonly page: Page;
   readonly api: Api;

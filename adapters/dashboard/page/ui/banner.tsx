@@ -1,7 +1,7 @@
 /** Whether what is shown is still true, and if not, what is being done about it. */
 import type { LinkState } from "../net/sseLink.ts";
 
-export interface BannerProps {
+interface BannerProps {
   readonly link: LinkState;
   readonly problem: string | undefined;
   readonly tokenWanted: boolean;

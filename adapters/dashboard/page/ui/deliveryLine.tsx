@@ -5,7 +5,7 @@ import { MAX_ANSWER_TRIES } from "../net/sendAnswer.ts";
 import { ageText } from "../words/age.ts";
 import { deliveredText, isUnconfirmed } from "../words/deliveryWords.ts";
 
-export interface DeliveryLineProps {
+interface DeliveryLineProps {
   readonly progress: AnswerProgress | undefined;
   /** As the daemon remembers it, from whichever page. */
   readonly last: LastDelivery | undefined;

@@ -10,7 +10,7 @@ import type { PaneStatus } from "./paneStatus.ts";
 import { FIRST_STATUS } from "./paneStatus.ts";
 import { Screen } from "./screen.ts";
 
-export interface PaneSessionOptions {
+interface PaneSessionOptions {
   readonly agentId: number;
   readonly place: HTMLElement;
   readonly api: Api;

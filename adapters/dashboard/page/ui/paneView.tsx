@@ -7,7 +7,7 @@ import { nameOf } from "../words/stateWords.ts";
 import { FIRST_STATUS } from "./paneStatus.ts";
 import type { PaneSession } from "./paneSession.ts";
 
-export interface PaneViewProps {
+interface PaneViewProps {
   readonly card: AgentCard;
   readonly api: Api;
   readonly onClose: () => void;

@@ -6,7 +6,7 @@ import { textUseOf } from "../model/answers.ts";
 import { keysLabel } from "../words/keyLabels.ts";
 import { AnswerBox } from "./answerBox.tsx";
 
-export interface QuestionProps {
+interface QuestionProps {
   readonly agentId: number;
   readonly question: Question | undefined;
   readonly draft: string;

@@ -21,7 +21,7 @@ const THEME = {
   selectionBackground: "#3c4a63",
 };
 
-export interface ScreenOptions {
+interface ScreenOptions {
   readonly onInput: (data: string) => void;
 }
 

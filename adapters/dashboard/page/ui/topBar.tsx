@@ -2,7 +2,7 @@
 import type { LinkState } from "../net/sseLink.ts";
 import type { NotifierState } from "./notifier.ts";
 
-export interface TopBarProps {
+interface TopBarProps {
   readonly asking: number;
   readonly link: LinkState;
   readonly notifications: NotifierState;

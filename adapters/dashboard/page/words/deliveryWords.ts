@@ -25,7 +25,7 @@ const NOTHING_SENT: ReadonlyMap<string, string> = new Map([
   ["tmux_not_running", "nothing was sent"],
 ]);
 
-export const latencyText = (latencyMs: number): string =>
+const latencyText = (latencyMs: number): string =>
   latencyMs < 10_000 ? `${Math.round(latencyMs)} ms` : `${Math.round(latencyMs / 1_000)} s`;
 
 /** `submitted · 84 ms`. */
@@ -35,7 +35,7 @@ export function deliveredText(delivery: string, latencyMs: number | undefined): 
 }
 
 /** Whether it is certain that nothing reached the program, so that another try cannot answer twice. */
-export const nothingSent = (errorType: string): boolean =>
+const nothingSent = (errorType: string): boolean =>
   NOTHING_SENT.has(errorType) || errorType.startsWith("invalid_") || errorType.startsWith("missing_");
 
 export function failureText(errorType: string, message: string): string {

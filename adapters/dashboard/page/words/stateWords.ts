@@ -10,7 +10,7 @@ export const NEED_HEADINGS: Readonly<Record<Need, string>> = {
   gone: "Not reachable",
 };
 
-export const NEED_LABELS: Readonly<Record<Need, string>> = {
+const NEED_LABELS: Readonly<Record<Need, string>> = {
   asking: "Input needed",
   ready: "Ready",
   working: "Working",

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Agent } from "../../../../adapters/dashboard/agents/agent.ts";
 import type { AgentBook } from "../../../../adapters/dashboard/agents/agentBook.ts";
 import { AgentMarks } from "../../../../adapters/dashboard/panes/agentMarks.ts";
-import { silentLog } from "../../../../daemon/ops/log.ts";
+import { silentLog } from "../../../../bench/silentLog.ts";
 import type { TmuxServer } from "../../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../../protocol/ids.ts";
 

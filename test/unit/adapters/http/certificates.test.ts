@@ -11,7 +11,7 @@ import {
 import type { KeyPair } from "../../../../adapters/http/boundedServer.ts";
 import { issueLeaf, makeAuthority } from "../../../../adapters/http/localAuthority.ts";
 import type { CertificateConfig } from "../../../../adapters/http/certificates.ts";
-import { silentLog } from "../../../../daemon/ops/log.ts";
+import { silentLog } from "../../../../bench/silentLog.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
 
 const NOW = Date.UTC(2026, 0, 15);

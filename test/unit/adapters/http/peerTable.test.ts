@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { PeerTable } from "../../../../adapters/http/peerTable.ts";
 import { PeerUsers, peersUnknowable } from "../../../../adapters/http/peerUsers.ts";
-import { silentLog } from "../../../../daemon/ops/log.ts";
+import { silentLog } from "../../../../bench/silentLog.ts";
 
 let directory: string;
 beforeEach(() => {

@@ -7,7 +7,7 @@ import { openApiDocument } from "../../../../adapters/native/openapi.ts";
 import { routeOf } from "../../../../adapters/native/nativeRoutes.ts";
 import { Routes } from "../../../../adapters/http/routes.ts";
 import { EXAMPLE_WINDOW } from "../../../../adapters/operations/examples.ts";
-import { silentLog } from "../../../../daemon/ops/log.ts";
+import { silentLog } from "../../../../bench/silentLog.ts";
 import { WaitManager } from "../../../../daemon/waits/waitManager.ts";
 import { parseLayout } from "../../../../protocol/windowLayout.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";

@@ -9,7 +9,7 @@ import { MemorySource } from "../../../support/daemon/memorySource.ts";
 export const literal = (text: string): WaitRequest => ({ pattern: { kind: "literal", text } });
 export const regex = (text: string): WaitRequest => ({ pattern: { kind: "regex", text } });
 
-export interface WaitBench {
+interface WaitBench {
   readonly clock: FakeClock;
   readonly source: MemorySource;
   readonly waits: WaitManager;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { AnsiStripper, stripAnsi, stripRoom } from "../../../../daemon/panes/vt/ansi.ts";
+import { AnsiStripper, stripRoom } from "../../../../daemon/panes/vt/ansi.ts";
+import { stripAnsi } from "../../../support/tmux/stripAnsi.ts";
 
 const strip = (text: string): string => Buffer.from(stripAnsi(Buffer.from(text, "utf8"))).toString("utf8");
 

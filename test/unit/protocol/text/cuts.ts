@@ -10,7 +10,7 @@ export const cutAt = (bytes: Uint8Array, places: readonly number[]): Uint8Array[
 export const cuts = fc.array(fc.nat({ max: 60 }), { maxLength: 12 });
 
 /** Pieces of terminal output that are awkward to cut, and words that patterns look for. */
-export const outputPiece = fc.constantFrom(
+const outputPiece = fc.constantFrom(
   "a",
   "b",
   "ab",
