@@ -4,12 +4,8 @@
  * command that asks who the server is; nothing else in the daemon decides by a version.
  */
 import { displayMessage, listCommandUsage } from "../../protocol/command/build.ts";
-import {
-  decodeServerIdentity,
-  lines,
-  SERVER_IDENTITY_FORMAT,
-  type ServerIdentity,
-} from "../../protocol/command/formats.ts";
+import { SERVER_IDENTITY, type ServerIdentity } from "../../protocol/command/formats.ts";
+import { lines } from "../../protocol/command/rowFormat.ts";
 import type { ControlConnection } from "./controlConnection.ts";
 import { releaseOf } from "./tmuxVersion.ts";
 
@@ -35,12 +31,12 @@ export interface TmuxFeatures {
   readonly meant: (printed: Uint8Array) => Uint8Array;
 }
 
-const INTRODUCTION = [displayMessage(SERVER_IDENTITY_FORMAT), listCommandUsage("paste-buffer")];
+const INTRODUCTION = [displayMessage(SERVER_IDENTITY.format), listCommandUsage("paste-buffer")];
 
 /** The first words on a connection: who the server is and where this client is; undefined when it does not say so. */
 export async function introduce(connection: ControlConnection): Promise<ServerIdentity | undefined> {
   const [identity, usage] = await connection.group(INTRODUCTION);
-  const here = decodeServerIdentity(identity?.body ?? new Uint8Array(0));
+  const here = SERVER_IDENTITY.decodeOne(identity?.body ?? new Uint8Array(0));
   connection.features = featuresOf(here?.version ?? "", usage?.body);
   return here;
 }

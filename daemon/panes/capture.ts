@@ -4,6 +4,7 @@
  * while tmux was asked, or nothing of any other pane did (docs/tmuxFacts.md 36); otherwise it is asked again.
  */
 import { capturePane } from "../../protocol/command/build.ts";
+import { flag, number, paneId, rowFormat, word } from "../../protocol/command/rowFormat.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { MAX_CAPTURE_LINES, MAX_CAPTURE_TRIES } from "../../protocol/limits.ts";
@@ -14,8 +15,16 @@ import type { PaneStream } from "./paneStream.ts";
 import { applySgr, DEFAULT_PEN, sgrOf } from "./pen.ts";
 import { decodeTabs, expandTabs } from "./tabCells.ts";
 
-const TRAILER =
-  "#{pane_id} #{cursor_x} #{cursor_y} #{pane_width} #{pane_height} #{alternate_on} #{history_size} #{pane_tabs}";
+const TRAILER = rowFormat({
+  pane: paneId,
+  col: number("#{cursor_x}"),
+  row: number("#{cursor_y}"),
+  cols: number("#{pane_width}"),
+  rows: number("#{pane_height}"),
+  alternateScreen: flag("#{alternate_on}"),
+  historyLines: number("#{history_size}"),
+  tabs: word("#{pane_tabs}"),
+});
 
 export interface CaptureContext {
   readonly pane: PaneId;
@@ -86,16 +95,15 @@ function captureOnce(
           joinWrapped: options.joinWrapped,
           escapes: options.ansi,
         }),
-      { format: TRAILER, target: pane },
+      { format: TRAILER.format, target: pane },
       (outcome) => {
         if ("error" in outcome) {
           reject(targetError(pane, outcome.error));
           return;
         }
         const { body, trailer } = outcome.replies[0]!;
-        const [id, ...numbers] = trailer.split(" ");
-        const [col, row, cols = 0, rows, alternate, history] = numbers.slice(0, 6).map(Number);
-        if (id !== pane) {
+        const screen = TRAILER.decodeLine(trailer);
+        if (screen?.pane !== pane) {
           reject(paneGone(pane));
           return;
         }
@@ -104,12 +112,12 @@ function captureOnce(
           body,
           outputSeq: stream.outputSeq,
           exact: ownBytes === 0 || totalOutputBytes() - total === ownBytes,
-          cursor: { col: col ?? 0, row: row ?? 0 },
-          cols,
-          rows: rows ?? 0,
-          alternateScreen: alternate === 1,
-          historyLines: history ?? 0,
-          tabs: decodeTabs(numbers[6] ?? "", cols),
+          cursor: { col: screen.col, row: screen.row },
+          cols: screen.cols,
+          rows: screen.rows,
+          alternateScreen: screen.alternateScreen,
+          historyLines: screen.historyLines,
+          tabs: decodeTabs(screen.tabs, screen.cols),
         });
       },
     );

@@ -1,6 +1,6 @@
 /** What only tmux knows of a pane at the moment it is asked: program, directory, title, history. */
 import { displayMessage } from "../../protocol/command/build.ts";
-import { decodePaneDetails, paneDetailsFormat, type PaneDetailsRow } from "../../protocol/command/formats.ts";
+import { PANE_DETAILS, type PaneDetailsRow } from "../../protocol/command/formats.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { PaneDetails } from "../tmux/io.ts";
@@ -26,8 +26,8 @@ export async function askForeground(
 }
 
 async function askRow(connection: ControlConnection, pane: PaneId): Promise<PaneDetailsRow> {
-  const { body, nonce } = await connection.foreign((fresh) => displayMessage(paneDetailsFormat(fresh), pane));
-  const row = decodePaneDetails(body, nonce);
+  const { body, nonce } = await connection.foreign((fresh) => displayMessage(PANE_DETAILS.format(fresh), pane));
+  const [row] = PANE_DETAILS.decode(body, nonce);
   // An unknown target is no error to tmux: its fields are empty, or another pane's.
   if (row?.pane !== pane) throw paneGone(pane);
   return row;

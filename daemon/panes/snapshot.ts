@@ -8,6 +8,7 @@
  * that was only erased into the end of a row is missing there; programs that trust tmux's terminfo write blanks instead.
  */
 import { captureCells, captureJoined, capturePending } from "../../protocol/command/build.ts";
+import { field, flag, number, paneId, rowFormat, word } from "../../protocol/command/rowFormat.ts";
 import { decodeOctal } from "../../protocol/control/octal.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { sequenceLength } from "../../protocol/text/utf8.ts";
@@ -24,11 +25,33 @@ const MAX_SNAPSHOT_TRIES = 20;
 /** Retained output read for what tmux does not tell: programs set their pen far more often. */
 const MAX_MODES_BYTES = 262_144;
 
-const FLAGS =
-  "#{pane_id} #{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on} #{alternate_saved_x}" +
-  " #{alternate_saved_y} #{scroll_region_upper} #{scroll_region_lower} #{cursor_flag} #{insert_flag}" +
-  " #{keypad_cursor_flag} #{keypad_flag} #{wrap_flag} #{origin_flag} #{mouse_standard_flag} #{mouse_button_flag}" +
-  " #{mouse_all_flag} #{mouse_utf8_flag} #{mouse_sgr_flag} #{pane_tabs}";
+/** A mode that the emulator is given when it is on. */
+const mode = (format: string, name: string) => field(format, (text) => (text === "1" ? [name] : []));
+
+const FLAGS = rowFormat({
+  pane: paneId,
+  cols: number("#{pane_width}"),
+  rows: number("#{pane_height}"),
+  cursorCol: number("#{cursor_x}"),
+  cursorRow: number("#{cursor_y}"),
+  alternateScreen: flag("#{alternate_on}"),
+  savedCol: number("#{alternate_saved_x}"),
+  savedRow: number("#{alternate_saved_y}"),
+  regionTop: number("#{scroll_region_upper}"),
+  regionBottom: number("#{scroll_region_lower}"),
+  cursorVisible: flag("#{cursor_flag}"),
+  insert: mode("#{insert_flag}", "4"),
+  cursorKeys: mode("#{keypad_cursor_flag}", "?1"),
+  applicationKeypad: flag("#{keypad_flag}"),
+  wraps: flag("#{wrap_flag}"),
+  originMode: flag("#{origin_flag}"),
+  mouseClicks: mode("#{mouse_standard_flag}", "?1000"),
+  mouseDrags: mode("#{mouse_button_flag}", "?1002"),
+  mouseMoves: mode("#{mouse_all_flag}", "?1003"),
+  mouseUtf8: mode("#{mouse_utf8_flag}", "?1005"),
+  mouseSgr: mode("#{mouse_sgr_flag}", "?1006"),
+  tabs: word("#{pane_tabs}"),
+});
 
 /** tmux's "nothing saved" (UINT_MAX). */
 const NOT_SAVED = 4_294_967_295;
@@ -88,7 +111,7 @@ function snapshotOnce(context: CaptureContext): Promise<RawSnapshot> {
   return new Promise((resolve, reject) => {
     commands.forEach((command, index) => {
       const isLast = index === commands.length - 1;
-      const trailer = isLast ? { format: FLAGS, target: pane } : undefined;
+      const trailer = isLast ? { format: FLAGS.format, target: pane } : undefined;
       connection.sendForeign(
         () => command,
         trailer,
@@ -117,37 +140,26 @@ function snapshotOnce(context: CaptureContext): Promise<RawSnapshot> {
 }
 
 function decodeFlags(pane: PaneId, trailer: string): ScreenFlags | undefined {
-  const [id, ...fields] = trailer.split(" ");
-  if (id !== pane) return undefined;
-  const numbers = fields.slice(0, 20).map(Number);
-  const at = (index: number): number => numbers[index] ?? 0;
-  const isOn = (index: number): boolean => at(index) === 1;
-  const cols = at(0);
-  const isSaved = at(5) !== NOT_SAVED && at(6) !== NOT_SAVED;
-  const modes: readonly (readonly [number, string])[] = [
-    [10, "4"],
-    [11, "?1"],
-    [15, "?1000"],
-    [16, "?1002"],
-    [17, "?1003"],
-    [18, "?1005"],
-    [19, "?1006"],
-  ];
+  const row = FLAGS.decodeLine(trailer);
+  if (row?.pane !== pane) return undefined;
+  const { savedCol, savedRow } = row;
+  const isSaved = savedCol !== NOT_SAVED && savedRow !== NOT_SAVED;
+  const mouse = [row.mouseClicks, row.mouseDrags, row.mouseMoves, row.mouseUtf8, row.mouseSgr];
   return {
-    cols,
-    rows: at(1),
-    cursorCol: at(2),
-    cursorRow: at(3),
-    alternateScreen: isOn(4),
-    savedCursor: isSaved ? { col: at(5), row: at(6) } : undefined,
-    regionTop: at(7),
-    regionBottom: at(8),
-    cursorVisible: isOn(9),
-    modes: modes.flatMap(([index, mode]) => (isOn(index) ? [mode] : [])),
-    applicationKeypad: isOn(12),
-    wraps: isOn(13),
-    originMode: isOn(14),
-    tabs: decodeTabs(fields[20] ?? "", cols),
+    cols: row.cols,
+    rows: row.rows,
+    cursorCol: row.cursorCol,
+    cursorRow: row.cursorRow,
+    alternateScreen: row.alternateScreen,
+    savedCursor: isSaved ? { col: savedCol, row: savedRow } : undefined,
+    regionTop: row.regionTop,
+    regionBottom: row.regionBottom,
+    cursorVisible: row.cursorVisible,
+    modes: [row.insert, row.cursorKeys, ...mouse].flat(),
+    applicationKeypad: row.applicationKeypad,
+    wraps: row.wraps,
+    originMode: row.originMode,
+    tabs: decodeTabs(row.tabs, row.cols),
   };
 }
 

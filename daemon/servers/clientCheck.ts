@@ -3,7 +3,7 @@
  * get output, count for no window's size, be told when it is late, and be allowed to send commands.
  */
 import { displayMessage } from "../../protocol/command/build.ts";
-import { CLIENT_STATE_FORMAT, decodeClientState } from "../../protocol/command/formats.ts";
+import { CLIENT_STATE } from "../../protocol/command/formats.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import { PAUSE_AFTER_SEC } from "../../protocol/limits.ts";
 import type { Checkup } from "../connection/checkup.ts";
@@ -15,7 +15,7 @@ const HARMFUL = ["suspended", "read-only"];
 
 /** @param withOutput output is expected over it; otherwise it is nobody's concern */
 export function clientFault(answer: Uint8Array, session: SessionId, withOutput: boolean): string | undefined {
-  const state = decodeClientState(answer);
+  const state = CLIENT_STATE.decodeOne(answer);
   if (state?.session !== session) return "it is attached to another session";
   const missing = NEEDED.find((flag) => !state.flags.has(flag));
   if (missing !== undefined) return `it has lost its flag ${missing}`;
@@ -25,7 +25,7 @@ export function clientFault(answer: Uint8Array, session: SessionId, withOutput: 
 
 /** @param places where it may be when tmux answers; more than one while it moves */
 export const clientCheckup = (places: () => readonly (SessionId | undefined)[], withOutput: boolean): Checkup => ({
-  command: displayMessage(CLIENT_STATE_FORMAT),
+  command: displayMessage(CLIENT_STATE.format),
   fault: (answer) => {
     const faults = places().map((place) => place !== undefined && clientFault(answer, place, withOutput));
     const isWell = faults.includes(undefined);

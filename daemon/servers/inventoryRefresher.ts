@@ -10,17 +10,13 @@ import {
   listWindowPanes,
 } from "../../protocol/command/build.ts";
 import {
-  decodePanePlaces,
-  decodePaneRows,
-  decodeSessionRows,
-  decodeWindowLinks,
-  PANE_PLACE_FORMAT,
-  paneRowsFormat,
+  PANE_PLACES,
+  PANES,
   type PaneRow,
   type SessionRow,
-  sessionRowsFormat,
+  SESSIONS,
   type WindowLink,
-  WINDOW_LINKS_FORMAT,
+  WINDOW_LINKS,
 } from "../../protocol/command/formats.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId, WindowId } from "../../protocol/ids.ts";
@@ -175,10 +171,10 @@ export class InventoryRefresher {
   async #listTopology(): Promise<readonly WindowId[]> {
     const connection = this.#options.connection();
     const [sessions, windows] = await Promise.all([
-      connection.foreign((nonce) => listSessions(sessionRowsFormat(nonce))),
-      connection.command(listAllWindows(WINDOW_LINKS_FORMAT)),
+      connection.foreign((nonce) => listSessions(SESSIONS.format(nonce))),
+      connection.command(listAllWindows(WINDOW_LINKS.format)),
     ]);
-    return this.#options.onTopology(decodeSessionRows(sessions.body, sessions.nonce), decodeWindowLinks(windows.body));
+    return this.#options.onTopology(SESSIONS.decode(sessions.body, sessions.nonce), WINDOW_LINKS.decode(windows.body));
   }
 
   async #listPanes(windows: readonly WindowId[]): Promise<readonly PaneRow[]> {
@@ -187,8 +183,8 @@ export class InventoryRefresher {
     const listings = await Promise.all(
       windows.map(async (window) => {
         try {
-          const { body, nonce } = await connection.foreign((text) => listWindowPanes(window, paneRowsFormat(text)));
-          return decodePaneRows(body, nonce);
+          const { body, nonce } = await connection.foreign((text) => listWindowPanes(window, PANES.format(text)));
+          return PANES.decode(body, nonce);
         } catch (error) {
           // The window went in between; its own notification follows.
           if (error instanceof AppError && error.code === "TMUX_COMMAND_FAILED") return [];
@@ -200,16 +196,21 @@ export class InventoryRefresher {
   }
 
   async #listAllPanes(): Promise<readonly PaneRow[]> {
-    const { body, nonce } = await this.#options.connection().foreign((text) => listAllPanes(paneRowsFormat(text)));
-    return decodePaneRows(body, nonce);
+    const { body, nonce } = await this.#options.connection().foreign((text) => listAllPanes(PANES.format(text)));
+    return PANES.decode(body, nonce);
   }
 
   async #locate(panes: readonly PaneId[]): Promise<ReadonlyMap<PaneId, WindowId>> {
     const connection = this.#options.connection();
     if (panes.length > MAX_SINGLE_PANES) {
-      return new Map(decodePanePlaces((await connection.command(listAllPanes(PANE_PLACE_FORMAT))).body));
+      return windowsOf((await connection.command(listAllPanes(PANE_PLACES.format))).body);
     }
-    const replies = await Promise.all(panes.map((pane) => connection.command(displayMessage(PANE_PLACE_FORMAT, pane))));
-    return new Map(replies.flatMap(({ body }) => decodePanePlaces(body)));
+    const replies = await Promise.all(
+      panes.map((pane) => connection.command(displayMessage(PANE_PLACES.format, pane))),
+    );
+    return windowsOf(...replies.map(({ body }) => body));
   }
 }
+
+const windowsOf = (...bodies: readonly Uint8Array[]): ReadonlyMap<PaneId, WindowId> =>
+  new Map(bodies.flatMap((body) => PANE_PLACES.decode(body).map(({ pane, window }) => [pane, window])));

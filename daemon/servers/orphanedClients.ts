@@ -7,13 +7,18 @@
  * reads from (client.c), and one that tmux has told to leave may never do so.
  */
 import { listClients } from "../../protocol/command/build.ts";
-import { lines } from "../../protocol/command/formats.ts";
-import { isSessionId, type SessionId } from "../../protocol/ids.ts";
+import { flag, number, rowFormat, sessionId, word } from "../../protocol/command/rowFormat.ts";
+import type { SessionId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { Host } from "../host/host.ts";
 import type { HostProcesses } from "../host/hostProcesses.ts";
 
-const CLIENTS_FORMAT = "#{client_pid} #{client_control_mode} #{session_id} #{client_tty}";
+const OUR_CLIENTS = rowFormat({
+  pid: number("#{client_pid}"),
+  isControl: flag("#{client_control_mode}"),
+  session: sessionId,
+  tty: word("#{client_tty}"),
+});
 /** A client, its guard (`launcher.ts`), the daemon. */
 const MAX_GENERATIONS = 2;
 
@@ -32,12 +37,8 @@ export interface OurClient {
 
 /** Those that any daemon of ours has on this server, as far as can be seen; where nothing can, all control clients. @throws AppError CONNECTION_LOST */
 export async function ourClients(connection: ControlConnection, host: Host): Promise<readonly OurClient[]> {
-  const { body } = await connection.command(listClients(CLIENTS_FORMAT));
-  const rows = lines(body).flatMap((line) => {
-    const [pidText, isControl, session = "", tty = ""] = line.split(" ");
-    const pid = Number(pidText);
-    return isControl !== "1" || !isSessionId(session) || pid === connection.pid ? [] : [{ pid, session, tty }];
-  });
+  const { body } = await connection.command(listClients(OUR_CLIENTS.format));
+  const rows = OUR_CLIENTS.decode(body).filter(({ pid, isControl }) => isControl && pid !== connection.pid);
   if (rows.length === 0) return [];
   const processes = await host.processes.look();
   // All that is known of them: what they are attached to.
@@ -45,7 +46,7 @@ export async function ourClients(connection: ControlConnection, host: Host): Pro
   const found: OurClient[] = [];
   for (const { pid, session, tty } of rows) {
     const words = (await processes.words(pid)) ?? [];
-    const flags = words.map((word) => OUR_FLAGS.exec(word)).find((match) => match !== null);
+    const flags = words.map((given) => OUR_FLAGS.exec(given)).find((match) => match !== null);
     if (flags === undefined) continue;
     const isInput = words.includes("-CC") ? host.terminals.isInputOf(tty, pid) : false;
     // Or of terminals nothing is told.

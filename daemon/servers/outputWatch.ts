@@ -15,14 +15,7 @@
  * asked which panes are there and dead, before anything is called silent.
  */
 import { listAllPanes, listPanesWhere, listWindowsWrittenTo, turnPanesOn } from "../../protocol/command/build.ts";
-import {
-  decodePaneIds,
-  decodePanePlaces,
-  decodeWindowTimes,
-  PANE_PLACE_FORMAT,
-  WINDOW_TIMES_FORMAT,
-  type WindowTime,
-} from "../../protocol/command/formats.ts";
+import { decodePaneIds, PANE_PLACES, WINDOW_TIMES, type WindowTime } from "../../protocol/command/formats.ts";
 import type { Notification } from "../../protocol/control/notifications.ts";
 import { type PaneId, paneIdOf, paneNumberOf, type SessionId, type WindowId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
@@ -46,8 +39,8 @@ export async function askWritten(
   nowUnixMs = Date.now,
 ): Promise<WrittenWindows> {
   const askedSec = toSec(nowUnixMs());
-  const { body } = await connection.command(listWindowsWrittenTo(sinceSec, WINDOW_TIMES_FORMAT));
-  return { sinceSec, askedSec, rows: decodeWindowTimes(body) };
+  const { body } = await connection.command(listWindowsWrittenTo(sinceSec, WINDOW_TIMES.format));
+  return { sinceSec, askedSec, rows: WINDOW_TIMES.decode(body) };
 }
 
 interface Heard {
@@ -155,8 +148,9 @@ export class OutputWatch {
     const seeming = this.#silentOf(rows, session, this.#options.panesOf);
     // What made a window seem silent may have been said in the meantime.
     if (seeming.length > 0) {
-      const places = decodePanePlaces((await connection.command(listAllPanes(PANE_PLACE_FORMAT))).body);
-      const listedIn = (window: WindowId): PaneId[] => places.filter((row) => row[1] === window).map(([pane]) => pane);
+      const places = PANE_PLACES.decode((await connection.command(listAllPanes(PANE_PLACES.format))).body);
+      const listedIn = (window: WindowId): PaneId[] =>
+        places.filter((row) => row.window === window).map(({ pane }) => pane);
       const found = this.#silentOf((await ask()).rows, session, listedIn);
       const dying = found.length > 0 ? await this.#askDying(connection) : new Set();
       const isExcused = (window: WindowId): boolean => listedIn(window).some((pane) => dying.has(pane));

@@ -5,7 +5,7 @@
  * only as good as that.
  */
 import { listPanesWhere, setPaneOption, unsetPaneOption } from "../../protocol/command/build.ts";
-import { decodePaneMarks, paneMarksFormat } from "../../protocol/command/formats.ts";
+import { paneOptionRows } from "../../protocol/command/formats.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { MAX_PANE_MARK_CHARS } from "../../protocol/limits.ts";
@@ -47,11 +47,12 @@ export async function writePaneMark(
 /** Every pane that carries this mark. @throws AppError INVALID_ARGUMENT, CONNECTION_LOST */
 export async function readPaneMarks(connection: ControlConnection, name: string): Promise<ReadonlyMap<PaneId, string>> {
   const option = markOption(name);
+  const rows = paneOptionRows(option);
   const { body, nonce } = await connection.foreign((fresh) =>
-    listPanesWhere(`#{!=:#{${option}},}`, paneMarksFormat(fresh, option)),
+    listPanesWhere(`#{!=:#{${option}},}`, rows.format(fresh)),
   );
   const marks = new Map<PaneId, string>();
-  for (const { pane, text } of decodePaneMarks(body, nonce)) {
+  for (const { pane, text } of rows.decode(body, nonce)) {
     const value = decoded(text);
     // Set by somebody else: no mark of ours.
     if (value !== undefined) marks.set(pane, value);

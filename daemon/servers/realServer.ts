@@ -4,7 +4,7 @@
  * connection or the stream that the kind of server hands out. What differs is in `ServerKind`.
  */
 import { listClients } from "../../protocol/command/build.ts";
-import { decodeTerminals, TERMINALS_FORMAT } from "../../protocol/command/formats.ts";
+import { CLIENTS } from "../../protocol/command/formats.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId, SessionId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
@@ -173,8 +173,11 @@ export class RealServer implements TmuxServer {
   }
 
   async terminals(): Promise<ReadonlyMap<SessionId, number>> {
-    const { body } = await this.#kind.connection().command(listClients(TERMINALS_FORMAT));
-    return decodeTerminals(body);
+    const { body } = await this.#kind.connection().command(listClients(CLIENTS.format));
+    const terminals = CLIENTS.decode(body).filter(({ isControl }) => !isControl);
+    const counts = new Map<SessionId, number>();
+    for (const { session } of terminals) counts.set(session, (counts.get(session) ?? 0) + 1);
+    return counts;
   }
 
   counters(): ServerCounters {

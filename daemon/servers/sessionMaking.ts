@@ -13,7 +13,7 @@ import {
   resizeWindow,
   unsetWindowOption,
 } from "../../protocol/command/build.ts";
-import { lines } from "../../protocol/command/formats.ts";
+import { lines } from "../../protocol/command/rowFormat.ts";
 import { isSessionId, type SessionId } from "../../protocol/ids.ts";
 import type { Reply } from "../connection/commandQueue.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";

@@ -5,6 +5,7 @@
  * A command's name is written without its last letter: tmux completes it, and a `command-alias` of that name, with which
  * anybody can redefine a command for the whole server, is not meant (docs/tmuxFacts.md 52).
  */
+import { PANE_IDS } from "./formats.ts";
 import { type PaneId, paneNumberOf, type SessionId, type WindowId } from "../ids.ts";
 import { quote, quoteLiteralFormat, quoteProgram } from "./encode.ts";
 
@@ -247,7 +248,7 @@ export const listWindowsWrittenTo = (afterSec: number, format: string): string =
   `list-window -a -f ${quote(`#{>:#{window_activity},${afterSec}}`)} -F ${quote(format)}`;
 export const listAllPanes = (format: string): string => `list-pane -a -F ${quote(format)}`;
 /** The panes for which `filter`, a format, is true; their ids, if nothing else is asked. */
-export const listPanesWhere = (filter: string, format = "#{pane_id}"): string =>
+export const listPanesWhere = (filter: string, format = PANE_IDS.format): string =>
   `list-pane -a -f ${quote(filter)} -F ${quote(format)}`;
 export const listWindowPanes = (window: WindowId, format: string): string =>
   `list-pane -t ${window} -F ${quote(format)}`;

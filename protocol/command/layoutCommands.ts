@@ -2,6 +2,7 @@
  * Builders of the commands on windows and panes, by the rules of build.ts. A target names its session as well: of a window
  * in several sessions tmux would take the one used last, which can be the hub.
  */
+import { MADE_PANE } from "./formats.ts";
 import type { PaneId, SessionId, WindowId } from "../ids.ts";
 import { quote, quoteLiteralFormat, quoteProgram } from "./encode.ts";
 
@@ -16,8 +17,7 @@ export interface PaneTarget extends WindowTarget {
 const ofWindow = ({ session, window }: WindowTarget): string => quote(`${session}:${window}`);
 const ofPane = ({ session, window, pane }: PaneTarget): string => quote(`${session}:${window}.${pane}`);
 
-/** Ids, the window's first: nothing that begins with `%` may be the answer in a group. */
-const MADE_FORMAT = quote("#{window_id} #{pane_id}");
+const MADE_FORMAT = quote(MADE_PANE.format);
 
 interface NewPaneProgram {
   readonly command?: readonly string[] | undefined;

@@ -3,7 +3,7 @@
  * killed between two pieces. Their names say whose they are, so the next guest removes those of processes that are gone.
  */
 import { deleteBuffer, listBufferNames } from "../../../protocol/command/build.ts";
-import { lines } from "../../../protocol/command/formats.ts";
+import { lines } from "../../../protocol/command/rowFormat.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { HostProcesses } from "../../host/hostProcesses.ts";
 

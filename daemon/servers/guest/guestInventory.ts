@@ -4,10 +4,10 @@
  * full one of those windows in which something differs.
  */
 import { listAllPanes } from "../../../protocol/command/build.ts";
-import { lines, optionalNumber } from "../../../protocol/command/formats.ts";
+import { PROGRAMS } from "../../../protocol/command/formats.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import { isCutShort } from "../../../protocol/errors.ts";
-import { isPaneId, isWindowId, type PaneId, type WindowId } from "../../../protocol/ids.ts";
+import type { PaneId, WindowId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { HostProcesses } from "../../host/hostProcesses.ts";
 import type { Clock } from "../../time/clock.ts";
@@ -16,8 +16,6 @@ import { Inventory } from "../serverInventory.ts";
 import { InventoryRefresher } from "../inventoryRefresher.ts";
 import { SilentChanges } from "../silentChanges.ts";
 import type { ServerEvent } from "../../tmux/inventory.ts";
-
-const PANES_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_dead} #{pane_dead_status} #{pane_dead_signal}";
 
 interface GuestInventoryOptions {
   readonly processes: HostProcesses;
@@ -177,19 +175,16 @@ export class GuestInventory {
 
   /** What has ended is told at once; what is new or elsewhere is listed. */
   async #comparePanes(): Promise<void> {
-    const { body } = await this.#connection().command(listAllPanes(PANES_FORMAT));
+    const { body } = await this.#connection().command(listAllPanes(PROGRAMS.format));
     const listed = new Set<PaneId>();
     const unsettled = new Set<PaneId>();
-    for (const line of lines(body)) {
-      const [window = "", pane = "", pid, dead, status, signal] = line.split(" ");
-      if (!isWindowId(window) || !isPaneId(pane)) continue;
+    for (const { window, pane, pid, dead, deadStatus, deadSignal } of PROGRAMS.decode(body)) {
       listed.add(pane);
       const known = this.known.findPane(pane);
       // From 3.8 on tmux forgets the process of a dead pane.
-      const process = pid === "" ? known?.pid : Number(pid);
-      const end = { pid: process ?? 0, deadStatus: optionalNumber(status), deadSignal: optionalNumber(signal) };
-      const exit = dead === "1" ? this.known.exitOf(end) : undefined;
-      if (dead === "1" && exit === undefined) unsettled.add(pane);
+      const process = pid ?? known?.pid;
+      const exit = dead ? this.known.exitOf({ pid: process ?? 0, deadStatus, deadSignal }) : undefined;
+      if (dead && exit === undefined) unsettled.add(pane);
       const isSame = known?.window === window && known.pid === process;
       if (isSame && exit !== undefined) this.#options.onEvents(this.known.declareExit(pane, exit));
       else if (isSame && known.exit === undefined) continue;

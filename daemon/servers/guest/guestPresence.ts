@@ -3,17 +3,28 @@
  * user's own options end when nobody is attached, and rather not where the user goes next. Ids and numbers only.
  */
 import { listClients, listSessions } from "../../../protocol/command/build.ts";
-import { lines } from "../../../protocol/command/formats.ts";
-import { isSessionId, type SessionId } from "../../../protocol/ids.ts";
+import { field, flag, number, rowFormat, sessionId } from "../../../protocol/command/rowFormat.ts";
+import type { SessionId } from "../../../protocol/ids.ts";
 
-const SESSIONS_FORMAT = "#{session_id} #{session_activity} #{destroy-unattached} #{exit-unattached}";
-/** 1 for clients that only look on, as we do: they keep nobody company. */
-const CLIENTS_FORMAT = "#{session_id} #{?#{&&:#{client_control_mode},#{m:*ignore-size*,#{client_flags}}},1,0}";
+/** Values are 0 and 1 up to tmux 3.4; later `destroy-unattached` is off, on, keep-last or keep-group. */
+const isOn = (value: string): boolean => value !== "0" && value !== "off";
+
+const SESSIONS = rowFormat({
+  session: sessionId,
+  activitySec: number("#{session_activity}"),
+  destroysUnattached: field("#{destroy-unattached}", isOn),
+  exitsUnattached: field("#{exit-unattached}", isOn),
+});
+const CLIENTS = rowFormat({
+  session: sessionId,
+  /** It only looks on, as we do: it keeps nobody company. */
+  looksOn: flag("#{?#{&&:#{client_control_mode},#{m:*ignore-size*,#{client_flags}}},1,0}"),
+});
 
 /** The commands whose replies `decodePresence` reads. */
-export const PRESENCE_COMMANDS = [listSessions(SESSIONS_FORMAT), listClients(CLIENTS_FORMAT)] as const;
+export const PRESENCE_COMMANDS = [listSessions(SESSIONS.format), listClients(CLIENTS.format)] as const;
 /** The same for tmux's command line. */
-export const PRESENCE_ARGUMENTS = ["list-session", "-F", SESSIONS_FORMAT, ";", "list-client", "-F", CLIENTS_FORMAT];
+export const PRESENCE_ARGUMENTS = ["list-session", "-F", SESSIONS.format, ";", "list-client", "-F", CLIENTS.format];
 
 interface SessionPresence {
   readonly session: SessionId;
@@ -29,23 +40,17 @@ export type Presence = readonly SessionPresence[];
 export function decodePresence(sessions: Uint8Array, clients: Uint8Array): Presence {
   const others = new Map<string, number>();
   let total = 0;
-  for (const line of lines(clients)) {
-    const [session = "", looksOn] = line.split(" ");
-    if (looksOn !== "0" || !isSessionId(session)) continue;
+  for (const { session, looksOn } of CLIENTS.decode(clients)) {
+    if (looksOn) continue;
     others.set(session, (others.get(session) ?? 0) + 1);
     total += 1;
   }
-  return lines(sessions).flatMap((line) => {
-    const [session = "", activity, destroy, exit] = line.split(" ");
-    if (!isSessionId(session)) return [];
+  return SESSIONS.decode(sessions).map(({ session, activitySec, destroysUnattached, exitsUnattached }) => {
     const count = others.get(session) ?? 0;
-    const endsUnattached = (isOn(destroy) && count === 0) || (isOn(exit) && total === 0);
-    return [{ session, activitySec: Number(activity), others: count, endsUnattached }];
+    const endsUnattached = (destroysUnattached && count === 0) || (exitsUnattached && total === 0);
+    return { session, activitySec, others: count, endsUnattached };
   });
 }
-
-/** Values are 0 and 1 up to tmux 3.4; later `destroy-unattached` is off, on, keep-last or keep-group. */
-const isOn = (value: string | undefined): boolean => value !== "0" && value !== "off";
 
 /** Whether we may be attached to it now; of one that is newer than the presence nothing speaks against it. */
 export const mayAttach = (presence: Presence, session: SessionId): boolean =>

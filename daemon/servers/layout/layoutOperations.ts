@@ -6,7 +6,7 @@
 import * as build from "../../../protocol/command/layoutCommands.ts";
 import type { PaneTarget, WindowTarget } from "../../../protocol/command/layoutCommands.ts";
 import { renameSession, resizeWindow, setPaneOption, unsetPaneOption } from "../../../protocol/command/build.ts";
-import { decodeMade } from "../../../protocol/command/formats.ts";
+import { MADE_PANE } from "../../../protocol/command/formats.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
@@ -123,7 +123,7 @@ async function splitWindow(host: LayoutHost, operation: Of<"split-window">): Pro
 /** A program that ends at once takes its pane along: then there is nothing that could be named. */
 async function made(host: LayoutHost, session: SessionId, command: string): Promise<LayoutResult> {
   const { body } = await host.connection().command(command);
-  const ids = decodeMade(body);
+  const ids = MADE_PANE.decodeOne(body);
   if (ids === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not say which pane it made; list the panes");
   await host.list([ids.window]);
   if (host.inventory.findPane(ids.pane) === undefined)

@@ -4,7 +4,7 @@
  * window of its own, where there is always room, and the two are swapped; the old one goes with that window.
  */
 import { killPane, newWindow, type PaneTarget, swapPane } from "../../../protocol/command/layoutCommands.ts";
-import { decodeMade } from "../../../protocol/command/formats.ts";
+import { MADE_PANE } from "../../../protocol/command/formats.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { LayoutResult, PaneProgram } from "../../tmux/layout.ts";
 import type { LayoutHost } from "./layoutOperations.ts";
@@ -14,7 +14,7 @@ export async function respawnPane(host: LayoutHost, old: PaneTarget, program: Pa
   const connection = host.connection();
   const { session, window, pane } = old;
   const { body } = await connection.command(newWindow(session, { ...program, detached: true }));
-  const made = decodeMade(body);
+  const made = MADE_PANE.decodeOne(body);
   if (made === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not say which pane it made; list the panes");
   try {
     await connection.group([swapPane({ session, ...made }, old, true), killPane(pane)]);

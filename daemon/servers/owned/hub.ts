@@ -5,7 +5,8 @@
  * tmux itself takes the hub away when our client goes, however it goes.
  */
 import { OFF_BY_OTHERS, setHook, setSessionHook } from "../../../protocol/command/build.ts";
-import { STRAY_OPTION } from "../../../protocol/command/formats.ts";
+import { CLIENT_STATE, STRAY_OPTION } from "../../../protocol/command/formats.ts";
+import { flag, rowFormat, type RowOf } from "../../../protocol/command/rowFormat.ts";
 import type { PaneId, SessionId } from "../../../protocol/ids.ts";
 import { ourFlags } from "../orphanedClients.ts";
 
@@ -85,19 +86,26 @@ export function hubHooks(hubName: string, hub: SessionId, eventPane: PaneId, hoo
 }
 
 /**
- * For `display-message -p` after the client's state: whether the hub still has its name, and its hooks are there. A person
- * can take both away, and without them new windows do not reach us.
+ * For `display-message -p`: the client's state, whether the hub still has its name, and its hooks are there. A person can
+ * take both away, and without them new windows do not reach us.
  */
-export const hubStateFormat = (hubName: string, hookIndex: number): string =>
-  [`#{==:#{session_name},${hubName}}`, ...hookNames(hookIndex).map((hook) => `#{?#{${hook}},1,0}`)].join(" ");
+export function hubState(hubName: string, hookIndex: number) {
+  const [linked, died, refreshed] = hookNames(hookIndex);
+  const isThere = (hook: string) => flag(`#{?#{${hook}},1,0}`);
+  return rowFormat({
+    ...CLIENT_STATE.fields,
+    isNamed: flag(`#{==:#{session_name},${hubName}}`),
+    tellsLinks: isThere(linked),
+    tellsDeaths: isThere(died),
+    tellsRefreshes: isThere(refreshed),
+  });
+}
 
 export const RENAMED = "its session was renamed";
 
-/** @param words what `hubStateFormat` has become */
-export function hubFault(words: readonly string[]): string | undefined {
-  const [isNamed, ...hooks] = words;
-  if (isNamed !== "1") return RENAMED;
-  return hooks.every((hook) => hook === "1") ? undefined : "its hooks were taken away";
+export function hubFault(state: RowOf<ReturnType<typeof hubState>> | undefined): string | undefined {
+  if (state?.isNamed !== true) return RENAMED;
+  return state.tellsLinks && state.tellsDeaths && state.tellsRefreshes ? undefined : "its hooks were taken away";
 }
 
 const hookNames = (hookIndex: number): readonly [string, string, string] => [

@@ -4,12 +4,12 @@
  * losing more is left with its connection; every byte that did not come meanwhile is a declared hole.
  */
 import { displayMessage, renameSession, turnPanesOn } from "../../../protocol/command/build.ts";
-import { CLIENT_STATE_FORMAT, lines, type WindowLink } from "../../../protocol/command/formats.ts";
+import type { WindowLink } from "../../../protocol/command/formats.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import type { PaneId, WindowId } from "../../../protocol/ids.ts";
 import { type Checkup, faulty } from "../../connection/checkup.ts";
 import { clientFault } from "../clientCheck.ts";
-import { hubFault, hubStateFormat, RENAMED } from "./hub.ts";
+import { hubFault, hubState, RENAMED } from "./hub.ts";
 import type { AttachedHub } from "./hubStartup.ts";
 import type { Inventory } from "../serverInventory.ts";
 import { OutputWatch } from "../outputWatch.ts";
@@ -58,10 +58,10 @@ export class HubGuard {
   }
 
   checkup({ session, name, hookIndex }: AttachedHub): Checkup {
+    const state = hubState(name, hookIndex);
     return {
-      command: displayMessage(`${CLIENT_STATE_FORMAT} ${hubStateFormat(name, hookIndex)}`),
-      fault: (answer) =>
-        clientFault(answer, session, true) ?? this.#lasting(hubFault(lines(answer)[0]?.split(" ").slice(2) ?? [])),
+      command: displayMessage(state.format),
+      fault: (answer) => clientFault(answer, session, true) ?? this.#lasting(hubFault(state.decodeOne(answer))),
     };
   }
 

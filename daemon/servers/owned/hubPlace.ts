@@ -6,8 +6,8 @@
  * another size. All its commands are on its command line: it ends by itself, whatever becomes of us.
  */
 import { listSessions, switchClient } from "../../../protocol/command/build.ts";
-import { lines } from "../../../protocol/command/formats.ts";
-import { isSessionId, type SessionId } from "../../../protocol/ids.ts";
+import { flag, number, rowFormat, sessionId } from "../../../protocol/command/rowFormat.ts";
+import type { SessionId } from "../../../protocol/ids.ts";
 import { GUEST_ATTACH_WITHIN_MS } from "../../../protocol/limits.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { OpenTransport, TransportOptions } from "../../host/transport.ts";
@@ -27,12 +27,16 @@ interface HubPlaceOptions {
 /** tmux takes 16 KB of command line from a client; of more sessions than this the ones used last are enough. */
 const MAX_SESSIONS = 300;
 
-/** Hubs have no place among people's sessions. Seconds and ids only. */
-const USED_FORMAT = "#{session_activity} #{session_id} #{m:__tmuxwire-*,#{session_name}}";
+/** Hubs have no place among people's sessions. */
+const USED_SESSIONS = rowFormat({
+  usedSec: number("#{session_activity}"),
+  session: sessionId,
+  isHub: flag("#{m:__tmuxwire-*,#{session_name}}"),
+});
 
 /** Resolves when the hub is behind every session that was there before it. */
 export async function putHubLast({ connection, clock, hub, open, spawn }: HubPlaceOptions): Promise<void> {
-  const sessions = sessionsByUse((await connection.command(listSessions(USED_FORMAT))).body);
+  const sessions = sessionsByUse((await connection.command(listSessions(USED_SESSIONS.format))).body);
   if (sessions.length === 0) return;
   const command = goThrough(hub, sessions.slice(-MAX_SESSIONS));
   await new Promise<void>((resolve) => {
@@ -51,11 +55,8 @@ export async function putHubLast({ connection, clock, hub, open, spawn }: HubPla
 
 /** The one used last is the last; of one second the youngest. */
 export function sessionsByUse(body: Uint8Array): readonly SessionId[] {
-  return lines(body)
-    .flatMap((line) => {
-      const [used, session = "", isHub] = line.split(" ");
-      return isSessionId(session) && isHub === "0" ? [{ session, usedSec: Number(used) }] : [];
-    })
+  return USED_SESSIONS.decode(body)
+    .filter(({ isHub }) => !isHub)
     .sort((a, b) => a.usedSec - b.usedSec || Number(a.session.slice(1)) - Number(b.session.slice(1)))
     .map(({ session }) => session);
 }

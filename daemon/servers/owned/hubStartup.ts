@@ -9,14 +9,7 @@ import {
   listSessions,
   unsetEnvironment,
 } from "../../../protocol/command/build.ts";
-import {
-  decodeSessionRows,
-  decodeWindowLinks,
-  type ServerIdentity,
-  type SessionRow,
-  sessionRowsFormat,
-  WINDOW_LINKS_FORMAT,
-} from "../../../protocol/command/formats.ts";
+import { type ServerIdentity, type SessionRow, SESSIONS, WINDOW_LINKS } from "../../../protocol/command/formats.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
@@ -158,8 +151,8 @@ async function removeOldHubs(
 /** A server that somebody else made gives its maker's environment to every pane (docs/tmuxFacts.md 35). */
 async function unsetVariables({ connection, unset }: HubStartupOptions): Promise<void> {
   if (unset.length === 0) return;
-  const { body, nonce } = await connection.foreign((text) => listSessions(sessionRowsFormat(text)));
-  const sessions = [undefined, ...decodeSessionRows(body, nonce).map((row) => row.session)];
+  const { body, nonce } = await connection.foreign((text) => listSessions(SESSIONS.format(text)));
+  const sessions = [undefined, ...SESSIONS.decode(body, nonce).map((row) => row.session)];
   const commands = sessions.flatMap((session) => unset.map((name) => unsetEnvironment(name, session)));
   // A session may be going at this moment.
   await Promise.all(commands.map((command) => connection.command(command, "none").catch(ignoreCommandFailure)));
@@ -184,13 +177,13 @@ function heldBy(holders: readonly OurClient[], setting: string | undefined): App
 const ageOf = (session: SessionId): number => Number(session.slice(1));
 
 async function listHubs(connection: ControlConnection): Promise<readonly SessionRow[]> {
-  const { body, nonce } = await connection.foreign((text) => listSessions(sessionRowsFormat(text)));
-  return decodeSessionRows(body, nonce).filter((row) => isHubName(row.name));
+  const { body, nonce } = await connection.foreign((text) => listSessions(SESSIONS.format(text)));
+  return SESSIONS.decode(body, nonce).filter((row) => isHubName(row.name));
 }
 
 async function linkExistingWindows(connection: ControlConnection, hub: ServerIdentity): Promise<void> {
-  const { body } = await connection.command(listAllWindows(WINDOW_LINKS_FORMAT));
-  const links = decodeWindowLinks(body);
+  const { body } = await connection.command(listAllWindows(WINDOW_LINKS.format));
+  const links = WINDOW_LINKS.decode(body);
   const linked = new Set(links.filter((link) => link.session === hub.session).map((link) => link.window));
   const missing = [...new Set(links.map((link) => link.window))].filter((window) => !linked.has(window));
   for (let at = 0; at < missing.length; at += LINKS_AT_ONCE) {

@@ -6,8 +6,7 @@ import { AppError, isCutShort } from "../../../protocol/errors.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import { continuePane, listPanesWhere, unsetPaneOption } from "../../../protocol/command/build.ts";
 import {
-  DEAD_PANES_FORMAT,
-  decodeDeadPanes,
+  DEAD_PANES,
   decodePaneIds,
   type PaneRow,
   type DeadPane,
@@ -85,8 +84,8 @@ export class InventoryKeeper {
     );
     this.#titles = new TitleWatch({ clock: options.clock, look: () => titles.soon() });
     this.#dead = new AskOnce(async () => {
-      const listing = listPanesWhere("#{pane_dead}", DEAD_PANES_FORMAT);
-      this.#foundDead(decodeDeadPanes((await this.requireHub().connection.command(listing)).body));
+      const listing = listPanesWhere("#{pane_dead}", DEAD_PANES.format);
+      this.#foundDead(DEAD_PANES.decode((await this.requireHub().connection.command(listing)).body));
     }, onError);
     this.#settler = new ExitSettler({
       clock: options.clock,

@@ -6,7 +6,7 @@ const body = (text: string): Uint8Array => Buffer.from(text);
 
 describe("window links", () => {
   test("one row per place", () => {
-    expect(formats.decodeWindowLinks(body("$0 @1 0 1 0\n$0 @2 4 0 1\n$1 @1 1 1 0\n"))).toEqual([
+    expect(formats.WINDOW_LINKS.decode(body("$0 @1 0 1 0\n$0 @2 4 0 1\n$1 @1 1 1 0\n"))).toEqual([
       { session: "$0", window: "@1", index: 0, active: true, stray: false },
       { session: "$0", window: "@2", index: 4, active: false, stray: true },
       { session: "$1", window: "@1", index: 1, active: true, stray: false },
@@ -14,8 +14,8 @@ describe("window links", () => {
   });
 
   test("a row of anything else is left out", () => {
-    expect(formats.decodeWindowLinks(body("\n@1 $0 1\nx\n$0 @1 0\n"))).toHaveLength(1);
-    expect(formats.decodeWindowLinks(body(""))).toEqual([]);
+    expect(formats.WINDOW_LINKS.decode(body("\n@1 $0 1\nx\n$0 @1 0\n"))).toHaveLength(1);
+    expect(formats.WINDOW_LINKS.decode(body(""))).toEqual([]);
   });
 });
 
@@ -25,7 +25,7 @@ describe("session rows", () => {
   test("any name, one that looks like rows too", () => {
     const names = ["work", "", "two words", "é", "a\nb", "$9 1 x\n$8 2 y", "ends\n"];
     const rows = names.map((name, index) => row(`$${index} 1700000000 1 1700000009`, name)).join("");
-    expect(formats.decodeSessionRows(body(rows), NONCE)).toEqual(
+    expect(formats.SESSIONS.decode(body(rows), NONCE)).toEqual(
       names.map((name, index) => ({
         session: `$${index}`,
         createdSec: 1_700_000_000,
@@ -37,7 +37,7 @@ describe("session rows", () => {
   });
 
   test("nothing in front of the first nonce is a row", () => {
-    expect(formats.decodeSessionRows(body(`$1 1 forged\n${row("$2 5 0 6", "true")}`), NONCE)).toEqual([
+    expect(formats.SESSIONS.decode(body(`$1 1 forged\n${row("$2 5 0 6", "true")}`), NONCE)).toEqual([
       { session: "$2", createdSec: 5, usedSec: 6, attached: 0, name: "true" },
     ]);
   });
@@ -49,7 +49,7 @@ describe("pane rows", () => {
 
   test("a living pane", () => {
     expect(
-      formats.decodePaneRows(row("@1 %2 1 80 24 4711 0   161 24 1 bb62,80x24,0,0,2", "sh", "a\ntitle"), NONCE),
+      formats.PANES.decode(row("@1 %2 1 80 24 4711 0   161 24 1 bb62,80x24,0,0,2", "sh", "a\ntitle"), NONCE),
     ).toEqual([
       {
         window: "@1",
@@ -69,15 +69,30 @@ describe("pane rows", () => {
   });
 
   test("a dead one, by status and by signal", () => {
-    const [status] = formats.decodePaneRows(row("@1 %2 0 80 24 1 1 3  ", "", ""), NONCE);
+    const [status] = formats.PANES.decode(row("@1 %2 0 80 24 1 1 3  ", "", ""), NONCE);
     expect(status).toMatchObject({ dead: true, deadStatus: 3, deadSignal: undefined, active: false, shape: undefined });
-    const [signal] = formats.decodePaneRows(row("@1 %2 0 80 24 1 1  9 ", "", ""), NONCE);
+    const [signal] = formats.PANES.decode(row("@1 %2 0 80 24 1 1  9 ", "", ""), NONCE);
     expect(signal).toMatchObject({ dead: true, deadStatus: undefined, deadSignal: 9 });
   });
 });
 
+test("a format asks for the fields in the order in which they are read", () => {
+  expect(formats.WINDOW_LINKS.format).toBe(
+    "#{session_id} #{window_id} #{window_index} #{window_active} #{?#{==:#{@tmuxwire_stray},1},1,0}",
+  );
+  expect(formats.SESSIONS.format(NONCE)).toBe(
+    `${NONCE}#{session_id} #{session_created} #{session_attached} #{session_activity}${NONCE}#{session_name}`,
+  );
+  expect(formats.PANES.format(NONCE)).toBe(
+    `${NONCE}#{window_id} #{pane_id} #{pane_active} #{pane_width} #{pane_height} #{pane_pid}` +
+      " #{pane_dead} #{pane_dead_status} #{pane_dead_signal}" +
+      " #{?pane_active,#{window_width} #{window_height} #{window_zoomed_flag} #{window_layout},}" +
+      `${NONCE}#{window_name}${NONCE}#{pane_title}`,
+  );
+});
+
 test("server identity", () => {
-  expect(formats.decodeServerIdentity(body("4711 1700000000 3.3a $0 @0 %0\n"))).toEqual({
+  expect(formats.SERVER_IDENTITY.decodeOne(body("4711 1700000000 3.3a $0 @0 %0\n"))).toEqual({
     pid: 4711,
     startSec: 1_700_000_000,
     version: "3.3a",
@@ -85,9 +100,9 @@ test("server identity", () => {
     window: "@0",
     pane: "%0",
   });
-  expect(formats.decodeServerIdentity(body("4711 1700000000 3.3a $0 @0 %0 1000\n"))?.uid).toBe(1_000);
+  expect(formats.SERVER_IDENTITY.decodeOne(body("4711 1700000000 3.3a $0 @0 %0 1000\n"))?.uid).toBe(1_000);
   // tmux 3.2 does not tell.
-  expect(formats.decodeServerIdentity(body("4711 1700000000 3.2a $0 @0 %0 \n"))).not.toHaveProperty("uid");
-  expect(formats.decodeServerIdentity(body("4711 1700000000 3.3a   \n"))).toBeUndefined();
-  expect(formats.decodeServerIdentity(body(""))).toBeUndefined();
+  expect(formats.SERVER_IDENTITY.decodeOne(body("4711 1700000000 3.2a $0 @0 %0 \n"))).toMatchObject({ uid: undefined });
+  expect(formats.SERVER_IDENTITY.decodeOne(body("4711 1700000000 3.3a   \n"))).toBeUndefined();
+  expect(formats.SERVER_IDENTITY.decodeOne(body(""))).toBeUndefined();
 });
