@@ -58,7 +58,7 @@ export const MAX_GUEST_ATTACHING = 8;
 /** Nobody of ours comes to a guest's server so soon after a session or a client of it came or went. */
 export const GUEST_CALM_MS = 100;
 /** The same while another client of ours can be asked what the one to come would be asked. */
-export const GUEST_CALM_WITH_STAND_IN_MS = 1_000;
+export const GUEST_CALM_WITH_FALLBACK_MS = 1_000;
 /** A guest's server that is never calm is joined after this all the same. */
 export const GUEST_CALM_WITHIN_MS = 10_000;
 /** Least time between two looks at which panes' programs have ended: terminals come and go in bursts. */

@@ -62,12 +62,12 @@ interface RowFormat<Row, All extends Fields> {
 
 /** Ids and numbers only, between blanks. What follows the last field in a line is somebody else's. */
 export function rowFormat<All extends Fields>(fields: All): RowFormat<Values<All>, All> {
-  const names = Object.keys(fields);
+  const columns = Object.entries(fields);
   const decodeLine = (line: string): Values<All> | undefined => {
     const words = line.split(" ");
     const row: Record<string, unknown> = {};
-    for (const [at, name] of names.entries()) {
-      const { read, isRest } = fields[name]!;
+    for (let at = 0; at < columns.length; at += 1) {
+      const [name, { read, isRest }] = columns[at]!;
       const value = read(isRest === true ? words.slice(at).join(" ") : (words[at] ?? ""));
       if (value === NOT_A_ROW) return undefined;
       row[name] = value;
@@ -75,7 +75,7 @@ export function rowFormat<All extends Fields>(fields: All): RowFormat<Values<All
     return row as Values<All>;
   };
   return {
-    format: names.map((name) => fields[name]!.format).join(" "),
+    format: columns.map(([, { format }]) => format).join(" "),
     fields,
     decode: (body) =>
       lines(body)

@@ -9,7 +9,7 @@ import type { ServerIdentity } from "../../../protocol/command/formats.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { SessionId } from "../../../protocol/ids.ts";
-import { GUEST_ATTACH_WITHIN_MS, GUEST_CALM_WITH_STAND_IN_MS } from "../../../protocol/limits.ts";
+import { GUEST_ATTACH_WITHIN_MS, GUEST_CALM_WITH_FALLBACK_MS } from "../../../protocol/limits.ts";
 import { ControlConnection, type ControlConnectionOptions } from "../../connection/controlConnection.ts";
 import { createNonce } from "../../connection/framing.ts";
 import { Supervisor } from "../../connection/supervisor.ts";
@@ -18,10 +18,10 @@ import { AskOnce } from "../../time/askOnce.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { AttachGate } from "./attachGate.ts";
 import { clientCheckup } from "../clientCheck.ts";
-import { GuestDoor } from "./guestDoor.ts";
-import { attachCommand, type GuestSpawn, guestSpawn } from "./guestLook.ts";
+import { GuestReachability } from "./guestReachability.ts";
+import { attachCommand, type GuestSpawn, guestSpawn } from "./guestProbe.ts";
 import { removeAbandonedBuffers } from "./guestBuffers.ts";
-import type { LinkChannel } from "./guestLink.ts";
+import type { AttachChannel } from "./attachClient.ts";
 import { endOrphans } from "../orphanedClients.ts";
 import { chooseSession, decodePresence, mayAttach, type Presence, PRESENCE_COMMANDS } from "./guestPresence.ts";
 import { isWaiting } from "../processState.ts";
@@ -36,7 +36,7 @@ interface GuestBaseOptions extends Pick<ControlConnectionOptions, "onOutput" | "
   readonly heartbeatMs?: number | undefined;
   readonly onState: (state: ServerState) => void;
   /** Somebody else can be asked meanwhile. */
-  readonly hasStandIn: () => boolean;
+  readonly hasFallback: () => boolean;
   /** Every few seconds while tmux answers. */
   readonly onBeat: () => void;
   /** Makes a fresh connection useful; what was known is void when the server is another one. */
@@ -52,14 +52,14 @@ interface GuestBaseOptions extends Pick<ControlConnectionOptions, "onOutput" | "
 export class GuestBase {
   readonly #options: GuestBaseOptions;
   readonly #supervisor: Supervisor;
-  readonly #door: GuestDoor;
+  readonly #door: GuestReachability;
   #identity: ServerIdentity | undefined;
   #session: SessionId | undefined;
   /** The session that `switch-client` was asked for. */
   #destination: SessionId | undefined;
   #presence: Presence = [];
   #hadCompany = false;
-  /** Links whose output this connection carries. */
+  /** Attach clients whose output this connection carries. */
   readonly #loans = new Set<object>();
   /** The connection that told of the last change of who is there. */
   #noticedBy: ControlConnection | undefined;
@@ -77,7 +77,7 @@ export class GuestBase {
 
   constructor(options: GuestBaseOptions) {
     this.#options = options;
-    this.#door = new GuestDoor({
+    this.#door = new GuestReachability({
       spawn: options.spawn,
       clock: options.clock,
       onGone: () => {
@@ -142,7 +142,7 @@ export class GuestBase {
   }
 
   /** Lets this connection carry its session's output until the channel is closed. @throws AppError CONNECTION_LOST */
-  async borrow(): Promise<LinkChannel> {
+  async borrow(): Promise<AttachChannel> {
     const connection = this.connection();
     const loan = {};
     this.#loans.add(loan);
@@ -172,7 +172,7 @@ export class GuestBase {
   }
 
   async #open(): Promise<ControlConnection> {
-    const calmMs = this.#options.hasStandIn() ? GUEST_CALM_WITH_STAND_IN_MS : undefined;
+    const calmMs = this.#options.hasFallback() ? GUEST_CALM_WITH_FALLBACK_MS : undefined;
     this.#arrived = await this.#options.gate.enter(undefined, calmMs);
     try {
       return await this.#attach();

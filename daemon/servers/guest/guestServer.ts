@@ -22,7 +22,7 @@ import type { Clock } from "../../time/clock.ts";
 import { AttachGate } from "./attachGate.ts";
 import { GuestBase } from "./guestBase.ts";
 import { GuestInventory } from "./guestInventory.ts";
-import type { GuestSpawn } from "./guestLook.ts";
+import type { GuestSpawn } from "./guestProbe.ts";
 import { createGuestSession, killGuestSession, sessionClosed } from "./guestSessions.ts";
 import { GuestStreams } from "./guestStreams.ts";
 import { TtyWatch } from "../ttyWatch.ts";
@@ -111,7 +111,7 @@ export class GuestServer implements ServerKind {
         this.#streams.notifiedByBase(notification, connection);
         this.#inventory.notified(notification);
       },
-      hasStandIn: () => this.#streams.hasAttached,
+      hasFallback: () => this.#streams.hasAttached,
       prepare: async (connection, isSameServer) => {
         if (!isSameServer) this.#forget(new AppError("CONNECTION_LOST", "the tmux server is another one now"));
         await this.#inventory.listOver(connection);
@@ -146,7 +146,7 @@ export class GuestServer implements ServerKind {
       onReopen: () => {
         if (this.#streams.state === "ready") this.#sayState(true);
       },
-      onLinkClosed: () => this.#sayState(false),
+      onClientClosed: () => this.#sayState(false),
     });
     this.layout = new RealLayout(
       {
@@ -213,23 +213,23 @@ export class GuestServer implements ServerKind {
 
   use<T>(pane: PaneInfo, work: (inUse: PaneInUse) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const { id } = pane;
-    const link = this.#streams.linkFor(pane);
-    return link.use(
+    const client = this.#streams.clientFor(pane);
+    return client.use(
       id,
       ({ stream }, registry) =>
         work({
           stream: () => stream,
           input: () => registry.input(id),
-          captureContext: () => link.captureContext(id),
+          captureContext: () => client.captureContext(id),
         }),
       signal,
     );
   }
 
   output(pane: PaneInfo): OutputSource {
-    const link = this.#streams.linkFor(pane);
-    const source = link.source(pane.id);
-    if (pane.exit !== undefined) link.declareExit(pane.id, pane.exit);
+    const client = this.#streams.clientFor(pane);
+    const source = client.source(pane.id);
+    if (pane.exit !== undefined) client.declareExit(pane.id, pane.exit);
     return source;
   }
 

@@ -28,8 +28,8 @@ export async function openGuestServer(options: GuestServerOptions): Promise<Open
   const socketPath =
     options.socketPath === "default" ? reachedTmuxSocket(options.env, process.getuid?.() ?? 0) : options.socketPath;
   const { transport } = options;
-  const [open, openLook] = [transport ?? host.clients.open, transport ?? host.clients.openShort];
-  const spawn = { host, open, openLook, tmux, program, env, socketPath };
+  const [open, openProbe] = [transport ?? host.clients.open, transport ?? host.clients.openShort];
+  const spawn = { host, open, openProbe, tmux, program, env, socketPath };
   const server = new GuestServer(options, spawn);
   return { server: new RealServer(server), listed: server.start() };
 }

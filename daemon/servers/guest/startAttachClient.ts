@@ -1,5 +1,5 @@
 /**
- * A control client of a link's own, attached to one session and nowhere else: it is verified to be where it was sent, on
+ * A control client, attached to one session and nowhere else: it is verified to be where it was sent, on
  * the server that the base connection knows, and it leaves when tmux moves it (docs/tmuxFacts.md 32b).
  */
 import { continuePane } from "../../../protocol/command/build.ts";
@@ -12,13 +12,13 @@ import { ControlConnection } from "../../connection/controlConnection.ts";
 import { introduce } from "../../connection/tmuxFeatures.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { AttachGate } from "./attachGate.ts";
-import { type GuestLink, type LinkChannel, orAborted } from "./guestLink.ts";
-import { attachCommand, type GuestSpawn, guestSpawn } from "./guestLook.ts";
+import { type AttachClient, type AttachChannel, orAborted } from "./attachClient.ts";
+import { attachCommand, type GuestSpawn, guestSpawn } from "./guestProbe.ts";
 
 interface AttachOptions {
   readonly spawn: GuestSpawn;
   readonly clock: Clock;
-  readonly link: GuestLink;
+  readonly client: AttachClient;
   readonly signal: AbortSignal;
   /** The server that is meant; ids mean nothing on another. */
   readonly identity: ServerIdentity | undefined;
@@ -27,23 +27,23 @@ interface AttachOptions {
 }
 
 /** @throws AppError CONNECTION_LOST when it could not be attached there. */
-export async function attachLink(options: AttachOptions): Promise<LinkChannel> {
-  const { spawn, clock, link, signal, identity, gate } = options;
+export async function startAttachClient(options: AttachOptions): Promise<AttachChannel> {
+  const { spawn, clock, client, signal, identity, gate } = options;
   const arrived = await gate.enter(signal);
   const connection: ControlConnection = new ControlConnection({
     open: spawn.open,
-    spawn: guestSpawn(spawn, attachCommand(link.session)),
-    onOutput: (paneNumber, line, from, to) => link.takeEscaped(paneNumber, line, from, to),
+    spawn: guestSpawn(spawn, attachCommand(client.session)),
+    onOutput: (paneNumber, line, from, to) => client.takeEscaped(paneNumber, line, from, to),
     onNotification: (notification) => {
       gate.noticed(notification);
-      if (notification.kind === "pause") resume(connection, link, notification.pane);
+      if (notification.kind === "pause") resume(connection, client, notification.pane);
       else if (notification.kind !== "session-changed") options.onNotification(notification);
-      else if (notification.session !== link.session) link.close(elsewhere());
+      else if (notification.session !== client.session) client.close(elsewhere());
     },
-    onChunkEnd: () => link.announce(),
+    onChunkEnd: () => client.announce(),
     onClosed: (error) => {
       gate.disturbed();
-      link.close(error);
+      client.close(error);
     },
   });
   const answer = introduce(connection);
@@ -58,7 +58,7 @@ export async function attachLink(options: AttachOptions): Promise<LinkChannel> {
   try {
     const here = await orAborted(answer, signal);
     const isMeant = here?.pid === identity?.pid && here?.startSec === identity?.startSec;
-    if (here?.session !== link.session || !isMeant) throw elsewhere();
+    if (here?.session !== client.session || !isMeant) throw elsewhere();
   } catch (error) {
     close();
     throw error;
@@ -67,8 +67,8 @@ export async function attachLink(options: AttachOptions): Promise<LinkChannel> {
 }
 
 /** tmux dropped output (docs/tmuxFacts.md 13): a hole where somebody listens, and the pane goes on. */
-export function resume(connection: ControlConnection, link: GuestLink | undefined, pane: PaneId): void {
-  link?.declarePaused(pane);
+export function resume(connection: ControlConnection, client: AttachClient | undefined, pane: PaneId): void {
+  client?.declarePaused(pane);
   connection.send(continuePane(pane), "none", () => undefined);
 }
 

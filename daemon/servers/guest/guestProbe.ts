@@ -17,7 +17,7 @@ export interface GuestSpawn {
   readonly host: Host;
   readonly open: OpenTransport;
   /** For a client that does not stay. */
-  readonly openLook: OpenTransport;
+  readonly openProbe: OpenTransport;
   readonly tmux: string;
   /** What of `tmux` is known. */
   readonly program: GuestTmux;
@@ -44,7 +44,7 @@ export const attachCommand = (session: SessionId, ...flags: string[]): readonly 
 };
 
 /** Undefined when there is no server, or it does not answer. */
-export function lookAtServer(spawn: GuestSpawn, clock: Clock, signal: AbortSignal): Promise<Presence | undefined> {
+export function probeServer(spawn: GuestSpawn, clock: Clock, signal: AbortSignal): Promise<Presence | undefined> {
   return new Promise((resolve) => {
     const blocks: GuardBlock[] = [];
     const end = (): void => {
@@ -60,7 +60,7 @@ export function lookAtServer(spawn: GuestSpawn, clock: Clock, signal: AbortSigna
       block: (block) => blocks.push(block),
       notification: () => undefined,
     });
-    const transport = spawn.openLook({
+    const transport = spawn.openProbe({
       ...guestSpawn(spawn, PRESENCE_ARGUMENTS),
       onData: (chunk) => {
         try {

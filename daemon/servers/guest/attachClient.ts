@@ -1,7 +1,7 @@
 /**
  * One session's output: the streams and input queues of those of its panes that somebody uses. It comes over a control
- * client of its own, or over the base connection while that one is attached to the session. A link lives once, and so
- * do its streams: whatever ends the link ends them, and the next one begins new epochs.
+ * client of its own, or over the base connection while that one is attached to the session. It lives once, and so do its
+ * streams: whatever ends it ends them, and the next one begins new epochs.
  */
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
@@ -18,19 +18,19 @@ import { OutputWatch, type WrittenWindows } from "../outputWatch.ts";
 import { PaneRegistry } from "../paneRegistry.ts";
 import type { ServerCounters } from "../../tmux/inventory.ts";
 
-/** An attached connection that hands the session's output to the link. */
-export interface LinkChannel {
+/** An attached connection that hands over the session's output. */
+export interface AttachChannel {
   readonly connection: ControlConnection;
   close(): void;
 }
 
-export interface GuestLinkOptions {
+export interface AttachClientOptions {
   readonly session: SessionId;
   readonly epoch: string;
   readonly clock: Clock;
   readonly retainBytes: number;
   /** Attaches; gives up when the signal says so. */
-  readonly open: (link: GuestLink, signal: AbortSignal) => Promise<LinkChannel>;
+  readonly open: (client: AttachClient, signal: AbortSignal) => Promise<AttachChannel>;
   readonly onListenerError: (error: unknown) => void;
   readonly onRevived: (pane: PaneId) => void;
   /** The session's windows, as far as is known. */
@@ -42,17 +42,17 @@ export interface GuestLinkOptions {
   /** No client is there that makes tmux read the session's panes, but for ours. */
   readonly areReadersOurs: () => boolean;
   /** Another client of ours, which gets nothing of the session's panes. */
-  readonly otherReader: (link: GuestLink) => ControlConnection | undefined;
+  readonly otherReader: (client: AttachClient) => ControlConnection | undefined;
   /** A pane is not in use any more; it may be again. */
   readonly onIdle: () => void;
   /** Once. `wasUsed` tells that somebody had a stream of it open, `wasReady` that it ever carried one. */
-  readonly onClosed: (link: GuestLink, ended: { readonly wasUsed: boolean; readonly wasReady: boolean }) => void;
+  readonly onClosed: (client: AttachClient, ended: { readonly wasUsed: boolean; readonly wasReady: boolean }) => void;
 }
 
-export class GuestLink {
+export class AttachClient {
   readonly session: SessionId;
   readonly epoch: string;
-  readonly #options: GuestLinkOptions;
+  readonly #options: AttachClientOptions;
   readonly #registry: PaneRegistry;
   readonly #sources = new Map<PaneId, GuestSource>();
   /** The numbers of the panes above, for the path of output. */
@@ -61,12 +61,12 @@ export class GuestLink {
   #checker: ConnectionChecker | undefined;
   readonly #abort = new AbortController();
   readonly #ready: Promise<void>;
-  #channel: LinkChannel | undefined;
+  #channel: AttachChannel | undefined;
   #closed: AppError | undefined;
   #otherBytes = 0;
   #buffers = 0;
 
-  constructor(options: GuestLinkOptions) {
+  constructor(options: AttachClientOptions) {
     this.session = options.session;
     this.epoch = options.epoch;
     this.#options = options;

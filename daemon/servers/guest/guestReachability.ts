@@ -1,16 +1,16 @@
 /**
  * Whether there is a server of the user's to connect to, why not, and the moment from which there may be one. Nothing is
- * started to find out, but one client that looks who is there (`guestLook.ts`), and only once somebody listens.
+ * started to find out, but one client that looks who is there (`guestProbe.ts`), and only once somebody listens.
  */
 import { AppError } from "../../../protocol/errors.ts";
 import { ServerProgram } from "../../connection/serverProgram.ts";
 import type { Clock } from "../../time/clock.ts";
-import { type GuestSpawn, lookAtServer } from "./guestLook.ts";
+import { type GuestSpawn, probeServer } from "./guestProbe.ts";
 import type { Presence } from "./guestPresence.ts";
 import { notRunning, saysGone, SocketWatch, trySocket } from "./guestSocket.ts";
 import { lookForEnd } from "../serverEnd.ts";
 
-interface GuestDoorOptions {
+interface GuestReachabilityOptions {
   readonly spawn: GuestSpawn;
   readonly clock: Clock;
   /** There is no server, or no session in it. */
@@ -19,14 +19,14 @@ interface GuestDoorOptions {
   readonly onAppeared: () => void;
 }
 
-export class GuestDoor {
-  readonly #options: GuestDoorOptions;
+export class GuestReachability {
+  readonly #options: GuestReachabilityOptions;
   readonly #stop = new AbortController();
   readonly #server: ServerProgram;
   #watch: SocketWatch | undefined;
   #absence: AppError | undefined;
 
-  constructor(options: GuestDoorOptions) {
+  constructor(options: GuestReachabilityOptions) {
     this.#options = options;
     this.#server = new ServerProgram(options.spawn.host);
   }
@@ -49,7 +49,7 @@ export class GuestDoor {
     const clash = await this.#server.clash({ socketPath, ours, env: spawn.env });
     if (clash !== undefined)
       throw this.refuse(new AppError("CONNECTION_LOST", clash.message, { details: clash.details }));
-    const presence = await lookAtServer(spawn, clock, this.#stop.signal);
+    const presence = await probeServer(spawn, clock, this.#stop.signal);
     if (presence?.length === 0) onGone();
     // One that is about to end accepts, and answers no more.
     if (presence === undefined) await this.#requireListener();

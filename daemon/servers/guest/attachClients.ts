@@ -1,85 +1,85 @@
 /**
- * The links of a guest's server, at most one per session and none that nobody needs. Each pane that is in use belongs to
- * exactly one of them, however many sessions show its window: its bytes are taken from that one and passed over on the
- * others. A pane whose window leaves its link's session loses its stream; whoever wants it opens it again elsewhere.
+ * The attach clients of a guest server, at most one per session and none that nobody needs. Each pane in use belongs to
+ * exactly one of them, however many sessions show its window: its bytes are taken from that one and ignored on the
+ * others. A pane whose window leaves its client's session loses its stream; whoever wants it opens it again elsewhere.
  */
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId } from "../../../protocol/ids.ts";
 import { RECONNECT_MAX_MS, RECONNECT_MIN_MS } from "../../../protocol/limits.ts";
 import type { Clock, Timer } from "../../time/clock.ts";
-import type { GuestLink, GuestLinkOptions } from "./guestLink.ts";
+import type { AttachClient, AttachClientOptions } from "./attachClient.ts";
 import type { ServerCounters } from "../../tmux/inventory.ts";
 
-interface GuestLinksOptions {
+interface AttachClientsOptions {
   readonly clock: Clock;
   /** A pane, and then a session, that has been in nobody's use for this long is let go. */
   readonly idleMs: number;
-  readonly make: (session: SessionId, hooks: Pick<GuestLinkOptions, "onIdle" | "onClosed">) => GuestLink;
+  readonly make: (session: SessionId, hooks: Pick<AttachClientOptions, "onIdle" | "onClosed">) => AttachClient;
   /** Streams that were in use have ended though their panes are there: they can be opened again now. */
   readonly onReopen: () => void;
 }
 
-export class GuestLinks {
-  readonly #options: GuestLinksOptions;
-  readonly #links = new Map<SessionId, GuestLink>();
+export class AttachClients {
+  readonly #options: AttachClientsOptions;
+  readonly #clients = new Map<SessionId, AttachClient>();
   #past: ServerCounters = { outputBytes: 0, pauses: 0 };
   #sweepTimer: Timer | undefined;
   #reopenTimer: Timer | undefined;
   #retryMs = RECONNECT_MIN_MS;
 
-  constructor(options: GuestLinksOptions) {
+  constructor(options: AttachClientsOptions) {
     this.#options = options;
   }
 
-  get(session: SessionId): GuestLink | undefined {
-    return this.#links.get(session);
+  get(session: SessionId): AttachClient | undefined {
+    return this.#clients.get(session);
   }
 
-  all(): readonly GuestLink[] {
-    return [...this.#links.values()];
+  all(): readonly AttachClient[] {
+    return [...this.#clients.values()];
   }
 
-  /** The link that carries the pane now. */
-  carrying(pane: PaneId): GuestLink | undefined {
-    return this.all().find((link) => link.carries(pane));
+  /** The client that carries the pane now. */
+  carrying(pane: PaneId): AttachClient | undefined {
+    return this.all().find((client) => client.carries(pane));
   }
 
-  /** The link for a pane of these sessions, the first the most welcome; one that is there is preferred to a new one. */
-  forPane(pane: PaneId, sessions: readonly SessionId[]): GuestLink | undefined {
-    const session = sessions.find((id) => this.#links.has(id)) ?? sessions[0];
-    const known = this.carrying(pane) ?? (session === undefined ? undefined : this.#links.get(session));
+  /** The client for a pane of these sessions, in order of preference; an existing one is preferred to a new one. */
+  forPane(pane: PaneId, sessions: readonly SessionId[]): AttachClient | undefined {
+    const session = sessions.find((id) => this.#clients.has(id)) ?? sessions[0];
+    const known = this.carrying(pane) ?? (session === undefined ? undefined : this.#clients.get(session));
     if (known !== undefined || session === undefined) return known;
-    const link = this.#options.make(session, {
+    const client = this.#options.make(session, {
       onIdle: () => this.#sweepAt(this.#options.clock.nowMs() + this.#options.idleMs),
       onClosed: (ended, { wasUsed, wasReady }) => {
-        if (this.#links.get(session) === ended) this.#links.delete(session);
+        if (this.#clients.get(session) === ended) this.#clients.delete(session);
         this.#past = sum(this.#past, ended.counters());
         if (wasReady) this.#retryMs = RECONNECT_MIN_MS;
         if (wasUsed) this.#reopenAfter(wasReady ? 0 : this.#nextRetryMs());
       },
     });
-    if (!link.isClosed) this.#links.set(session, link);
-    return link;
+    if (!client.isClosed) this.#clients.set(session, client);
+    return client;
   }
 
-  /** Ends the streams of panes that `isStill` denies to be where their link can see them. */
-  checkPlaces(isStill: (pane: PaneId, link: GuestLink) => boolean): void {
+  /** Ends the streams of panes that `isStill` denies to be where their client can see them. */
+  checkPlaces(isStill: (pane: PaneId, client: AttachClient) => boolean): void {
     let wasUsed = false;
-    for (const link of this.all()) {
-      for (const pane of link.panes) {
-        if (!isStill(pane, link)) wasUsed = link.closePane(pane, moved(pane)) || wasUsed;
+    for (const client of this.all()) {
+      for (const pane of client.panes) {
+        if (!isStill(pane, client)) wasUsed = client.closePane(pane, moved(pane)) || wasUsed;
       }
     }
     if (wasUsed) this.#reopenAfter(0);
   }
 
   counters(): ServerCounters {
-    return this.all().reduce((total, link) => sum(total, link.counters()), this.#past);
+    return this.all().reduce((total, client) => sum(total, client.counters()), this.#past);
   }
 
   /** Safe to call twice. */
   close(error: AppError): void {
-    for (const link of this.all()) link.close(error);
+    for (const client of this.all()) client.close(error);
     this.#sweepTimer?.cancel();
     this.#reopenTimer?.cancel();
   }
@@ -96,13 +96,13 @@ export class GuestLinks {
     const nowMs = clock.nowMs();
     let nextMs = Number.POSITIVE_INFINITY;
     const unused = new AppError("CONNECTION_LOST", "nobody used this stream for a while; open it again");
-    for (const link of this.all()) {
-      for (const pane of link.panes) {
-        const dueMs = (link.idleSinceMs(pane) ?? Number.POSITIVE_INFINITY) + idleMs;
-        if (dueMs <= nowMs) link.closePane(pane, unused);
+    for (const client of this.all()) {
+      for (const pane of client.panes) {
+        const dueMs = (client.idleSinceMs(pane) ?? Number.POSITIVE_INFINITY) + idleMs;
+        if (dueMs <= nowMs) client.closePane(pane, unused);
         else nextMs = Math.min(nextMs, dueMs);
       }
-      if (link.panes.length === 0) link.close(unused);
+      if (client.panes.length === 0) client.close(unused);
     }
     if (nextMs < Number.POSITIVE_INFINITY) this.#sweepAt(nextMs);
   }
