@@ -23,7 +23,7 @@ const MAX_REASON_CHARS = 200;
 const SERVER_ENDED = "server exited";
 const utf8 = new TextDecoder();
 
-export interface ControlConnectionOptions {
+interface ControlConnectionOptions {
   readonly open: OpenTransport;
   readonly spawn: Omit<TransportOptions, "onData" | "onClose">;
   /** Escaped pane output, `line[from, to)`, a view valid during the call. */

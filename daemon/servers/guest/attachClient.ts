@@ -45,6 +45,8 @@ export interface AttachClientOptions {
   readonly otherReader: (client: AttachClient) => ControlConnection | undefined;
   /** A pane is not in use any more; it may be again. */
   readonly onIdle: () => void;
+  /** Its session's output flows now. */
+  readonly onAttached: () => void;
   /** Once. `wasUsed` tells that somebody had a stream of it open, `wasReady` that it ever carried one. */
   readonly onClosed: (client: AttachClient, ended: { readonly wasUsed: boolean; readonly wasReady: boolean }) => void;
 }
@@ -248,6 +250,7 @@ export class AttachClient {
       this.#channel = channel;
       this.#checker = new ConnectionChecker(channel.connection);
       this.#outputs.begin();
+      this.#options.onAttached();
     } catch (error) {
       this.close(toAppError(error));
       throw this.#closed ?? error;

@@ -10,7 +10,7 @@ import type { Notification } from "../../../protocol/control/notifications.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { SessionId } from "../../../protocol/ids.ts";
 import { GUEST_ATTACH_WITHIN_MS, GUEST_CALM_WITH_FALLBACK_MS } from "../../../protocol/limits.ts";
-import { ControlConnection, type ControlConnectionOptions } from "../../connection/controlConnection.ts";
+import { ControlConnection } from "../../connection/controlConnection.ts";
 import { createNonce } from "../../connection/framing.ts";
 import { Supervisor } from "../../connection/supervisor.ts";
 import { introduce } from "../../connection/tmuxFeatures.ts";
@@ -21,46 +21,43 @@ import { clientCheckup } from "../clientCheck.ts";
 import { GuestReachability } from "./guestReachability.ts";
 import { attachCommand, type GuestSpawn, guestSpawn } from "./guestProbe.ts";
 import { removeAbandonedBuffers } from "./guestBuffers.ts";
-import type { AttachChannel } from "./attachClient.ts";
+import type { AttachChannel, AttachClient } from "./attachClient.ts";
+import { ConnectionLog } from "./connectionLog.ts";
+import type { GuestInventory } from "./guestInventory.ts";
+import type { GuestBaseListener } from "./guestLife.ts";
+import { resume } from "./startAttachClient.ts";
 import { endOrphans } from "../orphanedClients.ts";
 import { chooseSession, decodePresence, mayAttach, type Presence, PRESENCE_COMMANDS } from "./guestPresence.ts";
 import { isWaiting } from "../processState.ts";
 import type { ServerState } from "../../tmux/inventory.ts";
 
-interface GuestBaseOptions extends Pick<ControlConnectionOptions, "onOutput" | "onChunkEnd"> {
-  readonly onNotification: (notification: Notification, connection: ControlConnection) => void;
+interface GuestBaseOptions {
   readonly spawn: GuestSpawn;
   readonly gate: AttachGate;
   readonly clock: Clock;
+  readonly inventory: GuestInventory;
+  readonly listener: GuestBaseListener;
   readonly log: (event: string, fields: object) => void;
   readonly heartbeatMs?: number | undefined;
-  readonly onState: (state: ServerState) => void;
-  /** Somebody else can be asked meanwhile. */
-  readonly hasFallback: () => boolean;
-  /** Every few seconds while tmux answers. */
-  readonly onBeat: () => void;
-  /** Makes a fresh connection useful; what was known is void when the server is another one. */
-  readonly prepare: (connection: ControlConnection, isSameServer: boolean) => Promise<void>;
-  /** Output does not come over this connection any more: it is lost, or elsewhere. */
-  readonly onLeft: (error: AppError) => void;
-  /** There is no server, or no session in it. */
-  readonly onGone: () => void;
-  /** Who is attached where has been asked again. */
-  readonly onPresence: (presence: Presence) => void;
+}
+
+/** The attach client whose session this connection is on, and which gets its output. */
+interface Carried {
+  readonly client: AttachClient;
+  readonly onNotification: (notification: Notification) => void;
 }
 
 export class GuestBase {
   readonly #options: GuestBaseOptions;
   readonly #supervisor: Supervisor;
-  readonly #door: GuestReachability;
+  readonly #reachability: GuestReachability;
   #identity: ServerIdentity | undefined;
   #session: SessionId | undefined;
   /** The session that `switch-client` was asked for. */
   #destination: SessionId | undefined;
   #presence: Presence = [];
   #hadCompany = false;
-  /** Attach clients whose output this connection carries. */
-  readonly #loans = new Set<object>();
+  #carried: Carried | undefined;
   /** The connection that told of the last change of who is there. */
   #noticedBy: ControlConnection | undefined;
   /** A failure is the connection's: the next one asks anew. */
@@ -71,18 +68,20 @@ export class GuestBase {
     await this.#reconsider(connection);
   });
   #epoch = "";
-  #retryCode = "";
+  readonly #log: ConnectionLog;
   /** Tells the gate that the client which is being started has been answered. */
   #arrived: () => void = () => undefined;
 
   constructor(options: GuestBaseOptions) {
     this.#options = options;
-    this.#door = new GuestReachability({
+    const { listener } = options;
+    this.#log = new ConnectionLog(options.log);
+    this.#reachability = new GuestReachability({
       spawn: options.spawn,
       clock: options.clock,
       onGone: () => {
         this.#identity = undefined;
-        options.onGone();
+        listener.onGone(new AppError("CONNECTION_LOST", "the tmux server has ended"));
       },
       onAppeared: () => this.#supervisor.retryNow(),
     });
@@ -90,12 +89,12 @@ export class GuestBase {
       clock: options.clock,
       open: () => this.#open(),
       prepare: (fresh) => this.#prepare(fresh),
-      onState: (state) => options.onState(state),
+      onState: (state) => listener.onState(state),
       heartbeatMs: options.heartbeatMs,
-      checkup: () => clientCheckup(() => [this.#session, this.#destination], this.#loans.size > 0),
-      onBeat: () => options.onBeat(),
+      checkup: () => clientCheckup(() => [this.#session, this.#destination], this.#carried !== undefined),
+      onBeat: () => listener.onBeat(),
       isServerIdle: () => isWaiting(options.spawn.host.processes, this.#identity?.pid),
-      onEvent: (event, details) => this.#log(event, details),
+      onEvent: (event, details) => this.#log.write(event, details),
     });
   }
 
@@ -136,18 +135,29 @@ export class GuestBase {
 
   /** @throws AppError CONNECTION_LOST, and while there is no server, why: `details.reason`; TMUX_UNAVAILABLE without tmux */
   connection(): ControlConnection {
-    const { absence } = this.#door;
+    const { absence } = this.#reachability;
     if (absence !== undefined && this.state === "connecting") throw absence;
     return this.#supervisor.connection();
   }
 
-  /** Lets this connection carry its session's output until the channel is closed. @throws AppError CONNECTION_LOST */
-  async borrow(): Promise<AttachChannel> {
+  /** It carries this client's session. */
+  carries(client: AttachClient): boolean {
+    return this.#carried?.client === client;
+  }
+
+  /**
+   * Carries the output of the session it is on, until the channel is closed.
+   * @param onNotification also of what this connection is told
+   * @throws AppError CONNECTION_LOST
+   */
+  async carry(client: AttachClient, onNotification: Carried["onNotification"]): Promise<AttachChannel> {
     const connection = this.connection();
-    const loan = {};
-    this.#loans.add(loan);
+    const carried = { client, onNotification };
+    this.#carried = carried;
     const close = (): void => {
-      if (!this.#loans.delete(loan) || this.#loans.size > 0 || connection.closed) return;
+      if (this.#carried !== carried) return;
+      this.#carried = undefined;
+      if (connection.closed) return;
       connection.send(setClientFlags("no-output"), "none", () => undefined);
     };
     try {
@@ -167,12 +177,12 @@ export class GuestBase {
 
   /** Safe to call twice. */
   close(): void {
-    this.#door.close();
+    this.#reachability.close();
     this.#supervisor.close();
   }
 
   async #open(): Promise<ControlConnection> {
-    const calmMs = this.#options.hasFallback() ? GUEST_CALM_WITH_FALLBACK_MS : undefined;
+    const calmMs = this.#options.listener.hasFallback() ? GUEST_CALM_WITH_FALLBACK_MS : undefined;
     this.#arrived = await this.#options.gate.enter(undefined, calmMs);
     try {
       return await this.#attach();
@@ -184,9 +194,9 @@ export class GuestBase {
 
   async #attach(): Promise<ControlConnection> {
     const { spawn, gate } = this.#options;
-    const session = chooseSession(await this.#door.look());
+    const session = chooseSession(await this.#reachability.probe());
     if (session === undefined) {
-      throw this.#door.refuse(
+      throw this.#reachability.refuse(
         new AppError("CONNECTION_LOST", "the tmux server has no session that we may join; make one there", {
           details: { reason: "tmux_no_session" },
         }),
@@ -194,21 +204,21 @@ export class GuestBase {
     }
     this.#session = session;
     this.#destination = undefined;
-    this.#loans.clear();
+    this.#carried = undefined;
     const connection: ControlConnection = new ControlConnection({
       open: spawn.open,
       spawn: guestSpawn(spawn, attachCommand(session, "no-output")),
-      onOutput: this.#options.onOutput,
+      onOutput: (paneNumber, line, from, to) => this.#carried?.client.takeEscaped(paneNumber, line, from, to),
       onNotification: (notification) => this.#notified(connection, notification),
       onChunkEnd: () => {
         this.#supervisor.heard();
-        this.#options.onChunkEnd();
+        this.#carried?.client.announce();
       },
       onClosed: (error) => {
         gate.disturbed();
         this.#arrived();
-        this.#options.onLeft(error);
-        this.#door.lost(error, () => this.state === "connecting");
+        this.#carried?.client.close(error);
+        this.#reachability.lost(error, () => this.state === "connecting");
         this.#supervisor.lost(connection, error);
       },
     });
@@ -229,12 +239,14 @@ export class GuestBase {
       this.#hadCompany = this.#presence.some((row) => row.session === identity.session && row.others > 0);
       const { host } = this.#options.spawn;
       await Promise.all([removeAbandonedBuffers(connection, host.processes), endOrphans(connection, host)]);
-      await this.#options.prepare(connection, isSame);
+      const { inventory, listener } = this.#options;
+      if (!isSame) listener.onGone(new AppError("CONNECTION_LOST", "the tmux server is another one now"));
+      await inventory.listOver(connection);
     } finally {
       timer.cancel();
     }
-    this.#retryCode = "";
-    this.#door.entered();
+    this.#log.recovered();
+    this.#reachability.attached();
   }
 
   #notified(connection: ControlConnection, notification: Notification): void {
@@ -250,14 +262,16 @@ export class GuestBase {
       this.#noticedBy = connection;
       this.#presenceAsked.soon();
     }
-    this.#options.onNotification(notification, connection);
+    if (kind === "pause") resume(connection, this.#carried?.client, notification.pane);
+    this.#carried?.onNotification(notification);
+    this.#options.inventory.notified(notification);
   }
 
   async #askPresence(connection: ControlConnection): Promise<void> {
     const [sessions, clients] = await connection.group(PRESENCE_COMMANDS);
     const none = new Uint8Array(0);
     this.#presence = decodePresence(sessions?.body ?? none, clients?.body ?? none);
-    this.#options.onPresence(this.#presence);
+    this.#options.listener.onPresence(this.#presence);
   }
 
   async #reconsider(connection: ControlConnection): Promise<void> {
@@ -266,27 +280,17 @@ export class GuestBase {
     const isLeftAlone = this.#hadCompany && here.others === 0;
     this.#hadCompany = here.others > 0;
     const mustLeave = !mayAttach(this.#presence, here.session);
-    if (!mustLeave && (!isLeftAlone || this.#loans.size > 0)) return;
+    if (!mustLeave && (!isLeftAlone || this.#carried !== undefined)) return;
     const best = chooseSession(this.#presence);
     if (best === undefined) connection.close(new AppError("CONNECTION_LOST", "the last user of the session has left"));
     else if (best !== here.session) await this.#moveTo(connection, best);
   }
 
   async #moveTo(connection: ControlConnection, session: SessionId): Promise<void> {
-    this.#options.onLeft(new AppError("CONNECTION_LOST", "the connection moved to another session"));
+    this.#carried?.client.close(new AppError("CONNECTION_LOST", "the connection moved to another session"));
     this.#destination = session;
     this.#hadCompany = false;
     await connection.command(switchClient(session), "none");
-  }
-
-  /** The same failure again and again is said once. */
-  #log(event: string, details: object): void {
-    if (event === "connection.retry") {
-      const code = JSON.stringify("code" in details ? details.code : "");
-      if (code === this.#retryCode) return;
-      this.#retryCode = code;
-    }
-    this.#options.log(event, details);
   }
 }
 

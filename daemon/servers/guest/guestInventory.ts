@@ -17,23 +17,28 @@ import { InventoryRefresher } from "../inventoryRefresher.ts";
 import { SilentChanges } from "../silentChanges.ts";
 import type { ServerEvent } from "../../tmux/inventory.ts";
 
+/** Who is asked about the server, and whose streams depend on what was listed (`GuestStreams`). */
+export interface GuestClients {
+  /** The tmux server's process; undefined while it does not answer. */
+  readonly serverPid: number | undefined;
+  /** For a command. @throws AppError CONNECTION_LOST */
+  connection(): ControlConnection;
+  /** The connection that stays on one session. @throws AppError CONNECTION_LOST */
+  baseConnection(): ControlConnection;
+  /** The pane has a program that runs. */
+  declareAlive(pane: PaneId): void;
+  /** Windows or panes may be in other places than before; `areWindowsNew`: every window's place was asked for. */
+  checkPlaces(areWindowsNew: boolean): void;
+}
+
 interface GuestInventoryOptions {
   readonly processes: HostProcesses;
   readonly clock: Clock;
-  /** The tmux server's process; undefined while it does not answer. */
-  readonly serverPid: () => number | undefined;
-  /** @throws AppError CONNECTION_LOST */
-  readonly connection: () => ControlConnection;
-  /** That which stays on one session. @throws AppError CONNECTION_LOST */
-  readonly base: () => ControlConnection;
+  readonly clients: () => GuestClients;
   readonly log: (event: string, fields: object) => void;
   readonly onEvents: (events: readonly ServerEvent[]) => void;
   /** A listing is complete, or everything is gone. */
   readonly onComplete: () => void;
-  /** The pane has a program that runs. */
-  readonly onAlive: (pane: PaneId) => void;
-  /** Windows or panes may be in other places than before; `areWindowsNew`: every window's place was asked for. */
-  readonly onPlaces: (areWindowsNew: boolean) => void;
 }
 
 export class GuestInventory {
@@ -52,13 +57,13 @@ export class GuestInventory {
       onTopology: (rows, links) => {
         const { events, unknownWindows } = this.known.applyTopology(rows, links);
         options.onEvents(events);
-        options.onPlaces(true);
+        options.clients().checkPlaces(true);
         return unknownWindows;
       },
       onPanes: (rows) => {
         options.onEvents(this.known.applyPanes(rows));
-        for (const row of rows) if (!row.dead) options.onAlive(row.pane);
-        options.onPlaces(false);
+        for (const row of rows) if (!row.dead) options.clients().declareAlive(row.pane);
+        options.clients().checkPlaces(false);
       },
       strays: () => this.known.strays(),
       onPlaces: (asked, places) => {
@@ -70,8 +75,9 @@ export class GuestInventory {
       onLook: () => this.#comparePanes(),
       onError: (error) => this.#failed(error),
     });
-    this.#silent = new SilentChanges(options.base);
-    const { clock, processes, serverPid } = options;
+    this.#silent = new SilentChanges(() => options.clients().baseConnection());
+    const { clock, processes, clients } = options;
+    const serverPid = (): number | undefined => clients().serverPid;
     this.#settler = new ExitSettler({ clock, processes, serverPid, look: () => this.#refresher.look() });
   }
 
@@ -202,7 +208,7 @@ export class GuestInventory {
 
   /** @throws AppError CONNECTION_LOST */
   #connection(): ControlConnection {
-    return this.#fresh ?? this.#options.connection();
+    return this.#fresh ?? this.#options.clients().connection();
   }
 
   /** Without a connection nothing is known; with the next one everything is listed. */

@@ -37,7 +37,7 @@ export class GuestReachability {
   }
 
   /** Who is attached where; nowhere when it does not answer. @throws AppError when nobody is there */
-  async look(): Promise<Presence> {
+  async probe(): Promise<Presence> {
     const { spawn, clock, onGone, onAppeared } = this.#options;
     const { program, socketPath } = spawn;
     // Before the try: what appears after it is an event.
@@ -75,7 +75,7 @@ export class GuestReachability {
   }
 
   /** There is a connection. */
-  entered(): void {
+  attached(): void {
     this.#absence = undefined;
     this.#watch?.close();
     this.#watch = undefined;

@@ -22,6 +22,7 @@ import type { Clock } from "../../time/clock.ts";
 import { AttachGate } from "./attachGate.ts";
 import { GuestBase } from "./guestBase.ts";
 import { GuestInventory } from "./guestInventory.ts";
+import { type GuestBaseListener, GuestLife } from "./guestLife.ts";
 import type { GuestSpawn } from "./guestProbe.ts";
 import { createGuestSession, killGuestSession, sessionClosed } from "./guestSessions.ts";
 import { GuestStreams } from "./guestStreams.ts";
@@ -62,17 +63,17 @@ export interface GuestServerOptions {
   readonly heartbeatMs?: number | undefined;
 }
 
-export class GuestServer implements ServerKind {
+export class GuestServer implements ServerKind, GuestBaseListener {
   readonly #options: GuestServerOptions;
   readonly host: Host;
   readonly #spawn: GuestSpawn;
+  readonly #life: GuestLife;
   readonly #base: GuestBase;
   readonly #inventory: GuestInventory;
   readonly #streams: GuestStreams;
   readonly #ttys: TtyWatch;
   readonly #listeners: ServerListeners;
   readonly layout: RealLayout;
-  #saidState: ServerState = "connecting";
 
   constructor(options: GuestServerOptions, spawn: GuestSpawn) {
     const { clock } = options;
@@ -88,65 +89,36 @@ export class GuestServer implements ServerKind {
     this.#options = options;
     this.#listeners = new ServerListeners(onListenerError);
     this.#spawn = spawn;
+    this.#life = new GuestLife({
+      hasFallback: () => this.#streams.hasFallback,
+      onEnter: (state) => {
+        if (state === "ready") this.#inventory.resume();
+        if (state === "silent") this.#streams.abandonPending();
+        // The base was lost with the session it was in, more often than with the server.
+        if (state === "covered") this.#inventory.ttysChanged();
+      },
+      tell: (state) => this.#emit([{ kind: "state", state }]),
+    });
     this.#inventory = new GuestInventory({
       clock,
-      processes: this.host.processes,
-      serverPid: () => this.#base.serverPid,
-      connection: () => this.#streams.connection(),
-      base: () => this.#base.connection(),
       log,
+      processes: this.host.processes,
+      clients: () => this.#streams,
       onEvents: (events) => this.#emit(events),
       onComplete: () => this.layout.changed(),
-      onAlive: (pane) => this.#streams.declareAlive(pane),
-      onPlaces: (areWindowsNew) => this.#streams.checkPlaces(areWindowsNew),
     });
-    this.#base = new GuestBase({
-      spawn,
-      gate,
-      clock,
-      log,
-      onOutput: (paneNumber, line, from, to) => this.#streams.takeFromBase(paneNumber, line, from, to),
-      onChunkEnd: () => this.#streams.announceFromBase(),
-      onNotification: (notification, connection) => {
-        this.#streams.notifiedByBase(notification, connection);
-        this.#inventory.notified(notification);
-      },
-      hasFallback: () => this.#streams.hasAttached,
-      prepare: async (connection, isSameServer) => {
-        if (!isSameServer) this.#forget(new AppError("CONNECTION_LOST", "the tmux server is another one now"));
-        await this.#inventory.listOver(connection);
-      },
-      onLeft: (error) => this.#streams.baseLeft(error),
-      onGone: () => this.#forget(new AppError("CONNECTION_LOST", "the tmux server has ended")),
-      onPresence: () => this.#streams.checkPresence(),
-      heartbeatMs: options.heartbeatMs,
-      onBeat: () => {
-        if (this.#ttys.isTold) this.#inventory.beat();
-        else this.#lookAgain();
-        this.#streams.beat();
-      },
-      onState: (state) => {
-        if (state === "ready") this.#inventory.resume();
-        if (state === "degraded") this.#streams.abandonPending();
-        // Lost with the session it was in, more often than with the server.
-        if (state === "connecting") this.#lookAgain();
-        this.#sayState(state === "ready");
-      },
-    });
+    const { heartbeatMs } = options;
+    this.#base = new GuestBase({ spawn, gate, clock, log, heartbeatMs, inventory: this.#inventory, listener: this });
     this.#streams = new GuestStreams({
       spawn,
       clock,
-      base: this.#base,
       gate,
+      base: this.#base,
+      life: this.#life,
       inventory: this.#inventory,
       ringBytes: options.ringBytes ?? DEFAULT_RING_BYTES,
       idleMs: options.idleMs ?? GUEST_IDLE_MS,
       onListenerError,
-      // Said again, `ready` tells whoever lost a stream that it can be opened.
-      onReopen: () => {
-        if (this.#streams.state === "ready") this.#sayState(true);
-      },
-      onClientClosed: () => this.#sayState(false),
     });
     this.layout = new RealLayout(
       {
@@ -176,7 +148,7 @@ export class GuestServer implements ServerKind {
 
   status(): ServerStatus {
     const { epoch, identity: server } = this.#base;
-    const { state } = this.#streams;
+    const { serverState: state } = this.#life;
     const identity = server === undefined ? undefined : identityText(server);
     const { socketPath, program } = this.#spawn;
     return { kind: "guest", state, tmuxVersion: program.version, socketPath, epoch, identity };
@@ -241,6 +213,29 @@ export class GuestServer implements ServerKind {
     return this.#listeners.subscribe(listener);
   }
 
+  hasFallback(): boolean {
+    return this.#streams.hasFallback;
+  }
+
+  onState(state: ServerState): void {
+    this.#life.baseChanged(state);
+  }
+
+  onBeat(): void {
+    if (this.#ttys.isTold) this.#inventory.beat();
+    else this.#lookAgain();
+    this.#streams.beat();
+  }
+
+  onGone(error: AppError): void {
+    this.#streams.closeAll(error);
+    this.#inventory.clear();
+  }
+
+  onPresence(): void {
+    this.#streams.checkPresence();
+  }
+
   /** Leaves: every control client of ours goes, and nothing else changes. */
   close(): void {
     this.#ttys.close();
@@ -270,20 +265,8 @@ export class GuestServer implements ServerKind {
     else await this.#inventory.refresh();
   }
 
-  #sayState(evenAgain: boolean): void {
-    const { state } = this.#streams;
-    if (state === this.#saidState && !evenAgain) return;
-    this.#saidState = state;
-    this.#emit([{ kind: "state", state }]);
-  }
-
   #lookAgain(): void {
-    if (this.#streams.state === "ready") this.#inventory.ttysChanged();
-  }
-
-  #forget(error: AppError): void {
-    this.#streams.closeAll(error);
-    this.#inventory.clear();
+    if (this.#life.serverState === "ready") this.#inventory.ttysChanged();
   }
 
   #emit(events: readonly ServerEvent[]): void {

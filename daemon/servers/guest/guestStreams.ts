@@ -11,15 +11,16 @@ import { createNonce } from "../../connection/framing.ts";
 import type { ExitStatus } from "../../tmux/outputSource.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { AttachGate } from "./attachGate.ts";
-import { startAttachClient, resume } from "./startAttachClient.ts";
+import { startAttachClient } from "./startAttachClient.ts";
 import type { GuestBase } from "./guestBase.ts";
-import type { GuestInventory } from "./guestInventory.ts";
+import type { GuestClients, GuestInventory } from "./guestInventory.ts";
+import type { GuestLife } from "./guestLife.ts";
 import { AttachClient, type AttachClientOptions, type AttachChannel } from "./attachClient.ts";
 import { AttachClients } from "./attachClients.ts";
 import type { GuestSpawn } from "./guestProbe.ts";
 import { mayAttach } from "./guestPresence.ts";
 import { askWritten, type WrittenWindows } from "../outputWatch.ts";
-import type { PaneInfo, ServerCounters, ServerState } from "../../tmux/inventory.ts";
+import type { PaneInfo, ServerCounters } from "../../tmux/inventory.ts";
 
 interface GuestStreamsOptions {
   readonly spawn: GuestSpawn;
@@ -30,58 +31,35 @@ interface GuestStreamsOptions {
   readonly ringBytes: number;
   readonly idleMs: number;
   readonly onListenerError: (error: unknown) => void;
-  readonly onReopen: () => void;
-  /** One fewer that could be the fallback for the base. */
-  readonly onClientClosed: () => void;
+  readonly life: GuestLife;
 }
 
-export class GuestStreams {
+export class GuestStreams implements GuestClients {
   readonly #options: GuestStreamsOptions;
   readonly #clients: AttachClients;
-  /** The attach client whose output the base connection carries. */
-  #borrower: AttachClient | undefined;
   readonly #left = new Map<AttachClient, Set<WindowId>>();
 
   constructor(options: GuestStreamsOptions) {
-    const { clock, idleMs, onReopen } = options;
+    const { clock, idleMs, life } = options;
     this.#options = options;
     this.#clients = new AttachClients({
       clock,
       idleMs,
-      onReopen,
+      onReopen: () => life.reopened(),
       make: (session, hooks) => this.#make(session, hooks),
     });
   }
 
   /** @throws AppError CONNECTION_LOST */
   clientFor({ id, window }: PaneInfo): AttachClient {
-    const { base } = this.#options;
-    const isAnswering = base.state === "ready" || base.state === "connecting";
+    const { state } = this.#options.life;
+    const isAnswering = state !== "silent" && state !== "closed";
     const carrying = isAnswering ? this.#clients.carrying(id) : undefined;
     if (carrying !== undefined) return carrying;
     this.connection();
     const client = this.#clients.forPane(id, this.#sessionsOf(window));
     if (client !== undefined) return client;
     throw new AppError("CONNECTION_LOST", `pane ${id} is in a session that ends when nobody is attached to it`);
-  }
-
-  takeFromBase(paneNumber: number, line: Uint8Array, from: number, to: number): void {
-    this.#borrower?.takeEscaped(paneNumber, line, from, to);
-  }
-
-  announceFromBase(): void {
-    this.#borrower?.announce();
-  }
-
-  notifiedByBase(notification: Notification, connection: ControlConnection): void {
-    if (notification.kind === "pause") resume(connection, this.#borrower, notification.pane);
-    this.#borrower?.noticed(notification);
-    if (this.#borrower !== undefined) this.#noteLeft(this.#borrower, notification);
-  }
-
-  /** The base connection is lost, or on another session. */
-  baseLeft(error: AppError): void {
-    this.#borrower?.close(error);
   }
 
   /** Nobody of ours stays where only we are left. */
@@ -109,9 +87,8 @@ export class GuestStreams {
     if (areWindowsNew) this.#left.clear();
   }
 
-  /** Whether the server answers: while the base connection comes back, any attached client is asked instead. */
-  get state(): ServerState {
-    return this.#fallback() === undefined ? this.#options.base.state : "ready";
+  get serverPid(): number | undefined {
+    return this.#options.base.serverPid;
   }
 
   /** For a command. @throws AppError CONNECTION_LOST */
@@ -119,15 +96,19 @@ export class GuestStreams {
     return this.#fallback() ?? this.#options.base.connection();
   }
 
-  /** There is one to ask if the base were lost now. */
-  get hasAttached(): boolean {
+  baseConnection(): ControlConnection {
+    return this.#options.base.connection();
+  }
+
+  /** There is one to ask when the base is lost. */
+  get hasFallback(): boolean {
     return this.#clients.all().some(({ attached }) => attached !== undefined);
   }
 
   /** Checks that every client is still as it was made; the base connection checks itself. */
   beat(): void {
     const clients = this.#clients.all().filter(({ attached }) => attached !== undefined);
-    for (const client of clients) if (client !== this.#borrower) client.beat();
+    for (const client of clients) if (!this.#options.base.carries(client)) client.beat();
     const look = (written?: WrittenWindows): void => {
       for (const client of clients) client.lookForSilent(written);
     };
@@ -141,7 +122,7 @@ export class GuestStreams {
 
   /** As a beat asks, now. */
   async check(): Promise<void> {
-    const clients = this.#clients.all().filter((client) => client !== this.#borrower);
+    const clients = this.#clients.all().filter((client) => !this.#options.base.carries(client));
     await Promise.all(clients.map((client) => client.check()));
   }
 
@@ -209,24 +190,24 @@ export class GuestStreams {
       areReadersOurs: () => this.#options.base.presence.every(({ others }) => others === 0),
       otherReader: (client) => this.#otherReader(client),
       onIdle: hooks.onIdle,
+      onAttached: () => this.#options.life.clientsChanged(),
       onClosed: (client, ended) => {
-        if (this.#borrower === client) this.#borrower = undefined;
         this.#left.delete(client);
         hooks.onClosed(client, ended);
-        this.#options.onClientClosed();
+        this.#options.life.clientsChanged();
       },
     });
   }
 
   async #open(client: AttachClient, signal: AbortSignal): Promise<AttachChannel> {
     const { base, inventory, spawn, clock, gate } = this.#options;
-    if (base.session === client.session) {
-      this.#borrower = client;
-      return base.borrow();
-    }
-    const onNotification = (notification: Notification): void => {
+    const noticed = (notification: Notification): void => {
       client.noticed(notification);
       this.#noteLeft(client, notification);
+    };
+    if (base.session === client.session) return base.carry(client, noticed);
+    const onNotification = (notification: Notification): void => {
+      noticed(notification);
       // The base connection hears of everything but what happens inside this session's windows.
       if (notification.kind === "layout-change" || base.state === "connecting") inventory.notified(notification);
     };
@@ -246,14 +227,13 @@ export class GuestStreams {
 
   #otherReader(client: AttachClient): ControlConnection | undefined {
     const { base } = this.#options;
-    if (this.#borrower !== client && base.state === "ready") return base.connection();
+    if (!base.carries(client) && base.state === "ready") return base.connection();
     return this.#clients.all().find((other) => other !== client && other.attached !== undefined)?.attached;
   }
 
   #fallback(): ControlConnection | undefined {
-    if (this.#options.base.state !== "connecting") return undefined;
-    for (const client of this.#clients.all()) if (client.attached !== undefined) return client.attached;
-    return undefined;
+    if (this.#options.life.state !== "covered") return undefined;
+    return this.#clients.all().find(({ attached }) => attached !== undefined)?.attached;
   }
 
   #noteLeft(client: AttachClient, notification: Notification): void {

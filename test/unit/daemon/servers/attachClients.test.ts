@@ -43,6 +43,7 @@ function makeClients(): AttachClients {
         onMoved: () => undefined,
         areReadersOurs: () => true,
         otherReader: () => undefined,
+        onAttached: () => undefined,
         ...hooks,
       }),
   });
