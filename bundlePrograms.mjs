@@ -16,6 +16,8 @@ const out = resolve(process.argv[2] ?? join(ROOT, "dist"));
 
 /** Dynamic imports become files of their own: a command loads no more than it needs. */
 const PROGRAMS = ["adapters/bin/tmuxwire.ts", "adapters/bin/addin.ts"];
+/** Shares no file with those: what it loads is what it needs. */
+const FRESHELL = ["adapters/bin/freshell.ts"];
 /** Each is loaded by somebody else's program (a browser's, pi's): one file, and nothing of Node's that its source has not. */
 const LIBRARIES = ["adapters/client/client.ts", "adapters/team/piExtension.ts", "adapters/team/readyHook.ts"];
 /** For us alone; package.json does not ship them. */
@@ -50,6 +52,7 @@ const requiring = {
 
 const shipped = await Promise.all([
   build({ ...options, ...requiring, entryPoints: PROGRAMS, chunkNames: "adapters/bin/[name]-[hash]" }),
+  build({ ...options, splitting: true, entryPoints: FRESHELL, chunkNames: "adapters/bin/[name]-[hash]" }),
   build({ ...options, entryPoints: LIBRARIES }),
 ]);
 await build({ ...options, ...requiring, entryPoints: OURS, chunkNames: "bench/[name]-[hash]" });

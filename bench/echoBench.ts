@@ -11,6 +11,9 @@ export const READY = "ready!";
 /** Sends back every byte as it is. */
 export const ECHO = ["sh", "-c", `stty raw -echo; printf ${READY}; exec cat`];
 
+/** Not typed by the relay, but answered with the screen. */
+export const ASKS_FOR_CAPTURE = "capture";
+
 let tokens = 0;
 /** Six bytes never sent before. */
 export const nextToken = (): string => String(100_000 + (tokens += 1)).slice(-6);

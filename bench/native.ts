@@ -66,27 +66,33 @@ async function againstProcesses(
   await compareTrials(comparison, open, SUBPROCESS_TURNS, emit);
 }
 
-interface EchoDaemon extends AsyncDisposable {
+export interface EchoDaemon extends AsyncDisposable {
   readonly daemon: NativeProcess;
   readonly http: RawHttp;
+  /** A connection beside the other. */
+  readonly second: RawHttp;
+  /** The pane's path. */
   readonly pane: string;
 }
 
-async function echoDaemon(): Promise<EchoDaemon> {
+export async function echoDaemon(): Promise<EchoDaemon> {
   const socket = privateSocket();
   const daemon = await nativeProcess(socket.socketPath);
   const http = await RawHttp.open(daemon.port);
   const made = (await http.call("POST", "/v1/servers/main/sessions", { name: SESSION, command: ECHO })) as {
     activePane: string;
   };
+  const second = await RawHttp.open(daemon.port);
   const pane = `/v1/servers/main/panes/${made.activePane.slice(1)}`;
   await http.call("POST", `${pane}/wait`, { pattern: { literal: READY }, from: "tail:10" });
   return {
     daemon,
     http,
+    second,
     pane,
     [Symbol.asyncDispose]: async () => {
       http[Symbol.dispose]();
+      second[Symbol.dispose]();
       await daemon[Symbol.asyncDispose]();
       await socket[Symbol.asyncDispose]();
     },
@@ -96,7 +102,7 @@ async function echoDaemon(): Promise<EchoDaemon> {
 type Way = "POST, SSE" | "POST, WebSocket" | "WebSocket both ways";
 
 /** From the input being written to the bytes on the stream; the answer is waited for outside the time. */
-async function ourEcho({ daemon, http, pane }: EchoDaemon, way: Way): Promise<Contender> {
+export async function ourEcho({ daemon, http, pane }: EchoDaemon, way: Way): Promise<Contender> {
   let onBytes: (text: string) => void = () => undefined;
   const socket = way === "POST, SSE" ? undefined : await openSocket(daemon, pane, (text) => onBytes(text));
   if (socket === undefined) {
@@ -121,7 +127,7 @@ async function ourEcho({ daemon, http, pane }: EchoDaemon, way: Way): Promise<Co
   };
 }
 
-function openSocket({ port }: NativeProcess, pane: string, onBytes: (text: string) => void): Promise<WebSocket> {
+export function openSocket({ port }: NativeProcess, pane: string, onBytes: (text: string) => void): Promise<WebSocket> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/stream`, [STREAM_PROTOCOL]);
     socket.once("error", reject);
@@ -138,7 +144,7 @@ function openSocket({ port }: NativeProcess, pane: string, onBytes: (text: strin
   });
 }
 
-const ourCapture = ({ http, pane }: EchoDaemon): Contender => ({
+export const ourCapture = ({ http, pane }: EchoDaemon): Contender => ({
   name: "ours",
   sample: () =>
     timed(async () => {

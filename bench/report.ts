@@ -16,6 +16,7 @@ const BENCHES: Readonly<Record<string, () => Promise<BenchModule>>> = {
   throughput: () => import("./throughput.ts"),
   http: () => import("./http.ts"),
   health: () => import("./health.ts"),
+  pace: () => import("./pace.ts"),
   native: () => import("./native.ts"),
   fanout: () => import("./fanout.ts"),
   waits: () => import("./waitsBench.ts"),

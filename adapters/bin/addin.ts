@@ -8,6 +8,7 @@ import process from "node:process";
 import type { CommandSpec } from "./cli/commandTypes.ts";
 import { processIo } from "./cli/cliIo.ts";
 import { runCli } from "./cli/runCli.ts";
+import { tmuxwireProgram } from "./cli/tmuxwireProgram.ts";
 import { addinCommand, serve } from "./commands/serveCommand.ts";
 
 const bare: CommandSpec = {
@@ -17,4 +18,4 @@ const bare: CommandSpec = {
   run: (call) => serve(call, { only: new Set(["addin"]), isEverything: false, defaults: "raw" }),
 };
 
-process.exit(await runCli([bare], [bare.name, ...process.argv.slice(2)], processIo(process)));
+process.exit(await runCli(tmuxwireProgram([bare]), [bare.name, ...process.argv.slice(2)], processIo(process)));

@@ -5,7 +5,7 @@
  * is written down once cannot be got wrong per route.
  */
 import type { HttpBindings } from "@hono/node-server";
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context, HonoRequest, MiddlewareHandler } from "hono";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isAllowedHost, isLoopbackAddress } from "./addresses.ts";
@@ -38,9 +38,13 @@ export interface GuardOptions {
   /** What a request without an Origin (never a browser's cross-site request) needs to be let in. */
   readonly missingOrigin: "refuse" | "token" | "allow";
   readonly token: string | undefined;
+  /** Instead of `token`: whether a request proves itself, for a contract with more than one token or header. */
+  readonly proves?: ((request: Pick<HonoRequest, "header">) => boolean) | undefined;
   /** The application asks for a token of its own: until then nobody has proved anything. */
   readonly tokenLater?: boolean | undefined;
   readonly route: (path: string) => RouteMatch | undefined;
+  /** The contract's shape of a refusal; default a line of plain text. */
+  readonly onForbidden?: ((c: Context<GuardEnv>) => Response) | undefined;
   /** What a preflight is told; default `GET,POST,OPTIONS`. */
   readonly corsMethods?: string | undefined;
   /** Bounds how long an oversized body is read on. */
@@ -57,6 +61,9 @@ const PREFLIGHT_MAX_AGE_SEC = "86400";
 /** Refuses with `AppError`, which the application's `onError` turns into its contract's body; 403 is plain text. */
 export function createGuard(options: GuardOptions): MiddlewareHandler<GuardEnv> {
   const authorized = options.token === undefined ? undefined : bearerVerifier(options.token);
+  const { proves, onForbidden: forbidden = plainRefusal } = options;
+  const hasProof = (c: Context<GuardEnv>, rule: RouteRule): boolean =>
+    proves === undefined ? authorized?.(authorizationOf(c, rule)) !== false : proves(c.req);
 
   const admitsOrigin = (c: Context<GuardEnv>, origin: string | undefined): boolean => {
     if (origin !== undefined) return options.origins.has(origin);
@@ -71,7 +78,7 @@ export function createGuard(options: GuardOptions): MiddlewareHandler<GuardEnv> 
   };
 
   const provesItself = ({ auth }: RouteRule): boolean =>
-    options.tokenLater !== true && (auth || authorized === undefined);
+    options.tokenLater !== true && (auth || (authorized ?? proves) === undefined);
 
   return async (c, next) => {
     if (options.peers === "loopback" && !isLoopbackAddress(c.env?.incoming?.socket.remoteAddress)) return forbidden(c);
@@ -88,7 +95,7 @@ export function createGuard(options: GuardOptions): MiddlewareHandler<GuardEnv> 
     const { rule } = route;
     if (!rule.methods.includes(c.req.method)) throw new AppError("METHOD_NOT_ALLOWED", "Method not allowed.");
     if (origin === undefined && comesFromElsewhere(c, rule)) return forbidden(c);
-    if (rule.auth && authorized?.(authorizationOf(c, rule)) === false) {
+    if (rule.auth && !hasProof(c, rule)) {
       throw new AppError("UNAUTHORIZED", "Unauthorized.");
     }
     if (provesItself(rule)) markKnown(c.env?.incoming?.socket);
@@ -99,7 +106,7 @@ export function createGuard(options: GuardOptions): MiddlewareHandler<GuardEnv> 
   };
 }
 
-const forbidden = (c: Context<GuardEnv>): Response => c.text("forbidden", 403, PLAIN_TEXT);
+const plainRefusal = (c: Context<GuardEnv>): Response => c.text("forbidden", 403, PLAIN_TEXT);
 
 /**
  * A browser sends no Origin with the GETs that a page of another site causes (images, frames, links), but says whose they

@@ -33,6 +33,14 @@ export class SseWriter {
   #stall: Timer | undefined;
   #closed = false;
   #reason: "ended" | "gone" | "stalled" = "gone";
+  /** Not `drain`: that is told only of what went over Node's own mark, which differs between its versions. */
+  readonly #onTaken = (): void => {
+    if (this.#stall === undefined || this.#reason === "ended" || this.#outgoing.writableLength >= this.#bufferBytes)
+      return;
+    this.#stall.cancel();
+    this.#stall = undefined;
+    this.#options.onDrain();
+  };
 
   constructor(options: SseOptions) {
     this.#options = options;
@@ -50,11 +58,6 @@ export class SseWriter {
     });
     outgoing.flushHeaders();
     outgoing.socket?.setNoDelay(true);
-    outgoing.on("drain", () => {
-      this.#stall?.cancel();
-      this.#stall = undefined;
-      options.onDrain();
-    });
     outgoing.once("close", () => {
       this.#closed = true;
       this.#beat?.cancel();
@@ -74,7 +77,7 @@ export class SseWriter {
   }
 
   write(event: string | Uint8Array): void {
-    if (!this.#outgoing.destroyed) this.#outgoing.write(event);
+    if (!this.#outgoing.destroyed) this.#outgoing.write(event, this.#onTaken);
   }
 
   /** Lets what is buffered out, then closes. Safe to call twice. */

@@ -19,14 +19,14 @@ import {
 /** What each socket runs on. */
 const connections = new WeakMap<WebSocket, Socket>();
 
-/** For `ListenOptions.websocket`. */
-export function createWebSocketServer(protocol: string, maxMessageBytes: number): WebSocketServerLike {
+/** For `ListenOptions.websocket`. @param protocol the one that is spoken; undefined: none is asked for */
+export function createWebSocketServer(protocol: string | undefined, maxMessageBytes: number): WebSocketServerLike {
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: maxMessageBytes,
     // Compression costs more than a loopback byte, and holds 300 KiB per connection.
     perMessageDeflate: false,
-    handleProtocols: (offered) => (offered.has(protocol) ? protocol : false),
+    handleProtocols: (offered) => (protocol !== undefined && offered.has(protocol) ? protocol : false),
   });
   server.on("connection", (socket: WebSocket, request: IncomingMessage) => connections.set(socket, request.socket));
   // The same thing to both libraries; their typings differ in an optional member.
@@ -82,7 +82,8 @@ export class SocketWriter {
     this.#socket.send(frame, { binary: true }, this.#flushed);
   }
 
-  text(message: string): void {
+  /** A message may be encoded already: the same for all who read it. */
+  text(message: string | Uint8Array): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#gather();
     this.#socket.send(message, { binary: false }, this.#flushed);

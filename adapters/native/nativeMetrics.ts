@@ -3,7 +3,7 @@ import { spawnsTotal } from "../../daemon/host/spawnCount.ts";
 import type { Counter, Metrics } from "../../daemon/ops/metrics.ts";
 import type { ServerState } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import type { WaitMetricsSnapshot } from "../../daemon/waits/waitMetrics.ts";
+import { collectWaits, type WaitCounts } from "../operations/waitFamilies.ts";
 
 export interface NativeMetrics {
   readonly streamBytes: Counter;
@@ -16,7 +16,7 @@ const STATES: readonly ServerState[] = ["connecting", "ready", "degraded", "clos
 
 interface MetricSources {
   readonly servers: ReadonlyMap<string, TmuxServer>;
-  readonly waits: { metrics(): WaitMetricsSnapshot };
+  readonly waits: WaitCounts;
   readonly subscribers: (server: TmuxServer) => number;
   readonly sockets: () => number;
 }
@@ -70,34 +70,4 @@ export function nativeMetrics(metrics: Metrics, sources: MetricSources): NativeM
     streamSnapshots: metrics.counter("tmuxwire_stream_snapshots_total", "Snapshots sent to subscribers."),
     streamsStalled: metrics.counter("tmuxwire_stream_stalled_total", "Connections closed because nobody read them."),
   };
-}
-
-const WAIT_GAUGES = ["wait_active", "wait_active_regex", "wait_matchers", "wait_backlog_depth"] as const;
-const WAIT_COUNTERS = [
-  "wait_started_total",
-  "wait_matched_total",
-  "wait_timeouts_total",
-  "wait_cancelled_total",
-  "wait_failed_total",
-  "wait_resource_limit_total",
-  "wait_gaps_total",
-  "wait_regex_compiles_total",
-  "wait_regex_jobs_total",
-  "wait_regex_watchdog_total",
-  "wait_regex_crashes_total",
-] as const;
-
-function collectWaits(metrics: Metrics, waits: MetricSources["waits"]): void {
-  for (const name of WAIT_GAUGES) {
-    metrics.collect(name, "gauge", "See docs/contracts/native.md.", () => [{ value: waits.metrics()[name] }]);
-  }
-  for (const name of WAIT_COUNTERS) {
-    metrics.collect(name, "counter", "See docs/contracts/native.md.", () => [{ value: waits.metrics()[name] }]);
-  }
-  metrics.collectHistogram("wait_match_latency_ms", "From the output that decided a wait to its result.", () => [
-    waits.metrics().wait_match_latency_ms,
-  ]);
-  metrics.collectHistogram("wait_eval_ms", "Evaluation of waits per turn of the event loop.", () => [
-    waits.metrics().wait_eval_ms,
-  ]);
 }

@@ -7,6 +7,8 @@ import { IDEMPOTENCY_KEY_HEADER } from "../../protocol/api/nativeDelivery.ts";
 import { eventsQuerySchema, NATIVE_MAX_BODY_BYTES, streamQuerySchema } from "../../protocol/api/nativeRequests.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { visibleError } from "../http/httpErrors.ts";
+import { longAnswer } from "../http/longAnswer.ts";
 import { type Route, type RouteHandler, Routes } from "../http/routes.ts";
 import { findPane, findServer } from "../operations/findTargets.ts";
 import { streamStart } from "../operations/inputs.ts";
@@ -15,7 +17,7 @@ import { statesNow } from "../operations/serverOperations.ts";
 import type { NativeContext, NativeHandlerContext } from "./nativeContext.ts";
 import { type Endpoint, ENDPOINTS, type OperationEndpoint, type OtherEndpointId } from "./endpoints.ts";
 import { openEventStream } from "./paneEventStream.ts";
-import { longAnswer } from "./longAnswer.ts";
+import { errorBody } from "./errorBody.ts";
 import { queryInput } from "./queryInput.ts";
 import { openServerEvents } from "./serverEventStream.ts";
 import { StreamSocket } from "./streamSocket.ts";
@@ -52,6 +54,8 @@ export function routeOf({ id, method, path, auth, body }: Endpoint, handle: Rout
 /** Of an operation that does not look at it. */
 const NEVER = new AbortController().signal;
 
+const shownError = (error: unknown): object => errorBody(visibleError(error));
+
 function performing(context: NativeContext, { id, operation, body, query, status }: OperationEndpoint): RouteHandler {
   const inputOf = (c: NativeHandlerContext): unknown =>
     body === undefined ? (query === undefined ? {} : queryInput(query, c.req.query())) : c.get("json");
@@ -60,7 +64,9 @@ function performing(context: NativeContext, { id, operation, body, query, status
     const idempotencyKey = idempotent ? c.req.header(IDEMPOTENCY_KEY_HEADER) : undefined;
     const work = (signal: AbortSignal): Promise<object> =>
       perform(context, id, { names, input: inputOf(c), signal, idempotencyKey });
-    return long ? longAnswer(c, context.clock, work) : c.json(await work(NEVER), status ?? 200);
+    return long
+      ? longAnswer(c, { clock: context.clock, errorBody: shownError }, work)
+      : c.json(await work(NEVER), status ?? 200);
   };
 }
 

@@ -14,7 +14,7 @@ import { openOwnedServer, type StartContext } from "../serving/startContext.ts";
 import type { LocalListener, LocalListenOptions } from "./localListener.ts";
 import { inheritedDescriptors, listenOnDescriptor, listenOnSocket, requireFreeSocket } from "./localListener.ts";
 import { NATIVE_SETTINGS, type NativeConfig } from "./nativeConfig.ts";
-import { packageVersion } from "./version.ts";
+import { packageVersion } from "../serving/version.ts";
 
 /** Before anything is started: the usual reason for a start that fails is a daemon that is running. */
 export async function requireNoOther(native: NativeConfig, { env }: StartContext): Promise<void> {

@@ -17,6 +17,8 @@ export interface Adapter<Config> {
   readonly flags: readonly FlagSpec[];
   /** @throws AppError CONFIGURATION_INVALID */
   readConfig(settings: SettingReader, inputs: ConfigInputs, daemon: DaemonConfig): Config;
+  /** What it needs and does not have: it is left out, in one line, unless it was asked for by name. */
+  offBecause?(config: Config): string | undefined;
   /** In the order in which a start would meet what they look at. */
   checks?(config: Config, inputs: CheckInputs): Promise<readonly Check[]>;
   /** Before anything is started: the usual reason for a start that fails is a daemon that is running. */

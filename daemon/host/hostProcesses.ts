@@ -6,8 +6,11 @@ export interface HostProcesses extends Procfs {
   readonly tellsNow: boolean;
   /** Whether there is a process of this number. */
   isAlive(pid: number): boolean | undefined;
-  /** True: it was sent. False: there is no such process, or it is another user's. */
-  signal(pid: number, name: "SIGCHLD" | "SIGKILL" | "SIGUSR1"): boolean | undefined;
+  /**
+   * To a process, or to a whole group, whose number is then negative. True: it was sent. False: there is none, or it is
+   * another user's.
+   */
+  signal(pid: number, name: "SIGCHLD" | "SIGHUP" | "SIGKILL" | "SIGUSR1"): boolean | undefined;
   /** The user it runs as. */
   owner(pid: number): Promise<number | undefined>;
   /** A path that runs the program which the process runs, also when its file has been replaced. */

@@ -3,7 +3,7 @@
  * command line, its children. Reads at the moment of asking and starts no process. Everything is `undefined` where the
  * system does not tell: no `/proc`, another user's process, a process that has just ended.
  */
-import { closeSync, openSync, readlinkSync, readSync, statSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readlinkSync, readSync, statSync } from "node:fs";
 import { access, open, readdir } from "node:fs/promises";
 
 /** Threads of one process whose children are asked for; a process that has more is a server, not a shell. */
@@ -52,6 +52,8 @@ export interface Procfs {
   stat(pid: number): Promise<ProcessStat | undefined>;
   /** The same without waiting, for the turn in which something is written. */
   statNow(pid: number): ProcessStat | undefined;
+  /** Whether any of its threads has a processor, waits for one or for the disk. */
+  isRunningNow(pid: number): boolean | undefined;
   /** Bytes it has read from anything since it began; undefined also where the kernel does not count them (CONFIG_TASK_XACCT). */
   bytesReadNow(pid: number): number | undefined;
   /** What it has been sent, and which signals it handles, at this moment. */
@@ -72,6 +74,7 @@ export function procfs(directory = "/proc"): Procfs {
     isThere: () => isThere(`${directory}/self/task`),
     stat: async (pid) => parseStat(await readStart(at(pid, "stat"), MAX_STAT_BYTES)),
     statNow: (pid) => parseStat(readStartNow(at(pid, "stat"), MAX_STAT_BYTES)),
+    isRunningNow: (pid) => isRunningNow(`${directory}/${pid}`),
     bytesReadNow: (pid) => {
       const [, bytes] = /^rchar: (\d+)$/m.exec(readStartNow(at(pid, "io"), MAX_IO_BYTES) ?? "") ?? [];
       return bytes === undefined ? undefined : Number(bytes);
@@ -130,6 +133,28 @@ function parseSignals(text: string | undefined): ProcessSignals | undefined {
   if (own === undefined || shared === undefined || caught === undefined) return undefined;
   return { pending: own | shared, caught };
 }
+
+/**
+ * The main thread sleeps for moments in the middle of its work, until a thread that collects garbage for it has got a
+ * processor. It is looked at last once more: whoever was seen to be done has woken it.
+ */
+function isRunningNow(directory: string): boolean | undefined {
+  const stateOf = (path: string): string | undefined => parseStat(readStartNow(path, MAX_STAT_BYTES))?.state;
+  const main = `${directory}/stat`;
+  const state = stateOf(main);
+  if (state === undefined) return undefined;
+  if (isAtIt(state)) return true;
+  let threads: readonly string[] = [];
+  try {
+    threads = readdirSync(`${directory}/task`);
+  } catch {
+    // It has just ended.
+  }
+  const others = threads.slice(0, MAX_THREADS).map((thread) => `${directory}/task/${thread}/stat`);
+  return [...others, main].some((path) => isAtIt(stateOf(path)));
+}
+
+const isAtIt = (state: string | undefined): boolean => state === "R" || state === "D";
 
 /** A thread's children are listed with the thread, so every thread is asked. None of a process that is gone. */
 async function childrenOf(directory: string): Promise<readonly number[] | undefined> {

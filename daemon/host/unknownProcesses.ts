@@ -9,6 +9,7 @@ export const unknownProcesses: HostProcesses = {
   isThere: async () => false,
   stat: nothingLater,
   statNow: nothing,
+  isRunningNow: nothing,
   bytesReadNow: nothing,
   executableNow: nothing,
   signalsNow: nothing,

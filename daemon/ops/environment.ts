@@ -34,6 +34,8 @@ export function paneEnvironment(
  * them to every new pane, where any program can read them.
  */
 export const SECRET_VARIABLES = [
+  "AUTH_TOKEN",
+  "FRESHELL_TOKEN",
   "TMUX_BRIDGE_TOKEN",
   "TMUXWIRE_DASHBOARD_TOKEN",
   "TMUXWIRE_TOKEN",

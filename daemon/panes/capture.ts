@@ -23,6 +23,7 @@ const TRAILER = rowFormat({
   rows: number("#{pane_height}"),
   alternateScreen: flag("#{alternate_on}"),
   historyLines: number("#{history_size}"),
+  historyLimit: number("#{history_limit}"),
   tabs: word("#{pane_tabs}"),
 });
 
@@ -43,6 +44,7 @@ interface RawCapture {
   readonly rows: number;
   readonly alternateScreen: boolean;
   readonly historyLines: number;
+  readonly historyLimit: number;
   readonly tabs: readonly number[] | undefined;
 }
 
@@ -52,12 +54,14 @@ export async function captureScreen(context: CaptureContext, options: CaptureOpt
   if (lines !== undefined && !(Number.isInteger(lines) && lines >= 1 && lines <= MAX_CAPTURE_LINES)) {
     throw new AppError("INVALID_ARGUMENT", `lines must be between 1 and ${MAX_CAPTURE_LINES}.`);
   }
-  const whole = options.whole === true;
+  const ansi = options.ansi === true;
+  const whole = options.whole === true || options.start !== undefined;
   let historyLines = lines;
   for (let tries = 1; ; tries += 1) {
     options.signal?.throwIfAborted();
-    const raw = await captureOnce(context, options, historyLines);
-    const rows = whole ? printedRows(raw) : decodeRows(raw, options.ansi === true);
+    const start = options.start ?? (historyLines === undefined ? undefined : -historyLines);
+    const raw = await captureOnce(context, options, start);
+    const rows = !whole ? decodeRows(raw, ansi) : ansi ? colouredRows(raw) : printedRows(raw);
     const enough = whole || lines === undefined || rows.length >= lines || (historyLines ?? 0) >= raw.historyLines;
     if (!enough) {
       // Joined rows are fewer than the rows asked for: reach further back, as far as there is history.
@@ -67,7 +71,7 @@ export async function captureScreen(context: CaptureContext, options: CaptureOpt
     }
     if (!raw.exact && tries < MAX_CAPTURE_TRIES) continue;
     return {
-      lines: whole || lines === undefined ? rows : lastRows(rows, lines, options.ansi === true),
+      lines: whole || lines === undefined ? rows : lastRows(rows, lines, ansi),
       position: { epoch: context.stream.epoch, outputSeq: raw.outputSeq },
       exact: raw.exact,
       cols: raw.cols,
@@ -75,6 +79,7 @@ export async function captureScreen(context: CaptureContext, options: CaptureOpt
       cursor: raw.cursor,
       alternateScreen: raw.alternateScreen,
       historyLines: raw.historyLines,
+      historyLimit: raw.historyLimit,
     };
   }
 }
@@ -82,7 +87,7 @@ export async function captureScreen(context: CaptureContext, options: CaptureOpt
 function captureOnce(
   context: CaptureContext,
   options: CaptureOptions,
-  historyLines: number | undefined,
+  startLine: CaptureOptions["start"],
 ): Promise<RawCapture> {
   const { pane, stream, totalOutputBytes } = context;
   const own = stream.outputSeq;
@@ -91,7 +96,7 @@ function captureOnce(
     context.connection.sendForeign(
       () =>
         capturePane(pane, {
-          startLine: historyLines === undefined ? undefined : -historyLines,
+          startLine,
           joinWrapped: options.joinWrapped,
           escapes: options.ansi,
         }),
@@ -117,6 +122,7 @@ function captureOnce(
           rows: screen.rows,
           alternateScreen: screen.alternateScreen,
           historyLines: screen.historyLines,
+          historyLimit: screen.historyLimit,
           tabs: decodeTabs(screen.tabs, screen.cols),
         });
       },
@@ -130,12 +136,12 @@ type RawRows = Pick<RawCapture, "body" | "cols" | "tabs">;
 
 /** Rows of a reply, blank rows at the end dropped; plain rows lose trailing blanks and any control character. */
 function decodeRows(raw: RawRows, ansi: boolean): string[] {
-  const rows = ansi
-    ? rowsOf(utf8.decode(raw.body)).map((row) => expandTabs(row, raw))
-    : printedRows(raw).map((row) => row.trimEnd());
+  const rows = ansi ? colouredRows(raw) : printedRows(raw).map((row) => row.trimEnd());
   while (rows.length > 0 && rows.at(-1)!.trim() === "") rows.pop();
   return rows;
 }
+
+const colouredRows = (raw: RawRows): string[] => rowsOf(utf8.decode(raw.body)).map((row) => expandTabs(row, raw));
 
 /** Plain rows as tmux prints them, which has taken the blanks at their ends. */
 function printedRows(raw: RawRows): string[] {

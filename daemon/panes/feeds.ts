@@ -1,13 +1,12 @@
 /** The feeds of one server's panes: made for the first subscriber of a pane, gone with its last. */
 import type { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
-import { PaneFeed } from "./paneFeed.ts";
+import { type FeedServer, PaneFeed } from "./paneFeed.ts";
 import { Subscription, type StreamStart, type SubscriptionSink } from "./subscription.ts";
 
 interface FeedsOptions {
-  readonly server: TmuxServer;
+  readonly server: FeedServer;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }

@@ -139,10 +139,9 @@ export function hasLeftTerminal(mark: ProcessMark, processes: HostProcesses): bo
   return stat === undefined || stat.terminal === 0;
 }
 
-/** Its main thread has a processor, waits for one or for the disk: what it was given it may be at yet. */
+/** It has a processor, waits for one or for the disk: what it was given it may be at yet. */
 export function isOnProcessor({ pid, start }: ProcessMark, processes: HostProcesses): boolean {
-  const stat = processes.statNow(pid);
-  return stat !== undefined && stat.start === start && (stat.state === "R" || stat.state === "D");
+  return processes.statNow(pid)?.start === start && processes.isRunningNow(pid) === true;
 }
 
 /** What is not known to have ended. */

@@ -5,7 +5,7 @@
  */
 import { AppError, shuttingDown, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import type { ServerEvent } from "../tmux/inventory.ts";
+import type { PaneInfo, ServerEvent, ServerStatus } from "../tmux/inventory.ts";
 import type { Snapshot } from "../tmux/io.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../time/clock.ts";
@@ -42,8 +42,14 @@ export interface FeedMember {
   resized(cols: number, rows: number): void;
 }
 
+/** What a feed needs of a server. */
+export interface FeedServer extends Pick<TmuxServer, "output" | "snapshot" | "subscribe"> {
+  status(): Pick<ServerStatus, "state">;
+  findPane(pane: PaneId): Pick<PaneInfo, "cols" | "rows" | "exit"> | undefined;
+}
+
 interface PaneFeedOptions {
-  readonly server: TmuxServer;
+  readonly server: FeedServer;
   readonly pane: PaneId;
   readonly clock: Clock;
   /** A subscriber threw: for the log. */
@@ -53,7 +59,7 @@ interface PaneFeedOptions {
 export class PaneFeed {
   readonly pane: PaneId;
   readonly clock: Clock;
-  readonly #server: TmuxServer;
+  readonly #server: FeedServer;
   readonly #onError: (error: unknown) => void;
   readonly #members = new Set<FeedMember>();
   readonly #unsubscribe: () => void;

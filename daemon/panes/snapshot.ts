@@ -7,12 +7,11 @@
  * mark would join, and what was set before the retained output began. Up to tmux 3.3a a capture ends each row at its last written cell, so a background
  * that was only erased into the end of a row is missing there; programs that trust tmux's terminfo write blanks instead.
  */
-import { captureCells, captureJoined, capturePending } from "../../protocol/command/build.ts";
+import { captureCells, captureHistory, captureJoined, capturePending } from "../../protocol/command/build.ts";
 import { field, flag, number, paneId, rowFormat, word } from "../../protocol/command/rowFormat.ts";
 import { decodeOctal } from "../../protocol/control/octal.ts";
-import type { PaneId } from "../../protocol/ids.ts";
 import { sequenceLength } from "../../protocol/text/utf8.ts";
-import type { Snapshot } from "../tmux/io.ts";
+import type { Snapshot, SnapshotOptions } from "../tmux/io.ts";
 import type { CaptureContext } from "./capture.ts";
 import type { OutputSource } from "../tmux/outputSource.ts";
 import { paneGone, targetError } from "./paneGone.ts";
@@ -50,6 +49,7 @@ const FLAGS = rowFormat({
   mouseMoves: mode("#{mouse_all_flag}", "?1003"),
   mouseUtf8: mode("#{mouse_utf8_flag}", "?1005"),
   mouseSgr: mode("#{mouse_sgr_flag}", "?1006"),
+  historyRows: number("#{history_size}"),
   tabs: word("#{pane_tabs}"),
 });
 
@@ -59,30 +59,40 @@ const NOT_SAVED = 4_294_967_295;
 interface RawSnapshot {
   readonly bodies: readonly Uint8Array[];
   readonly flags: ScreenFlags;
+  /** Rows that tmux keeps above the screen. */
+  readonly historyRows: number;
   readonly outputSeq: number;
   readonly exact: boolean;
 }
 
 /** @throws AppError NOT_FOUND, RESOURCE_LIMIT, CONNECTION_LOST */
-export async function takeSnapshot(context: CaptureContext): Promise<Snapshot> {
+export async function takeSnapshot(
+  context: CaptureContext,
+  { historyLines = 0 }: SnapshotOptions = {},
+): Promise<Snapshot> {
   for (let tries = 1; ; tries += 1) {
-    const raw = await snapshotOnce(context);
+    const raw = await snapshotOnce(context, historyLines);
     if (!raw.exact && tries < MAX_SNAPSHOT_TRIES) continue;
     const { flags, outputSeq } = raw;
-    const [cells, joined, savedCells, savedJoined, pendingBody] = raw.bodies as [
+    const [cells, joined, savedCells, savedJoined, pendingBody, historyBody] = raw.bodies as [
       Uint8Array,
       Uint8Array,
       Uint8Array,
       Uint8Array,
       Uint8Array,
+      Uint8Array | undefined,
     ];
+    const historyRows = Math.min(historyLines, raw.historyRows);
     const retained = retainedBefore(context.stream, outputSeq);
+    const pending = pendingOf(pendingBody, retained);
     const data = paintScreen({
       flags,
       shown: screenOf(cells, joined),
       saved: screenOf(savedCells, savedJoined),
       stream: readStreamModes(retained),
-      pending: pendingOf(pendingBody, retained),
+      pending,
+      history:
+        historyBody === undefined || historyRows === 0 ? undefined : { rows: historyRows, lines: linesOf(historyBody) },
     });
     return {
       position: { epoch: context.stream.epoch, outputSeq },
@@ -91,11 +101,12 @@ export async function takeSnapshot(context: CaptureContext): Promise<Snapshot> {
       rows: flags.rows,
       alternateScreen: flags.alternateScreen,
       data,
+      pendingBytes: pending.length,
     };
   }
 }
 
-function snapshotOnce(context: CaptureContext): Promise<RawSnapshot> {
+function snapshotOnce(context: CaptureContext, historyLines: number): Promise<RawSnapshot> {
   const { pane, stream, connection, totalOutputBytes } = context;
   const own = stream.outputSeq;
   const total = totalOutputBytes();
@@ -105,6 +116,7 @@ function snapshotOnce(context: CaptureContext): Promise<RawSnapshot> {
     captureCells(pane, "saved"),
     captureJoined(pane, "saved"),
     capturePending(pane),
+    ...(historyLines === 0 ? [] : [captureHistory(pane, historyLines)]),
   ];
   const bodies: Uint8Array[] = [];
   let first = own;
@@ -124,24 +136,23 @@ function snapshotOnce(context: CaptureContext): Promise<RawSnapshot> {
           bodies.push(reply.body);
           if (index === 0) first = stream.outputSeq;
           if (!isLast) return;
-          const flags = decodeFlags(pane, reply.trailer);
-          if (flags === undefined) {
+          const row = FLAGS.decodeLine(reply.trailer);
+          if (row?.pane !== pane) {
             reject(paneGone(pane));
             return;
           }
           const ownBytes = stream.outputSeq - own;
           const alone = totalOutputBytes() - total === ownBytes;
           const exact = ownBytes === 0 || (alone && stream.outputSeq === first);
-          resolve({ bodies, flags, outputSeq: stream.outputSeq, exact });
+          const { historyRows } = row;
+          resolve({ bodies, flags: flagsOf(row), historyRows, outputSeq: stream.outputSeq, exact });
         },
       );
     });
   });
 }
 
-function decodeFlags(pane: PaneId, trailer: string): ScreenFlags | undefined {
-  const row = FLAGS.decodeLine(trailer);
-  if (row?.pane !== pane) return undefined;
+function flagsOf(row: NonNullable<ReturnType<typeof FLAGS.decodeLine>>): ScreenFlags {
   const { savedCol, savedRow } = row;
   const isSaved = savedCol !== NOT_SAVED && savedRow !== NOT_SAVED;
   const mouse = [row.mouseClicks, row.mouseDrags, row.mouseMoves, row.mouseUtf8, row.mouseSgr];

@@ -157,7 +157,9 @@ export class Subscription implements FeedMember {
 
   #atEnd(): boolean {
     const exit = this.#source.exit ?? this.#feed.exit;
-    if (exit !== undefined && !this.#exitSent) {
+    // Another program runs in it: its end is told as well.
+    if (exit === undefined) this.#exitSent = false;
+    else if (!this.#exitSent) {
       this.#exitSent = true;
       this.#sink.exited(exit);
       return true;

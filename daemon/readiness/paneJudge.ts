@@ -158,7 +158,7 @@ export class PaneJudge {
   endLook(start: LookStart, capture: Capture, who: WhoAnswer | undefined, isCurrent: boolean): void {
     const isReadingAgain = this.#promptMs !== undefined && this.#wasPasteOff;
     const before = this.#process;
-    if (who !== undefined) this.#foreground(who, capture);
+    if (who !== undefined) this.#foreground(who, capture, start.askedMs);
     const screen = screenOf(capture, this.#profile.screen.rows);
     const seen = readScreen(this.#profile, screen);
     // What a script prints may end like a prompt, and it may `exec` an agent at any moment: it is asked for again.
@@ -199,7 +199,7 @@ export class PaneJudge {
   }
 
   /** What runs in the foreground now. */
-  #foreground(who: WhoAnswer, capture: Capture): void {
+  #foreground(who: WhoAnswer, capture: Capture, askedMs: number): void {
     const { title } = who;
     const guess = profileOf(who, capture, this.#profile);
     this.#isShellReading = isShellReading(who);
@@ -214,12 +214,16 @@ export class PaneJudge {
       this.#become(fits);
     }
     const promptMs = this.#promptMs;
+    if (promptMs === undefined) return;
+    // Whoever switched it on after this was asked, or before anybody was in the foreground, is known next time.
+    const isNextTimes = promptMs > askedMs || who.processes?.length === 0;
+    this.#isForegroundStale ||= isNextTimes;
+    this.#wantsLook ||= promptMs > askedMs;
+    if (isNextTimes) return;
     this.#promptMs = undefined;
-    if (promptMs !== undefined) this.#wasPasteOff = false;
+    this.#wasPasteOff = false;
     const isShells = guess.kind === "shell" && this.#profile.kind === "shell" && this.#isShellReading !== false;
-    if (promptMs !== undefined && isShells) {
-      this.#evidence.say("bracketedPaste", "idle", promptMs);
-    }
+    if (isShells) this.#evidence.say("bracketedPaste", "idle", promptMs);
   }
 
   /** A prompt where none was expected, or another one: somebody else may be reading. */

@@ -38,6 +38,7 @@ import type {
   InputReceipt,
   PaneDetails,
   Snapshot,
+  SnapshotOptions,
 } from "../tmux/io.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 
@@ -140,8 +141,8 @@ export class RealServer implements TmuxServer {
     return this.#kind.use(this.#requirePane(pane), capture, options.signal);
   }
 
-  async snapshot(pane: PaneId): Promise<Snapshot> {
-    return this.#kind.use(this.#requirePane(pane), (inUse) => takeSnapshot(inUse.captureContext()));
+  async snapshot(pane: PaneId, options: SnapshotOptions = {}): Promise<Snapshot> {
+    return this.#kind.use(this.#requirePane(pane), (inUse) => takeSnapshot(inUse.captureContext(), options));
   }
 
   async describePane(pane: PaneId): Promise<PaneDetails> {

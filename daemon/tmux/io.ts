@@ -49,6 +49,11 @@ export interface CaptureOptions {
    * included, in plain text without any control character. Needs `lines`; does not go with `ansi`.
    */
   readonly whole?: boolean | undefined;
+  /**
+   * The lines of `capture-pane -p -S START` as it prints them, blank rows at the end of the screen included; `oldest` is
+   * all that is kept. Instead of `lines` and `whole`; goes with the others.
+   */
+  readonly start?: number | "oldest" | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -64,6 +69,8 @@ export interface Capture {
   readonly alternateScreen: boolean;
   /** Rows above the screen that tmux keeps. */
   readonly historyLines: number;
+  /** How many it keeps at most: past that the oldest tenth goes. Undefined where there is no such limit. */
+  readonly historyLimit?: number | undefined;
 }
 
 /** Bytes that rebuild a pane's screen in a terminal emulator of the same size, and where the output goes on. */
@@ -76,6 +83,13 @@ export interface Snapshot {
   readonly alternateScreen: boolean;
   /** Begins with a full reset. */
   readonly data: Uint8Array;
+  /** Bytes at the end of `data` that the output which follows completes: an unfinished sequence or character. Default 0. */
+  readonly pendingBytes?: number | undefined;
+}
+
+export interface SnapshotOptions {
+  /** The newest lines of history as well, for an emulator to scroll back to. Default: none. */
+  readonly historyLines?: number | undefined;
 }
 
 /** What only tmux knows at the moment it is asked. */
@@ -104,7 +118,7 @@ export interface PaneIo {
   input(pane: PaneId, parts: readonly InputPart[], options?: InputOptions): Promise<InputReceipt>;
   capture(pane: PaneId, options?: CaptureOptions): Promise<Capture>;
   /** @throws AppError NOT_FOUND, RESOURCE_LIMIT, CONNECTION_LOST */
-  snapshot(pane: PaneId): Promise<Snapshot>;
+  snapshot(pane: PaneId, options?: SnapshotOptions): Promise<Snapshot>;
   /** @throws AppError NOT_FOUND, CONNECTION_LOST */
   describePane(pane: PaneId): Promise<PaneDetails>;
   /** Who reads what is typed, asked of tmux and the host now. @throws AppError NOT_FOUND, CONNECTION_LOST */

@@ -211,7 +211,10 @@ export class ActiveWait {
 
   #state(): TargetState {
     const { target } = this.#options;
-    const { exitedMs, isGone, lastOutputMs } = target;
+    const { isGone, lastOutputMs, source } = target;
+    // Of a program before this wait, in whose place another one runs, it is none.
+    const isOver = source.exit !== undefined || (target.exitedMs ?? -Infinity) >= this.registeredMs;
+    const exitedMs = isOver ? target.exitedMs : undefined;
     return { nowMs: target.nowMs(), registeredMs: this.registeredMs, lastOutputMs, exitedMs, isGone };
   }
 

@@ -9,13 +9,24 @@ interface Count {
 }
 
 export class Admission {
-  readonly #limits: WaitLimits;
+  #limits: WaitLimits;
   readonly #metrics: WaitMetrics;
   readonly #byTarget = new Map<object, Count>();
 
   constructor(limits: WaitLimits, metrics: WaitMetrics) {
     this.#limits = limits;
     this.#metrics = metrics;
+  }
+
+  /** Makes room for a surface whose share is larger than the whole was. */
+  raise(share: WaitLimits): void {
+    const { maxGlobal, maxPerTarget, maxRegexPerTarget } = this.#limits;
+    this.#limits = {
+      ...this.#limits,
+      maxGlobal: Math.max(maxGlobal, share.maxGlobal),
+      maxPerTarget: Math.max(maxPerTarget, share.maxPerTarget),
+      maxRegexPerTarget: Math.max(maxRegexPerTarget, share.maxRegexPerTarget),
+    };
   }
 
   /** Takes a place and returns what gives it back, safe to call twice. @throws AppError RESOURCE_LIMIT; nothing is taken then */

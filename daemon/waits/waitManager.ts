@@ -23,6 +23,7 @@ import { checkPattern } from "./checkPattern.ts";
 import type { WaitPattern } from "./waitPattern.ts";
 import type { WaitHost } from "./waitContext.ts";
 import { checkRequest } from "./waitRequest.ts";
+import { WaitShare } from "./waitShare.ts";
 import { WaitTarget } from "./waitTarget.ts";
 import type { ArmedWait, WaitOptions, WaitRequest, WaitResult } from "./waitTypes.ts";
 
@@ -83,8 +84,25 @@ export class WaitManager {
 
   /** @throws AppError (rejects) INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE, TIMEOUT, NOT_FOUND, CONNECTION_LOST */
   wait(source: OutputSource, request: WaitRequest, options: WaitOptions = {}): Promise<WaitResult> {
+    return this.#wait(source, request, options, undefined);
+  }
+
+  /** A part with these bounds; where they are larger than the process's, the process's become as large. */
+  share(bounds: Partial<WaitLimits>, disableRegex = false): Pick<WaitManager, "wait"> {
+    const onRefused = (): void => void this.#metrics.numbers.wait_resource_limit_total++;
+    const share = new WaitShare({ limits: { ...this.limits, ...bounds }, disableRegex, onRefused });
+    this.#admission.raise(share.limits);
+    return { wait: (source, request, options) => this.#wait(source, request, options ?? {}, share) };
+  }
+
+  #wait(
+    source: OutputSource,
+    request: WaitRequest,
+    options: WaitOptions,
+    share: WaitShare | undefined,
+  ): Promise<WaitResult> {
     try {
-      const admitted = this.#admit(source, request);
+      const admitted = this.#admit(source, request, share);
       const arm = (prepared: Prepared) => this.#arm(source, prepared, options, false, undefined).result;
       return needsPreparation(admitted.request) ? this.#prepare(admitted).then(arm) : arm(admitted);
     } catch (error) {
@@ -174,10 +192,11 @@ export class WaitManager {
     this.#scheduler.close();
   }
 
-  #admit(source: OutputSource, request: WaitRequest): Prepared {
+  #admit(source: OutputSource, request: WaitRequest, share?: WaitShare): Prepared {
     if (this.#closed) throw shuttingDown();
-    const checked = this.#counted(() => checkRequest(request, this.limits));
-    const release = this.#admission.enter(source, checked.regexes.length > 0);
+    const checked = this.#counted(() => checkRequest(request, share?.limits ?? this.limits));
+    const hasRegex = checked.regexes.length > 0;
+    const release = share?.enter(source, hasRegex, this.#admission) ?? this.#admission.enter(source, hasRegex);
     const regexes: CompiledRegex[] = [];
     const prepared: Prepared = { request: checked, regexes, predicates: NOTHING_PREPARED, release };
     try {

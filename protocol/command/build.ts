@@ -96,14 +96,22 @@ export const listBufferNames = (pattern: string): string =>
 
 interface CapturePane {
   /** First line: 0 is the top of the screen, negative is history; undefined is the top of the screen. */
-  readonly startLine?: number | undefined;
+  readonly startLine?: number | "oldest" | undefined;
   readonly joinWrapped?: boolean | undefined;
   readonly escapes?: boolean | undefined;
 }
 
 export const capturePane = (pane: PaneId, options: CapturePane): string =>
-  `capture-pan -p -t ${pane}${options.startLine === undefined ? "" : ` -S ${options.startLine}`}` +
+  `capture-pan -p -t ${pane}${startOf(options.startLine)}` +
   `${options.joinWrapped === true ? " -J" : ""}${options.escapes === true ? " -e" : ""}`;
+
+/** tmux's `-` is the oldest line that it keeps. */
+const startOf = (line: CapturePane["startLine"]): string =>
+  line === undefined ? "" : ` -S ${line === "oldest" ? "-" : line}`;
+
+/** The newest lines of history with their attributes, rows that tmux wrapped joined; without any, the screen's first row. */
+export const captureHistory = (pane: PaneId, lines: number): string =>
+  `capture-pan -p -e -J -S ${-lines} -E -1 -t ${pane}`;
 
 /** Which of a pane's two screens: the one that is shown, or the normal one kept behind the alternate one. */
 type PaneScreen = "shown" | "saved";

@@ -34,3 +34,6 @@ export function nextBoundary(bytes: Uint8Array, index: number): number {
 
 /** Valid UTF-8 of any string; a lone surrogate becomes U+FFFD. */
 export const encodeUtf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** A string from bytes of any kind. A byte order mark is text like any other. */
+export const decodeUtf8 = (bytes: Uint8Array): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);

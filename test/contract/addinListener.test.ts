@@ -1,6 +1,6 @@
 /** docs/contracts/addin.md §1 where a real connection matters: both loopback addresses, 413, disconnects, closing. */
 import { createServer } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo, Server, Socket } from "node:net";
 import { connect, createServer as createTcpServer } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AddinAppConfig } from "../../adapters/addin/addinApp.ts";
@@ -171,6 +171,17 @@ describe("closing", () => {
   });
 });
 
+/** One that the system gives to nobody who asks for any: nobody takes it meanwhile. */
+async function listenOnQuietPort(server: Server, host: string): Promise<number> {
+  for (let port = 20_000 + (process.pid % 10_000); ; port += 1) {
+    const isListening = new Promise<boolean>((resolve) => {
+      server.once("listening", () => resolve(true)).once("error", () => resolve(false));
+    });
+    server.listen(port, host);
+    if (await isListening) return port;
+  }
+}
+
 describe("what cannot be listened on is one line that says what to do", () => {
   test("a port in use, on either loopback address", async () => {
     for (const host of ["127.0.0.1", "::1"]) {
@@ -201,8 +212,7 @@ describe("what cannot be listened on is one line that says what to do", () => {
 
   test("a failed start leaves nothing listening", async () => {
     const other = createTcpServer();
-    await new Promise<void>((resolve) => void other.listen(0, "::1", resolve));
-    const { port } = other.address() as AddressInfo;
+    const port = await listenOnQuietPort(other, "::1");
     await expect(start({ host: "localhost", port })).rejects.toThrow(/in use/);
     await new Promise((resolve) => void other.close(resolve));
     expect((await start({ host: "localhost", port })).port).toBe(port);

@@ -1,7 +1,7 @@
 /** What `bundlePrograms.mjs` has made: which modules it still asks for, and whether a stack trace leads to the sources. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { isBuiltin, SourceMap } from "node:module";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -42,6 +42,26 @@ test("what other programs load is one file each; the client takes nothing of Nod
   expect(client).toEqual([]);
   expect(forPi).not.toEqual([]);
   expect(forPi.filter((specifier) => !isBuiltin(specifier))).toEqual([]);
+});
+
+test("the command line of Freshell loads nothing of the daemon's but the clock and what looks at a directory", () => {
+  const loaded = new Set<string>();
+  const follow = (file: string): void => {
+    if (loaded.has(file)) return;
+    loaded.add(file);
+    for (const specifier of asked(file).filter(isOurs)) follow(join(dirname(file), specifier));
+  };
+  follow(join(SHIPPED, "bin/freshell.js"));
+  const sources = [...loaded].flatMap((file) => {
+    const map = JSON.parse(readFileSync(`${file}.map`, "utf8")) as { sources: string[] };
+    return map.sources.map((source) => relative(ROOT, resolve(dirname(file), source)));
+  });
+  expect(sources).toContain("adapters/freshell/cli/freshellRequest.ts");
+  expect(sources.filter((source) => /^(?:daemon|node_modules)\//.test(source)).toSorted()).toEqual([
+    "daemon/host/nodeSystem.ts",
+    "daemon/time/clock.ts",
+  ]);
+  expect([...loaded].flatMap(asked).filter((specifier) => !isOurs(specifier) && !isBuiltin(specifier))).toEqual([]);
 });
 
 test.each([

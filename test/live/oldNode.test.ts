@@ -3,18 +3,18 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
-import { builtCli } from "../support/daemon/cliBuild.ts";
+import { builtCli, builtFreshell } from "../support/daemon/cliBuild.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const { engines } = JSON.parse(readFileSync(resolve(ROOT, "package.json"), "utf8")) as { engines: { node: string } };
 const oldest = engines.node.replace(">=", "");
 
 /** Ours, which says that it is another. */
-function runAs(version: string, args: readonly string[]) {
+function runAs(version: string, args: readonly string[], executable = builtCli()) {
   const pretend = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } });`;
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    ["--import", `data:text/javascript,${encodeURIComponent(pretend)}`, builtCli(), ...args],
+    ["--import", `data:text/javascript,${encodeURIComponent(pretend)}`, executable, ...args],
     { encoding: "utf8" },
   );
   return { status, stdout, stderr };
@@ -28,14 +28,24 @@ test.each(["18.20.8", "20.18.3", "16.20.2"])("%s", (version) => {
   });
 });
 
+test("freshell says so as well", () => {
+  const { status, stdout, stderr } = runAs("18.20.8", ["--version"], builtFreshell());
+  expect([status, stdout]).toEqual([1, ""]);
+  expect(stderr).toMatch(/^freshell: needs Node .* install a newer one\n$/);
+  expect(runAs(oldest, ["--version"], builtFreshell()).status).toBe(0);
+});
+
 test.each([oldest, "22.0.0", "24.1.0"])("%s is new enough", (version) => {
   const { status, stderr } = runAs(version, ["--version"]);
   expect([status, stderr]).toEqual([0, ""]);
 });
 
-test("the executable itself loads nothing else of ours before that", () => {
-  const text = readFileSync(builtCli(), "utf8");
+test.each([
+  ["tmuxwire", builtCli(), ["node:module", "node:process"]],
+  ["freshell", builtFreshell(), ["node:process"]],
+])("%s itself loads nothing else of ours before that", (_name, executable, expected) => {
+  const text = readFileSync(executable, "utf8");
   const statements = [...text.matchAll(/^(?:import|export)\b.* "(.*)";$/gm)].map(([, from]) => from);
-  // The first is the bundle's own, and as old as ES modules are.
-  expect(statements).toEqual(["node:module", "node:process"]);
+  // `node:module` is the bundle's own, and as old as ES modules are.
+  expect(statements).toEqual(expected);
 });

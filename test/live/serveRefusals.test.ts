@@ -30,7 +30,7 @@ describe("settings", () => {
   test("an adapter that does not exist is a mistake of usage", async () => {
     await using sandbox = cliSandbox();
     expect(await refusal(sandbox, ["--only", "addin,nope"], {}, 2)).toMatch(
-      /--only takes addin, native, team, dashboard; "nope"/,
+      /--only takes addin, native, team, dashboard, freshell; "nope"/,
     );
   });
 });

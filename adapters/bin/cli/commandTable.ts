@@ -25,5 +25,5 @@ export const COMMANDS: readonly CommandSpec[] = [
   hooksCommand,
   profilesCommand,
   profileCommand,
-  completionsCommand,
+  completionsCommand("tmuxwire"),
 ];

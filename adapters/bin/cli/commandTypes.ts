@@ -24,6 +24,8 @@ export interface OptionSpec {
   readonly default?: string | undefined;
   readonly choices?: readonly string[] | undefined;
   readonly complete?: Completion | undefined;
+  /** Its value may begin with a dash, as `-S -5`: only a word that is an option of the command is a forgotten value. */
+  readonly dashed?: boolean | undefined;
   /** For `number`: both ends included. */
   readonly min?: number | undefined;
   readonly max?: number | undefined;
@@ -35,6 +37,8 @@ export interface PositionalSpec {
   readonly optional?: boolean | undefined;
   /** Takes all that is left; only the last one. */
   readonly many?: boolean | undefined;
+  /** Words of a command line for somebody else: `-l` behind the first of them is theirs or ours, and is refused. */
+  readonly verbatim?: boolean | undefined;
   readonly choices?: readonly string[] | undefined;
 }
 
@@ -58,10 +62,22 @@ export interface CommandSpec {
 
 export type OptionValue = boolean | string | number | readonly string[];
 
+/** An executable of the package: its table, and what help, messages and completions call it. */
+export interface Program {
+  readonly name: string;
+  /** One line, lower case, without a period. */
+  readonly about: string;
+  /** In the order in which help lists them. */
+  readonly commands: readonly CommandSpec[];
+  version(): string;
+  /** Tells how a command failed, and answers the exit code. */
+  fail(io: Io, thrown: unknown, json: boolean): Promise<number>;
+}
+
 export interface CommandCall {
   readonly io: Io;
-  /** The table that the command is a row of. */
-  readonly table: readonly CommandSpec[];
+  /** The program that the command is a row of. */
+  readonly program: Program;
   /** Validated by the table: a `number` is a number in its range, a choice one of its choices. */
   readonly options: OptionValues;
   readonly positionals: readonly string[];

@@ -2,20 +2,22 @@
  * Completion scripts, made from the command table: commands, options, the values that are known beforehand, and files where
  * a path is wanted. A script is static; nothing is run while a person presses Tab.
  */
-import type { CommandSpec, OptionSpec } from "./commandTypes.ts";
+import type { CommandSpec, OptionSpec, Program } from "./commandTypes.ts";
 import { COMMON_OPTIONS } from "./parseCommand.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
-export function completionScript(shell: Shell, table: readonly CommandSpec[]): string {
+type Named = Pick<Program, "name" | "commands">;
+
+export function completionScript(shell: Shell, program: Named): string {
   switch (shell) {
     case "bash":
-      return bashScript(table);
+      return bashScript(program);
     case "zsh":
-      return zshScript(table);
+      return zshScript(program);
     case "fish":
-      return fishScript(table);
+      return fishScript(program);
   }
 }
 
@@ -29,7 +31,7 @@ const valuesOf = ({ choices, complete }: OptionSpec): readonly string[] | undefi
 /** In single quotes, as all three shells read them. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-function bashScript(table: readonly CommandSpec[]): string {
+function bashScript({ name: program, commands: table }: Named): string {
   const names = table.map((command) => command.name).join(" ");
   const values = table.flatMap((command) =>
     optionsOf(command)
@@ -38,7 +40,7 @@ function bashScript(table: readonly CommandSpec[]): string {
         const patterns = wordsOf(option)
           .map((word) => quoted(`${command.name} ${word}`))
           .join("|");
-        return `    ${patterns}) ${bashValue(option)} return ;;`;
+        return `    ${patterns}) ${bashValue(program, option)} return ;;`;
       }),
   );
   const words = table.map((command) => {
@@ -46,13 +48,13 @@ function bashScript(table: readonly CommandSpec[]): string {
     const choices = choicesOf(command).join(" ");
     return `    ${command.name}) options=${quoted(options)} choices=${quoted(choices)} ;;`;
   });
-  return `# tmuxwire completions for bash: eval "$(tmuxwire completions bash)"
-_tmuxwire_paths() {
+  return `# ${program} completions for bash: eval "$(${program} completions bash)"
+_${program}_paths() {
   local path
   while IFS= read -r path; do COMPREPLY+=("$path"); done < <(compgen "$1" -- "$2")
   compopt -o filenames 2>/dev/null
 }
-_tmuxwire() {
+_${program}() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} command=\${COMP_WORDS[1]}
   local options= choices=
   COMPREPLY=()
@@ -72,19 +74,19 @@ ${words.join("\n")}
     *) COMPREPLY=( $(compgen -W "$choices" -- "$current") ) ;;
   esac
 }
-complete -F _tmuxwire tmuxwire
+complete -F _${program} ${program}
 `;
 }
 
-function bashValue(option: OptionSpec): string {
+function bashValue(program: string, option: OptionSpec): string {
   const values = valuesOf(option);
   if (values !== undefined) return `COMPREPLY=( $(compgen -W ${quoted(values.join(" "))} -- "$current") );`;
-  if (option.complete === "file") return `_tmuxwire_paths -f "$current";`;
-  if (option.complete === "directory") return `_tmuxwire_paths -d "$current";`;
+  if (option.complete === "file") return `_${program}_paths -f "$current";`;
+  if (option.complete === "directory") return `_${program}_paths -d "$current";`;
   return "";
 }
 
-function zshScript(table: readonly CommandSpec[]): string {
+function zshScript({ name: program, commands: table }: Named): string {
   const listed = table.map(({ name, summary }) => `    ${quoted(`${name}:${zshText(summary)}`)}`);
   const cases = table.map((command) => {
     const options = optionsOf(command).flatMap((option) =>
@@ -97,9 +99,9 @@ function zshScript(table: readonly CommandSpec[]): string {
     });
     return `    ${command.name})\n      _arguments \\\n${[...options, ...positionals].join(" \\\n")}\n      ;;`;
   });
-  return `#compdef tmuxwire
-# tmuxwire completions for zsh: tmuxwire completions zsh > "\${fpath[1]}/_tmuxwire"
-_tmuxwire() {
+  return `#compdef ${program}
+# ${program} completions for zsh: ${program} completions zsh > "\${fpath[1]}/_${program}"
+_${program}() {
   local -a commands
   commands=(
 ${listed.join("\n")}
@@ -119,7 +121,7 @@ ${listed.join("\n")}
 ${cases.join("\n")}
   esac
 }
-if [ "$funcstack[1]" = "_tmuxwire" ]; then _tmuxwire "$@"; else compdef _tmuxwire tmuxwire; fi
+if [ "$funcstack[1]" = "_${program}" ]; then _${program} "$@"; else compdef _${program} ${program}; fi
 `;
 }
 
@@ -138,23 +140,23 @@ function zshOption(option: OptionSpec, word: string): string {
   return `${repeat}${word}${equals}${description}:${zshText(option.value ?? "VALUE")}:${action}`;
 }
 
-function fishScript(table: readonly CommandSpec[]): string {
+function fishScript({ name: program, commands: table }: Named): string {
   const first = table.map(
-    ({ name, summary }) => `complete -c tmuxwire -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`,
+    ({ name, summary }) => `complete -c ${program} -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`,
   );
   const rest = table.flatMap((command) => {
-    const when = `complete -c tmuxwire -n ${quoted(`__fish_seen_subcommand_from ${command.name}`)}`;
+    const when = `complete -c ${program} -n ${quoted(`__fish_seen_subcommand_from ${command.name}`)}`;
     const choices = choicesOf(command);
     return [
       ...(choices.length === 0 ? [] : [`${when} -a ${quoted(choices.join(" "))}`]),
       ...optionsOf(command).map((option) => `${when} ${fishOption(option)}`),
     ];
   });
-  return `# tmuxwire completions for fish: tmuxwire completions fish > ~/.config/fish/completions/tmuxwire.fish
-complete -c tmuxwire -f
+  return `# ${program} completions for fish: ${program} completions fish > ~/.config/fish/completions/${program}.fish
+complete -c ${program} -f
 ${first.join("\n")}
-complete -c tmuxwire -n __fish_use_subcommand -a help -d 'tell about a command'
-complete -c tmuxwire -n '__fish_seen_subcommand_from help' -a ${quoted(table.map((command) => command.name).join(" "))}
+complete -c ${program} -n __fish_use_subcommand -a help -d 'tell about a command'
+complete -c ${program} -n '__fish_seen_subcommand_from help' -a ${quoted(table.map((command) => command.name).join(" "))}
 ${rest.join("\n")}
 `;
 }

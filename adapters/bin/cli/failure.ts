@@ -6,6 +6,7 @@ import { AppError, ERROR_SURFACES, toAppError } from "../../../protocol/errors.t
 import { TmuxwireError } from "../../client/client.ts";
 import type { Io } from "./cliIo.ts";
 import { Interrupted } from "./cliIo.ts";
+import { oneLine } from "./textTable.ts";
 
 /** Tells, and answers the exit code. */
 export async function reportFailure(io: Io, thrown: unknown, json: boolean): Promise<number> {
@@ -23,9 +24,6 @@ export async function reportFailure(io: Io, thrown: unknown, json: boolean): Pro
   }
   return ERROR_SURFACES[code].exitCode;
 }
-
-/** One line that cannot steer a terminal, whatever a message quotes. */
-export const oneLine = (text: string): string => text.replace(/\s*[\r\n]+\s*/g, " ").replace(/[\p{Cc}\p{Cf}]/gu, "�");
 
 /** A daemon's error keeps its code; what kept us from reaching it at all says more than that we could not. */
 function appErrorOf(thrown: unknown): AppError {

@@ -1,5 +1,5 @@
 /** Help text, made from the command table. */
-import type { CommandSpec, OptionSpec, PositionalSpec } from "./commandTypes.ts";
+import type { CommandSpec, OptionSpec, PositionalSpec, Program } from "./commandTypes.ts";
 import { COMMON_OPTIONS } from "./parseCommand.ts";
 
 /** Widest line of a description; terminals of 80 columns are the rule. */
@@ -18,26 +18,26 @@ export const colourStyle: Style = {
 };
 
 /** `tmuxwire help`. */
-export function overview(table: readonly CommandSpec[], style: Style): string {
-  const rows = table.map(({ name, summary }) => ({ head: name, text: summary }));
+export function overview({ name: program, about, commands }: Program, style: Style): string {
+  const rows = commands.map(({ name, summary }) => ({ head: name, text: summary }));
   return [
-    "tmuxwire: a daemon that drives tmux, and commands that use it",
+    `${program}: ${about}`,
     "",
-    `${style.bold("usage:")} tmuxwire COMMAND [OPTIONS]`,
+    `${style.bold("usage:")} ${program} COMMAND [OPTIONS]`,
     "",
     style.bold("commands:"),
     ...columns(rows, style),
     "",
-    "`tmuxwire help COMMAND` tells about one of them. `tmuxwire --version` prints the version.",
+    `\`${program} help COMMAND\` tells about one of them. \`${program} --version\` prints the version.`,
     "",
   ].join("\n");
 }
 
 /** `tmuxwire help COMMAND`. */
-export function commandHelp(command: CommandSpec, style: Style): string {
+export function commandHelp(program: string, command: CommandSpec, style: Style): string {
   const sections = [
-    [`tmuxwire ${command.name}: ${command.summary}`],
-    [`${style.bold("usage:")} ${usageLine(command)}`],
+    [`${program} ${command.name}: ${command.summary}`],
+    [`${style.bold("usage:")} ${usageLine(program, command)}`],
     ...(command.details ?? []).map((paragraph) => wrap(paragraph, WIDTH)),
     section(
       "arguments:",
@@ -61,13 +61,13 @@ export function commandHelp(command: CommandSpec, style: Style): string {
     .join("\n\n")}\n`;
 }
 
-function usageLine(command: CommandSpec): string {
+export function usageLine(program: string, command: CommandSpec): string {
   const positionals = command.positionals.map((spec) => {
     const name = spec.choices === undefined ? spec.name : spec.choices.join("|");
     const shown = spec.many === true ? `${name}...` : name;
     return spec.optional === true ? `[${shown}]` : shown;
   });
-  return ["tmuxwire", command.name, ...positionals, ...(command.options.length > 0 ? ["[OPTIONS]"] : [])].join(" ");
+  return [program, command.name, ...positionals, ...(command.options.length > 0 ? ["[OPTIONS]"] : [])].join(" ");
 }
 
 function section(title: string, rows: readonly Row[], style: Style): string[] {

@@ -4,7 +4,7 @@
  */
 import { parseArgs } from "node:util";
 import { AppError } from "../../../protocol/errors.ts";
-import type { CommandSpec, OptionSpec, OptionValue } from "./commandTypes.ts";
+import type { CommandSpec, OptionSpec, OptionValue, Program } from "./commandTypes.ts";
 import { OptionValues } from "./commandTypes.ts";
 
 /** Options that every command takes. */
@@ -23,27 +23,31 @@ export function usageError(message: string): AppError {
 }
 
 /** The command with this name. @throws AppError INVALID_ARGUMENT with the nearest name when there is one. */
-export function findCommand(table: readonly CommandSpec[], name: string): CommandSpec {
-  const command = table.find((candidate) => candidate.name === name);
+export function findCommand(
+  { name: program, commands }: Pick<Program, "name" | "commands">,
+  name: string,
+): CommandSpec {
+  const command = commands.find((candidate) => candidate.name === name);
   if (command !== undefined) return command;
   const near = nearest(
     name,
-    table.map((candidate) => candidate.name),
+    commands.map((candidate) => candidate.name),
   );
-  const hint = near === undefined ? "`tmuxwire help` lists the commands" : `did you mean "${near}"?`;
+  const hint = near === undefined ? `\`${program} help\` lists the commands` : `did you mean "${near}"?`;
   throw usageError(`there is no command ${JSON.stringify(name)}; ${hint}`);
 }
 
 /** @throws AppError INVALID_ARGUMENT */
-export function parseCommand(command: CommandSpec, args: readonly string[]): ParsedCommand {
+export function parseCommand(program: string, command: CommandSpec, args: readonly string[]): ParsedCommand {
   const specs = [...command.options, ...COMMON_OPTIONS];
-  const { values, positionals } = parseTokens(command, specs, args);
+  const { values, positionals } = parseTokens(program, command, specs, args);
   const help = values["help"] === true;
-  if (!help) checkPositionals(command, positionals);
+  if (!help) checkPositionals(program, command, positionals);
   return { options: new OptionValues(values), positionals, help };
 }
 
 function parseTokens(
+  program: string,
   command: CommandSpec,
   specs: readonly OptionSpec[],
   args: readonly string[],
@@ -69,18 +73,30 @@ function parseTokens(
     if (token.kind === "positional") positionals.push(token.value);
     if (token.kind !== "option") continue;
     const spec = specs.find((candidate) => candidate.name === token.name);
-    if (spec === undefined) throw unknownOption(command, specs, token.rawName);
-    takeValue(values, spec, token.rawName, token.value ?? spec.implied, token.inlineValue === true);
+    const verbatim = command.positionals.at(-1)?.verbatim === true;
+    if (verbatim && (spec === undefined || (positionals.length > 0 && !token.rawName.startsWith("--")))) {
+      throw usageError(
+        `${token.rawName} is an option or a word of ${command.positionals.at(-1)?.name ?? ""}: write options first, and -- before the words`,
+      );
+    }
+    if (spec === undefined) throw unknownOption(program, command, specs, token.rawName);
+    const value = token.value ?? spec.implied;
+    const mayBegin = token.inlineValue === true || (spec.dashed === true && !isOption(specs, value));
+    takeValue(values, spec, token.rawName, value, mayBegin);
   }
   return { values, positionals };
 }
+
+/** Whether a word is one of the command's options. */
+const isOption = (specs: readonly OptionSpec[], word: string | undefined): boolean =>
+  specs.some(({ name, short }) => word === `--${name}` || (short !== undefined && word === `-${short}`));
 
 function takeValue(
   values: Record<string, OptionValue>,
   spec: OptionSpec,
   rawName: string,
   value: string | undefined,
-  inline: boolean,
+  mayBeginWithDash: boolean,
 ): void {
   if (spec.type === "flag") {
     if (value !== undefined) throw usageError(`${rawName} takes no value`);
@@ -88,7 +104,7 @@ function takeValue(
     return;
   }
   // `--lines --json`: a value that looks like an option is a forgotten value, unless it is written `--text=--json`.
-  if (value === undefined || (!inline && value.startsWith("-") && value.length > 1)) {
+  if (value === undefined || (!mayBeginWithDash && value.startsWith("-") && value.length > 1)) {
     throw usageError(
       `${rawName} needs a value (${spec.value ?? "VALUE"}); one that begins with - is written ${rawName}=-…`,
     );
@@ -112,27 +128,27 @@ function checkValue(spec: OptionSpec, rawName: string, value: string): OptionVal
   return number;
 }
 
-function unknownOption(command: CommandSpec, specs: readonly OptionSpec[], rawName: string): AppError {
+function unknownOption(program: string, command: CommandSpec, specs: readonly OptionSpec[], rawName: string): AppError {
   const near = nearest(
     rawName.replace(/^-+/, ""),
     specs.map((spec) => spec.name),
   );
-  const hint = near === undefined ? `see \`tmuxwire help ${command.name}\`` : `did you mean --${near}?`;
+  const hint = near === undefined ? `see \`${program} help ${command.name}\`` : `did you mean --${near}?`;
   return usageError(`${command.name} has no option ${rawName}; ${hint}`);
 }
 
-function checkPositionals(command: CommandSpec, given: readonly string[]): void {
+function checkPositionals(program: string, command: CommandSpec, given: readonly string[]): void {
   const specs = command.positionals;
   const missing = specs.slice(given.length).find((spec) => spec.optional !== true);
   if (missing !== undefined) {
     throw usageError(
-      `${command.name} needs ${missing.name} (${missing.description}); see \`tmuxwire help ${command.name}\``,
+      `${command.name} needs ${missing.name} (${missing.description}); see \`${program} help ${command.name}\``,
     );
   }
   const takesMany = specs.at(-1)?.many === true;
   if (!takesMany && given.length > specs.length) {
     throw usageError(
-      `${command.name} does not take ${JSON.stringify(given[specs.length])}; see \`tmuxwire help ${command.name}\``,
+      `${command.name} does not take ${JSON.stringify(given[specs.length])}; see \`${program} help ${command.name}\``,
     );
   }
   for (const [at, spec] of specs.entries()) {

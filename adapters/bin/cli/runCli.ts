@@ -1,48 +1,48 @@
 /**
  * One command line from arguments to exit code. Help and the version go to stdout and are a success; what the table does not
- * know is one line on stderr and exit code 2; what a command throws becomes its exit code in `failure.ts`.
+ * know is one line on stderr and exit code 2; what a command throws is the program's to tell (`failure.ts`).
  */
-import type { CommandCall, CommandSpec } from "./commandTypes.ts";
-import { reportFailure } from "./failure.ts";
+import type { CommandCall, Program } from "./commandTypes.ts";
 import { colourStyle, commandHelp, overview, plainStyle } from "./help.ts";
 import type { Io } from "./cliIo.ts";
 import { findCommand, parseCommand } from "./parseCommand.ts";
-import { packageVersion } from "../../native/version.ts";
 
 /** Answers the exit code; never throws. */
-export async function runCli(table: readonly CommandSpec[], args: readonly string[], io: Io): Promise<number> {
+export async function runCli(program: Program, args: readonly string[], io: Io): Promise<number> {
   // Known before anything is parsed: also a command line that is wrong answers as it was asked to.
   const json = jsonAsked(args);
   try {
-    return await dispatch(table, args, io);
+    return await dispatch(program, args, io);
   } catch (error) {
-    return reportFailure(io, error, json);
+    return program.fail(io, error, json);
   }
 }
 
-async function dispatch(table: readonly CommandSpec[], args: readonly string[], io: Io): Promise<number> {
+async function dispatch(program: Program, args: readonly string[], io: Io): Promise<number> {
   const style = io.colour ? colourStyle : plainStyle;
   const [name, ...rest] = args;
   if (name === undefined) {
-    io.err(overview(table, plainStyle));
+    io.err(overview(program, plainStyle));
     return 2;
   }
   if (name === "--version" || name === "-V") {
-    await io.out(`tmuxwire ${packageVersion()}\n`);
+    await io.out(`${program.name} ${program.version()}\n`);
     return 0;
   }
   if (name === "--help" || name === "-h" || name === "help") {
     const about = name === "help" ? rest.find((word) => !word.startsWith("-")) : undefined;
-    await io.out(about === undefined ? overview(table, style) : commandHelp(findCommand(table, about), style));
+    await io.out(
+      about === undefined ? overview(program, style) : commandHelp(program.name, findCommand(program, about), style),
+    );
     return 0;
   }
-  const command = findCommand(table, name);
-  const { options, positionals, help } = parseCommand(command, rest);
+  const command = findCommand(program, name);
+  const { options, positionals, help } = parseCommand(program.name, command, rest);
   if (help) {
-    await io.out(commandHelp(command, style));
+    await io.out(commandHelp(program.name, command, style));
     return 0;
   }
-  const call: CommandCall = { io, table, options, positionals };
+  const call: CommandCall = { io, program, options, positionals };
   return command.run(call);
 }
 

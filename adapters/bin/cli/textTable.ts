@@ -3,6 +3,9 @@
 /** `text` without control and format characters. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "�");
 
+/** One line that cannot steer a terminal, whatever a message quotes. */
+export const oneLine = (text: string): string => text.replace(/\s*[\r\n]+\s*/g, " ").replace(/[\p{Cc}\p{Cf}]/gu, "�");
+
 const lengthOf = (text: string): number => Array.from(text).length;
 
 /** Every column but the last as wide as its widest cell. */

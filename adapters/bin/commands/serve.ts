@@ -22,7 +22,7 @@ import { OpenParts } from "../../serving/openParts.ts";
 import { SharedGuests } from "../../serving/sharedGuests.ts";
 import type { StartContext } from "../../serving/startContext.ts";
 import type { Config } from "../cli/configuration.ts";
-import { oneLine } from "../cli/failure.ts";
+import { oneLine } from "../cli/textTable.ts";
 
 export interface Daemon {
   /** Safe to call twice. */
@@ -82,6 +82,7 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
     const mounts = async (): Promise<readonly MountedPart[]> => [];
     const context = { daemon, only, env, log, print, waits, readiness, delivery, open, guests, mounts };
     await startParts(partsOf(options), context, options);
+    tellOff(options);
   } catch (error) {
     await open.close();
     throw error;
@@ -89,8 +90,20 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
   return { stop: () => (stopping ??= open.close()) };
 }
 
+const offOf = (config: Config, name: AdapterName): string | undefined =>
+  ADAPTERS.find((adapter) => adapter.name === name)?.offBecause?.(config[name]);
+
+/** What nobody asked for by name, and what it needs. */
+function tellOff({ config, only, isEverything, print }: ServeOptions): void {
+  for (const { name, title } of ADAPTERS) {
+    const reason = isEverything && only.has(name) ? offOf(config, name) : undefined;
+    if (reason !== undefined) print(`${title} is not served: ${reason}`);
+  }
+}
+
 /** What is to be served, in the order of the start-up lines. */
-function partsOf({ config, only }: ServeOptions): readonly Part[] {
+function partsOf({ config, only: named, isEverything }: ServeOptions): readonly Part[] {
+  const only = isEverything ? new Set([...named].filter((name) => offOf(config, name) === undefined)) : named;
   const mounted = ADAPTERS.filter((one) => one.mount !== undefined && only.has(one.name));
   return ADAPTERS.flatMap((adapter): Part[] => {
     const { name, title, carriesMounts } = adapter;

@@ -87,9 +87,9 @@ export class RegexEngine {
       limits,
       onAnswers: (answers) => this.#onAnswers(answers),
       onLost: (seq, why) => this.#onLost(seq, why),
-      onUnavailable: (reason) => this.#failAll((this.#unavailable = unsupported(reason))),
+      onUnavailable: (reason) => this.#failAll((this.#unavailable = regexUnavailable(reason))),
     });
-    if (options.isDisabled === true) this.#unavailable = unsupported("RE2 is switched off in this daemon");
+    if (options.isDisabled === true) this.#unavailable = regexUnavailable("RE2 is switched off in this daemon");
   }
 
   /** Shared by everyone who asks for the same pattern; compiled once. @throws AppError UNSUPPORTED_PATTERN_ENGINE, RESOURCE_LIMIT */
@@ -290,7 +290,7 @@ export class RegexEngine {
   }
 }
 
-const unsupported = (reason: string): AppError =>
+export const regexUnavailable = (reason: string): AppError =>
   new AppError("UNSUPPORTED_PATTERN_ENGINE", `regexes are not available: ${reason}; use a literal`, {
     details: { engine: "re2", reason },
   });

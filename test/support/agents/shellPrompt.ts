@@ -52,7 +52,7 @@ export class ShellPrompt {
   static async open(fixture: OwnedFixture, shell: Shell): Promise<ShellPrompt> {
     const { directory } = fixture.socket;
     const path = join(directory, `script.${shell}`);
-    writeFileSync(path, completionScript(shell, COMMANDS));
+    writeFileSync(path, completionScript(shell, { name: "tmuxwire", commands: COMMANDS }));
     const cwd = join(directory, "files");
     mkdirSync(join(cwd, "only-directory"), { recursive: true });
     writeFileSync(join(cwd, "only-file"), "");

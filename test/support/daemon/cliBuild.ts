@@ -8,6 +8,9 @@ const EXECUTABLE = join(BUILT, "adapters/bin/tmuxwire.js");
 /** The path of the executable. */
 export const builtCli = (): string => EXECUTABLE;
 
+/** The path of the other one. */
+export const builtFreshell = (): string => join(BUILT, "adapters/bin/freshell.js");
+
 /** The process to fork for a daemon that tests kill. */
 export const daemonChild = (): string => join(BUILT, "test/support/daemon/daemonChild.js");
 

@@ -4,6 +4,7 @@ import { COMMANDS } from "../../../adapters/bin/cli/commandTable.ts";
 import type { CommandSpec } from "../../../adapters/bin/cli/commandTypes.ts";
 import type { Io } from "../../../adapters/bin/cli/cliIo.ts";
 import { runCli } from "../../../adapters/bin/cli/runCli.ts";
+import { tmuxwireProgram } from "../../../adapters/bin/cli/tmuxwireProgram.ts";
 
 export interface CliAnswer {
   readonly code: number;
@@ -17,7 +18,7 @@ export async function inProcessCli(
   table: readonly CommandSpec[] = COMMANDS,
 ): Promise<CliAnswer> {
   let [out, err] = ["", ""];
-  const code = await runCli(table, args, {
+  const code = await runCli(tmuxwireProgram(table), args, {
     env: {},
     cwd: "/",
     homeDir: "/nonexistent/home",

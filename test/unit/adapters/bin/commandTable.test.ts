@@ -76,7 +76,9 @@ describe("the command table", () => {
     const words = wordsOf(line);
     const at = words.indexOf("tmuxwire");
     const [name = "", ...rest] = words.slice(at + 1);
-    expect(() => parseCommand(findCommand(COMMANDS, name), rest)).not.toThrow();
+    expect(() =>
+      parseCommand("tmuxwire", findCommand({ name: "tmuxwire", commands: COMMANDS }, name), rest),
+    ).not.toThrow();
   });
 
   test("no option could carry a secret: a command line is everybody's to read", () => {

@@ -5,12 +5,16 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS } from "../../../../adapters/bin/cli/commandTable.ts";
 import { completionScript, SHELLS } from "../../../../adapters/bin/cli/completions.ts";
+import { completionsCommand } from "../../../../adapters/bin/commands/completionsCommand.ts";
+import { freshellProgram } from "../../../../adapters/freshell/cli/freshellProgram.ts";
 import { inProcessCli } from "../../../support/daemon/cliIo.ts";
+
+const PROGRAM = { name: "tmuxwire", commands: COMMANDS };
 
 let directory: string;
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), "tw-completions-"));
-  writeFileSync(join(directory, "tmuxwire.bash"), completionScript("bash", COMMANDS));
+  writeFileSync(join(directory, "tmuxwire.bash"), completionScript("bash", PROGRAM));
   writeFileSync(join(directory, "some file"), "");
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -51,7 +55,7 @@ describe("bash", () => {
   test("the values of arguments and options that are known", () => {
     expect(bash("tmuxwire", "service", "")).toEqual(["install", "uninstall", "status"]);
     expect(bash("tmuxwire", "completions", "z")).toEqual(["zsh"]);
-    expect(bash("tmuxwire", "serve", "--only", "")).toEqual(["addin", "native", "team", "dashboard"]);
+    expect(bash("tmuxwire", "serve", "--only", "")).toEqual(["addin", "native", "team", "dashboard", "freshell"]);
     expect(bash("tmuxwire", "follow", "work", "--from", "s")).toEqual(["snapshot"]);
   });
 
@@ -64,7 +68,7 @@ describe("bash", () => {
 });
 
 describe.each(["zsh", "fish"] as const)("%s", (shell) => {
-  const script = completionScript(shell, COMMANDS);
+  const script = completionScript(shell, PROGRAM);
 
   test("knows every command and option", () => {
     for (const command of COMMANDS) {
@@ -82,11 +86,19 @@ describe.each(["zsh", "fish"] as const)("%s", (shell) => {
   });
 });
 
+test.each(SHELLS)("the script of another program for %s is its own", (shell) => {
+  const { name, commands } = freshellProgram(() => "", [completionsCommand("freshell")]);
+  const script = completionScript(shell, { name, commands });
+  expect(script).not.toContain("tmuxwire");
+  for (const command of commands) expect(script).toContain(command.name);
+  if (shell === "bash") expect(spawnSync("bash", ["-n"], { input: script, encoding: "utf8" }).stderr).toBe("");
+});
+
 test("the command prints the script for each shell, and refuses others", async () => {
   for (const shell of SHELLS) {
     expect(await inProcessCli(["completions", shell])).toEqual({
       code: 0,
-      out: completionScript(shell, COMMANDS),
+      out: completionScript(shell, PROGRAM),
       err: "",
     });
   }

@@ -25,6 +25,7 @@ const command: CommandSpec = {
       choices: ["idle", "busy"],
       implied: "idle",
     },
+    { name: "start", short: "S", type: "text", value: "LINE", description: "a line", dashed: true },
   ],
   examples: [],
   run: () => 0,
@@ -39,7 +40,7 @@ const rest: CommandSpec = {
 
 const refusal = (spec: CommandSpec, ...args: string[]): string => {
   try {
-    parseCommand(spec, args);
+    parseCommand("tmuxwire", spec, args);
   } catch (error) {
     expect(error).toBeInstanceOf(AppError);
     expect((error as AppError).code).toBe("INVALID_ARGUMENT");
@@ -66,7 +67,7 @@ describe("values", () => {
       "--mode",
       "stub",
     ];
-    const { options, positionals, help } = parseCommand(command, args);
+    const { options, positionals, help } = parseCommand("tmuxwire", command, args);
     expect(positionals).toEqual(["%5", "fast"]);
     expect(help).toBe(false);
     expect(options.text("text")).toBe("a b");
@@ -78,7 +79,7 @@ describe("values", () => {
   });
 
   test("that were not given are absent", () => {
-    const { options } = parseCommand(command, ["%5"]);
+    const { options } = parseCommand("tmuxwire", command, ["%5"]);
     expect([options.text("text"), options.number("lines"), options.list("key"), options.flag("enter")]).toEqual([
       undefined,
       undefined,
@@ -88,21 +89,34 @@ describe("values", () => {
   });
 
   test("may begin with a dash when they are joined, and a lone dash is a value", () => {
-    expect(parseCommand(command, ["%5", "--text=--enter"]).options.text("text")).toBe("--enter");
-    expect(parseCommand(command, ["%5", "--text", "-"]).options.text("text")).toBe("-");
-    expect(parseCommand(command, ["%5", "--text="]).options.text("text")).toBe("");
-    expect(parseCommand(rest, ["%5", "-"]).positionals).toEqual(["%5", "-"]);
+    expect(parseCommand("tmuxwire", command, ["%5", "--text=--enter"]).options.text("text")).toBe("--enter");
+    expect(parseCommand("tmuxwire", command, ["%5", "--text", "-"]).options.text("text")).toBe("-");
+    expect(parseCommand("tmuxwire", command, ["%5", "--text="]).options.text("text")).toBe("");
+    expect(parseCommand("tmuxwire", rest, ["%5", "-"]).positionals).toEqual(["%5", "-"]);
+  });
+
+  test("may begin with a dash where the option takes such values, unless it is an option of the command", () => {
+    for (const args of [["-S", "-5"], ["-S-5"], ["--start", "-5"], ["--start=-5"]]) {
+      expect(parseCommand("tmuxwire", command, ["%5", ...args]).options.text("start")).toBe("-5");
+    }
+    expect(refusal(command, "%5", "-S", "-e")).toMatch(/-S needs a value \(LINE\)/);
+    expect(refusal(command, "%5", "-S", "--text")).toMatch(/-S needs a value/);
   });
 
   test("may be left out where one is implied, and the next word is not taken for it", () => {
-    const { options, positionals } = parseCommand(command, ["--state", "%5"]);
+    const { options, positionals } = parseCommand("tmuxwire", command, ["--state", "%5"]);
     expect([options.text("state"), positionals]).toEqual(["idle", ["%5"]]);
-    expect(parseCommand(command, ["%5", "--state=busy"]).options.text("state")).toBe("busy");
-    expect(parseCommand(command, ["%5"]).options.text("state")).toBeUndefined();
+    expect(parseCommand("tmuxwire", command, ["%5", "--state=busy"]).options.text("state")).toBe("busy");
+    expect(parseCommand("tmuxwire", command, ["%5"]).options.text("state")).toBeUndefined();
   });
 
   test("after -- are positionals whatever they look like", () => {
-    expect(parseCommand(rest, ["%5", "--", "--lines", "-x", "--"]).positionals).toEqual(["%5", "--lines", "-x", "--"]);
+    expect(parseCommand("tmuxwire", rest, ["%5", "--", "--lines", "-x", "--"]).positionals).toEqual([
+      "%5",
+      "--lines",
+      "-x",
+      "--",
+    ]);
   });
 });
 
@@ -140,11 +154,11 @@ describe("what the table does not know is refused with one line", () => {
     ["something", /`tmuxwire help` lists the commands/],
     ["", /there is no command ""/],
   ])("the command %j", (name, message) => {
-    expect(() => findCommand([command], name)).toThrow(message);
+    expect(() => findCommand({ name: "tmuxwire", commands: [command] }, name)).toThrow(message);
   });
 });
 
 test("--help asks for nothing else", () => {
-  expect(parseCommand(command, ["--help"]).help).toBe(true);
-  expect(parseCommand(command, ["-h", "%5"]).help).toBe(true);
+  expect(parseCommand("tmuxwire", command, ["--help"]).help).toBe(true);
+  expect(parseCommand("tmuxwire", command, ["-h", "%5"]).help).toBe(true);
 });

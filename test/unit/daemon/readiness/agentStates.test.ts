@@ -155,6 +155,32 @@ describe("an agent", () => {
   });
 });
 
+test("a shell that reads again while a look at the agent before it is under way is at its prompt", async () => {
+  await claude();
+  let release = (): void => undefined;
+  scene.tmux.held = new Promise((resolve) => (release = resolve));
+  scene.print("\u001b[?2004l");
+  await scene.pass(40);
+  scene.tmux.command = "bash";
+  scene.print("\u001b[?2004h", [...BOX, "user@host:~$ "]);
+  scene.tmux.held = undefined;
+  release();
+  await scene.pass(100);
+  expect(scene.pane.current).toMatchObject({ state: "idle", source: "bracketedPaste", profile: "shell" });
+});
+
+test("a shell that reads again before its process is in the foreground is at its prompt", async () => {
+  await claude();
+  scene.tmux.inForeground = [];
+  scene.print("\u001b[?2004l\u001b[?2004h", [...BOX, "user@host:~$ "]);
+  await scene.pass(40);
+  scene.tmux.inForeground = undefined;
+  scene.tmux.command = "bash";
+  scene.print(" ");
+  await scene.pass(100);
+  expect(scene.pane.current).toMatchObject({ state: "idle", source: "bracketedPaste", profile: "shell" });
+});
+
 test("an agent behind a wrapper that is a shell's name is not gone: the cursor is in its box", async () => {
   scene = new Scene();
   scene.tmux.cursor = { row: 1, col: 2 };

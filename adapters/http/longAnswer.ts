@@ -3,11 +3,10 @@
  * blanks while it is on its way, so that nothing between takes the connection for dead, and then the JSON, in which an
  * error stands as `{"error": …}`. The work is told to stop when the client goes away.
  */
+import type { Context } from "hono";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
-import { visibleError } from "../http/httpErrors.ts";
-import { requestAbort } from "../http/requestAbort.ts";
-import type { NativeHandlerContext } from "./nativeContext.ts";
-import { errorBody } from "./errorBody.ts";
+import { requestAbort } from "./requestAbort.ts";
+import type { GuardEnv } from "./requestGuard.ts";
 
 /** Clients are promised a byte every 15 s. */
 const BLANK_EVERY_MS = 10_000;
@@ -16,9 +15,15 @@ const BLANK = encoder.encode(" ");
 
 type Outcome = { readonly answer: object } | { readonly error: unknown };
 
+export interface LongAnswerOptions {
+  readonly clock: Clock;
+  /** The contract's shape of an error. */
+  readonly errorBody: (error: unknown) => object;
+}
+
 export async function longAnswer(
-  c: NativeHandlerContext,
-  clock: Clock,
+  c: Context<GuardEnv>,
+  { clock, errorBody }: LongAnswerOptions,
   work: (signal: AbortSignal) => Promise<object>,
 ): Promise<Response> {
   const { signal } = requestAbort(c);
@@ -31,7 +36,7 @@ export async function longAnswer(
     if ("error" in first) throw first.error;
     return c.json(first.answer);
   }
-  return c.body(blanksThen(clock, outcome), 200, { "content-type": "application/json" });
+  return c.body(blanksThen({ clock, errorBody }, outcome), 200, { "content-type": "application/json" });
 }
 
 /** The outcome, or undefined when it is time for the first blank. */
@@ -45,14 +50,14 @@ async function firstOf(clock: Clock, outcome: Promise<Outcome>): Promise<Outcome
   return first;
 }
 
-function blanksThen(clock: Clock, outcome: Promise<Outcome>): ReadableStream<Uint8Array> {
+function blanksThen({ clock, errorBody }: LongAnswerOptions, outcome: Promise<Outcome>): ReadableStream<Uint8Array> {
   let timer: Timer | undefined;
   let open = true;
   const finish = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
     const settled = await outcome;
     timer?.cancel();
     if (!open) return;
-    const body = "error" in settled ? errorBody(visibleError(settled.error)) : settled.answer;
+    const body = "error" in settled ? errorBody(settled.error) : settled.answer;
     controller.enqueue(encoder.encode(JSON.stringify(body)));
     controller.close();
   };

@@ -1,10 +1,14 @@
 /** Answers that take long: their own status when they come soon, blanks and then JSON when they do not. */
 import { Hono } from "hono";
 import { expect, test } from "vitest";
-import { longAnswer } from "../../../../adapters/native/longAnswer.ts";
+import { longAnswer } from "../../../../adapters/http/longAnswer.ts";
+import { errorBody } from "../../../../adapters/native/errorBody.ts";
+import { visibleError } from "../../../../adapters/http/httpErrors.ts";
 import type { GuardEnv } from "../../../../adapters/http/requestGuard.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
+
+const shown = (error: unknown): object => errorBody(visibleError(error));
 
 function answering() {
   const clock = new FakeClock();
@@ -16,7 +20,7 @@ function answering() {
   const app = new Hono<GuardEnv>();
   app.onError((error, c) => c.text(error.message, 408));
   app.get("/", (c) =>
-    longAnswer(c, clock, (given) => {
+    longAnswer(c, { clock, errorBody: shown }, (given) => {
       signal = given;
       return work;
     }),

@@ -1,0 +1,12 @@
+/** `tmuxwire` with some of its commands: what makes a command line of a table. */
+import { packageVersion } from "../../serving/version.ts";
+import type { CommandSpec, Program } from "./commandTypes.ts";
+import { reportFailure } from "./failure.ts";
+
+export const tmuxwireProgram = (commands: readonly CommandSpec[]): Program => ({
+  name: "tmuxwire",
+  about: "a daemon that drives tmux, and commands that use it",
+  commands,
+  version: packageVersion,
+  fail: reportFailure,
+});

@@ -1,0 +1,148 @@
+/**
+ * `auth`: a login of this device in exchange for the server's token, and what becomes of it (seed 002 §12.5). No token is
+ * ever printed.
+ */
+import type { DeviceSessionAnswer, FreshellOk } from "../../../protocol/api/freshell/freshellHttp.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { CommandCall } from "../../bin/cli/commandTypes.ts";
+import { printable } from "../../bin/cli/textTable.ts";
+import { CommandFailure } from "./commandFailure.ts";
+import type { Credentials } from "./loginFile.ts";
+import { removeCredentials } from "./loginFile.ts";
+import { deviceIdentity } from "./deviceIdentity.ts";
+import { freshellCommand } from "./freshellCommand.ts";
+import { type FreshellSession, headerToken } from "./freshellSession.ts";
+
+const ACTIONS = ["login", "status", "refresh", "logout"] as const;
+
+interface Login {
+  readonly loggedIn: true;
+  readonly url: string;
+  readonly deviceId: string;
+  readonly deviceLabel: string;
+  /** Unix milliseconds; the login itself is renewed before. */
+  readonly expiresAt: number;
+  readonly expired: boolean;
+  readonly scopes: readonly string[];
+}
+type AuthData = Login | { readonly loggedIn: false };
+
+export const authCommand = freshellCommand<AuthData>({
+  name: "auth",
+  summary: "log this device in at the server, or out",
+  details: [
+    "login exchanges the server's AUTH_TOKEN for a token of this device, kept in ~/.freshell/cli-auth.json; status tells how " +
+      "long it holds, refresh renews it (which other commands do when it is due), logout ends it and removes the file.",
+  ],
+  positionals: [{ name: "ACTION", description: "what to do", choices: ACTIONS }],
+  options: [
+    {
+      name: "auth-token",
+      type: "text",
+      value: "TOKEN",
+      description:
+        "login: the server's token, - to read it from standard input; others can see what stands on a command line",
+    },
+    {
+      name: "from-env",
+      type: "text",
+      value: "VARIABLE",
+      description: "login: the variable that holds the server's token",
+      default: "AUTH_TOKEN",
+    },
+  ],
+  examples: [
+    { line: "freshell auth login --from-env AUTH_TOKEN", does: "the server's token is in the environment" },
+    { line: "freshell auth login --auth-token - <token", does: "the server's token is in a file" },
+    { line: "freshell auth status", does: "as whom, where, and until when" },
+  ],
+  perform: async (call, session) => {
+    const action = call.positionals[0] as (typeof ACTIONS)[number];
+    if (action !== "login") refuseLoginOptions(call, action);
+    switch (action) {
+      case "login":
+        return login(call, session());
+      case "status":
+        return shownLogin(loginOf(session()));
+      case "refresh":
+        return shownLogin(await session().renew(loginOf(session())));
+      case "logout":
+        return logout(call, session());
+    }
+  },
+  show: (data) => (data.loggedIn ? loginText(data) : "logged out\n"),
+});
+
+/** A login that is refused leaves the one there was. */
+async function login(call: CommandCall, session: FreshellSession): Promise<Login> {
+  const token = await bootstrapToken(call);
+  const device = deviceIdentity(call.io);
+  const { url } = session;
+  const body = { ...device, deviceType: "cli" };
+  const answer = await session.bearing<DeviceSessionAnswer>(token, {
+    method: "POST",
+    path: "/api/device-sessions",
+    body,
+  });
+  return shownLogin(session.keep(url, device.deviceLabel, answer));
+}
+
+async function bootstrapToken({ io, options }: CommandCall): Promise<string> {
+  const [given, variable] = [options.text("auth-token"), options.text("from-env")];
+  if (given !== undefined && variable !== undefined) {
+    throw new AppError("INVALID_ARGUMENT", "--auth-token and --from-env exclude each other");
+  }
+  if (given === "-") return headerToken((await readAll(io.stdin)).trim(), "standard input");
+  if (given !== undefined) return headerToken(given, "--auth-token");
+  const name = variable ?? "AUTH_TOKEN";
+  const value = io.env[name];
+  if (value !== undefined && value !== "") return headerToken(value, name);
+  throw new AppError("INVALID_ARGUMENT", `there is no token in ${JSON.stringify(name)}: give --from-env VARIABLE`);
+}
+
+async function readAll(stdin: AsyncIterable<Uint8Array | string>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stdin) chunks.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** What the server does not know any more is logged out as well; without its answer the file stays, to try again. */
+async function logout({ io }: CommandCall, session: FreshellSession): Promise<AuthData> {
+  const { credentials } = session;
+  if (credentials === undefined) return { loggedIn: false };
+  try {
+    await session.callLoggedIn<FreshellOk>(credentials, { method: "DELETE", path: "/api/device-sessions/current" });
+  } catch (error) {
+    const ended =
+      (error instanceof AppError && error.code === "UNAUTHORIZED") ||
+      (error instanceof CommandFailure && ["UNAUTHORIZED", "NOT_FOUND"].includes(error.fault.code));
+    if (!ended) throw error;
+  }
+  removeCredentials(io);
+  return { loggedIn: false };
+}
+
+function loginOf({ credentials, url }: FreshellSession): Credentials {
+  if (credentials !== undefined) return credentials;
+  throw new AppError("UNAUTHORIZED", `not logged in at ${url}: run \`freshell auth login --from-env AUTH_TOKEN\``);
+}
+
+function shownLogin({ url, deviceId, deviceLabel, expiresAt, scopes }: Credentials): Login {
+  return { loggedIn: true, url, deviceId, deviceLabel, expiresAt, expired: expiresAt <= Date.now(), scopes };
+}
+
+function loginText({ url, deviceId, deviceLabel, expiresAt, expired, scopes }: Login): string {
+  const until = `${new Date(expiresAt).toISOString()}${expired ? " (over; renewed by the next command)" : ""}`;
+  const rows = [
+    ["server", url],
+    ["device", `${deviceLabel} (${deviceId})`],
+    ["token until", until],
+    ["scopes", scopes.join(" ")],
+  ] as const;
+  return rows.map(([name, value]) => `${name.padEnd(13)}${printable(value)}\n`).join("");
+}
+
+function refuseLoginOptions({ options }: CommandCall, action: string): void {
+  const given = ["auth-token", "from-env"].find((name) => options.text(name) !== undefined);
+  if (given !== undefined) throw new AppError("INVALID_ARGUMENT", `--${given} is for login, not for ${action}`);
+}

@@ -1,0 +1,53 @@
+/** `capture-pane`: the lines of a terminal, screen and history, as tmux's command of that name prints them. */
+import type { TerminalCaptureAnswer } from "../../../protocol/api/freshell/freshellHttp.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { CommandCall } from "../../bin/cli/commandTypes.ts";
+import { PANE_TARGET, targetOfPane } from "./commandTargets.ts";
+import { freshellCommand } from "./freshellCommand.ts";
+
+/** As the server takes it. */
+const START = /^(?:-|-?\d{1,9})$/;
+
+export const capturePaneCommand = freshellCommand<TerminalCaptureAnswer>({
+  name: "capture-pane",
+  summary: "print what a terminal shows",
+  details: ["A capture that cannot be exactly what was asked for is refused with UNSUPPORTED_CAPTURE_MODE."],
+  positionals: [],
+  options: [
+    ...PANE_TARGET,
+    {
+      name: "start",
+      short: "S",
+      type: "text",
+      value: "LINE",
+      dashed: true,
+      description: "the first line: 0 is the top of the screen, -5 five lines of history before it, - all there is",
+      default: "0",
+    },
+    { name: "join", short: "J", type: "flag", description: "a line that the screen has wrapped is one line" },
+    { name: "escapes", short: "e", type: "flag", description: "keep colours and attributes as escape sequences" },
+  ],
+  examples: [
+    { line: "freshell capture-pane --target terminal:ID", does: "its screen" },
+    { line: "freshell capture-pane --target terminal:ID -S - -J", does: "all of its history, whole lines" },
+  ],
+  perform: (call, session) => {
+    const terminalId = targetOfPane(call, "capture-pane", false);
+    const query = queryOf(call);
+    return session().call({ method: "GET", path: `/api/terminals/${terminalId}/capture${query}` });
+  },
+  show: ({ lines }) => lines.map((line) => `${line}\n`).join(""),
+});
+
+function queryOf({ options }: CommandCall): string {
+  const start = options.text("start");
+  if (start !== undefined && !START.test(start)) {
+    throw new AppError("INVALID_ARGUMENT", `-S is a line number or -, not ${JSON.stringify(start.slice(0, 80))}`);
+  }
+  const given = [
+    ...(start === undefined ? [] : [`S=${start}`]),
+    ...(options.flag("join") ? ["J=1"] : []),
+    ...(options.flag("escapes") ? ["e=1"] : []),
+  ];
+  return given.length === 0 ? "" : `?${given.join("&")}`;
+}

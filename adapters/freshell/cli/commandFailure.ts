@@ -1,0 +1,28 @@
+/** Why a command failed, as the Freshell contract tells it, and the exit code that goes with it. */
+import { ERROR_SURFACES, toAppError } from "../../../protocol/errors.ts";
+import type { FreshellFault, OperationErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
+
+export type CommandFault = FreshellFault<OperationErrorCode>;
+
+/** A server that is not there is no error of a server's. */
+export const EXIT_UNREACHABLE = 69;
+
+export class CommandFailure extends Error {
+  readonly fault: CommandFault;
+  readonly exitCode: number;
+
+  constructor(fault: CommandFault, options: { readonly exitCode?: number; readonly cause?: unknown } = {}) {
+    super(fault.message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "CommandFailure";
+    this.fault = fault;
+    this.exitCode = options.exitCode ?? ERROR_SURFACES[fault.code].exitCode;
+  }
+}
+
+/** Whatever was thrown; our own code throws only what the contract has a code for. */
+export function failureOf(thrown: unknown): CommandFailure {
+  if (thrown instanceof CommandFailure) return thrown;
+  const { code, message, details } = toAppError(thrown);
+  const fault = { code: code as OperationErrorCode, message, ...(details === undefined ? {} : { details }) };
+  return new CommandFailure(fault, { cause: thrown });
+}

@@ -1,0 +1,81 @@
+/**
+ * Which device this command line is: `cli-device.json`, made by the first command that runs and the same from then on. Of
+ * several first commands at once, one makes it and all are that device (seed 002 §4.2).
+ */
+import { readFileSync } from "node:fs";
+import { hostname, userInfo } from "node:os";
+import { join } from "node:path";
+import type { Io } from "../../bin/cli/cliIo.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { createPrivate, freshellHome } from "./freshellHome.ts";
+
+export interface DeviceIdentity {
+  readonly deviceId: string;
+  /** Host, user and a few random characters: people know it, and two of one user differ. */
+  readonly deviceLabel: string;
+}
+
+/** 120 random bits. */
+const ID_BYTES = 15;
+const SUFFIX_BYTES = 3;
+
+/** @throws AppError INTERNAL_ERROR */
+export function deviceIdentity(io: Io): DeviceIdentity {
+  const path = join(freshellHome(io), "cli-device.json");
+  const present = readIdentity(path);
+  if (present !== undefined) return present;
+  try {
+    createPrivate(path, `${JSON.stringify(newIdentity(io), undefined, 2)}\n`);
+  } catch (error) {
+    throw unusable(path, `cannot be made (${(error as NodeJS.ErrnoException).code ?? String(error)})`, error);
+  }
+  const made = readIdentity(path);
+  if (made === undefined) throw unusable(path, "was removed while it was being made");
+  return made;
+}
+
+function readIdentity(path: string): DeviceIdentity | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw unusable(path, `cannot be read (${code ?? String(error)})`, error);
+  }
+  const found = parsed(text);
+  if (found === undefined) throw unusable(path, "names no device; remove it, and this is another device from then on");
+  return found;
+}
+
+function parsed(text: string): DeviceIdentity | undefined {
+  try {
+    const { deviceId, deviceLabel } = JSON.parse(text) as Partial<Record<keyof DeviceIdentity, unknown>>;
+    const isWhole = typeof deviceId === "string" && deviceId !== "" && typeof deviceLabel === "string";
+    return isWhole ? { deviceId, deviceLabel } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function newIdentity(io: Io): DeviceIdentity {
+  return {
+    deviceId: random(ID_BYTES).toString("base64url"),
+    deviceLabel: `${hostname()}-${userName(io)}-${random(SUFFIX_BYTES).toString("hex")}`,
+  };
+}
+
+/** Of the global, which is loaded when it is used: `node:crypto` would be with every command. */
+const random = (bytes: number): Buffer => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes)));
+
+/** A user without a line in the system's table has no name of its own. */
+function userName({ env }: Io): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return env["USER"] ?? "user";
+  }
+}
+
+const unusable = (path: string, how: string, cause?: unknown): AppError =>
+  new AppError("INTERNAL_ERROR", `${path} ${how}`, { cause });

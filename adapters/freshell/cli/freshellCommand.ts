@@ -1,0 +1,59 @@
+/**
+ * A command of `freshell`: a row of the table whose work gets a session and answers data. With `--json` exactly one document
+ * stands on stdout, whether it went well or not; without, what a person reads.
+ */
+import type { Io } from "../../bin/cli/cliIo.ts";
+import { Interrupted } from "../../bin/cli/cliIo.ts";
+import type { CommandCall, CommandSpec, OptionSpec } from "../../bin/cli/commandTypes.ts";
+import { oneLine } from "../../bin/cli/textTable.ts";
+import { failureOf } from "./commandFailure.ts";
+import { deviceIdentity } from "./deviceIdentity.ts";
+import { FreshellSession } from "./freshellSession.ts";
+
+const JSON_OPTION: OptionSpec = { name: "json", type: "flag", description: "print one JSON document" };
+
+export interface FreshellCommand<Data> extends Omit<CommandSpec, "run"> {
+  /** What bad input is refused for, before anything else is looked at. @throws AppError */
+  readonly perform: (call: CommandCall, session: () => FreshellSession) => Promise<Data> | Data;
+  /** For a person; default nothing. */
+  readonly show?: ((data: Data) => string) | undefined;
+}
+
+export function freshellCommand<Data>({ perform, show, ...spec }: FreshellCommand<Data>): CommandSpec {
+  return {
+    ...spec,
+    options: [...spec.options, JSON_OPTION],
+    run: async (call) => {
+      const { io, options } = call;
+      const session = new FreshellSession(io);
+      makeIdentity(io);
+      const data = await perform(call, () => session);
+      if (options.flag("json")) await io.out(`${JSON.stringify({ status: "ok", data })}\n`);
+      else await io.out(show?.(data) ?? "");
+      return 0;
+    },
+  };
+}
+
+/** On the first command, whichever it is. Only who needs it fails without it: a home may be one that nobody can write to. */
+function makeIdentity(io: Io): void {
+  try {
+    deviceIdentity(io);
+  } catch {
+    // Asked for again by who needs it.
+  }
+}
+
+/** Tells how a command failed, and answers the exit code. */
+export async function reportFreshellFailure(io: Io, thrown: unknown, json: boolean): Promise<number> {
+  const reason = [thrown, io.signal.reason].find((one) => one instanceof Interrupted);
+  if (reason !== undefined) return reason.exitCode;
+  const { fault, exitCode } = failureOf(thrown);
+  const { code, message, details = {}, stage } = fault;
+  if (json) {
+    const told = { status: "error", code, message, details, ...(stage === undefined ? {} : { stage }) };
+    await io.out(`${JSON.stringify(told)}\n`);
+  }
+  io.err(`freshell: ${oneLine(message)} (${code})\n`);
+  return exitCode;
+}

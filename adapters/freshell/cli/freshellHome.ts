@@ -1,0 +1,41 @@
+/**
+ * `~/.freshell` (`FRESHELL_HOME` instead of the home directory) and how its files are written: whole or not at all, for their
+ * owner alone. Whoever reads meanwhile, or after a crash, has the old file or the new one.
+ */
+import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Io } from "../../bin/cli/cliIo.ts";
+
+export function freshellHome({ env, homeDir }: Pick<Io, "env" | "homeDir">): string {
+  const given = env["FRESHELL_HOME"];
+  return join(given === undefined || given === "" ? homeDir : given, ".freshell");
+}
+
+/** @throws NodeJS.ErrnoException */
+export function replacePrivate(path: string, text: string): void {
+  throughTemporary(path, text, (temporary) => renameSync(temporary, path));
+}
+
+/** Of several that create it at once, one does, and all find its file. @throws NodeJS.ErrnoException */
+export function createPrivate(path: string, text: string): void {
+  throughTemporary(path, text, (temporary) => {
+    try {
+      linkSync(temporary, path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+  });
+}
+
+function throughTemporary(path: string, text: string, put: (temporary: string) => void): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  // Its process has only one at a time; one that a process of this number has left is written anew.
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    rmSync(temporary, { force: true });
+    writeFileSync(temporary, text, { mode: 0o600, flag: "wx" });
+    put(temporary);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}

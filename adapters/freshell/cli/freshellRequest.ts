@@ -1,0 +1,154 @@
+/**
+ * One request to the server and its answer as JSON. It is Node's own client and not `fetch`, which takes longer to load than
+ * everything else that a command does. An answer may begin with blanks while the server waits; nothing is followed, so that
+ * the token goes nowhere else.
+ */
+import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import { request as httpRequest } from "node:http";
+import type { FreshellFault } from "../../../protocol/api/freshell/freshellErrors.ts";
+import { ERROR_SURFACES } from "../../../protocol/errors.ts";
+import { CommandFailure, type CommandFault, EXIT_UNREACHABLE } from "./commandFailure.ts";
+
+export interface FreshellRequest {
+  readonly url: string;
+  readonly method: "GET" | "POST" | "DELETE";
+  /** From `/api` on, with its query. */
+  readonly path: string;
+  readonly body?: object | undefined;
+  readonly token?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** A server that is at work sends at least a blank every ten seconds. */
+const SILENCE_MS = 30_000;
+/** The longest answer is a capture: 5,000 lines of 1,000 cells with colours. */
+const MAX_ANSWER_BYTES = 67_108_864;
+
+/** @throws CommandFailure; what `signal` aborts with. */
+export async function freshellRequest<Answer>(asked: FreshellRequest): Promise<Answer> {
+  const { text, status } = await exchange(asked);
+  const answer = parsed(text);
+  if (answer === undefined) throw unreachable(asked, "what answers there is no Freshell server");
+  const fault = faultOf(answer);
+  if (fault !== undefined) throw new CommandFailure(fault);
+  if (status >= 300) throw unreachable(asked, `what answers there is no Freshell server (status ${status})`);
+  return answer as Answer;
+}
+
+async function exchange(asked: FreshellRequest): Promise<{ readonly text: string; readonly status: number }> {
+  const { url, method, path, body, token, signal } = asked;
+  signal.throwIfAborted();
+  const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+  const headers = {
+    accept: "application/json",
+    ...(token === undefined ? {} : { "x-auth-token": token }),
+    ...(payload === undefined ? {} : { "content-type": "application/json", "content-length": payload.length }),
+  };
+  const send = await requester(url);
+  return new Promise((resolve, reject) => {
+    const sent = send(url + path, { method, headers, agent: false, timeout: SILENCE_MS });
+    let isConnected = false;
+    const fail = (error: Error): void => {
+      if (signal.aborted) reject(signal.reason as Error);
+      else if (error instanceof CommandFailure) reject(error);
+      else reject(isConnected ? cut(asked, error) : unreachable(asked, reasonOf(error), error));
+    };
+    const abort = (): void => void sent.destroy(signal.reason as Error);
+    signal.addEventListener("abort", abort, { once: true });
+    sent.once("close", () => signal.removeEventListener("abort", abort));
+    sent.once("timeout", () => sent.destroy(new Error(`nothing came for ${SILENCE_MS / 1_000} s`)));
+    sent.once("socket", (socket) => socket.once("connect", () => (isConnected = true)));
+    sent.once("error", fail);
+    sent.once("response", (incoming) => {
+      readAll(asked, incoming).then(
+        (text) => resolve({ text, status: incoming.statusCode ?? 0 }),
+        (error: unknown) => {
+          sent.destroy();
+          fail(error as Error);
+        },
+      );
+    });
+    sent.end(payload);
+  });
+}
+
+/** The one for https is loaded when it is needed. */
+async function requester(url: string): Promise<(url: string, options: RequestOptions) => ClientRequest> {
+  if (url.startsWith("http:")) return httpRequest;
+  return (await import("node:https")).request;
+}
+
+async function readAll(asked: FreshellRequest, incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > MAX_ANSWER_BYTES) throw unreachable(asked, `its answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parsed(text: string): object | undefined {
+  try {
+    const answer: unknown = JSON.parse(text);
+    return typeof answer === "object" && answer !== null ? answer : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A code of a later server's is an error all the same. */
+function faultOf(answer: object): CommandFault | undefined {
+  const { error } = answer as { readonly error?: Partial<FreshellFault> | undefined };
+  if (typeof error !== "object" || typeof error.code !== "string" || typeof error.message !== "string")
+    return undefined;
+  const { code, message, details, stage } = error;
+  const isKnown = Object.hasOwn(ERROR_SURFACES, code);
+  return {
+    code: isKnown ? (code as CommandFault["code"]) : "INTERNAL_ERROR",
+    message,
+    ...(isKnown && details === undefined ? {} : { details: { ...details, ...(isKnown ? {} : { cause: code }) } }),
+    ...(stage === undefined ? {} : { stage }),
+  };
+}
+
+function unreachable({ url }: FreshellRequest, why: string, cause?: unknown): CommandFailure {
+  return new CommandFailure(
+    {
+      code: "INTERNAL_ERROR",
+      message: `no Freshell server at ${url}: ${why}; start one with \`tmuxwire serve --only freshell\`, or set FRESHELL_URL`,
+      details: { cause: "CONNECTION_LOST", retry: true, url },
+    },
+    { exitCode: EXIT_UNREACHABLE, cause },
+  );
+}
+
+/** Asked, and no answer: only what changes nothing may be asked again without a look. */
+function cut({ url, method }: FreshellRequest, cause: Error): CommandFailure {
+  const changes = method !== "GET";
+  const unknown = changes ? "; whether it was done is not known" : "";
+  return new CommandFailure(
+    {
+      code: "INTERNAL_ERROR",
+      message: `the server at ${url} did not answer to the end: ${reasonOf(cause)}${unknown}`,
+      details: { cause: "CONNECTION_LOST", retry: !changes, url, ...(changes ? { delivery: "indeterminate" } : {}) },
+    },
+    { exitCode: EXIT_UNREACHABLE, cause },
+  );
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nothing listens there",
+  ECONNRESET: "the connection was cut",
+  ENOTFOUND: "there is no such host",
+  EAI_AGAIN: "the host's name could not be looked up",
+  EHOSTUNREACH: "there is no way to the host",
+  ENETUNREACH: "there is no way to the host",
+  ETIMEDOUT: "nothing came",
+};
+
+/** Several addresses of one host fail as one error, which has the code of the first. */
+function reasonOf(error: Error & { readonly code?: string | undefined }): string {
+  return REASONS[error.code ?? ""] ?? (error.message === "" ? (error.code ?? error.name) : error.message);
+}

@@ -1,0 +1,162 @@
+/**
+ * Calls to the server in the name of this device: with `FRESHELL_TOKEN`, or with the login's token, which is renewed before
+ * it ends. Commands that run side by side renew one login: whoever comes second uses what the first one has written.
+ */
+import { systemClock } from "../../../daemon/time/clock.ts";
+import { watchNames } from "../../../daemon/host/nodeSystem.ts";
+import type { DeviceSessionAnswer } from "../../../protocol/api/freshell/freshellHttp.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { Io } from "../../bin/cli/cliIo.ts";
+import { CommandFailure } from "./commandFailure.ts";
+import type { Credentials } from "./loginFile.ts";
+import { readCredentials, writeCredentials } from "./loginFile.ts";
+import { freshellHome } from "./freshellHome.ts";
+import { freshellRequest, type FreshellRequest } from "./freshellRequest.ts";
+import { isSameServer, serverUrl } from "./freshellUrl.ts";
+
+type Call = Pick<FreshellRequest, "method" | "path" | "body">;
+
+/** A command that waits a little before it is answered still has a token that holds. */
+const RENEW_BEFORE_MS = 60_000;
+/** From the server's answer to the file of whoever renewed the login at the same time. */
+const RENEWED_BY_OTHERS_MS = 2_000;
+
+const LOGIN_AGAIN = "run `freshell auth login --from-env AUTH_TOKEN`";
+
+export class FreshellSession {
+  readonly #io: Io;
+  #credentials: Credentials | undefined;
+
+  /** @throws AppError UNAUTHORIZED when the login's file is open to others. */
+  constructor(io: Io) {
+    this.#io = io;
+    this.#credentials = readCredentials(io);
+  }
+
+  get credentials(): Credentials | undefined {
+    return this.#credentials;
+  }
+
+  /** @throws AppError INVALID_ARGUMENT */
+  get url(): string {
+    return serverUrl(this.#io.env["FRESHELL_URL"], this.#credentials?.url);
+  }
+
+  /** What is open to everybody. @throws CommandFailure */
+  open<Answer>(call: Call): Promise<Answer> {
+    return this.#send(this.url, call, undefined);
+  }
+
+  /** With a token that is not the login's. @throws CommandFailure */
+  bearing<Answer>(token: string, call: Call): Promise<Answer> {
+    return this.#send(this.url, call, token);
+  }
+
+  /** @throws CommandFailure, AppError */
+  async call<Answer>(call: Call): Promise<Answer> {
+    const given = givenToken(this.#io);
+    if (given !== undefined) return this.#send(this.url, call, given);
+    const login = this.#credentials;
+    if (login === undefined) throw new AppError("UNAUTHORIZED", `not logged in at ${this.url}: ${LOGIN_AGAIN}`);
+    if (!isSameServer(login.url, this.url)) {
+      throw new AppError("UNAUTHORIZED", `logged in at ${login.url}, not at ${this.url}: ${LOGIN_AGAIN}`);
+    }
+    return this.callLoggedIn(login, call);
+  }
+
+  /** To the server of the login, whatever `FRESHELL_URL` says. @throws CommandFailure, AppError UNAUTHORIZED */
+  async callLoggedIn<Answer>(login: Credentials, call: Call): Promise<Answer> {
+    const current = login.expiresAt - Date.now() < RENEW_BEFORE_MS ? await this.renew(login) : login;
+    try {
+      return await this.#send(login.url, call, current.deviceToken);
+    } catch (error) {
+      // Refused before anything was done: a token of before the server's data was lost, or of a clock that is not ours.
+      if (!isUnauthorized(error) || current !== login) throw error;
+      const renewed = await this.renew(login);
+      return await this.#send(login.url, call, renewed.deviceToken);
+    }
+  }
+
+  /** @throws CommandFailure; AppError UNAUTHORIZED when the login has ended. */
+  async renew(login: Credentials): Promise<Credentials> {
+    // Another command may have done it since this one began.
+    const latest = readCredentials(this.#io);
+    if (latest !== undefined && isLater(latest, login)) return this.#use(latest);
+    const { refreshToken, url } = login;
+    const path = "/api/device-sessions/refresh";
+    try {
+      const answer = await this.#send<DeviceSessionAnswer>(
+        url,
+        { method: "POST", path, body: { refreshToken } },
+        undefined,
+      );
+      return this.keep(url, login.deviceLabel, answer);
+    } catch (error) {
+      if (!isUnauthorized(error)) throw error;
+      const others = await this.#renewedByOthers(login);
+      if (others !== undefined) return this.#use(others);
+      throw new AppError("UNAUTHORIZED", `the login at ${url} has ended: ${LOGIN_AGAIN}`, { cause: error });
+    }
+  }
+
+  /** Writes a login down. @throws AppError INTERNAL_ERROR */
+  keep(url: string, deviceLabel: string, answer: DeviceSessionAnswer): Credentials {
+    const { deviceId, deviceToken, refreshToken, expiresAt, scopes } = answer;
+    const credentials = { url, deviceId, deviceLabel, deviceToken, refreshToken, expiresAt, scopes };
+    writeCredentials(this.#io, credentials);
+    return this.#use(credentials);
+  }
+
+  #use(credentials: Credentials): Credentials {
+    this.#credentials = credentials;
+    return credentials;
+  }
+
+  /** A refresh token works once. If another command has used ours, what it got is in the file, or is there in a moment. */
+  #renewedByOthers(login: Credentials): Promise<Credentials | undefined> {
+    const latest = (): Credentials | undefined => {
+      const found = readCredentials(this.#io);
+      return found !== undefined && isLater(found, login) ? found : undefined;
+    };
+    return new Promise((resolve, reject) => {
+      const settle = (found: Credentials | undefined): void => {
+        watcher?.close();
+        timer.cancel();
+        resolve(found);
+      };
+      const look = (): void => {
+        try {
+          const found = latest();
+          if (found !== undefined) settle(found);
+        } catch (error) {
+          settle(undefined);
+          reject(error);
+        }
+      };
+      const watcher = watchNames(freshellHome(this.#io), look);
+      const timer = systemClock.callAt(systemClock.nowMs() + RENEWED_BY_OTHERS_MS, () => settle(undefined));
+      look();
+    });
+  }
+
+  #send<Answer>(url: string, call: Call, token: string | undefined): Promise<Answer> {
+    return freshellRequest<Answer>({ url, ...call, token, signal: this.#io.signal });
+  }
+}
+
+const isLater = (one: Credentials, other: Credentials): boolean =>
+  one.refreshToken !== other.refreshToken && one.url === other.url;
+
+const isUnauthorized = (error: unknown): boolean =>
+  error instanceof CommandFailure && error.fault.code === "UNAUTHORIZED";
+
+function givenToken({ env }: Io): string | undefined {
+  const token = env["FRESHELL_TOKEN"];
+  return token === undefined || token === "" ? undefined : headerToken(token, "FRESHELL_TOKEN");
+}
+
+/** What a header can carry. @throws AppError UNAUTHORIZED */
+export function headerToken(token: string, from: string): string {
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw new AppError("UNAUTHORIZED", `${from} is no token: a token is visible ASCII characters without blanks`);
+}

@@ -1,0 +1,83 @@
+/**
+ * The login of this command line: `cli-auth.json`, which only its owner may read. A file that others can read is refused
+ * before anything is sent, whatever the command (seed 002 §12.2).
+ */
+import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Io } from "../../bin/cli/cliIo.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { freshellHome, replacePrivate } from "./freshellHome.ts";
+
+export interface Credentials {
+  /** The server that gave them; they are sent to no other. */
+  readonly url: string;
+  readonly deviceId: string;
+  readonly deviceLabel: string;
+  readonly deviceToken: string;
+  readonly refreshToken: string;
+  /** Of the device token; Unix milliseconds. */
+  readonly expiresAt: number;
+  readonly scopes: readonly string[];
+}
+
+const credentialsPath = (io: Pick<Io, "env" | "homeDir">): string => join(freshellHome(io), "cli-auth.json");
+
+/** Undefined when nobody is logged in. @throws AppError UNAUTHORIZED */
+export function readCredentials(io: Io): Credentials | undefined {
+  const path = credentialsPath(io);
+  const text = readPrivate(path);
+  if (text === undefined) return undefined;
+  const found = parsed(text);
+  if (found !== undefined) return found;
+  throw new AppError("UNAUTHORIZED", `${path} holds no login: remove it and run \`freshell auth login\``);
+}
+
+/** @throws AppError INTERNAL_ERROR */
+export function writeCredentials(io: Io, credentials: Credentials): void {
+  const path = credentialsPath(io);
+  try {
+    replacePrivate(path, `${JSON.stringify(credentials, undefined, 2)}\n`);
+  } catch (error) {
+    const how = (error as NodeJS.ErrnoException).code ?? String(error);
+    throw new AppError("INTERNAL_ERROR", `${path} cannot be written (${how})`, { cause: error });
+  }
+}
+
+export function removeCredentials(io: Io): void {
+  rmSync(credentialsPath(io), { force: true });
+}
+
+/** What is checked is what is read: one open file. */
+function readPrivate(path: string): string | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw new AppError("UNAUTHORIZED", `${path} cannot be read (${code ?? String(error)})`, { cause: error });
+  }
+  try {
+    const status = fstatSync(fd);
+    if (!status.isFile()) throw new AppError("UNAUTHORIZED", `${path} is no file: remove it`);
+    if ((status.mode & 0o077) !== 0) {
+      const shown = (status.mode & 0o777).toString(8).padStart(4, "0");
+      throw new AppError("UNAUTHORIZED", `${path} is open to others (mode ${shown}): run chmod 600 ${path}`);
+    }
+    return readFileSync(fd, "utf8");
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function parsed(text: string): Credentials | undefined {
+  try {
+    const found = JSON.parse(text) as Partial<Record<keyof Credentials, unknown>>;
+    const { url, deviceId, deviceLabel, deviceToken, refreshToken, expiresAt, scopes } = found;
+    const texts = [url, deviceId, deviceLabel, deviceToken, refreshToken];
+    const isWhole = texts.every((one) => typeof one === "string" && one !== "") && typeof expiresAt === "number";
+    return isWhole && Array.isArray(scopes) && URL.canParse(url as string) ? (found as Credentials) : undefined;
+  } catch {
+    return undefined;
+  }
+}

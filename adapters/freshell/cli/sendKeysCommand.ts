@@ -1,0 +1,42 @@
+/** `send-keys`: tokens as keys and text, one job, so that nothing of another sender comes between two of them. */
+import type { TerminalInputAnswer } from "../../../protocol/api/freshell/freshellHttp.ts";
+import { KEY_NAMES } from "../../../protocol/api/freshell/keyTokens.ts";
+import { PANE_TARGET, targetOfPane } from "./commandTargets.ts";
+import { freshellCommand } from "./freshellCommand.ts";
+import { AppError } from "../../../protocol/errors.ts";
+
+export const sendKeysCommand = freshellCommand<TerminalInputAnswer>({
+  name: "send-keys",
+  summary: "type into a terminal",
+  details: [
+    `Tokens are typed from left to right with nothing between them. These are keys, in any case: ${KEY_NAMES.join(", ")}; ` +
+      "C-x and M-x with a character for x, and C-, M- or S- before a name. Any other token is text.",
+    "`--` ends the options: a token behind it may begin with a dash.",
+  ],
+  positionals: [{ name: "KEYS", description: "names of keys, and text", many: true, verbatim: true }],
+  options: [
+    ...PANE_TARGET,
+    { name: "literal", short: "l", type: "flag", description: "every token is text; they are joined with one space" },
+  ],
+  examples: [
+    { line: "freshell send-keys --target terminal:ID 'make test' Enter", does: "run a command in its shell" },
+    { line: "freshell send-keys --target terminal:ID C-c", does: "interrupt it" },
+    { line: "freshell send-keys --target terminal:ID -l -- -l Enter", does: "type the text `-l Enter`" },
+  ],
+  perform: (call, session) => {
+    const terminalId = targetOfPane(call, "send-keys", false);
+    refuseLostBytes(call.positionals);
+    const body = { keys: call.positionals, literal: call.options.flag("literal") };
+    return session().call({ method: "POST", path: `/api/terminals/${terminalId}/input`, body });
+  },
+});
+
+/** What Node puts for bytes of a command line that are no UTF-8: typed, it would be other bytes than were given. */
+function refuseLostBytes(tokens: readonly string[]): void {
+  const at = tokens.findIndex((token) => token.includes("\u{fffd}"));
+  if (at === -1) return;
+  throw new AppError(
+    "INVALID_ARGUMENT",
+    `token ${at + 1} holds bytes that are no UTF-8 (or U+FFFD, which looks the same here): give UTF-8 text`,
+  );
+}

@@ -1,0 +1,25 @@
+/** The server itself: whether it is there, and under which addresses. */
+import type { FreshellHealth, LanInfo } from "../../../protocol/api/freshell/freshellHttp.ts";
+import { printable } from "../../bin/cli/textTable.ts";
+import { freshellCommand } from "./freshellCommand.ts";
+
+export const healthCommand = freshellCommand<FreshellHealth>({
+  name: "health",
+  summary: "say whether the server is there, and whether tmux is",
+  positionals: [],
+  options: [],
+  examples: [],
+  perform: (_call, session) => session().open({ method: "GET", path: "/api/health" }),
+  show: ({ version, ready }) =>
+    `ok, version ${printable(version)}, ${ready ? "ready" : "not ready: tmux is not there"}\n`,
+});
+
+export const lanInfoCommand = freshellCommand<LanInfo>({
+  name: "lan-info",
+  summary: "list the addresses of the server's machine",
+  positionals: [],
+  options: [],
+  examples: [],
+  perform: (_call, session) => session().call({ method: "GET", path: "/api/lan-info" }),
+  show: ({ ips }) => ips.map((ip) => `${printable(ip)}\n`).join(""),
+});

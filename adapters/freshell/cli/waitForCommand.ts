@@ -1,0 +1,85 @@
+/** `wait-for`: the server waits on the terminal's output, and answers once; nothing is asked again. */
+import type { FreshellWaitAnswer, FreshellWaitMatch } from "../../../protocol/api/freshell/freshellHttp.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { CommandCall } from "../../bin/cli/commandTypes.ts";
+import { printable } from "../../bin/cli/textTable.ts";
+import { PANE_TARGET, targetOfPane } from "./commandTargets.ts";
+import { freshellCommand } from "./freshellCommand.ts";
+
+export const waitForCommand = freshellCommand<FreshellWaitAnswer>({
+  name: "wait-for",
+  summary: "wait until a terminal's output shows something, stands still, or its program ends",
+  details: [
+    "All that is asked for must hold. --stable looks at the moment in which everything else holds as well.",
+    "--prompt is a guess: a line that ends in $, #, > or % looks like a prompt, a progress bar or quoted mail too. Add " +
+      "--stable or a pattern before you rely on it.",
+  ],
+  positionals: [],
+  options: [
+    ...PANE_TARGET,
+    {
+      name: "from",
+      type: "text",
+      value: "WHERE",
+      description: "now, or tail:N for the last N lines as well",
+      default: "now",
+      complete: ["now", "tail:"],
+    },
+    { name: "pattern", short: "p", type: "text", value: "PATTERN", dashed: true, description: "the output shows this" },
+    { name: "literal", type: "flag", description: "the pattern is text (which it is without --regex)" },
+    { name: "regex", type: "flag", description: "the pattern is a regular expression in RE2 syntax" },
+    { name: "stable", type: "number", value: "SECONDS", description: "no output for this long" },
+    { name: "exit", type: "flag", description: "the program has ended" },
+    { name: "prompt", type: "flag", description: "the last line looks like a shell's prompt" },
+    { name: "timeout", short: "T", type: "number", value: "SECONDS", description: "give up then", default: "30" },
+  ],
+  examples: [
+    { line: "freshell wait-for --target terminal:ID -p 'tests passed' -T 600", does: "ten minutes at most" },
+    {
+      line: "freshell wait-for --target terminal:ID --regex -p '(PASS|FAIL)$' --from tail:50",
+      does: "also what stands",
+    },
+    { line: "freshell wait-for --target terminal:ID --exit --stable 1", does: "ended, and silent for a second" },
+  ],
+  perform: (call, session) => {
+    const terminalId = targetOfPane(call, "wait-for", true);
+    const body = { target: { terminalId }, ...predicatesOf(call) };
+    return session().call({ method: "POST", path: "/api/waits", body });
+  },
+  show: ({ matched, exitCode }) => matched.map((match) => shown(match, exitCode)).join(""),
+});
+
+function predicatesOf({ options }: CommandCall): object {
+  const [pattern, stableSec, timeoutSec] = [
+    options.text("pattern"),
+    options.number("stable"),
+    options.number("timeout"),
+  ];
+  const [literal, regex, exit, prompt] = ["literal", "regex", "exit", "prompt"].map((name) => options.flag(name));
+  if (literal === true && regex === true) throw invalid("--literal and --regex exclude each other");
+  if (pattern === undefined && (literal === true || regex === true)) {
+    throw invalid(`--${regex === true ? "regex" : "literal"} is about a pattern: give -p PATTERN`);
+  }
+  if (pattern === undefined && stableSec === undefined && exit !== true && prompt !== true) {
+    throw invalid("wait-for needs something to wait for: -p PATTERN, --stable SECONDS, --exit or --prompt");
+  }
+  const from = options.text("from");
+  return {
+    ...(pattern === undefined ? {} : { pattern }),
+    ...(literal === true ? { literal } : {}),
+    ...(regex === true ? { regex } : {}),
+    ...(from === undefined ? {} : { from }),
+    ...(stableSec === undefined ? {} : { stableSec }),
+    ...(exit === true ? { exit } : {}),
+    ...(prompt === true ? { prompt } : {}),
+    ...(timeoutSec === undefined ? {} : { timeoutSec }),
+  };
+}
+
+/** The text is a program's. */
+function shown({ predicate, text }: FreshellWaitMatch, exitCode: number | undefined): string {
+  const what = predicate === "exit" && exitCode !== undefined ? String(exitCode) : text;
+  return what === undefined ? `${predicate}\n` : `${predicate}: ${printable(what)}\n`;
+}
+
+const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message);

@@ -1,0 +1,146 @@
+/**
+ * Freshell's application: the guard, the routes of its contract, its WebSocket, and the parts behind them. It is given a
+ * tmux server of its own; terminals of an earlier start are found before it listens.
+ */
+import { randomUUID } from "node:crypto";
+import { upgradeWebSocket, type WebSocketServerLike } from "@hono/node-server";
+import { Hono } from "hono";
+import type { WebSocket } from "ws";
+import type { Log } from "../../daemon/ops/log.ts";
+import { Metrics } from "../../daemon/ops/metrics.ts";
+import { Feeds } from "../../daemon/panes/feeds.ts";
+import type { Clock } from "../../daemon/time/clock.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { WaitManager } from "../../daemon/waits/waitManager.ts";
+import { CLOSE_CODES, FRESHELL_MAX_MESSAGE_BYTES } from "../../protocol/api/freshell/freshellWire.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { createGuard, type GuardEnv } from "../http/requestGuard.ts";
+import { type RouteHandler, runRoute } from "../http/routes.ts";
+import { createWebSocketServer } from "../http/websocket.ts";
+import type { FreshellConfig } from "./freshellConfig.ts";
+import type { FreshellContext } from "./freshellContext.ts";
+import { faultHandler, forbidden } from "./freshellFaults.ts";
+import { collectFreshell } from "./freshellMetrics.ts";
+import { freshellRoutes } from "./freshellRoutes.ts";
+import { CreateMemory } from "./socket/createMemory.ts";
+import { FreshellSocket } from "./socket/freshellSocket.ts";
+import { FrameShare } from "./socket/outputFrames.ts";
+import { TerminalBook } from "./terminals/terminalBook.ts";
+import type { ProgramInputs } from "./terminals/terminalPrograms.ts";
+import { terminalServer } from "./terminals/terminalServer.ts";
+import { Credentials, tokenOf } from "./tokens/credentials.ts";
+
+export interface FreshellAppOptions {
+  readonly server: TmuxServer;
+  readonly waits: WaitManager;
+  readonly config: Omit<FreshellConfig, "token"> & { readonly token: string };
+  readonly programs: ProgramInputs;
+  readonly homeDir: string;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+  readonly log: Log;
+  /** By which names it may be reached, and its own pages: known once there is a port. */
+  readonly hosts: ReadonlySet<string>;
+  readonly origins: ReadonlySet<string>;
+  /** How programs in terminals reach it. */
+  readonly url: () => string;
+}
+
+export interface FreshellApp {
+  readonly app: Hono<GuardEnv>;
+  /** For `ListenOptions.websocket`. */
+  readonly websocket: WebSocketServerLike;
+  readonly book: TerminalBook;
+  /** Sends every client away; call it before the listener's `close`. Safe to call twice. */
+  readonly end: () => void;
+}
+
+/** @throws AppError CONNECTION_LOST */
+export async function createFreshellApp(options: FreshellAppOptions): Promise<FreshellApp> {
+  const { config, clock, log } = options;
+  const context = contextOf(options);
+  await context.book.restore();
+  const sockets = new Set<FreshellSocket>();
+  const metrics = new Metrics();
+  collectFreshell(metrics, { context, waits: options.waits, sockets: () => sockets.size });
+  const socket = socketRoute(context, sockets);
+  const routes = freshellRoutes(context, { renderMetrics: () => metrics.render(), socket });
+  const app = new Hono<GuardEnv>();
+  app.onError(faultHandler(log, routes));
+  app.use(
+    createGuard({
+      peers: config.allowLan ? "any" : "loopback",
+      hosts: options.hosts,
+      origins: options.origins,
+      missingOrigin: "allow",
+      token: undefined,
+      proves: (request) => context.credentials.principalOf(tokenOf(request)) !== undefined,
+      route: (path) => routes.match(path),
+      onForbidden: forbidden,
+      corsMethods: "GET,POST,DELETE,OPTIONS",
+      clock,
+    }),
+  );
+  app.all("*", runRoute);
+  return {
+    app,
+    websocket: createWebSocketServer(undefined, FRESHELL_MAX_MESSAGE_BYTES),
+    book: context.book,
+    end: () => {
+      for (const each of sockets) each.close(CLOSE_CODES.SERVER_SHUTDOWN, "Server shutting down");
+    },
+  };
+}
+
+function contextOf(options: FreshellAppOptions): FreshellContext {
+  const { server, config, clock, nowUnixMs, log, version, programs, homeDir, url } = options;
+  const { token, maxTerminals, deviceTokenTtlSec } = config;
+  const book = new TerminalBook({ server, clock, nowUnixMs, log, programs, homeDir, maxTerminals, url });
+  const onError = (error: unknown): void => log.error("freshell.subscriber.failed", { error });
+  const asPanes = terminalServer(server, (key) => book.findByKey(key));
+  return {
+    server,
+    book,
+    feeds: new Feeds({ server: asPanes, clock, onError }),
+    frames: new FrameShare(),
+    waits: options.waits.share(config.waits, config.disableRegex),
+    credentials: new Credentials({ token, ttlSec: deviceTokenTtlSec, nowUnixMs }),
+    creates: new CreateMemory(clock),
+    settings: config,
+    version,
+    instanceId: randomUUID(),
+    clock,
+    nowUnixMs,
+    log,
+  };
+}
+
+function socketRoute(context: FreshellContext, sockets: Set<FreshellSocket>): RouteHandler {
+  const upgrade = upgradeWebSocket(
+    () => {
+      let connection: FreshellSocket | undefined;
+      return {
+        onOpen: (_event, { raw }) => {
+          const socket = raw as WebSocket;
+          const opened = new FreshellSocket(
+            { context, isFull: sockets.size >= context.settings.maxConnections },
+            socket,
+          );
+          connection = opened;
+          sockets.add(opened);
+          socket.once("close", () => {
+            sockets.delete(opened);
+            opened.closed();
+          });
+        },
+        onMessage: ({ data }) => connection?.message(data),
+      };
+    },
+    { onError: (error) => context.log.error("freshell.socket.failed", { error }) },
+  );
+  const refuse = (): never => {
+    throw new AppError("INVALID_ARGUMENT", "this route is a WebSocket: send an upgrade request");
+  };
+  return async (c) => (await upgrade(c, refuse)) ?? refuse();
+}

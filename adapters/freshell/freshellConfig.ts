@@ -1,0 +1,204 @@
+/**
+ * The settings of the Freshell listener. Its variables are its contract's (docs/contracts/freshell.md); `HOST`, `PORT` and
+ * `ALLOWED_ORIGINS` belong to the add-in as well, so they count here only when Freshell is served alone.
+ */
+import { networkInterfaces } from "node:os";
+import { join } from "node:path";
+import * as v from "valibot";
+import type { ConfigInputs } from "../../daemon/ops/daemonConfig.ts";
+import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
+import {
+  hostName,
+  isOrigin,
+  pathSchema,
+  portNumber,
+  textList,
+  wholeNumber,
+  yesOrNo,
+} from "../../daemon/ops/settingSchemas.ts";
+import type { FlagSpec, SettingReader } from "../../daemon/ops/settings.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { isLoopbackAddress } from "../http/addresses.ts";
+
+/** The engine's five, as this adapter's share of them. */
+export interface FreshellWaitLimits {
+  readonly maxGlobal: number;
+  readonly maxPerTarget: number;
+  readonly maxTimeoutSec: number;
+  readonly maxPatternBytes: number;
+  readonly maxRegexPerTarget: number;
+}
+
+export interface FreshellConfig {
+  readonly host: string;
+  readonly port: number;
+  /** Absent: nothing is served. */
+  readonly token: string | undefined;
+  /** Other machines are let in. */
+  readonly allowLan: boolean;
+  readonly allowedOrigins: readonly string[];
+  readonly tmuxSocketPath: string;
+  readonly maxTerminals: number;
+  readonly maxConnections: number;
+  readonly helloTimeoutMs: number;
+  readonly presenceTtlMs: number;
+  readonly deviceTokenTtlSec: number;
+  readonly maxAttachChunkBytes: number;
+  readonly waits: FreshellWaitLimits;
+  readonly disableRegex: boolean;
+}
+
+const DEFAULT_PORT = 3_001;
+const MIN_TOKEN_CHARS = 16;
+const WEAK_TOKENS: ReadonlySet<string> = new Set(["changeme", "default", "password", "token"]);
+const MIN_ATTACH_CHUNK_BYTES = 16_384;
+
+const FLAGS = {
+  host: {
+    name: "freshell-host",
+    type: "text",
+    value: "HOST",
+    description: "address of Freshell's listener",
+    default: "127.0.0.1; HOST with --only freshell",
+  },
+  port: {
+    name: "freshell-port",
+    type: "text",
+    value: "PORT",
+    description: "port of Freshell's listener, 0 for any",
+    default: `${DEFAULT_PORT}; PORT with --only freshell`,
+  },
+  tmuxSocket: {
+    name: "freshell-tmux-socket",
+    type: "text",
+    value: "PATH",
+    description: "socket of the tmux server of Freshell's terminals",
+    default: "$XDG_RUNTIME_DIR/tmuxwire/freshell.sock",
+    complete: "file",
+  },
+} satisfies Record<string, FlagSpec>;
+export const FRESHELL_FLAGS: readonly FlagSpec[] = Object.values(FLAGS);
+
+/** As messages name them. */
+export const FRESHELL_SETTINGS = {
+  host: "HOST or --freshell-host",
+  port: "PORT or --freshell-port",
+  token: "AUTH_TOKEN",
+  tmuxSocket: "--freshell-tmux-socket",
+} as const;
+
+/** Why nothing is served. */
+export const offBecause = ({ token }: FreshellConfig): string | undefined =>
+  token === undefined ? `set AUTH_TOKEN to a secret of at least ${MIN_TOKEN_CHARS} characters to serve it` : undefined;
+
+/** @throws AppError CONFIGURATION_INVALID */
+export function readFreshell(settings: SettingReader, inputs: ConfigInputs): FreshellConfig {
+  const { env } = inputs;
+  const onlyThis = inputs.options["only"] === "freshell";
+  const variable = (own: string, shared: string): string =>
+    onlyThis && (env[own] ?? "").trim() === "" && (env[shared] ?? "").trim() !== "" ? shared : own;
+  const count = (key: string, name: string, fallback: number, min = 1, max = 1_000_000): number =>
+    settings.read({
+      key: `freshell.${key}`,
+      variable: name,
+      schema: v.pipe(wholeNumber, v.minValue(min), v.maxValue(max)),
+      expected: `a whole number from ${min} to ${max}`,
+      fallback,
+    });
+  const allowLan = settings.read({
+    key: "freshell.allowLan",
+    variable: "FRESHELL_ALLOW_LAN",
+    schema: yesOrNo,
+    expected: "1, true, 0 or false",
+    fallback: false,
+  });
+  const config: FreshellConfig = {
+    host: settings.read({
+      key: "freshell.host",
+      flags: [FLAGS.host],
+      variable: variable("FRESHELL_HOST", "HOST"),
+      schema: hostName,
+      expected: "a host name or address, without scheme, port or brackets",
+      fallback: "127.0.0.1",
+    }),
+    port: settings.read({
+      key: "freshell.port",
+      flags: [FLAGS.port],
+      variable: variable("FRESHELL_PORT", "PORT"),
+      schema: portNumber,
+      expected: "a whole number from 0 to 65535",
+      fallback: DEFAULT_PORT,
+    }),
+    // No flag: a command line is visible to everyone on the machine.
+    token: settings.read<string | undefined>({
+      key: "freshell.token",
+      variable: "AUTH_TOKEN",
+      schema: v.pipe(
+        v.string(),
+        v.trim(),
+        // It travels in a header.
+        v.regex(/^[\x21-\x7e]+$/),
+        v.minLength(MIN_TOKEN_CHARS),
+        v.check((token) => !WEAK_TOKENS.has(token.toLowerCase())),
+      ),
+      expected: `a secret of at least ${MIN_TOKEN_CHARS} printable ASCII characters without blanks, and no word such as changeme`,
+      fallback: undefined,
+      secret: true,
+    }),
+    allowLan,
+    allowedOrigins: settings.read<readonly string[]>({
+      key: "freshell.allowedOrigins",
+      variable: variable("FRESHELL_ALLOWED_ORIGINS", "ALLOWED_ORIGINS"),
+      schema: v.pipe(textList, v.everyItem(isOrigin)),
+      expected: "origins as a browser sends them, scheme://host[:port] in lower case without a path, comma between",
+      fallback: [],
+    }),
+    tmuxSocketPath: settings.read({
+      key: "freshell.tmuxSocketPath",
+      flags: [FLAGS.tmuxSocket],
+      schema: pathSchema(inputs),
+      expected: "a path",
+      fallback: join(runtimePaths(env, inputs.homeDir).runtimeDir, "freshell.sock"),
+    }),
+    maxTerminals: count("maxTerminals", "MAX_TERMINALS", 50, 1, 1_000),
+    maxConnections: count("maxConnections", "MAX_CONNECTIONS", 50, 1, 500),
+    helloTimeoutMs: count("helloTimeoutMs", "HELLO_TIMEOUT_MS", 5_000),
+    presenceTtlMs: count("presenceTtlMs", "PRESENCE_TTL_MS", 15_000),
+    deviceTokenTtlSec: count("deviceTokenTtlSec", "DEVICE_TOKEN_TTL_SEC", 900),
+    maxAttachChunkBytes: Math.max(
+      MIN_ATTACH_CHUNK_BYTES,
+      count("maxAttachChunkBytes", "MAX_WS_ATTACH_CHUNK_BYTES", 512_000, 1, 16_777_216),
+    ),
+    waits: {
+      maxGlobal: count("waits.maxGlobal", "WAIT_MAX_GLOBAL", 512),
+      maxPerTarget: count("waits.maxPerTarget", "WAIT_MAX_PER_TARGET", 64),
+      maxTimeoutSec: count("waits.maxTimeoutSec", "WAIT_MAX_TIMEOUT_SEC", 3_600),
+      maxPatternBytes: count("waits.maxPatternBytes", "WAIT_MAX_PATTERN_BYTES", 4_096),
+      maxRegexPerTarget: count("waits.maxRegexPerTarget", "WAIT_MAX_REGEX_PER_TARGET", 16),
+    },
+    disableRegex: settings.read({
+      key: "freshell.disableRegex",
+      variable: "FRESHELL_DISABLE_RE2",
+      schema: yesOrNo,
+      expected: "1, true, 0 or false",
+      fallback: false,
+    }),
+  };
+  if (config.token !== undefined && !isThisMachine(config.host) && !allowLan) {
+    throw new AppError(
+      "CONFIGURATION_INVALID",
+      `${config.host} is not of this machine alone: set FRESHELL_ALLOW_LAN=1 to let other machines reach Freshell's terminals, ` +
+        `or ${FRESHELL_SETTINGS.host} to 127.0.0.1`,
+    );
+  }
+  return config;
+}
+
+export const isThisMachine = (host: string): boolean => host === "localhost" || isLoopbackAddress(host);
+
+/** Addresses by which others on its networks reach this machine. */
+export const lanAddresses = (): readonly string[] =>
+  Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .filter(({ internal, family }) => !internal && family === "IPv4")
+    .map(({ address }) => address);

@@ -1,0 +1,34 @@
+/** What the parts of the Freshell adapter share. */
+import type { Feeds } from "../../daemon/panes/feeds.ts";
+import type { Log } from "../../daemon/ops/log.ts";
+import type { Clock } from "../../daemon/time/clock.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { WaitManager } from "../../daemon/waits/waitManager.ts";
+import type { FreshellConfig } from "./freshellConfig.ts";
+import type { CreateMemory } from "./socket/createMemory.ts";
+import type { FrameShare } from "./socket/outputFrames.ts";
+import type { TerminalBook } from "./terminals/terminalBook.ts";
+import type { Credentials } from "./tokens/credentials.ts";
+
+export type FreshellSettings = Pick<
+  FreshellConfig,
+  "maxConnections" | "helloTimeoutMs" | "presenceTtlMs" | "maxAttachChunkBytes"
+>;
+
+export interface FreshellContext {
+  readonly server: TmuxServer;
+  readonly book: TerminalBook;
+  readonly feeds: Feeds;
+  readonly frames: FrameShare;
+  /** This adapter's share. */
+  readonly waits: Pick<WaitManager, "wait">;
+  readonly credentials: Credentials;
+  readonly creates: CreateMemory;
+  readonly settings: FreshellSettings;
+  readonly version: string;
+  /** Of this start of the daemon. */
+  readonly instanceId: string;
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+  readonly log: Log;
+}

@@ -1,0 +1,31 @@
+/** Errors as answers over HTTP, in the shape and with the codes of the contract; the listener's own refusals among them. */
+import type { Context, ErrorHandler } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Log } from "../../daemon/ops/log.ts";
+import { faultOf, statusOf } from "../../protocol/api/freshell/freshellErrors.ts";
+import { AppError, toAppError } from "../../protocol/errors.ts";
+import type { GuardEnv } from "../http/requestGuard.ts";
+import type { Routes } from "../http/routes.ts";
+
+export function faultBody(thrown: unknown, log: Log): object {
+  const error = toAppError(thrown);
+  if (error.code === "INTERNAL_ERROR") log.error("freshell.request.failed", { error });
+  return { error: faultOf(error) };
+}
+
+export function faultHandler(log: Log, routes: Routes): ErrorHandler<GuardEnv> {
+  return (thrown: unknown, c: Context<GuardEnv>) => {
+    const error = toAppError(thrown);
+    const status = statusOf(error) as ContentfulStatusCode;
+    log.debug("http.request.refused", { code: error.code, status, method: c.req.method, path: c.req.path });
+    if (error.details?.["close"] === true) c.header("Connection", "close");
+    if (error.code === "METHOD_NOT_ALLOWED") c.header("Allow", routes.match(c.req.path)?.rule.methods.join(", ") ?? "");
+    return c.json(faultBody(error, log), status);
+  };
+}
+
+/** 403: from another machine, by another name, or from a page of another site. */
+export const forbidden = (c: Context<GuardEnv>): Response => {
+  const message = "this listener answers this machine, under its own names, and pages of its own or of ALLOWED_ORIGINS";
+  return c.json({ error: faultOf(new AppError("FORBIDDEN", message)) }, 403);
+};

@@ -1,0 +1,33 @@
+/** Bodies and queries by their schemas: what is missing, wrong or too much is named. */
+import type { Context } from "hono";
+import type { GenericSchema, InferOutput } from "valibot";
+import { parse } from "../../protocol/api/parse.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { GuardEnv } from "../http/requestGuard.ts";
+
+/** @throws AppError INVALID_ARGUMENT */
+export function bodyOf<Schema extends GenericSchema>(schema: Schema, json: unknown): InferOutput<Schema> {
+  // To a schema it is there in every object.
+  if (typeof json === "object" && json !== null && Object.hasOwn(json, "__proto__")) {
+    throw new AppError("INVALID_ARGUMENT", "__proto__: there is no such field");
+  }
+  return parse(schema, json);
+}
+
+/** @throws AppError INVALID_ARGUMENT */
+export function queryOf<Schema extends GenericSchema>(schema: Schema, c: Context<GuardEnv>): InferOutput<Schema> {
+  const query = c.req.queries();
+  const twice = Object.keys(query).find((name) => (query[name]?.length ?? 0) > 1);
+  if (twice !== undefined) throw new AppError("INVALID_ARGUMENT", `${shown(twice)}: is given more than once`);
+  return bodyOf(schema, Object.fromEntries(Object.entries(query).map(([name, [value]]) => [name, value])));
+}
+
+/** @throws AppError INVALID_ARGUMENT */
+export function requireNoQuery(c: Context<GuardEnv>): void {
+  const [unknown] = Object.keys(c.req.query());
+  if (unknown !== undefined)
+    throw new AppError("INVALID_ARGUMENT", `${shown(unknown)}: there is no such parameter here`);
+}
+
+const MAX_SHOWN_CHARS = 64;
+const shown = (name: string): string => name.slice(0, MAX_SHOWN_CHARS);

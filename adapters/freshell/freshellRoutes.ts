@@ -1,0 +1,167 @@
+/** The routes of the contract over HTTP. Each translates: what it asks for is done by the book, the engine or the tokens. */
+import type { Context } from "hono";
+import type { GenericSchema, InferOutput } from "valibot";
+import {
+  createTerminalSchema,
+  deviceSessionSchema,
+  FRESHELL_MAX_BODY_BYTES,
+  type FreshellHealth,
+  type FreshellOk,
+  freshellWaitSchema,
+  type LanInfo,
+  refreshSchema,
+  type TerminalInputAnswer,
+  type TerminalKillAnswer,
+  type TerminalResizeRequest,
+  terminalCaptureSchema,
+  terminalInputSchema,
+  terminalResizeSchema,
+} from "../../protocol/api/freshell/freshellHttp.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { longAnswer } from "../http/longAnswer.ts";
+import type { GuardEnv } from "../http/requestGuard.ts";
+import { type Route, type RouteHandler, Routes } from "../http/routes.ts";
+import { lanAddresses } from "./freshellConfig.ts";
+import type { FreshellContext } from "./freshellContext.ts";
+import { faultBody } from "./freshellFaults.ts";
+import { bodyOf, queryOf, requireNoQuery } from "./freshellRequests.ts";
+import { waitFor } from "./freshellWaits.ts";
+import type { Terminal } from "./terminals/terminal.ts";
+import { captureOf, textParts, tokenParts, typeInto } from "./terminals/terminalUse.ts";
+import { tokenOf } from "./tokens/credentials.ts";
+
+export interface FreshellRouteParts {
+  readonly renderMetrics: () => string;
+  /** `/ws`. */
+  readonly socket: RouteHandler;
+}
+
+const METRICS_TYPE = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
+const OK: FreshellOk = { ok: true };
+
+export function freshellRoutes(context: FreshellContext, parts: FreshellRouteParts): Routes {
+  return new Routes([...common(context, parts), ...terminals(context), ...waits(context), ...sessions(context)]);
+}
+
+const get = (path: string, handle: RouteHandler): Route => ({ method: "GET", path, auth: true, handle });
+/** A body by its schema. */
+function post<Schema extends GenericSchema>(
+  path: string,
+  schema: Schema,
+  handle: (
+    c: Context<GuardEnv>,
+    body: InferOutput<Schema>,
+    values: Readonly<Record<string, string>>,
+  ) => Response | Promise<Response>,
+): Route {
+  const read: RouteHandler = (c, values) => {
+    requireNoQuery(c);
+    return handle(c, bodyOf(schema, c.get("json")), values);
+  };
+  return { method: "POST", path, auth: true, maxJsonBytes: FRESHELL_MAX_BODY_BYTES, handle: read };
+}
+
+function common({ server, version }: FreshellContext, { renderMetrics, socket }: FreshellRouteParts): readonly Route[] {
+  const health = (c: Context<GuardEnv>): Response => {
+    const answer: FreshellHealth = { app: "freshell", ok: true, version, ready: server.status().state === "ready" };
+    return c.json(answer);
+  };
+  return [
+    { method: "GET", path: "/api/health", auth: false, linkable: true, handle: health },
+    { method: "GET", path: "/ws", auth: false, handle: socket },
+    get("/api/lan-info", (c) => c.json({ ips: lanAddresses() } satisfies LanInfo)),
+    get("/api/metrics", (c) => c.text(renderMetrics(), 200, METRICS_TYPE)),
+  ];
+}
+
+function terminals(context: FreshellContext): readonly Route[] {
+  const { book, server } = context;
+  const named = ({ id = "" }: Readonly<Record<string, string>>): Terminal => book.require(id);
+  return [
+    get("/api/terminals", (c) => {
+      requireNoQuery(c);
+      return c.json(book.list().map((terminal) => terminal.entry()));
+    }),
+    post("/api/terminals", createTerminalSchema, async (c, body) => c.json((await book.create(body)).entry(), 201)),
+    get("/api/terminals/:id", (c, values) => {
+      requireNoQuery(c);
+      return c.json(named(values).entry());
+    }),
+    post("/api/terminals/:id/input", terminalInputSchema, async (c, body, values) => {
+      const terminal = named(values);
+      const typed = "data" in body ? textParts(body.data) : tokenParts(body.keys, body.literal);
+      const answer: TerminalInputAnswer = { outputSeq: await typeInto(server, terminal, typed) };
+      return c.json(answer);
+    }),
+    post("/api/terminals/:id/resize", terminalResizeSchema, async (c, { cols, rows }, values) => {
+      await book.resize(named(values), { cols, rows });
+      return c.json({ cols, rows } satisfies TerminalResizeRequest);
+    }),
+    get("/api/terminals/:id/capture", async (c, values) => {
+      const asked = queryOf(terminalCaptureSchema, c);
+      return c.json(await captureOf(server, named(values), asked));
+    }),
+    withoutBody("/api/terminals/:id/respawn", async (c, values) => {
+      const terminal = named(values);
+      await book.respawn(terminal);
+      return c.json(terminal.entry());
+    }),
+    withoutBody("/api/terminals/:id/kill", async (c, values) => {
+      const answer: TerminalKillAnswer = { ok: true, exitCode: await book.kill(named(values)) };
+      return c.json(answer);
+    }),
+  ];
+}
+
+/** A POST that says everything with its path: a body is not read. */
+const withoutBody = (path: string, handle: RouteHandler): Route => ({
+  method: "POST",
+  path,
+  auth: true,
+  handle: (c, values) => {
+    requireNoQuery(c);
+    return handle(c, values);
+  },
+});
+
+function waits(context: FreshellContext): readonly Route[] {
+  const { book, clock, log } = context;
+  const options = { clock, errorBody: (error: unknown) => faultBody(error, log) };
+  return [
+    post("/api/waits", freshellWaitSchema, (c, asked) => {
+      const terminal = book.require(asked.target.terminalId);
+      return longAnswer(c, options, (signal) => waitFor(context.waits, terminal, asked, signal));
+    }),
+  ];
+}
+
+function sessions({ credentials }: FreshellContext): readonly Route[] {
+  return [
+    post("/api/device-sessions", deviceSessionSchema, (c, body) => {
+      const principal = credentials.principalOf(tokenOf(c.req));
+      // Or a token that leaks would give itself another one for ever.
+      if (principal?.kind !== "bootstrap") {
+        throw new AppError("UNAUTHORIZED", "a device session is opened with the server's own token (AUTH_TOKEN)");
+      }
+      return c.json(credentials.open(body));
+    }),
+    {
+      ...post("/api/device-sessions/refresh", refreshSchema, (c, { refreshToken }) =>
+        c.json(credentials.refresh(refreshToken)),
+      ),
+      // The refresh token is the proof: the device token may have expired.
+      auth: false,
+    },
+    {
+      method: "DELETE",
+      path: "/api/device-sessions/current",
+      auth: true,
+      handle: (c) => {
+        if (!credentials.close(tokenOf(c.req) ?? "")) {
+          throw new AppError("INVALID_ARGUMENT", "the token of this request is the server's own, of no device session");
+        }
+        return c.json(OK);
+      },
+    },
+  ];
+}

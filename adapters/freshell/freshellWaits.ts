@@ -1,0 +1,62 @@
+/** A wait of the contract in the engine's terms, and the engine's answer in the contract's. Nothing is evaluated here. */
+import type { InferOutput } from "valibot";
+import type { WaitManager } from "../../daemon/waits/waitManager.ts";
+import type { WaitFrom, WaitRequest, WaitResult } from "../../daemon/waits/waitTypes.ts";
+import type {
+  FreshellWaitAnswer,
+  FreshellWaitMatch,
+  freshellWaitSchema,
+} from "../../protocol/api/freshell/freshellHttp.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { exitCodeOf, type Terminal } from "./terminals/terminal.ts";
+
+export type AskedWait = InferOutput<typeof freshellWaitSchema>;
+
+/** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE, TIMEOUT, NOT_FOUND, CONNECTION_LOST */
+export async function waitFor(
+  waits: Pick<WaitManager, "wait">,
+  { source }: Terminal,
+  asked: AskedWait,
+  signal: AbortSignal,
+): Promise<FreshellWaitAnswer> {
+  return answerOf(await waits.wait(source, requestOf(asked), { signal }));
+}
+
+function requestOf(asked: AskedWait): WaitRequest {
+  const { pattern, literal, regex, stableSec, exit, prompt, timeoutSec } = asked;
+  if (literal === true && regex === true) throw invalid("literal and regex exclude each other: give one of them");
+  if (pattern === undefined && (literal ?? regex) !== undefined) {
+    throw invalid("literal and regex say what a pattern is: give one, or leave them out");
+  }
+  return {
+    ...(pattern === undefined
+      ? {}
+      : { pattern: { kind: regex === true || literal === false ? "regex" : "literal", text: pattern } as const }),
+    stableSec,
+    exit: exit === true ? true : undefined,
+    prompt: prompt === true ? true : undefined,
+    from: fromOf(asked.from),
+    timeoutMs: timeoutSec === undefined ? undefined : timeoutSec * 1_000,
+  };
+}
+
+function fromOf(text: string | undefined): WaitFrom {
+  const lines = /^tail:(\d+)$/.exec(text ?? "now")?.[1];
+  return lines === undefined ? { kind: "now" } : { kind: "tail", lines: Number(lines) };
+}
+
+function answerOf({ matched, position, exit, elapsedMs }: WaitResult): FreshellWaitAnswer {
+  const exitCode = exit === undefined ? undefined : exitCodeOf(exit);
+  return {
+    matched: matched.map(({ predicate, text, to }) => ({
+      predicate: predicate as FreshellWaitMatch["predicate"],
+      ...(text === undefined ? {} : { text }),
+      ...(to === undefined ? {} : { outputSeq: to.outputSeq }),
+    })),
+    outputSeq: position.outputSeq,
+    ...(exitCode === undefined ? {} : { exitCode }),
+    elapsedMs: Math.round(elapsedMs * 1_000) / 1_000,
+  };
+}
+
+const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message);

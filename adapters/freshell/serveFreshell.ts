@@ -1,0 +1,58 @@
+/** Freshell's listener: a tmux server of its own, a token, a port (docs/contracts/freshell.md). */
+import { homedir, hostname } from "node:os";
+import { paneEnvironment } from "../../daemon/ops/environment.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { urlHost } from "../http/addresses.ts";
+import { listen } from "../http/listen.ts";
+import { openOwnedServer, type StartContext } from "../serving/startContext.ts";
+import { packageVersion } from "../serving/version.ts";
+import { createFreshellApp } from "./freshellApp.ts";
+import { FRESHELL_SETTINGS, type FreshellConfig, isThisMachine, lanAddresses, offBecause } from "./freshellConfig.ts";
+
+/** @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE */
+export async function startFreshell(config: FreshellConfig, context: StartContext): Promise<void> {
+  const { waits, open, log, print, env } = context;
+  const { token, host, port } = config;
+  if (token === undefined) throw new AppError("CONFIGURATION_INVALID", `Freshell: ${offBecause(config)}`);
+  const { tmuxSocket: setting } = FRESHELL_SETTINGS;
+  const server = await openOwnedServer(context, { name: "freshell", socketPath: config.tmuxSocketPath, setting });
+  const names = namesOf(config);
+  const origins = new Set(config.allowedOrigins);
+  let url = "";
+  const { app, websocket, book, end } = await createFreshellApp({
+    server,
+    waits,
+    config: { ...config, token },
+    programs: { env: paneEnvironment(env), daemonEnv: env },
+    homeDir: homedir(),
+    version: packageVersion(),
+    clock: systemClock,
+    nowUnixMs: Date.now,
+    log,
+    hosts: new Set(names),
+    origins,
+    url: () => url,
+  });
+  open.surfaces.push(end, () => book.close());
+  const listener = await listen({
+    fetch: app.fetch,
+    websocket,
+    host,
+    port,
+    remote: config.allowLan,
+    clock: systemClock,
+    settings: FRESHELL_SETTINGS,
+    log,
+  });
+  open.surfaces.push(() => listener.close());
+  for (const name of names) origins.add(`http://${urlHost(name)}${listener.port === 80 ? "" : `:${listener.port}`}`);
+  url = `http://${urlHost(isThisMachine(host) ? host : "127.0.0.1")}:${listener.port}`;
+  print(`Freshell listening on ${listener.url}`);
+}
+
+/** By which it may be reached. */
+function namesOf({ host }: FreshellConfig): readonly string[] {
+  const own = ["127.0.0.1", "localhost", "::1", host];
+  return isThisMachine(host) ? own : [...own, hostname().toLowerCase(), ...lanAddresses()];
+}

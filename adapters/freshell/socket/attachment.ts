@@ -1,0 +1,108 @@
+/** One client's view of one terminal: a snapshot first, then every byte of output once and in order, or a declared gap. */
+import type { OpenSubscription } from "../../../daemon/panes/feeds.ts";
+import type { PaneFeed } from "../../../daemon/panes/paneFeed.ts";
+import type { SubscriptionSink } from "../../../daemon/panes/subscription.ts";
+import type { Snapshot } from "../../../daemon/tmux/io.ts";
+import type { ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
+import type { AppError } from "../../../protocol/errors.ts";
+import type { FreshellContext } from "../freshellContext.ts";
+import { exitCodeOf, type Terminal } from "../terminals/terminal.ts";
+import { chunkedFrames, snapshotText } from "./snapshotFrames.ts";
+
+/** What an attachment needs of its connection. */
+export interface AttachmentSink {
+  /** Whether anything may be written at all. */
+  readonly isOpen: () => boolean;
+  readonly send: (message: ServerMessage) => void;
+  /** A message that is encoded already. */
+  readonly frame: (frame: Uint8Array) => void;
+  /** Pieces of at most so many bytes for a large snapshot; undefined when the client did not ask for pieces. */
+  readonly chunkBytes: number | undefined;
+}
+
+export interface AttachmentOptions {
+  readonly context: FreshellContext;
+  readonly terminal: Terminal;
+  readonly sink: AttachmentSink;
+  /** The snapshot answers this create. */
+  readonly requestId?: string | undefined;
+  /** Nothing follows. `error` when it never began. */
+  readonly onClosed: (error: AppError | undefined) => void;
+}
+
+export class Attachment {
+  readonly #options: AttachmentOptions;
+  readonly #subscription: OpenSubscription;
+  #unfinished: Uint8Array = new Uint8Array(0);
+  #requestId: string | undefined;
+  #hasBegun = false;
+  #isClosed = false;
+
+  /** @throws AppError NOT_FOUND, CONNECTION_LOST */
+  constructor(options: AttachmentOptions) {
+    this.#options = options;
+    this.#requestId = options.requestId;
+    const { context, terminal } = options;
+    this.#subscription = context.feeds.subscribe(terminal.key, { kind: "snapshot" }, (feed) => this.#sink(feed));
+    terminal.clients += 1;
+    this.#subscription.pump();
+  }
+
+  /** Safe to call twice. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const { context, terminal } = this.#options;
+    terminal.clients -= 1;
+    this.#subscription.close();
+    context.book.clientsChanged();
+  }
+
+  #sink(feed: PaneFeed): SubscriptionSink {
+    const { context, terminal, sink } = this.#options;
+    const terminalId = terminal.id;
+    return {
+      room: () => (sink.isOpen() ? 1 : 0),
+      // The snapshot follows.
+      open: () => undefined,
+      output: (chunk) => {
+        const { frame, unfinished } = context.frames.frame(feed, terminalId, chunk, this.#unfinished);
+        this.#unfinished = unfinished;
+        if (frame.length > 0) sink.frame(frame);
+      },
+      gap: ({ from, to, reason }) => {
+        const gap = { from: from.outputSeq, to: to.outputSeq, reason };
+        sink.send({ type: "terminal.output", terminalId, data: "", outputSeq: gap.to, gap });
+      },
+      snapshot: (snapshot) => this.#snapshot(snapshot),
+      // A page draws its own screen anew.
+      resized: () => undefined,
+      exited: (status) => sink.send({ type: "terminal.exit", terminalId, exitCode: exitCodeOf(status) ?? null }),
+      closed: (error) => {
+        this.close();
+        this.#options.onClosed(this.#hasBegun ? undefined : error);
+      },
+    };
+  }
+
+  #snapshot(snapshot: Snapshot): void {
+    const { context, terminal, sink } = this.#options;
+    const shown = snapshotText(snapshot);
+    const { text, outputSeq } = shown;
+    this.#unfinished = shown.unfinished;
+    const { id: terminalId, identity } = terminal;
+    const { chunkBytes } = sink;
+    const chunked = chunkBytes === undefined ? undefined : chunkedFrames(terminalId, shown, chunkBytes);
+    const requestId = this.#requestId;
+    this.#requestId = undefined;
+    if (requestId !== undefined) {
+      const created = { type: "terminal.created", requestId, terminalId, createdAt: identity.createdAt } as const;
+      sink.send({ ...created, outputSeq, ...(chunked === undefined ? { snapshot: text } : { snapshotChunked: true }) });
+    } else if (chunked === undefined) {
+      sink.send({ type: "terminal.attached", terminalId, snapshot: text, outputSeq });
+    }
+    for (const message of chunked ?? []) sink.send(message);
+    if (!this.#hasBegun) context.book.clientsChanged();
+    this.#hasBegun = true;
+  }
+}

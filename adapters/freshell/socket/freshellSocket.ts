@@ -1,0 +1,173 @@
+/**
+ * One connection of `/ws`: hello, then messages. A message that is wrong is answered and costs nothing else; a client that
+ * does not read is sent away, and nobody else notices. Input keeps its order: each terminal has one queue.
+ */
+import type { WebSocket } from "ws";
+import type { Timer } from "../../../daemon/time/clock.ts";
+import { type FreshellErrorCode, faultOf } from "../../../protocol/api/freshell/freshellErrors.ts";
+import { CLOSE_CODES, type ClientMessage, type ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
+import { type AppError, toAppError } from "../../../protocol/errors.ts";
+import { SocketWriter } from "../../http/websocket.ts";
+import { CLOSE_WITHIN_MS, MAX_UNSENT_BYTES } from "../freshellLimits.ts";
+import type { FreshellContext } from "../freshellContext.ts";
+import { type Admitted, checkHello } from "./helloGate.ts";
+import { readMessage } from "./clientMessage.ts";
+import { TerminalCalls } from "./terminalCalls.ts";
+
+/** Below this what was sent as snapshots has been read. */
+const NEARLY_NOTHING_BYTES = 65_536;
+
+export interface SocketHost {
+  readonly context: FreshellContext;
+  /** For a client that comes when there is no more room. */
+  readonly isFull: boolean;
+}
+
+export class FreshellSocket {
+  readonly #context: FreshellContext;
+  readonly #socket: WebSocket;
+  readonly #writer: SocketWriter;
+  readonly #helloTimer: Timer;
+  #closeTimer: Timer | undefined;
+  #calls: TerminalCalls | undefined;
+  #isClosing = false;
+  /** Bytes of snapshots that may still be unsent: they were asked for, and do not count against a slow reader. */
+  #allowance = 0;
+
+  constructor({ context, isFull }: SocketHost, socket: WebSocket) {
+    this.#context = context;
+    this.#socket = socket;
+    const { clock, settings } = context;
+    this.#writer = new SocketWriter({ socket, clock, onDrain: () => undefined, onStall: () => undefined });
+    const late = (): void => this.close(CLOSE_CODES.HELLO_TIMEOUT, "Hello timeout");
+    this.#helloTimer = clock.callAt(clock.nowMs() + settings.helloTimeoutMs, late);
+    if (isFull) this.close(CLOSE_CODES.MAX_CONNECTIONS, "Too many connections");
+  }
+
+  message(data: unknown): void {
+    if (this.#isClosing) return;
+    const read = readMessage(data);
+    if ("message" in read && read.message.type === "ping") {
+      this.#send({ type: "pong", timestamp: this.#timestamp() });
+    } else if (this.#calls === undefined) {
+      this.#beforeHello(read);
+    } else if ("bad" in read) {
+      const { code, message, requestId } = read.bad;
+      this.#fail(code, message, { requestId });
+    } else this.#perform(this.#calls, read.message);
+  }
+
+  /** The client is told why, and cut off when it does not take the news. Safe to call twice. */
+  close(code: number, reason: string): void {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    this.#release();
+    this.#socket.close(code, reason);
+    const { clock } = this.#context;
+    this.#closeTimer = clock.callAt(clock.nowMs() + CLOSE_WITHIN_MS, () => this.#socket.terminate());
+  }
+
+  /** The connection is gone. Safe to call twice. */
+  closed(): void {
+    this.#isClosing = true;
+    this.#closeTimer?.cancel();
+    this.#release();
+  }
+
+  #release(): void {
+    this.#helloTimer.cancel();
+    this.#writer.close();
+    this.#calls?.close();
+  }
+
+  #beforeHello(read: ReturnType<typeof readMessage>): void {
+    if ("bad" in read && read.bad.code === "INVALID_MESSAGE") {
+      this.#fail("INVALID_MESSAGE", read.bad.message, { requestId: read.bad.requestId });
+      return;
+    }
+    if (!("message" in read) || read.message.type !== "hello") {
+      this.#fail("NOT_AUTHENTICATED", "say hello first");
+      this.close(CLOSE_CODES.NOT_AUTHENTICATED, "Not authenticated");
+      return;
+    }
+    const checked = checkHello(read.message, this.#context.credentials);
+    if ("refused" in checked) {
+      const { code, message, details, close } = checked.refused;
+      this.#fail(code, message, { details });
+      this.close(close, code);
+      return;
+    }
+    this.#admit(checked);
+  }
+
+  #admit({ device, wantsChunks }: Admitted): void {
+    this.#helloTimer.cancel();
+    const context = this.#context;
+    const { settings, instanceId } = context;
+    this.#calls = new TerminalCalls({
+      context,
+      device: device?.deviceId,
+      chunkBytes: wantsChunks ? settings.maxAttachChunkBytes : undefined,
+      isOpen: () => !this.#isClosing && this.#socket.readyState === this.#socket.OPEN,
+      send: (message) => this.#send(message),
+      frame: (frame) => this.#write(frame),
+      fail: (code, message, about) => this.#fail(code, message, about),
+    });
+    const { presenceTtlMs } = settings;
+    this.#send({
+      type: "ready",
+      timestamp: this.#timestamp(),
+      serverInstanceId: instanceId,
+      presenceTtlMs,
+      heartbeatIntervalMs: Math.max(1, Math.floor(presenceTtlMs / 3)),
+      ...(device === undefined ? {} : { device: { deviceId: device.deviceId, role: device.role, online: false } }),
+    });
+  }
+
+  #perform(calls: TerminalCalls, message: ClientMessage): void {
+    const about = { requestId: "requestId" in message ? message.requestId : undefined };
+    try {
+      if (message.type === "hello") this.#fail("INVALID_MESSAGE", "hello was said already");
+      else if (message.type !== "ping") calls.perform(message);
+    } catch (thrown) {
+      const error: AppError = toAppError(thrown);
+      if (error.code === "INTERNAL_ERROR") this.#context.log.error("freshell.socket.failed", { error });
+      const { code, message: text, details } = faultOf(error);
+      this.#fail(code, text, { ...about, details });
+    }
+  }
+
+  #fail(
+    code: FreshellErrorCode,
+    message: string,
+    about: {
+      readonly requestId?: string | undefined;
+      readonly terminalId?: string | undefined;
+      readonly details?: Readonly<Record<string, unknown>> | undefined;
+    } = {},
+  ): void {
+    this.#send({ type: "error", code, message, ...about, timestamp: this.#timestamp() });
+  }
+
+  #timestamp(): string {
+    return new Date(this.#context.nowUnixMs()).toISOString();
+  }
+
+  #send(message: ServerMessage): void {
+    const text = Buffer.from(JSON.stringify(message));
+    if (message.type.startsWith("terminal.attached") || message.type === "terminal.created") {
+      this.#allowance += text.length;
+    }
+    this.#write(text);
+  }
+
+  #write(frame: Uint8Array): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#writer.text(frame);
+    const { bufferedAmount } = this.#socket;
+    if (bufferedAmount < NEARLY_NOTHING_BYTES) this.#allowance = 0;
+    else if (bufferedAmount > MAX_UNSENT_BYTES + this.#allowance) {
+      this.close(CLOSE_CODES.BACKPRESSURE, "Backpressure");
+    }
+  }
+}

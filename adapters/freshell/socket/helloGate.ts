@@ -1,0 +1,41 @@
+/**
+ * Who may speak on `/ws`: the first message is a hello with a good token and the capabilities of today. In this order:
+ * shape, token, capabilities. Nothing is served to an older client, which is told by name what it lacks.
+ */
+import type { TransportErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
+import { CLOSE_CODES, type HelloMessage, REQUIRED_CAPABILITIES } from "../../../protocol/api/freshell/freshellWire.ts";
+import type { Credentials, Principal } from "../tokens/credentials.ts";
+
+export interface Admitted {
+  readonly principal: Principal;
+  readonly device: HelloMessage["device"];
+  /** Large snapshots in pieces. */
+  readonly wantsChunks: boolean;
+}
+
+export interface Refused {
+  readonly code: TransportErrorCode;
+  readonly message: string;
+  readonly close: number;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export function checkHello(hello: HelloMessage, credentials: Credentials): Admitted | { readonly refused: Refused } {
+  const principal = credentials.principalOf(hello.token);
+  if (principal === undefined) {
+    const message = "the token is missing, wrong or has expired; send the right one with hello";
+    return { refused: { code: "NOT_AUTHENTICATED", message, close: CLOSE_CODES.NOT_AUTHENTICATED } };
+  }
+  const { capabilities = {}, device } = hello;
+  const missing = REQUIRED_CAPABILITIES.filter((name) => capabilities[name] !== true);
+  if (missing.length > 0) {
+    const message = `this client is of another version: hello must have the capabilities ${missing.join(", ")}`;
+    const details = { missing };
+    return { refused: { code: "PROTOCOL_MISMATCH", message, close: CLOSE_CODES.PROTOCOL_MISMATCH, details } };
+  }
+  if (principal.kind === "device" && device !== undefined && device.deviceId !== principal.deviceId) {
+    const message = "the token is another device's; log in with this one";
+    return { refused: { code: "NOT_AUTHENTICATED", message, close: CLOSE_CODES.NOT_AUTHENTICATED } };
+  }
+  return { principal, device, wantsChunks: capabilities["terminalAttachChunkV1"] === true };
+}

@@ -1,0 +1,70 @@
+/**
+ * Output as frames of text: decoded, filtered and written as JSON once per pane and turn, whoever reads it. A character or
+ * sequence that a chunk cuts waits for its rest; what waits depends on the output alone, so that two who read the same
+ * bytes have the same waiting.
+ */
+import type { OutputChunk, PaneFeed } from "../../../daemon/panes/paneFeed.ts";
+import { decodeUtf8 } from "../../../protocol/text/utf8.ts";
+import { filterQueries } from "./queryFilter.ts";
+
+const NOTHING: Uint8Array = new Uint8Array(0);
+/** Places in the output whose waiting bytes are remembered: those of one turn. */
+const MAX_PLACES = 64;
+
+export interface OutputFrame {
+  /** Empty when all of it waits. */
+  readonly frame: Uint8Array;
+  /** To be given with the next chunk. */
+  readonly unfinished: Uint8Array;
+}
+
+class TextFrames {
+  readonly #head: string;
+  /** By the place behind a chunk: what of it waits. */
+  readonly #waiting = new Map<number, Uint8Array>();
+  #before = NOTHING;
+  readonly #encode = (chunk: OutputChunk): Uint8Array => this.#frameOf(chunk);
+
+  constructor(terminalId: string) {
+    this.#head = `{"type":"terminal.output","terminalId":${JSON.stringify(terminalId)},"data":`;
+  }
+
+  frame(feed: PaneFeed, chunk: OutputChunk, before: Uint8Array): OutputFrame {
+    this.#before = before;
+    const frame = feed.frame(this.#encode, chunk);
+    return { frame, unfinished: this.#waiting.get(chunk.to) ?? NOTHING };
+  }
+
+  #frameOf({ to, bytes: chunk }: OutputChunk): Uint8Array {
+    const before = this.#before;
+    const { bytes, unfinished } = filterQueries(before.length === 0 ? chunk : Buffer.concat([before, chunk]));
+    this.#note(to, unfinished);
+    if (bytes.length === 0) return NOTHING;
+    const text = JSON.stringify(decodeUtf8(bytes));
+    return Buffer.from(`${this.#head}${text},"outputSeq":${to - unfinished.length}}`);
+  }
+
+  #note(to: number, unfinished: Uint8Array): void {
+    this.#waiting.delete(to);
+    if (unfinished.length === 0) return;
+    this.#waiting.set(to, unfinished);
+    for (const place of this.#waiting.keys()) {
+      if (this.#waiting.size <= MAX_PLACES) break;
+      this.#waiting.delete(place);
+    }
+  }
+}
+
+/** For all connections. */
+export class FrameShare {
+  readonly #byFeed = new WeakMap<PaneFeed, TextFrames>();
+
+  frame(feed: PaneFeed, terminalId: string, chunk: OutputChunk, before: Uint8Array): OutputFrame {
+    let frames = this.#byFeed.get(feed);
+    if (frames === undefined) {
+      frames = new TextFrames(terminalId);
+      this.#byFeed.set(feed, frames);
+    }
+    return frames.frame(feed, chunk, before);
+  }
+}

@@ -1,0 +1,248 @@
+/** What a client of `/ws` does with terminals, once it has said hello: its attachments, its creates, its waits. */
+import { randomUUID } from "node:crypto";
+import type { FreshellErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
+import { faultOf } from "../../../protocol/api/freshell/freshellErrors.ts";
+import { TERMINAL_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type { ClientMessage, ClientMessageOf } from "../../../protocol/api/freshell/freshellWire.ts";
+import { AppError, toAppError } from "../../../protocol/errors.ts";
+import { CREATES_WITHIN_MS, MAX_CREATES } from "../freshellLimits.ts";
+import type { FreshellContext } from "../freshellContext.ts";
+import { waitFor } from "../freshellWaits.ts";
+import type { Terminal } from "../terminals/terminal.ts";
+import { textParts, typeInto } from "../terminals/terminalUse.ts";
+import { Attachment, type AttachmentSink } from "./attachment.ts";
+
+type CallMessage = Exclude<ClientMessage, { type: "hello" | "ping" }>;
+type About = {
+  readonly requestId?: string | undefined;
+  readonly terminalId?: string | undefined;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+};
+
+export interface TerminalCallsOptions extends AttachmentSink {
+  readonly context: FreshellContext;
+  /** Whose connection it is, where that was said. */
+  readonly device: string | undefined;
+  readonly fail: (code: FreshellErrorCode, message: string, about: About) => void;
+}
+
+export class TerminalCalls {
+  readonly #options: TerminalCallsOptions;
+  /** Of its creates: the device's, or this connection's own. */
+  readonly #owner: string;
+  readonly #attachments = new Map<string, Attachment>();
+  readonly #waits = new Map<string, AbortController>();
+  readonly #unwatch: () => void;
+  #createdMs: readonly number[] = [];
+  #isTelling = false;
+  #isClosed = false;
+
+  constructor(options: TerminalCallsOptions) {
+    this.#options = options;
+    this.#owner = options.device === undefined ? `connection ${randomUUID()}` : `device ${options.device}`;
+    this.#unwatch = options.context.book.watch(() => this.#listChanged());
+  }
+
+  perform(message: CallMessage): void {
+    switch (message.type) {
+      case "terminal.create":
+        this.#create(message);
+        return;
+      case "terminal.attach":
+        this.#withTerminal(message, (terminal) => this.#attach(terminal, undefined));
+        return;
+      case "terminal.detach":
+        this.#withTerminal(message, (terminal) => this.#detach(terminal));
+        return;
+      case "terminal.input":
+        this.#withTerminal(message, (terminal) => this.#input(terminal, message.data));
+        return;
+      case "terminal.resize":
+        this.#withTerminal(message, ({ id }) => this.#resize(id, message));
+        return;
+      case "terminal.kill":
+        this.#withTerminal(message, (terminal) => this.#answer(this.#options.context.book.kill(terminal), terminal.id));
+        return;
+      case "terminal.list":
+        this.#options.send({
+          type: "terminal.list.response",
+          requestId: message.requestId,
+          terminals: this.#options.context.book.list().map((terminal) => terminal.entry()),
+        });
+        return;
+      case "terminal.meta.list":
+        this.#options.send({
+          type: "terminal.meta.list.response",
+          requestId: message.requestId,
+          terminals: this.#options.context.book.list().map(({ id, identity, lastActivityAt }) => ({
+            terminalId: id,
+            cwd: identity.cwd,
+            updatedAt: lastActivityAt,
+          })),
+        });
+        return;
+      case "wait.start":
+        void this.#wait(message);
+        return;
+      case "wait.cancel":
+        this.#waits.get(message.requestId)?.abort(new AppError("CONNECTION_LOST", "the client has cancelled the wait"));
+        this.#waits.delete(message.requestId);
+        return;
+    }
+  }
+
+  /** Safe to call twice. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#unwatch();
+    for (const wait of this.#waits.values()) wait.abort(new AppError("CONNECTION_LOST", "the client has left"));
+    this.#waits.clear();
+    for (const attachment of this.#attachments.values()) attachment.close();
+    this.#attachments.clear();
+  }
+
+  #withTerminal({ terminalId }: { readonly terminalId: string }, use: (terminal: Terminal) => void): void {
+    const terminal = this.#options.context.book.find(terminalId);
+    if (terminal === undefined) this.#noSuchTerminal(terminalId);
+    else use(terminal);
+  }
+
+  #noSuchTerminal(terminalId: string, message = "there is no such terminal; list the terminals again"): void {
+    // What is no id is not sent back: it may be as long as a message.
+    this.#options.fail("INVALID_TERMINAL_ID", message, TERMINAL_ID.test(terminalId) ? { terminalId } : {});
+  }
+
+  #create(message: ClientMessageOf<"terminal.create">): void {
+    const { context, fail } = this.#options;
+    const { requestId } = message;
+    let made = context.creates.find(this.#owner, requestId);
+    if (made === undefined) {
+      if (message.restore !== true && !this.#mayCreate()) {
+        fail(
+          "RATE_LIMITED",
+          `more than ${MAX_CREATES} terminals in ${CREATES_WITHIN_MS / 1_000} s; wait, and try again`,
+          {
+            requestId,
+          },
+        );
+        return;
+      }
+      made = context.book.create(message);
+      context.creates.remember(this.#owner, requestId, made);
+    }
+    void this.#created(made, requestId);
+  }
+
+  async #created(made: Promise<Terminal>, requestId: string): Promise<void> {
+    try {
+      const terminal = await made;
+      if (this.#isClosed) return;
+      if (terminal.isForgotten) this.#noSuchTerminal(terminal.id);
+      else this.#attach(terminal, requestId);
+    } catch (error) {
+      const { message, details } = this.#faultOf(error);
+      this.#options.fail("PTY_SPAWN_FAILED", message, { requestId, details });
+    }
+  }
+
+  #mayCreate(): boolean {
+    const nowMs = this.#options.context.clock.nowMs();
+    this.#createdMs = this.#createdMs.filter((atMs) => nowMs - atMs < CREATES_WITHIN_MS);
+    if (this.#createdMs.length >= MAX_CREATES) return false;
+    this.#createdMs = [...this.#createdMs, nowMs];
+    return true;
+  }
+
+  #attach(terminal: Terminal, requestId: string | undefined): void {
+    const { context, isOpen, send, frame, chunkBytes } = this.#options;
+    this.#attachments.get(terminal.id)?.close();
+    this.#attachments.delete(terminal.id);
+    let attachment: Attachment | undefined;
+    const onClosed = (error: AppError | undefined): void => {
+      if (this.#attachments.get(terminal.id) === attachment) this.#attachments.delete(terminal.id);
+      if (error !== undefined) this.#noSuchTerminal(terminal.id, error.message);
+    };
+    try {
+      attachment = new Attachment({
+        context,
+        terminal,
+        requestId,
+        sink: { isOpen, send, frame, chunkBytes },
+        onClosed,
+      });
+      this.#attachments.set(terminal.id, attachment);
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      if (error.code === "NOT_FOUND") this.#noSuchTerminal(terminal.id);
+      else this.#failed(error, { requestId, terminalId: terminal.id });
+    }
+  }
+
+  #detach({ id }: Terminal): void {
+    this.#attachments.get(id)?.close();
+    this.#attachments.delete(id);
+    this.#options.send({ type: "terminal.detached", terminalId: id });
+  }
+
+  #input(terminal: Terminal, data: string): void {
+    if (data === "") return;
+    this.#answer(typeInto(this.#options.context.server, terminal, textParts(data)), terminal.id);
+  }
+
+  #resize(terminalId: string, { cols, rows }: ClientMessageOf<"terminal.resize">): void {
+    const { book } = this.#options.context;
+    this.#answer(book.resize(book.require(terminalId), { cols, rows }), terminalId);
+  }
+
+  /** Only a failure is told. */
+  #answer(work: Promise<unknown>, terminalId: string): void {
+    work.catch((thrown: unknown) => {
+      const error = toAppError(thrown);
+      const isGone = error.code === "NOT_FOUND" || error.code === "INVALID_TARGET";
+      if (isGone) this.#noSuchTerminal(terminalId, error.message);
+      else this.#failed(error, { terminalId });
+    });
+  }
+
+  async #wait(message: ClientMessageOf<"wait.start">): Promise<void> {
+    const { context, send } = this.#options;
+    const { type: _type, requestId, ...asked } = message;
+    const wait = new AbortController();
+    try {
+      if (this.#waits.has(requestId)) {
+        throw new AppError("INVALID_ARGUMENT", "this requestId is that of a wait that is under way; use another one");
+      }
+      const terminal = context.book.require(asked.target.terminalId);
+      this.#waits.set(requestId, wait);
+      const result = await waitFor(context.waits, terminal, asked, wait.signal);
+      send({ type: "wait.result", requestId, ok: true, result });
+    } catch (error) {
+      // Whoever cancels a wait wants no answer.
+      if (!wait.signal.aborted) send({ type: "wait.result", requestId, ok: false, error: this.#faultOf(error) });
+    } finally {
+      if (this.#waits.get(requestId) === wait) this.#waits.delete(requestId);
+    }
+  }
+
+  #failed(error: AppError, about: About): void {
+    const { code, message, details } = this.#faultOf(error);
+    this.#options.fail(code, message, { ...about, details });
+  }
+
+  #faultOf(thrown: unknown): ReturnType<typeof faultOf> {
+    const error = toAppError(thrown);
+    if (error.code === "INTERNAL_ERROR") this.#options.context.log.error("freshell.socket.failed", { error });
+    return faultOf(error);
+  }
+
+  /** Once for all that changes in a turn. */
+  #listChanged(): void {
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    setImmediate(() => {
+      this.#isTelling = false;
+      if (!this.#isClosed) this.#options.send({ type: "terminal.list.updated" });
+    });
+  }
+}

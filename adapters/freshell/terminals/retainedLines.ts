@@ -1,0 +1,38 @@
+/**
+ * The lines of a terminal whose pane is gone: its screen went with it, and what is retained of the output is plain text
+ * without rows. All of it can be told; what needs rows, wraps or colours cannot.
+ */
+import { AnsiStripper, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
+import type { OutputSource } from "../../../daemon/tmux/outputSource.ts";
+import { AppError } from "../../../protocol/errors.ts";
+
+export interface RetainedAsked {
+  readonly start: number | "oldest" | undefined;
+  readonly joinWrapped: boolean;
+  readonly ansi: boolean;
+}
+
+/** @throws AppError UNSUPPORTED_CAPTURE_MODE */
+export function retainedLines(source: OutputSource, { start, joinWrapped, ansi }: RetainedAsked): readonly string[] {
+  if (start !== "oldest" || joinWrapped || ansi) {
+    throw new AppError(
+      "UNSUPPORTED_CAPTURE_MODE",
+      "the terminal's pane is gone, and its screen with it: only the plain text that is retained can be told, with -S - and without -J and -e",
+    );
+  }
+  const stripper = new AnsiStripper();
+  let text = Buffer.alloc(0);
+  for (let at = source.tailSeq; at < source.outputSeq;) {
+    const slice = source.read(at);
+    if (slice.kind === "end") break;
+    if (slice.kind === "bytes") {
+      const out = Buffer.allocUnsafe(stripRoom(slice.bytes.length));
+      const length = stripper.strip(slice.bytes, out, 0, 0, { mark: () => undefined });
+      text = Buffer.concat([text, out.subarray(0, length)]);
+    }
+    at = slice.kind === "bytes" ? slice.to : slice.gap.to;
+  }
+  const lines = text.toString("utf8").split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}

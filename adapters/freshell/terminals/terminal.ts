@@ -1,0 +1,94 @@
+/** One terminal: what stays of it, the pane that is its program's now, and its output as one stream. */
+import type { TerminalEntry } from "../../../protocol/api/freshell/freshellHttp.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
+import type { ExitStatus } from "../../../daemon/tmux/outputSource.ts";
+import type { TerminalIdentity } from "./terminalMarks.ts";
+import type { TerminalSource } from "./terminalSource.ts";
+
+export interface TerminalSize {
+  readonly cols: number;
+  readonly rows: number;
+}
+
+export class Terminal {
+  readonly identity: TerminalIdentity;
+  /** Its name towards the engine's feeds, which know panes; it stays when the pane changes. */
+  readonly key: PaneId;
+  readonly source: TerminalSource;
+  /** Undefined once somebody has taken it away: the output that came is all there is. */
+  pane: PaneId | undefined;
+  pid: number | undefined;
+  generation: number;
+  /** What is noted on the pane: `outputSeq` stays below it. */
+  reservedSeq: number;
+  size: TerminalSize;
+  lastActivityAt: number;
+  clients = 0;
+  /** It was killed: nobody finds it any more. */
+  isForgotten = false;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(options: {
+    readonly identity: TerminalIdentity;
+    readonly key: PaneId;
+    readonly source: TerminalSource;
+    readonly generation: number;
+    readonly reservedSeq: number;
+    readonly size: TerminalSize;
+  }) {
+    this.identity = options.identity;
+    this.key = options.key;
+    this.source = options.source;
+    this.generation = options.generation;
+    this.reservedSeq = options.reservedSeq;
+    this.size = options.size;
+    this.lastActivityAt = options.identity.createdAt;
+  }
+
+  get id(): string {
+    return this.identity.id;
+  }
+
+  get isRunning(): boolean {
+    return this.source.exit === undefined;
+  }
+
+  /** What changes its program comes one after the other. @throws AppError NOT_FOUND when it was killed meanwhile */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(() => {
+      if (this.isForgotten) throw unknownTerminal();
+      return work();
+    });
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  entry(): TerminalEntry {
+    const { id, title, mode, createdAt, cwd } = this.identity;
+    const { exit, outputSeq, tailSeq } = this.source;
+    const exitCode = exit === undefined ? undefined : exitCodeOf(exit);
+    return {
+      terminalId: id,
+      title,
+      mode,
+      status: exit === undefined ? "running" : "exited",
+      createdAt,
+      lastActivityAt: this.lastActivityAt,
+      cwd,
+      ...this.size,
+      hasClients: this.clients > 0,
+      pid: exit === undefined ? (this.pid ?? null) : null,
+      ...(exitCode === undefined ? {} : { exitCode }),
+      bufferRef: { outputSeq, tailSeq },
+    };
+  }
+}
+
+/** As a shell tells it: 128 and the signal's number for a program that was ended by one. */
+export const exitCodeOf = ({ exitCode, signal }: ExitStatus): number | undefined =>
+  exitCode ?? (signal === undefined ? undefined : 128 + signal);
+
+/** Not the id that was asked for: it may be anything. */
+export const unknownTerminal = (): AppError =>
+  new AppError("NOT_FOUND", "there is no such terminal; list the terminals again");

@@ -1,0 +1,366 @@
+/**
+ * All terminals: panes of a tmux server of ours that carry our mark. The book finds those of a daemon before it, makes new
+ * ones, lets another program take a terminal's place, and forgets those that are killed. What is true of a pane is what
+ * tmux says; the book only knows which pane is whose.
+ */
+import { randomBytes } from "node:crypto";
+import type { Log } from "../../../daemon/ops/log.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
+import type { ServerEvent, SessionInfo } from "../../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import type { CreateTerminalRequest, TerminalMode } from "../../../protocol/api/freshell/freshellHttp.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
+import { MAX_ENDED_TERMINALS, RESERVED_OUTPUT_BYTES } from "../freshellLimits.ts";
+import { endProgram } from "./endProgram.ts";
+import { exitCodeOf, Terminal, type TerminalSize, unknownTerminal } from "./terminal.ts";
+import { type MarkedPane, marksOf, readMarkedPanes, SEQ_MARK, type TerminalIdentity } from "./terminalMarks.ts";
+import { directoryOf, type ProgramInputs, programOf } from "./terminalPrograms.ts";
+import { PROGRAM_SEAM, TerminalSource } from "./terminalSource.ts";
+
+export interface TerminalBookOptions {
+  readonly server: TmuxServer;
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+  readonly log: Log;
+  readonly programs: ProgramInputs;
+  readonly homeDir: string;
+  readonly maxTerminals: number;
+  /** For `FRESHELL_URL`: known once there is a listener. */
+  readonly url: () => string;
+}
+
+/** Sessions of ours: one of them without a mark was cut short while it was made. */
+const SESSION_PREFIX = "freshell-";
+const ID_CHARS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+const newId = (): string => Array.from(randomBytes(21), (byte) => ID_CHARS[byte & 63]).join("");
+
+const TITLES: Readonly<Record<TerminalMode, string>> = {
+  shell: "Shell",
+  claude: "Claude",
+  codex: "Codex",
+  opencode: "OpenCode",
+  gemini: "Gemini",
+  kimi: "Kimi",
+};
+
+export class TerminalBook {
+  readonly #options: TerminalBookOptions;
+  readonly #terminals = new Map<string, Terminal>();
+  readonly #byKey = new Map<PaneId, Terminal>();
+  readonly #listeners = new Set<() => void>();
+  readonly #epoch = randomBytes(6).toString("hex");
+  readonly #unsubscribe: () => void;
+  #identity: string | undefined;
+  #keys = 0;
+  /** Being made. */
+  #making = 0;
+
+  constructor(options: TerminalBookOptions) {
+    this.#options = options;
+    this.#identity = options.server.status().identity;
+    this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));
+  }
+
+  /** Oldest first. */
+  list(): readonly Terminal[] {
+    return [...this.#terminals.values()];
+  }
+
+  find(id: string): Terminal | undefined {
+    return this.#terminals.get(id);
+  }
+
+  /** @throws AppError NOT_FOUND */
+  require(id: string): Terminal {
+    const terminal = this.#terminals.get(id);
+    if (terminal === undefined) throw unknownTerminal();
+    return terminal;
+  }
+
+  findByKey(key: PaneId): Terminal | undefined {
+    return this.#byKey.get(key);
+  }
+
+  /** Called when a terminal came, went, ended or runs again. */
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Somebody attached or left. */
+  clientsChanged(): void {
+    this.#changed();
+  }
+
+  /** Those of a daemon before this one; what it left half made is ended. */
+  async restore(): Promise<void> {
+    const { server, log } = this.#options;
+    const newest = new Map<string, MarkedPane>();
+    for (const marked of await readMarkedPanes(server)) {
+      const other = newest.get(marked.id);
+      if (other === undefined || other.generation < marked.generation) newest.set(marked.id, marked);
+    }
+    const kept = new Set([...newest.values()].map(({ pane }) => pane));
+    for (const session of server.sessions()) {
+      const panes = this.#panesOf(session);
+      if (!session.name.startsWith(SESSION_PREFIX) || panes.some((pane) => kept.has(pane))) continue;
+      log.warn("freshell.terminal.unfinished", { session: session.id });
+      await server.killSession(session.id).catch(() => undefined);
+    }
+    for (const marked of [...newest.values()].toSorted((a, b) => a.createdAt - b.createdAt)) {
+      const { generation, reservedSeq, pane } = marked;
+      const terminal = this.#terminalOf(marked, generation, reservedSeq, { cols: 80, rows: 24 });
+      this.#adopt(terminal, pane);
+      await this.#reserve(terminal);
+    }
+    this.#changed();
+  }
+
+  /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, CONNECTION_LOST and others */
+  async create(request: CreateTerminalRequest): Promise<Terminal> {
+    this.#requireRoom();
+    this.#making += 1;
+    try {
+      const { homeDir, programs, nowUnixMs } = this.#options;
+      const { mode, shell, title = TITLES[mode], resumeSessionId, cols, rows } = request;
+      const cwd = await directoryOf(request.cwd, homeDir);
+      const identity = { id: newId(), createdAt: nowUnixMs(), mode, shell, cwd, title, resumeSessionId };
+      const command = await programOf(identity, programs);
+      const pane = await this.#makePane(identity, command, { cols, rows }, 0, RESERVED_OUTPUT_BYTES);
+      const terminal = this.#terminalOf(identity, 0, 0, { cols, rows });
+      terminal.reservedSeq = RESERVED_OUTPUT_BYTES;
+      this.#adopt(terminal, pane);
+      this.#changed();
+      return terminal;
+    } finally {
+      this.#making -= 1;
+    }
+  }
+
+  /** Another program in its place: same id, program, directory and size. @throws AppError as `create`, NOT_FOUND */
+  respawn(terminal: Terminal): Promise<void> {
+    return terminal.alone(async () => {
+      if (!terminal.isRunning) this.#requireRoom();
+      const { identity, size, source } = terminal;
+      const { homeDir, programs } = this.#options;
+      // Before anything is ended.
+      await directoryOf(identity.cwd, homeDir);
+      const command = await programOf(identity, programs);
+      await this.#end(terminal);
+      const old = terminal.pane;
+      const generation = terminal.generation + 1;
+      const reservedSeq = source.outputSeq + PROGRAM_SEAM.length + RESERVED_OUTPUT_BYTES;
+      const pane = await this.#makePane(identity, command, size, generation, reservedSeq);
+      source.declareRespawn();
+      terminal.generation = generation;
+      terminal.reservedSeq = reservedSeq;
+      this.#adopt(terminal, pane);
+      if (old !== undefined) await this.#removePane(old);
+      this.#changed();
+    });
+  }
+
+  /** Ends its program and forgets it. Answers the exit code, where it is known. @throws AppError NOT_FOUND, CONNECTION_LOST */
+  kill(terminal: Terminal): Promise<number | null> {
+    return terminal.alone(async () => {
+      await this.#end(terminal);
+      const { pane, source } = terminal;
+      if (pane !== undefined) await this.#removePane(pane);
+      source.declareExit({});
+      this.#forget(terminal);
+      return exitCodeOf(source.exit ?? {}) ?? null;
+    });
+  }
+
+  /** The size of its screen; the last one holds. @throws AppError INVALID_TARGET, CONNECTION_LOST */
+  async resize(terminal: Terminal, size: TerminalSize): Promise<void> {
+    const pane = requireRunning(terminal);
+    await this.#options.server.resize(pane, size.cols, size.rows);
+    terminal.size = size;
+  }
+
+  /** Lets go: terminals and their programs stay. What was told of `outputSeq` is noted, so that it goes on without a jump. */
+  async close(): Promise<void> {
+    this.#unsubscribe();
+    const note = async ({ pane, source }: Terminal): Promise<void> => {
+      if (pane !== undefined) await this.#options.server.setPaneMark(pane, SEQ_MARK, String(source.outputSeq + 1));
+    };
+    await Promise.allSettled(this.list().map(note));
+  }
+
+  #terminalOf(identity: TerminalIdentity, generation: number, base: number, size: TerminalSize): Terminal {
+    const { log } = this.#options;
+    const onListenerError = (error: unknown): void => log.error("freshell.subscriber.failed", { error });
+    const source = new TerminalSource({ id: identity.id, epoch: this.#epoch, base, onListenerError });
+    const key: PaneId = `%${(this.#keys += 1)}` as PaneId;
+    const terminal = new Terminal({ identity, key, source, generation, reservedSeq: base, size });
+    this.#terminals.set(identity.id, terminal);
+    this.#byKey.set(key, terminal);
+    source.subscribe({
+      advanced: (_from, to) => {
+        terminal.lastActivityAt = this.#options.nowUnixMs();
+        if (to > terminal.reservedSeq - RESERVED_OUTPUT_BYTES / 2) void this.#reserve(terminal);
+      },
+      gap: () => undefined,
+      exited: () => this.#ended(),
+      closed: () => undefined,
+    });
+    return terminal;
+  }
+
+  /** This pane's program is the terminal's from now on. */
+  #adopt(terminal: Terminal, pane: PaneId): void {
+    const info = this.#options.server.findPane(pane);
+    terminal.pane = pane;
+    terminal.pid = info?.pid;
+    if (info !== undefined) terminal.size = { cols: info.cols, rows: info.rows };
+    this.#attach(terminal, pane);
+  }
+
+  #attach(terminal: Terminal, pane: PaneId): void {
+    const { server } = this.#options;
+    try {
+      terminal.source.attach(server.output(pane), (error) => {
+        if (error.code === "NOT_FOUND") this.#gone(terminal, pane);
+        else if (server.status().state !== "closed") terminal.source.declareHole();
+      });
+    } catch (error) {
+      if (error instanceof AppError && error.code === "NOT_FOUND") this.#gone(terminal, pane);
+      // Else tmux is being reconnected; `ready` comes.
+    }
+  }
+
+  /** Somebody has taken the pane away: what came of its output is all there is. */
+  #gone(terminal: Terminal, pane: PaneId): void {
+    if (terminal.pane !== pane || terminal.isForgotten) return;
+    terminal.pane = undefined;
+    terminal.source.detach();
+    terminal.source.declareExit({});
+    this.#changed();
+  }
+
+  #serverEvent(event: ServerEvent): void {
+    if (event.kind === "state" && event.state === "ready") this.#reconnected();
+    if (event.kind !== "pane-closed" && event.kind !== "pane-resized") return;
+    const terminal = this.list().find(({ pane }) => pane === event.pane);
+    if (terminal === undefined) return;
+    if (event.kind === "pane-closed") this.#gone(terminal, event.pane);
+    else terminal.size = { cols: event.cols, rows: event.rows };
+  }
+
+  #reconnected(): void {
+    const { identity } = this.#options.server.status();
+    const isSame = identity === this.#identity;
+    this.#identity = identity;
+    for (const terminal of this.list()) {
+      const { pane, source } = terminal;
+      if (pane === undefined || source.isAttached) continue;
+      // On another server the same id is another's pane.
+      if (isSame) this.#attach(terminal, pane);
+      else this.#gone(terminal, pane);
+    }
+  }
+
+  /** @throws AppError RESOURCE_LIMIT */
+  #requireRoom(): void {
+    const { maxTerminals } = this.#options;
+    const running = this.list().filter(({ isRunning }) => isRunning).length;
+    if (running + this.#making < maxTerminals) return;
+    throw new AppError(
+      "RESOURCE_LIMIT",
+      `there are ${maxTerminals} terminals already (MAX_TERMINALS); kill one first`,
+      {
+        details: { limit: "MAX_TERMINALS", max: maxTerminals },
+      },
+    );
+  }
+
+  async #makePane(
+    identity: TerminalIdentity,
+    command: readonly string[],
+    size: TerminalSize,
+    generation: number,
+    reservedSeq: number,
+  ): Promise<PaneId> {
+    const { server, url } = this.#options;
+    const { activePane } = await server.createSession({
+      name: `${SESSION_PREFIX}${randomBytes(8).toString("hex")}`,
+      cwd: identity.cwd,
+      command,
+      ...size,
+      remainOnExit: "whereSafe",
+      windowName: "freshell",
+      environment: { FRESHELL_URL: url(), FRESHELL_TERMINAL_ID: identity.id },
+      marks: marksOf(identity, generation, reservedSeq),
+    });
+    if (activePane !== undefined) return activePane;
+    throw new AppError("TMUX_COMMAND_FAILED", "the terminal's program has ended at once; is it there?");
+  }
+
+  async #end(terminal: Terminal): Promise<void> {
+    const { server, clock } = this.#options;
+    const { pane, pid, source } = terminal;
+    if (pane === undefined || pid === undefined || source.exit !== undefined) return;
+    await endProgram({ pid, source, processes: server.processes, clock });
+  }
+
+  async #removePane(pane: PaneId): Promise<void> {
+    const { server } = this.#options;
+    const session = server.sessions().find((each) => this.#panesOf(each).includes(pane));
+    try {
+      if (session?.name.startsWith(SESSION_PREFIX) === true) await server.killSession(session.id);
+      else await server.layout.run({ kind: "kill-pane", pane });
+    } catch (error) {
+      // It went by itself.
+      if (!(error instanceof AppError && error.code === "NOT_FOUND")) throw error;
+    }
+  }
+
+  #panesOf({ windows }: SessionInfo): readonly PaneId[] {
+    const inSession = new Set(windows);
+    return this.#options.server.windows().flatMap((window) => (inSession.has(window.id) ? window.panes : []));
+  }
+
+  /** Notes on the pane how far `outputSeq` may come. */
+  async #reserve(terminal: Terminal): Promise<void> {
+    const { pane, source } = terminal;
+    if (pane === undefined) return;
+    const before = terminal.reservedSeq;
+    const reserved = source.outputSeq + RESERVED_OUTPUT_BYTES;
+    terminal.reservedSeq = reserved;
+    try {
+      await this.#options.server.setPaneMark(pane, SEQ_MARK, String(reserved));
+    } catch (error) {
+      // The next output asks again.
+      if (terminal.reservedSeq === reserved) terminal.reservedSeq = before;
+      this.#options.log.debug("freshell.reserve.failed", { error });
+    }
+  }
+
+  #ended(): void {
+    const ended = this.list().filter(({ isRunning }) => !isRunning);
+    for (const terminal of ended.slice(0, Math.max(0, ended.length - MAX_ENDED_TERMINALS))) {
+      void this.kill(terminal).catch((error: unknown) => this.#options.log.warn("freshell.forget.failed", { error }));
+    }
+    this.#changed();
+  }
+
+  #forget(terminal: Terminal): void {
+    terminal.isForgotten = true;
+    this.#terminals.delete(terminal.id);
+    this.#byKey.delete(terminal.key);
+    terminal.source.close(unknownTerminal());
+    this.#changed();
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** @throws AppError INVALID_TARGET */
+export function requireRunning({ isRunning, pane }: Terminal): PaneId {
+  if (isRunning && pane !== undefined) return pane;
+  throw new AppError("INVALID_TARGET", "the terminal's program has ended; respawn the terminal, or make another one");
+}

@@ -1,0 +1,102 @@
+/**
+ * Which program a terminal runs: a shell that the system knows, or an agent by its name. Everything is looked at before
+ * anything is made, and nothing here starts a process.
+ */
+import { constants } from "node:fs";
+import { access, readFile, stat } from "node:fs/promises";
+import { basename, delimiter, isAbsolute, join } from "node:path";
+import type { TerminalMode } from "../../../protocol/api/freshell/freshellHttp.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { MAX_CWD_CHARS } from "../freshellLimits.ts";
+import type { TerminalIdentity } from "./terminalMarks.ts";
+
+export interface ProgramInputs {
+  /** What a pane gets: `PATH`, `SHELL`, `HOME`. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The daemon's own, for `CLAUDE_CMD` and its sisters. */
+  readonly daemonEnv: Readonly<Record<string, string | undefined>>;
+}
+
+/** What upstream's pages ask for on other systems; here each is the system's shell. */
+const SYSTEM_SHELLS: ReadonlySet<string> = new Set(["system", "cmd", "powershell", "wsl"]);
+/** Without `$SHELL`. */
+const LAST_SHELL = "/bin/sh";
+
+/** The argv of a terminal's program. @throws AppError INVALID_ARGUMENT */
+export async function programOf(
+  { mode, shell, resumeSessionId }: Pick<TerminalIdentity, "mode" | "shell" | "resumeSessionId">,
+  inputs: ProgramInputs,
+): Promise<readonly string[]> {
+  if (mode === "shell") {
+    if (resumeSessionId !== undefined) throw noResume(mode);
+    return [await shellPath(shell, inputs), "-l"];
+  }
+  return [await agentPath(mode, inputs), ...resumeWords(mode, resumeSessionId)];
+}
+
+function resumeWords(mode: TerminalMode, session: string | undefined): readonly string[] {
+  if (session === undefined) return [];
+  // An option in its place would be one of the agent's.
+  if (session.startsWith("-")) throw invalid("resumeSessionId is no session: it begins with -");
+  if (mode === "claude") return ["--resume", session];
+  if (mode === "codex") return ["resume", session];
+  throw noResume(mode);
+}
+
+const noResume = (mode: TerminalMode): AppError =>
+  invalid(`resumeSessionId goes with claude and codex; ${mode} has no session to go on with`);
+
+async function shellPath(shell: string, { env }: ProgramInputs): Promise<string> {
+  if (SYSTEM_SHELLS.has(shell)) {
+    const own = env["SHELL"];
+    return own !== undefined && isAbsolute(own) && (await isProgram(own)) ? own : LAST_SHELL;
+  }
+  if (isAbsolute(shell)) {
+    if (await isProgram(shell)) return shell;
+    throw invalid("shell is no program: give system, the absolute path of one, or a name out of /etc/shells");
+  }
+  const known = await readFile("/etc/shells", "utf8").catch(() => "");
+  for (const line of known.split("\n").map((each) => each.trim())) {
+    if (isAbsolute(line) && basename(line) === shell && (await isProgram(line))) return line;
+  }
+  throw invalid("shell is none that this system knows: give system, an absolute path, or a name out of /etc/shells");
+}
+
+async function agentPath(mode: TerminalMode, { env, daemonEnv }: ProgramInputs): Promise<string> {
+  const variable = `${mode.toUpperCase()}_CMD`;
+  const asked = daemonEnv[variable];
+  const command = asked === undefined || asked.trim() === "" ? mode : asked.trim();
+  const found = await onPath(command, env["PATH"] ?? "");
+  if (found !== undefined) return found;
+  throw invalid(`${mode} is not there: install it, or set ${variable} to its program and start the daemon anew`);
+}
+
+async function onPath(command: string, path: string): Promise<string | undefined> {
+  if (command.includes("/")) return isAbsolute(command) && (await isProgram(command)) ? command : undefined;
+  for (const directory of path.split(delimiter).filter((each) => isAbsolute(each))) {
+    const candidate = join(directory, command);
+    if (await isProgram(candidate)) return candidate;
+  }
+  return undefined;
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** An existing directory, absolute; `~` is the home directory. @throws AppError INVALID_ARGUMENT */
+export async function directoryOf(cwd: string | undefined, homeDir: string): Promise<string> {
+  const path = cwd === undefined || cwd === "~" ? homeDir : cwd.startsWith("~/") ? join(homeDir, cwd.slice(2)) : cwd;
+  if (!isAbsolute(path)) throw invalid("cwd must be an absolute path");
+  if (encodeURIComponent(path).length > MAX_CWD_CHARS) throw invalid(`cwd is longer than ${MAX_CWD_CHARS} characters`);
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory() === true) return path;
+  throw invalid("cwd is no directory that is there");
+}
+
+const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message);

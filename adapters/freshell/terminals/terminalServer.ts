@@ -1,0 +1,64 @@
+/**
+ * The terminals as a server of panes, for the engine's feeds: a terminal keeps one name there, whichever pane is its
+ * program's. What a feed never hears of is a resize: pages draw their own screens anew.
+ */
+import type { FeedServer } from "../../../daemon/panes/paneFeed.ts";
+import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
+import type { Snapshot } from "../../../daemon/tmux/io.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
+import { SNAPSHOT_HISTORY_LINES } from "../freshellLimits.ts";
+import { type Terminal, unknownTerminal } from "./terminal.ts";
+
+export function terminalServer(server: TmuxServer, find: (key: PaneId) => Terminal | undefined): FeedServer {
+  const require = (key: PaneId): Terminal => {
+    const terminal = find(key);
+    if (terminal === undefined) throw unknownTerminal();
+    return terminal;
+  };
+  return {
+    // A terminal outlives a connection: its stream has a hole then, and goes on.
+    status: () => ({ state: server.status().state === "closed" ? "closed" : "ready" }),
+    output: (key) => require(key).source,
+    findPane: (key) => {
+      const terminal = find(key);
+      return terminal === undefined ? undefined : { ...terminal.size, exit: terminal.source.exit };
+    },
+    snapshot: async (key) => snapshotOf(server, require(key)),
+    subscribe: (listener) =>
+      server.subscribe((event: ServerEvent) => {
+        if (event.kind === "state") listener(event);
+      }),
+  };
+}
+
+/** History and screen. @throws AppError NOT_FOUND, CONNECTION_LOST */
+async function snapshotOf(server: TmuxServer, terminal: Terminal): Promise<Snapshot> {
+  const { pane, source } = terminal;
+  if (pane === undefined) return lastOutput(terminal);
+  const snapshot = await server.snapshot(pane, { historyLines: SNAPSHOT_HISTORY_LINES });
+  const outputSeq = source.seqOf(snapshot.position.epoch, snapshot.position.outputSeq);
+  if (outputSeq === undefined) {
+    throw new AppError("CONNECTION_LOST", "the terminal's program was another one meanwhile; try again");
+  }
+  return { ...snapshot, position: { epoch: source.epoch, outputSeq } };
+}
+
+/** Of a terminal without a pane: what is retained of its output, which is what its screen was made of. */
+function lastOutput({ source, size }: Terminal): Snapshot {
+  const pieces: Uint8Array[] = [Buffer.from("\u001bc")];
+  for (let at = source.tailSeq; at < source.outputSeq;) {
+    const slice = source.read(at);
+    if (slice.kind === "end") break;
+    if (slice.kind === "bytes") pieces.push(slice.bytes);
+    at = slice.kind === "bytes" ? slice.to : slice.gap.to;
+  }
+  return {
+    position: { epoch: source.epoch, outputSeq: source.outputSeq },
+    exact: true,
+    ...size,
+    alternateScreen: false,
+    data: Buffer.concat(pieces),
+  };
+}

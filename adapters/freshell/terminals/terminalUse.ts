@@ -1,0 +1,60 @@
+/** What is typed into a terminal and seen of it, by tmux's own words for both. */
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import type { CaptureOptions, InputPart } from "../../../daemon/tmux/io.ts";
+import type { TerminalCaptureAnswer, terminalCaptureSchema } from "../../../protocol/api/freshell/freshellHttp.ts";
+import { keyTokenParts } from "../../../protocol/api/freshell/keyTokens.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { encodeUtf8 } from "../../../protocol/text/utf8.ts";
+import type { InferOutput } from "valibot";
+import type { Terminal } from "./terminal.ts";
+import { requireRunning } from "./terminalBook.ts";
+import { retainedLines } from "./retainedLines.ts";
+
+/** One job: nothing of another sender's comes between. */
+export const textParts = (text: string): readonly InputPart[] => [{ kind: "text", bytes: encodeUtf8(text) }];
+
+export const tokenParts = (tokens: readonly string[], literal: boolean): readonly InputPart[] =>
+  keyTokenParts(tokens, literal).map((part): InputPart => (part.kind === "keys" ? part : textPart(part.text)));
+
+const textPart = (text: string): InputPart => ({ kind: "text", bytes: encodeUtf8(text) });
+
+/** Answers the position behind which is what the input causes. @throws AppError INVALID_TARGET, RESOURCE_LIMIT, CONNECTION_LOST */
+export async function typeInto(server: TmuxServer, terminal: Terminal, parts: readonly InputPart[]): Promise<number> {
+  const pane = requireRunning(terminal);
+  const { source } = terminal;
+  if (parts.length === 0) return source.outputSeq;
+  const { position } = await server.input(pane, parts);
+  return source.seqOf(position.epoch, position.outputSeq) ?? source.outputSeq;
+}
+
+/** @throws AppError UNSUPPORTED_CAPTURE_MODE, CONNECTION_LOST */
+export async function captureOf(
+  server: TmuxServer,
+  terminal: Terminal,
+  { S: start, J: joinWrapped, e: ansi }: InferOutput<typeof terminalCaptureSchema>,
+): Promise<TerminalCaptureAnswer> {
+  const { pane, source } = terminal;
+  const status = terminal.isRunning ? "running" : "exited";
+  if (pane === undefined) {
+    const lines = retainedLines(source, { start, joinWrapped, ansi });
+    return { lines, outputSeq: source.outputSeq, exact: true, ...terminal.size, status };
+  }
+  const options: CaptureOptions = { start: start ?? 0, joinWrapped, ansi };
+  const { lines, historyLines, historyLimit, position, exact, cols, rows } = await server.capture(pane, options);
+  if (typeof start === "number" && -start > historyLines) requireWhole(historyLines, historyLimit);
+  const outputSeq = source.seqOf(position.epoch, position.outputSeq) ?? source.outputSeq;
+  return { lines, outputSeq, exact, cols, rows, status };
+}
+
+/**
+ * A start before everything that is kept is the first line, as in tmux, unless tmux has dropped lines. It tells nobody when
+ * it does: having come to the limit it drops a tenth, so with less than nine tenths nothing was dropped.
+ */
+function requireWhole(historyLines: number, limit: number | undefined): void {
+  if (limit === undefined || historyLines < Math.floor(limit * 0.9)) return;
+  throw new AppError(
+    "UNSUPPORTED_CAPTURE_MODE",
+    `the terminal keeps ${historyLines} lines of history and may have dropped older ones: ask for -S -${historyLines} at most, or for all that is kept with -S -`,
+    { details: { historyLines } },
+  );
+}

@@ -1,0 +1,113 @@
+/**
+ * Who may use the listener: whoever has the bootstrap token (`AUTH_TOKEN`), and devices with a token that was given for
+ * it. Device tokens live for minutes and are renewed with a refresh token, which works once. Only digests are kept.
+ */
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { DeviceSessionAnswer, DeviceSessionRequest } from "../../../protocol/api/freshell/freshellHttp.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { MAX_DEVICE_SESSIONS, REFRESH_KEPT_MS } from "../freshellLimits.ts";
+
+export type Principal =
+  | { readonly kind: "bootstrap" }
+  | { readonly kind: "device"; readonly deviceId: string; readonly scopes: readonly string[] };
+
+interface Session {
+  readonly deviceId: string;
+  readonly scopes: readonly string[];
+  /** Digests, in hexadecimal. */
+  readonly device: string;
+  readonly refresh: string;
+  readonly expiresAt: number;
+  readonly refreshUntil: number;
+}
+
+export interface CredentialsOptions {
+  readonly token: string;
+  readonly ttlSec: number;
+  readonly nowUnixMs: () => number;
+}
+
+const digest = (text: string): Buffer => createHash("sha256").update(text, "utf8").digest();
+const newToken = (): string => randomBytes(32).toString("base64url");
+
+export class Credentials {
+  readonly #options: CredentialsOptions;
+  readonly #bootstrap: Buffer;
+  /** By the digest of the device token. A look-up by a digest tells nothing of a token by its time. */
+  readonly #byDevice = new Map<string, Session>();
+  readonly #byRefresh = new Map<string, Session>();
+
+  constructor(options: CredentialsOptions) {
+    this.#options = options;
+    this.#bootstrap = digest(options.token);
+  }
+
+  /** Whose token it is; undefined for nobody's, and for one that has expired. */
+  principalOf(token: string | undefined): Principal | undefined {
+    if (token === undefined || token === "") return undefined;
+    const given = digest(token);
+    if (timingSafeEqual(given, this.#bootstrap)) return { kind: "bootstrap" };
+    const session = this.#byDevice.get(given.toString("hex"));
+    if (session === undefined || session.expiresAt <= this.#options.nowUnixMs()) return undefined;
+    return { kind: "device", deviceId: session.deviceId, scopes: session.scopes };
+  }
+
+  open({ deviceId }: DeviceSessionRequest): DeviceSessionAnswer {
+    return this.#issue(deviceId);
+  }
+
+  /** A new pair; the old one is no good from now on. @throws AppError UNAUTHORIZED */
+  refresh(refreshToken: string): DeviceSessionAnswer {
+    const session = this.#byRefresh.get(digest(refreshToken).toString("hex"));
+    if (session === undefined || session.refreshUntil <= this.#options.nowUnixMs()) {
+      throw new AppError("UNAUTHORIZED", "the refresh token is not valid any more; run `freshell auth login` again");
+    }
+    this.#end(session);
+    return this.#issue(session.deviceId);
+  }
+
+  /** Ends the session of this device token. False: there is none. */
+  close(token: string): boolean {
+    const session = this.#byDevice.get(digest(token).toString("hex"));
+    if (session !== undefined) this.#end(session);
+    return session !== undefined;
+  }
+
+  #issue(deviceId: string): DeviceSessionAnswer {
+    const nowMs = this.#options.nowUnixMs();
+    this.#forgetOld(nowMs);
+    const [deviceToken, refreshToken] = [newToken(), newToken()];
+    const session: Session = {
+      deviceId,
+      scopes: ["terminals", `layout:write:${deviceId}`],
+      device: digest(deviceToken).toString("hex"),
+      refresh: digest(refreshToken).toString("hex"),
+      expiresAt: nowMs + this.#options.ttlSec * 1_000,
+      refreshUntil: nowMs + REFRESH_KEPT_MS,
+    };
+    this.#byDevice.set(session.device, session);
+    this.#byRefresh.set(session.refresh, session);
+    const { expiresAt, scopes } = session;
+    return { deviceToken, refreshToken, expiresAt, deviceId, scopes };
+  }
+
+  #forgetOld(nowMs: number): void {
+    for (const session of this.#byRefresh.values()) {
+      if (session.refreshUntil > nowMs && this.#byRefresh.size < MAX_DEVICE_SESSIONS) break;
+      this.#end(session);
+    }
+  }
+
+  #end({ device, refresh }: Session): void {
+    this.#byDevice.delete(device);
+    this.#byRefresh.delete(refresh);
+  }
+}
+
+/** The token of a request: `x-auth-token`, or a bearer. */
+export function tokenOf(request: { header(name: string): string | undefined }): string | undefined {
+  const own = request.header("x-auth-token");
+  if (own !== undefined) return own.trim();
+  const bearer = /^Bearer (.+)$/.exec(request.header("authorization") ?? "");
+  return bearer?.[1]?.trim();
+}

@@ -1,0 +1,129 @@
+/**
+ * The errors of the Freshell contract: its codes, and what each of the daemon's own becomes on the way out. Nothing else
+ * leaves that adapter, and the table is complete: a code that is added to the daemon does not compile without its row.
+ */
+import { type AppError, ERROR_SURFACES, type ErrorCode } from "../../errors.ts";
+
+/** Of commands and operations (seed 002 §14). */
+export const OPERATION_ERROR_CODES = [
+  "DEVICE_OFFLINE",
+  "RPC_TIMEOUT",
+  "OWNER_TIMEOUT",
+  "REVISION_CONFLICT",
+  "NOT_FOUND",
+  "AMBIGUOUS_TARGET",
+  "INVALID_TARGET",
+  "INVALID_ARGUMENT",
+  "UNAUTHORIZED",
+  "RESOURCE_LIMIT",
+  "UNSUPPORTED_PATTERN_ENGINE",
+  "UNSUPPORTED_CAPTURE_MODE",
+  "TIMEOUT",
+  "INCONSISTENT_STATE",
+  "INTERNAL_ERROR",
+] as const satisfies readonly ErrorCode[];
+export type OperationErrorCode = (typeof OPERATION_ERROR_CODES)[number];
+
+/** Of the WebSocket, besides those: as upstream has them. */
+export const TRANSPORT_ERROR_CODES = [
+  "NOT_AUTHENTICATED",
+  "INVALID_MESSAGE",
+  "UNKNOWN_MESSAGE",
+  "INVALID_TERMINAL_ID",
+  "INVALID_SESSION_ID",
+  "PTY_SPAWN_FAILED",
+  "RATE_LIMITED",
+  "PROTOCOL_MISMATCH",
+] as const;
+export type TransportErrorCode = (typeof TRANSPORT_ERROR_CODES)[number];
+
+export type FreshellErrorCode = OperationErrorCode | TransportErrorCode;
+export const FRESHELL_ERROR_CODES: readonly FreshellErrorCode[] = [...OPERATION_ERROR_CODES, ...TRANSPORT_ERROR_CODES];
+
+/** Which part of a routed command failed (seed 002 §9.3). */
+export type FaultStage = "relay" | "owner";
+
+/** An error as it stands in answers and frames. */
+export interface FreshellFault<Code extends FreshellErrorCode = FreshellErrorCode> {
+  readonly code: Code;
+  readonly message: string;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+  readonly stage?: FaultStage | undefined;
+}
+
+interface Outside {
+  readonly code: OperationErrorCode;
+  /** `details.reason`: which refusal of the listener it is. */
+  readonly reason?: string;
+  /** The daemon's own code goes to `details.cause`; `details.retry` says whether the same again can work. */
+  readonly retry?: boolean;
+}
+
+const own = (code: OperationErrorCode): Outside => ({ code });
+
+const OUTSIDE: Readonly<Record<ErrorCode, Outside>> = {
+  INVALID_ARGUMENT: own("INVALID_ARGUMENT"),
+  INVALID_TARGET: own("INVALID_TARGET"),
+  AMBIGUOUS_TARGET: own("AMBIGUOUS_TARGET"),
+  UNAUTHORIZED: own("UNAUTHORIZED"),
+  NOT_FOUND: own("NOT_FOUND"),
+  TIMEOUT: own("TIMEOUT"),
+  REVISION_CONFLICT: own("REVISION_CONFLICT"),
+  INCONSISTENT_STATE: own("INCONSISTENT_STATE"),
+  RESOURCE_LIMIT: own("RESOURCE_LIMIT"),
+  INTERNAL_ERROR: own("INTERNAL_ERROR"),
+  UNSUPPORTED_PATTERN_ENGINE: own("UNSUPPORTED_PATTERN_ENGINE"),
+  UNSUPPORTED_CAPTURE_MODE: own("UNSUPPORTED_CAPTURE_MODE"),
+  DEVICE_OFFLINE: own("DEVICE_OFFLINE"),
+  RPC_TIMEOUT: own("RPC_TIMEOUT"),
+  OWNER_TIMEOUT: own("OWNER_TIMEOUT"),
+  FORBIDDEN: { code: "UNAUTHORIZED", reason: "forbidden" },
+  METHOD_NOT_ALLOWED: { code: "INVALID_ARGUMENT", reason: "method" },
+  BODY_TOO_LARGE: { code: "INVALID_ARGUMENT", reason: "body_too_large" },
+  UNSUPPORTED_MEDIA_TYPE: { code: "INVALID_ARGUMENT", reason: "content_type" },
+  ALREADY_EXISTS: own("INVALID_ARGUMENT"),
+  WRONG_STATE: own("INCONSISTENT_STATE"),
+  CONFIGURATION_INVALID: { code: "INTERNAL_ERROR", retry: false },
+  TMUX_COMMAND_FAILED: { code: "INTERNAL_ERROR", retry: false },
+  PROTOCOL_ERROR: { code: "INTERNAL_ERROR", retry: true },
+  CONNECTION_LOST: { code: "INTERNAL_ERROR", retry: true },
+  CANCELLED: { code: "INTERNAL_ERROR", retry: true },
+  SHUTTING_DOWN: { code: "INTERNAL_ERROR", retry: true },
+  DAEMON_UNREACHABLE: { code: "INTERNAL_ERROR", retry: true },
+  TMUX_UNAVAILABLE: { code: "INTERNAL_ERROR", retry: true },
+  COMMAND_TIMEOUT: { code: "INTERNAL_ERROR", retry: true },
+};
+
+/** Behind it a bug's own words could hold anything. */
+const INTERNAL_MESSAGE = "Internal server error.";
+/** For the listener, which closes the connection on it; no client's business. */
+const INNER_DETAILS = new Set(["close"]);
+
+/** What a client is told of an error of the daemon's. */
+export function faultOf({ code, message, details }: AppError): FreshellFault<OperationErrorCode> {
+  const outside = OUTSIDE[code];
+  const shown = Object.entries(details ?? {}).filter(([name]) => !INNER_DETAILS.has(name));
+  const isIndeterminate = details?.["delivery"] === "indeterminate";
+  const all = Object.fromEntries([
+    ...shown,
+    ...(outside.reason === undefined ? [] : [["reason", details?.["reason"] ?? outside.reason]]),
+    // Typed again, input whose fate nobody knows could be there twice.
+    ...(outside.retry === undefined
+      ? []
+      : [
+          ["cause", code],
+          ["retry", outside.retry && !isIndeterminate],
+        ]),
+  ]) as Readonly<Record<string, unknown>>;
+  return {
+    code: outside.code,
+    message: code === "INTERNAL_ERROR" || code === "CONFIGURATION_INVALID" ? INTERNAL_MESSAGE : message,
+    ...(Object.keys(all).length === 0 ? {} : { details: all }),
+  };
+}
+
+/** The status of an answer over HTTP: that of the code it carries; a refusal of the listener keeps its own. */
+export function statusOf({ code }: AppError): (typeof ERROR_SURFACES)[ErrorCode]["httpStatus"] {
+  const outside = OUTSIDE[code];
+  return ERROR_SURFACES[outside.reason === undefined ? outside.code : code].httpStatus;
+}

@@ -1,0 +1,212 @@
+/**
+ * Requests and answers of the Freshell contract over HTTP: one schema per request, from which come validation, types and
+ * the help of the command line. Times are Unix milliseconds. What a request holds besides is refused by name.
+ */
+import * as v from "valibot";
+import { wellFormedText } from "../../text/wellFormed.ts";
+import { told } from "../told.ts";
+
+/** Most bytes of a body. */
+export const FRESHELL_MAX_BODY_BYTES = 1_048_576;
+/** 21 characters of 64: 126 random bits. */
+export const TERMINAL_ID = /^[A-Za-z0-9_-]{21}$/;
+
+export const TERMINAL_MODES = ["shell", "claude", "codex", "opencode", "gemini", "kimi"] as const;
+export type TerminalMode = (typeof TERMINAL_MODES)[number];
+
+/** What a title may be: one line, without control characters. */
+export const MAX_TITLE_CHARS = 200;
+const title = v.pipe(
+  wellFormedText,
+  v.nonEmpty("must not be empty"),
+  v.maxLength(MAX_TITLE_CHARS, `has at most ${MAX_TITLE_CHARS} characters`),
+  v.regex(/^\P{Cc}*$/u, "must not hold control characters"),
+);
+const noNul = v.regex(/^[^\0]*$/, "must not hold a NUL character");
+const text = v.pipe(wellFormedText, v.nonEmpty("must not be empty"), noNul);
+
+const whole = (min: number, max: number) =>
+  v.pipe(
+    v.number("must be a number"),
+    v.integer("must be a whole number"),
+    v.minValue(min, `must be ${min} to ${max}`),
+    v.maxValue(max, `must be ${min} to ${max}`),
+  );
+export const colsSchema = told(whole(2, 1_000), "Columns, 2 to 1000.");
+export const rowsSchema = told(whole(2, 500), "Rows, 2 to 500.");
+
+/** What a new terminal is, however it is asked for. */
+export const terminalOptions = {
+  mode: v.optional(told(v.picklist(TERMINAL_MODES), "The program: a shell, or an agent by its name."), "shell"),
+  shell: v.optional(told(text, "`system` is $SHELL; an absolute path, or a name out of /etc/shells."), "system"),
+  cwd: v.optional(told(text, "An existing directory; default the home directory.")),
+  cols: v.optional(colsSchema, 80),
+  rows: v.optional(rowsSchema, 24),
+  title: v.optional(told(title, "What people call it.")),
+  resumeSessionId: v.optional(told(text, "A session of claude or codex to go on with.")),
+};
+
+export const createTerminalSchema = v.strictObject(terminalOptions);
+export type CreateTerminalRequest = v.InferOutput<typeof createTerminalSchema>;
+
+/** Keys in the words of `send-keys`, or text as it stands. */
+export const terminalInputSchema = v.union(
+  [
+    v.strictObject({
+      keys: told(
+        v.pipe(v.array(wellFormedText), v.minLength(1, "must not be empty")),
+        "Key names; any other word is text.",
+      ),
+      literal: v.optional(told(v.boolean(), "No word is a key; they are joined with one space."), false),
+    }),
+    v.strictObject({ data: told(v.pipe(wellFormedText, v.nonEmpty("must not be empty")), "Typed as it stands.") }),
+  ],
+  "must be {keys, literal?} or {data}, and nothing else",
+);
+export type TerminalInputRequest = v.InferInput<typeof terminalInputSchema>;
+export interface TerminalInputAnswer {
+  /** What the input causes comes after this. */
+  readonly outputSeq: number;
+}
+
+export const terminalResizeSchema = v.strictObject({ cols: colsSchema, rows: rowsSchema });
+export type TerminalResizeRequest = v.InferInput<typeof terminalResizeSchema>;
+
+const yes = v.pipe(
+  v.picklist(["1", "0", "true", "false"], "must be 1 or 0"),
+  v.transform((given) => given === "1" || given === "true"),
+);
+/** The query of a capture, in the letters of `capture-pane`. */
+export const terminalCaptureSchema = v.strictObject({
+  S: v.optional(
+    told(
+      v.pipe(
+        v.string(),
+        v.regex(/^(?:-|-?\d{1,9})$/, "is a line number (0 the top of the screen, -1 the line above it), or - for all"),
+        v.transform((given): number | "oldest" => (given === "-" ? "oldest" : Number(given))),
+      ),
+      "The first line: 0 is the top of the screen, negative ones are history, - is all of it.",
+    ),
+  ),
+  J: v.optional(told(yes, "Lines that the screen has wrapped are joined."), "0"),
+  e: v.optional(told(yes, "Colours and attributes are kept."), "0"),
+});
+export type TerminalCaptureQuery = v.InferInput<typeof terminalCaptureSchema>;
+export interface TerminalCaptureAnswer {
+  readonly lines: readonly string[];
+  readonly outputSeq: number;
+  /** Whether `outputSeq` is exactly what the lines show. */
+  readonly exact: boolean;
+  readonly cols: number;
+  readonly rows: number;
+  readonly status: TerminalStatus;
+}
+
+export type TerminalStatus = "running" | "exited";
+
+/** A terminal as lists and answers tell it. */
+export interface TerminalEntry {
+  readonly terminalId: string;
+  readonly title: string;
+  readonly mode: TerminalMode;
+  readonly status: TerminalStatus;
+  readonly createdAt: number;
+  readonly lastActivityAt: number;
+  readonly cwd: string;
+  readonly cols: number;
+  readonly rows: number;
+  /** Somebody is attached. */
+  readonly hasClients: boolean;
+  /** Of the program's process; null once it has ended. */
+  readonly pid: number | null;
+  /** Once it has ended, where it is known; 128 and the signal for a program that was killed. */
+  readonly exitCode?: number | undefined;
+  /** What is retained of the output. */
+  readonly bufferRef: { readonly outputSeq: number; readonly tailSeq: number };
+}
+
+export interface TerminalKillAnswer {
+  readonly ok: true;
+  /** Null where nobody knows. */
+  readonly exitCode: number | null;
+}
+
+/** What a wait is asked for; at least one predicate, and all that are given must hold together (seed 002 §8.3). */
+export const waitOptions = {
+  target: told(
+    v.strictObject({ terminalId: v.pipe(v.string(), v.nonEmpty("must not be empty")) }),
+    "Whose output is waited for.",
+  ),
+  pattern: v.optional(told(v.pipe(wellFormedText, v.nonEmpty("must not be empty")), "The output shows this.")),
+  literal: v.optional(told(v.boolean(), "The pattern is text, which is the default.")),
+  regex: v.optional(told(v.boolean(), "The pattern is a regular expression in RE2 syntax.")),
+  from: v.optional(
+    told(
+      v.pipe(v.string(), v.regex(/^(?:now|tail:[1-9]\d{0,6})$/, "is now or tail:N, N lines from 1 on")),
+      "Where the pattern begins to look: now, or the last N lines.",
+    ),
+  ),
+  stableSec: v.optional(told(v.number("must be a number"), "No output for this many seconds.")),
+  exit: v.optional(told(v.boolean(), "The program has ended.")),
+  prompt: v.optional(told(v.boolean(), "The output ends in what looks like a shell's prompt. Best effort.")),
+  timeoutSec: v.optional(
+    told(v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0")), "Default 30 seconds."),
+  ),
+};
+export const freshellWaitSchema = v.strictObject(waitOptions);
+export type FreshellWaitRequest = v.InferInput<typeof freshellWaitSchema>;
+
+export interface FreshellWaitMatch {
+  readonly predicate: "pattern" | "stable" | "exit" | "prompt";
+  readonly text?: string | undefined;
+  /** Behind the matched text. */
+  readonly outputSeq?: number | undefined;
+}
+export interface FreshellWaitAnswer {
+  readonly matched: readonly FreshellWaitMatch[];
+  readonly outputSeq: number;
+  readonly exitCode?: number | undefined;
+  readonly elapsedMs: number;
+}
+
+const name = v.pipe(
+  wellFormedText,
+  v.nonEmpty("must not be empty"),
+  v.maxLength(200, "has at most 200 characters"),
+  v.regex(/^\P{Cc}*$/u, "must not hold control characters"),
+);
+export const deviceSchema = {
+  deviceId: told(
+    v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,128}$/, "is 1 to 128 letters, digits, _, . and -")),
+    "The device, by a name that stays.",
+  ),
+  deviceLabel: told(name, "What people call it."),
+  deviceType: told(v.picklist(["browser", "cli"]), "A page, or a command line."),
+};
+export const deviceSessionSchema = v.strictObject(deviceSchema);
+export type DeviceSessionRequest = v.InferInput<typeof deviceSessionSchema>;
+export const refreshSchema = v.strictObject({ refreshToken: v.pipe(v.string(), v.nonEmpty("must not be empty")) });
+export type RefreshRequest = v.InferInput<typeof refreshSchema>;
+
+export interface DeviceSessionAnswer {
+  readonly deviceToken: string;
+  readonly refreshToken: string;
+  /** Of the device token. */
+  readonly expiresAt: number;
+  readonly deviceId: string;
+  readonly scopes: readonly string[];
+}
+
+export interface FreshellHealth {
+  readonly app: "freshell";
+  readonly ok: true;
+  readonly version: string;
+  /** Whether tmux is there. */
+  readonly ready: boolean;
+}
+export interface LanInfo {
+  readonly ips: readonly string[];
+}
+export interface FreshellOk {
+  readonly ok: true;
+}

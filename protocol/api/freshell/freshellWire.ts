@@ -1,0 +1,178 @@
+/**
+ * The frames of `/ws`, in the names of upstream where it has them; `outputSeq`, gaps and waits are ours. One schema per
+ * message of a client. What a message holds besides is left unread, as upstream does: pages of later versions send more.
+ */
+import * as v from "valibot";
+import { wellFormedText } from "../../text/wellFormed.ts";
+import type { FaultStage, FreshellErrorCode, FreshellFault } from "./freshellErrors.ts";
+import {
+  colsSchema,
+  deviceSchema,
+  type FreshellWaitAnswer,
+  rowsSchema,
+  type TerminalEntry,
+  terminalOptions,
+  waitOptions,
+} from "./freshellHttp.ts";
+
+/** Longest message of a client; past it the connection is closed with 1009. */
+export const FRESHELL_MAX_MESSAGE_BYTES = 1_000_000;
+
+/** Why `/ws` was closed. */
+export const CLOSE_CODES = {
+  NOT_AUTHENTICATED: 4_001,
+  HELLO_TIMEOUT: 4_002,
+  MAX_CONNECTIONS: 4_003,
+  BACKPRESSURE: 4_008,
+  SERVER_SHUTDOWN: 4_009,
+  PROTOCOL_MISMATCH: 4_010,
+} as const;
+
+/** Without these a client is refused (seed 002 §13.3). */
+export const REQUIRED_CAPABILITIES = ["layoutOwnershipV1", "layoutRpcV1", "devicePresenceV1"] as const;
+
+const requestId = v.pipe(v.string(), v.nonEmpty(), v.maxLength(256));
+const terminalId = v.pipe(v.string(), v.nonEmpty());
+const ofTerminal = { terminalId };
+
+const helloSchema = v.object({
+  type: v.literal("hello"),
+  token: v.optional(v.string()),
+  // Their values are looked at after the token.
+  capabilities: v.optional(v.record(v.string(), v.unknown())),
+  client: v.optional(v.object({ mobile: v.optional(v.boolean()) })),
+  sessions: v.optional(
+    v.object({
+      active: v.optional(v.string()),
+      visible: v.optional(v.array(v.string())),
+      background: v.optional(v.array(v.string())),
+    }),
+  ),
+  device: v.optional(v.object({ ...deviceSchema, role: v.picklist(["owner", "caller"]) })),
+});
+export type HelloMessage = v.InferOutput<typeof helloSchema>;
+
+/** By their `type`. */
+export const CLIENT_MESSAGES = {
+  hello: helloSchema,
+  ping: v.object({ type: v.literal("ping") }),
+  "terminal.create": v.object({
+    type: v.literal("terminal.create"),
+    requestId,
+    ...terminalOptions,
+    /** A page that comes back makes its terminals anew: no limit of how many in a while. */
+    restore: v.optional(v.boolean()),
+  }),
+  "terminal.attach": v.object({ type: v.literal("terminal.attach"), ...ofTerminal }),
+  "terminal.detach": v.object({ type: v.literal("terminal.detach"), ...ofTerminal }),
+  "terminal.input": v.object({ type: v.literal("terminal.input"), ...ofTerminal, data: wellFormedText }),
+  "terminal.resize": v.object({
+    type: v.literal("terminal.resize"),
+    ...ofTerminal,
+    cols: colsSchema,
+    rows: rowsSchema,
+  }),
+  "terminal.kill": v.object({ type: v.literal("terminal.kill"), ...ofTerminal }),
+  "terminal.list": v.object({ type: v.literal("terminal.list"), requestId }),
+  "terminal.meta.list": v.object({ type: v.literal("terminal.meta.list"), requestId }),
+  "wait.start": v.object({ type: v.literal("wait.start"), requestId, ...waitOptions }),
+  "wait.cancel": v.object({ type: v.literal("wait.cancel"), requestId }),
+} as const;
+
+export type ClientMessageType = keyof typeof CLIENT_MESSAGES;
+export type ClientMessage = {
+  [Type in ClientMessageType]: v.InferOutput<(typeof CLIENT_MESSAGES)[Type]>;
+}[ClientMessageType];
+export type ClientMessageOf<Type extends ClientMessageType> = Extract<ClientMessage, { type: Type }>;
+
+/** Output that is missing: from here, to there, and why. */
+export interface OutputGap {
+  readonly from: number;
+  readonly to: number;
+  readonly reason: string;
+}
+
+export interface TerminalMeta {
+  readonly terminalId: string;
+  readonly cwd: string;
+  readonly updatedAt: number;
+}
+
+export type ServerMessage =
+  | {
+      readonly type: "ready";
+      readonly timestamp: string;
+      readonly serverInstanceId: string;
+      readonly presenceTtlMs: number;
+      readonly heartbeatIntervalMs: number;
+      readonly device?: { readonly deviceId: string; readonly role: "owner" | "caller"; readonly online: boolean };
+    }
+  | { readonly type: "pong"; readonly timestamp: string }
+  | {
+      readonly type: "error";
+      readonly code: FreshellErrorCode;
+      readonly message: string;
+      readonly requestId?: string | undefined;
+      readonly terminalId?: string | undefined;
+      readonly timestamp: string;
+      readonly details?: Readonly<Record<string, unknown>> | undefined;
+      readonly stage?: FaultStage | undefined;
+    }
+  | {
+      readonly type: "terminal.created";
+      readonly requestId: string;
+      readonly terminalId: string;
+      readonly createdAt: number;
+      readonly outputSeq?: number;
+      readonly snapshot?: string;
+      readonly snapshotChunked?: true;
+    }
+  | {
+      readonly type: "terminal.attached";
+      readonly terminalId: string;
+      readonly snapshot: string;
+      readonly outputSeq: number;
+    }
+  | {
+      readonly type: "terminal.attached.start";
+      readonly terminalId: string;
+      readonly totalCodeUnits: number;
+      readonly totalChunks: number;
+      readonly outputSeq: number;
+    }
+  | { readonly type: "terminal.attached.chunk"; readonly terminalId: string; readonly chunk: string }
+  | {
+      readonly type: "terminal.attached.end";
+      readonly terminalId: string;
+      readonly totalCodeUnits: number;
+      readonly totalChunks: number;
+      readonly outputSeq: number;
+    }
+  | { readonly type: "terminal.detached"; readonly terminalId: string }
+  | {
+      readonly type: "terminal.output";
+      readonly terminalId: string;
+      readonly data: string;
+      /** Behind `data`. */
+      readonly outputSeq: number;
+      readonly gap?: OutputGap;
+    }
+  | { readonly type: "terminal.exit"; readonly terminalId: string; readonly exitCode: number | null }
+  | { readonly type: "terminal.list.updated" }
+  | {
+      readonly type: "terminal.list.response";
+      readonly requestId: string;
+      readonly terminals: readonly TerminalEntry[];
+    }
+  | {
+      readonly type: "terminal.meta.list.response";
+      readonly requestId: string;
+      readonly terminals: readonly TerminalMeta[];
+    }
+  | {
+      readonly type: "wait.result";
+      readonly requestId: string;
+      readonly ok: true;
+      readonly result: FreshellWaitAnswer;
+    }
+  | { readonly type: "wait.result"; readonly requestId: string; readonly ok: false; readonly error: FreshellFault };

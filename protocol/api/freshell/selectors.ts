@@ -1,0 +1,117 @@
+/**
+ * What `--target`, `--tab`, `--source` and `--to` name (seed 002 §5.2), for the server and for the command line: one parser,
+ * explicit prefixes only. tmux's own target words (`0:1.2`) and bare ids are refused, never guessed at.
+ */
+import { AppError } from "../../errors.ts";
+
+export type TabSelector =
+  | { readonly type: "tab"; readonly id: string }
+  | { readonly type: "tab-name"; readonly name: string }
+  | { readonly type: "tab-index"; readonly index: number };
+
+export type PaneSelector =
+  | { readonly type: "pane"; readonly id: string }
+  | { readonly type: "pane-index"; readonly index: number };
+
+export interface TerminalSelector {
+  readonly type: "terminal";
+  readonly terminalId: string;
+}
+
+export interface SessionSelector {
+  readonly type: "session";
+  readonly provider: SessionProvider;
+  readonly sessionId: string;
+}
+
+export type Selector = TabSelector | PaneSelector | TerminalSelector | SessionSelector;
+export type SelectorType = Selector["type"];
+
+/** The two kinds of session, and the programs whose names stand for a `codingcli` session of theirs. */
+export const SESSION_PROVIDERS = ["sdk", "codingcli", "claude", "codex", "opencode", "gemini", "kimi"] as const;
+export type SessionProvider = (typeof SESSION_PROVIDERS)[number];
+
+/** Longer than any id or title; what is quoted in a message is shorter still. */
+const MAX_SELECTOR_CHARS = 1_024;
+const QUOTED_CHARS = 80;
+
+/** Ours are 21 of these characters; another id is unknown, what is no id at all is a mistake of the caller's. */
+const TERMINAL_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+export const isTerminalId = (text: string): boolean => TERMINAL_ID.test(text);
+
+/** The first index is 0, as tmux numbers panes. */
+const INDEX = /^\d{1,9}$/;
+
+const FORMS = "terminal:ID, pane:ID, pane-index:N, tab:ID, tab-name:NAME, tab-index:N or session:PROVIDER:ID";
+
+/** @throws AppError INVALID_ARGUMENT */
+export function parseSelector(text: string): Selector {
+  if (text.length > MAX_SELECTOR_CHARS) {
+    throw invalid(`a selector has at most ${MAX_SELECTOR_CHARS} characters, this one ${text.length}`);
+  }
+  const colon = text.indexOf(":");
+  if (colon === -1) throw invalid(`${quoted(text)} is no selector: give ${FORMS}`);
+  const [prefix, value] = [text.slice(0, colon), text.slice(colon + 1)];
+  const parse = PARSERS.get(prefix);
+  if (parse === undefined) throw invalid(`${quoted(text)} is no selector: give ${FORMS}`);
+  if (value === "") throw invalid(`${quoted(text)} names nothing: something must follow ${prefix}:`);
+  return parse(value, text);
+}
+
+const PARSERS: ReadonlyMap<string, (value: string, text: string) => Selector> = new Map<
+  SelectorType,
+  (value: string, text: string) => Selector
+>([
+  ["tab", (id) => ({ type: "tab", id })],
+  ["tab-name", (name) => ({ type: "tab-name", name })],
+  ["tab-index", (value, text) => ({ type: "tab-index", index: indexOf(value, text) })],
+  ["pane", (id) => ({ type: "pane", id })],
+  ["pane-index", (value, text) => ({ type: "pane-index", index: indexOf(value, text) })],
+  [
+    "terminal",
+    (terminalId, text) => {
+      if (isTerminalId(terminalId)) return { type: "terminal", terminalId };
+      throw invalid(`${quoted(text)} names no terminal: an id holds letters, digits, _ and -, and at most 64 of them`);
+    },
+  ],
+  ["session", sessionOf],
+]);
+
+/** An id may hold colons: only the first one ends the provider. */
+function sessionOf(value: string, text: string): SessionSelector {
+  const colon = value.indexOf(":");
+  const sessionId = value.slice(colon + 1);
+  if (colon < 1 || sessionId === "") throw invalid(`${quoted(text)} names no session: give session:PROVIDER:ID`);
+  const provider = SESSION_PROVIDERS.find((one) => one === value.slice(0, colon));
+  if (provider !== undefined) return { type: "session", provider, sessionId };
+  throw invalid(`${quoted(text)} names no session: the provider is one of ${SESSION_PROVIDERS.join(", ")}`);
+}
+
+function indexOf(value: string, text: string): number {
+  if (INDEX.test(value)) return Number(value);
+  throw invalid(`${quoted(text)} has no index: give a whole number from 0`);
+}
+
+/** As the caller wrote it. */
+export function selectorText(selector: Selector): string {
+  switch (selector.type) {
+    case "tab":
+    case "pane":
+      return `${selector.type}:${selector.id}`;
+    case "tab-name":
+      return `tab-name:${selector.name}`;
+    case "tab-index":
+    case "pane-index":
+      return `${selector.type}:${selector.index}`;
+    case "terminal":
+      return `terminal:${selector.terminalId}`;
+    case "session":
+      return `session:${selector.provider}:${selector.sessionId}`;
+  }
+}
+
+const quoted = (text: string): string =>
+  JSON.stringify(text.length > QUOTED_CHARS ? `${text.slice(0, QUOTED_CHARS)}…` : text);
+
+const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message);

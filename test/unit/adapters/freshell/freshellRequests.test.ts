@@ -1,0 +1,219 @@
+/** What `freshell` asks of the server, and what it refuses before it asks. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { FreshellFake, runFreshell, send } from "../../../support/freshell/freshellFake.ts";
+
+let fake: FreshellFake;
+beforeAll(async () => {
+  fake = await FreshellFake.start();
+});
+beforeEach(() => {
+  fake.asked.length = 0;
+  fake.answer = ({ path }, response) => send(response, 200, ANSWERS.find(([prefix]) => path.startsWith(prefix))?.[1]);
+});
+afterAll(() => fake[Symbol.asyncDispose]());
+
+const ENTRY = {
+  terminalId: "V1StGXR8_Z5jdHi6B-myT",
+  title: "t",
+  mode: "shell",
+  status: "running",
+  createdAt: 1,
+  lastActivityAt: 1,
+  cwd: "/",
+  cols: 80,
+  rows: 24,
+  hasClients: false,
+  pid: 1,
+  bufferRef: { outputSeq: 9, tailSeq: 0 },
+};
+const ANSWERS: readonly (readonly [string, unknown])[] = [
+  [
+    "/api/terminals/V1StGXR8_Z5jdHi6B-myT/capture",
+    { lines: ["a", ""], outputSeq: 9, exact: true, cols: 80, rows: 24, status: "running" },
+  ],
+  ["/api/terminals/V1StGXR8_Z5jdHi6B-myT/input", { outputSeq: 9 }],
+  ["/api/terminals/V1StGXR8_Z5jdHi6B-myT/kill", { ok: true, exitCode: 129 }],
+  ["/api/terminals/V1StGXR8_Z5jdHi6B-myT/respawn", ENTRY],
+  ["/api/terminals", [ENTRY]],
+  ["/api/waits", { matched: [{ predicate: "pattern", text: "done", outputSeq: 9 }], outputSeq: 9, elapsedMs: 3 }],
+  ["/api/health", { app: "freshell", ok: true, version: "1.0.0", ready: true }],
+  ["/api/lan-info", { ips: ["192.0.2.1"] }],
+];
+
+const T = "--target terminal:V1StGXR8_Z5jdHi6B-myT";
+const one = (out: string): unknown => {
+  expect(out.endsWith("\n")).toBe(true);
+  return JSON.parse(out);
+};
+
+describe("F007 F043 F044 F045 a target that a command does not serve", () => {
+  const ways: readonly (readonly [string, string, number])[] = [
+    ["send-keys --target 0:1.2 x", "INVALID_ARGUMENT", 2],
+    ["send-keys --target abc x", "INVALID_ARGUMENT", 2],
+    ["send-keys --target foo:1 x", "INVALID_ARGUMENT", 2],
+    ["send-keys --target pane: x", "INVALID_ARGUMENT", 2],
+    ["send-keys --target= x", "INVALID_ARGUMENT", 2],
+    ["send-keys x", "INVALID_ARGUMENT", 2],
+    ["send-keys --target terminal:a/../b x", "INVALID_ARGUMENT", 2],
+    ["send-keys --target pane-index:1 x", "INVALID_ARGUMENT", 2],
+    ["send-keys --target pane-index:1 --tab pane:1 x", "INVALID_TARGET", 4],
+    ["send-keys --target pane-index:1 --tab tab:1 x", "DEVICE_OFFLINE", 5],
+    ["send-keys --target pane:1 x", "DEVICE_OFFLINE", 5],
+    ["capture-pane --target pane:1", "DEVICE_OFFLINE", 5],
+    ["wait-for --target pane:1 --exit", "DEVICE_OFFLINE", 5],
+    ["send-keys --target tab:1 x", "INVALID_TARGET", 4],
+    ["send-keys --target session:sdk:1 x", "INVALID_TARGET", 4],
+    ["capture-pane --target session:sdk:1", "INVALID_TARGET", 4],
+    ["wait-for --target tab-name:x --exit", "INVALID_TARGET", 4],
+    ["wait-for --target session:sdk:1 --exit", "NOT_FOUND", 3],
+    ["kill-terminal --target pane:1", "INVALID_TARGET", 4],
+    ["kill-terminal --target session:sdk:1", "INVALID_TARGET", 4],
+    ["respawn-terminal --target tab-index:1", "INVALID_TARGET", 4],
+  ];
+
+  test.each(ways)("%s: %s", async (line, code, exitCode) => {
+    const ended = await fake.run([...line.split(" "), "--json"]);
+    expect([ended.code, one(ended.out)]).toMatchObject([exitCode, { code }]);
+    expect(fake.asked).toEqual([]);
+  });
+
+  test("a pane's owner is this device unless another is given", async () => {
+    const asked = async (...more: string[]) =>
+      one((await fake.run(["send-keys", "--json", "--target", "pane:1", ...more, "x"])).out);
+    expect(await asked("--device", "phone")).toMatchObject({ stage: "relay", details: { deviceId: "phone" } });
+    const { details } = (await asked()) as { details: { deviceId: string } };
+    expect(details.deviceId).toMatch(/^[A-Za-z0-9_-]{20}$/);
+  });
+});
+
+describe("bad input is refused before anything is asked", () => {
+  test.each([
+    ["wait-for", T.split(" "), /needs something to wait for/],
+    ["wait-for", [...T.split(" "), "-p", "x", "--literal", "--regex"], /exclude each other/],
+    ["wait-for", [...T.split(" "), "--exit", "--regex"], /give -p PATTERN/],
+    ["wait-for", [...T.split(" "), "-p"], /-p needs a value/],
+    ["wait-for", [...T.split(" "), "-p", "--regex"], /-p needs a value/],
+    ["wait-for", [...T.split(" "), "--stable", "-1"], /--stable needs a value/],
+    ["wait-for", [...T.split(" "), "--stable", "NaN"], /--stable is a number/],
+    ["wait-for", [...T.split(" "), "--exit", "-T", "soon"], /-T is a number/],
+    ["capture-pane", [...T.split(" "), "-S", "abc"], /-S is a line number or -, not "abc"/],
+    ["capture-pane", [...T.split(" "), "-S", ""], /-S is a line number/],
+    ["capture-pane", [...T.split(" "), "-S", "1.5"], /-S is a line number/],
+    ["capture-pane", [...T.split(" "), "-S", "NaN"], /-S is a line number/],
+    ["capture-pane", [...T.split(" "), "-S", "-J"], /-S needs a value/],
+    ["send-keys", T.split(" "), /needs KEYS/],
+    [
+      "send-keys",
+      [...T.split(" "), "ls", "-l", "Enter"],
+      /-l is an option or a word of KEYS: write options first, and -- before/,
+    ],
+    ["send-keys", [...T.split(" "), "ls", "-la"], /write options first/],
+    ["send-keys", [...T.split(" "), "make", "--jobs"], /--jobs is an option or a word of KEYS/],
+    ["send-keys", [...T.split(" "), "ok", "a\u{fffd}b"], /token 2 holds bytes that are no UTF-8/],
+    ["list-terminals", ["x"], /does not take "x"/],
+    ["list-terminals", ["--wat"], /no option --wat/],
+  ] as const)("%s %j", async (command, args, message) => {
+    const { code, out, err } = await fake.run([command, ...args]);
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toMatch(message);
+    expect(fake.asked).toEqual([]);
+  });
+
+  test.each(["new-window", "split-window", "list-sessions", "attach", "kill-window", "ls", "sendkeys"])(
+    "F228 there is no command %s",
+    async (name) => {
+      const { code, err } = await runFreshell([name], {});
+      expect(code).toBe(2);
+      expect(err).toMatch(/^freshell: there is no command .*(?:`freshell help` lists|did you mean)/);
+    },
+  );
+});
+
+describe("what is asked of the server", () => {
+  const asked = async (...args: string[]) => {
+    await fake.run(args);
+    const [only, ...more] = fake.asked;
+    expect(more).toEqual([]);
+    return { method: only?.method, path: only?.path, body: only?.body };
+  };
+  const target = T.split(" ");
+  const of = "/api/terminals/V1StGXR8_Z5jdHi6B-myT";
+
+  test("F229 send-keys: the tokens as they stand, in one request", async () => {
+    expect(await asked("send-keys", ...target, "a b", "Enter", "", "é")).toEqual({
+      method: "POST",
+      path: `${of}/input`,
+      body: { keys: ["a b", "Enter", "", "é"], literal: false },
+    });
+    fake.asked.length = 0;
+    expect((await asked("send-keys", ...target, "-l", "--", "-l", "--json")).body).toEqual({
+      keys: ["-l", "--json"],
+      literal: true,
+    });
+  });
+
+  test.each([
+    [[], ""],
+    [["-S", "-5"], "?S=-5"],
+    [["-S-5"], "?S=-5"],
+    [["-S", "-"], "?S=-"],
+    [["-J", "-e", "-S", "0"], "?S=0&J=1&e=1"],
+    [["-Je"], "?J=1&e=1"],
+  ])("capture-pane %j", async (options, query) => {
+    expect(await asked("capture-pane", ...target, ...options)).toMatchObject({
+      method: "GET",
+      path: `${of}/capture${query}`,
+    });
+  });
+
+  test("capture-pane prints lines as tmux does", async () => {
+    expect(await fake.run(["capture-pane", ...target])).toEqual({ code: 0, out: "a\n\n", err: "" });
+  });
+
+  test("wait-for", async () => {
+    expect(
+      await asked(
+        "wait-for",
+        ...target,
+        "-p",
+        "-x",
+        "--regex",
+        "--from",
+        "tail:3",
+        "--stable",
+        "0.5",
+        "--exit",
+        "--prompt",
+        "-T",
+        "4000",
+      ),
+    ).toEqual({
+      method: "POST",
+      path: "/api/waits",
+      body: {
+        target: { terminalId: "V1StGXR8_Z5jdHi6B-myT" },
+        pattern: "-x",
+        regex: true,
+        from: "tail:3",
+        stableSec: 0.5,
+        exit: true,
+        prompt: true,
+        timeoutSec: 4_000,
+      },
+    });
+    fake.asked.length = 0;
+    expect((await asked("wait-for", ...target, "--exit")).body).toEqual({
+      target: { terminalId: "V1StGXR8_Z5jdHi6B-myT" },
+      exit: true,
+    });
+  });
+
+  test("what a program has printed cannot steer the terminal it is shown on", async () => {
+    const matched = [{ predicate: "pattern", text: "a\u001b]0;x\u0007" }, { predicate: "exit" }];
+    fake.answer = (_asked, response) => send(response, 200, { matched, outputSeq: 1, exitCode: 3, elapsedMs: 1 });
+    expect((await fake.run(["wait-for", ...target, "-p", "a"])).out).toBe("pattern: a�]0;x�\nexit: 3\n");
+    fake.answer = (_asked, response) => send(response, 200, [{ ...ENTRY, title: "\u001b[2J", cwd: "/a\nb" }]);
+    const { out } = await fake.run(["list-terminals"]);
+    expect([out.includes("\u001b"), out.includes("a\nb")]).toEqual([false, false]);
+  });
+});

@@ -1,0 +1,189 @@
+/** The table of `freshell`: every form of the contract, `--json` in each, and the codes a command ends with. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { freshellProgram } from "../../../../adapters/freshell/cli/freshellProgram.ts";
+import { OPERATION_ERROR_CODES } from "../../../../protocol/api/freshell/freshellErrors.ts";
+import { ERROR_SURFACES } from "../../../../protocol/errors.ts";
+import { FreshellFake, send } from "../../../support/freshell/freshellFake.ts";
+
+let fake: FreshellFake;
+beforeAll(async () => {
+  fake = await FreshellFake.start();
+});
+beforeEach(() => {
+  fake.asked.length = 0;
+  fake.answer = ({ path }, response) => send(response, 200, ANSWERS.find(([prefix]) => path.startsWith(prefix))?.[1]);
+});
+afterAll(() => fake[Symbol.asyncDispose]());
+
+const ENTRY = {
+  terminalId: "V1StGXR8_Z5jdHi6B-myT",
+  title: "t",
+  mode: "shell",
+  status: "running",
+  createdAt: 1,
+  lastActivityAt: 1,
+  cwd: "/",
+  cols: 80,
+  rows: 24,
+  hasClients: false,
+  pid: 1,
+  bufferRef: { outputSeq: 9, tailSeq: 0 },
+};
+const ANSWERS: readonly (readonly [string, unknown])[] = [
+  [
+    "/api/terminals/V1StGXR8_Z5jdHi6B-myT/capture",
+    { lines: ["a", ""], outputSeq: 9, exact: true, cols: 80, rows: 24, status: "running" },
+  ],
+  ["/api/terminals/V1StGXR8_Z5jdHi6B-myT/input", { outputSeq: 9 }],
+  ["/api/terminals/V1StGXR8_Z5jdHi6B-myT/kill", { ok: true, exitCode: 129 }],
+  ["/api/terminals/V1StGXR8_Z5jdHi6B-myT/respawn", ENTRY],
+  ["/api/terminals", [ENTRY]],
+  ["/api/waits", { matched: [{ predicate: "pattern", text: "done", outputSeq: 9 }], outputSeq: 9, elapsedMs: 3 }],
+  ["/api/health", { app: "freshell", ok: true, version: "1.0.0", ready: true }],
+  ["/api/lan-info", { ips: ["192.0.2.1"] }],
+];
+
+const T = "--target terminal:V1StGXR8_Z5jdHi6B-myT";
+/** What is served, with every option of the contract. */
+const SERVED = [
+  "list-terminals",
+  `send-keys ${T} --tab tab:1 --device d -l Enter`,
+  `capture-pane ${T} --tab tab-index:1 --device d -S -5 -J -e`,
+  `wait-for ${T} --tab tab-name:x --device d --from tail:5 -p x --literal --stable 1 --exit --prompt -T 5`,
+  `wait-for ${T} --pattern x --regex`,
+  `respawn-terminal ${T}`,
+  `kill-terminal ${T}`,
+  "health",
+  "lan-info",
+];
+/** What is known, and waits for another part of the product. */
+const PENDING: readonly (readonly [string, string])[] = [
+  ["list-devices", "devices"],
+  ["device-status --device d", "devices"],
+  ["new-tab --device d -n x --shell system --cwd /tmp --expected-revision 3 --idempotency-key k", "layout"],
+  ["list-tabs --device d --allow-stale", "layout"],
+  ["select-tab --device d --target tab:1 --expected-revision 3", "layout"],
+  ["kill-tab --device d --target tab-name:x --expected-revision 3", "layout"],
+  ["rename-tab --device d --target tab-index:0 x --expected-revision 3", "layout"],
+  [
+    "split-pane --device d --target pane:1 --tab tab:1 --direction vertical --shell zsh --expected-revision 3 --idempotency-key k",
+    "layout",
+  ],
+  ["split-pane --target pane-index:1 --tab tab:1 --direction horizontal --browser http://x", "layout"],
+  ["split-pane --target pane:1 --direction horizontal --editor f", "layout"],
+  ["list-panes --device d --tab tab:1 --allow-stale", "layout"],
+  ["select-pane --device d --target pane:1 --tab tab:1 --expected-revision 3", "layout"],
+  ["kill-pane --device d --target pane:1 --tab tab:1 --expected-revision 3", "layout"],
+  ["resize-pane --device d --target pane:1 --tab tab:1 -x 10 -y 20 --expected-revision 3", "layout"],
+  ["swap-pane --device d --source pane:1 --target pane:2 --tab tab:1 --expected-revision 3", "layout"],
+  ["open-browser --device d --target pane:1 --tab tab:1 http://x --expected-revision 3", "layout"],
+  ["navigate --device d --target pane:1 --tab tab:1 http://x --expected-revision 3", "layout"],
+  ["open-editor --device d --target pane:1 --tab tab:1 f --expected-revision 3", "layout"],
+  ["respawn-pane --target pane:1 --tab tab:1 --device d --expected-revision 3 --idempotency-key k", "layout"],
+  [
+    "attach-terminal --target terminal:x --to pane:1 --tab tab:1 --device d --expected-revision 3 --idempotency-key k",
+    "layout",
+  ],
+  [
+    "session-create --provider sdk --cwd /tmp --resume-session-id x --model m --permission-mode plan --effort max",
+    "sessions",
+  ],
+  [
+    "session-create --provider codingcli --coding-provider kimi --prompt x --cwd /tmp --resume-session-id x --model m --max-turns 3 --permission-mode plan --sandbox read-only",
+    "sessions",
+  ],
+  ["session-list --provider sdk", "sessions"],
+  ["session-send --target session:sdk:1 x y", "sessions"],
+  ["session-wait --target session:sdk:1 --from now -p x --regex --stable 1 -T 3", "sessions"],
+  ["session-kill --target session:sdk:1", "sessions"],
+  ["display --device d -p %tabId --target pane:1 --tab tab:1", "layout"],
+];
+
+const one = (out: string): unknown => {
+  expect(out.endsWith("\n")).toBe(true);
+  return JSON.parse(out);
+};
+
+describe("F221 F219 every form of the contract parses and takes --json", () => {
+  test.each(SERVED.map((line) => [line]))("%s", async (line) => {
+    const [command = "", ...rest] = line.split(" ");
+    for (const args of [
+      [command, "--json", ...rest],
+      [...line.split(" "), "--json"],
+    ]) {
+      const { code, out, err } = await fake.run(args);
+      expect([code, err]).toEqual([0, ""]);
+      const document = one(out) as { status: string; data: unknown };
+      expect(document.status).toBe("ok");
+      expect(document.data).toBeDefined();
+    }
+    expect((await fake.run(line.split(" "))).code).toBe(0);
+  });
+
+  test.each(PENDING)("%s waits for %s", async (line, waitsFor) => {
+    const { code, out, err } = await fake.run([...line.split(" "), "--json"]);
+    expect(code).toBe(2);
+    expect(one(out)).toMatchObject({ status: "error", code: "INVALID_ARGUMENT", details: { waitsFor } });
+    expect(err.split("\n").length).toBe(2);
+    expect(fake.asked).toEqual([]);
+  });
+
+  test("and no command of the table is missing here", () => {
+    const named = [...SERVED, ...PENDING.map(([line]) => line)].map((line) => line.split(" ")[0]);
+    const table = freshellProgram(() => "", []).commands.map(({ name }) => name);
+    expect(new Set(table)).toEqual(new Set([...named, "auth"]));
+  });
+});
+
+describe("F217 F218 F214 an error has its exit code, one line on stderr and one document on stdout", () => {
+  test.each(OPERATION_ERROR_CODES.map((code) => [code]))("%s", async (code) => {
+    fake.fails({ code, message: "what\nto do", details: { a: 1 }, stage: "owner" });
+    const expected = ERROR_SURFACES[code].exitCode;
+    const told = { status: "error", code, message: "what\nto do", details: { a: 1 }, stage: "owner" };
+    const json = await fake.run(["list-terminals", "--json"]);
+    expect([json.code, one(json.out)]).toEqual([expected, told]);
+    expect(await fake.run(["list-terminals"])).toEqual({
+      code: expected,
+      out: "",
+      err: `freshell: what to do (${code})\n`,
+    });
+  });
+
+  test("the exit codes are those of the contract", () => {
+    const codes = Object.fromEntries(OPERATION_ERROR_CODES.map((code) => [code, ERROR_SURFACES[code].exitCode]));
+    expect(codes).toEqual({
+      INTERNAL_ERROR: 1,
+      INCONSISTENT_STATE: 1,
+      INVALID_ARGUMENT: 2,
+      NOT_FOUND: 3,
+      AMBIGUOUS_TARGET: 4,
+      INVALID_TARGET: 4,
+      DEVICE_OFFLINE: 5,
+      UNAUTHORIZED: 6,
+      REVISION_CONFLICT: 7,
+      RESOURCE_LIMIT: 8,
+      UNSUPPORTED_PATTERN_ENGINE: 8,
+      UNSUPPORTED_CAPTURE_MODE: 8,
+      RPC_TIMEOUT: 9,
+      OWNER_TIMEOUT: 9,
+      TIMEOUT: 124,
+    });
+  });
+
+  test("details are there when there are none, and no stage", async () => {
+    fake.fails({ code: "NOT_FOUND", message: "no" }, 404);
+    const { out } = await fake.run(["list-terminals", "--json"]);
+    expect(one(out)).toEqual({ status: "error", code: "NOT_FOUND", message: "no", details: {} });
+  });
+
+  test("a code that this version does not know is an error of the server's", async () => {
+    fake.fails({ code: "TEAPOT", message: "short and stout" }, 418);
+    const { code, out } = await fake.run(["list-terminals", "--json"]);
+    expect([code, one(out)]).toMatchObject([1, { code: "INTERNAL_ERROR", details: { cause: "TEAPOT" } }]);
+  });
+
+  test("a message cannot steer the terminal it is shown on", async () => {
+    fake.fails({ code: "NOT_FOUND", message: "no \u001b[2Jterminal\u202e" });
+    expect((await fake.run(["list-terminals"])).err).toBe("freshell: no �[2Jterminal� (NOT_FOUND)\n");
+  });
+});
