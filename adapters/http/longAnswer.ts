@@ -15,7 +15,7 @@ const BLANK = encoder.encode(" ");
 
 type Outcome = { readonly answer: object } | { readonly error: unknown };
 
-export interface LongAnswerOptions {
+interface LongAnswerOptions {
   readonly clock: Clock;
   /** The contract's shape of an error. */
   readonly errorBody: (error: unknown) => object;

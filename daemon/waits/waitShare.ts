@@ -4,7 +4,7 @@ import { regexUnavailable } from "./regex/regexEngine.ts";
 import type { WaitLimits } from "./waitLimits.ts";
 import { WaitMetrics } from "./waitMetrics.ts";
 
-export interface WaitShareOptions {
+interface WaitShareOptions {
   readonly limits: WaitLimits;
   /** Refuses every regex of this surface. */
   readonly disableRegex: boolean;

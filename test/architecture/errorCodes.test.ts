@@ -15,9 +15,12 @@ const TO_COME: readonly string[] = [
   "OWNER_TIMEOUT",
 ];
 
+/** The table itself, and what stands for a tmux server to a feed. */
+const NOT_LOOKED_AT: readonly string[] = ["protocol/errors.ts", "adapters/freshell/terminals/terminalServer.ts"];
+
 const textsOf = (layer: string): readonly string[] =>
   readdirSync(join(ROOT, layer), { recursive: true, encoding: "utf8" })
-    .filter((name) => /\.tsx?$/.test(name) && `${layer}/${name}` !== "protocol/errors.ts")
+    .filter((name) => /\.tsx?$/.test(name) && !NOT_LOOKED_AT.includes(`${layer}/${name}`))
     .map((name) => readFileSync(join(ROOT, layer, name), "utf8"));
 
 test("every code is thrown", () => {

@@ -61,7 +61,7 @@ export function commandHelp(program: string, command: CommandSpec, style: Style)
     .join("\n\n")}\n`;
 }
 
-export function usageLine(program: string, command: CommandSpec): string {
+function usageLine(program: string, command: CommandSpec): string {
   const positionals = command.positionals.map((spec) => {
     const name = spec.choices === undefined ? spec.name : spec.choices.join("|");
     const shown = spec.many === true ? `${name}...` : name;

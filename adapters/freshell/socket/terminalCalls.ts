@@ -85,7 +85,7 @@ export class TerminalCalls {
         void this.#wait(message);
         return;
       case "wait.cancel":
-        this.#waits.get(message.requestId)?.abort(new AppError("CONNECTION_LOST", "the client has cancelled the wait"));
+        this.#waits.get(message.requestId)?.abort(new AppError("CANCELLED", "the client has cancelled the wait"));
         this.#waits.delete(message.requestId);
         return;
     }
@@ -96,7 +96,7 @@ export class TerminalCalls {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#unwatch();
-    for (const wait of this.#waits.values()) wait.abort(new AppError("CONNECTION_LOST", "the client has left"));
+    for (const wait of this.#waits.values()) wait.abort(new AppError("CANCELLED", "the client has left"));
     this.#waits.clear();
     for (const attachment of this.#attachments.values()) attachment.close();
     this.#attachments.clear();
