@@ -34,18 +34,26 @@ export class Attachment {
   readonly #options: AttachmentOptions;
   readonly #subscription: OpenSubscription;
   #unfinished: Uint8Array = new Uint8Array(0);
-  #requestId: string | undefined;
+  /** Who waits for the snapshot: creates by their requestId, attaches without one. */
+  #asked: (string | undefined)[];
   #hasBegun = false;
   #isClosed = false;
 
   /** @throws AppError NOT_FOUND, CONNECTION_LOST */
   constructor(options: AttachmentOptions) {
     this.#options = options;
-    this.#requestId = options.requestId;
+    this.#asked = [options.requestId];
     const { context, terminal } = options;
     this.#subscription = context.feeds.subscribe(terminal.key, { kind: "snapshot" }, (feed) => this.#sink(feed));
     terminal.clients += 1;
     this.#subscription.pump();
+  }
+
+  /** The same was asked for again before the snapshot came: it answers both. False: it has come. */
+  alsoFor(requestId: string | undefined): boolean {
+    if (this.#hasBegun || this.#isClosed) return false;
+    this.#asked.push(requestId);
+    return true;
   }
 
   /** Safe to call twice. */
@@ -93,15 +101,18 @@ export class Attachment {
     const { id: terminalId, identity } = terminal;
     const { chunkBytes } = sink;
     const chunked = chunkBytes === undefined ? undefined : chunkedFrames(terminalId, shown, chunkBytes);
-    const requestId = this.#requestId;
-    this.#requestId = undefined;
-    if (requestId !== undefined) {
-      const created = { type: "terminal.created", requestId, terminalId, createdAt: identity.createdAt } as const;
-      sink.send({ ...created, outputSeq, ...(chunked === undefined ? { snapshot: text } : { snapshotChunked: true }) });
-    } else if (chunked === undefined) {
-      sink.send({ type: "terminal.attached", terminalId, snapshot: text, outputSeq });
+    const asked = this.#asked.length === 0 ? [undefined] : this.#asked;
+    this.#asked = [];
+    for (const requestId of asked) {
+      if (requestId !== undefined) {
+        const created = { type: "terminal.created", requestId, terminalId, createdAt: identity.createdAt } as const;
+        const whole = chunked === undefined ? { snapshot: text } : { snapshotChunked: true as const };
+        sink.send({ ...created, outputSeq, ...whole });
+      } else if (chunked === undefined) {
+        sink.send({ type: "terminal.attached", terminalId, snapshot: text, outputSeq });
+      }
+      for (const message of chunked ?? []) sink.send(message);
     }
-    for (const message of chunked ?? []) sink.send(message);
     if (!this.#hasBegun) context.book.clientsChanged();
     this.#hasBegun = true;
   }

@@ -156,7 +156,9 @@ export class TerminalCalls {
 
   #attach(terminal: Terminal, requestId: string | undefined): void {
     const { context, isOpen, send, frame, chunkBytes } = this.#options;
-    this.#attachments.get(terminal.id)?.close();
+    const known = this.#attachments.get(terminal.id);
+    if (known?.alsoFor(requestId) === true) return;
+    known?.close();
     this.#attachments.delete(terminal.id);
     let attachment: Attachment | undefined;
     const onClosed = (error: AppError | undefined): void => {

@@ -6,7 +6,7 @@
 import { randomBytes } from "node:crypto";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
-import type { ServerEvent, SessionInfo } from "../../../daemon/tmux/inventory.ts";
+import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { CreateTerminalRequest, TerminalMode } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -14,7 +14,8 @@ import type { PaneId } from "../../../protocol/ids.ts";
 import { MAX_ENDED_TERMINALS, RESERVED_OUTPUT_BYTES } from "../freshellLimits.ts";
 import { endProgram } from "./endProgram.ts";
 import { exitCodeOf, Terminal, type TerminalSize, unknownTerminal } from "./terminal.ts";
-import { type MarkedPane, marksOf, readMarkedPanes, SEQ_MARK, type TerminalIdentity } from "./terminalMarks.ts";
+import { type MarkedPane, readMarkedPanes, SEQ_MARK, type TerminalIdentity } from "./terminalMarks.ts";
+import { makePane, removePane, unfinishedSessions } from "./terminalPanes.ts";
 import { directoryOf, type ProgramInputs, programOf } from "./terminalPrograms.ts";
 import { PROGRAM_SEAM, TerminalSource } from "./terminalSource.ts";
 
@@ -30,8 +31,6 @@ export interface TerminalBookOptions {
   readonly url: () => string;
 }
 
-/** Sessions of ours: one of them without a mark was cut short while it was made. */
-const SESSION_PREFIX = "freshell-";
 const ID_CHARS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 const newId = (): string => Array.from(randomBytes(21), (byte) => ID_CHARS[byte & 63]).join("");
 
@@ -102,9 +101,7 @@ export class TerminalBook {
       if (other === undefined || other.generation < marked.generation) newest.set(marked.id, marked);
     }
     const kept = new Set([...newest.values()].map(({ pane }) => pane));
-    for (const session of server.sessions()) {
-      const panes = this.#panesOf(session);
-      if (!session.name.startsWith(SESSION_PREFIX) || panes.some((pane) => kept.has(pane))) continue;
+    for (const session of unfinishedSessions(server, kept)) {
       log.warn("freshell.terminal.unfinished", { session: session.id });
       await server.killSession(session.id).catch(() => undefined);
     }
@@ -122,14 +119,16 @@ export class TerminalBook {
     this.#requireRoom();
     this.#making += 1;
     try {
-      const { homeDir, programs, nowUnixMs } = this.#options;
+      const { server, url, homeDir, programs, nowUnixMs } = this.#options;
       const { mode, shell, title = TITLES[mode], resumeSessionId, cols, rows } = request;
       const cwd = await directoryOf(request.cwd, homeDir);
       const identity = { id: newId(), createdAt: nowUnixMs(), mode, shell, cwd, title, resumeSessionId };
       const command = await programOf(identity, programs);
-      const pane = await this.#makePane(identity, command, { cols, rows }, 0, RESERVED_OUTPUT_BYTES);
-      const terminal = this.#terminalOf(identity, 0, 0, { cols, rows });
-      terminal.reservedSeq = RESERVED_OUTPUT_BYTES;
+      const size = { cols, rows };
+      const [generation, reservedSeq] = [0, RESERVED_OUTPUT_BYTES];
+      const pane = await makePane(server, { identity, command, size, generation, reservedSeq, url: url() });
+      const terminal = this.#terminalOf(identity, generation, 0, size);
+      terminal.reservedSeq = reservedSeq;
       this.#adopt(terminal, pane);
       this.#changed();
       return terminal;
@@ -143,7 +142,7 @@ export class TerminalBook {
     return terminal.alone(async () => {
       if (!terminal.isRunning) this.#requireRoom();
       const { identity, size, source } = terminal;
-      const { homeDir, programs } = this.#options;
+      const { server, url, homeDir, programs } = this.#options;
       // Before anything is ended.
       await directoryOf(identity.cwd, homeDir);
       const command = await programOf(identity, programs);
@@ -151,12 +150,12 @@ export class TerminalBook {
       const old = terminal.pane;
       const generation = terminal.generation + 1;
       const reservedSeq = source.outputSeq + PROGRAM_SEAM.length + RESERVED_OUTPUT_BYTES;
-      const pane = await this.#makePane(identity, command, size, generation, reservedSeq);
+      const pane = await makePane(server, { identity, command, size, generation, reservedSeq, url: url() });
       source.declareRespawn();
       terminal.generation = generation;
       terminal.reservedSeq = reservedSeq;
       this.#adopt(terminal, pane);
-      if (old !== undefined) await this.#removePane(old);
+      if (old !== undefined) await removePane(server, old);
       this.#changed();
     });
   }
@@ -166,7 +165,7 @@ export class TerminalBook {
     return terminal.alone(async () => {
       await this.#end(terminal);
       const { pane, source } = terminal;
-      if (pane !== undefined) await this.#removePane(pane);
+      if (pane !== undefined) await removePane(this.#options.server, pane);
       source.declareExit({});
       this.#forget(terminal);
       return exitCodeOf(source.exit ?? {}) ?? null;
@@ -276,50 +275,11 @@ export class TerminalBook {
     );
   }
 
-  async #makePane(
-    identity: TerminalIdentity,
-    command: readonly string[],
-    size: TerminalSize,
-    generation: number,
-    reservedSeq: number,
-  ): Promise<PaneId> {
-    const { server, url } = this.#options;
-    const { activePane } = await server.createSession({
-      name: `${SESSION_PREFIX}${randomBytes(8).toString("hex")}`,
-      cwd: identity.cwd,
-      command,
-      ...size,
-      remainOnExit: "whereSafe",
-      windowName: "freshell",
-      environment: { FRESHELL_URL: url(), FRESHELL_TERMINAL_ID: identity.id },
-      marks: marksOf(identity, generation, reservedSeq),
-    });
-    if (activePane !== undefined) return activePane;
-    throw new AppError("TMUX_COMMAND_FAILED", "the terminal's program has ended at once; is it there?");
-  }
-
   async #end(terminal: Terminal): Promise<void> {
     const { server, clock } = this.#options;
     const { pane, pid, source } = terminal;
     if (pane === undefined || pid === undefined || source.exit !== undefined) return;
     await endProgram({ pid, source, processes: server.processes, clock });
-  }
-
-  async #removePane(pane: PaneId): Promise<void> {
-    const { server } = this.#options;
-    const session = server.sessions().find((each) => this.#panesOf(each).includes(pane));
-    try {
-      if (session?.name.startsWith(SESSION_PREFIX) === true) await server.killSession(session.id);
-      else await server.layout.run({ kind: "kill-pane", pane });
-    } catch (error) {
-      // It went by itself.
-      if (!(error instanceof AppError && error.code === "NOT_FOUND")) throw error;
-    }
-  }
-
-  #panesOf({ windows }: SessionInfo): readonly PaneId[] {
-    const inSession = new Set(windows);
-    return this.#options.server.windows().flatMap((window) => (inSession.has(window.id) ? window.panes : []));
   }
 
   /** Notes on the pane how far `outputSeq` may come. */

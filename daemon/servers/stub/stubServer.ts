@@ -180,7 +180,7 @@ export class StubServer implements TmuxServer {
     const { lines, stream, pane } = this.#requirePane(id);
     options.signal?.throwIfAborted();
     return {
-      lines: options.whole === true ? wholeScreen(lines, pane, options) : lines.last(options.lines ?? pane.rows),
+      lines: isPrinted(options) ? wholeScreen(lines, pane, options) : lines.last(options.lines ?? pane.rows),
       position: headOf(stream),
       exact: true,
       cols: pane.cols,
@@ -308,8 +308,11 @@ function lineOf(parts: readonly InputPart[]): string {
   return tokens.join(" ");
 }
 
+const isPrinted = ({ whole, start }: CaptureOptions): boolean => whole === true || start !== undefined;
+
 /** The screen with its blank rows, and so much history above it. */
-function wholeScreen(kept: BoundedLines, { rows }: PaneInfo, { lines = 0 }: CaptureOptions): string[] {
-  const shown = kept.last(lines + rows);
+function wholeScreen(kept: BoundedLines, { rows }: PaneInfo, { lines = 0, start = -lines }: CaptureOptions): string[] {
+  const above = start === "oldest" ? kept.count : Math.max(0, -start);
+  const shown = kept.last(above + rows).slice(start === "oldest" ? 0 : Math.max(0, start));
   return [...shown, ...Array<string>(Math.max(0, rows - shown.length)).fill("")];
 }

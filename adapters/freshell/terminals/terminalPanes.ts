@@ -1,0 +1,62 @@
+/** The panes behind terminals: each in a session of its own, made in one step with its marks, and taken away with it. */
+import { randomBytes } from "node:crypto";
+import type { SessionInfo } from "../../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
+import type { TerminalSize } from "./terminal.ts";
+import { marksOf, type TerminalIdentity } from "./terminalMarks.ts";
+
+/** Sessions of ours: one of them without a mark was cut short while it was made. */
+const SESSION_PREFIX = "freshell-";
+
+export interface PaneToMake {
+  readonly identity: TerminalIdentity;
+  readonly command: readonly string[];
+  readonly size: TerminalSize;
+  readonly generation: number;
+  readonly reservedSeq: number;
+  /** For `FRESHELL_URL`. */
+  readonly url: string;
+}
+
+/** @throws AppError RESOURCE_LIMIT, TMUX_COMMAND_FAILED, CONNECTION_LOST */
+export async function makePane(server: TmuxServer, pane: PaneToMake): Promise<PaneId> {
+  const { identity, command, size, generation, reservedSeq, url } = pane;
+  const { activePane } = await server.createSession({
+    name: `${SESSION_PREFIX}${randomBytes(8).toString("hex")}`,
+    cwd: identity.cwd,
+    command,
+    ...size,
+    remainOnExit: "whereSafe",
+    windowName: "freshell",
+    environment: { FRESHELL_URL: url, FRESHELL_TERMINAL_ID: identity.id },
+    marks: marksOf(identity, generation, reservedSeq),
+  });
+  if (activePane !== undefined) return activePane;
+  throw new AppError("TMUX_COMMAND_FAILED", "the terminal's program has ended at once; is it there?");
+}
+
+/** With its program, if that still runs. @throws AppError CONNECTION_LOST */
+export async function removePane(server: TmuxServer, pane: PaneId): Promise<void> {
+  const session = server.sessions().find((each) => panesOf(server, each).includes(pane));
+  try {
+    if (session?.name.startsWith(SESSION_PREFIX) === true) await server.killSession(session.id);
+    else await server.layout.run({ kind: "kill-pane", pane });
+  } catch (error) {
+    // It went by itself.
+    if (!(error instanceof AppError && error.code === "NOT_FOUND")) throw error;
+  }
+}
+
+/** Sessions of ours in which no pane is a terminal's: a daemon was killed while it made one, or put another in its place. */
+export const unfinishedSessions = (server: TmuxServer, terminals: ReadonlySet<PaneId>): readonly SessionInfo[] =>
+  server
+    .sessions()
+    .filter(({ name }) => name.startsWith(SESSION_PREFIX))
+    .filter((session) => !panesOf(server, session).some((pane) => terminals.has(pane)));
+
+function panesOf(server: TmuxServer, { windows }: SessionInfo): readonly PaneId[] {
+  const inSession = new Set(windows);
+  return server.windows().flatMap((window) => (inSession.has(window.id) ? window.panes : []));
+}
