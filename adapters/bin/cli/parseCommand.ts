@@ -73,10 +73,11 @@ function parseTokens(
     if (token.kind === "positional") positionals.push(token.value);
     if (token.kind !== "option") continue;
     const spec = specs.find((candidate) => candidate.name === token.name);
-    const verbatim = command.positionals.at(-1)?.verbatim === true;
-    if (verbatim && (spec === undefined || (positionals.length > 0 && !token.rawName.startsWith("--")))) {
+    const last = command.positionals.at(-1);
+    if (last?.verbatim === true && positionals.length > 0 && (spec === undefined || !token.rawName.startsWith("--"))) {
+      const advice = `write options before ${last.name}, and -- before words that begin with a dash`;
       throw usageError(
-        `${token.rawName} is an option or a word of ${command.positionals.at(-1)?.name ?? ""}: write options first, and -- before the words`,
+        `${token.rawName} behind ${JSON.stringify(positionals[0])} could be an option or a word: ${advice}`,
       );
     }
     if (spec === undefined) throw unknownOption(program, command, specs, token.rawName);

@@ -16,6 +16,8 @@ export interface FreshellRequest {
   readonly path: string;
   readonly body?: object | undefined;
   readonly token?: string | undefined;
+  /** Whether asking twice is more than asking once; what only reads or waits is not. Default: all but GET. */
+  readonly changes?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -125,8 +127,7 @@ function unreachable({ url }: FreshellRequest, why: string, cause?: unknown): Co
 }
 
 /** Asked, and no answer: only what changes nothing may be asked again without a look. */
-function cut({ url, method }: FreshellRequest, cause: Error): CommandFailure {
-  const changes = method !== "GET";
+function cut({ url, method, changes = method !== "GET" }: FreshellRequest, cause: Error): CommandFailure {
   const unknown = changes ? "; whether it was done is not known" : "";
   return new CommandFailure(
     {

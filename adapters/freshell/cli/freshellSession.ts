@@ -14,7 +14,7 @@ import { freshellHome } from "./freshellHome.ts";
 import { freshellRequest, type FreshellRequest } from "./freshellRequest.ts";
 import { isSameServer, serverUrl } from "./freshellUrl.ts";
 
-type Call = Pick<FreshellRequest, "method" | "path" | "body">;
+type Call = Pick<FreshellRequest, "method" | "path" | "body" | "changes">;
 
 /** A command that waits a little before it is answered still has a token that holds. */
 const RENEW_BEFORE_MS = 60_000;

@@ -44,7 +44,7 @@ export const waitForCommand = freshellCommand<FreshellWaitAnswer>({
   perform: (call, session) => {
     const terminalId = targetOfPane(call, "wait-for", true);
     const body = { target: { terminalId }, ...predicatesOf(call) };
-    return session().call({ method: "POST", path: "/api/waits", body });
+    return session().call({ method: "POST", path: "/api/waits", body, changes: false });
   },
   show: ({ matched, exitCode }) => matched.map((match) => shown(match, exitCode)).join(""),
 });

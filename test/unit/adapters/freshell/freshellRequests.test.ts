@@ -105,11 +105,13 @@ describe("bad input is refused before anything is asked", () => {
     [
       "send-keys",
       [...T.split(" "), "ls", "-l", "Enter"],
-      /-l is an option or a word of KEYS: write options first, and -- before/,
+      /-l behind "ls" could be an option or a word: write options before KEYS, and -- before/,
     ],
-    ["send-keys", [...T.split(" "), "ls", "-la"], /write options first/],
-    ["send-keys", [...T.split(" "), "make", "--jobs"], /--jobs is an option or a word of KEYS/],
+    ["send-keys", [...T.split(" "), "ls", "-la"], /-l behind "ls"/],
+    ["send-keys", [...T.split(" "), "make", "--jobs"], /--jobs behind "make" could be an option or a word/],
     ["send-keys", [...T.split(" "), "ok", "a\u{fffd}b"], /token 2 holds bytes that are no UTF-8/],
+    ["send-keys", ["-t", "terminal:x", "y"], /send-keys has no option -t/],
+    ["send-keys", ["--targt", "terminal:x", "y"], /did you mean --target\?/],
     ["list-terminals", ["x"], /does not take "x"/],
     ["list-terminals", ["--wat"], /no option --wat/],
   ] as const)("%s %j", async (command, args, message) => {

@@ -101,8 +101,10 @@ describe("a server that ends before it has answered", () => {
       { code: "INTERNAL_ERROR", details: { retry: false, delivery: "indeterminate" } },
     ]);
     expect(sent.err).toContain("whether it was done is not known");
-    const read = await runFreshell(["list-terminals", "--json"], { env, homeDir: fake.home });
-    expect([read.code, JSON.parse(read.out)]).toMatchObject([69, { details: { retry: true } }]);
+    for (const line of ["list-terminals", "wait-for --target terminal:x --exit"]) {
+      const read = await runFreshell([...line.split(" "), "--json"], { env, homeDir: fake.home });
+      expect([read.code, JSON.parse(read.out)]).toMatchObject([69, { details: { retry: true } }]);
+    }
     server.close();
   });
 });
