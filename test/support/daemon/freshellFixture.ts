@@ -8,7 +8,7 @@ import {
 } from "../../../adapters/freshell/freshellApp.ts";
 import type { FreshellConfig } from "../../../adapters/freshell/freshellConfig.ts";
 import { listen } from "../../../adapters/http/listen.ts";
-import { silentLog } from "../../../daemon/ops/log.ts";
+import { silentLog } from "../../../bench/silentLog.ts";
 import { paneEnvironment } from "../../../daemon/ops/environment.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
@@ -26,7 +26,7 @@ export interface FreshellFixtureOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface Frame {
+interface Frame {
   readonly type: string;
   readonly [field: string]: unknown;
 }
