@@ -69,8 +69,6 @@ async function againstProcesses(
 export interface EchoDaemon extends AsyncDisposable {
   readonly daemon: NativeProcess;
   readonly http: RawHttp;
-  /** A connection beside the other. */
-  readonly second: RawHttp;
   /** The pane's path. */
   readonly pane: string;
 }
@@ -82,17 +80,14 @@ export async function echoDaemon(): Promise<EchoDaemon> {
   const made = (await http.call("POST", "/v1/servers/main/sessions", { name: SESSION, command: ECHO })) as {
     activePane: string;
   };
-  const second = await RawHttp.open(daemon.port);
   const pane = `/v1/servers/main/panes/${made.activePane.slice(1)}`;
   await http.call("POST", `${pane}/wait`, { pattern: { literal: READY }, from: "tail:10" });
   return {
     daemon,
     http,
-    second,
     pane,
     [Symbol.asyncDispose]: async () => {
       http[Symbol.dispose]();
-      second[Symbol.dispose]();
       await daemon[Symbol.asyncDispose]();
       await socket[Symbol.asyncDispose]();
     },

@@ -34,9 +34,8 @@ export class RawHttp implements Disposable {
       this.#onText = () => {
         const end = this.#text.indexOf("\r\n\r\n");
         if (end < 0) return;
-        const length = Number(/^content-length: (\d+)/im.exec(this.#text)?.[1] ?? 0);
-        const answer = this.#text.slice(end + 4);
-        if (Buffer.byteLength(answer) < length) return;
+        const answer = bodyOf(this.#text.slice(0, end), this.#text.slice(end + 4));
+        if (answer === undefined) return;
         const isGood = this.#text.startsWith("HTTP/1.1 2");
         this.#text = "";
         if (isGood) resolve(JSON.parse(answer));
@@ -72,4 +71,13 @@ export class RawHttp implements Disposable {
       body === undefined ? "" : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n`;
     this.#socket.write(`${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${this.#headers}${length}\r\n${text}`);
   }
+}
+
+/** Undefined until it is there. What takes its time comes in chunks. */
+function bodyOf(headers: string, rest: string): string | undefined {
+  if (/^transfer-encoding: chunked/im.test(headers)) {
+    return rest.endsWith("\r\n0\r\n\r\n") ? rest.replaceAll(/(?:^|\r\n)[0-9a-f]+\r\n/g, "").trim() : undefined;
+  }
+  const length = Number(/^content-length: (\d+)/im.exec(headers)?.[1] ?? 0);
+  return Buffer.byteLength(rest) < length ? undefined : rest;
 }
