@@ -23,7 +23,7 @@ import {
   isComplete,
   keyDigest,
   readRecords,
-  recordMark,
+  recordOption,
   requestDigest,
   type StartRecord,
   writeRecord,
@@ -175,8 +175,8 @@ export class Starts {
         // The worker is of the thread, so that what is said there reaches it: another name is another thread.
         const threadId = request.threadId ?? (await teamd.createThread(title ?? `tmux: ${name}`, [name]));
         const record = beginRecord(request, threadId);
-        const marks = recordMark(record);
-        const worker = await makeWorker(this.#context, server, { teamId, name, cwd, threadId, marks });
+        const userOptions = recordOption(record);
+        const worker = await makeWorker(this.#context, server, { teamId, name, cwd, threadId, userOptions });
         return { worker, record, threadId, threadCreated: request.threadId === undefined };
       } catch (error) {
         if (!(error instanceof AppError && error.code === "ALREADY_EXISTS") || tries === MAX_NAME_TRIES) throw error;

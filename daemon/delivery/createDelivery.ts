@@ -16,7 +16,7 @@ import { DEFAULT_DELIVERY_TIMEOUT_MS, MAX_EXACT_LOOKS } from "./deliveryLimits.t
 import { type DeliveryStore, openDeliveryStore } from "./deliveryStore.ts";
 import { type Attempt, Idempotency } from "./idempotency.ts";
 import { takeLook } from "./look.ts";
-import { PaneTurns } from "./paneTurns.ts";
+import { PaneMutex } from "./paneMutex.ts";
 import { pressInterrupt } from "./pressInterrupt.ts";
 import { PaneWatch } from "./paneWatch.ts";
 import { pressSteps } from "./pressSteps.ts";
@@ -57,7 +57,7 @@ class PaneDelivery implements DeliveryEngine {
   readonly #clock: Clock;
   readonly #store: DeliveryStore;
   readonly #idempotency: Idempotency;
-  readonly #turns = new PaneTurns();
+  readonly #mutex = new PaneMutex();
   readonly #stopping = new AbortController();
   readonly #closing = new AbortController();
 
@@ -156,7 +156,7 @@ class PaneDelivery implements DeliveryEngine {
     const leaving = AbortSignal.any([stopping, patience.signal, ...(signal === undefined ? [] : [signal])]);
     const progress = new Progress();
     try {
-      const done = this.#turns.run(server, pane, leaving, async () => {
+      const done = this.#mutex.run(server, pane, leaving, async () => {
         timer.cancel();
         using watch = new PaneWatch({ server, pane, readiness: this.#readiness, clock: this.#clock, profile });
         const beforeFirstWrite = (): void => {

@@ -88,7 +88,7 @@ export interface ForegroundMark {
   readonly readers: readonly number[];
 }
 
-export const markOf = (panePid: number, foreground: Foreground, program: ForegroundProcess): ForegroundMark => ({
+export const userOptionOf = (panePid: number, foreground: Foreground, program: ForegroundProcess): ForegroundMark => ({
   panePid,
   leader: foreground[0] ?? program,
   program,

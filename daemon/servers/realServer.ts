@@ -19,7 +19,7 @@ import type { PaneStream } from "../panes/paneStream.ts";
 import { takeSnapshot } from "../panes/snapshot.ts";
 import type { WindowLayout } from "../tmux/layout.ts";
 import type { Inventory } from "./serverInventory.ts";
-import { readPaneMarks, writePaneMark } from "./paneMarks.ts";
+import { readPaneUserOptions, writePaneUserOption } from "./paneUserOptions.ts";
 import type {
   CreateSession,
   PaneInfo,
@@ -164,13 +164,13 @@ export class RealServer implements TmuxServer {
     return this.#kind.resize(this.#requirePane(pane), cols, rows);
   }
 
-  async setPaneMark(pane: PaneId, name: string, value: string | undefined): Promise<void> {
+  async setPaneUserOption(pane: PaneId, name: string, value: string | undefined): Promise<void> {
     this.#requirePane(pane);
-    await writePaneMark(this.#kind.connection(), pane, name, value);
+    await writePaneUserOption(this.#kind.connection(), pane, name, value);
   }
 
-  async paneMarks(name: string): Promise<ReadonlyMap<PaneId, string>> {
-    return readPaneMarks(this.#kind.connection(), name);
+  async paneUserOptions(name: string): Promise<ReadonlyMap<PaneId, string>> {
+    return readPaneUserOptions(this.#kind.connection(), name);
   }
 
   async terminals(): Promise<ReadonlyMap<SessionId, number>> {

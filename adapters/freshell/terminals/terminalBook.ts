@@ -184,7 +184,8 @@ export class TerminalBook {
   async close(): Promise<void> {
     this.#unsubscribe();
     const note = async ({ pane, source }: Terminal): Promise<void> => {
-      if (pane !== undefined) await this.#options.server.setPaneMark(pane, SEQ_MARK, String(source.outputSeq + 1));
+      if (pane !== undefined)
+        await this.#options.server.setPaneUserOption(pane, SEQ_MARK, String(source.outputSeq + 1));
     };
     await Promise.allSettled(this.list().map(note));
   }
@@ -292,7 +293,7 @@ export class TerminalBook {
       remainOnExit: "whereSafe",
       windowName: "freshell",
       environment: { FRESHELL_URL: url(), FRESHELL_TERMINAL_ID: identity.id },
-      marks: marksOf(identity, generation, reservedSeq),
+      userOptions: marksOf(identity, generation, reservedSeq),
     });
     if (activePane !== undefined) return activePane;
     throw new AppError("TMUX_COMMAND_FAILED", "the terminal's program has ended at once; is it there?");
@@ -330,7 +331,7 @@ export class TerminalBook {
     const reserved = source.outputSeq + RESERVED_OUTPUT_BYTES;
     terminal.reservedSeq = reserved;
     try {
-      await this.#options.server.setPaneMark(pane, SEQ_MARK, String(reserved));
+      await this.#options.server.setPaneUserOption(pane, SEQ_MARK, String(reserved));
     } catch (error) {
       // The next output asks again.
       if (terminal.reservedSeq === reserved) terminal.reservedSeq = before;

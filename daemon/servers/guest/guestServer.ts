@@ -1,6 +1,6 @@
 /**
  * The user's own tmux behind the `TmuxServer` interface, by the rules of a guest: never started, stopped,
- * configured or resized, no session or hook of ours, no option but marks on panes that somebody asked for, and nothing
+ * configured or resized, no session or hook of ours, no option but user options of single panes that a client asked for, and nothing
  * else left behind however we go. One base connection for commands and notifications; a session's output is asked for
  * only when somebody needs it (`guestStreams.ts`).
  */
