@@ -12,10 +12,10 @@ import type { Clock } from "../time/clock.ts";
 import { chooseAnswer } from "./chooseAnswer.ts";
 import { requireNoQuestion } from "./clearBox.ts";
 import type { ChooseRequest, Delivery, PressRequest, SubmitRequest, SubmitResult } from "./delivery.ts";
-import { DEFAULT_DELIVERY_TIMEOUT_MS, MAX_EXACT_LOOKS } from "./deliveryLimits.ts";
+import { DEFAULT_DELIVERY_TIMEOUT_MS, MAX_EXACT_CAPTURES } from "./deliveryLimits.ts";
 import { type DeliveryStore, openDeliveryStore } from "./deliveryStore.ts";
 import { type Attempt, Idempotency } from "./idempotency.ts";
-import { takeLook } from "./look.ts";
+import { takeCapture } from "./screenCapture.ts";
 import { PaneMutex } from "./paneMutex.ts";
 import { pressInterrupt } from "./pressInterrupt.ts";
 import { PaneWatch } from "./paneWatch.ts";
@@ -212,10 +212,10 @@ async function outcomeOf(
 
 async function clearOnce({ watch, deadlineMs }: Work): Promise<void> {
   const profile = profileNamed(watch.state.profile);
-  for (let tries = 0; tries < MAX_EXACT_LOOKS && watch.clock.nowMs() < deadlineMs; tries += 1) {
-    const look = await takeLook(watch, profile);
-    requireNoQuestion(watch, look);
-    if (await watch.press(profile.keys.clear, look.capture)) return;
+  for (let tries = 0; tries < MAX_EXACT_CAPTURES && watch.clock.nowMs() < deadlineMs; tries += 1) {
+    const now = await takeCapture(watch, profile);
+    requireNoQuestion(watch, now);
+    if (await watch.press(profile.keys.clear, now.capture)) return;
   }
   throw new AppError("TIMEOUT", "the pane kept changing, so the clear keys were not pressed; try again");
 }

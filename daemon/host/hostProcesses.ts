@@ -19,5 +19,5 @@ export interface HostProcesses extends Procfs {
    * The processes as they are now, for a question that is worth starting a program: `stat`, `words`, `children` and `owner`
    * of what it returns tell of one moment. Where nothing has to be started these are the same processes.
    */
-  look(): Promise<HostProcesses>;
+  probe(): Promise<HostProcesses>;
 }

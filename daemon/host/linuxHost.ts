@@ -34,7 +34,7 @@ function linuxProcesses(proc: string): HostProcesses {
       return uid === undefined ? undefined : Number(uid);
     },
     programOf: (pid) => `${proc}/${pid}/exe`,
-    look: async () => processes,
+    probe: async () => processes,
   };
   return processes;
 }

@@ -20,5 +20,5 @@ export const unknownProcesses: HostProcesses = {
   signal: nothing,
   owner: nothingLater,
   programOf: nothing,
-  look: async () => unknownProcesses,
+  probe: async () => unknownProcesses,
 };

@@ -169,7 +169,7 @@ async function leaderOf(processes: Procfs, pane: ProcessStat): Promise<ProcessSt
   const leader = await processes.stat(pane.foregroundGroup);
   if (leader !== undefined && !isOver(leader)) return leader;
   let generation: readonly number[] = [pane.pid];
-  for (let looked = 0; generation.length > 0 && looked < MAX_PROCESSES; looked += generation.length) {
+  for (let probed = 0; generation.length > 0 && probed < MAX_PROCESSES; probed += generation.length) {
     const stats = await Promise.all(generation.map((pid) => processes.stat(pid)));
     const member = stats.find((stat) => stat !== undefined && stat.group === pane.foregroundGroup && !isOver(stat));
     if (member !== undefined) return member;

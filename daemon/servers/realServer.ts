@@ -156,8 +156,8 @@ export class RealServer implements TmuxServer {
 
   async foreground(pane: PaneId, { atNoCost = false }: ForegroundOptions = {}): Promise<PaneForeground> {
     this.#requirePane(pane);
-    const look = async (): Promise<HostProcesses> => (atNoCost ? this.processes : this.processes.look());
-    return askForeground(this.#kind.connection(), pane, look);
+    const probe = async (): Promise<HostProcesses> => (atNoCost ? this.processes : this.processes.probe());
+    return askForeground(this.#kind.connection(), pane, probe);
   }
 
   async resize(pane: PaneId, cols: number, rows: number): Promise<void> {

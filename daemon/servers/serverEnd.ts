@@ -22,7 +22,7 @@ interface LostServer {
   readonly onEnded: () => void;
 }
 
-export function lookForEnd(server: LostServer, tries = 0): void {
+export function probeForEnd(server: LostServer, tries = 0): void {
   const { host, clock, lost, pid, socketPath, onEnded } = server;
   if (saysServerEnded(lost) || (pid !== undefined && host.processes.isAlive(pid) === false)) {
     onEnded();
@@ -31,7 +31,7 @@ export function lookForEnd(server: LostServer, tries = 0): void {
   const decide = (refusal: AppError | undefined): void => {
     const delayMs = LOOK_AFTER_MS[tries];
     if (refusal !== undefined && saysGone(refusal)) onEnded();
-    else if (delayMs !== undefined) clock.callAt(clock.nowMs() + delayMs, () => lookForEnd(server, tries + 1));
+    else if (delayMs !== undefined) clock.callAt(clock.nowMs() + delayMs, () => probeForEnd(server, tries + 1));
   };
   void trySocket(host.sockets, socketPath).then(decide);
 }

@@ -62,7 +62,7 @@ async function doAsADashboard(guest: TmuxServer): Promise<void> {
   for (const { id, pid, readiness: watched } of panes) {
     await guest.setPaneUserOption(id, "agent", `${pid} #{pid}`);
     await guest.input(id, [text("x"), { kind: "keys", keys: ["BSpace"] }]);
-    await watched.look();
+    await watched.probe();
     expect(await paneRunsProgram(pid, new Set(["cat"]), procfs())).toBe(true);
   }
   const marks = await guest.paneUserOptions("agent");

@@ -33,10 +33,10 @@ export class ContextGauge {
     const nowMs = clock.nowMs();
     if (nowMs - (this.#lookedMs.get(agent) ?? -Infinity) < CONTEXT_LOOK_MS) return;
     this.#lookedMs.set(agent, nowMs);
-    clock.callAt(nowMs, () => void this.#look(agent, pane));
+    clock.callAt(nowMs, () => void this.#probe(agent, pane));
   }
 
-  async #look(agent: Agent, pane: PaneId): Promise<void> {
+  async #probe(agent: Agent, pane: PaneId): Promise<void> {
     const { server, onChange, onError } = this.#options;
     try {
       const { lines } = await server.capture(pane);

@@ -65,7 +65,7 @@ export class ScreenStates {
     const { question } = agent;
     const watch = watchOf();
     try {
-      const readiness = await watch?.look();
+      const readiness = await watch?.probe();
       const isOpen = agent.question === question && watchOf() === watch;
       if (isOpen && readiness?.dialog !== undefined) this.changed(agent, readiness);
     } catch (error) {

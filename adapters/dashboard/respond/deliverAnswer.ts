@@ -73,7 +73,7 @@ async function lookFor({ watch, question }: DeliverTarget, { mode }: Answer): Pr
   const { current } = watch;
   const hasDialog = current.state === "asking" && current.dialog !== undefined;
   const expectsDialog = mode !== "text" || question?.kind !== "text" || current.state === "asking";
-  return hasDialog || !expectsDialog ? current : watch.look();
+  return hasDialog || !expectsDialog ? current : watch.probe();
 }
 
 async function toDialog(

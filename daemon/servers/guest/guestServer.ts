@@ -59,7 +59,7 @@ export interface GuestServerOptions {
   readonly ringBytes?: number | undefined;
   /** A session that nobody has used for this long is left. */
   readonly idleMs?: number | undefined;
-  /** Between two looks at each connection; tests have less. */
+  /** Between two probes of each connection; tests have less. */
   readonly heartbeatMs?: number | undefined;
 }
 
@@ -134,7 +134,7 @@ export class GuestServer implements ServerKind, GuestBaseListener {
     this.#ttys = new TtyWatch({
       clock,
       terminals: this.host.terminals,
-      look: () => this.#lookAgain(),
+      probe: () => this.#probeAgain(),
     });
   }
 
@@ -223,7 +223,7 @@ export class GuestServer implements ServerKind, GuestBaseListener {
 
   onBeat(): void {
     if (this.#ttys.isTold) this.#inventory.beat();
-    else this.#lookAgain();
+    else this.#probeAgain();
     this.#streams.beat();
   }
 
@@ -265,7 +265,7 @@ export class GuestServer implements ServerKind, GuestBaseListener {
     else await this.#inventory.refresh();
   }
 
-  #lookAgain(): void {
+  #probeAgain(): void {
     if (this.#life.serverState === "ready") this.#inventory.ttysChanged();
   }
 

@@ -109,14 +109,14 @@ export class GuestStreams implements GuestClients {
   beat(): void {
     const clients = this.#clients.all().filter(({ attached }) => attached !== undefined);
     for (const client of clients) if (!this.#options.base.carries(client)) client.beat();
-    const look = (written?: WrittenWindows): void => {
-      for (const client of clients) client.lookForSilent(written);
+    const probe = (written?: WrittenWindows): void => {
+      for (const client of clients) client.probeForSilent(written);
     };
     // What concerns all of them is asked once; each asks by itself where that is not enough.
-    if (clients.length < 2) look();
+    if (clients.length < 2) probe();
     else {
       const sinceSec = Math.min(...clients.map(({ heardUntilSec }) => heardUntilSec));
-      askWritten(this.connection(), sinceSec).then(look, () => look());
+      askWritten(this.connection(), sinceSec).then(probe, () => probe());
     }
   }
 

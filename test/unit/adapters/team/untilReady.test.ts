@@ -30,7 +30,7 @@ class FakePane implements PaneReadiness {
   }
 
   report(): void {}
-  look = (): Promise<Readiness> => Promise.resolve(this.current);
+  probe = (): Promise<Readiness> => Promise.resolve(this.current);
   [Symbol.dispose](): void {}
 }
 
