@@ -29,7 +29,7 @@ import {
   writeRecord,
 } from "./startRecord.ts";
 import type { TeamdClient } from "./teamd.ts";
-import { untilExitTold } from "./untilReady.ts";
+import { untilExitReported } from "./untilReady.ts";
 import { makeWorker, promptWorker, requireWorker, type Worker } from "./worker.ts";
 
 interface UnderWay {
@@ -217,7 +217,7 @@ export class Starts {
     const { teamId, taskPrompt, lines } = request;
     const record = await this.#prompted(server, worker, begun, request);
     const socketPath = this.#context.servers.socketPath(teamId);
-    if (record.outcome === "ended") await untilExitTold(server, pane, this.#context.clock);
+    if (record.outcome === "ended") await untilExitReported(server, pane, this.#context.clock);
     const { dead, exitStatus } = sessionEnd(server, session);
     const ended = dead ? { exitStatus } : undefined;
     try {

@@ -3,7 +3,7 @@ import type { Procfs } from "./procfs.ts";
 
 export interface HostProcesses extends Procfs {
   /** Whether `statNow` and the others of this moment tell anything; where they do not, only `isAlive` does. */
-  readonly tellsNow: boolean;
+  readonly reportsNow: boolean;
   /** Whether there is a process of this number. */
   isAlive(pid: number): boolean | undefined;
   /**

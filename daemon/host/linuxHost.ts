@@ -28,7 +28,7 @@ function linuxProcesses(proc: string): HostProcesses {
   const processes: HostProcesses = {
     ...procfs(proc),
     ...nodeProcesses,
-    tellsNow: existsSync(`${proc}/self/stat`),
+    reportsNow: existsSync(`${proc}/self/stat`),
     owner: async (pid) => {
       const [, uid] = /^Uid:\t(\d+)/m.exec(attempt(() => readFileSync(`${proc}/${pid}/status`, "latin1")) ?? "") ?? [];
       return uid === undefined ? undefined : Number(uid);

@@ -192,35 +192,38 @@ export class Evidence {
     return Math.max(this.#lastOutputMs, statement.atMs) + DOUBT_MS;
   }
 
-  #idle(said: Statement, nowMs: number, previous: ReadinessState): Verdict {
-    const { source } = said;
+  #idle(statement: Statement, nowMs: number, previous: ReadinessState): Verdict {
+    const { source } = statement;
     const idle: Verdict = { state: "idle", source };
     // A shell at its prompt has nobody in the foreground who could ask.
     if (this.#kind === "shell" && (source === "osc133" || source === "bracketedPaste")) return idle;
-    if (!this.#isSeenAfter(said)) return { ...this.#meanwhile(previous, said), needsProbe: true };
+    if (!this.#isSeenAfter(statement)) return { ...this.#meanwhile(previous, statement), needsProbe: true };
     const seen = this.#seen!;
-    const drawnAtMs = said.ambiguous ? said.atMs + FRAME_MS : 0;
+    const drawnAtMs = statement.ambiguous ? statement.atMs + FRAME_MS : 0;
     if (seen.askedMs < drawnAtMs) {
       const isDrawn = drawnAtMs <= nowMs;
-      return { ...this.#meanwhile(previous, said), ...(isDrawn ? { needsProbe: true } : { againAtMs: drawnAtMs }) };
+      return {
+        ...this.#meanwhile(previous, statement),
+        ...(isDrawn ? { needsProbe: true } : { againAtMs: drawnAtMs }),
+      };
     }
     if (seen.reading.state === "idle") return idle;
-    if (!said.ambiguous) {
+    if (!statement.ambiguous) {
       const isContradicted =
-        source !== "title" && seen.reading.state === "busy" && seen.askedMs - said.atMs >= STRAGGLER_MS;
+        source !== "title" && seen.reading.state === "busy" && seen.askedMs - statement.atMs >= STRAGGLER_MS;
       return isContradicted ? { state: "busy", source: "screen" } : idle;
     }
     // Newer versions of Claude Code keep this title while they work.
     if (seen.reading.state === "busy") return { state: "busy", source: "screen" };
-    const sureAtMs = Math.max(this.#lastOutputMs, said.atMs) + AMBIGUOUS_MS;
-    if (sureAtMs > nowMs) return { ...this.#meanwhile(previous, said), againAtMs: sureAtMs };
+    const sureAtMs = Math.max(this.#lastOutputMs, statement.atMs) + AMBIGUOUS_MS;
+    if (sureAtMs > nowMs) return { ...this.#meanwhile(previous, statement), againAtMs: sureAtMs };
     return { state: "unknown", source };
   }
 
   /** Until more is known. What was asked has been answered, or the screen would still show it. */
-  #meanwhile(previous: ReadinessState, said: Statement): Verdict {
+  #meanwhile(previous: ReadinessState, statement: Statement): Verdict {
     const state = previous === "asking" || previous === "dead" ? "busy" : previous;
-    return { state, source: state === "unknown" ? "none" : said.source };
+    return { state, source: state === "unknown" ? "none" : statement.source };
   }
 
   /** Nobody says anything: the screen alone. */

@@ -31,7 +31,7 @@ export class TtyWatch {
   }
 
   /** Whether the host tells. */
-  get isTold(): boolean {
+  get isReported(): boolean {
     return this.#watcher !== undefined;
   }
 

@@ -13,7 +13,7 @@ export async function examine(io: Io, readConfig: () => Config): Promise<Finding
   const system = await findingsOf([
     { name: "node", probe: nodeCheck },
     { name: "tmux", probe: () => tmuxCheck(io) },
-    { name: "host", probe: () => hostCheck(host.name, host.processes.tellsNow) },
+    { name: "host", probe: () => hostCheck(host.name, host.processes.reportsNow) },
     { name: "terminal module", probe: () => ptyCheck(ptyProblem()) },
     { name: "descriptors", probe: descriptorCheck },
     { name: "user session", probe: () => sessionCheck(io) },

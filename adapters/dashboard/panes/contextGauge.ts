@@ -28,7 +28,7 @@ export class ContextGauge {
   }
 
   /** A hook of it has come. */
-  told(agent: Agent, pane: PaneId): void {
+  reported(agent: Agent, pane: PaneId): void {
     const { clock } = this.#options;
     const nowMs = clock.nowMs();
     if (nowMs - (this.#lookedMs.get(agent) ?? -Infinity) < CONTEXT_LOOK_MS) return;

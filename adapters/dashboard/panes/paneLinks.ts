@@ -22,7 +22,7 @@ import { ContextGauge } from "./contextGauge.ts";
 import { FirstListing } from "./firstListing.ts";
 import { AgentPaneOption } from "./agentPaneOption.ts";
 import { PaneLink } from "./paneLink.ts";
-import { type PanePlace, placeOf, sessionOf, type ToldPane } from "./panePlace.ts";
+import { type PanePlace, placeOf, sessionOf, type ReportedPane } from "./panePlace.ts";
 import { GoneWatch } from "./serverPresence.ts";
 import { ScreenStates } from "./screenStates.ts";
 
@@ -83,30 +83,30 @@ export class PaneLinks {
     return this.#options.server.status().identity;
   }
 
-  placeOf(told: ToldPane): PanePlace {
-    return placeOf(this.#options.server, told);
+  placeOf(reported: ReportedPane): PanePlace {
+    return placeOf(this.#options.server, reported);
   }
 
   /** A hook of the agent has come. The pane it names counts once it is known not to be another server's. */
-  told(agent: Agent, told: ToldPane): void {
-    const { pane, tmuxSession } = told;
-    const toldSec = uptime();
+  reported(agent: Agent, reported: ReportedPane): void {
+    const { pane, tmuxSession } = reported;
+    const reportedSec = uptime();
     if (pane === undefined) {
-      this.#isIn(agent, this.livePane(agent), toldSec);
+      this.#isIn(agent, this.livePane(agent), reportedSec);
       return;
     }
     this.first.after(agent, () => {
       const isActive = this.#options.book.active(agent.record.id) === agent;
-      if (!isActive || this.placeOf(told) === "elsewhere" || this.#isBehindAnother(agent, pane)) return;
+      if (!isActive || this.placeOf(reported) === "elsewhere" || this.#isBehindAnother(agent, pane)) return;
       this.moved(agent, pane, tmuxSession);
-      this.#isIn(agent, pane, toldSec);
+      this.#isIn(agent, pane, reportedSec);
     });
   }
 
-  #isIn(agent: Agent, pane: PaneId | undefined, toldSec: number): void {
+  #isIn(agent: Agent, pane: PaneId | undefined, reportedSec: number): void {
     if (pane === undefined) return;
-    this.#processes.identify(agent, pane, toldSec);
-    this.#context.told(agent, pane);
+    this.#processes.identify(agent, pane, reportedSec);
+    this.#context.reported(agent, pane);
   }
 
   /** An agent that another one has started inherits its pane, and reads nothing of what is typed there. */

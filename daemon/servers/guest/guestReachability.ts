@@ -7,7 +7,7 @@ import { ServerProgram } from "../../connection/serverProgram.ts";
 import type { Clock } from "../../time/clock.ts";
 import { type GuestSpawn, probeServer } from "./guestProbe.ts";
 import type { Presence } from "./guestPresence.ts";
-import { notRunning, saysGone, SocketWatch, trySocket } from "./guestSocket.ts";
+import { notRunning, meansGone, SocketWatch, trySocket } from "./guestSocket.ts";
 import { probeForEnd } from "../serverEnd.ts";
 
 interface GuestReachabilityOptions {
@@ -91,7 +91,7 @@ export class GuestReachability {
     const { spawn, onGone } = this.#options;
     const refusal = await trySocket(spawn.host.sockets, spawn.socketPath);
     if (refusal === undefined) return;
-    if (saysGone(refusal)) onGone();
+    if (meansGone(refusal)) onGone();
     throw this.refuse(spawn.program.missing ?? refusal);
   }
 }

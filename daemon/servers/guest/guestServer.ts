@@ -222,7 +222,7 @@ export class GuestServer implements ServerKind, GuestBaseListener {
   }
 
   onBeat(): void {
-    if (this.#ttys.isTold) this.#inventory.beat();
+    if (this.#ttys.isReported) this.#inventory.beat();
     else this.#probeAgain();
     this.#streams.beat();
   }

@@ -243,7 +243,7 @@ export class GuestStreams implements GuestClients {
     const isOurs = known.session(client.session)?.windows.includes(window) === true;
     const isOnlyOurs = known.windowsOnlyIn(client.session).includes(window);
     // Where tmux does not say whose it was: ours, if it was in no other session.
-    const hasLeft = !linked || (!known.features.tellsOwnUnlink && isOnlyOurs);
+    const hasLeft = !linked || (!known.features.reportsOwnUnlink && isOnlyOurs);
     if (isOurs && hasLeft) this.#left.set(client, (this.#left.get(client) ?? new Set()).add(window));
   }
 }

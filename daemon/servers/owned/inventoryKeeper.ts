@@ -23,7 +23,7 @@ import { AskOnce } from "../../time/askOnce.ts";
 import type { Clock } from "../../time/clock.ts";
 import { ExitSettler } from "../exitSettler.ts";
 import { TtyWatch } from "../ttyWatch.ts";
-import { isHubName, type PaneEvent, TITLE_OPTION, titleTold } from "./hub.ts";
+import { isHubName, type PaneEvent, TITLE_OPTION, titleReported } from "./hub.ts";
 import { HubGuard } from "./hubGuard.ts";
 import type { AttachedHub } from "./hubStartup.ts";
 import { lastUsed, sweepHub } from "./hubSweep.ts";
@@ -79,7 +79,7 @@ export class InventoryKeeper {
       onError,
     });
     const titles = new AskOnce(
-      async () => this.#titlesChanged(await this.#panesWhere(titleTold(this.requireHub().hookIndex))),
+      async () => this.#titlesChanged(await this.#panesWhere(titleReported(this.requireHub().hookIndex))),
       onError,
     );
     this.#titles = new TitleWatch({ clock: options.clock, probe: () => titles.soon() });
@@ -221,7 +221,7 @@ export class InventoryKeeper {
         this.#refresher.topologyChanged();
         return;
       case "subscription-changed":
-        if (this.inventory.features.tellsPaneChanges) this.#refresher.topologyChanged();
+        if (this.inventory.features.reportsPaneChanges) this.#refresher.topologyChanged();
         else this.#refresher.everythingChanged();
         return;
       case "layout-change":

@@ -43,7 +43,7 @@ export const title = predicate({
       },
       owner,
     );
-    const told = (shown: string): void => probe(shown, (text) => ({ text }));
+    const reported = (shown: string): void => probe(shown, (text) => ({ text }));
     // tmux may tell only now of what was set before.
     let before = prepared?.title;
     const { server, id } = requirePane(context.pane);
@@ -51,12 +51,12 @@ export const title = predicate({
       server.layout.watch((events) => {
         for (const event of events) {
           if (event.type !== "pane-title-changed" || event.pane !== id) continue;
-          if (event.title !== before) told(event.title);
+          if (event.title !== before) reported(event.title);
           before = undefined;
         }
       }),
     );
-    if (before !== undefined && !context.moment.isForSend) told(before);
+    if (before !== undefined && !context.moment.isForSend) reported(before);
     return armed;
   },
   dueMs: ({ found }, { nowMs }) => (found === undefined ? undefined : nowMs),

@@ -63,18 +63,18 @@ export async function deaths(scene: DyingServer, name: DeathName, count: number)
   const death: Kind = DEATHS[name];
   await using user = await userControl(scene.socket, "a");
   await user.command(`set-option -g remain-on-exit ${death.keep === true ? "on" : "off"}`);
-  const toldMs: number[] = [];
+  const reportedMs: number[] = [];
   for (let index = 0; index < count; index += 1) {
     const session = death.place === "session" ? `mortal-${index}` : index % 2 === 0 ? "a" : "b";
     const mortal = await mortalPane(scene, user, session, death.place);
     if (death.isWatched === true) await watch(scene.server, mortal.pane);
     const startMs = performance.now();
-    const told = untilTold(scene.server, death.kind, mortal.pane);
+    const told = untilReported(scene.server, death.kind, mortal.pane);
     death.die(user, mortal, session);
-    toldMs.push((await told) - startMs);
+    reportedMs.push((await told) - startMs);
     if (death.keep === true) await user.command(`kill-pane -t ${mortal.pane}`);
   }
-  return toldMs;
+  return reportedMs;
 }
 
 /** The same when the whole server goes, which takes every pane along; `how` the server is ended. */
@@ -83,19 +83,19 @@ export async function serverDeaths(
   how: "kill-server" | "SIGKILL",
   count: number,
 ): Promise<readonly number[]> {
-  const toldMs: number[] = [];
+  const reportedMs: number[] = [];
   for (let index = 0; index < count; index += 1) {
     await scene.populate();
     const panes = scene.server.panes().map(({ id }) => id);
     await using user = await userControl(scene.socket, "a");
     const pid = tmuxPid(scene.socket);
     const startMs = performance.now();
-    const told = Promise.all(panes.map((pane) => untilTold(scene.server, "pane-closed", pane)));
+    const told = Promise.all(panes.map((pane) => untilReported(scene.server, "pane-closed", pane)));
     if (how === "SIGKILL") process.kill(pid, how);
     else void user.command("kill-server").catch(() => undefined);
-    toldMs.push(Math.max(...(await told)) - startMs);
+    reportedMs.push(Math.max(...(await told)) - startMs);
   }
-  return toldMs;
+  return reportedMs;
 }
 
 let fifos = 0;
@@ -133,7 +133,7 @@ async function watch(server: TmuxServer, pane: PaneId): Promise<void> {
   await server.capture(pane);
 }
 
-const untilTold = (server: TmuxServer, kind: ServerEvent["kind"], pane: PaneId): Promise<number> =>
+const untilReported = (server: TmuxServer, kind: ServerEvent["kind"], pane: PaneId): Promise<number> =>
   new Promise((resolve) => {
     const unsubscribe = server.subscribe((event) => {
       if (event.kind !== kind || !("pane" in event) || event.pane !== pane) return;

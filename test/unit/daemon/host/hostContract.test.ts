@@ -65,7 +65,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, make) => {
     orUnknown((await probe.words(process.pid))?.[0]?.endsWith(process.title.split(" ")[0] ?? ""), true);
     const first = (await probe.stat(process.pid))?.start;
     expect((await (await processes.probe()).stat(process.pid))?.start).toBe(first);
-    if (!processes.tellsNow) expect(processes.statNow(process.pid)).toBeUndefined();
+    if (!processes.reportsNow) expect(processes.statNow(process.pid)).toBeUndefined();
   });
 
   test("who reads from a terminal, until it has ended", async () => {
@@ -79,7 +79,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, make) => {
     const program = known ?? { pid: cat, start: "7", executable: undefined, names: [], isShell: false, depth: 0 };
     if (known !== undefined) expect(addresseeOf(foreground!, new Set(["cat"]))).toBe(known);
     const mark = userOptionOf(pid, [], { isInteractiveShell: false, ...program });
-    const tells = known !== undefined || !processes.tellsNow;
+    const tells = known !== undefined || !processes.reportsNow;
     if (tells) {
       expect(isStillForeground(mark, processes)).toBe(true);
       expect(isAtTerminal(mark.program, processes)).toBe(true);
