@@ -13,7 +13,7 @@ export const MAX_PENDING_COMMANDS = 10_000;
 export const MAX_PENDING_COMMAND_BYTES = 16_777_216;
 
 /** Longest value noted on a pane, as tmux keeps it: ids and names, not documents. */
-export const MAX_PANE_MARK_CHARS = 1_024;
+export const MAX_USER_OPTION_CHARS = 1_024;
 
 /** Output kept per pane. The buffer behind it is twice as long, so that a read is always one contiguous view. */
 export const DEFAULT_RING_BYTES = 524_288;

@@ -18,5 +18,5 @@ export const addinChecks = (config: AddinConfig, { daemon, env }: CheckInputs): 
     isOurs: isHealth,
   }),
   usersCheck("add-in users", daemon.allowUids, config.token, ADDIN_SETTINGS.token),
-  { name: "certificate", look: () => certificateCheck(config.https, config.certificates) },
+  { name: "certificate", probe: () => certificateCheck(config.https, config.certificates) },
 ];

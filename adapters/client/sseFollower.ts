@@ -18,8 +18,8 @@ export class SseLoss extends Error {
 
   constructor(reason: SseLoss["reason"], cause?: unknown) {
     // Browsers each have their own words for a connection that breaks: they come as a TypeError.
-    const said = cause instanceof Error && !(cause instanceof TypeError) ? cause.message : WORDS[reason];
-    super(said, cause === undefined ? undefined : { cause });
+    const message = cause instanceof Error && !(cause instanceof TypeError) ? cause.message : WORDS[reason];
+    super(message, cause === undefined ? undefined : { cause });
     this.name = "SseLoss";
     this.reason = reason;
   }

@@ -100,7 +100,7 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
     end: () => {
       for (const end of context.open) end();
     },
-    settled: () => context.panes.marks.settled(),
+    settled: () => context.panes.agentOption.settled(),
     leave: () => context.panes.close(),
     close: () => {
       if (isClosed) return;

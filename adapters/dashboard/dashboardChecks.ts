@@ -15,7 +15,7 @@ export const dashboardChecks = (config: DashboardConfig, { daemon }: CheckInputs
     isOurs: isDashboard,
   }),
   usersCheck("dashboard users", daemon.allowUids, config.token, DASHBOARD_SETTINGS.token),
-  { name: "dashboard data", look: () => databaseCheck("dashboard data", config.databasePath) },
+  { name: "dashboard data", probe: () => databaseCheck("dashboard data", config.databasePath) },
 ];
 
 /** Its answer to whoever may ask, or that it wants its token first. */

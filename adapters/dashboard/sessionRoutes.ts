@@ -59,7 +59,7 @@ export function createSession(context: DashboardContext, c: Context<GuardEnv>, b
     },
     project,
   );
-  desk.tellCreated(agent);
+  desk.reportCreated(agent);
   if (pane !== undefined) panes.moved(agent, pane, undefined);
   const answer = {
     status: "created",

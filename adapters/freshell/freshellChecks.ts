@@ -7,7 +7,7 @@ import { FRESHELL_SETTINGS, type FreshellConfig, offBecause } from "./freshellCo
 
 export function freshellChecks(config: FreshellConfig, { env }: CheckInputs): readonly Check[] {
   const off = offBecause(config);
-  if (off !== undefined) return [{ name: "Freshell", look: () => ok("Freshell", `not served: ${off}`) }];
+  if (off !== undefined) return [{ name: "Freshell", probe: () => ok("Freshell", `not served: ${off}`) }];
   const { host, port, tmuxSocketPath, allowLan } = config;
   return [
     ...ownTmuxChecks("Freshell tmux", tmuxSocketPath, FRESHELL_SETTINGS.tmuxSocket, env),

@@ -32,5 +32,5 @@ export const MAX_DEVICE_SESSIONS = 1_000;
 /** A refresh token that nobody has used for this long is no longer good. */
 export const REFRESH_KEPT_MS = 30 * 86_400_000;
 
-/** Longest directory that a pane's mark can carry (`MAX_PANE_MARK_CHARS`), which a respawn after a restart needs. */
+/** Longest directory that a pane's mark can carry (`MAX_USER_OPTION_CHARS`), which a respawn after a restart needs. */
 export const MAX_CWD_CHARS = 1_000;

@@ -75,7 +75,7 @@ export function keepCertificateFresh(options: {
   let shown = options.current;
   let timer: Timer | undefined;
   let stopped = false;
-  const look = async (): Promise<void> => {
+  const probe = async (): Promise<void> => {
     try {
       const found = await resolveCertificate(config, nowUnixMs());
       if (!stopped && (found.cert !== shown.cert || found.key !== shown.key)) {
@@ -84,13 +84,13 @@ export function keepCertificateFresh(options: {
         log.info("tls.certificate.replaced", { source: found.source, notAfter: isoDate(found.notAfterUnixMs) });
       }
     } catch (error) {
-      // The one in use stays in use: a file that is being rewritten is whole again at the next look.
+      // The one in use stays in use: a file that is being rewritten is whole again at the next probe.
       log.warn("tls.certificate.unusable", { error });
     }
     arm();
   };
   const arm = (): void => {
-    if (!stopped) timer = clock.callAt(clock.nowMs() + CERTIFICATE_CHECK_MS, () => void look());
+    if (!stopped) timer = clock.callAt(clock.nowMs() + CERTIFICATE_CHECK_MS, () => void probe());
   };
   arm();
   return () => {

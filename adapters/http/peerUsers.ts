@@ -22,7 +22,7 @@ export class PeerUsers {
   readonly #options: PeerUsersOptions;
   readonly #table: PeerTable;
   readonly #verdicts = new WeakMap<object, Verdict | Promise<Verdict>>();
-  readonly #told = new Set<number | undefined>();
+  readonly #reported = new Set<number | undefined>();
 
   constructor(options: PeerUsersOptions) {
     this.#options = options;
@@ -59,9 +59,9 @@ export class PeerUsers {
   #judge(uid: number | undefined): Verdict {
     const { allowUids, log, tokenSetting } = this.#options;
     if (uid !== undefined && (isOwnOrRoot(uid) || allowUids === "any" || allowUids.has(uid))) return "admitted";
-    if (!this.#told.has(uid)) {
+    if (!this.#reported.has(uid)) {
       // Of thousands of users the first few say it all.
-      if (this.#told.size < 16) this.#told.add(uid);
+      if (this.#reported.size < 16) this.#reported.add(uid);
       log.warn("http.peer.refused", { uid: uid ?? "unknown" });
     }
     if (uid === undefined) return this.#unknown();

@@ -13,7 +13,7 @@ import { NATIVE_SETTINGS, type NativeConfig } from "./nativeConfig.ts";
 export const nativeChecks = (config: NativeConfig, { daemon, env }: CheckInputs): readonly Check[] => [
   ...ownTmuxChecks("tmux socket", config.tmuxSocketPath, NATIVE_SETTINGS.tmuxSocket, env),
   ...daemon.guests.map(guestCheck),
-  { name: "unix socket", look: () => unixSocketCheck(config.socketPath) },
+  { name: "unix socket", probe: () => unixSocketCheck(config.socketPath) },
   portCheck({
     name: "native port",
     host: config.host,
@@ -23,7 +23,7 @@ export const nativeChecks = (config: NativeConfig, { daemon, env }: CheckInputs)
     url: `http://${urlHost(config.host)}:${config.port}/livez`,
     isOurs: isHealth,
   }),
-  { name: "token", look: () => tokenCheck(config.tokenPath) },
+  { name: "token", probe: () => tokenCheck(config.tokenPath) },
 ];
 
 async function unixSocketCheck(path: string): Promise<Finding> {

@@ -1,4 +1,4 @@
-/** What a program is doing, for those routes that tell it: a look for one answer, a stream. */
+/** What a program is doing, for those routes that tell it: a capture for one answer, a stream. */
 import type { ReadinessWatcher, PaneReadiness, Readiness } from "../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -15,7 +15,7 @@ export function requireReadiness({ readiness }: WithReadiness): ReadinessWatcher
   return readiness;
 }
 
-/** As it is now: a look at the screen when nobody watches the pane. @throws AppError NOT_FOUND, CONNECTION_LOST */
+/** As it is now: a capture of the screen when nobody watches the pane. @throws AppError NOT_FOUND, CONNECTION_LOST */
 export async function readinessNow(
   { readiness }: WithReadiness,
   server: TmuxServer,
@@ -24,7 +24,7 @@ export async function readinessNow(
   const known = readiness?.known(server, pane);
   if (known !== undefined || readiness === undefined) return known;
   using watched = readiness.watch(server, pane);
-  return await watched.look();
+  return await watched.probe();
 }
 
 interface ReadinessSink {

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { PREDICATES } from "../../daemon/waits/predicates/predicateTable.ts";
 import { fromSchema, inputRequestSchema, timeoutMs } from "../../protocol/api/nativeRequests.ts";
-import { told } from "../../protocol/api/told.ts";
+import { described } from "../../protocol/api/described.ts";
 
 type Row = (typeof PREDICATES)[number];
 type Fields = { readonly [Each in Row as Each["field"]]: v.OptionalSchema<Each["schema"], undefined> };
@@ -15,20 +15,20 @@ export type NativePredicates = v.InferInput<typeof predicatesSchema>;
 export const waitRequestSchema = v.strictObject({
   ...predicates,
   anyOf: v.optional(
-    told(
+    described(
       v.pipe(v.array(predicatesSchema), v.minLength(1), v.maxLength(16)),
       "Sets of predicates, one of which must hold besides those above.",
     ),
   ),
   from: v.optional(fromSchema),
   on: v.optional(
-    told(
+    described(
       v.picklist(["stream", "screen"]),
       "Where patterns look: in the output, or also at the rows of the screen that have changed since the wait began.",
     ),
   ),
   timeoutMs,
-  send: v.optional(told(inputRequestSchema, "Typed once the wait is armed; its echo satisfies nothing.")),
+  send: v.optional(described(inputRequestSchema, "Typed once the wait is armed; its echo satisfies nothing.")),
 });
 export type NativeWaitRequest = v.InferInput<typeof waitRequestSchema>;
 export type CheckedWaitRequest = v.InferOutput<typeof waitRequestSchema>;

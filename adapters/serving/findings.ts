@@ -35,13 +35,13 @@ export interface CheckInputs {
 /** One thing to look at. Changes nothing. */
 export interface Check {
   readonly name: string;
-  readonly look: () => Promise<Finding> | Finding;
+  readonly probe: () => Promise<Finding> | Finding;
 }
 
 /** The check's finding; what it throws is one as well, and our errors' one line already says what to do. */
-export async function findingOf({ name, look }: Check): Promise<Finding> {
+export async function findingOf({ name, probe }: Check): Promise<Finding> {
   try {
-    return await look();
+    return await probe();
   } catch (error) {
     return fail(name, toAppError(error).message);
   }

@@ -18,7 +18,7 @@ export const usersCheck = (
   allowUids: AllowedUids,
   token: string | undefined,
   tokenSetting: string,
-): Check => ({ name, look: () => usersOf(name, allowUids, token, tokenSetting) });
+): Check => ({ name, probe: () => usersOf(name, allowUids, token, tokenSetting) });
 
 function usersOf(check: string, allowUids: AllowedUids, token: string | undefined, tokenSetting: string): Finding {
   const problem = peersUnknowable({ allowUids, token, tokenSetting });
@@ -47,7 +47,7 @@ interface PortCheckOptions {
   readonly isOurs: (answer: unknown) => boolean;
 }
 
-export const portCheck = (options: PortCheckOptions): Check => ({ name: options.name, look: () => portOf(options) });
+export const portCheck = (options: PortCheckOptions): Check => ({ name: options.name, probe: () => portOf(options) });
 
 async function portOf({
   name: check,

@@ -20,8 +20,8 @@ export const ownTmuxChecks = (
   setting: string,
   env: CheckInputs["env"],
 ): readonly Check[] => [
-  { name, look: () => socketOf(name, path, setting) },
-  { name: `${name} hubs`, look: () => hubsOf(`${name} hubs`, path, env) },
+  { name, probe: () => socketOf(name, path, setting) },
+  { name: `${name} hubs`, probe: () => hubsOf(`${name} hubs`, path, env) },
 ];
 
 async function socketOf(check: string, path: string, setting: string): Promise<Finding> {
@@ -52,7 +52,7 @@ async function hubsOf(check: string, path: string, env: CheckInputs["env"]): Pro
 
 export const guestCheck = (guest: GuestConfig): Check => {
   const name = `server ${guest.name}`;
-  return { name, look: () => guestOf(name, guest) };
+  return { name, probe: () => guestOf(name, guest) };
 };
 
 async function guestOf(check: string, { socketPath }: GuestConfig): Promise<Finding> {

@@ -31,7 +31,7 @@ const LAST_WORDS_CHARS = 500;
 
 /** What a worker that has ended said last; empty when that was nothing. Foreign text. */
 export async function lastWords(target: CaptureTarget): Promise<string> {
-  const rows = (await ownRows(target, WORKER_ROWS)).filter((row) => row.trim() !== "" && !saysDead(row));
+  const rows = (await ownRows(target, WORKER_ROWS)).filter((row) => row.trim() !== "" && !meansDead(row));
   const words = rows.slice(-LAST_WORDS_ROWS).map((row) => row.trim());
   return Array.from(words.join("\n")).slice(-LAST_WORDS_CHARS).join("");
 }
@@ -56,7 +56,7 @@ async function ownRows(target: CaptureTarget, lines: number): Promise<readonly s
     while (rows.at(-1) === "") rows.pop();
   };
   dropBlank();
-  if (isDead && rows.length > 1 && saysDead(rows.at(-1) ?? "")) {
+  if (isDead && rows.length > 1 && meansDead(rows.at(-1) ?? "")) {
     const note = rows.pop() ?? "";
     dropBlank();
     // It said nothing itself.
@@ -66,7 +66,7 @@ async function ownRows(target: CaptureTarget, lines: number): Promise<readonly s
 }
 
 /** What tmux writes into a pane that it keeps, as every tmux words it. */
-const saysDead = (row: string): boolean => /^Pane is dead(?: \(|$)/.test(row);
+const meansDead = (row: string): boolean => /^Pane is dead(?: \(|$)/.test(row);
 
 async function printedRows(target: CaptureTarget, lines: number): Promise<readonly string[]> {
   const { server, socketPath, sessionName, pane } = target;

@@ -68,9 +68,9 @@ class TeamTmux {
     const context = args.find((arg): arg is PiContext => hasKey(arg, "hasUI")) ?? { hasUI: false };
     if (event === undefined || !isToolName(event.toolName)) return undefined;
     const reason = await this.#refusal(event.toolName, event.input ?? {}, context).catch((error: unknown) => {
-      const said = toolError(error).message;
-      if (context.hasUI) context.ui?.notify(said, "warning");
-      return said;
+      const words = toolError(error).message;
+      if (context.hasUI) context.ui?.notify(words, "warning");
+      return words;
     });
     if (reason !== undefined) return { block: true, reason };
     if (event.toolCallId !== undefined && this.#allowed.size < MAX_ALLOWED_CALLS) this.#allowed.add(event.toolCallId);

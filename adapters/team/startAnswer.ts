@@ -55,12 +55,12 @@ async function whyDead(
     : outcome === "ended"
       ? "before it took"
       : "and is not known to have taken";
-  const said = words === "" ? "it said nothing" : `it said last: ${words}`;
+  const last = words === "" ? "it said nothing" : `it said last: ${words}`;
   const exit =
     target === undefined
       ? ""
       : `\nIts session is kept; ${shellLine(["tmux", "-S", target.socketPath, "kill-session", "-t", `=${target.sessionName}`])} makes room for a new one of this name`;
-  return `the worker has ended (exit status ${exitStatus ?? "unknown"}) ${when} the prompt; ${said}${exit}`;
+  return `the worker has ended (exit status ${exitStatus ?? "unknown"}) ${when} the prompt; ${last}${exit}`;
 }
 
 const LOOK = "look at the session with team_tmux_capture";

@@ -34,10 +34,10 @@ export async function startDaemon(env: Environment, daemonFile: string): Promise
     const gone = new AbortController();
     child.once("error", () => gone.abort());
     child.once("close", () => gone.abort());
-    let told = "";
+    let reported = "";
     const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(READY_WITHIN_MS)]);
     try {
-      while (!READY.test(told)) told += String((await once(stdout, "data", { signal }))[0]);
+      while (!READY.test(reported)) reported += String((await once(stdout, "data", { signal }))[0]);
     } catch (error) {
       throw new Error(`it did not start: ${lastLine(logPath)}`, { cause: error });
     } finally {

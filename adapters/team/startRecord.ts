@@ -9,7 +9,7 @@ import { TEAM_START_OUTCOMES, type TeamStartOutcome, type TeamStartRequest } fro
 import type { PaneId } from "../../protocol/ids.ts";
 import { MAX_DETAIL_CHARS } from "./teamLimits.ts";
 
-const MARK = "team_start";
+const OPTION = "team_start";
 const DIGEST_CHARS = 22;
 
 export interface StartRecord {
@@ -53,30 +53,30 @@ export const beginRecord = (request: TeamStartRequest, threadId: string): StartR
 export const isComplete = ({ outcome, announced }: StartRecord): boolean => outcome !== undefined && announced;
 
 /** For the making of the session: no moment is left in which a repeated request would not find it. */
-export const recordMark = (record: StartRecord): Readonly<Record<string, string>> => ({ [MARK]: textOf(record) });
+export const recordOption = (record: StartRecord): Readonly<Record<string, string>> => ({ [OPTION]: textOf(record) });
 
 /** @throws AppError NOT_FOUND, CONNECTION_LOST */
 export const writeRecord = (server: TmuxServer, pane: PaneId, record: StartRecord): Promise<void> =>
-  server.setPaneMark(pane, MARK, textOf(record));
+  server.setPaneUserOption(pane, OPTION, textOf(record));
 
 const textOf = ({ key, request, threadId, outcome, readyMs, detail, announced }: StartRecord): string =>
   JSON.stringify([key, request, threadId, outcome, readyMs, shortened(detail), announced]);
 
-/** A mark has a bound, and what is not ASCII takes many times its room. */
+/** An option has a bound, and what is not ASCII takes many times its room. */
 const shortened = (detail: string | undefined): string | undefined =>
   detail?.replaceAll(/[^ -~]/g, "?").slice(0, MAX_DETAIL_CHARS);
 
 /** Of every worker that has one. @throws AppError CONNECTION_LOST */
 export async function readRecords(server: TmuxServer): Promise<ReadonlyMap<PaneId, StartRecord>> {
   const records = new Map<PaneId, StartRecord>();
-  for (const [pane, text] of await server.paneMarks(MARK)) {
+  for (const [pane, text] of await server.paneUserOptions(OPTION)) {
     const record = parsed(text);
     if (record !== undefined) records.set(pane, record);
   }
   return records;
 }
 
-/** Whoever may use the socket can set a mark: what is no record of ours is none. */
+/** Anybody who may use the socket can set the option: what is no record of ours is none. */
 function parsed(text: string): StartRecord | undefined {
   try {
     const fields = JSON.parse(text) as unknown;

@@ -23,13 +23,13 @@ import {
   isComplete,
   keyDigest,
   readRecords,
-  recordMark,
+  recordOption,
   requestDigest,
   type StartRecord,
   writeRecord,
 } from "./startRecord.ts";
 import type { TeamdClient } from "./teamd.ts";
-import { untilExitTold } from "./untilReady.ts";
+import { untilExitReported } from "./untilReady.ts";
 import { makeWorker, promptWorker, requireWorker, type Worker } from "./worker.ts";
 
 interface UnderWay {
@@ -175,8 +175,8 @@ export class Starts {
         // The worker is of the thread, so that what is said there reaches it: another name is another thread.
         const threadId = request.threadId ?? (await teamd.createThread(title ?? `tmux: ${name}`, [name]));
         const record = beginRecord(request, threadId);
-        const marks = recordMark(record);
-        const worker = await makeWorker(this.#context, server, { teamId, name, cwd, threadId, marks });
+        const userOptions = recordOption(record);
+        const worker = await makeWorker(this.#context, server, { teamId, name, cwd, threadId, userOptions });
         return { worker, record, threadId, threadCreated: request.threadId === undefined };
       } catch (error) {
         if (!(error instanceof AppError && error.code === "ALREADY_EXISTS") || tries === MAX_NAME_TRIES) throw error;
@@ -217,7 +217,7 @@ export class Starts {
     const { teamId, taskPrompt, lines } = request;
     const record = await this.#prompted(server, worker, begun, request);
     const socketPath = this.#context.servers.socketPath(teamId);
-    if (record.outcome === "ended") await untilExitTold(server, pane, this.#context.clock);
+    if (record.outcome === "ended") await untilExitReported(server, pane, this.#context.clock);
     const { dead, exitStatus } = sessionEnd(server, session);
     const ended = dead ? { exitStatus } : undefined;
     try {

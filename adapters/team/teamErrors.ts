@@ -63,7 +63,11 @@ export async function onTmux<T>(command: string, run: () => T | Promise<T>): Pro
       throw teamError("tmux_not_installed", error.message, { cause: error });
     }
     if (!OF_TMUX.has(error.code)) throw error;
-    throw teamError("tmux_error", `${command}: ${error.message}`, { command, stderr: saidByTmux(error), cause: error });
+    throw teamError("tmux_error", `${command}: ${error.message}`, {
+      command,
+      stderr: tmuxMessage(error),
+      cause: error,
+    });
   }
 }
 
@@ -72,10 +76,10 @@ const isMissing = ({ details }: AppError): boolean =>
   details?.["reason"] === "tmux_not_installed" || details?.["reason"] === "tmux_too_old";
 
 /** tmux's own words, wherever among the causes they are. */
-function saidByTmux(error: unknown): string {
+function tmuxMessage(error: unknown): string {
   if (!(error instanceof AppError)) return "";
   const tmux = error.details?.["tmux"];
-  return typeof tmux === "string" ? tmux : saidByTmux(error.cause);
+  return typeof tmux === "string" ? tmux : tmuxMessage(error.cause);
 }
 
 /** The shape of every error under `/team/`; codes of ours that the contract does not name are in its spelling. */

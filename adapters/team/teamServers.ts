@@ -5,7 +5,7 @@
 import { isAbsolute, join } from "node:path";
 import type { Host } from "../../daemon/host/host.ts";
 import { localHost } from "../../daemon/host/localHost.ts";
-import { saysGone, trySocket } from "../../daemon/servers/guest/guestSocket.ts";
+import { meansGone, trySocket } from "../../daemon/servers/guest/guestSocket.ts";
 import { type OwnedServerOptions, startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
@@ -74,7 +74,7 @@ export class TeamServers {
       const refusal = await trySocket(sockets, this.socketPath(teamId));
       // A server whose socket's file was deleted lives, and gets it back when it is reached.
       const isGone =
-        refusal !== undefined && saysGone(refusal) && sockets.listenerOf(this.socketPath(teamId)) === undefined;
+        refusal !== undefined && meansGone(refusal) && sockets.listenerOf(this.socketPath(teamId)) === undefined;
       if (isGone) return run(undefined);
     }
     return this.#withEntry(teamId, run);

@@ -142,8 +142,8 @@ function succeeded(answer: Answer): Record<string, unknown> {
     throw unavailable("teamd serves another team than the one that was named; is teamId spelt right?");
   }
   const { message } = objectOf(answer.body["error"]);
-  const said = typeof message === "string" ? `: ${message.slice(0, MAX_REASON_CHARS)}` : "";
-  throw unavailable(`teamd refused (${answer.status} ${codeOf(answer)})${said}`);
+  const reason = typeof message === "string" ? `: ${message.slice(0, MAX_REASON_CHARS)}` : "";
+  throw unavailable(`teamd refused (${answer.status} ${codeOf(answer)})${reason}`);
 }
 
 function codeOf({ body }: Answer): string {

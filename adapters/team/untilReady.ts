@@ -61,9 +61,9 @@ export function untilEnded(pane: PaneReadiness, clock: Clock): Promise<boolean> 
 }
 
 /** Until tmux has told how the pane's program ended: the system knows that it is gone a moment before. */
-export function untilExitTold(server: TmuxServer, pane: PaneId, clock: Clock): Promise<void> {
+export function untilExitReported(server: TmuxServer, pane: PaneId, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
-    const isTold = (): boolean => {
+    const isReported = (): boolean => {
       const found = server.findPane(pane);
       return found === undefined || found.exit !== undefined;
     };
@@ -74,8 +74,8 @@ export function untilExitTold(server: TmuxServer, pane: PaneId, clock: Clock): P
     };
     const deadline = clock.callAt(clock.nowMs() + EXIT_TOLD_WITHIN_MS, end);
     const unsubscribe = server.subscribe(() => {
-      if (isTold()) end();
+      if (isReported()) end();
     });
-    if (isTold()) end();
+    if (isReported()) end();
   });
 }

@@ -27,7 +27,7 @@ interface WorkerRequest {
   readonly cwd: string;
   readonly threadId: string;
   /** Of its pane, from the first moment. */
-  readonly marks: Readonly<Record<string, string>>;
+  readonly userOptions: Readonly<Record<string, string>>;
 }
 
 /** What cannot be started is said before anything is made. @throws AppError worker_not_found */
@@ -47,7 +47,7 @@ export async function requireWorker({ argv, environment }: TeamWorker, cwd: stri
 export async function makeWorker(
   { worker, servers, clock }: TeamContext,
   server: TmuxServer,
-  { teamId, name, cwd, threadId, marks }: WorkerRequest,
+  { teamId, name, cwd, threadId, userOptions }: WorkerRequest,
 ): Promise<Worker> {
   const command = `tmux -f /dev/null -S ${servers.socketPath(teamId)} new-session -d -s ${name}`;
   const madeAtMs = clock.nowMs();
@@ -55,7 +55,7 @@ export async function makeWorker(
     server.createSession({
       name,
       cwd,
-      marks,
+      userOptions,
       command: worker.argv,
       environment: { ...worker.environment, PI_TEAM_ID: teamId, PI_AGENT_ID: name, PI_TEAM_THREAD_ID: threadId },
       windowName: basename(worker.argv[0] ?? PROFILE),

@@ -246,7 +246,7 @@ export class ControlConnection {
 }
 
 /** Whether a connection was lost because the server ended, as tmux itself says before the server's socket is closed. */
-export const saysServerEnded = (error: AppError): boolean => error.details?.["reason"] === SERVER_ENDED;
+export const meansServerEnded = (error: AppError): boolean => error.details?.["reason"] === SERVER_ENDED;
 
 function settled(send: (settle: Settle) => void): Promise<readonly Reply[]> {
   return new Promise((resolve, reject) => {

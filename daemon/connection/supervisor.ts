@@ -19,8 +19,8 @@ import type { Clock, Timer } from "../time/clock.ts";
 import { type Checkup, ConnectionChecker } from "./checkup.ts";
 import type { ControlConnection } from "./controlConnection.ts";
 
-/** Between two looks at a tmux that is silent. */
-const LOOK_AGAIN_MS = 250;
+/** Between two probes of a tmux that is silent. */
+const PROBE_AGAIN_MS = 250;
 /** Connections in a row that were lost soon and are made anew at once; somebody may be throwing us out again and again. */
 const MAX_QUICK_LOSSES = 5;
 const SILENT = "tmux does not answer; is its process stopped? (pgrep tmux)";
@@ -231,7 +231,7 @@ export class Supervisor {
     if (connection !== this.#connection) return;
     const next = [HEARTBEAT_WARN_MS, HEARTBEAT_DEGRADED_MS].map((ms) => this.#heardMs + ms);
     if (this.#beatDueMs > nowMs) next.push(this.#beatDueMs);
-    if (checker.wasIdle) next.push(nowMs + LOOK_AGAIN_MS);
+    if (checker.wasIdle) next.push(nowMs + PROBE_AGAIN_MS);
     this.#beatAt(Math.min(nowMs + HEARTBEAT_INTERVAL_MS, ...next.filter((ms) => ms > nowMs)));
   }
 

@@ -16,13 +16,13 @@ export interface TmuxFeatures {
    */
   readonly pasteNeedsRaw: boolean;
   /** Of a pane whose program was ended by a signal it says which (from 3.3). Earlier it says nothing of its end. */
-  readonly tellsSignals: boolean;
+  readonly reportsSignals: boolean;
   /** A pane can be kept when its program has ended (from 3.3). Earlier that can end the server, with every session on it. */
   readonly keepsPanes: boolean;
   /** It says when panes are swapped, and has a hook for titles (from 3.3). */
-  readonly tellsPaneChanges: boolean;
+  readonly reportsPaneChanges: boolean;
   /** Of a window that leaves the client's own session it says something else than of one that leaves another (up to 3.7). */
-  readonly tellsOwnUnlink: boolean;
+  readonly reportsOwnUnlink: boolean;
   /** A pane that is off for every client is not read: its program waits in its next write (from 3.4). */
   readonly leavesOffUnread: boolean;
   /** As it writes the name that a session was given; not every character of it is kept (docs/tmuxFacts.md, Versions). */
@@ -49,10 +49,10 @@ export function featuresOf(version: string, pasteUsage: Uint8Array = new Uint8Ar
   const release = releaseOf(version) ?? Infinity;
   return {
     pasteNeedsRaw: /^\[-\w*S/.test(lines(pasteUsage)[0] ?? ""),
-    tellsSignals: release >= 303,
+    reportsSignals: release >= 303,
     keepsPanes: release >= 303,
-    tellsPaneChanges: release >= 303,
-    tellsOwnUnlink: release < 308,
+    reportsPaneChanges: release >= 303,
+    reportsOwnUnlink: release < 308,
     leavesOffUnread: release >= 304,
     sessionName: (name) => {
       const escaped = (release < 307 ? name.replaceAll(/[.:]/g, "_") : name).replaceAll("\\", "\\\\");

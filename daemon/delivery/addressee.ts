@@ -13,7 +13,7 @@ import {
   isOnProcessor,
   isSameProcess,
   isStillForeground,
-  markOf,
+  userOptionOf,
 } from "../panes/foreground.ts";
 import type { ForegroundProcess, ProcessMark } from "../tmux/processes.ts";
 import { EndSigns } from "../panes/endSigns.ts";
@@ -124,7 +124,7 @@ export async function findAddressee(
   if (request.process !== undefined && !isAmong(processes, request.process)) {
     throw programChanged(pane, "another program reads from the pane than the one that was meant; look at the pane");
   }
-  return new Addressee(server.processes, markOf(pid, processes, program), condition, isAgent);
+  return new Addressee(server.processes, userOptionOf(pid, processes, program), condition, isAgent);
 }
 
 /** Where the system does not tell of processes, tmux's name for the foreground is all there is. */

@@ -1,5 +1,5 @@
 /**
- * Answers the dialog that is open. Every key goes by itself, on an exact look that shows the dialog that was meant, and
+ * Answers the dialog that is open. Every key goes by itself, on an exact capture that shows the dialog that was meant, and
  * the next one only when the screen shows what the one before did: a key that is still on its way could otherwise move the
  * mark after it was looked at. No key is pressed twice for the same step.
  */
@@ -14,12 +14,12 @@ import { redrawn } from "./clearBox.ts";
 import { DROPPED } from "./confirmTaken.ts";
 import { enterPrompt } from "./enterPrompt.ts";
 import { EnterRead } from "./enterRead.ts";
-import { goesOn, type Look, lookIfThere, takeLook } from "./look.ts";
+import { goesOn, type ScreenCapture, captureIfThere, takeCapture } from "./screenCapture.ts";
 import type { PaneWatch } from "./paneWatch.ts";
 import { wrongState } from "./wrongState.ts";
 import { promptText } from "./promptText.ts";
 import { goesOnAfter } from "./stillReads.ts";
-import { boxNotEmpty, pasteAfterLook, requirePasteable } from "./submitPrompt.ts";
+import { boxNotEmpty, pasteAfterCapture, requirePasteable } from "./submitPrompt.ts";
 import { noteEnter, noteWrite, resultOf, type Work } from "./work.ts";
 
 type Shown = Pick<Dialog, "text" | "options" | "otherIndex" | "marked" | "multi">;
@@ -29,7 +29,7 @@ export async function chooseAnswer(work: Work, { answer, dialogId, addressee }: 
   const { watch } = work;
   watch.requireThere();
   await watch.address(profileNamed(watch.state.profile), addressee);
-  const { state, dialog } = await watch.readiness.look();
+  const { state, dialog } = await watch.readiness.probe();
   const profile = profileNamed(watch.state.profile);
   if (state !== "asking") throw wrongState(watch, state, "no question is open in the pane; submit a prompt instead");
   if (dialog === undefined || dialog.options.length === 0) {
@@ -62,7 +62,7 @@ async function chooseAll(asking: Asking, first: Shown, answers: readonly (readon
     throw new AppError("INVALID_ARGUMENT", "answers: each question needs at least one option");
   }
   let page: Shown = first;
-  let after: Look | undefined;
+  let after: ScreenCapture | undefined;
   for (const [at, indices] of answers.entries()) {
     after = await answerPage(asking, page, indices);
     if (at === answers.length - 1) break;
@@ -84,8 +84,8 @@ async function chooseAll(asking: Asking, first: Shown, answers: readonly (readon
 const CONFIRMS = /^(?:submit|confirm|done|finish)\b/i;
 const WRITTEN = { textWritten: true } as const;
 
-/** Returns the first look that shows something else; undefined when nothing changed in time. */
-async function answerPage(asking: Asking, page: Shown, indices: readonly number[]): Promise<Look | undefined> {
+/** Returns the first capture that shows something else; undefined when nothing changed in time. */
+async function answerPage(asking: Asking, page: Shown, indices: readonly number[]): Promise<ScreenCapture | undefined> {
   const { watch } = asking.work;
   const wanted = [...new Set(indices)].sort((a, b) => a - b);
   const outside = wanted.find((index) => page.options[index] === undefined);
@@ -110,7 +110,7 @@ const isChecked = ({ options }: Shown, index: number): boolean => options[index]
 async function pressOption(asking: Asking, page: Shown, index: number): Promise<void> {
   const { watch } = asking.work;
   for (let step = 0; step < MAX_DIALOG_STEPS; step += 1) {
-    const { dialog } = await lookAt(asking, page);
+    const { dialog } = await capturePage(asking, page);
     const keys = dialog.options[index]?.keys ?? [];
     const [key] = keys;
     if (key === undefined) {
@@ -135,15 +135,15 @@ async function pressOn(asking: Asking, page: Shown, keys: readonly string[], ind
   const { work } = asking;
   const { watch, deadlineMs } = work;
   while (watch.clock.nowMs() < deadlineMs) {
-    const { look, dialog } = await lookAt(asking, page);
-    const now = index === undefined ? keys : (dialog.options[index]?.keys ?? []);
-    if (now[0] !== keys[0]) throw wrongState(watch, "asking", "somebody else moved the question's mark", WRITTEN);
+    const { now, dialog } = await capturePage(asking, page);
+    const due = index === undefined ? keys : (dialog.options[index]?.keys ?? []);
+    if (due[0] !== keys[0]) throw wrongState(watch, "asking", "somebody else moved the question's mark", WRITTEN);
     const beforeWrite = (): void => {
       asking.keyRead.isPressed();
       if (ARROWS.has(keys[0]!)) noteWrite(work);
       else noteEnter(work);
     };
-    if (!(await watch.press(keys, look.capture, beforeWrite))) continue;
+    if (!(await watch.press(keys, now.capture, beforeWrite))) continue;
     work.progress.hasWritten = true;
     if (keys.at(-1) === "Enter") work.progress.enterPresses += 1;
     return;
@@ -153,15 +153,18 @@ async function pressOn(asking: Asking, page: Shown, keys: readonly string[], ind
   });
 }
 
-/** A look that shows this page; one without it may be a frame that is being drawn. @throws AppError WRONG_STATE */
-async function lookAt({ work, profile }: Asking, page: Shown): Promise<{ look: Look; dialog: SeenDialog }> {
+/** A capture that shows this page; one without it may be a frame that is being drawn. @throws AppError WRONG_STATE */
+async function capturePage(
+  { work, profile }: Asking,
+  page: Shown,
+): Promise<{ now: ScreenCapture; dialog: SeenDialog }> {
   const { watch } = work;
   const untilMs = Math.min(work.deadlineMs, watch.clock.nowMs() + DIALOG_STEP_MS / 4);
   for (;;) {
     watch.requireThere();
     const { version } = watch;
-    const look = await takeLook(watch, profile);
-    if (look.dialog !== undefined && isSame(look.dialog, page)) return { look, dialog: look.dialog };
+    const now = await takeCapture(watch, profile);
+    if (now.dialog !== undefined && isSame(now.dialog, page)) return { now, dialog: now.dialog };
     if (watch.clock.nowMs() >= untilMs) {
       const details = work.progress.hasWritten ? WRITTEN : {};
       throw wrongState(watch, watch.state.state, "the question that was meant is not open any more", details);
@@ -179,14 +182,14 @@ const isSame = (a: Shown, b: Shown): boolean =>
 async function markMoved({ work, profile }: Asking, page: Shown, from: number | undefined, seq: number): Promise<void> {
   const { watch } = work;
   const untilMs = watch.clock.nowMs() + DIALOG_STEP_MS;
-  let lookedAt = seq;
+  let capturedAt = seq;
   for (;;) {
     const { version } = watch;
     watch.requireThere();
-    if (watch.source.outputSeq !== lookedAt) {
-      const { capture, dialog } = await takeLook(watch, profile);
+    if (watch.source.outputSeq !== capturedAt) {
+      const { capture, dialog } = await takeCapture(watch, profile);
       if (dialog !== undefined && isSame(dialog, page) && dialog.marked !== from) return;
-      lookedAt = capture.exact ? capture.position.outputSeq : -1;
+      capturedAt = capture.exact ? capture.position.outputSeq : -1;
     }
     if (watch.clock.nowMs() >= untilMs) break;
     await watch.next(version, untilMs);
@@ -194,20 +197,20 @@ async function markMoved({ work, profile }: Asking, page: Shown, from: number | 
   throw wrongState(watch, "asking", "the question's mark did not move; look at the pane", WRITTEN);
 }
 
-async function changed({ work, profile }: Asking, page: Shown): Promise<Look | undefined> {
+async function changed({ work, profile }: Asking, page: Shown): Promise<ScreenCapture | undefined> {
   const { watch } = work;
   const untilMs = watch.clock.nowMs() + DIALOG_STEP_MS;
-  let lookedAt = -1;
-  let bare: Look | undefined;
+  let capturedAt = -1;
+  let bare: ScreenCapture | undefined;
   for (;;) {
     const { version } = watch;
     if (watch.hasEnded || watch.isLost) return undefined;
-    if (watch.source.outputSeq !== lookedAt) {
-      const look = await lookIfThere(watch, profile);
-      if (look === undefined) return undefined;
-      if (isAnother(look, page) && (goesOn(look) || watch.state.state === "busy")) return look;
-      bare = isAnother(look, page) ? look : undefined;
-      lookedAt = look.capture.exact ? look.capture.position.outputSeq : -1;
+    if (watch.source.outputSeq !== capturedAt) {
+      const now = await captureIfThere(watch, profile);
+      if (now === undefined) return undefined;
+      if (isAnother(now, page) && (goesOn(now) || watch.state.state === "busy")) return now;
+      bare = isAnother(now, page) ? now : undefined;
+      capturedAt = now.capture.exact ? now.capture.position.outputSeq : -1;
     }
     if (bare !== undefined && (watch.isAddresseeGone || watch.state.state === "busy")) return bare;
     if (watch.clock.nowMs() >= untilMs) return bare;
@@ -215,9 +218,9 @@ async function changed({ work, profile }: Asking, page: Shown): Promise<Look | u
   }
 }
 
-const isAnother = ({ dialog }: Look, page: Shown): boolean => dialog === undefined || !isSame(dialog, page);
+const isAnother = ({ dialog }: ScreenCapture, page: Shown): boolean => dialog === undefined || !isSame(dialog, page);
 
-async function finish({ work, profile, keyRead }: Asking, after: Look | undefined): Promise<SubmitResult> {
+async function finish({ work, profile, keyRead }: Asking, after: ScreenCapture | undefined): Promise<SubmitResult> {
   const { watch } = work;
   // A program that ends takes its question off the screen, but opens no other one.
   const isAtWork = (): boolean => after?.dialog !== undefined || watch.state.state === "busy";
@@ -243,13 +246,13 @@ async function answerFreely(asking: Asking, dialog: Shown, text: string): Promis
   const from = watch.source.outputSeq;
   await pressOption(asking, dialog, otherIndex);
   await redrawn(watch, from, profile, DIALOG_STEP_MS);
-  await watch.readiness.look();
+  await watch.readiness.probe();
   let within: string | undefined;
-  const before = await pasteAfterLook(work, profile, text, (look) => {
+  const before = await pasteAfterCapture(work, profile, text, (now) => {
     watch.requireThere();
-    within = look.dialog?.text;
+    within = now.dialog?.text;
     if (within !== undefined && within !== dialog.text) throw anotherOpened(watch);
-    const typed = within === undefined ? (look.box?.typed ?? "") : "";
+    const typed = within === undefined ? (now.box?.typed ?? "") : "";
     if (typed !== "") throw boxNotEmpty(watch, typed, WRITTEN);
     return true;
   });

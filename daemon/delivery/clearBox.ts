@@ -1,12 +1,12 @@
 /**
  * Empties the prompt box with the profile's keys. They empty one line up to the cursor, so that BSpace then joins it to the
  * line before; what is left stands behind the cursor, where C-k and Delete do the same. It ends when nothing is left or no
- * key changes anything any more. Like every key they are pressed only on a look that shows no dialog.
+ * key changes anything any more. Like every key they are pressed only on a capture that shows no dialog.
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { Profile } from "../readiness/profile.ts";
 import { MAX_CLEAR_PRESSES } from "./deliveryLimits.ts";
-import { type Look, takeLook } from "./look.ts";
+import { type ScreenCapture, takeCapture } from "./screenCapture.ts";
 import type { PaneWatch } from "./paneWatch.ts";
 import { wrongState } from "./wrongState.ts";
 import { noteWrite, type Work } from "./work.ts";
@@ -23,13 +23,13 @@ export async function clearBox(work: Work, profile: Profile): Promise<void> {
   let vain = 0;
   let before: string | undefined;
   for (let presses = 0; presses < MAX_CLEAR_PRESSES && watch.clock.nowMs() < deadlineMs;) {
-    const look = await takeLook(watch, profile);
-    requireNoQuestion(watch, look);
-    const typed = look.box?.typed;
+    const now = await takeCapture(watch, profile);
+    requireNoQuestion(watch, now);
+    const typed = now.box?.typed;
     if (typed === "") return;
     // Blanks show by the cursor alone, empty lines by the rows.
-    const { cursor, lines } = look.screen;
-    const shown = [`${cursor.row},${cursor.col}`, ...lines.slice(look.box?.row)].join("\n");
+    const { cursor, lines } = now.screen;
+    const shown = [`${cursor.row},${cursor.col}`, ...lines.slice(now.box?.row)].join("\n");
     if (before !== undefined) {
       const hasChanged = shown !== before;
       before = undefined;
@@ -40,7 +40,7 @@ export async function clearBox(work: Work, profile: Profile): Promise<void> {
       else if (at % 2 === 1) at -= 1;
     }
     const from = watch.source.outputSeq;
-    if (!(await watch.press(ways[at]!, look.capture, () => noteWrite(work)))) continue;
+    if (!(await watch.press(ways[at]!, now.capture, () => noteWrite(work)))) continue;
     work.progress.hasWritten = true;
     presses += 1;
     await redrawn(watch, from, profile);
@@ -51,7 +51,7 @@ export async function clearBox(work: Work, profile: Profile): Promise<void> {
   if (watch.clock.nowMs() >= deadlineMs) throw new AppError("TIMEOUT", "the prompt box could not be emptied in time");
 }
 
-export function requireNoQuestion(watch: PaneWatch, { dialog, profile }: Look): void {
+export function requireNoQuestion(watch: PaneWatch, { dialog, profile }: ScreenCapture): void {
   watch.requireThere();
   if (dialog === undefined && watch.state.state !== "asking") return;
   const state =

@@ -2,7 +2,7 @@
  * After Enter: whether the prompt was taken. A shell has taken what it wrote an answer to. An agent has when it is seen to
  * work because of it, or when the text stands in what has been said above the box: a box that is empty again proves nothing,
  * because a program that is not ready empties it and drops the text (docs/agentFacts.md). A text that still stands where it
- * stood was missed: Enter again, at most twice, once the first was read, and only on an exact look that shows it there and
+ * stood was missed: Enter again, at most twice, once the first was read, and only on an exact capture that shows it there and
  * no dialog.
  */
 import type { Profile } from "../readiness/profile.ts";
@@ -26,7 +26,7 @@ import {
   significant,
 } from "./promptEcho.ts";
 import type { EnterRead } from "./enterRead.ts";
-import { goesOn, type Look, lookIfThere } from "./look.ts";
+import { goesOn, type ScreenCapture, captureIfThere } from "./screenCapture.ts";
 import { hasStartedSince } from "./startedTitle.ts";
 import { failureOn, noteOn, oneLine } from "./screenNote.ts";
 import { goesOnAfter } from "./stillReads.ts";
@@ -38,7 +38,7 @@ export interface Entered {
   readonly hasStarted: boolean;
   readonly probe: EchoProbe;
   /** The screen before the text was pasted. */
-  readonly before: Look;
+  readonly before: ScreenCapture;
   /** Where the text stood when Enter was pressed. */
   readonly place: EchoPlace;
   /** What the program was doing then. */
@@ -59,9 +59,9 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
   const wasBusy = atEnter.state === "busy";
   const taken = wasBusy ? "queued" : "submitted";
   let presses = 1;
-  let lookedAt = -1;
+  let capturedAt = -1;
   let last: Verdict = "unclear";
-  let shown: Look | undefined;
+  let shown: ScreenCapture | undefined;
   let workingMs: number | undefined;
   for (;;) {
     const { version } = watch;
@@ -76,17 +76,17 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
     // A program that was at work says nothing new when it queues.
     const isWorking = !wasBusy && hasWorked(profile, atEnter, watch.state);
     if (isWorking && profile.kind !== "agent") return resultOf(work, "submitted", "readiness");
-    if (isWorking || watch.source.outputSeq !== lookedAt || nowMs >= retryMs) {
-      const look = await lookIfThere(watch, profile);
-      if (look === undefined || watch.isAddresseeGone) return ended(work, entered);
-      lookedAt = look.capture.exact ? look.capture.position.outputSeq : -1;
-      shown = look;
-      last = verdict(entered, look);
-      const failure = failureOn(profile, entered.before, look);
+    if (isWorking || watch.source.outputSeq !== capturedAt || nowMs >= retryMs) {
+      const now = await captureIfThere(watch, profile);
+      if (now === undefined || watch.isAddresseeGone) return ended(work, entered);
+      capturedAt = now.capture.exact ? now.capture.position.outputSeq : -1;
+      shown = now;
+      last = verdict(entered, now);
+      const failure = failureOn(profile, entered.before, now);
       if (failure !== undefined && last !== "missed") {
         return resultOf(work, "echoed_unconfirmed", undefined, { screenNote: failure });
       }
-      const mixed = mixedWith(entered, look);
+      const mixed = mixedWith(entered, now);
       if (mixed !== undefined) return resultOf(work, "echoed_unconfirmed", undefined, { screenNote: mixed });
       if (isWorking && last !== "missed" && last !== "boxed") {
         // The title is faster than the frame, which shows whether somebody typed into the text.
@@ -99,7 +99,7 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
       }
       if (last === "screen" || last === "output") return taking(work, entered, taken, last);
       if (last === "missed" && nowMs >= retryMs && watch.state.state !== "asking") {
-        if (await watch.press(["Enter"], look.capture, () => enterRead.isPressed())) {
+        if (await watch.press(["Enter"], now.capture, () => enterRead.isPressed())) {
           presses += 1;
           work.progress.enterPresses += 1;
         }
@@ -112,7 +112,7 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
     }
     const isWaitingForStart = last === "emptied" && nowMs < pressedMs + DROPPED_AFTER_MS;
     const wakeMs = last === "missed" ? retryMs : isWaitingForStart ? pressedMs + DROPPED_AFTER_MS : Infinity;
-    if (isWaitingForStart) lookedAt = -1;
+    if (isWaitingForStart) capturedAt = -1;
     await watch.next(version, Math.min(wakeMs, giveUpMs));
   }
 }
@@ -134,11 +134,14 @@ async function taking(
   return watch.isLost ? resultOf(work, "indeterminate") : resultOf(work, "echoed_unconfirmed");
 }
 
-function mixedWith({ profile, probe, before, place, atEnter, within }: Entered, look: Look): string | undefined {
-  if (profile.kind !== "agent" || within !== undefined || look.box === undefined) return undefined;
+function mixedWith(
+  { profile, probe, before, place, atEnter, within }: Entered,
+  now: ScreenCapture,
+): string | undefined {
+  if (profile.kind !== "agent" || within !== undefined || now.box === undefined) return undefined;
   // What waits its turn is drawn with a word about that.
   if (atEnter.state === "busy") return undefined;
-  const row = isContinued(probe, place, [before.screen, rowsAbove(before)], [look.screen, rowsAbove(look)]);
+  const row = isContinued(probe, place, [before.screen, rowsAbove(before)], [now.screen, rowsAbove(now)]);
   return row === undefined ? undefined : `somebody typed into it: ${oneLine([row])}`;
 }
 
@@ -149,7 +152,7 @@ const ended = (work: Work, { profile }: Entered): SubmitResult =>
 const isDropped = ({ watch }: Work, { profile, enterSeq, hasStarted }: Entered): boolean =>
   !hasStarted && watch.state.state === "idle" && hasStartedSince(watch.source, profile, enterSeq);
 
-function detailsOf({ before, probe }: Entered, shown: Look | undefined): SubmitResult["details"] {
+function detailsOf({ before, probe }: Entered, shown: ScreenCapture | undefined): SubmitResult["details"] {
   const screenNote = shown === undefined ? undefined : noteOn(before, shown, probe);
   return screenNote === undefined ? undefined : { screenNote };
 }
@@ -168,33 +171,33 @@ const hasWorked = ({ kind }: Profile, atEnter: Readiness, now: Readiness): boole
 /** `missed`: it still stands there. `boxed`: in the box, elsewhere. `emptied`: the box is without it. `unclear`: anything. */
 type Verdict = "screen" | "output" | "missed" | "boxed" | "emptied" | "unclear";
 
-function verdict({ profile, probe, before, place, within }: Entered, look: Look): Verdict {
-  const { screen, dialog, box } = look;
+function verdict({ profile, probe, before, place, within }: Entered, now: ScreenCapture): Verdict {
+  const { screen, dialog, box } = now;
   if (within !== undefined) {
     const isOpen = dialog?.text === within && isStillAt(probe, place, screen);
-    return isOpen || !goesOn(look) ? "unclear" : "screen";
+    return isOpen || !goesOn(now) ? "unclear" : "screen";
   }
   const isThere = isStillAt(probe, place, screen);
   const isAgent = profile.kind === "agent";
   if (box !== undefined) {
     const isInBox = significant(box.typed, probe.keepsFrames).includes(place.needle);
     if (isInBox) return isThere && dialog === undefined ? "missed" : "boxed";
-    return !isAgent || isTakenUp(probe, before, look) ? "screen" : "emptied";
+    return !isAgent || isTakenUp(probe, before, now) ? "screen" : "emptied";
   }
   // None was open when Enter was pressed, and this one has not had it: the prompt before it had.
-  if (dialog !== undefined) return !isThere && (!isAgent || isTakenUp(probe, before, look)) ? "screen" : "unclear";
+  if (dialog !== undefined) return !isThere && (!isAgent || isTakenUp(probe, before, now)) ? "screen" : "unclear";
   if (isThere) return "missed";
   if (isAgent) return "unclear";
   return isShown(probe, place, screen.lines) ? "output" : "screen";
 }
 
-const isTakenUp = (probe: EchoProbe, before: Look, after: Look): boolean =>
+const isTakenUp = (probe: EchoProbe, before: ScreenCapture, after: ScreenCapture): boolean =>
   isInHistory(probe, [before.screen, rowsAbove(before)], [after.screen, rowsAbove(after)]);
 
-const rowsAbove = ({ box, screen }: Look): number => box?.row ?? screen.lines.length;
+const rowsAbove = ({ box, screen }: ScreenCapture): number => box?.row ?? screen.lines.length;
 
 /** Nothing but this text, or the word that stands for it, is in the box; true where the box cannot be read. */
-export function holdsOnly({ box }: Look, probe: EchoProbe, text: string, { needle }: EchoPlace): boolean {
+export function holdsOnly({ box }: ScreenCapture, probe: EchoProbe, text: string, { needle }: EchoPlace): boolean {
   if (box === undefined || probe.keepsFrames) return true;
   if (comparable(box.typed) === needle) return true;
   const rows = box.typed

@@ -12,11 +12,11 @@ import type { Clock } from "../time/clock.ts";
 import { chooseAnswer } from "./chooseAnswer.ts";
 import { requireNoQuestion } from "./clearBox.ts";
 import type { ChooseRequest, Delivery, PressRequest, SubmitRequest, SubmitResult } from "./delivery.ts";
-import { DEFAULT_DELIVERY_TIMEOUT_MS, MAX_EXACT_LOOKS } from "./deliveryLimits.ts";
+import { DEFAULT_DELIVERY_TIMEOUT_MS, MAX_EXACT_CAPTURES } from "./deliveryLimits.ts";
 import { type DeliveryStore, openDeliveryStore } from "./deliveryStore.ts";
 import { type Attempt, Idempotency } from "./idempotency.ts";
-import { takeLook } from "./look.ts";
-import { PaneTurns } from "./paneTurns.ts";
+import { takeCapture } from "./screenCapture.ts";
+import { PaneMutex } from "./paneMutex.ts";
 import { pressInterrupt } from "./pressInterrupt.ts";
 import { PaneWatch } from "./paneWatch.ts";
 import { pressSteps } from "./pressSteps.ts";
@@ -57,7 +57,7 @@ class PaneDelivery implements DeliveryEngine {
   readonly #clock: Clock;
   readonly #store: DeliveryStore;
   readonly #idempotency: Idempotency;
-  readonly #turns = new PaneTurns();
+  readonly #mutex = new PaneMutex();
   readonly #stopping = new AbortController();
   readonly #closing = new AbortController();
 
@@ -156,7 +156,7 @@ class PaneDelivery implements DeliveryEngine {
     const leaving = AbortSignal.any([stopping, patience.signal, ...(signal === undefined ? [] : [signal])]);
     const progress = new Progress();
     try {
-      const done = this.#turns.run(server, pane, leaving, async () => {
+      const done = this.#mutex.run(server, pane, leaving, async () => {
         timer.cancel();
         using watch = new PaneWatch({ server, pane, readiness: this.#readiness, clock: this.#clock, profile });
         const beforeFirstWrite = (): void => {
@@ -212,10 +212,10 @@ async function outcomeOf(
 
 async function clearOnce({ watch, deadlineMs }: Work): Promise<void> {
   const profile = profileNamed(watch.state.profile);
-  for (let tries = 0; tries < MAX_EXACT_LOOKS && watch.clock.nowMs() < deadlineMs; tries += 1) {
-    const look = await takeLook(watch, profile);
-    requireNoQuestion(watch, look);
-    if (await watch.press(profile.keys.clear, look.capture)) return;
+  for (let tries = 0; tries < MAX_EXACT_CAPTURES && watch.clock.nowMs() < deadlineMs; tries += 1) {
+    const now = await takeCapture(watch, profile);
+    requireNoQuestion(watch, now);
+    if (await watch.press(profile.keys.clear, now.capture)) return;
   }
   throw new AppError("TIMEOUT", "the pane kept changing, so the clear keys were not pressed; try again");
 }

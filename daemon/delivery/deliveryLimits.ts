@@ -8,9 +8,9 @@ export const MAX_DELIVERIES_WAITING = 32;
 export const ECHO_WITHIN_MS = 3_000;
 /** What a longer text gets on top: 5 s for 100 KB, on a busy machine. */
 export const ECHO_BYTES_PER_MS = 20;
-/** Least time between two looks at a screen that keeps changing: a frame comes in a few writes. */
+/** Least time between two captures of a screen that keeps changing: a frame comes in a few writes. */
 export const LOOK_INTERVAL_MS = 4;
-/** A program that never falls quiet (spinners, clocks) is not waited for any longer than this; the look stays exact. */
+/** A program that never falls quiet (spinners, clocks) is not waited for any longer than this; the capture stays exact. */
 export const QUIET_WITHIN_MS = 1_000;
 /** What says that a prompt was taken comes within tens of milliseconds; after this it is unconfirmed. */
 export const CONFIRM_WITHIN_MS = 2_000;
@@ -45,7 +45,7 @@ export const MAX_DIALOG_STEPS = 64;
 /** Three presses per line of a box; boxes with more lines than 40 are not emptied. */
 export const MAX_CLEAR_PRESSES = 120;
 /** Looks until one is exact, for a key that must not meet a dialog; past it the pane is too busy to press it safely. */
-export const MAX_EXACT_LOOKS = 200;
+export const MAX_EXACT_CAPTURES = 200;
 
 /** How long a key answers for what was done under it. A page that retries does so within minutes. */
 export const DELIVERY_KEPT_MS = 86_400_000;

@@ -1,6 +1,6 @@
 /**
  * From a paste to the outcome: see it on the screen, let the program settle, Enter by itself, see it taken. The dangerous key
- * is Enter: at a dialog it approves what nobody approved. So it is pressed only on an exact look that shows our text and no
+ * is Enter: at a dialog it approves what nobody approved. So it is pressed only on an exact capture that shows our text and no
  * dialog, in the turn in which nothing else has arrived since.
  */
 import { AppError } from "../../protocol/errors.ts";
@@ -11,7 +11,7 @@ import { ECHO_BYTES_PER_MS, ECHO_WITHIN_MS, MAX_BOX_CHARS, QUIET_WITHIN_MS } fro
 import { drawnSince } from "./drawnText.ts";
 import { type EchoPlace, type EchoProbe, echoProbe, findEcho, findShown, relocate } from "./promptEcho.ts";
 import { EnterRead } from "./enterRead.ts";
-import { type Look, takeLook } from "./look.ts";
+import { type ScreenCapture, takeCapture } from "./screenCapture.ts";
 import type { PaneWatch } from "./paneWatch.ts";
 import { wrongState } from "./wrongState.ts";
 import { noteEnter, resultOf, type Work } from "./work.ts";
@@ -20,7 +20,7 @@ interface Pasted {
   readonly profile: Profile;
   readonly text: string;
   /** The screen before the paste. */
-  readonly before: Look;
+  readonly before: ScreenCapture;
   readonly gapMs: number;
   /** It had said that it has started: what it is given now it does not drop. Default true. */
   readonly hasStarted?: boolean | undefined;
@@ -47,25 +47,25 @@ export async function enterPrompt(work: Work, pasted: Pasted): Promise<SubmitRes
   return confirmTaken(work, { profile, probe, before, within, hasStarted, ...entered });
 }
 
-/** Looks whenever something was drawn, until the text is there or it is time. */
+/** Captures whenever something was drawn, until the text is there or it is time. */
 async function seeEcho(work: Work, pasted: Pasted, probe: EchoProbe): Promise<EchoPlace | undefined> {
   const { watch } = work;
   const { text, before, profile } = pasted;
   const withinMs = ECHO_WITHIN_MS + Buffer.byteLength(text) / ECHO_BYTES_PER_MS;
   const untilMs = Math.min(work.deadlineMs, watch.clock.nowMs() + withinMs);
   const from = work.progress.position?.outputSeq ?? watch.source.outputSeq;
-  let lookedAt = from;
+  let capturedAt = from;
   for (;;) {
     const { version } = watch;
     requireNoDialog(watch, undefined, pasted);
-    if (watch.source.outputSeq !== lookedAt) {
-      const look = await takeLook(watch, profile);
-      requireNoDialog(watch, look, pasted);
+    if (watch.source.outputSeq !== capturedAt) {
+      const now = await takeCapture(watch, profile);
+      requireNoDialog(watch, now, pasted);
       const found =
-        findEcho(probe, before.screen, look.screen) ??
-        (drawnSince(watch.source, from, probe) ? findShown(probe, look.screen) : undefined);
+        findEcho(probe, before.screen, now.screen) ??
+        (drawnSince(watch.source, from, probe) ? findShown(probe, now.screen) : undefined);
       if (found !== undefined) return found;
-      lookedAt = look.capture.exact ? look.capture.position.outputSeq : -1;
+      capturedAt = now.capture.exact ? now.capture.position.outputSeq : -1;
     }
     if (watch.clock.nowMs() >= untilMs) return undefined;
     await watch.next(version, untilMs);
@@ -93,19 +93,19 @@ async function pressEnter(
     await untilQuiet(watch, pastedMs, readyMs, profile.kind === "agent" ? Math.max(quietMs, FRAME_MS) : quietMs);
     requireNoDialog(watch, undefined, seen);
     const { version } = watch;
-    const look = await takeLook(watch, profile);
-    requireNoDialog(watch, look, seen);
-    const place = relocate(probe, seen.seen, look.screen);
+    const now = await takeCapture(watch, profile);
+    requireNoDialog(watch, now, seen);
+    const place = relocate(probe, seen.seen, now.screen);
     if (place === undefined) {
       // A frame that is being drawn lacks it for a moment.
       if ((missing += 1) > MAX_LOOKS_WITHOUT) return undefined;
       await watch.next(version, watch.clock.nowMs() + MISSING_MS);
       continue;
     }
-    if (seen.within === undefined && !holdsOnly(look, probe, seen.text, place)) {
+    if (seen.within === undefined && !holdsOnly(now, probe, seen.text, place)) {
       if ((missing += 1) > MAX_LOOKS_WITHOUT) {
-        if (look.box?.typed === "") return undefined;
-        throw boxChanged(watch, look.box?.typed ?? "");
+        if (now.box?.typed === "") return undefined;
+        throw boxChanged(watch, now.box?.typed ?? "");
       }
       await watch.next(version, watch.clock.nowMs() + MISSING_MS);
       continue;
@@ -119,7 +119,7 @@ async function pressEnter(
       requireNoDialog(watch, undefined, seen);
       noteEnter(work);
     };
-    if (!(await watch.press(["Enter"], look.capture, beforeWrite))) continue;
+    if (!(await watch.press(["Enter"], now.capture, beforeWrite))) continue;
     work.progress.enterPresses += 1;
     return { place, atEnter, enterSeq, enterRead };
   }
@@ -156,20 +156,20 @@ async function untilQuiet(watch: PaneWatch, pastedMs: number, earliestMs: number
 }
 
 /** @throws AppError WRONG_STATE: Enter would answer what has opened. What was pasted stays where it is: nothing is safe to press. */
-function requireNoDialog(watch: PaneWatch, look: Look | undefined, { within }: Pasted): void {
+function requireNoDialog(watch: PaneWatch, now: ScreenCapture | undefined, { within }: Pasted): void {
   watch.requireThere();
   watch.requireAddressee();
   const message =
     "a question has opened before Enter was pressed; answer it, then look whether the text is in the prompt";
-  if (look?.dialog !== undefined && look.dialog.text !== within) throw openDialog(look, message, { textWritten: true });
-  if (look === undefined && within === undefined && watch.state.state === "asking") {
+  if (now?.dialog !== undefined && now.dialog.text !== within) throw openDialog(now, message, { textWritten: true });
+  if (now === undefined && within === undefined && watch.state.state === "asking") {
     throw wrongState(watch, "asking", message, { textWritten: true, enterPresses: 0 });
   }
 }
 
 /** The refusal while a question is open. */
 export function openDialog(
-  { dialog, profile }: Look,
+  { dialog, profile }: ScreenCapture,
   message: string,
   details: Readonly<Record<string, unknown>> = {},
 ): AppError {

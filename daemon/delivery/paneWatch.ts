@@ -31,7 +31,7 @@ export class PaneWatch implements Disposable {
   readonly clock: Clock;
   readonly source: OutputSource;
   readonly readiness: PaneReadiness;
-  /** Nobody observed the pane before: what it does is not known without a look. */
+  /** Nobody observed the pane before: what it does is not known without a capture. */
   readonly isFresh: boolean;
   readonly #unsubscribe: readonly (() => void)[];
   #version = 0;
@@ -128,7 +128,7 @@ export class PaneWatch implements Disposable {
   }
 
   /** The visible screen; not more often than a screen is drawn. */
-  async look(ansi = false): Promise<Capture> {
+  async capture(ansi = false): Promise<Capture> {
     await this.until(this.#lastLookMs + LOOK_INTERVAL_MS);
     const capture = await this.server.capture(this.pane, { ansi });
     this.#lastLookMs = this.clock.nowMs();

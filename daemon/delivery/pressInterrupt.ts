@@ -5,7 +5,7 @@
 import { AppError } from "../../protocol/errors.ts";
 import { profileNamed } from "../readiness/profiles.ts";
 import { INTERRUPT_WITHIN_MS } from "./deliveryLimits.ts";
-import { takeLook } from "./look.ts";
+import { takeCapture } from "./screenCapture.ts";
 import type { PaneWatch } from "./paneWatch.ts";
 import type { Work } from "./work.ts";
 
@@ -31,7 +31,7 @@ async function isAskedAgain(watch: PaneWatch, again: RegExp, deadlineMs: number)
   while (watch.clock.nowMs() < untilMs) {
     const { version } = watch;
     watch.requireThere();
-    const { screen } = await takeLook(watch, profile);
+    const { screen } = await takeCapture(watch, profile);
     if (screen.lines.some((line) => again.test(line))) return true;
     if (watch.state.state !== "busy") return false;
     await watch.next(version, untilMs);

@@ -1,21 +1,25 @@
 /** What the screen says where a prompt came to nothing, or may have: a missing key, an error of the model, a notice. */
 import { MAX_ROW_CHARACTERS, type Profile } from "../readiness/profile.ts";
 import { changedRows, type EchoProbe, significant } from "./promptEcho.ts";
-import type { Look } from "./look.ts";
+import type { ScreenCapture } from "./screenCapture.ts";
 
 /** One line of it, and as much as a person reads at once. */
 const MAX_NOTE_CHARS = 300;
 const MAX_NOTE_ROWS = 3;
 
 /** A row that was not there before and that the profile knows for a failure. */
-export function failureOn({ submit }: Profile, before: Look, after: Look): string | undefined {
+export function failureOn({ submit }: Profile, before: ScreenCapture, after: ScreenCapture): string | undefined {
   if (submit.failures.length === 0) return undefined;
   const row = newRows(before, after).findLast((text) => submit.failures.some((pattern) => pattern.test(text)));
   return row === undefined ? undefined : oneLine([row]);
 }
 
 /** The last rows that were not there before, but for the box and the prompt itself. */
-export function noteOn(before: Look, after: Look, { needles, keepsFrames }: EchoProbe): string | undefined {
+export function noteOn(
+  before: ScreenCapture,
+  after: ScreenCapture,
+  { needles, keepsFrames }: EchoProbe,
+): string | undefined {
   const rows = newRows(before, after).filter((text) => {
     const plain = significant(text, keepsFrames);
     return plain !== "" && !needles.some((needle) => plain.includes(needle) || needle.includes(plain));
@@ -23,7 +27,7 @@ export function noteOn(before: Look, after: Look, { needles, keepsFrames }: Echo
   return rows.length === 0 ? undefined : oneLine(rows.slice(-MAX_NOTE_ROWS));
 }
 
-function newRows(before: Look, after: Look): readonly string[] {
+function newRows(before: ScreenCapture, after: ScreenCapture): readonly string[] {
   const end = after.box?.row ?? after.screen.lines.length;
   return changedRows(before.screen.lines, after.screen.lines)
     .after.filter((row) => row < end)

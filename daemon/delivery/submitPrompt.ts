@@ -10,10 +10,10 @@ import { bracketedPasteOf, untilBrackets } from "./bracketedPaste.ts";
 import { clearBox } from "./clearBox.ts";
 import { DROPPED } from "./confirmTaken.ts";
 import type { SubmitRequest, SubmitResult } from "./delivery.ts";
-import { MAX_BOX_CHARS, MAX_EXACT_LOOKS } from "./deliveryLimits.ts";
+import { MAX_BOX_CHARS, MAX_EXACT_CAPTURES } from "./deliveryLimits.ts";
 import { enterPrompt, openDialog } from "./enterPrompt.ts";
 import { literalText } from "./literalText.ts";
-import { type Look, takeLook } from "./look.ts";
+import { type ScreenCapture, takeCapture } from "./screenCapture.ts";
 import type { PaneWatch } from "./paneWatch.ts";
 import { wrongState } from "./wrongState.ts";
 import { needsBrackets, promptText } from "./promptText.ts";
@@ -39,7 +39,7 @@ export async function submitPrompt(work: Work, request: PromptRequest): Promise<
   const hasStarted = await untilStarted(watch, profile, work.deadlineMs);
   if (request.clearFirst === true) await clearBox(work, profile);
   const gapMs = request.gapMs ?? profile.submit.gapMs;
-  const paste = async (): Promise<Look> => pasteAtPrompt(work, profile, request, text);
+  const paste = async (): Promise<ScreenCapture> => pasteAtPrompt(work, profile, request, text);
   const result = await enterPrompt(work, { profile, text, before: await paste(), gapMs, hasStarted });
   if (result !== DROPPED) return result;
   // Once: a program that drops it twice is not understood.
@@ -53,7 +53,7 @@ const UNKNOWN_SETTLES_MS = 500;
 /** A pane that nobody has watched has not been looked at. */
 export async function settleState(watch: PaneWatch): Promise<void> {
   watch.requireThere();
-  if (watch.isFresh || watch.state.state === "unknown") await watch.readiness.look();
+  if (watch.isFresh || watch.state.state === "unknown") await watch.readiness.probe();
   // A title that has just changed is believed only after the frame that belongs to it.
   const untilMs = watch.clock.nowMs() + UNKNOWN_SETTLES_MS;
   while (watch.state.state === "unknown" && watch.clock.nowMs() < untilMs) {
@@ -127,13 +127,18 @@ export function requirePasteable(watch: PaneWatch, { name, kind }: Profile, text
 
 const encoder = new TextEncoder();
 
-/** Returns the look before. */
-async function pasteAtPrompt(work: Work, profile: Profile, request: PromptRequest, text: string): Promise<Look> {
+/** Returns the capture made before it. */
+async function pasteAtPrompt(
+  work: Work,
+  profile: Profile,
+  request: PromptRequest,
+  text: string,
+): Promise<ScreenCapture> {
   const { watch, deadlineMs } = work;
-  return pasteAfterLook(work, profile, text, async (look) => {
+  return pasteAfterCapture(work, profile, text, async (now) => {
     requireAccepting(watch, profile, request);
-    if (look.dialog !== undefined) throw openDialog(look, "a question is open in the pane; answer it first");
-    const typed = look.box?.typed ?? "";
+    if (now.dialog !== undefined) throw openDialog(now, "a question is open in the pane; answer it first");
+    const typed = now.box?.typed ?? "";
     if (typed === "") return true;
     const { version } = watch;
     if (request.whileTyping !== "wait" || watch.clock.nowMs() >= deadlineMs) throw boxNotEmpty(watch, typed);
@@ -157,29 +162,29 @@ export const boxNotEmpty = (
   );
 
 /**
- * What is not in brackets could answer a dialog: then nothing may have arrived between the look and the paste.
- * @param require false: look again
+ * What is not in brackets could answer a dialog: then nothing may have arrived between the capture and the paste.
+ * @param require false: capture again
  */
-export async function pasteAfterLook(
+export async function pasteAfterCapture(
   work: Work,
   profile: Profile,
   text: string,
-  require: (look: Look) => boolean | Promise<boolean>,
-): Promise<Look> {
+  require: (now: ScreenCapture) => boolean | Promise<boolean>,
+): Promise<ScreenCapture> {
   const { watch, deadlineMs } = work;
   const parts = [{ kind: "paste", bytes: encoder.encode(text) }] as const;
   const beforeWrite = (): void => noteWrite(work);
   const isInert = profile.kind === "agent" && bracketedPasteOf(watch.source) === "on";
-  for (let tries = 1; tries <= MAX_EXACT_LOOKS && watch.clock.nowMs() < deadlineMs;) {
-    const look = await takeLook(watch, profile);
+  for (let tries = 1; tries <= MAX_EXACT_CAPTURES && watch.clock.nowMs() < deadlineMs;) {
+    const now = await takeCapture(watch, profile);
     // What is on the screen then is somebody else's.
     watch.requireAddressee();
-    if (!(await require(look))) continue;
+    if (!(await require(now))) continue;
     tries += 1;
     if (isInert) await watch.type(parts, beforeWrite);
-    else if (!(await watch.typeOn(look.capture, parts, beforeWrite))) continue;
+    else if (!(await watch.typeOn(now.capture, parts, beforeWrite))) continue;
     work.progress.hasWritten = true;
-    return look;
+    return now;
   }
   throw new AppError("TIMEOUT", "the pane kept changing, so nothing was typed; try again when less is printed");
 }

@@ -1,6 +1,6 @@
 /**
  * macOS: no `/proc` and no `/dev/pts`. What Node can do on every Unix it can do here. Of a process only whether it lives is
- * known at any moment; the rest is looked at with one `ps`, for questions that are worth it (`HostProcesses.look`). Who
+ * known at any moment; the rest is looked at with one `ps`, for questions that are worth it (`HostProcesses.probe`). Who
  * listens on a socket, and when a terminal comes or goes, is unknown: tmux's notifications, hooks and listings have to do.
  */
 import type { Host, HostClients } from "./host.ts";
@@ -33,7 +33,7 @@ function darwinProcesses({ run }: HostClients): HostProcesses {
     const { failure, stdout } = await run(PS, ["-axo", PS_COLUMNS], PS_ENV, PS_LIMITS);
     return failure === undefined ? { ...processes, ...processListing(stdout) } : processes;
   });
-  const processes: HostProcesses = { ...unknownProcesses, ...nodeProcesses, look: list };
+  const processes: HostProcesses = { ...unknownProcesses, ...nodeProcesses, probe: list };
   return processes;
 }
 

@@ -3,7 +3,7 @@ import type { Procfs } from "./procfs.ts";
 
 export interface HostProcesses extends Procfs {
   /** Whether `statNow` and the others of this moment tell anything; where they do not, only `isAlive` does. */
-  readonly tellsNow: boolean;
+  readonly reportsNow: boolean;
   /** Whether there is a process of this number. */
   isAlive(pid: number): boolean | undefined;
   /**
@@ -19,5 +19,5 @@ export interface HostProcesses extends Procfs {
    * The processes as they are now, for a question that is worth starting a program: `stat`, `words`, `children` and `owner`
    * of what it returns tell of one moment. Where nothing has to be started these are the same processes.
    */
-  look(): Promise<HostProcesses>;
+  probe(): Promise<HostProcesses>;
 }

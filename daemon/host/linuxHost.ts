@@ -28,13 +28,13 @@ function linuxProcesses(proc: string): HostProcesses {
   const processes: HostProcesses = {
     ...procfs(proc),
     ...nodeProcesses,
-    tellsNow: existsSync(`${proc}/self/stat`),
+    reportsNow: existsSync(`${proc}/self/stat`),
     owner: async (pid) => {
       const [, uid] = /^Uid:\t(\d+)/m.exec(attempt(() => readFileSync(`${proc}/${pid}/status`, "latin1")) ?? "") ?? [];
       return uid === undefined ? undefined : Number(uid);
     },
     programOf: (pid) => `${proc}/${pid}/exe`,
-    look: async () => processes,
+    probe: async () => processes,
   };
   return processes;
 }

@@ -1,5 +1,5 @@
 /**
- * Which process listens on a unix socket: `/proc/net/unix` has the socket, `/proc/PID/fd` its owner (proc(5)). Every look
+ * Which process listens on a unix socket: `/proc/net/unix` has the socket, `/proc/PID/fd` its owner (proc(5)). Every probe
  * may come too late; who is not there, or not readable, is passed over.
  */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
@@ -32,9 +32,9 @@ export const openOn = (proc: string, pid: number, fd: number | string): string |
 export const descriptorsOf = (proc: string, pid: number): readonly string[] | undefined =>
   attempt(() => readdirSync(`${proc}/${pid}/fd`));
 
-export function attempt<T>(look: () => T): T | undefined {
+export function attempt<T>(probe: () => T): T | undefined {
   try {
-    return look();
+    return probe();
   } catch {
     return undefined;
   }

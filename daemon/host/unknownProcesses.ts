@@ -5,7 +5,7 @@ const nothing = (): undefined => undefined;
 const nothingLater = async (): Promise<undefined> => undefined;
 
 export const unknownProcesses: HostProcesses = {
-  tellsNow: false,
+  reportsNow: false,
   isThere: async () => false,
   stat: nothingLater,
   statNow: nothing,
@@ -20,5 +20,5 @@ export const unknownProcesses: HostProcesses = {
   signal: nothing,
   owner: nothingLater,
   programOf: nothing,
-  look: async () => unknownProcesses,
+  probe: async () => unknownProcesses,
 };

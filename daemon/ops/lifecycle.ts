@@ -30,7 +30,7 @@ interface LifecycleOptions {
 }
 
 /** Resolves with the process's exit code once it may leave. */
-export function untilTold(options: LifecycleOptions): Promise<number> {
+export function untilStopRequested(options: LifecycleOptions): Promise<number> {
   const { clock, log, stop, onSignal } = options;
   return new Promise((resolve) => {
     let first: { readonly signal: StopSignal; readonly atMs: number } | undefined;

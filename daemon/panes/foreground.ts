@@ -88,7 +88,7 @@ export interface ForegroundMark {
   readonly readers: readonly number[];
 }
 
-export const markOf = (panePid: number, foreground: Foreground, program: ForegroundProcess): ForegroundMark => ({
+export const userOptionOf = (panePid: number, foreground: Foreground, program: ForegroundProcess): ForegroundMark => ({
   panePid,
   leader: foreground[0] ?? program,
   program,
@@ -103,7 +103,7 @@ export function bytesRead({ readers }: ForegroundMark, processes: HostProcesses)
 
 /** The same processes still read from the pane's terminal. */
 export function isStillForeground({ panePid, leader, program }: ForegroundMark, processes: HostProcesses): boolean {
-  if (!processes.tellsNow) return [leader, program].every((mark) => mayRun(processes, mark));
+  if (!processes.reportsNow) return [leader, program].every((mark) => mayRun(processes, mark));
   const pane = processes.statNow(panePid);
   const [first, last] = [leader, program].map((mark) => sameProcess(processes, mark));
   if (pane === undefined || first === undefined || last === undefined) return false;
@@ -112,7 +112,7 @@ export function isStillForeground({ panePid, leader, program }: ForegroundMark, 
 
 /** It could read what is typed into its terminal now: it has not ended, is not stopped, and is in the foreground. */
 export function isAtTerminal(mark: ProcessMark, processes: HostProcesses): boolean {
-  if (!processes.tellsNow) return mayRun(processes, mark);
+  if (!processes.reportsNow) return mayRun(processes, mark);
   const stat = sameProcess(processes, mark);
   return stat !== undefined && isReading(stat);
 }
@@ -123,7 +123,7 @@ export const isStartedAfter = ({ start }: ProcessMark, uptimeSec: number): boole
 
 /** Neither ended nor gone; it may have become another program. */
 export function isRunning(mark: ProcessMark, processes: HostProcesses): boolean {
-  if (!processes.tellsNow) return mayRun(processes, mark);
+  if (!processes.reportsNow) return mayRun(processes, mark);
   const stat = processes.statNow(mark.pid);
   return stat !== undefined && stat.start === mark.start && !isOver(stat);
 }
@@ -134,7 +134,7 @@ export function isRunning(mark: ProcessMark, processes: HostProcesses): boolean 
  * is none of these.
  */
 export function hasLeftTerminal(mark: ProcessMark, processes: HostProcesses): boolean {
-  if (!processes.tellsNow) return !mayRun(processes, mark);
+  if (!processes.reportsNow) return !mayRun(processes, mark);
   const stat = sameProcess(processes, mark);
   return stat === undefined || stat.terminal === 0;
 }
@@ -169,7 +169,7 @@ async function leaderOf(processes: Procfs, pane: ProcessStat): Promise<ProcessSt
   const leader = await processes.stat(pane.foregroundGroup);
   if (leader !== undefined && !isOver(leader)) return leader;
   let generation: readonly number[] = [pane.pid];
-  for (let looked = 0; generation.length > 0 && looked < MAX_PROCESSES; looked += generation.length) {
+  for (let probed = 0; generation.length > 0 && probed < MAX_PROCESSES; probed += generation.length) {
     const stats = await Promise.all(generation.map((pid) => processes.stat(pid)));
     const member = stats.find((stat) => stat !== undefined && stat.group === pane.foregroundGroup && !isOver(stat));
     if (member !== undefined) return member;

@@ -19,10 +19,10 @@ export async function askPaneDetails(connection: ControlConnection, pane: PaneId
 export async function askForeground(
   connection: ControlConnection,
   pane: PaneId,
-  look: () => Promise<HostProcesses>,
+  probe: () => Promise<HostProcesses>,
 ): Promise<PaneForeground> {
   const { pid, command } = await askRow(connection, pane);
-  return { pid, command, processes: pid === undefined ? undefined : await readForeground(pid, await look()) };
+  return { pid, command, processes: pid === undefined ? undefined : await readForeground(pid, await probe()) };
 }
 
 async function askRow(connection: ControlConnection, pane: PaneId): Promise<PaneDetailsRow> {

@@ -13,7 +13,7 @@ const MAX_LISTENERS_PER_PANE = 4_096;
 interface ReadinessEngineOptions {
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
-  /** A listener threw, or a look failed for a reason that should not be: for the log. */
+  /** A listener threw, or a capture failed for a reason that should not be: for the log. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -104,7 +104,7 @@ function handleOf(observed: Observed, released: () => void): PaneReadiness {
       };
     },
     report: (evidence) => pane.report(evidence),
-    look: () => pane.look(),
+    probe: () => pane.probe(),
     [Symbol.dispose]() {
       if (!isHeld) return;
       isHeld = false;

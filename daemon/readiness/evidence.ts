@@ -4,8 +4,8 @@
  * Statements are what the program says itself: hooks, marks in its output, titles. Each holds until the same source says
  * something else, and the newest of all decides, because each of them lags or is silent at times (docs/agentFacts.md):
  * a hook may come late or, after an interrupt, never. The screen is looked at after output and can only
- *  - say `asking`, which no statement overrules: a dialog that is drawn is open until a look no longer finds it;
- *  - let an `idle` pass, which is believed only when a look made after it found no dialog;
+ *  - say `asking`, which no statement overrules: a dialog that is drawn is open until a capture no longer finds it;
+ *  - let an `idle` pass, which is believed only when a capture made after it found no dialog;
  *  - say what nobody else says, for programs that are silent;
  *  - put an end to a statement that does not come true: a `busy` or `asking` is dropped when the box is drawn, nothing says
  *    busy there, and no byte has come for `DOUBT_MS`. A program at work shows that it is, several times a second.
@@ -41,7 +41,7 @@ interface Statement {
 
 interface Seen {
   readonly reading: ScreenReading;
-  /** What had been heard when the look began. */
+  /** What had been heard when the capture began. */
   readonly order: number;
   readonly askedMs: number;
   /** The row of the cursor up to it. */
@@ -54,7 +54,7 @@ export interface Verdict {
   /** Time alone would change it then, unless something is heard or seen before. */
   readonly againAtMs?: number | undefined;
   /** Nothing can be said before the screen has been looked at. */
-  readonly needsLook?: boolean | undefined;
+  readonly needsProbe?: boolean | undefined;
 }
 
 export class Evidence {
@@ -88,7 +88,7 @@ export class Evidence {
     return (readMs > markMs ? read : (mark ?? read)) === "busy";
   }
 
-  /** For a look that begins now. */
+  /** For a capture that begins now. */
   get order(): number {
     return this.#order;
   }
@@ -177,7 +177,7 @@ export class Evidence {
     return this.#seen !== undefined && this.#seen.order >= order;
   }
 
-  /** A dialog that was seen is gone: who said `asking` before that look meant this one. */
+  /** A dialog that was seen is gone: who said `asking` before that capture meant this one. */
   #answered(order: number): void {
     for (const statement of this.#statements.values()) {
       if (statement.state === "asking" && statement.order <= order) this.#statements.delete(statement.source);
@@ -192,35 +192,38 @@ export class Evidence {
     return Math.max(this.#lastOutputMs, statement.atMs) + DOUBT_MS;
   }
 
-  #idle(said: Statement, nowMs: number, previous: ReadinessState): Verdict {
-    const { source } = said;
+  #idle(statement: Statement, nowMs: number, previous: ReadinessState): Verdict {
+    const { source } = statement;
     const idle: Verdict = { state: "idle", source };
     // A shell at its prompt has nobody in the foreground who could ask.
     if (this.#kind === "shell" && (source === "osc133" || source === "bracketedPaste")) return idle;
-    if (!this.#isSeenAfter(said)) return { ...this.#meanwhile(previous, said), needsLook: true };
+    if (!this.#isSeenAfter(statement)) return { ...this.#meanwhile(previous, statement), needsProbe: true };
     const seen = this.#seen!;
-    const drawnAtMs = said.ambiguous ? said.atMs + FRAME_MS : 0;
+    const drawnAtMs = statement.ambiguous ? statement.atMs + FRAME_MS : 0;
     if (seen.askedMs < drawnAtMs) {
       const isDrawn = drawnAtMs <= nowMs;
-      return { ...this.#meanwhile(previous, said), ...(isDrawn ? { needsLook: true } : { againAtMs: drawnAtMs }) };
+      return {
+        ...this.#meanwhile(previous, statement),
+        ...(isDrawn ? { needsProbe: true } : { againAtMs: drawnAtMs }),
+      };
     }
     if (seen.reading.state === "idle") return idle;
-    if (!said.ambiguous) {
+    if (!statement.ambiguous) {
       const isContradicted =
-        source !== "title" && seen.reading.state === "busy" && seen.askedMs - said.atMs >= STRAGGLER_MS;
+        source !== "title" && seen.reading.state === "busy" && seen.askedMs - statement.atMs >= STRAGGLER_MS;
       return isContradicted ? { state: "busy", source: "screen" } : idle;
     }
     // Newer versions of Claude Code keep this title while they work.
     if (seen.reading.state === "busy") return { state: "busy", source: "screen" };
-    const sureAtMs = Math.max(this.#lastOutputMs, said.atMs) + AMBIGUOUS_MS;
-    if (sureAtMs > nowMs) return { ...this.#meanwhile(previous, said), againAtMs: sureAtMs };
+    const sureAtMs = Math.max(this.#lastOutputMs, statement.atMs) + AMBIGUOUS_MS;
+    if (sureAtMs > nowMs) return { ...this.#meanwhile(previous, statement), againAtMs: sureAtMs };
     return { state: "unknown", source };
   }
 
   /** Until more is known. What was asked has been answered, or the screen would still show it. */
-  #meanwhile(previous: ReadinessState, said: Statement): Verdict {
+  #meanwhile(previous: ReadinessState, statement: Statement): Verdict {
     const state = previous === "asking" || previous === "dead" ? "busy" : previous;
-    return { state, source: state === "unknown" ? "none" : said.source };
+    return { state, source: state === "unknown" ? "none" : statement.source };
   }
 
   /** Nobody says anything: the screen alone. */
@@ -230,7 +233,7 @@ export class Evidence {
       return {
         state: this.#kind === "agent" && this.#hadOutput ? "starting" : "unknown",
         source: "none",
-        needsLook: true,
+        needsProbe: true,
       };
     const { state } = seen.reading;
     if (state === "idle" || state === "busy") return { state, source: "screen" };

@@ -9,7 +9,7 @@ import { type FeedMember, PaneFeed } from "../panes/paneFeed.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 import type { Verdict } from "./evidence.ts";
-import { LookPacer } from "./lookPacer.ts";
+import { ProbePacer } from "./probePacer.ts";
 import { PaneJudge } from "./paneJudge.ts";
 import type { Profile } from "./profile.ts";
 import type { Dialog, HookEvidence, Readiness } from "./readiness.ts";
@@ -21,7 +21,7 @@ import { trackerOf } from "../panes/vt/vtTracker.ts";
 const BACKLOG_BYTES = 65_536;
 /** Output that pauses for this long has drawn its frame; one that goes on later is looked at again. */
 const SETTLE_MS = 16;
-/** After a look that failed, when nothing else asks for one. */
+/** After a capture that failed, when nothing else asks for one. */
 const RETRY_MS = 250;
 
 interface ObservedPaneOptions {
@@ -38,7 +38,7 @@ export class ObservedPane implements FeedMember {
   readonly #judge: PaneJudge;
   /** Ends the listening to the source. */
   #unlisten: () => void = () => undefined;
-  readonly #pacer: LookPacer;
+  readonly #pacer: ProbePacer;
   readonly #listeners = new Set<(readiness: Readiness) => void>();
   #source: OutputSource;
   #at: number;
@@ -47,7 +47,7 @@ export class ObservedPane implements FeedMember {
   #current: Readiness;
   #activity = 0;
   #timer: Timer | undefined;
-  /** Of the last look. */
+  /** Of the last capture. */
   #failure: AppError | undefined;
   #isClosed = false;
 
@@ -66,7 +66,7 @@ export class ObservedPane implements FeedMember {
       position: headOf(this.#source),
       profile: this.#judge.profile.name,
     };
-    this.#pacer = new LookPacer({ clock, look: () => this.#look(), settleMs: SETTLE_MS });
+    this.#pacer = new ProbePacer({ clock, probe: () => this.#probe(), settleMs: SETTLE_MS });
     this.#feed.add(this);
     this.#begin();
   }
@@ -75,7 +75,7 @@ export class ObservedPane implements FeedMember {
     return this.#current;
   }
 
-  /** For whoever asks without a look: an agent that was killed may not have printed anything since. */
+  /** For whoever asks without a capture: an agent that was killed may not have printed anything since. */
   checkedNow(): Readiness {
     this.#settle();
     return this.#current;
@@ -108,7 +108,7 @@ export class ObservedPane implements FeedMember {
   }
 
   /** @throws AppError NOT_FOUND, CONNECTION_LOST */
-  async look(): Promise<Readiness> {
+  async probe(): Promise<Readiness> {
     if (this.#feed.ended === undefined) {
       if (this.#isLost) throw new AppError("CONNECTION_LOST", "tmux is being reconnected; try again shortly");
       await this.#pacer.now();
@@ -171,8 +171,8 @@ export class ObservedPane implements FeedMember {
     return this.#at > from;
   }
 
-  /** One look; what it finds is weighed at once. Never rejects. */
-  async #look(): Promise<void> {
+  /** One capture; what it finds is weighed at once. Never rejects. */
+  async #probe(): Promise<void> {
     const { server, pane } = this.#options;
     if (this.#isLost || this.#feed.ended !== undefined) return;
     const source = this.#source;
@@ -185,9 +185,9 @@ export class ObservedPane implements FeedMember {
       if (this.#isClosed || source !== this.#source) return;
       this.#failure = undefined;
       const isCurrent = capture.exact && capture.position.outputSeq === source.outputSeq;
-      this.#judge.endLook(start, capture, who, isCurrent);
+      this.#judge.endProbe(start, capture, who, isCurrent);
     } catch (error) {
-      this.#judge.failLook(start);
+      this.#judge.failProbe(start);
       this.#failure = toAppError(error);
       const isPassing = isCutShort(this.#failure) || this.#failure.code === "NOT_FOUND";
       if (!isPassing) this.#options.onError(error);
@@ -212,10 +212,10 @@ export class ObservedPane implements FeedMember {
     const verdict = this.#verdict(nowMs);
     this.#timer?.cancel();
     this.#timer = undefined;
-    const { againAtMs, needsLook = false } = verdict;
+    const { againAtMs, needsProbe = false } = verdict;
     if (againAtMs !== undefined) this.#timer = this.#options.clock.callAt(againAtMs, () => this.#settle());
     this.#publish(verdict);
-    if (!this.#judge.takeWish() && !needsLook) return;
+    if (!this.#judge.takeWish() && !needsProbe) return;
     if (this.#failure === undefined) this.#pacer.soon();
     else this.#timer ??= this.#options.clock.callAt(nowMs + RETRY_MS, () => this.#pacer.soon());
   }

@@ -18,8 +18,8 @@ import { hasOnlyShell, isShellReading, processOf, profileOf, type WhoAnswer } fr
 /** While output flows the agent's process is asked for no more often than this. */
 const CHECK_MS = 16;
 
-/** How things stood when a look began. */
-interface LookStart {
+/** How things stood when a capture began. */
+interface ProbeStart {
   readonly evidence: Evidence;
   readonly order: number;
   readonly askedMs: number;
@@ -72,7 +72,7 @@ export class PaneJudge {
     return this.#isProgramGone;
   }
 
-  /** Asks the system whether the agent's process still runs; when it does not, a look finds out who is there instead. */
+  /** Asks the system whether the agent's process still runs; when it does not, a capture finds out who is there instead. */
   checkProcess(): void {
     const nowMs = this.#clock.nowMs();
     if (this.#process === undefined || this.#isProgramGone || nowMs - this.#checkedMs < CHECK_MS) return;
@@ -83,7 +83,7 @@ export class PaneJudge {
     this.#wantsLook = true;
   }
 
-  /** Once: something was heard that only a look can make sense of. */
+  /** Once: something was heard that only a capture can make sense of. */
   takeWish(): boolean {
     const wanted = this.#wantsLook;
     this.#wantsLook = false;
@@ -143,19 +143,19 @@ export class PaneJudge {
     }
   }
 
-  beginLook(): LookStart {
+  beginLook(): ProbeStart {
     const asksWho = this.#isForegroundStale;
     this.#isForegroundStale = false;
     return { evidence: this.#evidence, order: this.#evidence.order, askedMs: this.#clock.nowMs(), asksWho };
   }
 
-  /** The look came to nothing. */
-  failLook({ asksWho }: LookStart): void {
+  /** The capture came to nothing. */
+  failProbe({ asksWho }: ProbeStart): void {
     if (asksWho) this.#isForegroundStale = true;
   }
 
   /** @param isCurrent nothing has come since the screen looked like this */
-  endLook(start: LookStart, capture: Capture, who: WhoAnswer | undefined, isCurrent: boolean): void {
+  endProbe(start: ProbeStart, capture: Capture, who: WhoAnswer | undefined, isCurrent: boolean): void {
     const isReadingAgain = this.#promptMs !== undefined && this.#wasPasteOff;
     const before = this.#process;
     if (who !== undefined) this.#foreground(who, capture, start.askedMs);
@@ -167,7 +167,7 @@ export class PaneJudge {
     const beforeCursor = isScripts ? "" : screen.beforeCursor;
     if (isScripts) this.#isForegroundStale = true;
     else if (who === undefined) this.#doubtForeground(reading);
-    // Under another profile there is other evidence, all of it older than the look.
+    // Under another profile there is other evidence, all of it older than the capture.
     const order = start.evidence === this.#evidence ? start.order : this.#evidence.order;
     const isNews = this.#evidence.reading?.state !== reading.state;
     this.#evidence.saw({ reading, order, askedMs: start.askedMs, beforeCursor }, isCurrent);

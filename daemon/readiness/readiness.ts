@@ -76,8 +76,8 @@ export interface PaneReadiness extends Disposable {
   /** At every change of state, source or dialog; not called for what already holds. Returns the unsubscribe function. */
   subscribe(listener: (readiness: Readiness) => void): () => void;
   report(evidence: HookEvidence): void;
-  /** Looks at the screen once, now: for a caller that has to know before it types. */
-  look(): Promise<Readiness>;
+  /** Captures and judges the screen once, now: for a caller that has to know before it types. */
+  probe(): Promise<Readiness>;
 }
 
 export interface ReadinessOptions {

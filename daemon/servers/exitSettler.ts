@@ -15,7 +15,7 @@ interface ExitSettlerOptions {
   /** The tmux server's process; undefined while it is not known or does not answer. */
   readonly serverPid: () => number | undefined;
   /** Asks tmux which panes are dead, and calls `found` with the answer. */
-  readonly look: () => void;
+  readonly probe: () => void;
 }
 
 export class ExitSettler {
@@ -29,14 +29,14 @@ export class ExitSettler {
   }
 
   /** Something has ended. */
-  look(): void {
+  probe(): void {
     this.#tries = 0;
-    this.#options.look();
+    this.#options.probe();
   }
 
   /** Some time has passed. */
   beat(): void {
-    if (this.#unsettled > 0) this.#options.look();
+    if (this.#unsettled > 0) this.#options.probe();
   }
 
   /** So many panes are dead of which tmux does not know how their programs ended. */
@@ -44,12 +44,12 @@ export class ExitSettler {
     this.#unsettled = unsettled;
     if (unsettled === 0) return;
     this.remind();
-    const { clock, look } = this.#options;
+    const { clock, probe } = this.#options;
     const delayMs = LOOK_AFTER_MS[this.#tries];
     if (delayMs === undefined) return;
     this.#tries += 1;
     this.#timer?.cancel();
-    this.#timer = clock.callAt(clock.nowMs() + delayMs, look);
+    this.#timer = clock.callAt(clock.nowMs() + delayMs, probe);
   }
 
   /** Has tmux ask the kernel which programs have ended. */

@@ -39,14 +39,14 @@ interface RefresherOptions {
   /** A listing is complete: nothing is half known until the next begins. */
   readonly onComplete: () => void;
   /** What else is to be asked, before any listing and never beside one. */
-  readonly onLook?: (() => Promise<void>) | undefined;
+  readonly onProbe?: (() => Promise<void>) | undefined;
   /** A listing failed; the next change, `refresh` or `resume` asks for the same again. */
   readonly onError: (error: unknown) => void;
 }
 
 export class InventoryRefresher {
   readonly #options: RefresherOptions;
-  #look = false;
+  #probe = false;
   #topology = false;
   #all = false;
   readonly #windows = new Set<WindowId>();
@@ -59,8 +59,8 @@ export class InventoryRefresher {
   }
 
   /** Has `onLook` called, after the listing that is under way. */
-  look(): void {
-    this.#look = true;
+  probe(): void {
+    this.#probe = true;
     this.#start();
   }
 
@@ -94,7 +94,7 @@ export class InventoryRefresher {
 
   /** Asks for what failed while tmux did not answer. */
   resume(): void {
-    if (this.#look || this.#topology || this.#all || this.#windows.size > 0) this.#start();
+    if (this.#probe || this.#topology || this.#all || this.#windows.size > 0) this.#start();
   }
 
   /** Lists every pane of every window again, besides what `refresh` does: anything may have changed unseen. */
@@ -130,21 +130,21 @@ export class InventoryRefresher {
   }
 
   async #run(): Promise<void> {
-    const look = this.#look;
+    const probe = this.#probe;
     const topology = this.#topology;
     const all = this.#all;
     const windows = new Set(this.#windows);
-    this.#look = false;
+    this.#probe = false;
     this.#topology = false;
     this.#all = false;
     this.#windows.clear();
     try {
-      if (look) await this.#options.onLook?.();
+      if (probe) await this.#options.onProbe?.();
       await this.#list(topology, all, windows);
     } catch (error) {
       // What was asked for is still to be asked; a listing that fails is not begun again by itself.
       this.#running = undefined;
-      this.#look ||= look;
+      this.#probe ||= probe;
       this.#topology ||= topology;
       this.#all ||= all;
       for (const window of windows) this.#windows.add(window);

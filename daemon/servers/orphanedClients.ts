@@ -40,7 +40,7 @@ export async function ourClients(connection: ControlConnection, host: Host): Pro
   const { body } = await connection.command(listClients(OUR_CLIENTS.format));
   const rows = OUR_CLIENTS.decode(body).filter(({ pid, isControl }) => isControl && pid !== connection.pid);
   if (rows.length === 0) return [];
-  const processes = await host.processes.look();
+  const processes = await host.processes.probe();
   // All that is known of them: what they are attached to.
   if (!(await processes.isThere())) return rows.map(({ pid, session }) => ({ pid, session, daemon: "unknown" }));
   const found: OurClient[] = [];

@@ -74,10 +74,10 @@ export class OutputWatch {
   /** Windows that tmux counts as written to for another reason. */
   readonly #excusedSec = new Map<WindowId, number>();
   #sinceSec: number;
-  /** Known at the last look: one that is new counts as written to since it was made. */
+  /** Known at the last probe: one that is new counts as written to since it was made. */
   #known: ReadonlySet<WindowId> = new Set();
   #dead: ReadonlySet<PaneId> = new Set();
-  #isLooking = false;
+  #isProbing = false;
   /** Panes that have just been turned on: what comes from them now had to wait. */
   readonly #woken = new Set<number>();
 
@@ -125,20 +125,20 @@ export class OutputWatch {
    * Asks over the connection that carries the output.
    * @param written what is known of the windows already; asked again only if one of them seems silent
    */
-  look(connection: ControlConnection, session: SessionId, written?: WrittenWindows): void {
-    if (this.#isLooking || connection.closed) return;
+  probe(connection: ControlConnection, session: SessionId, written?: WrittenWindows): void {
+    if (this.#isProbing || connection.closed) return;
     this.#wake(connection);
     const isKnown = written !== undefined && written.sinceSec <= this.#sinceSec;
     if (isKnown && this.#silentOf(written.rows, session, this.#options.panesOf).length === 0) {
-      this.#looked(written.askedSec);
+      this.#probed(written.askedSec);
       return;
     }
-    this.#isLooking = true;
+    this.#isProbing = true;
     this.#turnOnSilent(connection, session)
       // The connection is lost, or the session: that has its own consequences.
       .catch(() => undefined)
       .finally(() => {
-        this.#isLooking = false;
+        this.#isProbing = false;
       });
   }
 
@@ -158,7 +158,7 @@ export class OutputWatch {
       const silent = found.filter((window) => !isExcused(window));
       if (silent.length > 0) this.#turnOn(connection, silent, listedIn);
     }
-    this.#looked(askedSec);
+    this.#probed(askedSec);
   }
 
   #silentOf(
@@ -231,7 +231,7 @@ export class OutputWatch {
     return heard === undefined || nowMs - heard.lastMs > Math.max(QUIET_MS, heard.pauseMs * MORE_THAN_USUAL);
   }
 
-  #looked(nowSec: number): void {
+  #probed(nowSec: number): void {
     // A second that has not passed is looked at again.
     this.#sinceSec = Math.max(this.#sinceSec, nowSec - 1);
     this.#known = new Set(this.#options.windows());

@@ -19,7 +19,7 @@ import type { PaneStream } from "../panes/paneStream.ts";
 import { takeSnapshot } from "../panes/snapshot.ts";
 import type { WindowLayout } from "../tmux/layout.ts";
 import type { Inventory } from "./serverInventory.ts";
-import { readPaneMarks, writePaneMark } from "./paneMarks.ts";
+import { readPaneUserOptions, writePaneUserOption } from "./paneUserOptions.ts";
 import type {
   CreateSession,
   PaneInfo,
@@ -156,21 +156,21 @@ export class RealServer implements TmuxServer {
 
   async foreground(pane: PaneId, { atNoCost = false }: ForegroundOptions = {}): Promise<PaneForeground> {
     this.#requirePane(pane);
-    const look = async (): Promise<HostProcesses> => (atNoCost ? this.processes : this.processes.look());
-    return askForeground(this.#kind.connection(), pane, look);
+    const probe = async (): Promise<HostProcesses> => (atNoCost ? this.processes : this.processes.probe());
+    return askForeground(this.#kind.connection(), pane, probe);
   }
 
   async resize(pane: PaneId, cols: number, rows: number): Promise<void> {
     return this.#kind.resize(this.#requirePane(pane), cols, rows);
   }
 
-  async setPaneMark(pane: PaneId, name: string, value: string | undefined): Promise<void> {
+  async setPaneUserOption(pane: PaneId, name: string, value: string | undefined): Promise<void> {
     this.#requirePane(pane);
-    await writePaneMark(this.#kind.connection(), pane, name, value);
+    await writePaneUserOption(this.#kind.connection(), pane, name, value);
   }
 
-  async paneMarks(name: string): Promise<ReadonlyMap<PaneId, string>> {
-    return readPaneMarks(this.#kind.connection(), name);
+  async paneUserOptions(name: string): Promise<ReadonlyMap<PaneId, string>> {
+    return readPaneUserOptions(this.#kind.connection(), name);
   }
 
   async terminals(): Promise<ReadonlyMap<SessionId, number>> {

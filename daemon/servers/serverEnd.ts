@@ -2,11 +2,11 @@
  * Whether a lost connection was lost with its server. tmux says no more to a client than `%exit` when somebody kills the
  * server, and its socket takes connections until the process is gone; so that is looked at a few times, soon after.
  */
-import { saysServerEnded } from "../connection/controlConnection.ts";
+import { meansServerEnded } from "../connection/controlConnection.ts";
 import type { AppError } from "../../protocol/errors.ts";
 import type { Host } from "../host/host.ts";
 import type { Clock } from "../time/clock.ts";
-import { saysGone, trySocket } from "./guest/guestSocket.ts";
+import { meansGone, trySocket } from "./guest/guestSocket.ts";
 
 /** A server that is told to end takes some milliseconds; later whoever connects again finds out. */
 const LOOK_AFTER_MS = [1, 2, 4, 8, 16, 32];
@@ -22,16 +22,16 @@ interface LostServer {
   readonly onEnded: () => void;
 }
 
-export function lookForEnd(server: LostServer, tries = 0): void {
+export function probeForEnd(server: LostServer, tries = 0): void {
   const { host, clock, lost, pid, socketPath, onEnded } = server;
-  if (saysServerEnded(lost) || (pid !== undefined && host.processes.isAlive(pid) === false)) {
+  if (meansServerEnded(lost) || (pid !== undefined && host.processes.isAlive(pid) === false)) {
     onEnded();
     return;
   }
   const decide = (refusal: AppError | undefined): void => {
     const delayMs = LOOK_AFTER_MS[tries];
-    if (refusal !== undefined && saysGone(refusal)) onEnded();
-    else if (delayMs !== undefined) clock.callAt(clock.nowMs() + delayMs, () => lookForEnd(server, tries + 1));
+    if (refusal !== undefined && meansGone(refusal)) onEnded();
+    else if (delayMs !== undefined) clock.callAt(clock.nowMs() + delayMs, () => probeForEnd(server, tries + 1));
   };
   void trySocket(host.sockets, socketPath).then(decide);
 }

@@ -20,7 +20,7 @@ const SHAPES_FORMAT = `#{S:#{session_id} #{W:${PLACES}#{window_visible_layout}#{
 const everywhere = (): string => SHAPES_FORMAT;
 /** Where every window is in the session that we are attached to. */
 export const attachedToAll = ({ features }: ControlConnection): string =>
-  features.tellsPaneChanges ? PLACES_FORMAT : SHAPES_FORMAT;
+  features.reportsPaneChanges ? PLACES_FORMAT : SHAPES_FORMAT;
 
 export class SilentChanges {
   readonly #format: (connection: ControlConnection) => string;

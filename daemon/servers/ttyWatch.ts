@@ -14,7 +14,7 @@ interface TtyWatchOptions {
   /** Not when a terminal comes. */
   readonly onlyGone?: boolean | undefined;
   /** Asks tmux. */
-  readonly look: () => void;
+  readonly probe: () => void;
 }
 
 export class TtyWatch {
@@ -31,7 +31,7 @@ export class TtyWatch {
   }
 
   /** Whether the host tells. */
-  get isTold(): boolean {
+  get isReported(): boolean {
     return this.#watcher !== undefined;
   }
 
@@ -40,8 +40,8 @@ export class TtyWatch {
     if (this.#timer !== undefined) return;
     const { clock } = this.#options;
     const dueMs = this.#lookedMs + TTY_LOOK_INTERVAL_MS;
-    if (dueMs <= clock.nowMs()) this.#look();
-    else this.#timer = clock.callAt(dueMs, () => this.#look());
+    if (dueMs <= clock.nowMs()) this.#probe();
+    else this.#timer = clock.callAt(dueMs, () => this.#probe());
   }
 
   /** Safe to call twice. */
@@ -50,9 +50,9 @@ export class TtyWatch {
     this.#watcher?.close();
   }
 
-  #look(): void {
+  #probe(): void {
     this.#timer = undefined;
     this.#lookedMs = this.#options.clock.nowMs();
-    this.#options.look();
+    this.#options.probe();
   }
 }

@@ -77,7 +77,7 @@ export async function reachEmptyLine(context: LineContext, deadlineMs: number): 
   const signs = SIGNS.get(source) ?? new PromptSigns(source);
   SIGNS.set(source, signs);
   for (;;) {
-    const { capture, command, seq } = await look(context);
+    const { capture, command, seq } = await captureLine(context);
     signs.readOn();
     const kind = shellKind(command);
     const row = rowOf(capture);
@@ -123,7 +123,7 @@ async function startTime({ server, pane, source }: LineContext): Promise<number>
   return source.outputSeq === 0 ? START_MS : 0;
 }
 
-async function look({ server, pane, source, signal }: LineContext) {
+async function captureLine({ server, pane, source, signal }: LineContext) {
   signal?.throwIfAborted();
   const seq = source.outputSeq;
   const [capture, { command }] = await Promise.all([server.capture(pane, { signal }), server.describePane(pane)]);
@@ -137,7 +137,7 @@ const rowOf = ({ lines, cursor }: Capture): Row => {
 
 const textOf = ({ before, after }: Row): string => `${before}\n${after}`;
 
-/** What a look alone tells. */
+/** What a capture alone tells. */
 function refuseSight(pane: PaneId, shell: string, { cols }: Capture, row: Row, signs: PromptSigns): void {
   if (SEARCH.test(row.before)) throw notEmpty(pane, { row: row.before + row.after });
   // A prompt on the right ends at the screen's edge, away from the cursor.
@@ -157,7 +157,7 @@ async function probe(context: LineContext, kind: ShellKind, before: Capture, row
   const from = source.outputSeq;
   await server.input(pane, [PROBE], { signal });
   for (;;) {
-    const { capture, seq } = await look({ ...context, signal: undefined });
+    const { capture, seq } = await captureLine({ ...context, signal: undefined });
     const now = rowOf(capture);
     const isSameRow = capture.cursor.row === before.cursor.row;
     if (isSameRow && now.before === row.before + BLANKS && now.after === row.after.slice(BLANKS.length)) return;

@@ -42,7 +42,7 @@ export class BusyPoll {
   readonly #clock: Clock;
   readonly #cpuMs: () => number;
   readonly #nextTurn: (run: () => void) => void;
-  readonly #turn = (): void => this.#look();
+  readonly #turn = (): void => this.#probe();
   #answerByMs = 0;
   #echoByMs = 0;
   #askedMs = Number.NEGATIVE_INFINITY;
@@ -101,7 +101,7 @@ export class BusyPoll {
     this.#nextTurn(this.#turn);
   }
 
-  #look(): void {
+  #probe(): void {
     const nowMs = this.#clock.nowMs();
     const isDue = !this.#isClosed && nowMs < Math.max(this.#answerByMs, this.#echoByMs);
     if (isDue && nowMs - this.#spellFromMs < JUDGE_MS) {

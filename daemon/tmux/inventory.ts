@@ -65,8 +65,8 @@ export interface CreateSession {
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** Default: what tmux makes of the command; on an owned server. */
   readonly windowName?: string | undefined;
-  /** Marks of its pane (`setPaneMark`) that it has from its first moment; on an owned server. */
-  readonly marks?: Readonly<Record<string, string>> | undefined;
+  /** User options that its pane has from its first moment (`setPaneUserOption`); on an owned server. */
+  readonly userOptions?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What a server has counted since it was started. */

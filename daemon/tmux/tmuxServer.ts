@@ -1,6 +1,6 @@
 /**
  * The interface adapters program against, by capability: what there is (`inventory`), what goes in and out (`io`), windows
- * and panes (`layout`), notes (`marks`). A real tmux, of our own or the user's (`RealServer`), and the in-memory stub
+ * and panes (`layout`), options of our own on panes (`userOptions`). A real tmux, of our own or the user's (`RealServer`), and the in-memory stub
  * implement it and pass the same contract tests. Methods that reach tmux are promises; everything else answers from
  * memory. Targets are ids; names are resolved here, exactly (docs/tmuxFacts.md 24).
  */
@@ -8,9 +8,9 @@ import type { HostProcesses } from "../host/hostProcesses.ts";
 import type { ServerInventory } from "./inventory.ts";
 import type { PaneIo } from "./io.ts";
 import type { WindowLayout } from "./layout.ts";
-import type { PaneMarks } from "./marks.ts";
+import type { PaneUserOptions } from "./userOptions.ts";
 
-export interface TmuxServer extends ServerInventory, PaneIo, PaneMarks, AsyncDisposable {
+export interface TmuxServer extends ServerInventory, PaneIo, PaneUserOptions, AsyncDisposable {
   /** Windows and panes as they stand, what changes in them, and what can be done to them. */
   readonly layout: WindowLayout;
   /** Of the host that tmux runs on. */

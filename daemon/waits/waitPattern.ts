@@ -1,6 +1,6 @@
 /** A pattern: as a client writes it, as a wait is asked for it, and as it is once it was checked. */
 import * as v from "valibot";
-import { told } from "../../protocol/api/told.ts";
+import { described } from "../../protocol/api/described.ts";
 import { wellFormedText } from "../../protocol/text/wellFormed.ts";
 import type { RegexAnalysis } from "./regex/regexAnalysis.ts";
 
@@ -22,12 +22,14 @@ export type WaitPattern =
     };
 
 const wireSchema = v.union([
-  v.strictObject({ literal: told(v.pipe(wellFormedText, v.nonEmpty()), "This text, as it is; a line end is LF.") }),
   v.strictObject({
-    regex: told(v.pipe(wellFormedText, v.nonEmpty()), "This regular expression, in RE2 syntax."),
-    ignoreCase: v.optional(told(v.boolean(), "Upper and lower case are the same.")),
-    multiline: v.optional(told(v.boolean(), "The anchors ^ and $ hold at every line; default true.")),
-    dotAll: v.optional(told(v.boolean(), "A dot is a line end as well.")),
+    literal: described(v.pipe(wellFormedText, v.nonEmpty()), "This text, as it is; a line end is LF."),
+  }),
+  v.strictObject({
+    regex: described(v.pipe(wellFormedText, v.nonEmpty()), "This regular expression, in RE2 syntax."),
+    ignoreCase: v.optional(described(v.boolean(), "Upper and lower case are the same.")),
+    multiline: v.optional(described(v.boolean(), "The anchors ^ and $ hold at every line; default true.")),
+    dotAll: v.optional(described(v.boolean(), "A dot is a line end as well.")),
   }),
 ]);
 

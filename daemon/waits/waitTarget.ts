@@ -12,7 +12,7 @@ import type { BudgetedTask, TurnBudget } from "../time/turnBudget.ts";
 import type { ActiveWait } from "./activeWait.ts";
 import type { EchoWatch } from "./echo/echoWatch.ts";
 import type { RegexEngine } from "./regex/regexEngine.ts";
-import { ScreenLooks } from "./screen/screenLooks.ts";
+import { ScreenCaptures } from "./screen/screenCaptures.ts";
 import { TextStream, type TextStreamHost, type TextWatch } from "./text/textStream.ts";
 import type { WaitLimits } from "./waitLimits.ts";
 import type { WaitMetrics } from "./waitMetrics.ts";
@@ -35,7 +35,7 @@ interface WaitTargetOptions {
 export class WaitTarget implements BudgetedTask, OutputListener {
   readonly source: OutputSource;
   readonly scheduler: Scheduler;
-  readonly screens: ScreenLooks;
+  readonly screens: ScreenCaptures;
   lastOutputMs = -Infinity;
   exitedMs: number | undefined;
   isGone = false;
@@ -62,7 +62,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     this.scheduler = options.scheduler;
     if (this.source.exit !== undefined) this.exitedMs = this.nowMs();
     const { source, scheduler, engine, limits } = options;
-    this.screens = new ScreenLooks({ source, scheduler, nowMs: () => this.nowMs() });
+    this.screens = new ScreenCaptures({ source, scheduler, nowMs: () => this.nowMs() });
     this.#streamHost = {
       source,
       engine,

@@ -2,7 +2,7 @@
  * Prompts and answers to dialogs in the native API (docs/contracts/native.md §9): what is asked, and what became of it.
  */
 import * as v from "valibot";
-import { told } from "./told.ts";
+import { described } from "./described.ts";
 
 /** Bounds of the contract. */
 export const NATIVE_MAX_DELIVERY_MS = 600_000;
@@ -13,59 +13,59 @@ const NATIVE_MAX_OPTIONS = 64;
 export const IDEMPOTENCY_KEY_HEADER = "idempotency-key";
 
 const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
-const option = told(whole(0, NATIVE_MAX_OPTIONS - 1), "Which option, from 0.");
+const option = described(whole(0, NATIVE_MAX_OPTIONS - 1), "Which option, from 0.");
 const timeoutMs = v.optional(
-  told(whole(1, NATIVE_MAX_DELIVERY_MS), "Give up after this many milliseconds; default 10000."),
+  described(whole(1, NATIVE_MAX_DELIVERY_MS), "Give up after this many milliseconds; default 10000."),
 );
 
 export const submitRequestSchema = v.strictObject({
-  text: told(v.string(), "The prompt; line ends stay inside it."),
+  text: described(v.string(), "The prompt; line ends stay inside it."),
   profile: v.optional(
-    told(
+    described(
       v.pipe(v.string(), v.nonEmpty(), v.maxLength(64)),
       "What the program is, when the daemon guesses wrong: a name of `tmuxwire profiles`.",
     ),
   ),
   whileBusy: v.optional(
-    told(
+    described(
       v.picklist(["refuse", "queue"]),
       "While it is busy: refuse (default), or queue where the program keeps prompts for later.",
     ),
   ),
   whileTyping: v.optional(
-    told(
+    described(
       v.picklist(["refuse", "wait"]),
       "While somebody's text is in the prompt box: refuse (default), or wait until it is empty.",
     ),
   ),
   whileUnknown: v.optional(
-    told(
+    described(
       v.picklist(["refuse", "type"]),
       "While an agent's screen shows nothing known: refuse (default), or type anyway.",
     ),
   ),
-  clearFirst: v.optional(told(v.boolean(), "Empty the prompt box first.")),
+  clearFirst: v.optional(described(v.boolean(), "Empty the prompt box first.")),
   literal: v.optional(
-    told(v.boolean(), "Keep the program from taking the text for a command of its own, or refuse it."),
+    described(v.boolean(), "Keep the program from taking the text for a command of its own, or refuse it."),
   ),
   gapMs: v.optional(
-    told(whole(0, NATIVE_MAX_GAP_MS), "Least milliseconds between the text and Enter, instead of the profile's."),
+    described(whole(0, NATIVE_MAX_GAP_MS), "Least milliseconds between the text and Enter, instead of the profile's."),
   ),
   timeoutMs,
 });
 export type NativeSubmitRequest = v.InferInput<typeof submitRequestSchema>;
 
 export const chooseRequestSchema = v.strictObject({
-  answer: told(
+  answer: described(
     v.variant("kind", [
-      v.strictObject({ kind: told(v.literal("option"), "One option."), index: option }),
+      v.strictObject({ kind: described(v.literal("option"), "One option."), index: option }),
       v.strictObject({
-        kind: told(v.literal("other"), "Free text, in the dialog's own way for it."),
-        text: told(v.string(), "The text."),
+        kind: described(v.literal("other"), "Free text, in the dialog's own way for it."),
+        text: described(v.string(), "The text."),
       }),
       v.strictObject({
-        kind: told(v.literal("multi"), "Several questions, or several options of one."),
-        answers: told(
+        kind: described(v.literal("multi"), "Several questions, or several options of one."),
+        answers: described(
           v.pipe(
             v.array(v.pipe(v.array(option), v.minLength(1), v.maxLength(NATIVE_MAX_OPTIONS))),
             v.minLength(1),
@@ -78,7 +78,7 @@ export const chooseRequestSchema = v.strictObject({
     "What to answer.",
   ),
   dialogId: v.optional(
-    told(
+    described(
       v.pipe(v.string(), v.nonEmpty(), v.maxLength(64)),
       "The id of the dialog that is meant; another one is not answered.",
     ),
@@ -87,32 +87,36 @@ export const chooseRequestSchema = v.strictObject({
 });
 export type NativeChooseRequest = v.InferInput<typeof chooseRequestSchema>;
 
-const ms = (text: string) => told(v.nullable(v.number()), text);
+const ms = (text: string) => described(v.nullable(v.number()), text);
 
 export const deliveryAnswerSchema = v.object({
-  outcome: told(
+  outcome: described(
     v.picklist(["submitted", "queued", "echoed_unconfirmed", "not_echoed", "indeterminate"]),
     "What became of it.",
   ),
-  position: told(
+  position: described(
     v.nullable(v.string()),
     "The output that it caused is after this position; null when nothing was typed.",
   ),
-  latencyMs: told(v.number(), "Milliseconds from the request to this answer."),
+  latencyMs: described(v.number(), "Milliseconds from the request to this answer."),
   firstByteMs: ms("Milliseconds from the request to the first byte typed; null when nothing was."),
   enterMs: ms("Milliseconds from the request to Enter; null when it was not pressed."),
-  enterPresses: told(v.pipe(v.number(), v.integer(), v.minValue(0)), "How often Enter was pressed."),
-  confirmedBy: v.optional(told(v.picklist(["readiness", "screen", "output"]), "What said that the program took it.")),
+  enterPresses: described(v.pipe(v.number(), v.integer(), v.minValue(0)), "How often Enter was pressed."),
+  confirmedBy: v.optional(
+    described(v.picklist(["readiness", "screen", "output"]), "What said that the program took it."),
+  ),
   details: v.optional(
-    told(
+    described(
       v.object({
         screenNote: v.optional(
-          told(v.string(), "What the screen says that speaks against the prompt, one line. Foreign text."),
+          described(v.string(), "What the screen says that speaks against the prompt, one line. Foreign text."),
         ),
       }),
       "More about the outcome.",
     ),
   ),
-  repeated: v.optional(told(v.boolean(), "An earlier request with this key had this result; nothing was typed now.")),
+  repeated: v.optional(
+    described(v.boolean(), "An earlier request with this key had this result; nothing was typed now."),
+  ),
 });
 export type NativeDelivery = v.InferOutput<typeof deliveryAnswerSchema>;

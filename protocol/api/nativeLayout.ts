@@ -5,21 +5,21 @@
  */
 import * as v from "valibot";
 import type { LayoutOperationName } from "./operationRoutes.ts";
-import { told } from "./told.ts";
+import { described } from "./described.ts";
 
 const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 const name = v.pipe(v.string(), v.nonEmpty(), v.maxLength(256));
-const target = (text: string) => told(name, text);
-const flag = (text: string) => v.optional(told(v.boolean(), text));
-const cells = (text: string) => told(whole(1, 1_000), text);
+const target = (text: string) => described(name, text);
+const flag = (text: string) => v.optional(described(v.boolean(), text));
+const cells = (text: string) => described(whole(1, 1_000), text);
 const SIZE = v.union([
   whole(1, 1_000),
   v.pipe(v.string(), v.regex(/^(?:[1-9]\d?|100)%$/, "a size is cells, or 1% to 100%")),
 ]);
 /** Cells, or percent of what there is. */
-const size = (text: string) => v.optional(told(SIZE, text));
-const side = (text: string) => v.optional(told(v.picklist(["up", "down", "left", "right"]), text));
-const value = told(
+const size = (text: string) => v.optional(described(SIZE, text));
+const side = (text: string) => v.optional(described(v.picklist(["up", "down", "left", "right"]), text));
+const value = described(
   v.nullable(v.pipe(v.string(), v.nonEmpty(), v.maxLength(64))),
   "What to set it to; null removes its own value.",
 );
@@ -30,23 +30,23 @@ const session = target("A session's name, exactly, or its id such as $2.");
 
 const program = {
   command: v.optional(
-    told(
+    described(
       v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(1_024)),
       "The program and its arguments; the user's shell when absent.",
     ),
   ),
   cwd: v.optional(
-    told(
+    described(
       v.pipe(v.string(), v.startsWith("/", "cwd must be an absolute path"), v.maxLength(4_096)),
       "Where the program runs: an absolute path.",
     ),
   ),
-  environment: v.optional(told(v.record(v.string(), v.string()), "Variables of the program, by name.")),
+  environment: v.optional(described(v.record(v.string(), v.string()), "Variables of the program, by name.")),
 };
 const detached = flag("Leave the active pane and window as they are.");
 const place = {
   direction: v.optional(
-    told(
+    described(
       v.picklist(["vertical", "horizontal"]),
       "Below the other pane (vertical, the default) or beside it (horizontal).",
     ),
@@ -65,7 +65,7 @@ export const LAYOUT_OPERATIONS = {
     example: { session: "work", name: "logs", command: ["tail", "-f", "log"] },
     body: v.strictObject({
       session,
-      name: v.optional(told(name, "The window's name.")),
+      name: v.optional(described(name, "The window's name.")),
       after: v.optional(target("Put it right after this window of the session.")),
       detached,
       ...program,
@@ -89,12 +89,12 @@ export const LAYOUT_OPERATIONS = {
   "rename-window": {
     summary: "Give a window another name.",
     example: { window: "@0", name: "logs" },
-    body: v.strictObject({ window, name: told(name, "The new name.") }),
+    body: v.strictObject({ window, name: described(name, "The new name.") }),
   },
   "rename-session": {
     summary: "Give a session another name.",
     example: { session: "work", name: "done" },
-    body: v.strictObject({ session, name: told(name, "The new name.") }),
+    body: v.strictObject({ session, name: described(name, "The new name.") }),
   },
   "select-pane": {
     summary: "Make a pane, or its neighbour, the active one.",
@@ -130,7 +130,7 @@ export const LAYOUT_OPERATIONS = {
     body: v.strictObject({
       pane,
       session: v.optional(target("The session the window is made in; default: the one of the pane.")),
-      name: v.optional(told(name, "The window's name.")),
+      name: v.optional(described(name, "The window's name.")),
       detached,
     }),
   },
@@ -161,7 +161,7 @@ export const LAYOUT_OPERATIONS = {
     example: { window: "@0", layout: "tiled" },
     body: v.strictObject({
       window,
-      layout: told(
+      layout: described(
         v.pipe(v.string(), v.nonEmpty(), v.maxLength(65_536)),
         "One of even-horizontal, even-vertical, main-horizontal, main-vertical, tiled, spread, or a layout as tmux writes it.",
       ),
@@ -180,12 +180,12 @@ export const LAYOUT_OPERATIONS = {
   "set-window-option": {
     summary: "Set one of a window's own options, or take it back.",
     example: { window: "@0", option: "remain-on-exit", value: "on" },
-    body: v.strictObject({ window, option: told(name, OPTION), value }),
+    body: v.strictObject({ window, option: described(name, OPTION), value }),
   },
   "set-pane-option": {
     summary: "Set one of a pane's own options, or take it back.",
     example: { pane: "%5", option: "remain-on-exit", value: null },
-    body: v.strictObject({ pane, option: told(name, OPTION), value }),
+    body: v.strictObject({ pane, option: described(name, OPTION), value }),
   },
 } as const satisfies Readonly<
   Record<LayoutOperationName, { readonly summary: string; readonly example: object; readonly body: v.GenericSchema }>
@@ -197,8 +197,8 @@ export type NativeLayoutRequest<Name extends LayoutOperationName> = v.InferInput
 
 /** Where that which was made, moved or asked about is now. */
 export const layoutResultSchema = v.object({
-  session: told(v.nullable(v.string()), "The session it is in, such as $0; null where that does not apply."),
-  window: told(v.nullable(v.string()), "The window, such as @3; null where that does not apply."),
-  pane: told(v.nullable(v.string()), "The pane, such as %5; null where that does not apply."),
+  session: described(v.nullable(v.string()), "The session it is in, such as $0; null where that does not apply."),
+  window: described(v.nullable(v.string()), "The window, such as @3; null where that does not apply."),
+  pane: described(v.nullable(v.string()), "The pane, such as %5; null where that does not apply."),
 });
 export type NativeLayoutResult = v.InferOutput<typeof layoutResultSchema>;

@@ -3,38 +3,38 @@
  * and labels are whatever the program draws.
  */
 import * as v from "valibot";
-import { told } from "./told.ts";
+import { described } from "./described.ts";
 
 export const READINESS_STATE_NAMES = ["starting", "idle", "busy", "asking", "dead", "unknown"] as const;
 
-const count = (text: string) => told(v.pipe(v.number(), v.integer(), v.minValue(0)), text);
+const count = (text: string) => described(v.pipe(v.number(), v.integer(), v.minValue(0)), text);
 
 const dialogOptionSchema = v.object({
   index: count("Its place, from 0: what `choose` takes."),
-  number: v.optional(told(v.string(), "The number or letter in front of it.")),
-  label: told(v.string(), "What it says. Foreign text."),
-  checked: v.optional(told(v.boolean(), "Where several may be chosen: whether this one is.")),
-  keys: told(v.array(v.string()), "Keys that choose it from where the mark is; none when no way is known."),
+  number: v.optional(described(v.string(), "The number or letter in front of it.")),
+  label: described(v.string(), "What it says. Foreign text."),
+  checked: v.optional(described(v.boolean(), "Where several may be chosen: whether this one is.")),
+  keys: described(v.array(v.string()), "Keys that choose it from where the mark is; none when no way is known."),
 });
 
 const dialogSchema = v.object({
-  id: told(v.string(), "Changes when another dialog takes its place."),
-  text: told(v.string(), "What it asks. Foreign text."),
-  options: told(v.array(dialogOptionSchema), "What can be chosen."),
+  id: described(v.string(), "Changes when another dialog takes its place."),
+  text: described(v.string(), "What it asks. Foreign text."),
+  options: described(v.array(dialogOptionSchema), "What can be chosen."),
   otherIndex: v.optional(count("The option behind which free text is taken.")),
   marked: v.optional(count("The option the mark is on.")),
-  multi: told(v.boolean(), "Whether several options may be chosen."),
+  multi: described(v.boolean(), "Whether several options may be chosen."),
 });
 
 export const readinessSchema = v.object({
-  state: told(v.picklist(READINESS_STATE_NAMES), "What the program is doing."),
-  source: told(
+  state: described(v.picklist(READINESS_STATE_NAMES), "What the program is doing."),
+  source: described(
     v.picklist(["exit", "hook", "osc7501", "osc133", "title", "bracketedPaste", "screen", "none"]),
     "What says so.",
   ),
-  sinceUnixMs: told(v.number(), "When the state began: Unix time in milliseconds."),
-  position: told(v.nullable(v.string()), "Where in the output it began; null when that is not known."),
-  profile: told(v.string(), "What the program is taken for: a name of `tmuxwire profiles`."),
-  dialog: v.optional(told(dialogSchema, "The dialog that is open.")),
+  sinceUnixMs: described(v.number(), "When the state began: Unix time in milliseconds."),
+  position: described(v.nullable(v.string()), "Where in the output it began; null when that is not known."),
+  profile: described(v.string(), "What the program is taken for: a name of `tmuxwire profiles`."),
+  dialog: v.optional(described(dialogSchema, "The dialog that is open.")),
 });
 export type NativeReadiness = v.InferOutput<typeof readinessSchema>;

@@ -4,7 +4,7 @@
  */
 import * as v from "valibot";
 import { wellFormedText } from "../text/wellFormed.ts";
-import { told } from "./told.ts";
+import { described } from "./described.ts";
 
 /** Bounds of the contract. */
 export const NATIVE_MAX_BODY_BYTES = 2_097_152;
@@ -22,28 +22,31 @@ const text = wellFormedText;
 const base64 = v.pipe(v.string(), v.base64("base64 must be standard base64 with padding"));
 const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 export const timeoutMs = v.optional(
-  told(whole(1, NATIVE_MAX_TIMEOUT_MS), "Give up after this many milliseconds; default 30000."),
+  described(whole(1, NATIVE_MAX_TIMEOUT_MS), "Give up after this many milliseconds; default 30000."),
 );
 
 const given = {
-  text: v.optional(told(text, "What to type; either this or base64.")),
-  base64: v.optional(told(base64, "The bytes to type, in base64; either this or text.")),
+  text: v.optional(described(text, "What to type; either this or base64.")),
+  base64: v.optional(described(base64, "The bytes to type, in base64; either this or text.")),
 };
 const inputPartSchema = v.variant("kind", [
-  v.strictObject({ kind: told(v.literal("text"), "Bytes that arrive as they are."), ...given }),
-  v.strictObject({ kind: told(v.literal("paste"), "A paste, bracketed when the program asked for that."), ...given }),
+  v.strictObject({ kind: described(v.literal("text"), "Bytes that arrive as they are."), ...given }),
   v.strictObject({
-    kind: told(v.literal("keys"), "Keys by tmux's names."),
-    keys: told(
+    kind: described(v.literal("paste"), "A paste, bracketed when the program asked for that."),
+    ...given,
+  }),
+  v.strictObject({
+    kind: described(v.literal("keys"), "Keys by tmux's names."),
+    keys: described(
       v.pipe(v.array(v.pipe(v.string(), v.nonEmpty(), v.maxLength(48))), v.maxLength(NATIVE_MAX_KEYS)),
       "Key names such as C-c, Up or Escape.",
     ),
   }),
-  v.strictObject({ kind: told(v.literal("enter"), "The Enter key.") }),
+  v.strictObject({ kind: described(v.literal("enter"), "The Enter key.") }),
 ]);
 export type NativeInputPart = v.InferInput<typeof inputPartSchema>;
 
-const parts = told(
+const parts = described(
   v.pipe(v.array(inputPartSchema), v.minLength(1), v.maxLength(NATIVE_MAX_PARTS)),
   "What to type, in order.",
 );
@@ -51,28 +54,28 @@ const parts = told(
 export const inputRequestSchema = v.strictObject({ parts });
 export type NativeInputRequest = v.InferInput<typeof inputRequestSchema>;
 
-const cols = told(whole(1, NATIVE_MAX_SIZE), "Width in columns.");
-const rows = told(whole(1, NATIVE_MAX_SIZE), "Height in rows.");
+const cols = described(whole(1, NATIVE_MAX_SIZE), "Width in columns.");
+const rows = described(whole(1, NATIVE_MAX_SIZE), "Height in rows.");
 
 export const createSessionSchema = v.strictObject({
   name: v.optional(
-    told(v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)), "Its name; the daemon finds one when absent."),
+    described(v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)), "Its name; the daemon finds one when absent."),
   ),
   cwd: v.optional(
-    told(
+    described(
       v.pipe(v.string(), v.startsWith("/", "cwd must be an absolute path"), v.maxLength(4_096)),
       "Where the program runs: an absolute path.",
     ),
   ),
   command: v.optional(
-    told(
+    described(
       v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(1_024)),
       "The program and its arguments; the user's shell when absent.",
     ),
   ),
   cols: v.optional(cols),
   rows: v.optional(rows),
-  remainOnExit: v.optional(told(v.boolean(), "Keep the pane readable when its program has ended.")),
+  remainOnExit: v.optional(described(v.boolean(), "Keep the pane readable when its program has ended.")),
 });
 export type NativeCreateSession = v.InferInput<typeof createSessionSchema>;
 
@@ -90,16 +93,16 @@ export const fromSchema = v.pipe(
 );
 
 export const runRequestSchema = v.strictObject({
-  command: told(v.pipe(text, v.nonEmpty(), v.maxLength(NATIVE_MAX_RUN_BYTES)), "A line for the shell."),
+  command: described(v.pipe(text, v.nonEmpty(), v.maxLength(NATIVE_MAX_RUN_BYTES)), "A line for the shell."),
   timeoutMs,
   maxOutputBytes: v.optional(
-    told(
+    described(
       whole(1, NATIVE_MAX_OUTPUT_BYTES),
       "How much output to keep; what came before is told as a gap. Default 1 MiB.",
     ),
   ),
   format: v.optional(
-    told(
+    described(
       v.picklist(["text", "raw"]),
       "Of the output: text without escape sequences (default), or raw bytes in base64.",
     ),
@@ -109,23 +112,26 @@ export type NativeRunRequest = v.InferInput<typeof runRequestSchema>;
 
 export const captureRequestSchema = v.strictObject({
   lines: v.optional(
-    told(whole(1, NATIVE_MAX_LINES), "The last lines of history and screen, up to 5000; default: the visible screen."),
+    described(
+      whole(1, NATIVE_MAX_LINES),
+      "The last lines of history and screen, up to 5000; default: the visible screen.",
+    ),
   ),
-  joined: v.optional(told(v.boolean(), "Join lines that tmux wrapped.")),
-  ansi: v.optional(told(v.boolean(), "Keep colours and attributes.")),
+  joined: v.optional(described(v.boolean(), "Join lines that tmux wrapped.")),
+  ansi: v.optional(described(v.boolean(), "Keep colours and attributes.")),
 });
 export type NativeCaptureRequest = v.InferInput<typeof captureRequestSchema>;
 
 export const streamQuerySchema = v.strictObject({
   from: v.optional(fromSchema),
   readiness: v.optional(
-    told(v.boolean(), "Tell what the program is doing as well: the state at the beginning, then every change."),
+    described(v.boolean(), "Tell what the program is doing as well: the state at the beginning, then every change."),
   ),
 });
 export const eventIdSchema = v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,32}:\d{1,15}$/, "after is the id of an event"));
 export const eventsQuerySchema = v.strictObject({
-  after: v.optional(told(eventIdSchema, "The id of the last event that is known, or of a tree: go on after it.")),
-  readiness: v.optional(told(v.boolean(), "Tell what the programs are doing as well.")),
+  after: v.optional(described(eventIdSchema, "The id of the last event that is known, or of a tree: go on after it.")),
+  readiness: v.optional(described(v.boolean(), "Tell what the programs are doing as well.")),
 });
 /** For what takes no input besides what it is about. */
 export const emptyRequestSchema = v.strictObject({});

@@ -6,7 +6,7 @@ import * as v from "valibot";
 import type { LayoutCell } from "../windowLayout.ts";
 import { exitSchema, serverStateSchema } from "./nativeAnswers.ts";
 import { readinessSchema } from "./nativeReadiness.ts";
-import { told } from "./told.ts";
+import { described } from "./described.ts";
 
 /** As it is handed out: nobody changes it. */
 export type Frozen<Value> = Value extends LayoutCell
@@ -15,23 +15,29 @@ export type Frozen<Value> = Value extends LayoutCell
     ? { readonly [Key in keyof Value]: Frozen<Value[Key]> }
     : Value;
 
-const count = (text: string) => told(v.pipe(v.number(), v.integer(), v.minValue(0)), text);
+const count = (text: string) => described(v.pipe(v.number(), v.integer(), v.minValue(0)), text);
 const cols = count("Width in columns.");
 const rows = count("Height in rows.");
-const session = told(v.string(), "The session's id, such as $0.");
-const window = told(v.string(), "The window's id, such as @3.");
-const pane = told(v.string(), "The pane's id, such as %5.");
-const name = told(v.string(), "Its name. Foreign text.");
-const title = told(v.string(), "Set by its program. Foreign text.");
-const pid = told(v.number(), "The process id of its first program.");
-const activePane = told(v.nullable(v.string()), "The id of its active pane; null while it is being made or ended.");
-const activeWindow = told(v.nullable(v.string()), "The id of its active window; null while it is being made or ended.");
-const createdSec = told(v.number(), "When it was made: Unix time in seconds.");
+const session = described(v.string(), "The session's id, such as $0.");
+const window = described(v.string(), "The window's id, such as @3.");
+const pane = described(v.string(), "The pane's id, such as %5.");
+const name = described(v.string(), "Its name. Foreign text.");
+const title = described(v.string(), "Set by its program. Foreign text.");
+const pid = described(v.number(), "The process id of its first program.");
+const activePane = described(
+  v.nullable(v.string()),
+  "The id of its active pane; null while it is being made or ended.",
+);
+const activeWindow = described(
+  v.nullable(v.string()),
+  "The id of its active window; null while it is being made or ended.",
+);
+const createdSec = described(v.number(), "When it was made: Unix time in seconds.");
 const placeSchema = v.object({ index: count("The window's number in the session."), window });
-const places = told(v.array(placeSchema), "Its windows, by their number.");
-const state = told(serverStateSchema, "Whether tmux answers.");
+const places = described(v.array(placeSchema), "Its windows, by their number.");
+const state = described(serverStateSchema, "Whether tmux answers.");
 
-const CELL_KIND = told(
+const CELL_KIND = described(
   v.picklist(["pane", "row", "column"]),
   "A pane, cells side by side (row), or cells one below the other (column).",
 );
@@ -42,19 +48,19 @@ const layoutCellSchema = v.looseObject({
   rows,
   left: count("Column of its left edge in the window, from 0."),
   top: count("Row of its top edge in the window, from 0."),
-  pane: v.optional(told(v.nullable(v.string()), "Of a pane: its id.")),
+  pane: v.optional(described(v.nullable(v.string()), "Of a pane: its id.")),
   cells: v.optional(
-    told(v.array(v.looseObject({ kind: CELL_KIND })), "Of a row or column: its cells, of the same form."),
+    described(v.array(v.looseObject({ kind: CELL_KIND })), "Of a row or column: its cells, of the same form."),
   ),
 }) as unknown as v.GenericSchema<LayoutCell>;
 
 const shape = {
   cols,
   rows,
-  layout: told(v.string(), "Its layout as tmux writes it."),
-  root: told(v.nullable(layoutCellSchema), "The same as a tree; null when it cannot be read."),
-  zoomed: told(v.boolean(), "Whether one pane covers the window; the layout is the one it goes back to."),
-  panes: told(v.array(v.string()), "Ids of its panes, in tmux's order."),
+  layout: described(v.string(), "Its layout as tmux writes it."),
+  root: described(v.nullable(layoutCellSchema), "The same as a tree; null when it cannot be read."),
+  zoomed: described(v.boolean(), "Whether one pane covers the window; the layout is the one it goes back to."),
+  panes: described(v.array(v.string()), "Ids of its panes, in tmux's order."),
 };
 
 const treeSessionSchema = v.object({ id: session, name, createdSec, windows: places, activeWindow });
@@ -66,17 +72,17 @@ const treePaneSchema = v.object({
   rows,
   pid,
   title,
-  exit: told(v.nullable(exitSchema), "How its program ended; null while it runs."),
+  exit: described(v.nullable(exitSchema), "How its program ended; null while it runs."),
 });
 
 const treeEntries = {
-  sessions: told(v.array(treeSessionSchema), "All sessions, by name."),
-  windows: told(v.array(treeWindowSchema), "All windows, by id."),
-  panes: told(v.array(treePaneSchema), "All panes, by id."),
+  sessions: described(v.array(treeSessionSchema), "All sessions, by name."),
+  windows: described(v.array(treeWindowSchema), "All windows, by id."),
+  panes: described(v.array(treePaneSchema), "All panes, by id."),
 };
 
 export const treeSchema = v.object({
-  id: told(v.string(), "The event that this tree is after: `Last-Event-ID` for what follows it."),
+  id: described(v.string(), "The event that this tree is after: `Last-Event-ID` for what follows it."),
   state,
   ...treeEntries,
 });
@@ -86,11 +92,11 @@ export type NativeTreeSession = Frozen<v.InferOutput<typeof treeSessionSchema>>;
 export type NativeTree = Pick<NativeTreeAnswer, "sessions" | "windows" | "panes">;
 
 export const windowsSchema = v.object({
-  windows: told(
+  windows: described(
     v.array(
       v.object({
         ...treeWindowSchema.entries,
-        sessions: told(v.array(v.string()), "Ids of the sessions that have it."),
+        sessions: described(v.array(v.string()), "Ids of the sessions that have it."),
       }),
     ),
     "All of them.",

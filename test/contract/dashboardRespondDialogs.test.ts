@@ -96,7 +96,7 @@ describe("while a dialog is open", () => {
     scene.shows("asking", undefined);
     const { status, json } = await scene.dashboard.respond(agentId, { text: "x" });
     expect([status, json]).toMatchObject([409, failed("wrong_state", /could not be read/)]);
-    expect(scene.looks).toBe(1);
+    expect(scene.probes).toBe(1);
     expect(scene.submitted).toEqual([]);
   });
 

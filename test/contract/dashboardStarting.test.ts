@@ -165,10 +165,10 @@ describe("hooks from a pane that is not listed yet", () => {
     const { activePane = "none" } = await server.createSession({ name: "new" });
     server.arrive();
     const findPane = server.findPane.bind(server);
-    const hidden = { pane: activePane, isListed: false, looks: 0 };
+    const hidden = { pane: activePane, isListed: false, probes: 0 };
     server.findPane = (asked) => {
       if (asked !== activePane) return findPane(asked);
-      hidden.looks += 1;
+      hidden.probes += 1;
       return hidden.isListed ? findPane(asked) : undefined;
     };
     return hidden;
@@ -179,7 +179,7 @@ describe("hooks from a pane that is not listed yet", () => {
     await using dashboard = await restarted();
     const fields = { session_id: "s2", cwd: directory.path, tmux_pane: hidden.pane };
     const hook = dashboard.hook("session-start", fields, ours);
-    await eventually(() => hidden.looks >= 3);
+    await eventually(() => hidden.probes >= 3);
     hidden.isListed = true;
     expect(await hook).toMatchObject({ status: 200, json: { agent_id: 2 } });
     expect((await agentsOf(dashboard))[1]).toMatchObject({ agent_id: 2, tmux_pane_id: hidden.pane });
@@ -189,13 +189,13 @@ describe("hooks from a pane that is not listed yet", () => {
     const hidden = await unlisted();
     await using dashboard = await restarted();
     const fields = { session_id: "s2", cwd: directory.path, tmux_pane: hidden.pane };
-    const looks = async (headers: Record<string, string>): Promise<number> => {
-      hidden.looks = 0;
+    const probes = async (headers: Record<string, string>): Promise<number> => {
+      hidden.probes = 0;
       expect((await dashboard.hook("session-start", fields, headers)).status).toBe(404);
-      return hidden.looks;
+      return hidden.probes;
     };
-    const atOnce = await looks({});
-    expect(await looks(ours)).toBeGreaterThan(atOnce + LISTED_LOOKS_MS.length);
-    expect(await looks(ours)).toBeLessThanOrEqual(atOnce + 1);
+    const atOnce = await probes({});
+    expect(await probes(ours)).toBeGreaterThan(atOnce + LISTED_LOOKS_MS.length);
+    expect(await probes(ours)).toBeLessThanOrEqual(atOnce + 1);
   });
 });

@@ -195,8 +195,8 @@ describe("preflights", () => {
           const answer = await sendRaw(api.port, { method: "OPTIONS", path, headers });
           const wanted = expected({ host: named, originOk, tokenOk: true, done: 204 });
           cases.push({ name: `${path} ${named.host} ${origin}`, status: answer.status, wanted });
-          const isTold = answer.headers["access-control-allow-origin"];
-          expect(isTold).toBe(named.ok && originOk && origin !== undefined ? origin : undefined);
+          const isReported = answer.headers["access-control-allow-origin"];
+          expect(isReported).toBe(named.ok && originOk && origin !== undefined ? origin : undefined);
         }
       }
     }

@@ -58,7 +58,7 @@ test("details look, a list tells what is known", async () => {
   expect(api.engine.watchedCount).toBe(0);
   const [server] = api.servers.values();
   using watched = api.engine.watch(server!, server!.panes()[0]!.id);
-  await watched.look();
+  await watched.probe();
   const known = v.parse(answers.panesSchema, (await api.call("GET", "/v1/servers/main/panes")).json);
   expect(known.panes[0]?.readiness).toMatchObject({ state: "busy" });
 });

@@ -67,10 +67,10 @@ describe.each(recorded)("$program", ({ program, versions }) => {
 
     test("is told by its name, or by its title and what it draws under an interpreter's name", () => {
       for (const { command, title, lines, name } of screens) {
-        const isTold = guessProfile({ command, title, rows: lines }).name;
+        const isReported = guessProfile({ command, title, rows: lines }).name;
         // Where neither its name nor its title is there yet, nobody else may be found.
         const fits = command === "node" || command === "sh" ? ["generic", "shell", program] : [program];
-        expect(fits.map((fit) => `${name}: ${fit}`)).toContain(`${name}: ${isTold}`);
+        expect(fits.map((fit) => `${name}: ${fit}`)).toContain(`${name}: ${isReported}`);
       }
     });
   });

@@ -140,7 +140,7 @@ describe("doctor", () => {
     await once(server, "listening");
     const { port } = server.address() as { port: number };
     const database = sandbox.path("d.db");
-    const look = async (path = database) => {
+    const probe = async (path = database) => {
       const args = [...ANY_PORT, "--dashboard-port", String(port), "--dashboard-database", path];
       return (await doctor(sandbox, args)).of("dashboard data");
     };
@@ -151,28 +151,28 @@ describe("doctor", () => {
       remedy: expect.stringMatching(/--dashboard-port/) as string,
     });
     server.close();
-    expect(await look()).toMatchObject({ verdict: "ok", message: `${database} will be made` });
+    expect(await probe()).toMatchObject({ verdict: "ok", message: `${database} will be made` });
     const file = sandbox.path("file");
     writeFileSync(file, "no directory");
-    expect(await look(`${file}/d.db`)).toMatchObject({
+    expect(await probe(`${file}/d.db`)).toMatchObject({
       verdict: "fail",
       remedy: expect.stringMatching(/--dashboard-database/) as string,
     });
-    expect(await look(sandbox.path("home"))).toMatchObject({ verdict: "fail" });
+    expect(await probe(sandbox.path("home"))).toMatchObject({ verdict: "fail" });
     const rubbish = "no database at all, but long enough to be looked at as one".repeat(20);
     writeFileSync(database, rubbish);
-    expect(await look()).toMatchObject({ verdict: "warn", message: `${database} is damaged` });
+    expect(await probe()).toMatchObject({ verdict: "warn", message: `${database} is damaged` });
     expect(readFileSync(database, "utf8")).toBe(rubbish);
     rmSync(database);
     const other = new DatabaseSync(database);
     other.exec("CREATE TABLE t (x); BEGIN IMMEDIATE");
-    expect(await look()).toMatchObject({
+    expect(await probe()).toMatchObject({
       verdict: "fail",
       message: expect.stringMatching(/is locked by another process/) as string,
     });
     other.exec("ROLLBACK");
     other.close();
-    expect(await look()).toMatchObject({ verdict: "ok" });
+    expect(await probe()).toMatchObject({ verdict: "ok" });
     expect(readdirSync(sandbox.root).filter((name) => name.startsWith("d.db"))).toEqual(["d.db"]);
   });
 

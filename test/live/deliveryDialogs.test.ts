@@ -12,13 +12,13 @@ async function open(agent: AgentProgram, on: Engines, kind: string, name: AgentN
   await untilState(watched, "asking");
   const isAnother = (): boolean => (watched.current.dialog?.id ?? before) !== before;
   await new Promise<void>((resolve) => {
-    const look = (): void => {
+    const probe = (): void => {
       if (!isAnother()) return;
       unsubscribe();
       resolve();
     };
-    const unsubscribe = watched.subscribe(look);
-    look();
+    const unsubscribe = watched.subscribe(probe);
+    probe();
   });
   return { dialogId: watched.current.dialog?.id ?? "", [Symbol.dispose]: () => watched[Symbol.dispose]() };
 }

@@ -45,10 +45,10 @@ const hasArrived = (server: TmuxServer, pane: PaneId, from: number, text: string
 test.each(["handler", "terminal"])("by its %s: Enter is not pressed when its end has begun", async (endsBy) => {
   await using agent = await underBash({ endsBy, lingerMs: 600 });
   using on = engines();
-  let isTold = false;
+  let isReported = false;
   const server = aroundInput(agent.server, "before", "keys", async () => {
-    if (isTold) return;
-    isTold = true;
+    if (isReported) return;
+    isReported = true;
     const from = agent.server.output(agent.pane).outputSeq;
     process.kill(await agentOf(agent), "SIGTERM");
     await agent.channel.next("ending");
@@ -63,10 +63,10 @@ test.each(["handler", "terminal"])("by its %s: Enter is not pressed when its end
 test("told to end while it gets no time: Enter waits until it comes to that", async () => {
   await using agent = await underBash({ endsBy: "handler", lingerMs: 600 });
   using on = engines();
-  let isTold = false;
+  let isReported = false;
   const server = aroundInput(agent.server, "before", "keys", async () => {
-    if (isTold) return;
-    isTold = true;
+    if (isReported) return;
+    isReported = true;
     const pid = await agentOf(agent);
     void agent.channel.tell("stall", { ms: 300 });
     await eventually(async () => (await procfs().stat(pid))?.state === "R");

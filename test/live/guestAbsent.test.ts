@@ -26,8 +26,8 @@ async function reasons(server: TmuxServer): Promise<readonly string[]> {
     () => server.input(pane, [text("x")]),
     () => server.capture(pane),
     () => server.describePane(pane),
-    () => server.setPaneMark(pane, "agent", "x"),
-    () => server.paneMarks("agent"),
+    () => server.setPaneUserOption(pane, "agent", "x"),
+    () => server.paneUserOptions("agent"),
     () => server.createSession({ name: "x" }),
     async () => server.output(pane),
   ];

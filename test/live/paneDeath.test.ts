@@ -8,17 +8,17 @@ import { linuxHost } from "../../daemon/host/linuxHost.ts";
 import { DEATHS, type DeathName, deaths, serverDeaths } from "../support/tmux/paneDeaths.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { ownedFixture, privateSocket } from "../support/tmux/ownedFixture.ts";
-import { withWard } from "../support/tmux/paneWards.ts";
+import { withDyingServer } from "../support/tmux/dyingServer.ts";
 
 describe.each(["guest", "owned"] as const)("%s", (kind) => {
   test.each(Object.keys(DEATHS) as DeathName[])("%s", async (name) => {
-    const toldMs = await withWard(kind, (ward) => deaths(ward, name, 6));
-    expect(Math.max(...toldMs)).toBeLessThan(HEARTBEAT_INTERVAL_MS / 4);
+    const reportedMs = await withDyingServer(kind, (scene) => deaths(scene, name, 6));
+    expect(Math.max(...reportedMs)).toBeLessThan(HEARTBEAT_INTERVAL_MS / 4);
   });
 
   test.each(["kill-server", "SIGKILL"] as const)("the whole server, by %s", async (how) => {
-    const toldMs = await withWard(kind, (ward) => serverDeaths(ward, how, 2));
-    expect(Math.max(...toldMs)).toBeLessThan(HEARTBEAT_INTERVAL_MS / 4);
+    const reportedMs = await withDyingServer(kind, (scene) => serverDeaths(scene, how, 2));
+    expect(Math.max(...reportedMs)).toBeLessThan(HEARTBEAT_INTERVAL_MS / 4);
   });
 });
 

@@ -126,7 +126,7 @@ test("a full-screen editor is not a shell at its prompt; when it ends the shell 
   const drawn = seen(server.output(pane), server.output(pane).outputSeq, "\u001b[?1049h");
   await server.input(pane, [text("vi -u NONE -N\r")]);
   await drawn;
-  expect(await watched.pane.look()).toMatchObject({ state: "busy", profile: "shell" });
+  expect(await watched.pane.probe()).toMatchObject({ state: "busy", profile: "shell" });
   expect(watched.seen.slice(from).map(({ readiness }) => readiness.state)).not.toContain("idle");
   from = watched.seen.length;
   await server.input(pane, [text(":q!\r")]);
@@ -152,7 +152,7 @@ test("what was there before anybody watched is known at the first look", async (
   await first.until(is("idle", "shell"));
   await type({ server, pane, watched: first }, "sleep 600", is("busy"));
   using second = watchPane(server, pane);
-  expect(await second.pane.look()).toMatchObject({ state: "busy", profile: "shell" });
+  expect(await second.pane.probe()).toMatchObject({ state: "busy", profile: "shell" });
 });
 
 test.runIf(keepsPanes())("the end of the program and the end of the pane are dead", async () => {

@@ -118,8 +118,8 @@ test("a script that is about to start the agent is no idle shell, whatever it ha
   const pane = await start("sh", "launch.sh");
   using watched = watchPane(fixture.server, pane);
   await eventually(async () => (await fixture.server.capture(pane)).lines.some((line) => line.includes("moment $")));
-  expect((await watched.pane.look()).state).not.toBe("idle");
-  expect((await watched.pane.look()).state).not.toBe("idle");
+  expect((await watched.pane.probe()).state).not.toBe("idle");
+  expect((await watched.pane.probe()).state).not.toBe("idle");
   writeFileSync(join(directory, "go"), "\n");
   await watched.until(isIdle("claude"));
   expect(watched.seen.filter(({ readiness }) => isIdle("shell")(readiness))).toEqual([]);
@@ -140,7 +140,7 @@ test.each([undefined, "claude"])(
     kill();
     await eventually(() => watched.engine.known(fixture.server, pane)?.state !== "asking");
     watched.pane.report({ state: "asking" });
-    const { state } = await watched.pane.look();
+    const { state } = await watched.pane.probe();
     expect(state).toBe(profile === undefined ? "unknown" : "dead");
   },
 );

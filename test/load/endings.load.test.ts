@@ -6,7 +6,7 @@ import { report, spread } from "../support/daemon/loadReport.ts";
 
 test("200 endings", async () => {
   await using fixture = await ownedFixture();
-  const { toldMs, ...result } = await endings(fixture.server, 200);
-  report("endings", { ...result, told: spread(toldMs) });
+  const { reportedMs, ...result } = await endings(fixture.server, 200);
+  report("endings", { ...result, told: spread(reportedMs) });
   expect(result).toEqual({ endings: 200, wrongStatus: 0, outputLost: 0, screenLost: 0 });
 });

@@ -60,13 +60,13 @@ async function doAsADashboard(guest: TmuxServer): Promise<void> {
   const readiness = realReadiness();
   const panes = guest.panes().map(({ id, pid }) => ({ id, pid, readiness: readiness.watch(guest, id) }));
   for (const { id, pid, readiness: watched } of panes) {
-    await guest.setPaneMark(id, "agent", `${pid} #{pid}`);
+    await guest.setPaneUserOption(id, "agent", `${pid} #{pid}`);
     await guest.input(id, [text("x"), { kind: "keys", keys: ["BSpace"] }]);
-    await watched.look();
+    await watched.probe();
     expect(await paneRunsProgram(pid, new Set(["cat"]), procfs())).toBe(true);
   }
-  const marks = await guest.paneMarks("agent");
+  const marks = await guest.paneUserOptions("agent");
   expect(marks.size).toBe(panes.length);
-  for (const id of marks.keys()) await guest.setPaneMark(id, "agent", undefined);
+  for (const id of marks.keys()) await guest.setPaneUserOption(id, "agent", undefined);
   readiness.close();
 }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { eventually } from "../support/clock/eventually.ts";
 import { attached, ours, userSession } from "../support/tmux/guestFixture.ts";
-import { clientBytes, guestHerd, idleCost, startedWithin } from "../support/daemon/guestHerd.ts";
+import { clientBytes, watchingGuest, idleCost, startedWithin } from "../support/daemon/watchingGuest.ts";
 import { privateSocket } from "../support/tmux/ownedFixture.ts";
 import { mib } from "../support/daemon/probedDaemon.ts";
 import { report } from "../support/daemon/loadReport.ts";
@@ -18,15 +18,15 @@ test.each([0, 1, 50, 200])("%i sessions, watched", async (sessions) => {
   await using socket = privateSocket();
   userSession(socket, "desk");
   for (let index = 0; index < sessions; index += 1) userSession(socket, `agent-${index}`);
-  await using herd = await guestHerd(socket);
+  await using guest = await watchingGuest(socket);
   const clients = clientBytes(socket);
   expect(clients.clients).toBe(sessions + 1);
-  const { rss, heapUsed, descriptors } = await herd.usage();
-  const idle = await idleCost(socket, herd, IDLE_MS);
-  const started = await startedWithin(herd, join(socket.directory, "trace"), IDLE_MS / 4);
+  const { rss, heapUsed, descriptors } = await guest.usage();
+  const idle = await idleCost(socket, guest, IDLE_MS);
+  const started = await startedWithin(guest, join(socket.directory, "trace"), IDLE_MS / 4);
   report("guestSessions", {
     sessions,
-    watchMs: Math.round(herd.watchMs),
+    watchMs: Math.round(guest.watchMs),
     daemonRssMiB: mib(rss),
     daemonHeapMiB: mib(heapUsed),
     descriptors,
@@ -40,7 +40,7 @@ test.each([0, 1, 50, 200])("%i sessions, watched", async (sessions) => {
   // Terminals of others that come and go are a reason to look, so a busy machine shows here.
   expect(idle.daemonCpu + idle.clientsCpu).toBeLessThan(5);
   expect(started ?? 0).toBe(0);
-  await herd[Symbol.asyncDispose]();
+  await guest[Symbol.asyncDispose]();
   await eventually(() => attached(socket).length === 0);
   expect(ours(socket)).toEqual([]);
 });

@@ -64,7 +64,7 @@ test.each([1, 10, 100, 300])("%i panes", async (count) => {
     for (const bursts of [false, true]) {
       const noops: number[] = [];
       const rows: number[] = [];
-      const looks: number[] = [];
+      const probes: number[] = [];
       const over = new AbortController();
       const before = cpuMsOf(daemon.running.pid);
       const chatter = ask({ bursts, seconds: SECONDS }).finally(() => over.abort());
@@ -73,7 +73,7 @@ test.each([1, 10, 100, 300])("%i panes", async (count) => {
         noops.push(await noop());
         for (let more = 0; more < IN_A_ROW; more += 1) rows.push(await noop());
         await delay(PAUSE_MS);
-        looks.push(await details());
+        probes.push(await details());
         await delay(PAUSE_MS);
       }
       const cpuShare = (cpuMsOf(daemon.running.pid) - before) / (performance.now() - startMs);
@@ -84,8 +84,8 @@ test.each([1, 10, 100, 300])("%i panes", async (count) => {
         noopP95Ms: quantile(rows, 0.95),
         afterPauseP50Ms: quantile(noops, 0.5),
         afterPauseP95Ms: quantile(noops, 0.95),
-        detailsP50Ms: quantile(looks, 0.5),
-        detailsP95Ms: quantile(looks, 0.95),
+        detailsP50Ms: quantile(probes, 0.5),
+        detailsP95Ms: quantile(probes, 0.95),
         noops: noops.length,
         cpuShare: Math.round(cpuShare * 1_000) / 1_000,
       });

@@ -4,8 +4,8 @@
  */
 import { loadavg } from "node:os";
 import { describe, expect, test } from "vitest";
-import { DEATHS, type DeathName, deaths, serverDeaths, type Ward } from "../support/tmux/paneDeaths.ts";
-import { withWard } from "../support/tmux/paneWards.ts";
+import { DEATHS, type DeathName, deaths, serverDeaths, type DyingServer } from "../support/tmux/paneDeaths.ts";
+import { withDyingServer } from "../support/tmux/dyingServer.ts";
 import { report, spread } from "../support/daemon/loadReport.ts";
 
 const COUNT = Number(process.env["DEATHS"] ?? 200);
@@ -15,21 +15,21 @@ const TOLD_WITHIN_MS = 50;
 async function measured(
   kind: "guest" | "owned",
   name: string,
-  run: (ward: Ward) => Promise<readonly number[]>,
+  run: (scene: DyingServer) => Promise<readonly number[]>,
 ): Promise<ReturnType<typeof spread>> {
-  const told = spread(await withWard(kind, run));
+  const told = spread(await withDyingServer(kind, run));
   report("paneDeath", { server: kind, death: name, count: COUNT, ...told, load: loadavg()[0]?.toFixed(2) });
   return told;
 }
 
 describe.each(["guest", "owned"] as const)("%s", (kind) => {
   test.each(Object.keys(DEATHS) as DeathName[])("%s", async (name) => {
-    const { p99Ms } = await measured(kind, name, (ward) => deaths(ward, name, COUNT));
+    const { p99Ms } = await measured(kind, name, (scene) => deaths(scene, name, COUNT));
     expect(p99Ms).toBeLessThan(TOLD_WITHIN_MS);
   });
 
   test.each(["kill-server", "SIGKILL"] as const)("the whole server, by %s", async (how) => {
-    const { p99Ms } = await measured(kind, `server: ${how}`, (ward) => serverDeaths(ward, how, COUNT));
+    const { p99Ms } = await measured(kind, `server: ${how}`, (scene) => serverDeaths(scene, how, COUNT));
     expect(p99Ms).toBeLessThan(TOLD_WITHIN_MS);
   });
 });

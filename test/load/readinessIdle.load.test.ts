@@ -17,7 +17,7 @@ interface Counted {
   readonly calls: { captures: number; describes: number };
 }
 
-/** The server, its looks counted. */
+/** The server, its probes counted. */
 function counting(server: TmuxServer): Counted {
   const calls = { captures: 0, describes: 0 };
   const counted = new Proxy(server, {
@@ -50,7 +50,7 @@ test(`${PANES} watched panes that print nothing cost nothing; a flood costs a lo
   }
   const unwatchedShare = await during(SECONDS / 2);
   const beganLooksMs = performance.now();
-  await Promise.all(ids.map((id) => engine.watch(server, id).look()));
+  await Promise.all(ids.map((id) => engine.watch(server, id).probe()));
   const firstLooksMs = performance.now() - beganLooksMs;
   calls.captures = 0;
   calls.describes = 0;
@@ -59,7 +59,7 @@ test(`${PANES} watched panes that print nothing cost nothing; a flood costs a lo
   const idleCalls = { ...calls };
   const flood = await fixture.server.createSession({ name: "flood", command: ["sh", "-c", "sleep 1; yes"] });
   using flooding = engine.watch(server, flood.activePane!);
-  await flooding.look();
+  await flooding.probe();
   const source = fixture.server.output(flood.activePane!);
   while (source.outputSeq === 0) await delay(20);
   const [from, beganMs] = [source.outputSeq, performance.now()];

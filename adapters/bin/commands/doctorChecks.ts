@@ -11,12 +11,12 @@ import type { Io } from "../cli/cliIo.ts";
 export async function examine(io: Io, readConfig: () => Config): Promise<Finding[]> {
   const host = localHost(io.platform);
   const system = await findingsOf([
-    { name: "node", look: nodeCheck },
-    { name: "tmux", look: () => tmuxCheck(io) },
-    { name: "host", look: () => hostCheck(host.name, host.processes.tellsNow) },
-    { name: "terminal module", look: () => ptyCheck(ptyProblem()) },
-    { name: "descriptors", look: descriptorCheck },
-    { name: "user session", look: () => sessionCheck(io) },
+    { name: "node", probe: nodeCheck },
+    { name: "tmux", probe: () => tmuxCheck(io) },
+    { name: "host", probe: () => hostCheck(host.name, host.processes.reportsNow) },
+    { name: "terminal module", probe: () => ptyCheck(ptyProblem()) },
+    { name: "descriptors", probe: descriptorCheck },
+    { name: "user session", probe: () => sessionCheck(io) },
   ]);
   let config: Config;
   try {

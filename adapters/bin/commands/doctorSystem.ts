@@ -41,10 +41,10 @@ const UNTOLD: Readonly<Record<HostName, string | undefined>> = {
 };
 
 /** @param isTold whether the host tells of processes */
-export function hostCheck(name: HostName, isTold: boolean): Finding {
+export function hostCheck(name: HostName, isReported: boolean): Finding {
   const untold = UNTOLD[name];
   if (untold !== undefined) return ok("host", untold);
-  if (isTold) return ok("host", "Linux tells of processes, sockets and terminals");
+  if (isReported) return ok("host", "Linux tells of processes, sockets and terminals");
   return warn(
     "host",
     `there is no /proc: nothing is known of processes and sockets; ${MORE}`,

@@ -145,6 +145,6 @@ function recordedState(directory: string, profile: Profile): string {
   const screens = readRecordedScreens(document).filter(({ state }) => READINESS_STATES.includes(state));
   const wrong = screens.filter((screen) => judgeRecorded(profile, screen) !== screen.judged);
   const names = wrong.slice(0, 3).map(({ name }) => name);
-  const said = wrong.length === 0 ? "" : `, wrong: ${names.join("; ")}`;
-  return `, ${screens.length - wrong.length} of ${screens.length} recorded screens right${said}`;
+  const words = wrong.length === 0 ? "" : `, wrong: ${names.join("; ")}`;
+  return `, ${screens.length - wrong.length} of ${screens.length} recorded screens right${words}`;
 }

@@ -1,6 +1,6 @@
 /** `tmuxwire serve` and `tmuxwire addin`: the daemon in the foreground. Start-up lines on stdout, the log on stderr as JSON lines. */
 import type { ConfigInputs } from "../../../daemon/ops/daemonConfig.ts";
-import { STOP_SIGNALS, untilTold } from "../../../daemon/ops/lifecycle.ts";
+import { STOP_SIGNALS, untilStopRequested } from "../../../daemon/ops/lifecycle.ts";
 import { createLog } from "../../../daemon/ops/log.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { ADAPTER_NAMES, type AdapterName, parseOnly } from "../../adapters.ts";
@@ -69,14 +69,14 @@ export async function serve(
   // Node tells the rest on stderr and ends the process; the log is where such a thing is looked for.
   process.on("uncaughtExceptionMonitor", (error) => log.error("daemon.crashed", { error }));
   let starting: Promise<Daemon> | undefined;
-  const told = new AbortController();
+  const stopRequest = new AbortController();
   // Listened for before anything is waited for: `Io` has taken these signals from Node, and what comes before we listen
   // would end nothing.
-  const ended = untilTold({
+  const ended = untilStopRequested({
     clock: systemClock,
     log,
     stop: async () => {
-      told.abort();
+      stopRequest.abort();
       await (await starting)?.stop();
     },
     onSignal: (handler) => {
@@ -87,14 +87,14 @@ export async function serve(
   requireDescriptors();
   // Loaded here: no other command needs the servers, and half of their start would be spent on that.
   const { startDaemon } = await import("./serve.ts");
-  if (told.signal.aborted) return ended;
+  if (stopRequest.signal.aborted) return ended;
   starting = startDaemon({
     config,
     only,
     isEverything,
     env: io.env,
     log,
-    stopping: told.signal,
+    stopping: stopRequest.signal,
     print: (line) => void io.out(`${line}\n`),
   });
   return Promise.race([starting.then(() => ended), ended]);

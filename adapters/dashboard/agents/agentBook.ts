@@ -141,8 +141,8 @@ export class AgentBook {
 }
 
 /** A pane told of while no server was connected is taken to be of the one that is. */
-export const isSameServer = (told: string | undefined, now: string | undefined): boolean =>
-  told === undefined || now === undefined || told === now;
+export const isSameServer = (reported: string | undefined, now: string | undefined): boolean =>
+  reported === undefined || now === undefined || reported === now;
 
 /** As it was asked before the restart; its dialog is read from the screen again. */
 function questionOfTurn({ id, text, tool, kind, toolInput }: TurnRecord): OpenQuestion {

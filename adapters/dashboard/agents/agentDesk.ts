@@ -32,7 +32,7 @@ export class AgentDesk {
     this.#events = new AgentEvents(options);
   }
 
-  tellCreated(agent: Agent): void {
+  reportCreated(agent: Agent): void {
     this.#events.session("session_created", agent);
   }
 
@@ -130,11 +130,11 @@ export class AgentDesk {
   }
 
   /** @param said the agent's last words, where its hook brings them */
-  completed(agent: Agent, eventType: string, said?: string): void {
+  completed(agent: Agent, eventType: string, words?: string): void {
     this.#closeQuestion(agent);
     const task = openTask(agent);
-    if (task !== undefined && said !== undefined && said.trim() !== "") {
-      this.#events.turn(agent, this.#addTurn(agent, task, { actor: "agent", intent: "completion", text: said }));
+    if (task !== undefined && words !== undefined && words.trim() !== "") {
+      this.#events.turn(agent, this.#addTurn(agent, task, { actor: "agent", intent: "completion", text: words }));
     }
     this.#setState(agent, "complete");
     agent.expectedPrompts.length = 0;

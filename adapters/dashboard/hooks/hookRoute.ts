@@ -48,15 +48,15 @@ export async function hookRoute(
   if (found === undefined && (await paneListing.comes(hook))) found = whose();
   if (found === undefined) return c.json({ status: "dropped", message: "Session correlation failed" }, 404);
   hookStats.heard(name);
-  if (found.isNew) context.desk.tellCreated(found.agent);
-  panes.told(found.agent, hook);
+  if (found.isNew) context.desk.reportCreated(found.agent);
+  panes.reported(found.agent, hook);
   const reply = applyHook(context, name, hook, found);
   return c.json({ status: "ok", agent_id: found.agent.record.id, ...reply });
 }
 
 /** No answer in time counts as yes. */
 async function isDirectory(path: string, clock: Clock): Promise<boolean> {
-  const told = stat(path).then(
+  const reported = stat(path).then(
     (stats) => stats.isDirectory(),
     () => false,
   );
@@ -65,7 +65,7 @@ async function isDirectory(path: string, clock: Clock): Promise<boolean> {
     timer = clock.callAt(clock.nowMs() + STAT_WITHIN_MS, () => resolve(true));
   });
   try {
-    return await Promise.race([told, late]);
+    return await Promise.race([reported, late]);
   } finally {
     timer?.cancel();
   }

@@ -129,10 +129,10 @@ export class Page {
 
   #progress(agentId: number, progress: AnswerProgress): void {
     const card = this.#state.agents.get(agentId);
-    const said = progress.kind === "sending" || card === undefined ? undefined : `${nameOf(card)}: ${progress.words}`;
+    const words = progress.kind === "sending" || card === undefined ? undefined : `${nameOf(card)}: ${progress.words}`;
     this.update({
       answers: withEntry(this.#state.answers, agentId, progress),
-      ...(said === undefined ? {} : { announcement: said }),
+      ...(words === undefined ? {} : { announcement: words }),
     });
   }
 

@@ -32,7 +32,7 @@ export class AgentProcesses {
   readonly #options: AgentProcessesOptions;
   readonly #underWay = new Map<Agent, Promise<void>>();
   /** Agents that told of a pane which is not listed yet, and when, in seconds since boot. */
-  readonly #waiting = new WeakMap<Agent, { readonly pane: PaneId; readonly toldSec: number }>();
+  readonly #waiting = new WeakMap<Agent, { readonly pane: PaneId; readonly reportedSec: number }>();
 
   constructor(options: AgentProcessesOptions) {
     this.#options = options;
@@ -42,14 +42,14 @@ export class AgentProcesses {
    * The agent has shown that it lives in this pane. One that is known and can be typed to stays the same.
    * @param toldSec when it did, in seconds since boot
    */
-  identify(agent: Agent, pane: PaneId, toldSec: number): void {
+  identify(agent: Agent, pane: PaneId, reportedSec: number): void {
     if (isReachable(agent, this.#options.server.processes) || this.#underWay.has(agent)) return;
     if (this.#options.server.findPane(pane) === undefined) {
-      this.#waiting.set(agent, { pane, toldSec });
+      this.#waiting.set(agent, { pane, reportedSec });
       return;
     }
     this.#waiting.delete(agent);
-    const done = this.#find(agent, pane, toldSec)
+    const done = this.#find(agent, pane, reportedSec)
       .catch((error: unknown) => {
         const { log } = this.#options;
         log.debug("dashboard.agent.unidentified", { agent: agent.record.id, code: toAppError(error).code });
@@ -63,8 +63,9 @@ export class AgentProcesses {
 
   /** Its pane is listed now. */
   listed(agent: Agent): void {
-    const told = this.#waiting.get(agent);
-    if (told !== undefined && told.pane === agent.record.tmuxPaneId) this.identify(agent, told.pane, told.toldSec);
+    const reported = this.#waiting.get(agent);
+    if (reported !== undefined && reported.pane === agent.record.tmuxPaneId)
+      this.identify(agent, reported.pane, reported.reportedSec);
   }
 
   /** Once it is known, or known not to be. */
@@ -72,7 +73,7 @@ export class AgentProcesses {
     await this.#underWay.get(agent);
   }
 
-  async #find(agent: Agent, pane: PaneId, toldSec: number): Promise<void> {
+  async #find(agent: Agent, pane: PaneId, reportedSec: number): Promise<void> {
     const { server, book, programs, onGone } = this.#options;
     const known = agent.record.process;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
@@ -80,7 +81,7 @@ export class AgentProcesses {
       const isSame = agent.record.process === known && agent.record.tmuxPaneId === pane;
       if (!isSame || book.active(agent.record.id) !== agent || processes === undefined) return;
       const program = addresseeOf(processes, programs);
-      if (program !== undefined && isStartedAfter(program, toldSec)) {
+      if (program !== undefined && isStartedAfter(program, reportedSec)) {
         // Whoever has told was there before: the pane is another's by now.
         onGone(agent);
         return;

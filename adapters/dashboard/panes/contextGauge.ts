@@ -28,15 +28,15 @@ export class ContextGauge {
   }
 
   /** A hook of it has come. */
-  told(agent: Agent, pane: PaneId): void {
+  reported(agent: Agent, pane: PaneId): void {
     const { clock } = this.#options;
     const nowMs = clock.nowMs();
     if (nowMs - (this.#lookedMs.get(agent) ?? -Infinity) < CONTEXT_LOOK_MS) return;
     this.#lookedMs.set(agent, nowMs);
-    clock.callAt(nowMs, () => void this.#look(agent, pane));
+    clock.callAt(nowMs, () => void this.#probe(agent, pane));
   }
 
-  async #look(agent: Agent, pane: PaneId): Promise<void> {
+  async #probe(agent: Agent, pane: PaneId): Promise<void> {
     const { server, onChange, onError } = this.#options;
     try {
       const { lines } = await server.capture(pane);

@@ -20,9 +20,9 @@ import { AgentProcesses, isReachable } from "./agentProcess.ts";
 import type { MeasureAvailability } from "./availability.ts";
 import { ContextGauge } from "./contextGauge.ts";
 import { FirstListing } from "./firstListing.ts";
-import { AgentMarks } from "./agentMarks.ts";
+import { AgentPaneOption } from "./agentPaneOption.ts";
 import { PaneLink } from "./paneLink.ts";
-import { type PanePlace, placeOf, sessionOf, type ToldPane } from "./panePlace.ts";
+import { type PanePlace, placeOf, sessionOf, type ReportedPane } from "./panePlace.ts";
 import { GoneWatch } from "./serverPresence.ts";
 import { ScreenStates } from "./screenStates.ts";
 
@@ -42,7 +42,7 @@ interface PaneLinksOptions {
 
 export class PaneLinks {
   readonly first: FirstListing;
-  readonly marks: AgentMarks;
+  readonly agentOption: AgentPaneOption;
   readonly #options: PaneLinksOptions;
   readonly #links = new Map<number, PaneLink>();
   readonly #screens: ScreenStates;
@@ -54,7 +54,7 @@ export class PaneLinks {
 
   constructor(options: PaneLinksOptions) {
     this.#options = options;
-    this.marks = new AgentMarks(options);
+    this.agentOption = new AgentPaneOption(options);
     const { desk, clock, listed, log, server, programs } = options;
     const onError = (error: unknown): void => log.error("dashboard.pane.untold", { error });
     this.#processes = new AgentProcesses({
@@ -83,30 +83,30 @@ export class PaneLinks {
     return this.#options.server.status().identity;
   }
 
-  placeOf(told: ToldPane): PanePlace {
-    return placeOf(this.#options.server, told);
+  placeOf(reported: ReportedPane): PanePlace {
+    return placeOf(this.#options.server, reported);
   }
 
   /** A hook of the agent has come. The pane it names counts once it is known not to be another server's. */
-  told(agent: Agent, told: ToldPane): void {
-    const { pane, tmuxSession } = told;
-    const toldSec = uptime();
+  reported(agent: Agent, reported: ReportedPane): void {
+    const { pane, tmuxSession } = reported;
+    const reportedSec = uptime();
     if (pane === undefined) {
-      this.#isIn(agent, this.livePane(agent), toldSec);
+      this.#isIn(agent, this.livePane(agent), reportedSec);
       return;
     }
     this.first.after(agent, () => {
       const isActive = this.#options.book.active(agent.record.id) === agent;
-      if (!isActive || this.placeOf(told) === "elsewhere" || this.#isBehindAnother(agent, pane)) return;
+      if (!isActive || this.placeOf(reported) === "elsewhere" || this.#isBehindAnother(agent, pane)) return;
       this.moved(agent, pane, tmuxSession);
-      this.#isIn(agent, pane, toldSec);
+      this.#isIn(agent, pane, reportedSec);
     });
   }
 
-  #isIn(agent: Agent, pane: PaneId | undefined, toldSec: number): void {
+  #isIn(agent: Agent, pane: PaneId | undefined, reportedSec: number): void {
     if (pane === undefined) return;
-    this.#processes.identify(agent, pane, toldSec);
-    this.#context.told(agent, pane);
+    this.#processes.identify(agent, pane, reportedSec);
+    this.#context.reported(agent, pane);
   }
 
   /** An agent that another one has started inherits its pane, and reads nothing of what is typed there. */
@@ -174,7 +174,7 @@ export class PaneLinks {
   /** Before its end is told, which says of itself that nobody can be answered there any more. */
   ended(agent: Agent): void {
     const pane = this.livePane(agent);
-    if (pane !== undefined) this.marks.set(pane, undefined);
+    if (pane !== undefined) this.agentOption.set(pane, undefined);
     this.#detach(agent);
     agent.isAvailable = false;
   }
@@ -226,7 +226,7 @@ export class PaneLinks {
     } catch (error) {
       log.warn("dashboard.pane.unwatched", { agent: agent.record.id, pane, error });
     }
-    this.marks.set(pane, agent);
+    this.agentOption.set(pane, agent);
     this.#measure(link);
   }
 
@@ -298,6 +298,6 @@ export class PaneLinks {
       } else if (link?.watch === undefined) this.#attach(agent);
       else this.#measure(link);
     }
-    void this.marks.adopt((agent, pane) => this.moved(agent, pane, undefined));
+    void this.agentOption.adopt((agent, pane) => this.moved(agent, pane, undefined));
   }
 }

@@ -7,7 +7,7 @@ import { LISTED_LOOKS_MS, MAX_UNLISTED_PANES } from "../dashboardLimits.ts";
 export type PanePlace = "ours" | "elsewhere" | "unknown";
 
 /** Where an agent says that it is. */
-export interface ToldPane {
+export interface ReportedPane {
   readonly pane: PaneId | undefined;
   readonly tmuxSession: string | undefined;
   /** The process of its tmux server. */
@@ -15,14 +15,15 @@ export interface ToldPane {
 }
 
 /** One that is not listed may be listed in a moment, or never. */
-export function placeOf(server: TmuxServer, told: ToldPane): PanePlace {
-  if (told.pane === undefined) return "elsewhere";
+export function placeOf(server: TmuxServer, reported: ReportedPane): PanePlace {
+  if (reported.pane === undefined) return "elsewhere";
   const pid = pidOf(server);
-  if (told.tmuxPid !== undefined && pid !== undefined && pid !== told.tmuxPid) return "elsewhere";
-  const info = server.findPane(told.pane);
+  if (reported.tmuxPid !== undefined && pid !== undefined && pid !== reported.tmuxPid) return "elsewhere";
+  const info = server.findPane(reported.pane);
   if (info === undefined) return "unknown";
   const sessions = server.sessions().filter((session) => session.windows.includes(info.window));
-  const isThere = told.tmuxSession === undefined || sessions.some((session) => session.name === told.tmuxSession);
+  const isThere =
+    reported.tmuxSession === undefined || sessions.some((session) => session.name === reported.tmuxSession);
   return isThere ? "ours" : "elsewhere";
 }
 
@@ -46,8 +47,8 @@ export class PaneListing {
   }
 
   /** Whether it is listed now and was not before. */
-  async comes(told: ToldPane): Promise<boolean> {
-    const { pane, tmuxPid } = told;
+  async comes(reported: ReportedPane): Promise<boolean> {
+    const { pane, tmuxPid } = reported;
     if (pane === undefined || tmuxPid === undefined || tmuxPid !== pidOf(this.#server)) return false;
     if (this.#server.findPane(pane) !== undefined || this.#vain.has(pane)) return false;
     for (const waitMs of LISTED_LOOKS_MS) {

@@ -28,7 +28,7 @@ export class ScreenStates {
   readonly #options: ScreenStatesOptions;
   readonly #settling = new Map<Agent, Timer>();
   /** The agent whose hook is being carried out, and whether its pane's readiness has become another one by it. */
-  #told: { readonly agent: Agent; isNews: boolean } | undefined;
+  #reported: { readonly agent: Agent; isNews: boolean } | undefined;
 
   constructor(options: ScreenStatesOptions) {
     this.#options = options;
@@ -39,10 +39,10 @@ export class ScreenStates {
     const before = agent.readiness;
     const { task, question } = agent;
     const isNews = isOther(before, readiness);
-    if (this.#told?.agent === agent) this.#told.isNews ||= isNews;
+    if (this.#reported?.agent === agent) this.#reported.isNews ||= isNews;
     this.#apply(agent, readiness);
-    const isTold = agent.task !== task || agent.question !== question || this.#told?.agent === agent;
-    if (isNews && !isTold) this.#options.desk.refreshCard(agent, EVENT_TYPE);
+    const isReported = agent.task !== task || agent.question !== question || this.#reported?.agent === agent;
+    if (isNews && !isReported) this.#options.desk.refreshCard(agent, EVENT_TYPE);
   }
 
   /**
@@ -50,14 +50,14 @@ export class ScreenStates {
    * the readiness is another one by it, for a hook that tells nothing else.
    */
   duringHook(agent: Agent, report: () => void): boolean {
-    const told = { agent, isNews: false };
-    this.#told = told;
+    const reported = { agent, isNews: false };
+    this.#reported = reported;
     try {
       report();
     } finally {
-      this.#told = undefined;
+      this.#reported = undefined;
     }
-    return told.isNews;
+    return reported.isNews;
   }
 
   /** The dialog of the question that is open now; what was read before its hook may be the dialog before. */
@@ -65,7 +65,7 @@ export class ScreenStates {
     const { question } = agent;
     const watch = watchOf();
     try {
-      const readiness = await watch?.look();
+      const readiness = await watch?.probe();
       const isOpen = agent.question === question && watchOf() === watch;
       if (isOpen && readiness?.dialog !== undefined) this.changed(agent, readiness);
     } catch (error) {
@@ -114,7 +114,7 @@ export class ScreenStates {
       return;
     }
     // The hook has its own words for it; the dialog is looked at once they are told.
-    if (this.#told?.agent === agent) return;
+    if (this.#reported?.agent === agent) return;
     if (question === undefined) {
       desk.asked(agent, questionOfDialog(dialog), EVENT_TYPE);
       return;
@@ -140,7 +140,7 @@ export class ScreenStates {
       else desk.started(agent, EVENT_TYPE);
       return;
     }
-    if (this.#told?.agent === agent) return;
+    if (this.#reported?.agent === agent) return;
     // Seen on the screen and now gone from it: somebody has answered.
     if (question?.dialogId !== undefined) desk.resumed(agent, EVENT_TYPE, null);
     else if (isTelling(agent, readiness)) this.#whenSettled(agent, () => desk.resumed(agent, EVENT_TYPE, null));

@@ -3,7 +3,7 @@ import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import { GONE_LOOKS_MS, RECONNECT_WITHIN_MS } from "../dashboardLimits.ts";
 
-/** Three looks, of which the last is 15 ms after the first. */
+/** Three probes, of which the last is 15 ms after the first. */
 const LOOKS_TO_BELIEVE = 2;
 
 /** Resolves when it is connected, known to be gone, or late. */
@@ -43,7 +43,7 @@ export class GoneWatch {
 
   lost(): void {
     this.#missing = 0;
-    this.#look(0);
+    this.#probe(0);
   }
 
   /** Safe to call twice. */
@@ -52,16 +52,16 @@ export class GoneWatch {
     this.#timer = undefined;
   }
 
-  #look(tries: number): void {
+  #probe(tries: number): void {
     this.stop();
     const waitMs = GONE_LOOKS_MS[tries];
     const seemsGone = this.#server.status().identity === undefined;
-    // Not at the first look: a server whose session ends can seem gone for a moment.
+    // Not at the first probe: a server whose session ends can seem gone for a moment.
     this.#missing = seemsGone ? this.#missing + 1 : 0;
     if (waitMs === undefined || this.#missing > LOOKS_TO_BELIEVE) {
       this.#onGone();
       return;
     }
-    this.#timer = this.#clock.callAt(this.#clock.nowMs() + waitMs, () => this.#look(tries + 1));
+    this.#timer = this.#clock.callAt(this.#clock.nowMs() + waitMs, () => this.#probe(tries + 1));
   }
 }

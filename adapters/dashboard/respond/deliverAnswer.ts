@@ -73,7 +73,7 @@ async function lookFor({ watch, question }: DeliverTarget, { mode }: Answer): Pr
   const { current } = watch;
   const hasDialog = current.state === "asking" && current.dialog !== undefined;
   const expectsDialog = mode !== "text" || question?.kind !== "text" || current.state === "asking";
-  return hasDialog || !expectsDialog ? current : watch.look();
+  return hasDialog || !expectsDialog ? current : watch.probe();
 }
 
 async function toDialog(
@@ -134,8 +134,8 @@ function optionMeant(dialog: Dialog, text: string): number | undefined {
 }
 
 /** Labels on a screen may be cut, or followed by more than the tool called them. */
-function isSameLabel(told: string, shown: string): boolean {
-  const [a, b] = [normal(told), normal(shown)];
+function isSameLabel(reported: string, shown: string): boolean {
+  const [a, b] = [normal(reported), normal(shown)];
   return a === "" || b === "" || a.startsWith(b) || b.startsWith(a);
 }
 

@@ -83,7 +83,7 @@ const BROKEN = "The answer could not be sent; the daemon's log says why.";
 
 type MakeFailure = (error: AppError, wasWritten: boolean) => Failure;
 
-const told =
+const failWith =
   (status: Failure["status"], errorType: string, message?: string): MakeFailure =>
   (error, isUncertain) =>
     failure(status, errorType, message ?? sentence(error), { isUncertain });
@@ -96,18 +96,18 @@ const refused: MakeFailure = () =>
 
 const BY_CODE: Readonly<Partial<Record<ErrorCode, MakeFailure>>> = {
   WRONG_STATE: (error, wasWritten) => {
-    const made = told(409, "wrong_state")(error, wasWritten);
+    const made = failWith(409, "wrong_state")(error, wasWritten);
     return error.details?.["reason"] === PROGRAM_CHANGED ? { ...made, reason: PROGRAM_CHANGED } : made;
   },
-  INCONSISTENT_STATE: told(409, "wrong_state"),
-  NOT_FOUND: told(503, "pane_not_found", GONE),
+  INCONSISTENT_STATE: failWith(409, "wrong_state"),
+  NOT_FOUND: failWith(503, "pane_not_found", GONE),
   INVALID_ARGUMENT: (error) =>
     failure(
       400,
       error.details?.["field"] === "option_index" ? "invalid_option_index" : "invalid_text",
       sentence(error),
     ),
-  RESOURCE_LIMIT: told(502, "send_failed"),
+  RESOURCE_LIMIT: failWith(502, "send_failed"),
   TMUX_UNAVAILABLE: lost,
   CONNECTION_LOST: lost,
   CANCELLED: lost,

@@ -183,7 +183,8 @@ export class TerminalBook {
   async close(): Promise<void> {
     this.#unsubscribe();
     const note = async ({ pane, source }: Terminal): Promise<void> => {
-      if (pane !== undefined) await this.#options.server.setPaneMark(pane, SEQ_MARK, String(source.outputSeq + 1));
+      if (pane !== undefined)
+        await this.#options.server.setPaneUserOption(pane, SEQ_MARK, String(source.outputSeq + 1));
     };
     await Promise.allSettled(this.list().map(note));
   }
@@ -290,7 +291,7 @@ export class TerminalBook {
     const reserved = source.outputSeq + RESERVED_OUTPUT_BYTES;
     terminal.reservedSeq = reserved;
     try {
-      await this.#options.server.setPaneMark(pane, SEQ_MARK, String(reserved));
+      await this.#options.server.setPaneUserOption(pane, SEQ_MARK, String(reserved));
     } catch (error) {
       // The next output asks again.
       if (terminal.reservedSeq === reserved) terminal.reservedSeq = before;

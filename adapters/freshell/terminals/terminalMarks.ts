@@ -6,7 +6,7 @@
 import { TERMINAL_MODES, type TerminalMode } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { TERMINAL_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
-import type { PaneMarks } from "../../../daemon/tmux/marks.ts";
+import type { PaneUserOptions } from "../../../daemon/tmux/userOptions.ts";
 
 export const SEQ_MARK = "freshell_seq";
 const [ID_MARK, TITLE_MARK, CWD_MARK, SHELL_MARK, RESUME_MARK] = [
@@ -51,9 +51,9 @@ export function marksOf(identity: TerminalIdentity, generation: number, reserved
 }
 
 /** Every pane that is a terminal, asked of tmux. @throws AppError CONNECTION_LOST */
-export async function readMarkedPanes(server: PaneMarks): Promise<readonly MarkedPane[]> {
+export async function readMarkedPanes(server: PaneUserOptions): Promise<readonly MarkedPane[]> {
   const [ids, seqs, titles, cwds, shells, resumes] = await Promise.all(
-    [ID_MARK, SEQ_MARK, TITLE_MARK, CWD_MARK, SHELL_MARK, RESUME_MARK].map((mark) => server.paneMarks(mark)),
+    [ID_MARK, SEQ_MARK, TITLE_MARK, CWD_MARK, SHELL_MARK, RESUME_MARK].map((mark) => server.paneUserOptions(mark)),
   );
   return [...(ids ?? [])].flatMap(([pane, value]) => {
     const [id = "", generation, createdAt, mode = ""] = value.split(".");

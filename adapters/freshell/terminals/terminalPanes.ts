@@ -31,7 +31,7 @@ export async function makePane(server: TmuxServer, pane: PaneToMake): Promise<Pa
     remainOnExit: "whereSafe",
     windowName: "freshell",
     environment: { FRESHELL_URL: url, FRESHELL_TERMINAL_ID: identity.id },
-    marks: marksOf(identity, generation, reservedSeq),
+    userOptions: marksOf(identity, generation, reservedSeq),
   });
   if (activePane !== undefined) return activePane;
   throw new AppError("TMUX_COMMAND_FAILED", "the terminal's program has ended at once; is it there?");

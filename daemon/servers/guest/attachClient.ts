@@ -182,10 +182,10 @@ export class AttachClient {
     if (this.attached !== undefined) this.#checker?.beat(this.#options.clock.nowMs(), this.#checkup);
   }
 
-  /** Asks whether all panes are heard. @param written see `OutputWatch.look` */
-  lookForSilent(written: WrittenWindows | undefined): void {
+  /** Asks whether all panes are heard. @param written see `OutputWatch.probe` */
+  probeForSilent(written: WrittenWindows | undefined): void {
     const connection = this.attached;
-    if (connection !== undefined) this.#outputs.look(connection, this.session, written);
+    if (connection !== undefined) this.#outputs.probe(connection, this.session, written);
   }
 
   /** Asks now what has become of its connection. */

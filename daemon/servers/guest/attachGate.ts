@@ -19,7 +19,7 @@ interface AttachGateOptions {
 }
 
 /** What tmux tells every control client, also one that has no session yet. */
-const TOLD_TO_ALL: ReadonlySet<Notification["kind"]> = new Set([
+const SENT_TO_ALL: ReadonlySet<Notification["kind"]> = new Set([
   "sessions-changed",
   "session-renamed",
   "session-window-changed",
@@ -47,7 +47,7 @@ export class AttachGate {
   }
 
   noticed({ kind }: Notification): void {
-    if (TOLD_TO_ALL.has(kind)) this.disturbed();
+    if (SENT_TO_ALL.has(kind)) this.disturbed();
   }
 
   /** A session or a client came or went. */

@@ -72,13 +72,13 @@ export class GuestInventory {
         return windows;
       },
       onComplete: options.onComplete,
-      onLook: () => this.#comparePanes(),
+      onProbe: () => this.#comparePanes(),
       onError: (error) => this.#failed(error),
     });
     this.#silent = new SilentChanges(() => options.clients().baseConnection());
     const { clock, processes, clients } = options;
     const serverPid = (): number | undefined => clients().serverPid;
-    this.#settler = new ExitSettler({ clock, processes, serverPid, look: () => this.#refresher.look() });
+    this.#settler = new ExitSettler({ clock, processes, serverPid, probe: () => this.#refresher.probe() });
   }
 
   /** Lists everything over a connection that is not the base's yet. @throws AppError CONNECTION_LOST */
@@ -166,7 +166,7 @@ export class GuestInventory {
 
   /** A terminal came or went. */
   ttysChanged(): void {
-    this.#settler.look();
+    this.#settler.probe();
   }
 
   /** Some time has passed. */

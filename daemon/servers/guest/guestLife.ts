@@ -71,7 +71,7 @@ interface GuestLifeOptions {
 export class GuestLife {
   readonly #options: GuestLifeOptions;
   #state: GuestState = "waiting";
-  #told: ServerState = "connecting";
+  #reported: ServerState = "connecting";
 
   constructor(options: GuestLifeOptions) {
     this.#options = options;
@@ -125,8 +125,8 @@ export class GuestLife {
 
   #tell(evenAgain: boolean): void {
     const state = this.serverState;
-    if (state === this.#told && !evenAgain) return;
-    this.#told = state;
+    if (state === this.#reported && !evenAgain) return;
+    this.#reported = state;
     this.#options.tell(state);
   }
 }

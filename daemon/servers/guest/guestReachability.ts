@@ -1,14 +1,14 @@
 /**
  * Whether there is a server of the user's to connect to, why not, and the moment from which there may be one. Nothing is
- * started to find out, but one client that looks who is there (`guestProbe.ts`), and only once somebody listens.
+ * started to find out, but one client that probes who is there (`guestProbe.ts`), and only once somebody listens.
  */
 import { AppError } from "../../../protocol/errors.ts";
 import { ServerProgram } from "../../connection/serverProgram.ts";
 import type { Clock } from "../../time/clock.ts";
 import { type GuestSpawn, probeServer } from "./guestProbe.ts";
 import type { Presence } from "./guestPresence.ts";
-import { notRunning, saysGone, SocketWatch, trySocket } from "./guestSocket.ts";
-import { lookForEnd } from "../serverEnd.ts";
+import { notRunning, meansGone, SocketWatch, trySocket } from "./guestSocket.ts";
+import { probeForEnd } from "../serverEnd.ts";
 
 interface GuestReachabilityOptions {
   readonly spawn: GuestSpawn;
@@ -71,7 +71,7 @@ export class GuestReachability {
       this.refuse(notRunning(socketPath));
       onGone();
     };
-    lookForEnd({ host: spawn.host, clock, lost: error, socketPath, onEnded });
+    probeForEnd({ host: spawn.host, clock, lost: error, socketPath, onEnded });
   }
 
   /** There is a connection. */
@@ -91,7 +91,7 @@ export class GuestReachability {
     const { spawn, onGone } = this.#options;
     const refusal = await trySocket(spawn.host.sockets, spawn.socketPath);
     if (refusal === undefined) return;
-    if (saysGone(refusal)) onGone();
+    if (meansGone(refusal)) onGone();
     throw this.refuse(spawn.program.missing ?? refusal);
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The user's own tmux behind the `TmuxServer` interface, by the rules of a guest: never started, stopped,
- * configured or resized, no session or hook of ours, no option but marks on panes that somebody asked for, and nothing
+ * configured or resized, no session or hook of ours, no option but user options of single panes that a client asked for, and nothing
  * else left behind however we go. One base connection for commands and notifications; a session's output is asked for
  * only when somebody needs it (`guestStreams.ts`).
  */
@@ -59,7 +59,7 @@ export interface GuestServerOptions {
   readonly ringBytes?: number | undefined;
   /** A session that nobody has used for this long is left. */
   readonly idleMs?: number | undefined;
-  /** Between two looks at each connection; tests have less. */
+  /** Between two probes of each connection; tests have less. */
   readonly heartbeatMs?: number | undefined;
 }
 
@@ -134,7 +134,7 @@ export class GuestServer implements ServerKind, GuestBaseListener {
     this.#ttys = new TtyWatch({
       clock,
       terminals: this.host.terminals,
-      look: () => this.#lookAgain(),
+      probe: () => this.#probeAgain(),
     });
   }
 
@@ -222,8 +222,8 @@ export class GuestServer implements ServerKind, GuestBaseListener {
   }
 
   onBeat(): void {
-    if (this.#ttys.isTold) this.#inventory.beat();
-    else this.#lookAgain();
+    if (this.#ttys.isReported) this.#inventory.beat();
+    else this.#probeAgain();
     this.#streams.beat();
   }
 
@@ -265,7 +265,7 @@ export class GuestServer implements ServerKind, GuestBaseListener {
     else await this.#inventory.refresh();
   }
 
-  #lookAgain(): void {
+  #probeAgain(): void {
     if (this.#life.serverState === "ready") this.#inventory.ttysChanged();
   }
 

@@ -23,7 +23,7 @@ export const notRunning = (socketPath: string, errno?: string): AppError =>
   });
 
 /** Whether nobody listens; anything else may be a server that is busy. */
-export const saysGone = (refusal: AppError): boolean =>
+export const meansGone = (refusal: AppError): boolean =>
   ["ENOENT", "ENOTDIR", "ECONNREFUSED", "ENOTSOCK"].includes(String(refusal.details?.["errno"]));
 
 /** Tells when the socket's file may have appeared. A missing directory is awaited in the nearest one there is. */

@@ -109,14 +109,14 @@ export class GuestStreams implements GuestClients {
   beat(): void {
     const clients = this.#clients.all().filter(({ attached }) => attached !== undefined);
     for (const client of clients) if (!this.#options.base.carries(client)) client.beat();
-    const look = (written?: WrittenWindows): void => {
-      for (const client of clients) client.lookForSilent(written);
+    const probe = (written?: WrittenWindows): void => {
+      for (const client of clients) client.probeForSilent(written);
     };
     // What concerns all of them is asked once; each asks by itself where that is not enough.
-    if (clients.length < 2) look();
+    if (clients.length < 2) probe();
     else {
       const sinceSec = Math.min(...clients.map(({ heardUntilSec }) => heardUntilSec));
-      askWritten(this.connection(), sinceSec).then(look, () => look());
+      askWritten(this.connection(), sinceSec).then(probe, () => probe());
     }
   }
 
@@ -243,7 +243,7 @@ export class GuestStreams implements GuestClients {
     const isOurs = known.session(client.session)?.windows.includes(window) === true;
     const isOnlyOurs = known.windowsOnlyIn(client.session).includes(window);
     // Where tmux does not say whose it was: ours, if it was in no other session.
-    const hasLeft = !linked || (!known.features.tellsOwnUnlink && isOnlyOurs);
+    const hasLeft = !linked || (!known.features.reportsOwnUnlink && isOnlyOurs);
     if (isOurs && hasLeft) this.#left.set(client, (this.#left.get(client) ?? new Set()).add(window));
   }
 }

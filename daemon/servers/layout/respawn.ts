@@ -9,7 +9,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import type { LayoutResult, PaneProgram } from "../../tmux/layout.ts";
 import type { LayoutHost } from "./layoutOperations.ts";
 
-/** The same program's options (title, marks, `remain-on-exit` of its own) do not come along. */
+/** The same program's options (title, user options, `remain-on-exit` of its own) do not come along. */
 export async function respawnPane(host: LayoutHost, old: PaneTarget, program: PaneProgram): Promise<LayoutResult> {
   const connection = host.connection();
   const { session, window, pane } = old;

@@ -17,7 +17,7 @@ export class TreeWatch {
   readonly #parts = new TreeParts();
   #listeners: readonly ((events: readonly TreeEvent[]) => void)[] = [];
   /** As it was told. */
-  #told: ServerTree | undefined;
+  #reported: ServerTree | undefined;
 
   constructor(options: TreeWatchOptions) {
     this.#options = options;
@@ -25,13 +25,13 @@ export class TreeWatch {
 
   /** What the listeners have been told of; as the inventory has it while nobody listens. */
   tree(): ServerTree {
-    return this.#told ?? treeOf(this.#options.source, this.#parts);
+    return this.#reported ?? treeOf(this.#options.source, this.#parts);
   }
 
   /** Returns the unsubscribe function. */
   watch(listener: (events: readonly TreeEvent[]) => void): () => void {
-    if (this.#told === undefined) {
-      this.#told = treeOf(this.#options.source, this.#parts);
+    if (this.#reported === undefined) {
+      this.#reported = treeOf(this.#options.source, this.#parts);
       this.#options.onFollowed?.(true);
     }
     this.#listeners = [...this.#listeners, listener];
@@ -40,18 +40,18 @@ export class TreeWatch {
       if (left.length === this.#listeners.length) return;
       this.#listeners = left;
       if (left.length > 0) return;
-      this.#told = undefined;
+      this.#reported = undefined;
       this.#options.onFollowed?.(false);
     };
   }
 
   /** The inventory is complete again. */
   changed(): void {
-    if (this.#told === undefined) return;
+    if (this.#reported === undefined) return;
     const tree = treeOf(this.#options.source, this.#parts);
-    const events = treeChanges(this.#told, tree);
+    const events = treeChanges(this.#reported, tree);
     if (events.length === 0) return;
-    this.#told = tree;
+    this.#reported = tree;
     for (const listener of this.#listeners) {
       try {
         listener(events);
@@ -64,6 +64,6 @@ export class TreeWatch {
   /** Nobody is told any more. */
   clear(): void {
     this.#listeners = [];
-    this.#told = undefined;
+    this.#reported = undefined;
   }
 }

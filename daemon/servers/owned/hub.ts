@@ -95,9 +95,9 @@ export function hubState(hubName: string, hookIndex: number) {
   return rowFormat({
     ...CLIENT_STATE.fields,
     isNamed: flag(`#{==:#{session_name},${hubName}}`),
-    tellsLinks: isThere(linked),
-    tellsDeaths: isThere(died),
-    tellsRefreshes: isThere(refreshed),
+    reportsLinks: isThere(linked),
+    reportsDeaths: isThere(died),
+    reportsRefreshes: isThere(refreshed),
   });
 }
 
@@ -105,7 +105,7 @@ export const RENAMED = "its session was renamed";
 
 export function hubFault(state: RowOf<ReturnType<typeof hubState>> | undefined): string | undefined {
   if (state?.isNamed !== true) return RENAMED;
-  return state.tellsLinks && state.tellsDeaths && state.tellsRefreshes ? undefined : "its hooks were taken away";
+  return state.reportsLinks && state.reportsDeaths && state.reportsRefreshes ? undefined : "its hooks were taken away";
 }
 
 const hookNames = (hookIndex: number): readonly [string, string, string] => [
@@ -121,11 +121,11 @@ const hookNames = (hookIndex: number): readonly [string, string, string] => [
 export const titleHook = (eventPane: PaneId, hookIndex: number): string =>
   setHook(
     titleHookName(hookIndex),
-    `if-shel -F "${titleTold(hookIndex)}" "" { set-optio -p ${TITLE_OPTION} ${hookIndex} ; send-key -t ${eventPane} -l "title;" }`,
+    `if-shel -F "${titleReported(hookIndex)}" "" { set-optio -p ${TITLE_OPTION} ${hookIndex} ; send-key -t ${eventPane} -l "title;" }`,
   );
 
 /** A condition: whether this hub has been told of the pane's title since it last looked. */
-export const titleTold = (hookIndex: number): string => `#{==:#{${TITLE_OPTION}},${hookIndex}}`;
+export const titleReported = (hookIndex: number): string => `#{==:#{${TITLE_OPTION}},${hookIndex}}`;
 
 const titleHookName = (hookIndex: number): string => `pane-title-changed[${hookIndex}]`;
 

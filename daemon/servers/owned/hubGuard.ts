@@ -66,7 +66,7 @@ export class HubGuard {
   }
 
   beat({ connection, session }: AttachedHub): void {
-    this.#outputs.look(connection, session);
+    this.#outputs.probe(connection, session);
   }
 
   /**

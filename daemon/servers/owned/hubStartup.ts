@@ -25,7 +25,7 @@ import { EventPaneReader, hubHooks, isHubName, type PaneEvent, titleHook } from 
 
 /** A daemon that was killed takes this long to leave at most: its client is told by the kernel (docs/tmuxFacts.md 3). */
 const OTHER_HUB_LEAVES_WITHIN_MS = 2_000;
-const LOOK_AGAIN_MS = 25;
+const PROBE_AGAIN_MS = 25;
 /** `stty` and `cat` in the event pane; a machine that needs longer is not going to work. */
 const EVENT_PANE_WITHIN_MS = 10_000;
 /**
@@ -144,7 +144,7 @@ async function removeOldHubs(
     // The hub goes with its client.
     for (const client of holders) if (isOrphan(client)) endClient(client, host);
     if (clock.nowMs() >= deadlineMs) throw heldBy(holders, setting);
-    await new Promise<void>((resolve) => clock.callAt(clock.nowMs() + LOOK_AGAIN_MS, resolve));
+    await new Promise<void>((resolve) => clock.callAt(clock.nowMs() + PROBE_AGAIN_MS, resolve));
   }
 }
 

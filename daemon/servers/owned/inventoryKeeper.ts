@@ -23,14 +23,14 @@ import { AskOnce } from "../../time/askOnce.ts";
 import type { Clock } from "../../time/clock.ts";
 import { ExitSettler } from "../exitSettler.ts";
 import { TtyWatch } from "../ttyWatch.ts";
-import { isHubName, type PaneEvent, TITLE_OPTION, titleTold } from "./hub.ts";
+import { isHubName, type PaneEvent, TITLE_OPTION, titleReported } from "./hub.ts";
 import { HubGuard } from "./hubGuard.ts";
 import type { AttachedHub } from "./hubStartup.ts";
 import { lastUsed, sweepHub } from "./hubSweep.ts";
 import { Inventory } from "../serverInventory.ts";
 import { InventoryRefresher } from "../inventoryRefresher.ts";
 import type { PaneRegistry } from "../paneRegistry.ts";
-import { lookForEnd } from "../serverEnd.ts";
+import { probeForEnd } from "../serverEnd.ts";
 import type { ServerListeners } from "../serverListeners.ts";
 import { TitleWatch } from "./titleWatch.ts";
 import type { ServerEvent } from "../../tmux/inventory.ts";
@@ -79,10 +79,10 @@ export class InventoryKeeper {
       onError,
     });
     const titles = new AskOnce(
-      async () => this.#titlesChanged(await this.#panesWhere(titleTold(this.requireHub().hookIndex))),
+      async () => this.#titlesChanged(await this.#panesWhere(titleReported(this.requireHub().hookIndex))),
       onError,
     );
-    this.#titles = new TitleWatch({ clock: options.clock, look: () => titles.soon() });
+    this.#titles = new TitleWatch({ clock: options.clock, probe: () => titles.soon() });
     this.#dead = new AskOnce(async () => {
       const listing = listPanesWhere("#{pane_dead}", DEAD_PANES.format);
       this.#foundDead(DEAD_PANES.decode((await this.requireHub().connection.command(listing)).body));
@@ -91,7 +91,7 @@ export class InventoryKeeper {
       clock: options.clock,
       processes,
       serverPid: () => (this.#hub === undefined ? undefined : this.#identity?.pid),
-      look: () => this.#dead.soon(),
+      probe: () => this.#dead.soon(),
     });
     const { panes, log } = options;
     const onMoved = (): void => this.#refresher.topologyChanged();
@@ -101,8 +101,8 @@ export class InventoryKeeper {
       clock: options.clock,
       terminals: options.host.terminals,
       onlyGone: true,
-      look: () => {
-        if (this.#hub !== undefined) this.#settler.look();
+      probe: () => {
+        if (this.#hub !== undefined) this.#settler.probe();
       },
     });
   }
@@ -143,7 +143,7 @@ export class InventoryKeeper {
     this.#titles.clear();
     this.#settler.clear();
     const { clock, onComplete } = this.#options;
-    lookForEnd({
+    probeForEnd({
       host: this.#options.host,
       clock,
       lost,
@@ -198,7 +198,7 @@ export class InventoryKeeper {
   paneEvent(event: PaneEvent): void {
     if (event === "title") this.#titles.changed();
     else if (event === "off") this.#guard.turnedOff();
-    else this.#settler.look();
+    else this.#settler.probe();
   }
 
   paneChanged(pane: PaneId): void {
@@ -221,7 +221,7 @@ export class InventoryKeeper {
         this.#refresher.topologyChanged();
         return;
       case "subscription-changed":
-        if (this.inventory.features.tellsPaneChanges) this.#refresher.topologyChanged();
+        if (this.inventory.features.reportsPaneChanges) this.#refresher.topologyChanged();
         else this.#refresher.everythingChanged();
         return;
       case "layout-change":

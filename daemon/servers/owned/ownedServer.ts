@@ -62,7 +62,7 @@ export interface OwnedServerOptions {
   /** Output kept per pane. */
   readonly ringBytes?: number | undefined;
   readonly historyLines?: number | undefined;
-  /** Between two looks at the connection; tests have less. */
+  /** Between two probes of the connection; tests have less. */
   readonly heartbeatMs?: number | undefined;
   /** Server options besides ours, set at every connection; one that this tmux does not have is left out. */
   readonly serverOptions?: Readonly<Record<string, string>> | undefined;
@@ -115,7 +115,7 @@ class OwnedServer implements ServerKind {
       checkup: () => this.#keeper.checkup(),
       onBeat: () => {
         this.#keeper.beat();
-        this.#socket.look();
+        this.#socket.probe();
       },
       isServerIdle: () => isWaiting(host.processes, this.#keeper.serverPid),
       onState: (state) => {

@@ -16,7 +16,7 @@ import type { SessionId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { InventoryKeeper } from "./inventoryKeeper.ts";
 import { lingering } from "./linger.ts";
-import { markOf } from "../paneMarks.ts";
+import { userOptionOf } from "../paneUserOptions.ts";
 import { makeSession, type SessionToMake } from "../sessionMaking.ts";
 import { duplicate, requireSessionName, sessionGone, isKept } from "../sessionRules.ts";
 import type { CreateSession, SessionInfo } from "../../tmux/inventory.ts";
@@ -76,8 +76,8 @@ function sessionToMake(request: CreateSession, keep: boolean): SessionToMake {
   const keepIt = keep ? [(made: JustMade) => setWindowOption(made, "remain-on-exit", "on")] : [];
   // Who asks for a program as it is reads tmux's own words at its end (docs/contracts/team.md).
   if (linger) keepIt.push(writeNothingAtExit);
-  const marks = Object.entries(request.marks ?? {}).map(([mark, value]) => {
-    const { option, text = "" } = markOf(mark, value);
+  const userOptions = Object.entries(request.userOptions ?? {}).map(([word, value]) => {
+    const { option, text = "" } = userOptionOf(word, value);
     return (made: JustMade) => setPaneOption(made, option, text);
   });
   return {
@@ -88,6 +88,6 @@ function sessionToMake(request: CreateSession, keep: boolean): SessionToMake {
     windowName,
     cols: request.cols ?? DEFAULT_COLS,
     rows: request.rows ?? DEFAULT_ROWS,
-    setUp: [...keepIt, ...marks],
+    setUp: [...keepIt, ...userOptions],
   };
 }

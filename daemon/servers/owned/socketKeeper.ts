@@ -11,7 +11,7 @@ import { prepareSocketPath } from "../socketPath.ts";
 
 /** tmux makes it in the turn in which it learns of the signal; a busy machine gives that turn late. */
 const BACK_WITHIN_MS = 2_000;
-const LOOK_AGAIN_MS = 5;
+const PROBE_AGAIN_MS = 5;
 
 interface SocketKeeperOptions {
   readonly host: Host;
@@ -24,7 +24,7 @@ export class SocketKeeper {
   readonly #options: SocketKeeperOptions;
   #watcher: Closable | undefined;
   #isAttached = false;
-  #isLooking = false;
+  #isProbing = false;
   /** The server that we were attached to last. */
   #serverPid: number | undefined;
 
@@ -37,7 +37,7 @@ export class SocketKeeper {
     this.#serverPid = serverPid;
     this.#isAttached = true;
     this.#watch();
-    this.look();
+    this.probe();
   }
 
   detached(): void {
@@ -47,11 +47,11 @@ export class SocketKeeper {
   }
 
   /** Looks whether the file is there; the watch tells at once, but a machine can have no watches left. */
-  look(): void {
-    if (!this.#isAttached || this.#serverPid === undefined || !this.#isMissing || this.#isLooking) return;
-    this.#isLooking = true;
+  probe(): void {
+    if (!this.#isAttached || this.#serverPid === undefined || !this.#isMissing || this.#isProbing) return;
+    this.#isProbing = true;
     void this.#bringBack(this.#serverPid).finally(() => {
-      this.#isLooking = false;
+      this.#isProbing = false;
     });
   }
 
@@ -67,7 +67,7 @@ export class SocketKeeper {
     while (this.#isMissing) {
       if (host.processes.isAlive(serverPid) === false) return;
       if (clock.nowMs() >= deadlineMs) throw unreachable(socketPath, serverPid);
-      await new Promise<void>((resolve) => clock.callAt(clock.nowMs() + LOOK_AGAIN_MS, resolve));
+      await new Promise<void>((resolve) => clock.callAt(clock.nowMs() + PROBE_AGAIN_MS, resolve));
     }
   }
 
@@ -101,7 +101,7 @@ export class SocketKeeper {
   /** Any other process would end of the signal. Where that cannot be seen, a server that was just there is believed. */
   async #isServer(pid: number): Promise<boolean> {
     const { host, socketPath } = this.#options;
-    const processes = await host.processes.look();
+    const processes = await host.processes.probe();
     const words = await processes.words(pid);
     // Some hosts tell the words without where one ends.
     return words === undefined ? !(await processes.isThere()) : ` ${words.join(" ")} `.includes(` ${socketPath} `);
@@ -115,7 +115,7 @@ export class SocketKeeper {
   #watch(): void {
     const { host, socketPath } = this.#options;
     this.#watcher?.close();
-    this.#watcher = host.sockets.watch(dirname(socketPath), () => this.look());
+    this.#watcher = host.sockets.watch(dirname(socketPath), () => this.probe());
   }
 }
 

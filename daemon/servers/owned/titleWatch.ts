@@ -9,7 +9,7 @@ const MIN_INTERVAL_MS = 50;
 
 interface TitleWatchOptions {
   readonly clock: Clock;
-  readonly look: () => void;
+  readonly probe: () => void;
 }
 
 export class TitleWatch {
@@ -25,19 +25,19 @@ export class TitleWatch {
     if (this.#timer !== undefined) return;
     const { clock } = this.#options;
     const dueMs = this.#lookedMs + MIN_INTERVAL_MS;
-    if (dueMs <= clock.nowMs()) this.#look();
-    else this.#timer = clock.callAt(dueMs, () => this.#look());
+    if (dueMs <= clock.nowMs()) this.#probe();
+    else this.#timer = clock.callAt(dueMs, () => this.#probe());
   }
 
-  /** Forgets a look that waits: the connection is gone, and the next one lists everything. */
+  /** Forgets a probe that waits: the connection is gone, and the next one lists everything. */
   clear(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
   }
 
-  #look(): void {
+  #probe(): void {
     this.clear();
     this.#lookedMs = this.#options.clock.nowMs();
-    this.#options.look();
+    this.#options.probe();
   }
 }

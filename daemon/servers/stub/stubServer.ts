@@ -13,7 +13,7 @@ import { requirePasteText } from "../../panes/pasteText.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
 import { headOf } from "../../tmux/outputSource.ts";
 import type { BoundedLines } from "./boundedLines.ts";
-import { markOf } from "../paneMarks.ts";
+import { userOptionOf } from "../paneUserOptions.ts";
 import { ServerListeners } from "../serverListeners.ts";
 import { StubLayout } from "./stubLayout.ts";
 import { makeStubSession, type StubSession } from "./stubSession.ts";
@@ -238,19 +238,19 @@ export class StubServer implements TmuxServer {
     this.layout.changed();
   }
 
-  async setPaneMark(id: PaneId, name: string, value: string | undefined): Promise<void> {
-    const { marks } = this.#requirePane(id);
-    const { option } = markOf(name, value);
-    if (value === undefined) marks.delete(option);
-    else marks.set(option, value);
+  async setPaneUserOption(id: PaneId, name: string, value: string | undefined): Promise<void> {
+    const { userOptions } = this.#requirePane(id);
+    const { option } = userOptionOf(name, value);
+    if (value === undefined) userOptions.delete(option);
+    else userOptions.set(option, value);
   }
 
-  async paneMarks(name: string): Promise<ReadonlyMap<PaneId, string>> {
+  async paneUserOptions(name: string): Promise<ReadonlyMap<PaneId, string>> {
     this.#requireOpen();
-    const { option } = markOf(name, undefined);
+    const { option } = userOptionOf(name, undefined);
     return new Map(
-      [...this.#byPane].flatMap(([id, { marks }]) => {
-        const value = marks.get(option);
+      [...this.#byPane].flatMap(([id, { userOptions }]) => {
+        const value = userOptions.get(option);
         return value === undefined ? [] : [[id, value] as const];
       }),
     );

@@ -3,7 +3,7 @@ import { paneIdOf, type PaneId, type SessionId, type WindowId } from "../../../p
 import { MAX_CAPTURE_LINES } from "../../../protocol/limits.ts";
 import { PaneStream } from "../../panes/paneStream.ts";
 import { BoundedLines } from "./boundedLines.ts";
-import { markOf } from "../paneMarks.ts";
+import { userOptionOf } from "../paneUserOptions.ts";
 import type { CreateSession, PaneInfo, SessionInfo, WindowInfo } from "../../tmux/inventory.ts";
 
 /** The screen's first size: tmux's own default. */
@@ -18,7 +18,7 @@ export interface StubSession {
   readonly stream: PaneStream;
   readonly lines: BoundedLines;
   /** By the option that tmux would keep them in. */
-  readonly marks: Map<string, string>;
+  readonly userOptions: Map<string, string>;
 }
 
 interface StubSessionOptions {
@@ -61,6 +61,8 @@ export function makeStubSession(request: CreateSession, options: StubSessionOpti
     cwd: request.cwd ?? "/",
     stream: new PaneStream({ id: pane, epoch, retainBytes, onListenerError }),
     lines: new BoundedLines(MAX_CAPTURE_LINES, retainBytes),
-    marks: new Map(Object.entries(request.marks ?? {}).map(([name, value]) => [markOf(name, value).option, value])),
+    userOptions: new Map(
+      Object.entries(request.userOptions ?? {}).map(([name, value]) => [userOptionOf(name, value).option, value]),
+    ),
   };
 }

@@ -14,7 +14,7 @@ import { tooMuch } from "../requestErrors.ts";
 import type { WaitPane } from "../waitPane.ts";
 import { type ArmContext, predicate } from "./predicate.ts";
 
-/** Between two looks; half of what a person takes for at once. */
+/** Between two probes; half of what a person takes for at once. */
 const LOOK_EVERY_MS = 100;
 
 export const cursor = predicate({
@@ -72,11 +72,11 @@ class CursorWatch {
   #unfollow: (() => void) | undefined;
   #cell: string | undefined;
   #sinceMs = Infinity;
-  /** When it was last seen there, and what output that look took in. */
+  /** When it was last seen there, and what output that probe took in. */
   #seenMs = -Infinity;
   #seenSeq = -1;
   #beganMs = -Infinity;
-  #isLooking = false;
+  #isProbing = false;
   #timer: Timer | undefined;
   #timerMs = Infinity;
 
@@ -96,12 +96,12 @@ class CursorWatch {
     this.#pane = context.pane;
   }
 
-  /** Nothing has been printed since the last look. */
+  /** Nothing has been printed since the last probe. */
   get isCurrent(): boolean {
     return this.#seenSeq === this.#source.outputSeq;
   }
 
-  /** For how long it had stood there at the last look. */
+  /** For how long it had stood there at the last probe. */
   stillMs(registeredMs: number): number {
     return Math.max(0, this.#seenMs - Math.max(this.#sinceMs, registeredMs));
   }
@@ -119,7 +119,7 @@ class CursorWatch {
       this.#cell = undefined;
     }
     this.#members.add(member);
-    this.#look();
+    this.#probe();
     return () => {
       if (!this.#members.delete(member) || this.#members.size > 0) return;
       this.#unfollow?.();
@@ -128,19 +128,19 @@ class CursorWatch {
     };
   }
 
-  /** The next look: soon when something was printed, else when the first wait can be over. */
+  /** The next probe: soon when something was printed, else when the first wait can be over. */
   #plan(): void {
-    if (this.#isLooking || this.#members.size === 0) return;
+    if (this.#isProbing || this.#members.size === 0) return;
     const soonestMs = this.#beganMs + LOOK_EVERY_MS;
     const wantedMs = this.isCurrent ? this.#dueMs() : soonestMs;
     const dueMs = Math.max(wantedMs, soonestMs);
-    // Most chunks find the look planned that the first of them asked for.
+    // Most chunks find the probe planned that the first of them asked for.
     if (this.#timer !== undefined && this.#timerMs === dueMs) return;
     this.#timer?.cancel();
     this.#timer = undefined;
     if (dueMs === Infinity) return;
     this.#timerMs = dueMs;
-    this.#timer = this.#scheduler.at(dueMs, () => this.#look());
+    this.#timer = this.#scheduler.at(dueMs, () => this.#probe());
   }
 
   #dueMs(): number {
@@ -152,22 +152,22 @@ class CursorWatch {
     return dueMs;
   }
 
-  #look(): void {
-    if (this.#isLooking) return;
+  #probe(): void {
+    if (this.#isProbing) return;
     this.#timer?.cancel();
     this.#timer = undefined;
-    this.#isLooking = true;
+    this.#isProbing = true;
     this.#beganMs = this.#clock.nowMs();
     const { server, id } = this.#pane;
     server.capture(id).then(
       (capture) => this.#seen(capture),
-      // Whatever ends the pane ends its waits; any other look is tried again.
+      // Whatever ends the pane ends its waits; any other probe is tried again.
       () => this.#seen(undefined),
     );
   }
 
   #seen(capture: Capture | undefined): void {
-    this.#isLooking = false;
+    this.#isProbing = false;
     if (this.#members.size === 0) return;
     if (capture !== undefined) {
       const cell = cellOf(capture);

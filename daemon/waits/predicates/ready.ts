@@ -47,7 +47,7 @@ export const ready = predicate({
   prepare: async (_state, pane) => {
     const watched = watchOf(pane);
     try {
-      await watched.look();
+      await watched.probe();
       return watched;
     } catch (error) {
       watched[Symbol.dispose]();

@@ -32,18 +32,18 @@ export const title = predicate({
   arm: (checked: CheckedPattern, context, prepared: KnownTitle | undefined) => {
     const armed: { found: FoundText | undefined } = { found: undefined };
     const owner = context.owner((found) => void (armed.found ??= found));
-    const look = (shown: string, found: (text: string) => FoundText): void => {
+    const probe = (shown: string, found: (text: string) => FoundText): void => {
       if (armed.found === undefined) context.search(checked, shown, (text) => owner.found(found(text)));
     };
     context.hear(
       {
         mark: (mark, from, to) => {
-          if (mark.kind === "title") look(mark.title, (text) => ({ text, from, to }));
+          if (mark.kind === "title") probe(mark.title, (text) => ({ text, from, to }));
         },
       },
       owner,
     );
-    const told = (shown: string): void => look(shown, (text) => ({ text }));
+    const reported = (shown: string): void => probe(shown, (text) => ({ text }));
     // tmux may tell only now of what was set before.
     let before = prepared?.title;
     const { server, id } = requirePane(context.pane);
@@ -51,12 +51,12 @@ export const title = predicate({
       server.layout.watch((events) => {
         for (const event of events) {
           if (event.type !== "pane-title-changed" || event.pane !== id) continue;
-          if (event.title !== before) told(event.title);
+          if (event.title !== before) reported(event.title);
           before = undefined;
         }
       }),
     );
-    if (before !== undefined && !context.moment.isForSend) told(before);
+    if (before !== undefined && !context.moment.isForSend) reported(before);
     return armed;
   },
   dueMs: ({ found }, { nowMs }) => (found === undefined ? undefined : nowMs),

@@ -157,13 +157,13 @@ export class RegexThread {
     // Half the limit: a job is then ended between once and one and a half times the limit after it began.
     this.#watch = scheduler.at(clock.nowMs() + limits.regexWatchdogMs / 2, () => {
       this.#watch = undefined;
-      this.#look();
+      this.#probe();
       if (this.#isBusy) this.#watchSoon();
     });
   }
 
-  /** A job is overdue when it has worked a whole limit since it was first seen: a look that comes late accuses nobody. */
-  #look(): void {
+  /** A job is overdue when it has worked a whole limit since it was first seen: a probe that comes late accuses nobody. */
+  #probe(): void {
     const { clock, limits } = this.#options;
     const seq = Atomics.load(this.#running, 0);
     const phase = Atomics.load(this.#running, 1);

@@ -4,7 +4,7 @@
  */
 import * as v from "valibot";
 import { wellFormedText } from "../../text/wellFormed.ts";
-import { told } from "../told.ts";
+import { described } from "../described.ts";
 
 /** Most bytes of a body. */
 export const FRESHELL_MAX_BODY_BYTES = 1_048_576;
@@ -32,18 +32,18 @@ const whole = (min: number, max: number) =>
     v.minValue(min, `must be ${min} to ${max}`),
     v.maxValue(max, `must be ${min} to ${max}`),
   );
-export const colsSchema = told(whole(2, 1_000), "Columns, 2 to 1000.");
-export const rowsSchema = told(whole(2, 500), "Rows, 2 to 500.");
+export const colsSchema = described(whole(2, 1_000), "Columns, 2 to 1000.");
+export const rowsSchema = described(whole(2, 500), "Rows, 2 to 500.");
 
 /** What a new terminal is, however it is asked for. */
 export const terminalOptions = {
-  mode: v.optional(told(v.picklist(TERMINAL_MODES), "The program: a shell, or an agent by its name."), "shell"),
-  shell: v.optional(told(text, "`system` is $SHELL; an absolute path, or a name out of /etc/shells."), "system"),
-  cwd: v.optional(told(text, "An existing directory; default the home directory.")),
+  mode: v.optional(described(v.picklist(TERMINAL_MODES), "The program: a shell, or an agent by its name."), "shell"),
+  shell: v.optional(described(text, "`system` is $SHELL; an absolute path, or a name out of /etc/shells."), "system"),
+  cwd: v.optional(described(text, "An existing directory; default the home directory.")),
   cols: v.optional(colsSchema, 80),
   rows: v.optional(rowsSchema, 24),
-  title: v.optional(told(title, "What people call it.")),
-  resumeSessionId: v.optional(told(text, "A session of claude or codex to go on with.")),
+  title: v.optional(described(title, "What people call it.")),
+  resumeSessionId: v.optional(described(text, "A session of claude or codex to go on with.")),
 };
 
 export const createTerminalSchema = v.strictObject(terminalOptions);
@@ -53,13 +53,13 @@ export type CreateTerminalRequest = v.InferOutput<typeof createTerminalSchema>;
 export const terminalInputSchema = v.union(
   [
     v.strictObject({
-      keys: told(
+      keys: described(
         v.pipe(v.array(wellFormedText), v.minLength(1, "must not be empty")),
         "Key names; any other word is text.",
       ),
-      literal: v.optional(told(v.boolean(), "No word is a key; they are joined with one space."), false),
+      literal: v.optional(described(v.boolean(), "No word is a key; they are joined with one space."), false),
     }),
-    v.strictObject({ data: told(v.pipe(wellFormedText, v.nonEmpty("must not be empty")), "Typed as it stands.") }),
+    v.strictObject({ data: described(v.pipe(wellFormedText, v.nonEmpty("must not be empty")), "Typed as it stands.") }),
   ],
   "must be {keys, literal?} or {data}, and nothing else",
 );
@@ -79,7 +79,7 @@ const yes = v.pipe(
 /** The query of a capture, in the letters of `capture-pane`. */
 export const terminalCaptureSchema = v.strictObject({
   S: v.optional(
-    told(
+    described(
       v.pipe(
         v.string(),
         v.regex(/^(?:-|-?\d{1,9})$/, "is a line number (0 the top of the screen, -1 the line above it), or - for all"),
@@ -88,8 +88,8 @@ export const terminalCaptureSchema = v.strictObject({
       "The first line: 0 is the top of the screen, negative ones are history, - is all of it.",
     ),
   ),
-  J: v.optional(told(yes, "Lines that the screen has wrapped are joined."), "0"),
-  e: v.optional(told(yes, "Colours and attributes are kept."), "0"),
+  J: v.optional(described(yes, "Lines that the screen has wrapped are joined."), "0"),
+  e: v.optional(described(yes, "Colours and attributes are kept."), "0"),
 });
 export type TerminalCaptureQuery = v.InferInput<typeof terminalCaptureSchema>;
 export interface TerminalCaptureAnswer {
@@ -133,24 +133,24 @@ export interface TerminalKillAnswer {
 
 /** What a wait is asked for; at least one predicate, and all that are given must hold together (seed 002 §8.3). */
 export const waitOptions = {
-  target: told(
+  target: described(
     v.strictObject({ terminalId: v.pipe(v.string(), v.nonEmpty("must not be empty")) }),
     "Whose output is waited for.",
   ),
-  pattern: v.optional(told(v.pipe(wellFormedText, v.nonEmpty("must not be empty")), "The output shows this.")),
-  literal: v.optional(told(v.boolean(), "The pattern is text, which is the default.")),
-  regex: v.optional(told(v.boolean(), "The pattern is a regular expression in RE2 syntax.")),
+  pattern: v.optional(described(v.pipe(wellFormedText, v.nonEmpty("must not be empty")), "The output shows this.")),
+  literal: v.optional(described(v.boolean(), "The pattern is text, which is the default.")),
+  regex: v.optional(described(v.boolean(), "The pattern is a regular expression in RE2 syntax.")),
   from: v.optional(
-    told(
+    described(
       v.pipe(v.string(), v.regex(/^(?:now|tail:[1-9]\d{0,6})$/, "is now or tail:N, N lines from 1 on")),
       "Where the pattern begins to look: now, or the last N lines.",
     ),
   ),
-  stableSec: v.optional(told(v.number("must be a number"), "No output for this many seconds.")),
-  exit: v.optional(told(v.boolean(), "The program has ended.")),
-  prompt: v.optional(told(v.boolean(), "The output ends in what looks like a shell's prompt. Best effort.")),
+  stableSec: v.optional(described(v.number("must be a number"), "No output for this many seconds.")),
+  exit: v.optional(described(v.boolean(), "The program has ended.")),
+  prompt: v.optional(described(v.boolean(), "The output ends in what looks like a shell's prompt. Best effort.")),
   timeoutSec: v.optional(
-    told(v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0")), "Default 30 seconds."),
+    described(v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0")), "Default 30 seconds."),
   ),
 };
 export const freshellWaitSchema = v.strictObject(waitOptions);
@@ -176,12 +176,12 @@ const name = v.pipe(
   v.regex(/^\P{Cc}*$/u, "must not hold control characters"),
 );
 export const deviceSchema = {
-  deviceId: told(
+  deviceId: described(
     v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,128}$/, "is 1 to 128 letters, digits, _, . and -")),
     "The device, by a name that stays.",
   ),
-  deviceLabel: told(name, "What people call it."),
-  deviceType: told(v.picklist(["browser", "cli"]), "A page, or a command line."),
+  deviceLabel: described(name, "What people call it."),
+  deviceType: described(v.picklist(["browser", "cli"]), "A page, or a command line."),
 };
 export const deviceSessionSchema = v.strictObject(deviceSchema);
 export type DeviceSessionRequest = v.InferInput<typeof deviceSessionSchema>;

@@ -155,7 +155,7 @@ export class AgentChannel implements AsyncDisposable {
       const lines = (carry + chunk).split("\n");
       carry = lines.pop() ?? "";
       for (const line of lines) this.log.push(JSON.parse(line) as AgentEntry);
-      this.#waiters.look();
+      this.#waiters.probe();
     });
   }
 }

@@ -34,21 +34,21 @@ export async function shellProgram(marks: "marks" | "plain"): Promise<ShellProgr
   const readOn = (): void => {
     const lines = readFileSync(logFile, "utf8").split("\n").slice(0, -1);
     for (const line of lines.slice(log.length)) log.push(JSON.parse(line) as AgentEntry);
-    for (const look of waiting) look();
+    for (const probe of waiting) probe();
   };
   const watcher = watch(logFile, readOn);
   let at = 0;
   const next = (state: "idle" | "busy"): Promise<AgentEntry> =>
     new Promise((resolve) => {
-      const look = (): void => {
+      const probe = (): void => {
         while (at < log.length && log[at]!.state !== state) at += 1;
         const found = log[at];
         if (found === undefined) return;
         at += 1;
-        waiting.delete(look);
+        waiting.delete(probe);
         resolve(found);
       };
-      waiting.add(look);
+      waiting.add(probe);
       readOn();
     });
   const session = await server.createSession({

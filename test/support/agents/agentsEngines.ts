@@ -32,13 +32,13 @@ export function engines(): Engines {
 export function untilState(pane: PaneReadiness, state: ReadinessState): Promise<void> {
   return new Promise((resolve) => {
     let unsubscribe = (): void => undefined;
-    const look = (current: Readiness): void => {
+    const probe = (current: Readiness): void => {
       if (current.state !== state) return;
       unsubscribe();
       resolve();
     };
-    unsubscribe = pane.subscribe(look);
-    look(pane.current);
+    unsubscribe = pane.subscribe(probe);
+    probe(pane.current);
   });
 }
 

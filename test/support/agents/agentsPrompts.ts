@@ -67,7 +67,7 @@ export async function promptRun(program: AgentName, kind: string, tries: number,
   let [exact, enterPresses] = [0, 0];
   for (let at = 0; at < tries; at += 1) {
     // The program says in its log that it rests before all that it has drawn of its work has come here.
-    await watched.look();
+    await watched.probe();
     await untilState(watched, "idle");
     const text = PROMPTS[kind]!(at);
     const from = channel.log.length;

@@ -110,8 +110,8 @@ export async function dialogRace(options: RaceOptions): Promise<RaceFigures> {
     const taken = log.filter(({ event }) => event === "submit" || event === "queued").map(({ text: got }) => got);
     // An Enter that answered makes the program work, and that is all anybody can see.
     if (log.some(({ event }) => event === "key")) continue;
-    const isTold = outcome === "submitted" || outcome === "queued";
-    if (isTold !== (taken.length === 1 && taken[0] === text) && !UNSURE.has(outcome)) {
+    const isReported = outcome === "submitted" || outcome === "queued";
+    if (isReported !== (taken.length === 1 && taken[0] === text) && !UNSURE.has(outcome)) {
       mistold.push(`try ${at}, ${moment}: ${outcome}, text ${JSON.stringify(text)}, taken ${JSON.stringify(taken)}`);
     }
   }

@@ -114,7 +114,7 @@ class Ledger {
 
   #said(state: ReadinessState, from: number): Promise<Heard> {
     return new Promise((resolve) => {
-      const look = (): void => {
+      const probe = (): void => {
         const found = this.heard.slice(from).find((heard) => heard.state === state);
         // It may have said so before the change: then nothing more is said.
         const held = found ?? (this.#readiness.current.state === state ? this.heard.at(-1) : undefined);
@@ -122,8 +122,8 @@ class Ledger {
         this.#wake = () => undefined;
         resolve(held);
       };
-      this.#wake = look;
-      look();
+      this.#wake = probe;
+      probe();
     });
   }
 }

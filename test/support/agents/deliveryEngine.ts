@@ -31,7 +31,7 @@ export function engines(options: Partial<DeliveryOptions> = {}): Engines {
 
 /** Until the daemon knows that the program is in this state: it draws after it has changed. */
 export async function untilState(watched: PaneReadiness, wanted: ReadinessState): Promise<Readiness> {
-  const now = await watched.look();
+  const now = await watched.probe();
   if (now.state === wanted) return now;
   return new Promise((resolve) => {
     const unsubscribe = watched.subscribe((readiness) => {

@@ -109,7 +109,7 @@ export class FakePane {
           return () => void this.#listeners.delete(listener);
         },
         report: () => undefined,
-        look: async () => this.state,
+        probe: async () => this.state,
         [Symbol.dispose]: () => undefined,
       };
     },

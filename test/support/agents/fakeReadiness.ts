@@ -42,7 +42,7 @@ export class FakeReadiness {
         return () => void this.#listeners.delete(listener);
       },
       report: () => undefined,
-      look: () => Promise.resolve(current()),
+      probe: () => Promise.resolve(current()),
       [Symbol.dispose]: () => void (this.watchers -= 1),
     };
   }

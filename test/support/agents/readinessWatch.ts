@@ -42,7 +42,7 @@ export function watchPane(
   const waiting = new Set<() => void>();
   pane.subscribe((readiness) => {
     seen.push({ atUnixMs: nowUnixMs(), readiness });
-    for (const look of waiting) look();
+    for (const probe of waiting) probe();
   });
   return {
     engine,
@@ -50,14 +50,14 @@ export function watchPane(
     seen,
     until: (fits, from = 0) =>
       new Promise((resolve) => {
-        const look = (): void => {
+        const probe = (): void => {
           const found = seen.slice(from).find(({ readiness }) => fits(readiness));
           if (found === undefined) return;
-          waiting.delete(look);
+          waiting.delete(probe);
           resolve(found);
         };
-        waiting.add(look);
-        look();
+        waiting.add(probe);
+        probe();
       }),
     [Symbol.dispose]: () => {
       pane[Symbol.dispose]();

@@ -278,15 +278,15 @@ export async function until(
   const { watched, profile, name } = world;
   const found = new Promise<Readiness>((resolveFound) => {
     let stop = (): void => undefined;
-    const look = (now: Readiness): void => {
+    const probe = (now: Readiness): void => {
       if (now.profile === profile) meanwhile(now);
       if (now.profile !== profile || now.state !== wanted) return;
       if (wanted === "asking" && now.dialog === undefined) return;
       stop();
       resolveFound(now);
     };
-    stop = watched.subscribe(look);
-    look(watched.current);
+    stop = watched.subscribe(probe);
+    probe(watched.current);
   });
   const late = delay(withinMs, undefined, { ref: false });
   const state = await Promise.race([found, late]);

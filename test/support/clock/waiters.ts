@@ -5,19 +5,19 @@ export class Waiters {
   /** What `find` finds, now or once something has come. */
   until<T>(find: () => T | undefined): Promise<T> {
     return new Promise((resolve) => {
-      const look = (): void => {
+      const probe = (): void => {
         const found = find();
         if (found === undefined) return;
-        this.#waiting.delete(look);
+        this.#waiting.delete(probe);
         resolve(found);
       };
-      this.#waiting.add(look);
-      look();
+      this.#waiting.add(probe);
+      probe();
     });
   }
 
-  /** Something has come: everybody looks. */
-  look(): void {
-    for (const look of this.#waiting) look();
+  /** Something has come: everybody probes. */
+  probe(): void {
+    for (const probe of this.#waiting) probe();
   }
 }

@@ -172,16 +172,16 @@ function watch(child: ChildProcess): Running {
     finished,
     line: (pattern) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
+        const probe = (): void => {
           const match = pattern.exec(stdout);
           if (match === null && !ended) return;
-          listeners.delete(look);
+          listeners.delete(probe);
           if (match === null)
             reject(new Error(`ended without ${String(pattern)}; stdout: ${stdout} stderr: ${stderr}`));
           else resolve(match);
         };
-        listeners.add(look);
-        look();
+        listeners.add(probe);
+        probe();
       }),
   };
 }

@@ -176,7 +176,7 @@ export class EventReader {
       const frames = (this.#rest + text).split("\n\n");
       this.#rest = frames.pop() ?? "";
       for (const frame of frames) this.#take(frame);
-      this.#waiters.look();
+      this.#waiters.probe();
     }
   }
 

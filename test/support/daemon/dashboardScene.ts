@@ -31,7 +31,7 @@ export class DashboardScene implements AsyncDisposable {
   readonly submitted: SubmitRequest[] = [];
   readonly chosen: ChooseRequest[] = [];
   readonly reported: HookEvidence["state"][] = [];
-  looks = 0;
+  probes = 0;
   dashboard!: DashboardFixture;
   readonly #inputs: InputPart[] = [];
   readonly #listeners = new Set<(readiness: Readiness) => void>();
@@ -170,8 +170,8 @@ export class DashboardScene implements AsyncDisposable {
         return () => void listeners.delete(listener);
       },
       report: ({ state }) => void this.reported.push(state),
-      look: async () => {
-        this.looks += 1;
+      probe: async () => {
+        this.probes += 1;
         return current();
       },
       [Symbol.dispose]: () => undefined,

@@ -10,7 +10,7 @@ interface EndingsResult {
   readonly outputLost: number;
   readonly screenLost: number;
   /** From the call that makes the session to the event that its program has ended. */
-  readonly toldMs: readonly number[];
+  readonly reportedMs: readonly number[];
 }
 
 const ENDS: readonly (readonly [command: string, status: ExitStatus])[] = [
@@ -29,7 +29,7 @@ export async function endings(server: TmuxServer, count: number): Promise<Ending
     onTold();
   });
   let [wrongStatus, outputLost, screenLost] = [0, 0, 0];
-  const toldMs: number[] = [];
+  const reportedMs: number[] = [];
   for (let index = 0; index < count; index += 1) {
     const [end, expected] = ENDS[index % ENDS.length]!;
     const startMs = performance.now();
@@ -46,7 +46,7 @@ export async function endings(server: TmuxServer, count: number): Promise<Ending
       onTold();
     });
     const { status, atMs } = told.get(pane)!;
-    toldMs.push(atMs - startMs);
+    reportedMs.push(atMs - startMs);
     if (status.exitCode !== expected.exitCode || status.signal !== expected.signal) wrongStatus += 1;
     const slice = server.output(pane).read(0);
     if (slice.kind !== "bytes" || Buffer.from(slice.bytes).toString() !== "kept\r\n") outputLost += 1;
@@ -54,5 +54,5 @@ export async function endings(server: TmuxServer, count: number): Promise<Ending
     await server.killSession(session.id);
   }
   unsubscribe();
-  return { endings: count, wrongStatus, outputLost, screenLost, toldMs };
+  return { endings: count, wrongStatus, outputLost, screenLost, reportedMs };
 }

@@ -10,7 +10,7 @@ export const LATE_PID = 4_242;
 const IDENTITY = `${LATE_PID}.1700000000`;
 
 export class LateServer extends StubServer {
-  readonly #told = new Set<(event: ServerEvent) => void>();
+  readonly #reported = new Set<(event: ServerEvent) => void>();
   #state: ServerState = "connecting";
   #identity: string | undefined;
   #list: () => void = () => undefined;
@@ -40,7 +40,7 @@ export class LateServer extends StubServer {
   arrive(): void {
     this.#state = "ready";
     this.#identity = IDENTITY;
-    for (const listener of this.#told) listener({ kind: "state", state: "ready" });
+    for (const listener of this.#reported) listener({ kind: "state", state: "ready" });
     this.#list();
   }
 
@@ -63,9 +63,9 @@ export class LateServer extends StubServer {
 
   override subscribe(listener: (event: ServerEvent) => void): () => void {
     const unsubscribe = super.subscribe(listener);
-    this.#told.add(listener);
+    this.#reported.add(listener);
     return () => {
-      this.#told.delete(listener);
+      this.#reported.delete(listener);
       unsubscribe();
     };
   }

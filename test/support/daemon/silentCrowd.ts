@@ -37,19 +37,19 @@ export function silentCrowd(port: number, count: number, text = "", uid?: number
   const waiting = new Set<() => void>();
   createInterface(child.stdout).on("line", (line) => {
     ({ opened } = JSON.parse(line) as { opened: number });
-    for (const look of waiting) look();
+    for (const probe of waiting) probe();
   });
   return {
     opened: () => opened,
     until: (wanted) =>
       new Promise((resolve) => {
-        const look = (): void => {
+        const probe = (): void => {
           if (opened < wanted) return;
-          waiting.delete(look);
+          waiting.delete(probe);
           resolve();
         };
-        waiting.add(look);
-        look();
+        waiting.add(probe);
+        probe();
       }),
     [Symbol.asyncDispose]: async () => {
       child.kill("SIGKILL");

@@ -83,8 +83,8 @@ export class SoakLoad implements AsyncDisposable {
     return load;
   }
 
-  /** Runs `look` while nothing is under way but the followers. */
-  async still<Result>(look: () => Promise<Result>): Promise<Result> {
+  /** Runs `probe` while nothing is under way but the followers. */
+  async still<Result>(probe: () => Promise<Result>): Promise<Result> {
     let release = (): void => undefined;
     const free = new Promise<void>((resolve) => {
       release = resolve;
@@ -93,7 +93,7 @@ export class SoakLoad implements AsyncDisposable {
     await Promise.all(this.#atWork);
     await this.#caughtUp();
     try {
-      return await look();
+      return await probe();
     } finally {
       this.#held = undefined;
       release();

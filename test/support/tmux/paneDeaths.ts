@@ -10,7 +10,7 @@ import { tmuxPid } from "./failureScenarios.ts";
 import type { PrivateSocket } from "./ownedFixture.ts";
 import { type UserControl, userControl } from "./userControl.ts";
 
-export interface Ward {
+export interface DyingServer {
   readonly server: TmuxServer;
   readonly socket: PrivateSocket;
   /** Has sessions `a` and `b` made, in which programs wait, and resolves when the server knows them. */
@@ -59,55 +59,60 @@ export const DEATHS = {
 export type DeathName = keyof typeof DEATHS;
 
 /** Milliseconds from each death to its event; half of them where the daemon happens to be attached, half elsewhere. */
-export async function deaths(ward: Ward, name: DeathName, count: number): Promise<readonly number[]> {
+export async function deaths(scene: DyingServer, name: DeathName, count: number): Promise<readonly number[]> {
   const death: Kind = DEATHS[name];
-  await using user = await userControl(ward.socket, "a");
+  await using user = await userControl(scene.socket, "a");
   await user.command(`set-option -g remain-on-exit ${death.keep === true ? "on" : "off"}`);
-  const toldMs: number[] = [];
+  const reportedMs: number[] = [];
   for (let index = 0; index < count; index += 1) {
     const session = death.place === "session" ? `mortal-${index}` : index % 2 === 0 ? "a" : "b";
-    const mortal = await mortalPane(ward, user, session, death.place);
-    if (death.isWatched === true) await watch(ward.server, mortal.pane);
+    const mortal = await mortalPane(scene, user, session, death.place);
+    if (death.isWatched === true) await watch(scene.server, mortal.pane);
     const startMs = performance.now();
-    const told = untilTold(ward.server, death.kind, mortal.pane);
+    const told = untilReported(scene.server, death.kind, mortal.pane);
     death.die(user, mortal, session);
-    toldMs.push((await told) - startMs);
+    reportedMs.push((await told) - startMs);
     if (death.keep === true) await user.command(`kill-pane -t ${mortal.pane}`);
   }
-  return toldMs;
+  return reportedMs;
 }
 
 /** The same when the whole server goes, which takes every pane along; `how` the server is ended. */
 export async function serverDeaths(
-  ward: Ward,
+  scene: DyingServer,
   how: "kill-server" | "SIGKILL",
   count: number,
 ): Promise<readonly number[]> {
-  const toldMs: number[] = [];
+  const reportedMs: number[] = [];
   for (let index = 0; index < count; index += 1) {
-    await ward.populate();
-    const panes = ward.server.panes().map(({ id }) => id);
-    await using user = await userControl(ward.socket, "a");
-    const pid = tmuxPid(ward.socket);
+    await scene.populate();
+    const panes = scene.server.panes().map(({ id }) => id);
+    await using user = await userControl(scene.socket, "a");
+    const pid = tmuxPid(scene.socket);
     const startMs = performance.now();
-    const told = Promise.all(panes.map((pane) => untilTold(ward.server, "pane-closed", pane)));
+    const told = Promise.all(panes.map((pane) => untilReported(scene.server, "pane-closed", pane)));
     if (how === "SIGKILL") process.kill(pid, how);
     else void user.command("kill-server").catch(() => undefined);
-    toldMs.push(Math.max(...(await told)) - startMs);
+    reportedMs.push(Math.max(...(await told)) - startMs);
   }
-  return toldMs;
+  return reportedMs;
 }
 
 let fifos = 0;
 
 /** A pane whose program waits until it is told to end. */
-async function mortalPane(ward: Ward, user: UserControl, session: string, place: Kind["place"]): Promise<Mortal> {
-  const fifo = join(ward.socket.directory, `fifo-${(fifos += 1)}`);
+async function mortalPane(
+  scene: DyingServer,
+  user: UserControl,
+  session: string,
+  place: Kind["place"],
+): Promise<Mortal> {
+  const fifo = join(scene.socket.directory, `fifo-${(fifos += 1)}`);
   execFileSync("mkfifo", [fifo]);
   const make = place === "pane" ? `split-window -d -t "=${session}:"` : `new-session -d -s ${session}`;
   const row = await user.command(`${make} -P -F "#{pane_id} #{pane_pid}" "exec cat ${fifo}"`);
   const [pane, pid] = row.split(" ") as [PaneId, string];
-  await eventually(() => ward.server.findPane(pane) !== undefined);
+  await eventually(() => scene.server.findPane(pane) !== undefined);
   // The program has it open for reading.
   let fd: number | undefined;
   await eventually(() => {
@@ -128,7 +133,7 @@ async function watch(server: TmuxServer, pane: PaneId): Promise<void> {
   await server.capture(pane);
 }
 
-const untilTold = (server: TmuxServer, kind: ServerEvent["kind"], pane: PaneId): Promise<number> =>
+const untilReported = (server: TmuxServer, kind: ServerEvent["kind"], pane: PaneId): Promise<number> =>
   new Promise((resolve) => {
     const unsubscribe = server.subscribe((event) => {
       if (event.kind !== kind || !("pane" in event) || event.pane !== pane) return;

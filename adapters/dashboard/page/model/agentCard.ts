@@ -164,8 +164,8 @@ function decodeOption(value: unknown, place: number): QuestionOption[] {
 }
 
 function withDescriptions(options: readonly QuestionOption[], asked: QuestionPart | undefined): QuestionOption[] {
-  const said = new Map(asked?.options.map(({ label, description }) => [label, description]));
-  return options.map((option) => ({ ...option, description: said.get(option.label) ?? option.description }));
+  const words = new Map(asked?.options.map(({ label, description }) => [label, description]));
+  return options.map((option) => ({ ...option, description: words.get(option.label) ?? option.description }));
 }
 
 function decodeDelivery(value: unknown): LastDelivery | undefined {

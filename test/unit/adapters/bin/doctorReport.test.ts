@@ -35,7 +35,7 @@ describe("the report", () => {
 
 test("a check that throws is a failed check", async () => {
   const error = new AppError("TMUX_UNAVAILABLE", "tmux was not found: install it");
-  expect(await findingOf({ name: "tmux", look: () => Promise.reject(error) })).toEqual(
+  expect(await findingOf({ name: "tmux", probe: () => Promise.reject(error) })).toEqual(
     fail("tmux", "tmux was not found: install it"),
   );
 });

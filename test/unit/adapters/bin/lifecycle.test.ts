@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { StopSignal } from "../../../../daemon/ops/lifecycle.ts";
-import { SAME_SIGNAL_MS, STOP_WITHIN_MS, untilTold } from "../../../../daemon/ops/lifecycle.ts";
+import { SAME_SIGNAL_MS, STOP_WITHIN_MS, untilStopRequested } from "../../../../daemon/ops/lifecycle.ts";
 import { createLog } from "../../../../daemon/ops/log.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
 
@@ -9,7 +9,7 @@ function setUp(stop: () => Promise<void>) {
   const events: string[] = [];
   const handlers = new Set<(signal: StopSignal) => void>();
   const write = (line: string): void => void events.push((JSON.parse(line) as { event: string }).event);
-  const told = untilTold({
+  const told = untilStopRequested({
     clock,
     log: createLog({ level: "info", write, nowUnixMs: () => 0 }),
     stop,

@@ -38,7 +38,7 @@ function fakeReadiness() {
           return () => void listeners.delete(listener);
         },
         report: () => undefined,
-        look: () => Promise.resolve(entry.current),
+        probe: () => Promise.resolve(entry.current),
         [Symbol.dispose]: () => void watched.delete(pane),
       };
     },

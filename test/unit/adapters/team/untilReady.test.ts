@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { untilExitTold, untilReady } from "../../../../adapters/team/untilReady.ts";
+import { untilExitReported, untilReady } from "../../../../adapters/team/untilReady.ts";
 import type {
   PaneReadiness,
   Readiness,
@@ -30,7 +30,7 @@ class FakePane implements PaneReadiness {
   }
 
   report(): void {}
-  look = (): Promise<Readiness> => Promise.resolve(this.current);
+  probe = (): Promise<Readiness> => Promise.resolve(this.current);
   [Symbol.dispose](): void {}
 }
 
@@ -107,7 +107,7 @@ describe("how a program ended", () => {
     const { fake, state, listeners, tell } = server(undefined);
     const clock = new FakeClock();
     let isDone = false;
-    const done = untilExitTold(fake, pane, clock).then(() => (isDone = true));
+    const done = untilExitReported(fake, pane, clock).then(() => (isDone = true));
     tell({ kind: "state", state: "ready" });
     await Promise.resolve();
     expect(isDone).toBe(false);
@@ -119,9 +119,9 @@ describe("how a program ended", () => {
 
   test("is known already, or is not told in time", async () => {
     const clock = new FakeClock();
-    await untilExitTold(server({ exitCode: 7 }).fake, pane, clock);
+    await untilExitReported(server({ exitCode: 7 }).fake, pane, clock);
     const { fake, listeners } = server(undefined);
-    const late = untilExitTold(fake, pane, clock);
+    const late = untilExitReported(fake, pane, clock);
     clock.advanceMs(10_000);
     await late;
     expect([clock.pendingTimers, listeners.size]).toEqual([0, 0]);

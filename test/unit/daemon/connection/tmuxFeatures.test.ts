@@ -53,11 +53,11 @@ test.each([
   ["3.7c", true],
   ["next-3.8", true],
   ["master", true],
-])("whether tmux %s tells signals", (version, tellsSignals) => {
-  expect(featuresOf(version).tellsSignals).toBe(tellsSignals);
+])("whether tmux %s tells signals", (version, reportsSignals) => {
+  expect(featuresOf(version).reportsSignals).toBe(reportsSignals);
   // Notifications of swapped panes and the hook of titles came with it.
-  expect(featuresOf(version).tellsPaneChanges).toBe(tellsSignals);
-  expect(featuresOf(version).tellsOwnUnlink).toBe(!["next-3.8", "master"].includes(version));
+  expect(featuresOf(version).reportsPaneChanges).toBe(reportsSignals);
+  expect(featuresOf(version).reportsOwnUnlink).toBe(!["next-3.8", "master"].includes(version));
 });
 
 test.each([

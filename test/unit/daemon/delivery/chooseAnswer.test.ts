@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createDelivery } from "../../../../daemon/delivery/createDelivery.ts";
 import type { DialogAnswer } from "../../../../daemon/delivery/delivery.ts";
-import { judge } from "../../../../daemon/delivery/look.ts";
+import { judge } from "../../../../daemon/delivery/screenCapture.ts";
 import { profileNamed } from "../../../../daemon/readiness/profiles.ts";
 import { FakePane } from "../../../support/agents/fakePane.ts";
 
@@ -107,7 +107,7 @@ describe("no key is pressed", () => {
       answer({ atMs: 0, keys: [""] });
     };
     await choose(pane, { kind: "option", index: 2 });
-    // The look that would have let Enter pass was not current any more: it walked on instead.
+    // The capture that would have let Enter pass was not current any more: it walked on instead.
     expect(pressed(pane)).toEqual(["Down", "Down", "Down", "Enter"]);
     expect(menu.mark).toBe(2);
   });

@@ -14,7 +14,7 @@ import {
   isAtTerminal,
   isRunning,
   isStillForeground,
-  markOf,
+  userOptionOf,
   readForeground,
 } from "../../../../daemon/panes/foreground.ts";
 import { paneRunsProgram } from "../../../../daemon/panes/paneProcesses.ts";
@@ -55,22 +55,22 @@ describe.each(Object.entries(HOSTS))("%s", (name, make) => {
     orUnknown(processes.isAlive(process.pid), true);
     orUnknown(processes.isAlive(NOBODY), false);
     orUnknown(processes.signal(NOBODY, "SIGCHLD"), false);
-    const look = await processes.look();
-    for (const view of [processes, look]) {
+    const probe = await processes.probe();
+    for (const view of [processes, probe]) {
       orUnknown((await view.stat(process.pid))?.parent, process.ppid);
       orUnknown(await view.owner(process.pid), process.getuid?.());
       expect(await view.stat(NOBODY)).toBeUndefined();
       expect(await view.words(NOBODY)).toBeUndefined();
     }
-    orUnknown((await look.words(process.pid))?.[0]?.endsWith(process.title.split(" ")[0] ?? ""), true);
-    const first = (await look.stat(process.pid))?.start;
-    expect((await (await processes.look()).stat(process.pid))?.start).toBe(first);
-    if (!processes.tellsNow) expect(processes.statNow(process.pid)).toBeUndefined();
+    orUnknown((await probe.words(process.pid))?.[0]?.endsWith(process.title.split(" ")[0] ?? ""), true);
+    const first = (await probe.stat(process.pid))?.start;
+    expect((await (await processes.probe()).stat(process.pid))?.start).toBe(first);
+    if (!processes.reportsNow) expect(processes.statNow(process.pid)).toBeUndefined();
   });
 
   test("who reads from a terminal, until it has ended", async () => {
     const { pid, cat } = await catUnderShell();
-    const foreground = await readForeground(pid, await processes.look());
+    const foreground = await readForeground(pid, await processes.probe());
     orUnknown(await paneRunsProgram(pid, new Set(["cat"]), processes), true);
     orUnknown(await paneRunsProgram(pid, new Set(["vim"]), processes), false);
     const known = foreground?.find((process) => process.pid === cat);
@@ -78,8 +78,8 @@ describe.each(Object.entries(HOSTS))("%s", (name, make) => {
     // What another daemon has noted, or this one before it lost what told it.
     const program = known ?? { pid: cat, start: "7", executable: undefined, names: [], isShell: false, depth: 0 };
     if (known !== undefined) expect(addresseeOf(foreground!, new Set(["cat"]))).toBe(known);
-    const mark = markOf(pid, [], { isInteractiveShell: false, ...program });
-    const tells = known !== undefined || !processes.tellsNow;
+    const mark = userOptionOf(pid, [], { isInteractiveShell: false, ...program });
+    const tells = known !== undefined || !processes.reportsNow;
     if (tells) {
       expect(isStillForeground(mark, processes)).toBe(true);
       expect(isAtTerminal(mark.program, processes)).toBe(true);
@@ -149,10 +149,10 @@ test("macOS: nothing is started for what is asked again and again, and one ps at
   await processes.stat(process.pid);
   expect(await readForeground(process.pid, processes)).toBeUndefined();
   expect(ps.counts.started).toBe(0);
-  const looks = await Promise.all(Array.from({ length: 10 }, () => processes.look()));
+  const probes = await Promise.all(Array.from({ length: 10 }, () => processes.probe()));
   // Nine have come while the first was under way, and share the next one.
   expect(ps.counts).toEqual({ started: 2, atOnce: 1 });
-  for (const look of looks) expect((await look.stat(process.pid))?.pid).toBe(process.pid);
+  for (const probe of probes) expect((await probe.stat(process.pid))?.pid).toBe(process.pid);
 });
 
 test("the listing of macOS is read, and what is no row of it is passed over", async () => {
@@ -165,15 +165,15 @@ test("the listing of macOS is read, and what is no row of it is passed over", as
     "",
   ].join("\n");
   const run = async (): Promise<{ stdout: string }> => ({ stdout: text });
-  const look = await macos({ run, counts: { started: 0, atOnce: 0 } }).processes.look();
-  expect(await look.stat(1)).toMatchObject({ terminal: 0, foregroundGroup: -1, name: "launchd" });
-  expect(await look.words(990)).toEqual(["node", "/opt/homebrew/bin/claude", "--resume"]);
-  expect(await look.children(812)).toEqual([990, 991]);
-  expect(await look.owner(991)).toBe(-2);
-  const foreground = (await readForeground(812, look))!;
+  const probe = await macos({ run, counts: { started: 0, atOnce: 0 } }).processes.probe();
+  expect(await probe.stat(1)).toMatchObject({ terminal: 0, foregroundGroup: -1, name: "launchd" });
+  expect(await probe.words(990)).toEqual(["node", "/opt/homebrew/bin/claude", "--resume"]);
+  expect(await probe.children(812)).toEqual([990, 991]);
+  expect(await probe.owner(991)).toBe(-2);
+  const foreground = (await readForeground(812, probe))!;
   expect(foreground.map(({ pid }) => pid)).toEqual([990]);
   expect(addresseeOf(foreground, new Set(["claude"]))).toMatchObject({ pid: 990, isShell: false });
-  expect(await readForeground(4, look)).toEqual([]);
+  expect(await readForeground(4, probe)).toEqual([]);
 });
 
 test("Linux reads what it is told to read", async () => {

@@ -53,9 +53,9 @@ describe("looks", () => {
     const { captures } = scene.tmux;
     let release = (): void => undefined;
     scene.tmux.held = new Promise((resolve) => (release = resolve));
-    const first = scene.pane.look();
+    const first = scene.pane.probe();
     scene.tmux.lines = WORKING;
-    const [second, third] = [scene.pane.look(), scene.pane.look()];
+    const [second, third] = [scene.pane.probe(), scene.pane.probe()];
     release();
     expect((await first).state).toBe("idle");
     expect((await second).state).toBe("busy");
@@ -66,7 +66,7 @@ describe("looks", () => {
   test("that fail are the caller's to know, and are tried again without haste", async () => {
     await claude();
     scene.tmux.failure = new AppError("RESOURCE_LIMIT", "too much at once");
-    await expect(scene.pane.look()).rejects.toThrow("too much at once");
+    await expect(scene.pane.probe()).rejects.toThrow("too much at once");
     expect(scene.errors.splice(0)).toHaveLength(1);
     scene.print("\u001b]7501;state=working\u0007\u001b]7501;state=idle\u0007");
     const { captures } = scene.tmux;
@@ -110,7 +110,7 @@ describe("the end, and the connection", () => {
     scene.tmux.state = "connecting";
     source.close(new AppError("CONNECTION_LOST", "gone"));
     expect(scene.pane.current).toMatchObject({ state: "unknown", source: "none", position: undefined });
-    await expect(scene.pane.look()).rejects.toThrow("being reconnected");
+    await expect(scene.pane.probe()).rejects.toThrow("being reconnected");
     scene.tmux.source = new MemorySource({ id: "%5", epoch: "e2" });
     scene.tmux.lines = BOX;
     scene.tmux.state = "ready";
@@ -205,6 +205,6 @@ describe("the engine", () => {
     scene.print(title("⠂ x"));
     expect(scene.state).toBe("idle by screen");
     expect(() => scene.engine.watch(scene.tmux.server, scene.tmux.pane)).toThrow("stopping");
-    expect(await scene.pane.look()).toBe(scene.pane.current);
+    expect(await scene.pane.probe()).toBe(scene.pane.current);
   });
 });

@@ -9,39 +9,39 @@ const { processes } = linuxHost();
 
 test("asked at once, then less and less often, then with the heartbeat, until it is known", () => {
   const clock = new FakeClock();
-  let looks = 0;
+  let probes = 0;
   let unsettled = 1;
   const settler: ExitSettler = new ExitSettler({
     processes,
     clock,
     serverPid: () => undefined,
-    look: () => {
-      looks += 1;
+    probe: () => {
+      probes += 1;
       settler.found(unsettled);
     },
   });
-  settler.look();
-  expect(looks).toBe(1);
+  settler.probe();
+  expect(probes).toBe(1);
   clock.advanceMs(60_000);
-  expect(looks).toBe(6);
+  expect(probes).toBe(6);
   settler.beat();
-  expect(looks).toBe(7);
+  expect(probes).toBe(7);
   unsettled = 0;
   settler.beat();
-  expect(looks).toBe(8);
+  expect(probes).toBe(8);
   settler.beat();
-  expect(looks).toBe(8);
+  expect(probes).toBe(8);
   // The next one begins anew.
   unsettled = 1;
-  settler.look();
+  settler.probe();
   clock.advanceMs(60_000);
-  expect(looks).toBe(14);
-  settler.look();
+  expect(probes).toBe(14);
+  settler.probe();
   settler.clear();
   settler.clear();
   clock.advanceMs(60_000);
   settler.beat();
-  expect(looks).toBe(15);
+  expect(probes).toBe(15);
 });
 
 test("a process that is reminded is told nothing else, and one that is gone is no error", async () => {
@@ -51,7 +51,7 @@ test("a process that is reminded is told nothing else, and one that is gone is n
     processes,
     clock: new FakeClock(),
     serverPid: () => child.pid,
-    look: () => undefined,
+    probe: () => undefined,
   });
   await new Promise<void>((resolve) => {
     child.stdout.on("data", (data: Buffer) => {

@@ -12,71 +12,71 @@ import { FakeClock } from "../../../support/clock/fakeClock.ts";
 
 test("a burst costs two looks", () => {
   const clock = new FakeClock();
-  let looks = 0;
-  const ttys = new TtyWatch({ clock, terminals: unknownHost().terminals, look: () => (looks += 1) });
+  let probes = 0;
+  const ttys = new TtyWatch({ clock, terminals: unknownHost().terminals, probe: () => (probes += 1) });
   for (let time = 0; time < 100; time += 1) ttys.changed();
-  expect(looks).toBe(1);
+  expect(probes).toBe(1);
   clock.advanceMs(TTY_LOOK_INTERVAL_MS);
-  expect(looks).toBe(2);
+  expect(probes).toBe(2);
   clock.advanceMs(10 * TTY_LOOK_INTERVAL_MS);
-  expect(looks).toBe(2);
+  expect(probes).toBe(2);
   ttys.changed();
   ttys.changed();
-  expect(looks).toBe(3);
+  expect(probes).toBe(3);
   ttys.close();
   ttys.close();
   clock.advanceMs(10 * TTY_LOOK_INTERVAL_MS);
-  expect(looks).toBe(3);
+  expect(probes).toBe(3);
 });
 
 test("a name that appears or goes is a reason to look", async () => {
   const directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
   let tell: () => void = () => undefined;
-  let looks = 0;
+  let probes = 0;
   const ttys = new TtyWatch({
     clock: systemClock,
     terminals: linuxHost({ terminals: directory }).terminals,
-    look: () => tell(),
+    probe: () => tell(),
   });
   for (const act of [() => writeFileSync(join(directory, "5"), ""), () => rmSync(join(directory, "5"))]) {
-    const looked = new Promise<void>((resolve) => (tell = resolve));
+    const probed = new Promise<void>((resolve) => (tell = resolve));
     act();
-    await looked;
-    looks += 1;
+    await probed;
+    probes += 1;
   }
-  expect(looks).toBe(2);
+  expect(probes).toBe(2);
   ttys.close();
   rmSync(directory, { recursive: true });
 });
 
 test("whoever asks for what goes only is not told of what comes", async () => {
   const directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
-  let [looks, everyLook] = [0, 0];
-  let onLook = (): void => undefined;
+  let [probes, everyLook] = [0, 0];
+  let onProbe = (): void => undefined;
   const gone = new TtyWatch({
     clock: systemClock,
     terminals: linuxHost({ terminals: directory }).terminals,
     onlyGone: true,
-    look: () => (looks += 1),
+    probe: () => (probes += 1),
   });
   const every = new TtyWatch({
     clock: systemClock,
     terminals: linuxHost({ terminals: directory }).terminals,
-    look: () => {
+    probe: () => {
       everyLook += 1;
-      onLook();
+      onProbe();
     },
   });
   for (const [act, expected] of [
     [() => writeFileSync(join(directory, "5"), ""), 0],
     [() => rmSync(join(directory, "5")), 1],
   ] as const) {
-    const looked = new Promise<void>((resolve) => (onLook = resolve));
+    const probed = new Promise<void>((resolve) => (onProbe = resolve));
     act();
-    await looked;
+    await probed;
     // Both are told in the same turn or the next.
     await new Promise((resolve) => setImmediate(resolve));
-    expect(looks).toBe(expected);
+    expect(probes).toBe(expected);
   }
   expect(everyLook).toBe(2);
   gone.close();

@@ -37,7 +37,7 @@ function scene(hasOtherReader = false) {
     return asked;
   };
   const beat = (): Promise<readonly string[]> => {
-    watch.look(connection, SESSION);
+    watch.probe(connection, SESSION);
     return answered();
   };
   /** The pane prints once in each of these milliseconds from now. */

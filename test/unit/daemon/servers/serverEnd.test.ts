@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { linuxHost } from "../../../../daemon/host/linuxHost.ts";
-import { lookForEnd } from "../../../../daemon/servers/serverEnd.ts";
+import { probeForEnd } from "../../../../daemon/servers/serverEnd.ts";
 import { systemClock } from "../../../../daemon/time/clock.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import { eventually } from "../../../support/clock/eventually.ts";
@@ -40,9 +40,9 @@ afterEach(() => {
 test("tmux has said so, or the process is gone: at once", () => {
   let ended = 0;
   const onEnded = (): void => void (ended += 1);
-  lookForEnd({ host, clock: systemClock, lost: lost("server exited"), socketPath, onEnded });
+  probeForEnd({ host, clock: systemClock, lost: lost("server exited"), socketPath, onEnded });
   // Above the kernel's highest pid.
-  lookForEnd({ host, clock: systemClock, lost: lost("detached"), socketPath, pid: 4_194_305, onEnded });
+  probeForEnd({ host, clock: systemClock, lost: lost("detached"), socketPath, pid: 4_194_305, onEnded });
   expect(ended).toBe(2);
 });
 
@@ -51,14 +51,14 @@ test("one that is ending accepts for a while", async () => {
     if (tries === 2) server.close();
   };
   await new Promise<void>((resolve) => {
-    lookForEnd({ host, clock: systemClock, lost: lost("detached"), socketPath, pid: process.pid, onEnded: resolve });
+    probeForEnd({ host, clock: systemClock, lost: lost("detached"), socketPath, pid: process.pid, onEnded: resolve });
   });
   expect(tries).toBe(2);
 });
 
 test("one that goes on is left alone", async () => {
   let ended = false;
-  lookForEnd({ host, clock: systemClock, lost: lost("detached"), socketPath, onEnded: () => (ended = true) });
+  probeForEnd({ host, clock: systemClock, lost: lost("detached"), socketPath, onEnded: () => (ended = true) });
   await eventually(() => tries === 7);
   expect(ended).toBe(false);
 });

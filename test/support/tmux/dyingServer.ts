@@ -2,11 +2,11 @@
 import { eventually } from "../clock/eventually.ts";
 import { guestFixture, userSession } from "./guestFixture.ts";
 import { ownedFixture, type PrivateSocket } from "./ownedFixture.ts";
-import type { Ward } from "./paneDeaths.ts";
+import type { DyingServer } from "./paneDeaths.ts";
 
 const SESSIONS = ["a", "b"];
 
-export async function withWard<T>(kind: "guest" | "owned", use: (ward: Ward) => Promise<T>): Promise<T> {
+export async function withDyingServer<T>(kind: "guest" | "owned", use: (scene: DyingServer) => Promise<T>): Promise<T> {
   if (kind === "guest") {
     await using fixture = await guestFixture(makeSessions);
     const { server, socket } = fixture;

@@ -1,4 +1,4 @@
-/** One exact look at a pane and what it says: the rows, the dialog that is open, what stands in the prompt box. */
+/** One exact capture of a pane and what it shows: the rows, the dialog that is open, what stands in the prompt box. */
 import type { SeenDialog } from "../readiness/dialog.ts";
 import type { Profile } from "../readiness/profile.ts";
 import { findPromptBox } from "../readiness/promptBox.ts";
@@ -10,7 +10,7 @@ import type { Capture } from "../tmux/io.ts";
 import type { Screen } from "./promptEcho.ts";
 import type { PaneWatch } from "./paneWatch.ts";
 
-export interface Look {
+export interface ScreenCapture {
   readonly capture: Capture;
   readonly profile: Profile;
   /** Rows without frames at their ends. */
@@ -27,15 +27,18 @@ interface Box {
   readonly typed: string;
 }
 
-export async function takeLook(watch: PaneWatch, profile: Profile): Promise<Look> {
+export async function takeCapture(watch: PaneWatch, profile: Profile): Promise<ScreenCapture> {
   // Buttons show by their colours alone which one is chosen, hints in a box that they are none of anybody's text.
-  return judge(await watch.look(profile.dialog.buttons.length > 0 || profile.screen.promptBox !== undefined), profile);
+  return judge(
+    await watch.capture(profile.dialog.buttons.length > 0 || profile.screen.promptBox !== undefined),
+    profile,
+  );
 }
 
 /** After a key that may end the program: undefined when the pane has gone. */
-export async function lookIfThere(watch: PaneWatch, profile: Profile): Promise<Look | undefined> {
+export async function captureIfThere(watch: PaneWatch, profile: Profile): Promise<ScreenCapture | undefined> {
   try {
-    return await takeLook(watch, profile);
+    return await takeCapture(watch, profile);
   } catch (error) {
     if (error instanceof AppError && error.code === "NOT_FOUND") return undefined;
     throw error;
@@ -46,10 +49,10 @@ export async function lookIfThere(watch: PaneWatch, profile: Profile): Promise<L
  * A program that ends takes its question off the screen as well; one that has taken the answer shows what comes next, as far
  * as the profile knows how that looks.
  */
-export const goesOn = ({ profile, dialog, box }: Look): boolean =>
+export const goesOn = ({ profile, dialog, box }: ScreenCapture): boolean =>
   profile.kind !== "agent" || profile.screen.promptBox === undefined || dialog !== undefined || box !== undefined;
 
-export function judge(capture: Capture, profile: Profile): Look {
+export function judge(capture: Capture, profile: Profile): ScreenCapture {
   const all = screenOf(capture, Math.max(1, capture.lines.length));
   const bottom = { ...all, rows: all.rows.slice(-profile.screen.rows) };
   const reading = readScreen(profile, bottom);

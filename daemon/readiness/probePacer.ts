@@ -1,35 +1,35 @@
 /**
- * When a screen that changes is worth a look: once its output has settled, and every `FLOW_MS` while it flows. Without
- * output there is no look and no timer; one look is under way at a time.
+ * When a changing screen is worth a capture: once its output has settled, and every `FLOW_MS` while it flows. Without
+ * output there is no capture and no timer; one capture is under way at a time.
  */
 import type { Clock, Timer } from "../time/clock.ts";
 
 /** A change of state shows within 100 ms even under a flood: this, a capture, and some room. */
 const FLOW_MS = 60;
 
-interface LookPacerOptions {
+interface ProbePacerOptions {
   readonly clock: Clock;
-  /** Looks; never rejects. */
-  readonly look: () => Promise<void>;
+  /** Captures the screen and judges it; never rejects. */
+  readonly probe: () => Promise<void>;
   readonly settleMs: number;
 }
 
-export class LookPacer {
-  readonly #options: LookPacerOptions;
+export class ProbePacer {
+  readonly #options: ProbePacerOptions;
   #timer: Timer | undefined;
-  /** When the last look began. */
+  /** When the last capture began. */
   #beganMs = Number.NEGATIVE_INFINITY;
-  /** Output since the last look began. */
+  /** Output since the last capture began. */
   #firstMs: number | undefined;
   #lastMs = 0;
-  #isLooking = false;
+  #isProbing = false;
   /** Another one was asked for meanwhile. */
   #isWanted = false;
-  /** Whoever needs a look that begins after they asked. */
+  /** Whoever needs a capture that begins after they asked. */
   #waiting: (() => void)[] = [];
   #isClosed = false;
 
-  constructor(options: LookPacerOptions) {
+  constructor(options: ProbePacerOptions) {
     this.#options = options;
   }
 
@@ -37,29 +37,29 @@ export class LookPacer {
   output(atMs: number): void {
     this.#firstMs ??= atMs;
     this.#lastMs = atMs;
-    if (this.#timer === undefined && !this.#isLooking) this.#arm(atMs);
+    if (this.#timer === undefined && !this.#isProbing) this.#arm(atMs);
   }
 
-  /** Looks now, or as soon as the look under way is over; resolves after it. */
+  /** Captures now, or as soon as the capture under way is over; resolves after it. */
   now(): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
-      if (!this.#isLooking) void this.#look();
+      if (!this.#isProbing) void this.#probe();
     });
   }
 
-  /** Looks now, or a settling time after the last look: whoever asks on every byte gets no more than that. */
+  /** Captures now, or a settling time after the last capture: whoever asks on every byte gets no more than that. */
   soon(): void {
     const { clock, settleMs } = this.#options;
     const nowMs = clock.nowMs();
     if (this.#isClosed) return;
-    if (this.#isLooking) {
+    if (this.#isProbing) {
       this.#isWanted = true;
       return;
     }
     if (nowMs - this.#beganMs >= settleMs) {
-      void this.#look();
+      void this.#probe();
       return;
     }
     this.#firstMs = Math.min(this.#firstMs ?? Infinity, this.#beganMs + settleMs - FLOW_MS);
@@ -86,23 +86,23 @@ export class LookPacer {
     const nowMs = this.#options.clock.nowMs();
     const dueMs = Math.min(this.#lastMs + this.#options.settleMs, this.#firstMs + FLOW_MS);
     if (dueMs > nowMs) this.#arm(nowMs);
-    else void this.#look();
+    else void this.#probe();
   }
 
-  async #look(): Promise<void> {
+  async #probe(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#firstMs = undefined;
     this.#isWanted = false;
     this.#beganMs = this.#options.clock.nowMs();
-    this.#isLooking = true;
+    this.#isProbing = true;
     const waiting = this.#waiting;
     this.#waiting = [];
-    await this.#options.look();
-    this.#isLooking = false;
+    await this.#options.probe();
+    this.#isProbing = false;
     this.#settle(waiting);
     if (this.#isClosed) return;
-    if (this.#waiting.length > 0) void this.#look();
+    if (this.#waiting.length > 0) void this.#probe();
     else if (this.#isWanted) this.soon();
     else if (this.#timer === undefined) this.#arm(this.#options.clock.nowMs());
   }

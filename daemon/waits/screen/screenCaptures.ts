@@ -10,29 +10,29 @@ import { mayWrap, type ScreenView, wrapsOf } from "./screenView.ts";
 import type { ScreenWatch } from "./screenWatch.ts";
 
 const LOOK_EVERY_MS = 100;
-/** Rows above the screen that are looked at: what has scrolled by between two looks, and no more than this. */
+/** Rows above the screen that are looked at: what has scrolled by between two captures, and no more than this. */
 const MAX_HISTORY_ROWS = 1_000;
 /** Output that is searched for a cleared screen. */
 const MAX_SINCE_BYTES = 65_536;
 const LF = 0x0a;
 
-interface ScreenLooksOptions {
+interface ScreenCapturesOptions {
   readonly source: OutputSource;
   readonly scheduler: Scheduler;
   readonly nowMs: () => number;
 }
 
-export class ScreenLooks {
-  readonly #options: ScreenLooksOptions;
+export class ScreenCaptures {
+  readonly #options: ScreenCapturesOptions;
   readonly #watches = new Set<ScreenWatch>();
-  /** Output up to here was on the screen of the last look. */
+  /** Output up to here was on the screen of the last capture. */
   #seenSeq = -1;
   #nextMs = -Infinity;
   #timer: Timer | undefined;
-  #isLooking = false;
-  #afterLook: (() => void)[] = [];
+  #isProbing = false;
+  #afterCapture: (() => void)[] = [];
 
-  constructor(options: ScreenLooksOptions) {
+  constructor(options: ScreenCapturesOptions) {
     this.#options = options;
   }
 
@@ -59,38 +59,38 @@ export class ScreenLooks {
   /** Output has paused. */
   pause(): void {
     const { nowMs, scheduler } = this.#options;
-    if (!this.isWanted || this.#timer !== undefined || this.#isLooking) return;
+    if (!this.isWanted || this.#timer !== undefined || this.#isProbing) return;
     if (nowMs() >= this.#nextMs) {
-      this.#look();
+      this.#probe();
       return;
     }
     this.#timer = scheduler.at(this.#nextMs, () => {
       this.#timer = undefined;
-      this.#look();
+      this.#probe();
     });
   }
 
-  /** The last look for a wait: calls back when the screen as it is now has been judged. */
+  /** The last capture for a wait: calls back when the screen as it is now has been judged. */
   last(watch: ScreenWatch, done: () => void): void {
-    this.#afterLook.push(() => watch.whenJudged(done));
-    this.#look();
+    this.#afterCapture.push(() => watch.whenJudged(done));
+    this.#probe();
   }
 
   close(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
-    this.#afterLook = [];
+    this.#afterCapture = [];
   }
 
-  #look(): void {
-    if (this.#isLooking) return;
+  #probe(): void {
+    if (this.#isProbing) return;
     const { source, nowMs } = this.#options;
-    const waiting = this.#afterLook.splice(0);
+    const waiting = this.#afterCapture.splice(0);
     const over = (): void => {
-      this.#isLooking = false;
+      this.#isProbing = false;
       for (const done of waiting) done();
-      // Who asked for a last look meanwhile gets one that sees what has come meanwhile.
-      if (this.#afterLook.length > 0) this.#look();
+      // Who asked for a last capture meanwhile gets one that sees what has come meanwhile.
+      if (this.#afterCapture.length > 0) this.#probe();
     };
     const from = Math.min(...[...this.#watches].map((watch) => watch.beginning?.outputSeq ?? Infinity));
     const [first] = this.#watches;
@@ -99,7 +99,7 @@ export class ScreenLooks {
       over();
       return;
     }
-    this.#isLooking = true;
+    this.#isProbing = true;
     this.#nextMs = nowMs() + LOOK_EVERY_MS;
     this.#capture(first.view, Math.max(1, this.#rowsSince(seen))).then(over, over);
   }

@@ -1,6 +1,6 @@
 /**
- * One delivery at a time per pane, in the order in which they were asked for. Whoever waits may leave; whoever is at work
- * keeps the pane until it is done.
+ * A mutex per pane: one delivery at a time, in the order in which they were requested. A delivery that waits can be
+ * aborted; one that runs keeps the pane until it is done.
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
@@ -11,9 +11,9 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-export class PaneTurns {
-  /** Panes at work, each with those who wait. */
-  readonly #busy = new WeakMap<TmuxServer, Map<PaneId, Waiting[]>>();
+export class PaneMutex {
+  /** Locked panes, each with its queue. */
+  readonly #locked = new WeakMap<TmuxServer, Map<PaneId, Waiting[]>>();
 
   /** @throws AppError RESOURCE_LIMIT; the signal's reason */
   async run<Result>(
@@ -22,18 +22,18 @@ export class PaneTurns {
     signal: AbortSignal,
     work: () => Promise<Result>,
   ): Promise<Result> {
-    await this.#turn(server, pane, signal);
+    await this.#lock(server, pane, signal);
     try {
       return await work();
     } finally {
-      this.#next(server, pane);
+      this.#unlock(server, pane);
     }
   }
 
-  #turn(server: TmuxServer, pane: PaneId, signal: AbortSignal): Promise<void> | undefined {
+  #lock(server: TmuxServer, pane: PaneId, signal: AbortSignal): Promise<void> | undefined {
     signal.throwIfAborted();
-    const panes = this.#busy.get(server) ?? new Map<PaneId, Waiting[]>();
-    this.#busy.set(server, panes);
+    const panes = this.#locked.get(server) ?? new Map<PaneId, Waiting[]>();
+    this.#locked.set(server, panes);
     const queue = panes.get(pane);
     if (queue === undefined) {
       panes.set(pane, []);
@@ -58,8 +58,8 @@ export class PaneTurns {
     });
   }
 
-  #next(server: TmuxServer, pane: PaneId): void {
-    const panes = this.#busy.get(server);
+  #unlock(server: TmuxServer, pane: PaneId): void {
+    const panes = this.#locked.get(server);
     const next = panes?.get(pane)?.shift();
     if (next === undefined) panes?.delete(pane);
     else next.begin();

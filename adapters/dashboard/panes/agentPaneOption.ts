@@ -9,19 +9,19 @@ import type { PaneId } from "../../../protocol/ids.ts";
 import type { Agent } from "../agents/agent.ts";
 import type { AgentBook } from "../agents/agentBook.ts";
 
-const MARK = "agent";
+const OPTION = "agent";
 
-interface AgentMarksOptions {
+interface AgentPaneOptionParts {
   readonly server: TmuxServer;
   readonly book: AgentBook;
   readonly log: Log;
 }
 
-export class AgentMarks {
-  readonly #options: AgentMarksOptions;
+export class AgentPaneOption {
+  readonly #options: AgentPaneOptionParts;
   readonly #underWay = new Set<Promise<void>>();
 
-  constructor(options: AgentMarksOptions) {
+  constructor(options: AgentPaneOptionParts) {
     this.#options = options;
   }
 
@@ -33,7 +33,7 @@ export class AgentMarks {
     const { server, log } = this.#options;
     const value = agent === undefined ? undefined : `${agent.record.id}:${agent.record.sessionUuid}`;
     const done: Promise<void> = server
-      .setPaneMark(pane, MARK, value)
+      .setPaneUserOption(pane, OPTION, value)
       .catch((error: unknown) => {
         log.debug("dashboard.pane.unmarked", { pane, code: toAppError(error).code });
       })
@@ -46,11 +46,11 @@ export class AgentMarks {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
 
-  /** Gives agents back the panes that carry their mark, unless they have one already. */
+  /** Gives agents back the panes that have their option, unless they have one already. */
   async adopt(adopt: (agent: Agent, pane: PaneId) => void): Promise<void> {
     const { server, book, log } = this.#options;
     try {
-      for (const [pane, value] of await server.paneMarks(MARK)) {
+      for (const [pane, value] of await server.paneUserOptions(OPTION)) {
         const [, id, uuid] = /^(\d{1,15}):([0-9a-f-]{36})$/.exec(value) ?? [];
         const agent = book.active(Number(id));
         const isLost =

@@ -14,7 +14,7 @@ import { hasStrace } from "./spawnScenario.ts";
 
 const PROBE = fileURLToPath(new URL("memoryProbe.mjs", import.meta.url));
 
-interface Herd extends AsyncDisposable {
+interface WatchingGuest extends AsyncDisposable {
   readonly pid: number;
   /** From the first watch to the last pane's output flowing. */
   readonly watchMs: number;
@@ -22,7 +22,7 @@ interface Herd extends AsyncDisposable {
 }
 
 /** Resolves when all the panes are watched. */
-export async function guestHerd(socket: PrivateSocket): Promise<Herd> {
+export async function watchingGuest(socket: PrivateSocket): Promise<WatchingGuest> {
   const body = `
     const { startGuestServer, systemClock } = await import(${JSON.stringify(guestEngine())});
     const server = await startGuestServer({
@@ -77,11 +77,11 @@ interface IdleCost {
 }
 
 /** Nothing happens for so long. */
-export async function idleCost(socket: PrivateSocket, herd: Herd, forMs: number): Promise<IdleCost> {
+export async function idleCost(socket: PrivateSocket, guest: WatchingGuest, forMs: number): Promise<IdleCost> {
   const clients = attached(socket).filter((client) => client.isOurs);
   const tmux = Number(socket.tmux("display-message", "-p", "#{pid}").trim());
   const used = (): readonly [number, number, number] => [
-    cpuMsOf(herd.pid),
+    cpuMsOf(guest.pid),
     clients.reduce((sum, { pid }) => sum + cpuMsOf(pid), 0),
     cpuMsOf(tmux),
   ];
@@ -94,13 +94,17 @@ export async function idleCost(socket: PrivateSocket, herd: Herd, forMs: number)
 }
 
 /** Processes that the daemon, or anything it has started, starts within so long; undefined without strace. */
-export async function startedWithin(herd: Herd, traceFile: string, forMs: number): Promise<number | undefined> {
+export async function startedWithin(
+  guest: WatchingGuest,
+  traceFile: string,
+  forMs: number,
+): Promise<number | undefined> {
   if (!hasStrace()) return undefined;
   const calls = "trace=execve,execveat,fork,vfork,clone,clone3";
-  const strace = spawn("strace", ["-f", "-q", "-e", calls, "-o", traceFile, "-p", String(herd.pid)], {
+  const strace = spawn("strace", ["-f", "-q", "-e", calls, "-o", traceFile, "-p", String(guest.pid)], {
     stdio: "ignore",
   });
-  await eventually(() => /TracerPid:\t[1-9]/.test(readFileSync(`/proc/${herd.pid}/status`, "utf8")));
+  await eventually(() => /TracerPid:\t[1-9]/.test(readFileSync(`/proc/${guest.pid}/status`, "utf8")));
   await delay(forMs);
   strace.kill("SIGINT");
   await once(strace, "exit");

@@ -1,4 +1,4 @@
-/** Marks on panes of real servers: exact, outliving the daemon, moving with the pane, and nothing else set on a guest. */
+/** User options of panes of real servers: exact, outliving the daemon, moving with the pane, and nothing else set on a guest. */
 import { expect, test } from "vitest";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
@@ -6,7 +6,7 @@ import { systemClock } from "../../daemon/time/clock.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { guestFixture, paneOf, userSession, userState } from "../support/tmux/guestFixture.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
-import { checkMarks, twoPanes } from "../support/tmux/markedPanes.ts";
+import { checkUserOptions, twoPanes } from "../support/tmux/panesWithOptions.ts";
 
 test("on an owned server, across our restart", async () => {
   await using fixture = await ownedFixture();
@@ -14,16 +14,16 @@ test("on an owned server, across our restart", async () => {
   await server.createSession({ name: "a", command: ["cat"] });
   await server.createSession({ name: "b", command: ["cat"] });
   const panes = twoPanes(server);
-  await checkMarks(server, panes);
+  await checkUserOptions(server, panes);
   const { identity } = server.status();
-  await server.setPaneMark(panes[1], "agent", "7 #{pid}\n");
+  await server.setPaneUserOption(panes[1], "agent", "7 #{pid}\n");
   await server.close();
   await using again = await startOwnedServer({
     socketPath: socket.socketPath,
     env: paneEnvironment(process.env),
     clock: systemClock,
   });
-  expect(await again.paneMarks("agent")).toEqual(new Map([[panes[1], "7 #{pid}\n"]]));
+  expect(await again.paneUserOptions("agent")).toEqual(new Map([[panes[1], "7 #{pid}\n"]]));
   expect(identity).toMatch(/^\d+\.\d+$/);
   expect(again.status().identity).toBe(identity);
 });
@@ -36,7 +36,7 @@ test("on a guest, which is the same again when they are taken away", async () =>
   });
   const { server, socket } = fixture;
   const before = userState(socket);
-  await checkMarks(server, twoPanes(server));
+  await checkUserOptions(server, twoPanes(server));
   expect(userState(socket)).toBe(before);
 });
 
@@ -47,20 +47,20 @@ test("on a guest, across our restart and wherever the pane goes, but not into a 
   });
   const { server, socket } = fixture;
   const pane = paneOf(server, "a");
-  await server.setPaneMark(pane, "agent", "7");
+  await server.setPaneUserOption(pane, "agent", "7");
   // Nothing that we would have written.
   socket.tmux("set-option", "-p", "-t", paneOf(server, "b"), "@tmuxwire_agent", "50%");
-  expect(await server.paneMarks("agent")).toEqual(new Map([[pane, "7"]]));
+  expect(await server.paneUserOptions("agent")).toEqual(new Map([[pane, "7"]]));
   socket.tmux("split-window", "-d", "-t", pane, "cat");
   socket.tmux("break-pane", "-d", "-s", pane);
   await server.close();
   await using again = await fixture.another();
   expect(again.status().identity).toBe(server.status().identity);
-  expect(await again.paneMarks("agent")).toEqual(new Map([[pane, "7"]]));
+  expect(await again.paneUserOptions("agent")).toEqual(new Map([[pane, "7"]]));
   const { identity } = again.status();
   socket.tmux("kill-server");
   await eventually(() => again.status().identity === undefined);
-  await expect(again.setPaneMark(pane, "agent", "7")).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+  await expect(again.setPaneUserOption(pane, "agent", "7")).rejects.toMatchObject({ code: "CONNECTION_LOST" });
   await eventually(() => {
     try {
       userSession(socket, "a");
@@ -74,5 +74,5 @@ test("on a guest, across our restart and wherever the pane goes, but not into a 
   expect(paneOf(again, "a")).toBe(pane);
   expect(again.status().identity).toMatch(/^\d+\.\d+$/);
   expect(again.status().identity).not.toBe(identity);
-  expect(await again.paneMarks("agent")).toEqual(new Map());
+  expect(await again.paneUserOptions("agent")).toEqual(new Map());
 });
