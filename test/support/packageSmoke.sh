@@ -53,6 +53,11 @@ ask -H 'Content-Type: application/json' -d '{"action":"kill_session","session":"
 
 stop
 
+# The second executable, as somebody finds it whose server does not run.
+told=0
+HOME="$work/home" FRESHELL_URL=http://127.0.0.1:1 ./node_modules/.bin/freshell health 2>/dev/null || told=$?
+[ "$told" = 69 ]
+
 start --only dashboard --dashboard-tmux-socket "$work/user.sock"
 curl -fsS "$url/" | grep -q '<script'
 curl -fsS "$url/api/agents" | grep -q '"agents":\[\]'

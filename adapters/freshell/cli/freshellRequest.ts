@@ -80,15 +80,19 @@ async function requester(url: string): Promise<(url: string, options: RequestOpt
   return (await import("node:https")).request;
 }
 
-async function readAll(asked: FreshellRequest, incoming: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > MAX_ANSWER_BYTES) throw unreachable(asked, `its answer is longer than ${MAX_ANSWER_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+/** By its events: an iterator over it would be set up while the answer is there already. */
+function readAll(asked: FreshellRequest, incoming: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    incoming.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      chunks.push(chunk);
+      if (length > MAX_ANSWER_BYTES) reject(unreachable(asked, `its answer is longer than ${MAX_ANSWER_BYTES} bytes`));
+    });
+    incoming.once("error", reject);
+    incoming.once("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
+  });
 }
 
 function parsed(text: string): object | undefined {
