@@ -29,6 +29,7 @@ import { TerminalBook } from "./terminals/terminalBook.ts";
 import type { ProgramInputs } from "./terminals/terminalPrograms.ts";
 import { terminalServer } from "./terminals/terminalServer.ts";
 import { Credentials, tokenOf } from "./tokens/credentials.ts";
+import type { SessionStore } from "./tokens/sessionFile.ts";
 
 export interface FreshellAppOptions {
   readonly server: TmuxServer;
@@ -40,6 +41,8 @@ export interface FreshellAppOptions {
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
   readonly log: Log;
+  /** Device sessions of an earlier start. */
+  readonly sessions: SessionStore;
   /** By which names it may be reached, and its own pages: known once there is a port. */
   readonly hosts: ReadonlySet<string>;
   readonly origins: ReadonlySet<string>;
@@ -105,7 +108,7 @@ function contextOf(options: FreshellAppOptions): FreshellContext {
     feeds: new Feeds({ server: asPanes, clock, onError }),
     frames: new FrameShare(),
     waits: options.waits.share(config.waits, config.disableRegex),
-    credentials: new Credentials({ token, ttlSec: deviceTokenTtlSec, nowUnixMs }),
+    credentials: new Credentials({ token, ttlSec: deviceTokenTtlSec, nowUnixMs, store: options.sessions }),
     creates: new CreateMemory(clock),
     settings: config,
     version,

@@ -38,6 +38,8 @@ export interface FreshellConfig {
   readonly allowLan: boolean;
   readonly allowedOrigins: readonly string[];
   readonly tmuxSocketPath: string;
+  /** Where device sessions outlive the daemon. */
+  readonly sessionsPath: string;
   readonly maxTerminals: number;
   readonly maxConnections: number;
   readonly helloTimeoutMs: number;
@@ -160,6 +162,7 @@ export function readFreshell(settings: SettingReader, inputs: ConfigInputs): Fre
       expected: "a path",
       fallback: join(runtimePaths(env, inputs.homeDir).runtimeDir, "freshell.sock"),
     }),
+    sessionsPath: join(runtimePaths(env, inputs.homeDir).stateDir, "freshell-sessions.json"),
     maxTerminals: count("maxTerminals", "MAX_TERMINALS", 50, 1, 1_000),
     maxConnections: count("maxConnections", "MAX_CONNECTIONS", 50, 1, 500),
     helloTimeoutMs: count("helloTimeoutMs", "HELLO_TIMEOUT_MS", 5_000),

@@ -9,6 +9,7 @@ import { openOwnedServer, type StartContext } from "../serving/startContext.ts";
 import { packageVersion } from "../serving/version.ts";
 import { createFreshellApp } from "./freshellApp.ts";
 import { FRESHELL_SETTINGS, type FreshellConfig, isThisMachine, lanAddresses, offBecause } from "./freshellConfig.ts";
+import { sessionFile } from "./tokens/sessionFile.ts";
 
 /** @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE */
 export async function startFreshell(config: FreshellConfig, context: StartContext): Promise<void> {
@@ -26,6 +27,7 @@ export async function startFreshell(config: FreshellConfig, context: StartContex
     config: { ...config, token },
     programs: { env: paneEnvironment(env), daemonEnv: env },
     homeDir: homedir(),
+    sessions: sessionFile({ path: config.sessionsPath, token, log }),
     version: packageVersion(),
     clock: systemClock,
     nowUnixMs: Date.now,

@@ -5,26 +5,18 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { DeviceSessionAnswer, DeviceSessionRequest } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
+import type { SessionStore, StoredSession } from "./sessionFile.ts";
 import { MAX_DEVICE_SESSIONS, REFRESH_KEPT_MS } from "../freshellLimits.ts";
 
 export type Principal =
   | { readonly kind: "bootstrap" }
   | { readonly kind: "device"; readonly deviceId: string; readonly scopes: readonly string[] };
 
-interface Session {
-  readonly deviceId: string;
-  readonly scopes: readonly string[];
-  /** Digests, in hexadecimal. */
-  readonly device: string;
-  readonly refresh: string;
-  readonly expiresAt: number;
-  readonly refreshUntil: number;
-}
-
 export interface CredentialsOptions {
   readonly token: string;
   readonly ttlSec: number;
   readonly nowUnixMs: () => number;
+  readonly store: SessionStore;
 }
 
 const digest = (text: string): Buffer => createHash("sha256").update(text, "utf8").digest();
@@ -34,12 +26,13 @@ export class Credentials {
   readonly #options: CredentialsOptions;
   readonly #bootstrap: Buffer;
   /** By the digest of the device token. A look-up by a digest tells nothing of a token by its time. */
-  readonly #byDevice = new Map<string, Session>();
-  readonly #byRefresh = new Map<string, Session>();
+  readonly #byDevice = new Map<string, StoredSession>();
+  readonly #byRefresh = new Map<string, StoredSession>();
 
   constructor(options: CredentialsOptions) {
     this.#options = options;
     this.#bootstrap = digest(options.token);
+    for (const session of options.store.read()) this.#keep(session);
   }
 
   /** Whose token it is; undefined for nobody's, and for one that has expired. */
@@ -69,15 +62,17 @@ export class Credentials {
   /** Ends the session of this device token. False: there is none. */
   close(token: string): boolean {
     const session = this.#byDevice.get(digest(token).toString("hex"));
-    if (session !== undefined) this.#end(session);
-    return session !== undefined;
+    if (session === undefined) return false;
+    this.#end(session);
+    this.#store();
+    return true;
   }
 
   #issue(deviceId: string): DeviceSessionAnswer {
     const nowMs = this.#options.nowUnixMs();
     this.#forgetOld(nowMs);
     const [deviceToken, refreshToken] = [newToken(), newToken()];
-    const session: Session = {
+    const session: StoredSession = {
       deviceId,
       scopes: ["terminals", `layout:write:${deviceId}`],
       device: digest(deviceToken).toString("hex"),
@@ -85,8 +80,8 @@ export class Credentials {
       expiresAt: nowMs + this.#options.ttlSec * 1_000,
       refreshUntil: nowMs + REFRESH_KEPT_MS,
     };
-    this.#byDevice.set(session.device, session);
-    this.#byRefresh.set(session.refresh, session);
+    this.#keep(session);
+    this.#store();
     const { expiresAt, scopes } = session;
     return { deviceToken, refreshToken, expiresAt, deviceId, scopes };
   }
@@ -98,7 +93,16 @@ export class Credentials {
     }
   }
 
-  #end({ device, refresh }: Session): void {
+  #keep(session: StoredSession): void {
+    this.#byDevice.set(session.device, session);
+    this.#byRefresh.set(session.refresh, session);
+  }
+
+  #store(): void {
+    this.#options.store.write([...this.#byRefresh.values()]);
+  }
+
+  #end({ device, refresh }: StoredSession): void {
     this.#byDevice.delete(device);
     this.#byRefresh.delete(refresh);
   }

@@ -1,0 +1,71 @@
+/**
+ * Device sessions outlive the daemon: digests of their tokens in a file of our own, written whole or not at all. Another
+ * bootstrap token makes them strangers'. A file that cannot be read is none: devices log in again.
+ */
+import { createHash } from "node:crypto";
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import * as v from "valibot";
+import type { Log } from "../../../daemon/ops/log.ts";
+
+const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+const sessionSchema = v.object({
+  deviceId: v.string(),
+  scopes: v.array(v.string()),
+  device: digest,
+  refresh: digest,
+  expiresAt: v.number(),
+  refreshUntil: v.number(),
+});
+const fileSchema = v.object({ version: v.literal(1), bootstrap: digest, sessions: v.array(sessionSchema) });
+
+export type StoredSession = v.InferOutput<typeof sessionSchema>;
+
+export interface SessionStore {
+  read(): readonly StoredSession[];
+  write(sessions: readonly StoredSession[]): void;
+}
+
+export interface SessionFileOptions {
+  readonly path: string;
+  /** The bootstrap token. */
+  readonly token: string;
+  readonly log: Log;
+}
+
+export function sessionFile({ path, token, log }: SessionFileOptions): SessionStore {
+  // Of more than the token, so that it is no digest of the token itself.
+  const bootstrap = createHash("sha256").update(`freshell sessions of ${token}`).digest("hex");
+  return {
+    read: () => {
+      try {
+        const stored = v.parse(fileSchema, JSON.parse(readFileSync(path, "utf8")));
+        return stored.bootstrap === bootstrap ? stored.sessions : [];
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ENOENT") log.warn("freshell.sessions.unreadable", { path });
+        return [];
+      }
+    },
+    write: (sessions) => {
+      try {
+        writeWhole(path, JSON.stringify({ version: 1, bootstrap, sessions }));
+      } catch (error) {
+        // They hold for this start of the daemon all the same.
+        log.error("freshell.sessions.unwritten", { path, error });
+      }
+    },
+  };
+}
+
+function writeWhole(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${process.pid}.tmp`;
+  const file = openSync(temporary, "w", 0o600);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temporary, path);
+}
