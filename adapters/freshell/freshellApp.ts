@@ -106,7 +106,7 @@ function contextOf(options: FreshellAppOptions): FreshellContext {
     server,
     book,
     feeds: new Feeds({ server: asPanes, clock, onError }),
-    frames: new FrameShare(),
+    frames: new FrameShare(server.status().tmuxVersion),
     waits: options.waits.share(config.waits, config.disableRegex),
     credentials: new Credentials({ token, ttlSec: deviceTokenTtlSec, nowUnixMs, store: options.sessions }),
     creates: new CreateMemory(clock),

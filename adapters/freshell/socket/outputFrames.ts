@@ -5,7 +5,7 @@
  */
 import type { OutputChunk, PaneFeed } from "../../../daemon/panes/paneFeed.ts";
 import { decodeUtf8 } from "../../../protocol/text/utf8.ts";
-import { filterQueries } from "./queryFilter.ts";
+import { queryFilter } from "./queryFilter.ts";
 
 const NOTHING: Uint8Array = new Uint8Array(0);
 /** Places in the output whose waiting bytes are remembered: those of one turn. */
@@ -25,7 +25,10 @@ class TextFrames {
   #before = NOTHING;
   readonly #encode = (chunk: OutputChunk): Uint8Array => this.#frameOf(chunk);
 
-  constructor(terminalId: string) {
+  readonly #filter: ReturnType<typeof queryFilter>;
+
+  constructor(terminalId: string, filter: ReturnType<typeof queryFilter>) {
+    this.#filter = filter;
     this.#head = `{"type":"terminal.output","terminalId":${JSON.stringify(terminalId)},"data":`;
   }
 
@@ -37,7 +40,7 @@ class TextFrames {
 
   #frameOf({ to, bytes: chunk }: OutputChunk): Uint8Array {
     const before = this.#before;
-    const { bytes, unfinished } = filterQueries(before.length === 0 ? chunk : Buffer.concat([before, chunk]));
+    const { bytes, unfinished } = this.#filter(before.length === 0 ? chunk : Buffer.concat([before, chunk]));
     this.#note(to, unfinished);
     if (bytes.length === 0) return NOTHING;
     const text = JSON.stringify(decodeUtf8(bytes));
@@ -58,11 +61,17 @@ class TextFrames {
 /** For all connections. */
 export class FrameShare {
   readonly #byFeed = new WeakMap<PaneFeed, TextFrames>();
+  readonly #filter: ReturnType<typeof queryFilter>;
+
+  /** @param tmuxVersion which answers questions to the terminal itself */
+  constructor(tmuxVersion: string | undefined) {
+    this.#filter = queryFilter(tmuxVersion);
+  }
 
   frame(feed: PaneFeed, terminalId: string, chunk: OutputChunk, before: Uint8Array): OutputFrame {
     let frames = this.#byFeed.get(feed);
     if (frames === undefined) {
-      frames = new TextFrames(terminalId);
+      frames = new TextFrames(terminalId, this.#filter);
       this.#byFeed.set(feed, frames);
     }
     return frames.frame(feed, chunk, before);

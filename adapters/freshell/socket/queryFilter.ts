@@ -1,8 +1,9 @@
 /**
- * Questions to the terminal that tmux answers itself (docs/tmuxFacts.md, "Queries"): DA1, DA2, DSR 5 and 6, XTVERSION. They
- * are in the pane's output all the same, and a page's emulator would answer them a second time, into the program. Exactly
- * these are taken out; every other byte passes.
+ * Questions to the terminal that the tmux at hand answers itself (docs/tmuxFacts.md, "Questions to the terminal"). They are
+ * in the pane's output all the same, and a page's emulator would answer them a second time, into the program. Exactly these
+ * are taken out; every other byte passes.
  */
+import { releaseOf } from "../../../daemon/connection/tmuxVersion.ts";
 import { VtParser } from "../../../daemon/panes/vt/vtParser.ts";
 import { sequenceLength } from "../../../protocol/text/utf8.ts";
 import { MAX_UNFINISHED_BYTES } from "../freshellLimits.ts";
@@ -17,44 +18,77 @@ export interface FilteredOutput {
 const ESC = 0x1b;
 const NOTHING = new Uint8Array(0);
 
-/** By the final byte; tmux looks at the first parameter only. */
-const QUERIES: ReadonlyMap<number, RegExp> = new Map([
-  [0x63, /^>?0*(?:[;:][\d;:]*)?$/],
-  [0x6e, /^0*[56](?:[;:][\d;:]*)?$/],
-  [0x71, /^>0*(?:[;:][\d;:]*)?$/],
+/** By the final byte: the parameters, with their prefix and intermediates, and the release from which tmux answers. */
+const QUERIES: ReadonlyMap<number, readonly (readonly [parameters: RegExp, since: number])[]> = new Map([
+  // DA1, DA2: tmux looks at the first parameter only.
+  [0x63, [[/^>?0*(?:[;:][\d;:]*)?$/, 0]]],
+  // DSR 5 and 6.
+  [0x6e, [[/^0*[56](?:[;:][\d;:]*)?$/, 0]]],
+  // XTVERSION.
+  [0x71, [[/^>0*(?:[;:][\d;:]*)?$/, 0]]],
+  // XTWINOPS: the size in cells, and in pixels.
+  [
+    0x74,
+    [
+      [/^18$/, 0],
+      [/^1[46]$/, 304],
+    ],
+  ],
+  // DECRQM, of private modes and of ANSI's; 3.6 does not know all private ones, and says so of each.
+  [
+    0x70,
+    [
+      [/^\?\d+\$$/, 307],
+      [/^\d+\$$/, 307],
+      [/^\?(?:12|2004|1004|1006|2031)\$$/, 306],
+    ],
+  ],
 ]);
+/** DECRQSS, from 3.6 on. */
+const STATUS_STRING = Buffer.from("\u001bP$q");
+const STATUS_STRING_SINCE = 306;
 
 interface Range {
   readonly begin: number;
   readonly end: number;
 }
 
-const found: Range[] = [];
-const parser = new VtParser({
-  csi: (parameters, final, begin, end) => {
-    if (QUERIES.get(final)?.test(parameters) === true) found.push({ begin, end });
-  },
-});
+/** @param tmuxVersion as tmux says it; unknown: what every tmux answers */
+export function queryFilter(tmuxVersion: string | undefined): (bytes: Uint8Array) => FilteredOutput {
+  const version = tmuxVersion?.replace(/^tmux /, "");
+  const release = version === undefined ? 0 : (releaseOf(version) ?? Number.POSITIVE_INFINITY);
+  const found: Range[] = [];
+  const parser = new VtParser({
+    csi: (parameters, final, begin, end) => {
+      const asked = QUERIES.get(final)?.some(([pattern, since]) => release >= since && pattern.test(parameters));
+      if (asked === true) found.push({ begin, end });
+    },
+  });
+  const isStatusString = (bytes: Uint8Array, at: number): boolean =>
+    release >= STATUS_STRING_SINCE && STATUS_STRING.equals(bytes.subarray(at, at + STATUS_STRING.length));
 
-/** @param bytes from the beginning of a character or sequence on */
-export function filterQueries(bytes: Uint8Array): FilteredOutput {
-  found.length = 0;
-  let unfinishedAt = bytes.length;
-  for (let at = bytes.indexOf(ESC); at !== -1; at = bytes.indexOf(ESC, at)) {
-    const begin = at;
-    parser.begin(begin);
-    at = parser.skip(bytes, begin + 1, 0);
-    if (!parser.isInside) continue;
-    // Longer than any query: its rest is text to whoever reads on, as it is to an emulator.
-    if (bytes.length - begin <= MAX_UNFINISHED_BYTES) unfinishedAt = begin;
-    break;
-  }
-  parser.reset();
-  if (unfinishedAt === bytes.length) unfinishedAt -= unfinishedCharacter(bytes);
-  const whole = bytes.subarray(0, unfinishedAt);
-  const unfinished = unfinishedAt === bytes.length ? NOTHING : bytes.slice(unfinishedAt);
-  const queries = found.filter(({ end }) => end <= unfinishedAt);
-  return { bytes: queries.length === 0 ? whole : without(whole, queries), unfinished };
+  /** @param bytes from the beginning of a character or sequence on */
+  return (bytes) => {
+    found.length = 0;
+    let unfinishedAt = bytes.length;
+    for (let at = bytes.indexOf(ESC); at !== -1; at = bytes.indexOf(ESC, at)) {
+      const begin = at;
+      parser.begin(begin);
+      at = parser.skip(bytes, begin + 1, 0);
+      if (parser.isInside) {
+        // Longer than any query: its rest is text to whoever reads on, as it is to an emulator.
+        if (bytes.length - begin <= MAX_UNFINISHED_BYTES) unfinishedAt = begin;
+        break;
+      }
+      if (isStatusString(bytes, begin)) found.push({ begin, end: at });
+    }
+    parser.reset();
+    if (unfinishedAt === bytes.length) unfinishedAt -= unfinishedCharacter(bytes);
+    const whole = bytes.subarray(0, unfinishedAt);
+    const unfinished = unfinishedAt === bytes.length ? NOTHING : bytes.slice(unfinishedAt);
+    const queries = found.filter(({ end }) => end <= unfinishedAt);
+    return { bytes: queries.length === 0 ? whole : without(whole, queries), unfinished };
+  };
 }
 
 /** Control characters inside a sequence act at once, and are kept. */
@@ -68,7 +102,9 @@ function without(bytes: Uint8Array, queries: readonly Range[]): Uint8Array {
   };
   for (const { begin, end } of queries) {
     keep(at, begin);
-    for (let index = begin + 1; index < end; index += 1) if (bytes[index]! < 0x20) keep(index, index + 1);
+    for (let index = begin + 1; index < end; index += 1) {
+      if (bytes[index]! < 0x20 && bytes[index] !== ESC) keep(index, index + 1);
+    }
     at = end;
   }
   keep(at, bytes.length);

@@ -1,11 +1,12 @@
 /** What is taken out of a page's output, and that nothing else is, however the output is cut. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { filterQueries } from "../../../../adapters/freshell/socket/queryFilter.ts";
+import { queryFilter } from "../../../../adapters/freshell/socket/queryFilter.ts";
 
 const ESC = "\u001b";
 /** As a reader of chunks gets it. */
-function filtered(chunks: readonly Uint8Array[]): string {
+function filtered(chunks: readonly Uint8Array[], tmuxVersion = "tmux 3.3a"): string {
+  const filterQueries = queryFilter(tmuxVersion);
   let carry: Uint8Array = new Uint8Array(0);
   let out = "";
   for (const chunk of chunks) {
@@ -16,10 +17,10 @@ function filtered(chunks: readonly Uint8Array[]): string {
   }
   return out + Buffer.from(carry).toString("utf8");
 }
-const whole = (text: string): string => filtered([Buffer.from(text)]);
+const whole = (text: string, tmuxVersion?: string): string => filtered([Buffer.from(text)], tmuxVersion);
 
 describe("questions that tmux answers", () => {
-  test.each(["[c", "[0c", "[>c", "[>0c", "[5n", "[6n", "[>q", "[>0q", "[00c", "[0;1c", "[6;1n"])(
+  test.each(["[c", "[0c", "[>c", "[>0c", "[5n", "[6n", "[>q", "[>0q", "[00c", "[0;1c", "[6;1n", "[18t"])(
     "ESC%s is taken out",
     (query) => {
       expect(whole(`a${ESC}${query}b`)).toBe("ab");
@@ -47,6 +48,19 @@ describe("questions that tmux answers", () => {
   ])("ESC%s passes", (other) => {
     const text = `a${ESC}${other}b`;
     expect(whole(text)).toBe(text);
+  });
+
+  test.each([
+    ["[14t", "3.3a", "3.4"],
+    ["[?2004$p", "3.5a", "3.6"],
+    ["[?2026$p", "3.6b", "3.7"],
+    ["[4$p", "3.6b", "3.7c"],
+    ["P$qm\u001b\\", "3.5a", "3.6b"],
+    ["[?2026$p", "3.3a", "next-3.8"],
+  ])("ESC%s: tmux %s does not answer, %s does", (query, before, since) => {
+    const text = `a${ESC}${query}b`;
+    expect(whole(text, `tmux ${before}`)).toBe(text);
+    expect(whole(text, `tmux ${since}`)).toBe("ab");
   });
 
   test("inside a string of another sequence they are that string's text", () => {
@@ -104,6 +118,6 @@ test("however the output is cut, the same comes out, and no character is broken"
 
 test("what never ends is not held for ever, and bytes that are no text are marked as such", () => {
   const endless = `${ESC}]0;${"x".repeat(10_000)}`;
-  expect(filterQueries(Buffer.from(endless)).unfinished).toHaveLength(0);
+  expect(queryFilter(undefined)(Buffer.from(endless)).unfinished).toHaveLength(0);
   expect(filtered([Buffer.from([0x61, 0xff]), Buffer.from([0x62, 0xe2, 0x82]), Buffer.from([0xac])])).toBe("a\ufffdb€");
 });
