@@ -15,6 +15,8 @@ import { eventually } from "../support/clock/eventually.ts";
 const ROOT = resolve(import.meta.dirname, "../..");
 const README = documentBlocks("README.md");
 
+const AUTH_TOKEN = "a-token-of-the-tests-0123456789";
+
 /** The block whose text holds `text`; a document without it has changed, and so must the test. */
 function blockWith(text: string, blocks = README): DocumentBlock {
   const found = blocks.find(({ lines }) => lines.some((line) => line.includes(text)));
@@ -32,16 +34,23 @@ interface User {
 async function user(sandbox: CliSandbox): Promise<User> {
   const bin = sandbox.binaries("bin", { npx: `#!/bin/sh\nshift\nexec '${process.execPath}' '${builtCli()}' "$@"\n` });
   const { XDG_STATE_HOME: _state, ...rest } = sandbox.env;
-  const env = { ...rest, PATH: behind(bin) };
-  const ports = ["--port", "0", "--addin-port", "0", "--dashboard-port", "0"];
+  const env = { ...rest, PATH: behind(bin), AUTH_TOKEN };
+  const ports = ["--port", "0", "--addin-port", "0", "--dashboard-port", "0", "--freshell-port", "0"];
   // Not the server of whoever runs the tests.
   const watched = ["--dashboard-tmux-socket", sandbox.path("user.sock")];
-  const daemon = sandbox.start(["serve", ...ports, ...watched], { env: { XDG_STATE_HOME: undefined } });
+  const daemon = sandbox.start(["serve", ...ports, ...watched], {
+    env: { XDG_STATE_HOME: undefined, AUTH_TOKEN },
+  });
   const [, addin = ""] = await daemon.line(/bridge listening on https:\/\/localhost:(\d+)/);
   const [, native = ""] = await daemon.line(/native API listening on http:\/\/127\.0\.0\.1:(\d+)/);
   const [, dashboard = ""] = await daemon.line(/dashboard listening on http:\/\/127\.0\.0\.1:(\d+)/);
+  const [, freshell = ""] = await daemon.line(/Freshell listening on http:\/\/127\.0\.0\.1:(\d+)/);
   const here = (text: string): string =>
-    text.replaceAll("7420", native).replaceAll("3341", addin).replaceAll("5055", dashboard);
+    text
+      .replaceAll("7420", native)
+      .replaceAll("3341", addin)
+      .replaceAll("5055", dashboard)
+      .replaceAll("3001", freshell);
   return {
     sandbox,
     start: (command) => {
@@ -88,6 +97,8 @@ test("one curl per client", async () => {
   expect(JSON.parse((await start(`${dashboard} -sS`).finished).stdout)).toMatchObject({ agents: [] });
   const [team = ""] = commandsOf(blockWith("/team/v1/tmux/list"));
   expect(JSON.parse((await start(`${team} -sS`).finished).stdout)).toEqual({ sessions: [] });
+  const [freshell = ""] = commandsOf(blockWith("/api/terminals"));
+  expect(JSON.parse((await start(`${freshell} -sS`).finished).stdout)).toEqual([]);
 });
 
 test("the program: its types hold, and it prints what is shown", async () => {
@@ -141,6 +152,7 @@ test("every block of the README is one of those", () => {
     "create_session",
     "/api/agents",
     "/team/v1/tmux/list",
+    "/api/terminals",
   ];
   const blocks = new Set(known.map((text) => blockWith(text)));
   expect(README.filter((block) => !blocks.has(block))).toEqual([]);
