@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Credentials, tokenOf } from "../../../../adapters/freshell/tokens/credentials.ts";
 import { sessionFile } from "../../../../adapters/freshell/tokens/sessionFile.ts";
-import { silentLog } from "../../../../daemon/ops/log.ts";
+import { silentLog } from "../../../../bench/silentLog.ts";
 
 const TOKEN = "bootstrap-token-of-a-test";
 const device = { deviceId: "d1", deviceLabel: "me", deviceType: "cli" } as const;
