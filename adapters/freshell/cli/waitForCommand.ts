@@ -1,6 +1,7 @@
 /** `wait-for`: the server waits on the terminal's output, and answers once; nothing is asked again. */
 import type { FreshellWaitAnswer, FreshellWaitMatch } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
+import { CommandFailure, failureOf } from "./commandFailure.ts";
 import type { CommandCall } from "../../bin/cli/commandTypes.ts";
 import { printable } from "../../bin/cli/textTable.ts";
 import { PANE_TARGET, targetOfPane } from "./commandTargets.ts";
@@ -41,10 +42,14 @@ export const waitForCommand = freshellCommand<FreshellWaitAnswer>({
     },
     { line: "freshell wait-for --target terminal:ID --exit --stable 1", does: "ended, and silent for a second" },
   ],
-  perform: (call, session) => {
+  perform: async (call, session) => {
     const terminalId = targetOfPane(call, "wait-for", true);
     const body = { target: { terminalId }, ...predicatesOf(call) };
-    return session().call({ method: "POST", path: "/api/waits", body, changes: false });
+    try {
+      return await session().call({ method: "POST", path: "/api/waits", body, changes: false });
+    } catch (error) {
+      throw withHint(error, call);
+    }
   },
   show: ({ matched, exitCode }) => matched.map((match) => shown(match, exitCode)).join(""),
 });
@@ -75,6 +80,17 @@ function predicatesOf({ options }: CommandCall): object {
     ...(timeoutSec === undefined ? {} : { timeoutSec }),
   };
 }
+
+/** Whoever comes from grep writes a regular expression, and waits in vain for its text. */
+function withHint(error: unknown, { options }: CommandCall): unknown {
+  const isMeant = !options.flag("regex") && REGEX_LIKE.test(options.text("pattern") ?? "");
+  const { fault } = failureOf(error);
+  if (fault.code !== "TIMEOUT" || !isMeant) return error;
+  const message = `${fault.message}; the pattern was taken as text: add --regex if it is a regular expression`;
+  return new CommandFailure({ ...fault, message }, { cause: error });
+}
+
+const REGEX_LIKE = /^\^|\$$|\.[*+]|\\[dsw]|\w\|\w/;
 
 /** The text is a program's. */
 function shown({ predicate, text }: FreshellWaitMatch, exitCode: number | undefined): string {

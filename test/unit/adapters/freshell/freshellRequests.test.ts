@@ -210,6 +210,18 @@ describe("what is asked of the server", () => {
     });
   });
 
+  test("a wait in vain for the text of a regular expression says so, one for text does not", async () => {
+    fake.answer = (_asked, response) => send(response, 408, { error: { code: "TIMEOUT", message: "not satisfied" } });
+    const errorOf = async (...pattern: string[]) => (await fake.run(["wait-for", ...target, ...pattern])).err;
+    for (const pattern of ["^done", "done$", "a.*b", "PASS|FAIL", "\\d+ ok"]) {
+      expect(await errorOf("-p", pattern)).toMatch(/not satisfied; the pattern was taken as text: add --regex/);
+    }
+    for (const pattern of ["done", "$ ", "1.5 s", "a || b", "[ok]"]) {
+      expect(await errorOf("-p", pattern)).not.toMatch(/--regex/);
+    }
+    expect(await errorOf("-p", "^done", "--regex")).not.toMatch(/taken as text/);
+  });
+
   test("what a program has printed cannot steer the terminal it is shown on", async () => {
     const matched = [{ predicate: "pattern", text: "a\u001b]0;x\u0007" }, { predicate: "exit" }];
     fake.answer = (_asked, response) => send(response, 200, { matched, outputSeq: 1, exitCode: 3, elapsedMs: 1 });
