@@ -24,13 +24,13 @@ export const ERROR_SURFACES = {
   UNSUPPORTED_CAPTURE_MODE: { httpStatus: 501, exitCode: 8 },
   TMUX_COMMAND_FAILED: { httpStatus: 502, exitCode: 1 },
   PROTOCOL_ERROR: { httpStatus: 502, exitCode: 69 },
-  /** Who asked has left or given the call up; 499 is what others write into their logs then. */
+  /** The caller left or cancelled the call; 499 is what nginx logs for it. */
   CANCELLED: { httpStatus: 499, exitCode: 1 },
   /** The connection to tmux, and nothing else. */
   CONNECTION_LOST: { httpStatus: 503, exitCode: 69 },
   /** The daemon is stopping. */
   SHUTTING_DOWN: { httpStatus: 503, exitCode: 69 },
-  /** A client's own word: nothing answers at the daemon's address, or the connection to it broke. */
+  /** Only clients make this one: nothing answers at the daemon's address, or the connection to it broke. */
   DAEMON_UNREACHABLE: { httpStatus: 503, exitCode: 69 },
   DEVICE_OFFLINE: { httpStatus: 503, exitCode: 5 },
   CONFIGURATION_INVALID: { httpStatus: 500, exitCode: 1 },

@@ -52,7 +52,7 @@ export function readIncoming(incoming: IncomingMessage, maxBytes: number, clock:
         else resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size));
       });
     const onGone = (cause?: Error): void =>
-      settle(() => reject(new AppError("CANCELLED", "the client went before its request was complete", { cause })));
+      settle(() => reject(new AppError("CANCELLED", "the client left before its request was complete", { cause })));
     incoming.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);
   });
 }

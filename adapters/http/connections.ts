@@ -27,7 +27,7 @@ interface Connection {
 /** By the socket that requests come from: the connection's own, or the TLS one on it. */
 const connectionOf = new WeakMap<object, Connection>();
 
-/** Whoever is at the other end has proved to be let in. */
+/** The peer is authorised. */
 export function markKnown(socket: Socket | undefined): void {
   const connection = socket === undefined ? undefined : connectionOf.get(socket);
   if (connection === undefined || connection.isKnown) return;

@@ -22,7 +22,7 @@ export interface VisibleError {
 
 export function visibleError(thrown: unknown): VisibleError {
   const error = toAppError(thrown);
-  // 499 is no status of the standard, and nobody is there to read it.
+  // 499 is not a standard status, and the client that would read it has gone.
   const status = ERROR_SURFACES[error.code].httpStatus as ContentfulStatusCode;
   return { status, message: status === 500 ? INTERNAL_MESSAGE : error.message, error };
 }

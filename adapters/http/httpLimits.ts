@@ -16,7 +16,7 @@ export const MAX_CONNECTIONS = 768;
 export const CROWDED_CONNECTIONS = 256;
 /** Of these, what one user may have who is neither ours nor root, before anything has been proved. */
 export const OTHER_USERS_CONNECTIONS = 32;
-/** Whoever connects has something to say: a browser's connection in reserve is made again when it is needed. */
+/** A client that connects has a request to send: a browser's connection in reserve is made again when it is needed. */
 export const FIRST_BYTE_WITHIN_MS = 2_000;
 /** Request line and headers. Node's own default, stated because the guard echoes one header. */
 export const MAX_HEADER_BYTES = 16_384;

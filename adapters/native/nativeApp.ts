@@ -45,7 +45,7 @@ export interface NativeAppOptions {
   readonly hosts?: ReadonlySet<string> | undefined;
   readonly origins?: ReadonlySet<string> | undefined;
   readonly version?: string | undefined;
-  /** What programs are doing; absent: nobody is told, and waits for it are refused. */
+  /** What programs are doing; absent: it is not reported, and waits for it are refused. */
   readonly readiness?: ReadinessWatcher | undefined;
   /** Absent: prompts and answers to dialogs are refused. */
   readonly delivery?: Delivery | undefined;

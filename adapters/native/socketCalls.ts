@@ -76,7 +76,7 @@ export class SocketCalls {
 
   /** The call is still answered. One that has come to its end is left alone. */
   cancel({ id }: Of<"cancel">): void {
-    this.#underWay.get(id)?.abort(new AppError("CANCELLED", "the client gave the call up"));
+    this.#underWay.get(id)?.abort(new AppError("CANCELLED", "the client cancelled the call"));
   }
 
   /** Nobody reads the answers. */

@@ -49,7 +49,7 @@ export function streamStart(text: string): StreamStart {
 export function waitRequest(body: CheckedWaitRequest, echo: Uint8Array | undefined, pane: WaitPane): WaitRequest {
   const { from, on, send: _send, ...predicates } = body;
   if (on === "screen" && ![body, ...(body.anyOf ?? [])].some(({ pattern }) => pattern !== undefined))
-    throw new AppError("INVALID_ARGUMENT", "on: the screen is looked at for a pattern; give one");
+    throw new AppError("INVALID_ARGUMENT", "on: screen needs a pattern; give one");
   const start = from === undefined ? undefined : streamStart(from);
   if (start?.kind === "snapshot")
     throw new AppError("INVALID_ARGUMENT", "from: a wait begins at now, tail:N or a position");

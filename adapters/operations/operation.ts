@@ -28,7 +28,7 @@ export interface OperationContext {
   readonly runCommand: typeof runCommand;
   readonly clock: Clock;
   readonly measure: Measure;
-  /** Absent: nobody is told, and waits for it are refused. */
+  /** Absent: readiness is not reported, and waits for it are refused. */
   readonly readiness: ReadinessWatcher | undefined;
   /** Absent: prompts and answers to dialogs are refused. */
   readonly delivery: Delivery | undefined;

@@ -11,7 +11,7 @@ interface WithReadiness {
 
 /** @throws AppError INVALID_ARGUMENT */
 export function requireReadiness({ readiness }: WithReadiness): ReadinessWatcher {
-  if (readiness === undefined) throw new AppError("INVALID_ARGUMENT", "this daemon does not tell readiness");
+  if (readiness === undefined) throw new AppError("INVALID_ARGUMENT", "this daemon does not report readiness");
   return readiness;
 }
 

@@ -35,7 +35,7 @@ async function socketOf(check: string, path: string, setting: string): Promise<F
   );
 }
 
-/** A hub that nobody is attached to was left by a daemon that died in an unusual way; the next start takes it away. */
+/** A hub that nobody is attached to was left by a daemon that was killed in an unusual way; the next start removes it. */
 async function hubsOf(check: string, path: string, env: CheckInputs["env"]): Promise<Finding> {
   if (!existsSync(path) || !(await isAnswering(path))) return ok(check, "no server, no hubs");
   const hubs = (await listSessions(path, env)).filter(({ name }) => name.startsWith(HUB_PREFIX));

@@ -44,7 +44,7 @@ export function mountTeam(team: TeamConfig, context: StartContext): MountedPart 
       try {
         await writeDaemonFile(path, { url, token, pid: process.pid });
       } catch (error) {
-        // Whoever serves everything may have no pi at all.
+        // A user who serves everything may not have pi at all.
         if (only.size === 1) throw error;
         log.warn("team.announce.failed", { error });
         return;

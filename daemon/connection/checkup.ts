@@ -8,7 +8,7 @@ import { HEARTBEAT_DEGRADED_MS } from "../../protocol/limits.ts";
 import type { Clock } from "../time/clock.ts";
 import type { ControlConnection } from "./controlConnection.ts";
 
-/** Whoever asks how things are gets an answer: a tmux that says nothing for this long is judged by its heartbeat. */
+/** A state check always answers: a tmux that is silent for this long is in the state of its last heartbeat. */
 const CHECK_WITHIN_MS = 1_000;
 
 /** What a beat asks. */
@@ -104,6 +104,6 @@ export class ConnectionChecker {
 
 /** Why a connection of ours was closed by us. */
 export const faulty = (fault: string): AppError =>
-  new AppError("CONNECTION_LOST", `the connection to tmux was given up (${fault}); reconnecting`, {
+  new AppError("CONNECTION_LOST", `the connection to tmux was dropped (${fault}); reconnecting`, {
     details: { reason: fault },
   });

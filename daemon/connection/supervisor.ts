@@ -182,7 +182,7 @@ export class Supervisor {
     return this.#checker.check(clock, checkup());
   }
 
-  /** Whoever starts us waits: a stopped tmux must not keep them for ever. Later connections wait until it goes on. */
+  /** The start is waited for: a stopped tmux must not block it for ever. Later connections wait until tmux continues. */
   #expectStartBy(deadlineMs: number): void {
     this.#timer = this.#options.clock.callAt(deadlineMs, () => {
       const nextMs = this.#heardMs + HEARTBEAT_DEGRADED_MS;

@@ -40,7 +40,10 @@ export class PaneMutex {
       return undefined;
     }
     if (queue.length >= MAX_DELIVERIES_WAITING) {
-      throw new AppError("RESOURCE_LIMIT", `too many deliveries are waiting for pane ${pane}; wait for their answers`);
+      throw new AppError(
+        "RESOURCE_LIMIT",
+        `too many deliveries are waiting for pane ${pane}; wait until they are done`,
+      );
     }
     return new Promise((resolve, reject) => {
       const leave = (): void => {

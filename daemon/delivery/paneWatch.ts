@@ -1,6 +1,6 @@
 /**
  * One pane while something is delivered to it: when it last wrote, what its program does, whether it still is there, and
- * looks at its screen. Whoever waits is woken by what happens, or when it is time; nothing looks without a reason.
+ * looks at its screen. A waiter is woken by an event or by its deadline; nothing polls.
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
@@ -290,7 +290,7 @@ export class PaneWatch implements Disposable {
 }
 
 const screenChanged = (): AppError =>
-  new AppError("INCONSISTENT_STATE", "the screen has changed since it was looked at");
+  new AppError("INCONSISTENT_STATE", "the screen has changed since it was captured");
 
 const END_BEGUN = "end_begun";
 const AT_WORK = "at_work";

@@ -1,7 +1,7 @@
 /**
  * The machine that tmux runs on, as far as the daemon asks it anything besides tmux. Types only: another machine, reached
  * over ssh, could answer the same questions. `undefined` always means that the host cannot tell; it is never an answer, and
- * whoever asks goes on without one.
+ * the caller goes on without one.
  */
 import type { HostProcesses } from "./hostProcesses.ts";
 import type { RunProgram } from "./runProgram.ts";

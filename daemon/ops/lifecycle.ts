@@ -8,7 +8,7 @@ import type { Log } from "./log.ts";
 export const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 export type StopSignal = (typeof STOP_SIGNALS)[number];
 
-/** Whoever sent SIGTERM was promised that we are gone within 2 s; leaving itself takes a moment. */
+/** The sender of SIGTERM was promised that we exit within 2 s; exiting itself takes a moment. */
 export const STOP_WITHIN_MS = 1_700;
 
 /**

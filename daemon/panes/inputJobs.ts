@@ -292,7 +292,7 @@ function failureOf(pane: PaneId, outcome: Outcome): AppError | undefined {
 
 function inputError(pane: PaneId, error: AppError): AppError {
   if (error.code === "TMUX_COMMAND_FAILED" && error.message.includes(PANE_HAS_CHANGED)) {
-    return new AppError("INCONSISTENT_STATE", `pane ${pane} has changed since it was looked at; look again`, {
+    return new AppError("INCONSISTENT_STATE", `pane ${pane} has changed since it was captured; capture it again`, {
       cause: error,
     });
   }

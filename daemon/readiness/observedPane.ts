@@ -75,7 +75,7 @@ export class ObservedPane implements FeedMember {
     return this.#current;
   }
 
-  /** For whoever asks without a capture: an agent that was killed may not have printed anything since. */
+  /** For callers that need no capture: an agent that was killed may not have printed anything since. */
   checkedNow(): Readiness {
     this.#settle();
     return this.#current;

@@ -130,7 +130,7 @@ export class PaneJudge {
         return;
       case "bracketedPaste":
         this.#isForegroundStale = true;
-        // Whoever reads a line switches it on, but so does a full-screen program that has just been started.
+        // A line editor switches it on, but so does a full-screen program that has just been started.
         this.#promptMs = mark.on ? atMs : undefined;
         if (!mark.on) {
           this.#wasPasteOff = true;

@@ -25,7 +25,7 @@ export class ProbePacer {
   #isProbing = false;
   /** Another one was asked for meanwhile. */
   #isWanted = false;
-  /** Whoever needs a capture that begins after they asked. */
+  /** Callers that need a capture that begins after their call. */
   #waiting: (() => void)[] = [];
   #isClosed = false;
 
@@ -49,7 +49,7 @@ export class ProbePacer {
     });
   }
 
-  /** Captures now, or a settling time after the last capture: whoever asks on every byte gets no more than that. */
+  /** Captures now, or a settling time after the last capture: a caller that asks on every byte gets no more than that. */
   soon(): void {
     const { clock, settleMs } = this.#options;
     const nowMs = clock.nowMs();

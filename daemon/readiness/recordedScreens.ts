@@ -71,7 +71,7 @@ export function writeRecordedScreen({
   return [`## ${oneLine(name)}`, ...head, ...place, "```", ...drawn, "```", "", ""].join("\n");
 }
 
-/** What a profile makes of a screen that has held still for a second. */
+/** What a profile makes of a screen that has not changed for a second. */
 export function judgeRecorded(profile: Profile, { title, lines, cursor, cols }: RecordedScreen): ReadinessState {
   const screen = screenOf({ lines, cursor, cols }, profile.screen.rows);
   const evidence = new Evidence(profile.kind, 0);

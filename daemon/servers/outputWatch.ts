@@ -87,7 +87,7 @@ export class OutputWatch {
     this.#sinceSec = this.#nowSec();
   }
 
-  /** Another connection begins: what was written before it is none of its concern. */
+  /** Another connection begins: what was written before it does not count. */
   begin(): void {
     this.#heard.clear();
     this.#woken.clear();

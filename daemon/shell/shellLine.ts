@@ -89,7 +89,7 @@ const SECRETS: Readonly<Record<ShellKind, string>> = {
  */
 export function requireTypable(command: string): void {
   if (command.includes("\0")) {
-    throw new AppError("INVALID_ARGUMENT", "a command cannot hold NUL: a shell would run what stands before it");
+    throw new AppError("INVALID_ARGUMENT", "a command cannot hold NUL: a shell would run what comes before it");
   }
   if (/\p{Cs}/u.test(command)) {
     throw new AppError("INVALID_ARGUMENT", "the command holds half a surrogate pair; send whole characters");

@@ -138,7 +138,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     this.lastOutputMs = this.nowMs();
     if (gap.reason === "epoch") {
       this.closed(
-        new AppError("CONNECTION_LOST", "the connection to tmux was made anew; look at the pane and wait again"),
+        new AppError("CONNECTION_LOST", "the connection to tmux was replaced; look at the pane and wait again"),
       );
       return;
     }

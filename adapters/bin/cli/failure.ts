@@ -17,7 +17,7 @@ export async function reportFailure(io: Io, thrown: unknown, json: boolean): Pro
   if (json)
     await io.out(`${JSON.stringify({ error: { code, message, ...(details === undefined ? {} : { details }) } })}\n`);
   else io.err(`tmuxwire: ${oneLine(message)}\n`);
-  // A mistake of ours is told whole, to whoever asks for it.
+  // A bug of ours is shown in full when that is asked for.
   if (code === "INTERNAL_ERROR" && io.env["TMUXWIRE_LOG_LEVEL"] === "debug") {
     const cause = error.cause instanceof Error ? error.cause : error;
     io.err(`${cause.stack ?? cause.message}\n`);

@@ -34,7 +34,7 @@ export async function readText(call: CommandCall, words: readonly string[]): Pro
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
   } catch (error) {
-    throw new AppError("INVALID_ARGUMENT", "standard input is no UTF-8 text", { cause: error });
+    throw new AppError("INVALID_ARGUMENT", "standard input is not UTF-8 text", { cause: error });
   }
 }
 

@@ -82,7 +82,7 @@ export class AgentProcesses {
       if (!isSame || book.active(agent.record.id) !== agent || processes === undefined) return;
       const program = addresseeOf(processes, programs);
       if (program !== undefined && isStartedAfter(program, reportedSec)) {
-        // Whoever has told was there before: the pane is another's by now.
+        // The program that reported was there earlier: the pane is another's by now.
         onGone(agent);
         return;
       }

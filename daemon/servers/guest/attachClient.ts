@@ -88,7 +88,7 @@ export class AttachClient {
     this.#outputs = new OutputWatch({ windows, panesOf, isThere, onMoved, mayBeUnread, otherReader, onHole });
     this.#registry.beginEpoch(options.epoch, new AppError("INTERNAL_ERROR", "nothing was open"));
     this.#ready = this.#open();
-    // Whoever waits for it is told; nobody else has to be.
+    // Those who wait for it get the error; nobody else needs it.
     this.#ready.catch(() => undefined);
   }
 
@@ -107,7 +107,7 @@ export class AttachClient {
   /** @throws AppError CONNECTION_LOST before it is attached and after it was lost. */
   connection(): ControlConnection {
     if (this.#channel !== undefined && this.#closed === undefined) return this.#channel.connection;
-    throw this.#closed ?? new AppError("CONNECTION_LOST", "tmux is being attached to; try again shortly");
+    throw this.#closed ?? new AppError("CONNECTION_LOST", "attaching to tmux; try again shortly");
   }
 
   /** While it is attached. */

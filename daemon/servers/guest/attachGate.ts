@@ -1,9 +1,9 @@
 /**
- * When a control client of ours may come to a server that is not ours, and when it may go. tmux before 3.7 ends, with
- * everything in it, when it tells all control clients of something while one of them is still introducing itself, or when
- * such a one is gone before it has finished (docs/tmuxFacts.md 50). So nobody comes while sessions and clients come and
- * go, nobody of ours goes while another comes, and nobody is called back before tmux has answered him. A few come at a
- * time, in the order in which they were asked for: two hundred at once would keep the server from answering.
+ * When a control client of ours may attach to a server that is not ours, and when it may leave. tmux before 3.7 crashes,
+ * with everything in it, when it notifies all control clients while one of them is still introducing itself, or when such
+ * a client is gone before it has finished (docs/tmuxFacts.md 50). So none attaches while sessions and clients come and go,
+ * none leaves while another attaches, and none is closed before tmux has answered it. A few attach at a time, in the order
+ * in which they were requested: two hundred at once would keep the server from answering.
  */
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import type { Clock, Timer } from "../../time/clock.ts";
@@ -86,7 +86,7 @@ export class AttachGate {
     };
   }
 
-  /** Calls `detach` when nobody is coming: now, or soon. */
+  /** Calls `detach` once no client is attaching: now, or soon. */
   leave(detach: () => void): void {
     this.#leaving.push(detach);
     this.#dismiss();

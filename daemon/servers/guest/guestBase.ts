@@ -240,7 +240,7 @@ export class GuestBase {
       const { host } = this.#options.spawn;
       await Promise.all([removeAbandonedBuffers(connection, host.processes), endOrphans(connection, host)]);
       const { inventory, listener } = this.#options;
-      if (!isSame) listener.onGone(new AppError("CONNECTION_LOST", "the tmux server is another one now"));
+      if (!isSame) listener.onGone(new AppError("CONNECTION_LOST", "another tmux server has taken its place"));
       await inventory.listOver(connection);
     } finally {
       timer.cancel();

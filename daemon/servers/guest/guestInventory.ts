@@ -179,7 +179,7 @@ export class GuestInventory {
     this.#settler.clear();
   }
 
-  /** What has ended is told at once; what is new or elsewhere is listed. */
+  /** Panes that have ended are reported at once; new ones and moved ones are listed. */
   async #comparePanes(): Promise<void> {
     const { body } = await this.#connection().command(listAllPanes(PROGRAMS.format));
     const listed = new Set<PaneId>();

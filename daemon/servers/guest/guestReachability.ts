@@ -36,7 +36,7 @@ export class GuestReachability {
     return this.#absence;
   }
 
-  /** Who is attached where; nowhere when it does not answer. @throws AppError when nobody is there */
+  /** Who is attached where; nowhere when it does not answer. @throws AppError when there is no server */
   async probe(): Promise<Presence> {
     const { spawn, clock, onGone, onAppeared } = this.#options;
     const { program, socketPath } = spawn;

@@ -73,7 +73,7 @@ export class GuestStreams implements GuestClients {
   checkPlaces(areWindowsNew: boolean): void {
     const { known } = this.#options.inventory;
     const strays = new Set(known.strays());
-    // One that is still on its way to a session that has ended is called back before it is there.
+    // A client that is still being attached to a session that has ended is closed before it gets there.
     for (const client of areWindowsNew ? this.#clients.all() : []) {
       if (known.session(client.session) === undefined) client.close(sessionEnded(client.session));
     }

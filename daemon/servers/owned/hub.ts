@@ -69,11 +69,11 @@ export function hubHooks(hubName: string, hub: SessionId, eventPane: PaneId, hoo
   const inHub = `#{m:*${hubName}*,#{window_linked_sessions_list}}`;
   // One whose only place is the hub was made there by somebody: it is not one whose session has ended.
   const isStray = `#{&&:#{==:#{hook_session_name},${hubName}},#{==:#{window_linked_sessions},1}}`;
-  // What another daemon keeps in its own hub is none of ours.
+  // What is in another daemon's hub does not concern us.
   const ofHub = `#{m:${HUB_PREFIX}*,#{hook_session_name}}`;
   const taken = [...hookNames(hookIndex), titleHookName(hookIndex)].map((hook) => `set-hoo -gu "${hook}" ; `).join("");
   return [
-    // Whoever makes or links a window, and however: it is in the hub before its first byte is read.
+    // However a window is made or linked, and by whom: it is in the hub before its first byte is read.
     setHook(
       linked,
       `if-shel -F "${isStray}" "set-optio -w ${STRAY_OPTION} 1" ` +

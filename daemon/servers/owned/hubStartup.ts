@@ -70,7 +70,7 @@ export async function prepareHub(options: HubStartupOptions): Promise<AttachedHu
   if (identity === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not say who it is");
   options.requireOwn(identity);
   const eventPaneReady = listenToEventPane(options, identity.pane);
-  // Whoever fails first is told; the other must not become an unhandled rejection.
+  // The first failure is thrown; the other must not become an unhandled rejection.
   eventPaneReady.catch(() => undefined);
   await removeOldHubs(options, identity.session);
   await unsetVariables(options);

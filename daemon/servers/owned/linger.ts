@@ -13,7 +13,7 @@ const SCRIPT = [
   '(exec "$@" 2>&3 3>&-)',
   "s=$?",
   "sleep 0.05",
-  // Whoever lets go of the terminal is hung up.
+  // A process that closes the terminal is hung up.
   "trap '' HUP",
   "exec </dev/null >/dev/null 3>&-",
   "sleep 0.05",

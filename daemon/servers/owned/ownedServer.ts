@@ -244,7 +244,7 @@ class OwnedServer implements ServerKind {
   #attach(): ControlConnection {
     const { transport, historyLines = HISTORY_LIMIT_LINES, serverOptions = {} } = this.#options;
     this.#hubName = `${HUB_PREFIX}${randomName(12)}`;
-    this.#panes.beginEpoch(randomName(10), new AppError("CONNECTION_LOST", "the connection to tmux was made anew"));
+    this.#panes.beginEpoch(randomName(10), new AppError("CONNECTION_LOST", "the connection to tmux was replaced"));
     const hub = attachArguments(this.#hubName, historyLines, PAUSE_AFTER_SEC, serverOptions);
     const connection: ControlConnection = new ControlConnection({
       open: transport ?? this.host.clients.open,

@@ -11,7 +11,7 @@ import { predicate } from "./predicate.ts";
 
 /** @throws AppError INVALID_ARGUMENT, NOT_FOUND, CONNECTION_LOST */
 function watchOf(pane: WaitPane | undefined): PaneReadiness {
-  if (pane?.readiness === undefined) throw new AppError("INVALID_ARGUMENT", "this daemon does not tell readiness");
+  if (pane?.readiness === undefined) throw new AppError("INVALID_ARGUMENT", "this daemon does not report readiness");
   return pane.readiness.watch(pane.server, pane.id);
 }
 
@@ -41,7 +41,7 @@ export const ready = predicate({
   ],
   asked: (given) => [given.text("ready") as ReadinessState | undefined].filter((state) => state !== undefined),
   check: (state, { pane }) => {
-    if (pane?.readiness === undefined) throw new AppError("INVALID_ARGUMENT", "this daemon does not tell readiness");
+    if (pane?.readiness === undefined) throw new AppError("INVALID_ARGUMENT", "this daemon does not report readiness");
     return state;
   },
   prepare: async (_state, pane) => {

@@ -26,7 +26,7 @@ export function createRegex(id: number, key: string, analysis: RegexAnalysis): S
   const ready = new Promise<void>((resolve, reject) => {
     settle = (error) => (error === undefined ? resolve() : reject(error));
   });
-  // Whoever shares the regex learns of a failure by its jobs as well.
+  // Waits that share the regex also learn of a failure from its jobs.
   ready.catch(() => undefined);
   const source = { pattern: analysis.re2Pattern, ...analysis.flags };
   return { id, key, analysis, ready, source, users: 1, knownTo: 0, error: undefined, settle };

@@ -162,7 +162,7 @@ export class RegexThread {
     });
   }
 
-  /** A job is overdue when it has worked a whole limit since it was first seen: a probe that comes late accuses nobody. */
+  /** A job is overdue when it has worked a whole limit since it was first seen: a late probe blames no job. */
   #probe(): void {
     const { clock, limits } = this.#options;
     const seq = Atomics.load(this.#running, 0);

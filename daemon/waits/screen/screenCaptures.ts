@@ -89,7 +89,7 @@ export class ScreenCaptures {
     const over = (): void => {
       this.#isProbing = false;
       for (const done of waiting) done();
-      // Who asked for a last capture meanwhile gets one that sees what has come meanwhile.
+      // A last capture that was asked for meanwhile must see what has arrived since.
       if (this.#afterCapture.length > 0) this.#probe();
     };
     const from = Math.min(...[...this.#watches].map((watch) => watch.beginning?.outputSeq ?? Infinity));
