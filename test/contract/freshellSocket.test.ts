@@ -369,3 +369,30 @@ describe("F233: large snapshots", () => {
     expect(pieces.frames.some(({ type }) => type === "terminal.output" || type === "terminal.attached")).toBe(false);
   });
 });
+
+describe("F237: a client that does not read", () => {
+  test("is sent away with 4008, and nobody else notices", async () => {
+    const { terminalId } = await freshell.create();
+    const [stalled, reading] = [await freshell.connect(), await freshell.connect()];
+    for (const client of [stalled, reading]) {
+      client.send({ type: "terminal.attach", terminalId });
+      await client.next("terminal.attached");
+    }
+    const attachments = async (): Promise<string | undefined> =>
+      /^freshell_attachments (\d+)$/m.exec((await freshell.call("GET", "/api/metrics")).text)?.[1];
+    expect(await attachments()).toBe("2");
+    stalled.socket.pause();
+    let sent = 0;
+    while ((await attachments()) === "2") {
+      sent += 1;
+      await freshell.call("POST", `/api/terminals/${terminalId}/input`, { data: `<${sent}>${"x".repeat(500_000)}` });
+      await reading.shows(terminalId, `<${sent}>`);
+    }
+    stalled.socket.resume();
+    expect((await stalled.closed).code).toBe(4_008);
+    await freshell.call("POST", `/api/terminals/${terminalId}/input`, { data: "<last>" });
+    await reading.shows(terminalId, "<last>");
+    for (let at = 1; at <= sent; at += 1) expect(reading.text(terminalId).split(`<${at}>`)).toHaveLength(2);
+    expect(reading.frames.some((frame) => "gap" in frame)).toBe(false);
+  });
+});
