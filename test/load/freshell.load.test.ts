@@ -73,19 +73,21 @@ async function readers(kind: "native" | "freshell", { id, pane }: Terminal, coun
     kind === "native"
       ? {
           url: `ws://127.0.0.1:${native.port}/v1/stream`,
-          protocols: ["tmuxwire.v1"],
+          protocol: "tmuxwire.v1",
           hello: [{ type: "subscribe", id: 1, server: "main", pane, creditBytes: 1_000_000_000 }],
         }
       : {
           url: `ws://127.0.0.1:${freshell.port}/ws`,
-          protocols: [],
+          protocol: "",
           hello: [
             { type: "hello", token: FRESHELL_TOKEN, capabilities: CAPABILITIES },
             { type: "terminal.attach", terminalId: id },
           ],
         };
   const script = join(import.meta.dirname, "../support/daemon/streamReaders.mjs");
-  const child = fork(script, [JSON.stringify({ ...options, count })], { execArgv: [] });
+  const child = fork(script, [options.url, options.protocol, JSON.stringify(options.hello), String(count)], {
+    execArgv: [],
+  });
   await once(child, "message");
   return {
     child,

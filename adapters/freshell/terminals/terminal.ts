@@ -92,3 +92,9 @@ export const exitCodeOf = ({ exitCode, signal }: ExitStatus): number | undefined
 /** Not the id that was asked for: it may be anything. */
 export const unknownTerminal = (): AppError =>
   new AppError("NOT_FOUND", "there is no such terminal; list the terminals again");
+
+/** @throws AppError INVALID_TARGET */
+export function requireRunning({ isRunning, pane }: Terminal): PaneId {
+  if (isRunning && pane !== undefined) return pane;
+  throw new AppError("INVALID_TARGET", "the terminal's program has ended; respawn the terminal, or make another one");
+}

@@ -8,15 +8,16 @@ import type { Log } from "../../../daemon/ops/log.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import type { CreateTerminalRequest, TerminalMode } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type { CreateTerminalRequest } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { MAX_ENDED_TERMINALS, RESERVED_OUTPUT_BYTES } from "../freshellLimits.ts";
 import { endProgram } from "./endProgram.ts";
-import { exitCodeOf, Terminal, type TerminalSize, unknownTerminal } from "./terminal.ts";
-import { type MarkedPane, readMarkedPanes, SEQ_MARK, type TerminalIdentity } from "./terminalMarks.ts";
+import { OutputReserve } from "./outputReserve.ts";
+import { exitCodeOf, requireRunning, Terminal, type TerminalSize, unknownTerminal } from "./terminal.ts";
+import { type MarkedPane, readMarkedPanes, type TerminalIdentity } from "./terminalMarks.ts";
 import { makePane, removePane, unfinishedSessions } from "./terminalPanes.ts";
-import { directoryOf, type ProgramInputs, programOf } from "./terminalPrograms.ts";
+import { directoryOf, type ProgramInputs, programOf, TITLES } from "./terminalPrograms.ts";
 import { PROGRAM_SEAM, TerminalSource } from "./terminalSource.ts";
 
 export interface TerminalBookOptions {
@@ -34,15 +35,6 @@ export interface TerminalBookOptions {
 const ID_CHARS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 const newId = (): string => Array.from(randomBytes(21), (byte) => ID_CHARS[byte & 63]).join("");
 
-const TITLES: Readonly<Record<TerminalMode, string>> = {
-  shell: "Shell",
-  claude: "Claude",
-  codex: "Codex",
-  opencode: "OpenCode",
-  gemini: "Gemini",
-  kimi: "Kimi",
-};
-
 export class TerminalBook {
   readonly #options: TerminalBookOptions;
   readonly #terminals = new Map<string, Terminal>();
@@ -50,6 +42,7 @@ export class TerminalBook {
   readonly #listeners = new Set<() => void>();
   readonly #epoch = randomBytes(6).toString("hex");
   readonly #unsubscribe: () => void;
+  readonly #reserve: OutputReserve;
   #identity: string | undefined;
   #keys = 0;
   /** Being made. */
@@ -57,6 +50,7 @@ export class TerminalBook {
 
   constructor(options: TerminalBookOptions) {
     this.#options = options;
+    this.#reserve = new OutputReserve(options.server, options.log);
     this.#identity = options.server.status().identity;
     this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));
   }
@@ -109,7 +103,7 @@ export class TerminalBook {
       const { generation, reservedSeq, pane } = marked;
       const terminal = this.#terminalOf(marked, generation, reservedSeq, { cols: 80, rows: 24 });
       this.#adopt(terminal, pane);
-      await this.#reserve(terminal);
+      await this.#reserve.renew(terminal);
     }
     this.#changed();
   }
@@ -182,11 +176,7 @@ export class TerminalBook {
   /** Lets go: terminals and their programs stay. What was told of `outputSeq` is noted, so that it goes on without a jump. */
   async close(): Promise<void> {
     this.#unsubscribe();
-    const note = async ({ pane, source }: Terminal): Promise<void> => {
-      if (pane !== undefined)
-        await this.#options.server.setPaneUserOption(pane, SEQ_MARK, String(source.outputSeq + 1));
-    };
-    await Promise.allSettled(this.list().map(note));
+    await this.#reserve.settle(this.list());
   }
 
   #terminalOf(identity: TerminalIdentity, generation: number, base: number, size: TerminalSize): Terminal {
@@ -200,7 +190,7 @@ export class TerminalBook {
     source.subscribe({
       advanced: (_from, to) => {
         terminal.lastActivityAt = this.#options.nowUnixMs();
-        if (to > terminal.reservedSeq - RESERVED_OUTPUT_BYTES / 2) void this.#reserve(terminal);
+        this.#reserve.reached(terminal, to);
       },
       gap: () => undefined,
       exited: () => this.#ended(),
@@ -283,22 +273,6 @@ export class TerminalBook {
     await endProgram({ pid, source, processes: server.processes, clock });
   }
 
-  /** Notes on the pane how far `outputSeq` may come. */
-  async #reserve(terminal: Terminal): Promise<void> {
-    const { pane, source } = terminal;
-    if (pane === undefined) return;
-    const before = terminal.reservedSeq;
-    const reserved = source.outputSeq + RESERVED_OUTPUT_BYTES;
-    terminal.reservedSeq = reserved;
-    try {
-      await this.#options.server.setPaneUserOption(pane, SEQ_MARK, String(reserved));
-    } catch (error) {
-      // The next output asks again.
-      if (terminal.reservedSeq === reserved) terminal.reservedSeq = before;
-      this.#options.log.debug("freshell.reserve.failed", { error });
-    }
-  }
-
   #ended(): void {
     const ended = this.list().filter(({ isRunning }) => !isRunning);
     for (const terminal of ended.slice(0, Math.max(0, ended.length - MAX_ENDED_TERMINALS))) {
@@ -318,10 +292,4 @@ export class TerminalBook {
   #changed(): void {
     for (const listener of this.#listeners) listener();
   }
-}
-
-/** @throws AppError INVALID_TARGET */
-export function requireRunning({ isRunning, pane }: Terminal): PaneId {
-  if (isRunning && pane !== undefined) return pane;
-  throw new AppError("INVALID_TARGET", "the terminal's program has ended; respawn the terminal, or make another one");
 }

@@ -17,6 +17,16 @@ export interface ProgramInputs {
   readonly daemonEnv: Readonly<Record<string, string | undefined>>;
 }
 
+/** What a terminal is called when nobody says. */
+export const TITLES: Readonly<Record<TerminalMode, string>> = {
+  shell: "Shell",
+  claude: "Claude",
+  codex: "Codex",
+  opencode: "OpenCode",
+  gemini: "Gemini",
+  kimi: "Kimi",
+};
+
 /** What upstream's pages ask for on other systems; here each is the system's shell. */
 const SYSTEM_SHELLS: ReadonlySet<string> = new Set(["system", "cmd", "powershell", "wsl"]);
 /** Without `$SHELL`. */

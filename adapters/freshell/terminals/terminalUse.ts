@@ -6,8 +6,7 @@ import { keyTokenParts } from "../../../protocol/api/freshell/keyTokens.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { encodeUtf8 } from "../../../protocol/text/utf8.ts";
 import type { InferOutput } from "valibot";
-import type { Terminal } from "./terminal.ts";
-import { requireRunning } from "./terminalBook.ts";
+import { requireRunning, type Terminal } from "./terminal.ts";
 import { retainedLines } from "./retainedLines.ts";
 
 /** One job: nothing of another sender's comes between. */

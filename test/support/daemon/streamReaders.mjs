@@ -1,12 +1,12 @@
 /** Readers of a WebSocket in a process of their own, so that what they cost is not the daemon's. Told over IPC. */
 import { WebSocket } from "ws";
 
-/** @type {{ url: string, protocols: string[], hello: object[], count: number }} */
-const { url, protocols, hello, count } = JSON.parse(process.argv[2] ?? "{}");
+const [url = "", protocol = "", messages = "[]", count = "1"] = process.argv.slice(2);
+const hello = /** @type {object[]} */ (JSON.parse(messages));
 let bytes = 0;
 const sockets = await Promise.all(
-  Array.from({ length: count }, async () => {
-    const socket = new WebSocket(url, protocols);
+  Array.from({ length: Number(count) }, async () => {
+    const socket = new WebSocket(url, protocol === "" ? [] : [protocol]);
     socket.on("message", (data) => {
       bytes += data.length;
     });
