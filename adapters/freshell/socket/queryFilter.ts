@@ -73,6 +73,11 @@ export function queryFilter(tmuxVersion: string | undefined): (bytes: Uint8Array
     let unfinishedAt = bytes.length;
     for (let at = bytes.indexOf(ESC); at !== -1; at = bytes.indexOf(ESC, at)) {
       const begin = at;
+      const plain = endOfOther(bytes, begin);
+      if (plain !== undefined) {
+        at = plain;
+        continue;
+      }
       parser.begin(begin);
       at = parser.skip(bytes, begin + 1, 0);
       if (parser.isInside) {
@@ -89,6 +94,15 @@ export function queryFilter(tmuxVersion: string | undefined): (bytes: Uint8Array
     const queries = found.filter(({ end }) => end <= unfinishedAt);
     return { bytes: queries.length === 0 ? whole : without(whole, queries), unfinished };
   };
+}
+
+/** Behind a whole CSI that asks nothing, which is what nearly all of them are: colours, the cursor. */
+function endOfOther(bytes: Uint8Array, begin: number): number | undefined {
+  if (bytes[begin + 1] !== 0x5b) return undefined;
+  let at = begin + 2;
+  while (at < bytes.length && bytes[at]! >= 0x20 && bytes[at]! <= 0x3f) at += 1;
+  const final = bytes[at];
+  return final !== undefined && final >= 0x40 && final <= 0x7e && !QUERIES.has(final) ? at + 1 : undefined;
 }
 
 /** Control characters inside a sequence act at once, and are kept. */
