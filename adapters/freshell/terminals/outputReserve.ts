@@ -3,16 +3,16 @@
  * note where it was, and the next one goes on from the note. So it never goes back.
  */
 import type { Log } from "../../../daemon/ops/log.ts";
-import type { PaneMarks } from "../../../daemon/tmux/marks.ts";
+import type { PaneUserOptions } from "../../../daemon/tmux/userOptions.ts";
 import { RESERVED_OUTPUT_BYTES } from "../freshellLimits.ts";
 import type { Terminal } from "./terminal.ts";
 import { SEQ_MARK } from "./terminalMarks.ts";
 
 export class OutputReserve {
-  readonly #server: PaneMarks;
+  readonly #server: PaneUserOptions;
   readonly #log: Log;
 
-  constructor(server: PaneMarks, log: Log) {
+  constructor(server: PaneUserOptions, log: Log) {
     this.#server = server;
     this.#log = log;
   }
