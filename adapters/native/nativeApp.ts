@@ -65,7 +65,7 @@ export interface NativeApp {
 }
 
 export function createNativeApp(options: NativeAppOptions): NativeApp {
-  const { servers, waits, clock, log, token } = options;
+  const { servers, waits, clock, log, token, version = "0" } = options;
   const registry = options.metrics ?? new Metrics();
   const feeds = new WeakMap<TmuxServer, Feeds>();
   const feedsOf = (server: TmuxServer): Feeds => {
@@ -109,7 +109,8 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
   };
 
   const routes = nativeRoutes(context, {
-    document: JSON.stringify(openApiDocument(options.version ?? "0")),
+    document: JSON.stringify(openApiDocument(version)),
+    version,
     renderMetrics: () => registry.render(),
     sockets,
   });

@@ -18,6 +18,7 @@ import type { NativeContext, NativeHandlerContext } from "./nativeContext.ts";
 import { type Endpoint, ENDPOINTS, type OperationEndpoint, type OtherEndpointId } from "./endpoints.ts";
 import { openEventStream } from "./paneEventStream.ts";
 import { errorBody } from "./errorBody.ts";
+import { mcpRoutes } from "./mcpRoutes.ts";
 import { queryInput } from "./queryInput.ts";
 import { openServerEvents } from "./serverEventStream.ts";
 import { StreamSocket } from "./streamSocket.ts";
@@ -25,6 +26,8 @@ import { StreamSocket } from "./streamSocket.ts";
 interface NativeRouteParts {
   /** The description of the API. */
   readonly document: string;
+  /** The daemon's. */
+  readonly version: string;
   readonly renderMetrics: () => string;
   /** WebSockets that are open. */
   readonly sockets: Set<WebSocket>;
@@ -32,11 +35,12 @@ interface NativeRouteParts {
 
 export function nativeRoutes(context: NativeContext, parts: NativeRouteParts): Routes {
   const others = otherHandlers(context, parts);
-  return new Routes(
-    ENDPOINTS.map((endpoint) =>
+  return new Routes([
+    ...ENDPOINTS.map((endpoint) =>
       routeOf(endpoint, endpoint.operation === undefined ? others[endpoint.id] : performing(context, endpoint)),
     ),
-  );
+    ...mcpRoutes(context, parts.version),
+  ]);
 }
 
 /** What the guard asks follows from the row. */

@@ -1,10 +1,9 @@
 /** OpenAPI 3.1 from the endpoint table and the schemas that validate requests: nothing is described twice. */
-import { toJsonSchema } from "@valibot/to-json-schema";
-import type { GenericSchema } from "valibot";
 import { errorAnswerSchema } from "../../protocol/api/nativeAnswers.ts";
 import { IDEMPOTENCY_KEY_HEADER } from "../../protocol/api/nativeDelivery.ts";
 import { STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
 import { type ErrorCode, ERROR_SURFACES } from "../../protocol/errors.ts";
+import { jsonSchema } from "../serving/jsonSchema.ts";
 import { type Endpoint, ENDPOINTS } from "./endpoints.ts";
 
 export function openApiDocument(version: string): object {
@@ -153,9 +152,3 @@ const header = (name: string, description: string, example: string): object => (
   schema: { type: "string" },
   example,
 });
-
-/** Checks that JSON Schema cannot say are left out; the daemon makes them all the same. */
-function jsonSchema(schema: GenericSchema, typeMode: "input" | "output"): object {
-  const { $schema: _draft, ...rest } = toJsonSchema(schema, { typeMode, errorMode: "ignore", target: "draft-2020-12" });
-  return rest;
-}

@@ -64,6 +64,8 @@ export interface Call {
   readonly signal: AbortSignal;
   /** Under which the operation is done once, where it is `idempotent`. */
   readonly idempotencyKey?: string | undefined;
+  /** Told what a command prints, as it comes; only `run` has something to tell. */
+  readonly onOutput?: ((bytes: Uint8Array) => void) | undefined;
 }
 
 type Result<Out extends v.GenericSchema> = Frozen<v.InferOutput<Out>>;

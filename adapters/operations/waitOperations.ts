@@ -65,7 +65,7 @@ export const waitOperations = {
         elapsedMs: 812.4,
       },
     },
-    run: async (context, { server, pane }, { command, timeoutMs, maxOutputBytes, format }, { signal }) => {
+    run: async (context, { server, pane }, { command, timeoutMs, maxOutputBytes, format }, { signal, onOutput }) => {
       const release = claimRun(context, server, pane);
       try {
         const result = await context.runCommand(
@@ -75,6 +75,7 @@ export const waitOperations = {
             timeoutMs: timeoutMs ?? NATIVE_DEFAULT_TIMEOUT_MS,
             maxOutputBytes: maxOutputBytes ?? NATIVE_DEFAULT_OUTPUT_BYTES,
             signal,
+            onOutput,
           },
         );
         return {

@@ -8,6 +8,8 @@ import type { ShellMarks } from "./shellLine.ts";
 
 /** Longest mark: OSC 133 with parameters. What is longer is not one. */
 const MAX_MARK_BYTES = 256;
+/** Every mark begins with it. */
+const MARK_BEGINS = "\u001b";
 
 export interface MarkedOutput {
   readonly bytes: Uint8Array;
@@ -20,6 +22,7 @@ export interface MarkedOutput {
 export class MarkScanner {
   readonly #marks: ShellMarks;
   readonly #maxBytes: number;
+  readonly #onOutput: ((bytes: Uint8Array) => void) | undefined;
   #end: RegExp | undefined;
   readonly #gaps: Gap[] = [];
   /** Not yet searched to its end, as latin1: one character per byte. */
@@ -30,8 +33,9 @@ export class MarkScanner {
   #keptBytes = 0;
   #dropped: { readonly from: number; to: number } | undefined;
 
-  /** @param fromSeq where the stream is read from */
-  constructor(marks: ShellMarks, fromSeq: number, maxBytes: number) {
+  /** @param fromSeq where the stream is read from @param onOutput told every byte of the output, as it comes */
+  constructor(marks: ShellMarks, fromSeq: number, maxBytes: number, onOutput?: (bytes: Uint8Array) => void) {
+    this.#onOutput = onOutput;
     this.#marks = marks;
     this.#tailSeq = fromSeq;
     this.#maxBytes = maxBytes;
@@ -54,9 +58,17 @@ export class MarkScanner {
     }
     const end = this.#end?.exec(this.#tail) ?? null;
     if (end !== null) return this.#finish(end);
-    const done = this.#tail.length - MAX_MARK_BYTES;
+    const done = this.#doneBytes();
     if (done > 0) this.#take(done);
     return undefined;
+  }
+
+  /** How much of the tail can hold no mark that goes on. */
+  #doneBytes(): number {
+    const mayBeMark = Math.max(0, this.#tail.length - MAX_MARK_BYTES);
+    if (this.#startSeq === undefined) return mayBeMark;
+    const begins = this.#tail.indexOf(MARK_BEGINS, mayBeMark);
+    return begins < 0 ? this.#tail.length : begins;
   }
 
   /** Bytes of the stream are missing here; a mark that was among them is not waited for. */
@@ -97,6 +109,7 @@ export class MarkScanner {
     this.#tail = this.#tail.slice(length);
     this.#tailSeq += length;
     if (this.#startSeq === undefined || bytes.length === 0) return;
+    this.#onOutput?.(bytes);
     this.#kept.push(bytes);
     this.#keptBytes += bytes.length;
     while (this.#keptBytes > this.#maxBytes) this.#drop(this.#keptBytes - this.#maxBytes);

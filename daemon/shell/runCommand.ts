@@ -31,6 +31,8 @@ interface RunRequest {
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
   readonly signal?: AbortSignal | undefined;
+  /** Told what the command prints, as it comes. */
+  readonly onOutput?: ((bytes: Uint8Array) => void) | undefined;
 }
 
 interface RunResult {
@@ -104,7 +106,7 @@ interface Reading {
 
 function typeAndRead(context: RunContext, source: OutputSource, reading: Reading): Promise<MarkedOutput> {
   const { server, pane, clock } = context;
-  const { signal, timeoutMs, maxOutputBytes } = reading.request;
+  const { signal, timeoutMs, maxOutputBytes, onOutput } = reading.request;
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     let scanner: MarkScanner | undefined;
@@ -142,7 +144,7 @@ function typeAndRead(context: RunContext, source: OutputSource, reading: Reading
     signal?.addEventListener("abort", onAbort, { once: true });
     const beforeWrite = (): void => {
       at = source.outputSeq;
-      scanner = new MarkScanner(reading.marks, at, maxOutputBytes);
+      scanner = new MarkScanner(reading.marks, at, maxOutputBytes, onOutput);
     };
     server.input(pane, reading.parts, { beforeWrite, signal }).catch(fail);
   });

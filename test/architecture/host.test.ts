@@ -40,8 +40,11 @@ test("the system's files about processes, sockets and terminals are read in one 
 });
 
 test("processes are started in one place", () => {
-  // Runs inside pi, not inside the daemon.
-  expect(outside(/["'](?:node:)?child_process["']/)).toEqual(["adapters/team/startDaemon.ts"]);
+  // Inside pi, and inside a command: neither is the daemon.
+  expect(outside(/["'](?:node:)?child_process["']/)).toEqual([
+    "adapters/serving/autostart.ts",
+    "adapters/team/startDaemon.ts",
+  ]);
 });
 
 test("processes are signalled in one place", () => {

@@ -14,6 +14,8 @@ const MAY_START_PROCESSES = new Set([
   "daemon/host/runProgram.ts",
   // runs inside pi, not inside the daemon: the daemon itself, when the user has allowed that
   "adapters/team/startDaemon.ts",
+  // runs inside a command, not inside the daemon: the daemon itself, for agents that find none
+  "adapters/serving/autostart.ts",
 ]);
 
 function sources(layer: string): string[] {

@@ -49,8 +49,15 @@ export const CLIENT_OPTIONS: readonly OptionSpec[] = [
   JSON_OPTION,
 ];
 
-/** The tmux server that the command is about. @throws AppError CONFIGURATION_INVALID, INVALID_ARGUMENT */
-export async function connect({ io, options }: CommandCall): Promise<ServerClient> {
+export interface DaemonAddress {
+  /** Undefined: its unix socket. */
+  readonly url: string | undefined;
+  readonly socketPath: string;
+  readonly token: string | undefined;
+}
+
+/** Where the daemon is, and what lets in. @throws AppError CONFIGURATION_INVALID, INVALID_ARGUMENT */
+export async function daemonAddress({ io, options }: CommandCall): Promise<DaemonAddress> {
   const { env, cwd, homeDir } = io;
   const native = loadNativeConfig({
     options: { socket: options.text("socket"), "token-file": options.text("token-file") },
@@ -62,10 +69,18 @@ export async function connect({ io, options }: CommandCall): Promise<ServerClien
   const token = await readToken(native.tokenPath);
   const url = options.text("url") ?? given(env["TMUXWIRE_URL"]);
   const overSocket = url === undefined || options.text("socket") !== undefined;
-  const client = overSocket
-    ? createClient({ url: "http://localhost", token, fetch: unixFetch(native.socketPath) })
-    : createClient({ url: checkedUrl(url), token });
-  return client.server(options.text("server") ?? given(env["TMUXWIRE_SERVER"]) ?? OWN_SERVER_NAME);
+  return { url: overSocket ? undefined : checkedUrl(url), socketPath: native.socketPath, token };
+}
+
+/** The tmux server that the command is about. @throws AppError CONFIGURATION_INVALID, INVALID_ARGUMENT */
+export async function connect(call: CommandCall): Promise<ServerClient> {
+  const { url, socketPath, token } = await daemonAddress(call);
+  const { io, options } = call;
+  const client =
+    url === undefined
+      ? createClient({ url: "http://localhost", token, fetch: unixFetch(socketPath) })
+      : createClient({ url, token });
+  return client.server(options.text("server") ?? given(io.env["TMUXWIRE_SERVER"]) ?? OWN_SERVER_NAME);
 }
 
 const given = (text: string | undefined): string | undefined => (text === undefined || text === "" ? undefined : text);

@@ -6,6 +6,7 @@ import { doctorCommand } from "../commands/doctorCommand.ts";
 import { eventsCommand } from "../commands/eventsCommand.ts";
 import { followCommand } from "../commands/followCommand.ts";
 import { hooksCommand } from "../commands/hooksCommand.ts";
+import { mcpCommand } from "../commands/mcpCommand.ts";
 import { OPERATION_COMMANDS } from "../commands/operationCommands.ts";
 import { profileCommand, profilesCommand } from "../commands/profilesCommand.ts";
 import { addinCommand, serveCommand } from "../commands/serveCommand.ts";
@@ -18,6 +19,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...Object.values(OPERATION_COMMANDS),
   followCommand,
   eventsCommand,
+  mcpCommand,
   configCommand,
   doctorCommand,
   trustCommand,

@@ -30,6 +30,7 @@ describe("the command table", () => {
       ...LAYOUT_OPERATION_NAMES,
       "follow",
       "events",
+      "mcp",
       "config",
       "doctor",
       "trust",

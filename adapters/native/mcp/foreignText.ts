@@ -1,0 +1,51 @@
+/**
+ * Text of programs on its way to a model: what cannot be seen is made visible, the newest of it fits a bound, and a frame
+ * with a word that no program knows says where it begins and ends. Nothing in it can pass for an answer of ours.
+ */
+import { randomBytes } from "node:crypto";
+
+/** What a model gets of one text unless it asks for more. */
+export const DEFAULT_TEXT_BYTES = 16_384;
+
+/** Controls, formats (bidi, zero width, tags), separators of lines, and all that is drawn as nothing. */
+const UNSEEN =
+  /(?!(?<=\p{Extended_Pictographic})\uFE0F)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Co}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** Each character that nobody sees as `<U+200B>`; line ends and tabs stay. */
+export const visible = (text: string): string => text.replace(UNSEEN, shown);
+
+const shown = (character: string): string =>
+  character === "\n" || character === "\t"
+    ? character
+    : `<U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}>`;
+
+/** The same for every text inside a value of JSON, names of members included. */
+export function visibleJson(value: unknown): unknown {
+  if (typeof value === "string") return visible(value);
+  if (Array.isArray(value)) return value.map(visibleJson);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [visible(name), visibleJson(member)]));
+}
+
+interface BoundedText {
+  readonly text: string;
+  /** Bytes that were left out before it; 0: none. */
+  readonly cutBytes: number;
+}
+
+/** The newest of a text, from the beginning of a line where there is one. */
+export function newest(text: string, maxBytes: number): BoundedText {
+  const bytes = Buffer.from(text, "utf8");
+  if (bytes.length <= maxBytes) return { text, cutBytes: 0 };
+  let from = bytes.length - maxBytes;
+  while (from < bytes.length && (bytes[from]! & 0xc0) === 0x80) from += 1;
+  const lineEnd = bytes.indexOf(0x0a, from - 1);
+  if (lineEnd >= 0 && lineEnd + 1 < bytes.length) from = lineEnd + 1;
+  return { text: bytes.toString("utf8", from), cutBytes: from };
+}
+
+/** Between two words made for this answer alone. */
+export function framed(text: string): string {
+  const word = `untrusted-${randomBytes(6).toString("hex")}`;
+  return `<${word}>\n${text}${text === "" || text.endsWith("\n") ? "" : "\n"}</${word}>`;
+}

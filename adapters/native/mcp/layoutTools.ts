@@ -1,0 +1,234 @@
+/** The MCP tools for sessions, windows and panes: what there is, more of it, less of it. */
+import * as v from "valibot";
+import {
+  type NativePane,
+  type NativePaneDetails,
+  type NativeSession,
+  okSchema,
+  paneDetailsSchema,
+  panesSchema,
+  serversSchema,
+  sessionSchema,
+} from "../../../protocol/api/nativeAnswers.ts";
+import { LAYOUT_OPERATIONS, layoutResultSchema } from "../../../protocol/api/nativeLayout.ts";
+import { createSessionSchema } from "../../../protocol/api/nativeRequests.ts";
+import type { NativeTreeWindow } from "../../../protocol/api/nativeTree.ts";
+import { told } from "../../../protocol/api/told.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import { AppError, toAppError } from "../../../protocol/errors.ts";
+import { findSession, findWindow } from "../../operations/findTargets.ts";
+import { performChecked } from "../../operations/perform.ts";
+import { mcpTool, SERVER, type ToolCall } from "./mcpTool.ts";
+
+/** Asked for program, directory and readiness one by one; what is beyond is listed without. */
+const MAX_DESCRIBED = 64;
+
+const { name: serverName, kind, state } = serversSchema.entries.servers.item.entries;
+const { command, cwd } = paneDetailsSchema.entries;
+
+const listedServer = v.object({
+  name: serverName,
+  kind,
+  state,
+  sessions: told(v.array(v.object({ id: sessionSchema.entries.id, name: sessionSchema.entries.name })), "By name."),
+  windows: told(
+    v.array(
+      v.object({
+        id: told(v.string(), "Such as @3."),
+        name: told(v.string(), "As tmux has it. Foreign text."),
+        panes: told(v.array(v.string()), "Ids of its panes."),
+      }),
+    ),
+    "Of all sessions.",
+  ),
+  panes: told(
+    v.array(
+      v.object({
+        ...panesSchema.entries.panes.item.entries,
+        command: v.optional(command),
+        cwd: v.optional(cwd),
+      }),
+    ),
+    "Of all windows.",
+  ),
+});
+type ListedServer = v.InferOutput<typeof listedServer>;
+type ListedPane = ListedServer["panes"][number];
+
+export const listTool = mcpTool({
+  name: "list",
+  title: "List panes",
+  description:
+    "List the tmux servers with their sessions, windows and panes: ids, programs, directories, and what each program is doing " +
+    "(readiness: idle, busy, a dialog with its options). Costs a look at every pane; call it to find out where you are, not " +
+    "to wait for a change.",
+  effect: "reads",
+  isIdempotent: true,
+  isOpenWorld: false,
+  input: v.strictObject({ server: v.optional(told(v.string(), "Only this server; default: all.")) }),
+  output: v.object({ servers: told(v.array(listedServer), "All of them."), untrusted: v.array(v.string()) }),
+  run: async (call, { server }) => {
+    const names = [...call.context.servers.keys()].filter((name) => call.tier.seesServer(name));
+    const wanted = server === undefined ? names : [call.server(server).name];
+    const servers = await Promise.all(wanted.map((name) => listed(call, name)));
+    const text = servers.map(serverText).join("\n");
+    return { text, structured: { servers, untrusted: ["name", "title", "command", "cwd", "dialog"] } };
+  },
+});
+
+async function listed(call: ToolCall, name: string): Promise<ListedServer> {
+  const { server } = call.server(name);
+  const { kind: serverKind, state: serverState } = server.status();
+  const { panes } = await call.onServer<{ readonly panes: readonly NativePane[] }>("listPanes", name, {});
+  const { windows } = await call.onServer<{ readonly windows: readonly NativeTreeWindow[] }>("listWindows", name, {});
+  const { sessions } = await call.onServer<{ readonly sessions: readonly NativeSession[] }>("listSessions", name, {});
+  const seen = panes.filter((pane) => call.tier.seesPane(server, pane));
+  const ids = new Set(seen.map(({ id }) => id));
+  return {
+    name,
+    kind: serverKind,
+    state: serverState,
+    sessions: sessions
+      .filter((session) => call.tier.seesSession(session))
+      .map(({ id, name: sessionName }) => ({ id, name: sessionName })),
+    windows: windows
+      .map(({ id, name: windowName, panes: all }) => ({
+        id,
+        name: windowName,
+        panes: all.filter((one) => ids.has(one)),
+      }))
+      .filter((window) => window.panes.length > 0),
+    panes: await Promise.all(seen.map((pane, at) => described(call, { name, server, pane, at }))),
+  };
+}
+
+interface Described {
+  readonly name: string;
+  readonly server: TmuxServer;
+  readonly pane: NativePane;
+  readonly at: number;
+}
+
+/** On a server of the user's a look would mean attaching to the session. */
+async function described(call: ToolCall, { name, server, pane, at }: Described): Promise<ListedPane> {
+  if (at >= MAX_DESCRIBED || server.status().kind === "guest") return pane;
+  try {
+    const { context, signal } = call;
+    const answer = await performChecked(context, "describePane", {
+      names: { server: name, pane: pane.id },
+      input: {},
+      signal,
+    });
+    const {
+      tty: _tty,
+      historyLines: _history,
+      alternateScreen: _screen,
+      inMode: _mode,
+      ...rest
+    } = answer as NativePaneDetails;
+    return rest;
+  } catch (thrown) {
+    // It has gone since it was listed.
+    if (toAppError(thrown).code === "NOT_FOUND") return pane;
+    throw thrown;
+  }
+}
+
+function serverText({ name, kind: serverKind, state: serverState, panes }: ListedServer): string {
+  const rows = panes.map((pane) => {
+    const words = [
+      pane.id,
+      `window ${pane.window} of ${pane.sessions.map((session) => JSON.stringify(session)).join(", ")}`,
+      `${pane.cols}x${pane.rows}`,
+      pane.dead ? "dead" : (pane.readiness?.state ?? "state not known"),
+      ...(pane.command === undefined ? [] : [`runs ${JSON.stringify(pane.command)} in ${JSON.stringify(pane.cwd)}`]),
+      `title ${JSON.stringify(pane.title)}`,
+    ];
+    return `  ${words.join(", ")}`;
+  });
+  return [`Server ${name} (${serverKind}, ${serverState}), ${panes.length} panes:`, ...rows].join("\n");
+}
+
+export const createTool = mcpTool({
+  name: "create",
+  title: "Make a session",
+  description:
+    "Make a session with one window and one pane, and start a program in it (default: the user's shell). It lives on when " +
+    "you leave: end it with `kill`. Make one for work of your own instead of using a pane in which somebody works.",
+  effect: "works",
+  isIdempotent: false,
+  isOpenWorld: true,
+  input: v.strictObject({ ...SERVER, ...createSessionSchema.entries }),
+  output: sessionSchema,
+  run: async (call, { server, ...input }) => {
+    const { name: on } = call.server(server);
+    call.tier.requireSession({ id: "", name: input.name ?? "" });
+    const session = await call.onServer<NativeSession>("createSession", on, input);
+    return {
+      text: `Made session ${JSON.stringify(session.name)} (${session.id}); its pane is ${session.activePane ?? "not there yet"}.`,
+      structured: session,
+    };
+  },
+});
+
+export const splitTool = mcpTool({
+  name: "split",
+  title: "Split a pane",
+  description:
+    "Make a pane beside or below another one, in the same window, with a program of its own (default: the user's shell).",
+  effect: "works",
+  isIdempotent: false,
+  isOpenWorld: true,
+  input: v.strictObject({ ...SERVER, ...LAYOUT_OPERATIONS["split-window"].body.entries }),
+  output: layoutResultSchema,
+  run: async (call, { server, pane, ...input }) => {
+    const found = call.pane({ server, pane });
+    const made = await call.onServer<v.InferOutput<typeof layoutResultSchema>>("split-window", found.name, {
+      ...input,
+      pane: found.pane.id,
+    });
+    return { text: `Made pane ${made.pane ?? ""} in window ${made.window ?? ""}.`, structured: made };
+  },
+});
+
+const victim = (text: string) => v.optional(told(v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)), text));
+
+export const killTool = mcpTool({
+  name: "kill",
+  title: "End a pane, a window or a session",
+  description:
+    "End a pane, a window or a session, and every program in it, at once and for good. Give exactly one of the three. To stop " +
+    "a command and keep the shell use `interrupt`.",
+  effect: "destroys",
+  isIdempotent: false,
+  isOpenWorld: false,
+  input: v.strictObject({
+    ...SERVER,
+    pane: victim("This pane: an id such as %5."),
+    window: victim("This window: an id such as @3."),
+    session: victim("This session: its name, exactly, or its id such as $2."),
+  }),
+  output: okSchema,
+  run: async (call, { server: given, pane, window, session }) => {
+    if ([pane, window, session].filter((one) => one !== undefined).length !== 1)
+      throw new AppError("INVALID_ARGUMENT", "give exactly one of pane, window and session");
+    const { name, server } = call.server(given);
+    if (pane !== undefined) {
+      const found = call.pane({ server: name, pane });
+      await call.onServer("kill-pane", name, { pane: found.pane.id });
+    } else if (window !== undefined) {
+      const found = findWindow(server, window);
+      for (const one of found.panes) call.pane({ server: name, pane: one });
+      await call.onServer("kill-window", name, { window: found.id });
+    } else {
+      const found = findSession(server, session ?? "");
+      call.tier.requireSession(found);
+      await performChecked(call.context, "killSession", {
+        names: { server: name, session: found.id },
+        input: {},
+        signal: call.signal,
+      });
+    }
+    return { text: `Ended ${pane ?? window ?? session ?? ""}.`, structured: { ok: true } };
+  },
+});

@@ -1,0 +1,120 @@
+/**
+ * `/mcp`: streamable HTTP for clients of both eras of the protocol, and a WebSocket for `tmuxwire mcp`. Requests of the
+ * revision 2026-07-28 stand alone; older clients have sessions, so many at most: the one that was used least recently
+ * makes room, and its client begins another, as the protocol has it. Loaded when the first client comes.
+ */
+import { randomUUID } from "node:crypto";
+import {
+  createMcpHandler,
+  isInitializeRequest,
+  isLegacyRequest,
+  type McpServer,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { WebSocket } from "ws";
+import { parse } from "../../../protocol/api/parse.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { requestAbort } from "../../http/requestAbort.ts";
+import type { NativeContext, NativeHandlerContext } from "../nativeContext.ts";
+import { queryInput } from "../queryInput.ts";
+import { createMcpServer } from "./mcpServer.ts";
+import { McpSocket } from "./mcpSocket.ts";
+import { McpTier, tierSchema } from "./mcpTier.ts";
+
+const MAX_SESSIONS = 64;
+const MAX_SOCKETS = 256;
+const MAX_SUBSCRIPTIONS = 256;
+const SESSION_HEADER = "mcp-session-id";
+
+type McpQuery = Readonly<Record<string, string>>;
+
+export interface McpEndpoint {
+  /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
+  handle(c: NativeHandlerContext): Promise<Response>;
+  /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT: before the upgrade */
+  admit(query: McpQuery): (socket: WebSocket) => McpSocket;
+}
+
+interface Session {
+  readonly server: McpServer;
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+}
+
+export function createMcpEndpoint(context: NativeContext, version: string): McpEndpoint {
+  const serverFor = (tier: McpTier): McpServer => createMcpServer({ context, tier, version });
+  const onerror = (error: Error): void => context.log.debug("mcp.refused", { error });
+  const modern = createMcpHandler(
+    ({ requestInfo }) => serverFor(tierOf(Object.fromEntries(new URL(requestInfo?.url ?? "http://-/").searchParams))),
+    { legacy: "reject", maxSubscriptions: MAX_SUBSCRIPTIONS, onerror },
+  );
+  /** The least recently used first. */
+  const sessions = new Map<string, Session>();
+  const sockets = new Set<McpSocket>();
+  context.open.add(() => {
+    void modern.close();
+    for (const { server } of sessions.values()) void server.close();
+    for (const socket of sockets) void socket.close();
+  });
+
+  const newSession = async (tier: McpTier): Promise<Session> => {
+    const server = serverFor(tier);
+    const transport: WebStandardStreamableHTTPServerTransport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => {
+        for (const [oldest, { server: old }] of sessions) {
+          if (sessions.size < MAX_SESSIONS) break;
+          sessions.delete(oldest);
+          void old.close();
+        }
+        sessions.set(id, { server, transport });
+      },
+      onsessionclosed: (id) => void sessions.delete(id),
+    });
+    Object.assign(transport, { onerror });
+    await server.connect(transport);
+    return { server, transport };
+  };
+
+  const sessionOf = (id: string): Session => {
+    const session = sessions.get(id);
+    if (session === undefined) throw new AppError("NOT_FOUND", "there is no such session (any more); initialize anew");
+    sessions.delete(id);
+    sessions.set(id, session);
+    return session;
+  };
+
+  return {
+    handle: async (c) => {
+      const tier = tierOf(c.req.query());
+      const { method, url } = c.req;
+      const body: unknown = method === "POST" ? c.get("json") : undefined;
+      const request = new Request(url, { method, headers: c.req.raw.headers, signal: requestAbort(c).signal });
+      const options = { parsedBody: body };
+      if (!(await isLegacyRequest(request, body))) return modern.fetch(request, options);
+      const id = c.req.header(SESSION_HEADER);
+      if (id !== undefined) return sessionOf(id).transport.handleRequest(request, options);
+      if (!isInitializeRequest(body))
+        throw new AppError(
+          "INVALID_ARGUMENT",
+          "send initialize first, and its Mcp-Session-Id with every request after",
+        );
+      return (await newSession(tier)).transport.handleRequest(request, options);
+    },
+    admit: (query) => {
+      const tier = tierOf(query);
+      if (sockets.size >= MAX_SOCKETS)
+        throw new AppError("RESOURCE_LIMIT", `${MAX_SOCKETS} MCP clients are connected; end one of them`);
+      return (raw) => {
+        const socket = new McpSocket(raw, context);
+        sockets.add(socket);
+        raw.once("close", () => sockets.delete(socket));
+        serveStdio(() => serverFor(tier), { transport: socket, maxSubscriptions: MAX_SUBSCRIPTIONS, onerror });
+        return socket;
+      };
+    },
+  };
+}
+
+/** @throws AppError INVALID_ARGUMENT */
+const tierOf = (query: McpQuery): McpTier => new McpTier(parse(tierSchema, queryInput(tierSchema, query)));

@@ -1,0 +1,97 @@
+/**
+ * What one MCP client may do: which tools it has, which servers and panes it may name. Whoever asks for a tier only takes
+ * from what the token allows, so the tier stands in the address: `/mcp?readOnly=true&server=main&panes=work*`.
+ */
+import * as v from "valibot";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import { OWN_SERVER_NAME } from "../../../daemon/ops/daemonConfig.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { told } from "../../../protocol/api/told.ts";
+
+/** `reads` changes nothing; `destroys` ends what is there. */
+export type ToolEffect = "reads" | "works" | "destroys";
+
+export const tierSchema = v.strictObject({
+  readOnly: v.optional(told(v.boolean(), "Only tools that change nothing.")),
+  noDestructive: v.optional(told(v.boolean(), "No tool that ends or stops something.")),
+  server: v.optional(told(v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)), "Only this tmux server.")),
+  panes: v.optional(
+    told(
+      v.pipe(v.string(), v.nonEmpty(), v.maxLength(1_024)),
+      "Only panes whose id or session's name matches: commas between patterns, * for anything.",
+    ),
+  ),
+});
+type TierOptions = v.InferOutput<typeof tierSchema>;
+
+/** A session. */
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+/** A pane. */
+interface Placed {
+  readonly id: string;
+  readonly window: string;
+}
+
+export class McpTier {
+  readonly #options: TierOptions;
+  readonly #patterns: readonly RegExp[] | undefined;
+
+  constructor(options: TierOptions) {
+    this.#options = options;
+    this.#patterns = options.panes?.split(",").map(patternOf);
+  }
+
+  get isReadOnly(): boolean {
+    return this.#options.readOnly === true;
+  }
+
+  allows(effect: ToolEffect): boolean {
+    if (effect === "reads") return true;
+    return !this.isReadOnly && !(effect === "destroys" && this.#options.noDestructive === true);
+  }
+
+  /** The one that is meant when none is named. @throws AppError FORBIDDEN */
+  serverName(given: string | undefined): string {
+    const { server } = this.#options;
+    const name = given ?? server ?? OWN_SERVER_NAME;
+    if (this.seesServer(name)) return name;
+    throw new AppError("FORBIDDEN", `this client has the server ${JSON.stringify(server)} and no other`);
+  }
+
+  seesServer(name: string): boolean {
+    return this.#options.server === undefined || this.#options.server === name;
+  }
+
+  seesSession({ id, name }: Named): boolean {
+    return this.#patterns?.some((pattern) => pattern.test(name) || pattern.test(id)) !== false;
+  }
+
+  seesPane(server: TmuxServer, { id, window }: Placed): boolean {
+    if (this.#patterns?.some((pattern) => pattern.test(id)) !== false) return true;
+    return server
+      .sessions()
+      .some((session) => session.windows.some((one) => one === window) && this.seesSession(session));
+  }
+
+  /** @throws AppError FORBIDDEN */
+  requirePane(server: TmuxServer, pane: Placed): void {
+    if (!this.seesPane(server, pane)) throw this.#outside(`pane ${pane.id}`);
+  }
+
+  /** For what reaches every pane of a session. @throws AppError FORBIDDEN */
+  requireSession(session: Named): void {
+    if (!this.seesSession(session)) throw this.#outside(`session ${JSON.stringify(session.name)}`);
+  }
+
+  #outside(what: string): AppError {
+    return new AppError("FORBIDDEN", `${what} is outside this client's panes, ${JSON.stringify(this.#options.panes)}`);
+  }
+}
+
+const patternOf = (pattern: string): RegExp =>
+  new RegExp(`^${pattern.trim().split("*").map(escaped).join(".*")}$`, "su");
+
+const escaped = (text: string): string => text.replaceAll(/[\\^$.|?+()[\]{}/-]/g, "\\$&");

@@ -1,0 +1,128 @@
+/** The MCP tools that read one pane or wait for it. What a program printed comes back framed, visible and bounded. */
+import * as v from "valibot";
+import {
+  captureSchema,
+  type NativeCapture,
+  type NativeRunAnswer,
+  runAnswerSchema,
+  waitAnswerSchema,
+} from "../../../protocol/api/nativeAnswers.ts";
+import { captureRequestSchema, runRequestSchema } from "../../../protocol/api/nativeRequests.ts";
+import { told } from "../../../protocol/api/told.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { DEFAULT_TEXT_BYTES, framed, newest, visible } from "./foreignText.ts";
+import { CUT, mcpTool, PANE, TEXT_BOUND } from "./mcpTool.ts";
+import { outputProgress } from "./outputProgress.ts";
+import { readSince } from "./readSince.ts";
+
+/** Without the blank rows at its end. */
+export const shown = (lines: readonly string[]): string => {
+  const used = lines.findLastIndex((line) => line !== "") + 1;
+  return lines.slice(0, used).join("\n");
+};
+
+const how = (pane: string, position: string): string =>
+  `capture pane ${pane} since ${position} with a larger maxOutputBytes, or lines: N for the last N lines`;
+
+const { lines: captureLines, joined, ansi } = captureRequestSchema.entries;
+
+export const captureTool = mcpTool({
+  name: "capture",
+  title: "Read a pane",
+  description:
+    "Read what a pane shows: its screen, its last `lines` of history and screen, or with `since` only the output after a " +
+    "position that an earlier answer told. Costs one round trip and changes nothing. Use `since` to follow a program " +
+    "without reading the same text twice; use `wait` instead of calling this again and again.",
+  effect: "reads",
+  isIdempotent: true,
+  isOpenWorld: false,
+  input: v.strictObject({
+    ...PANE,
+    lines: captureLines,
+    joined,
+    ansi,
+    since: v.optional(
+      told(
+        v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,32}:\d{1,16}$/, "since is a position such as k3Jd9:1024")),
+        "A position of an earlier answer: only what was printed after it, as plain text.",
+      ),
+    ),
+    ...TEXT_BOUND,
+  }),
+  output: v.object({
+    output: told(v.string(), "The text: rows of the screen, or what is new."),
+    position: told(v.string(), "Where the text ends: give it as `since` to read on."),
+    cols: v.optional(captureSchema.entries.cols),
+    rows: v.optional(captureSchema.entries.rows),
+    alternateScreen: v.optional(captureSchema.entries.alternateScreen),
+    cursor: v.optional(captureSchema.entries.cursor),
+    gaps: v.optional(waitAnswerSchema.entries.gaps),
+    ...CUT,
+  }),
+  run: async (call, { server, pane, since, maxOutputBytes = DEFAULT_TEXT_BYTES, ...input }) => {
+    if (since !== undefined) {
+      if (Object.values(input).some((value) => value !== undefined))
+        throw new AppError("INVALID_ARGUMENT", "since: it reads output, not the screen: leave lines, joined and ansi");
+      const found = call.pane({ server, pane });
+      const { output, position, gaps } = readSince(found.server.output(found.pane.id), since);
+      const { text, cutBytes } = newest(visible(output), maxOutputBytes);
+      const cut = cutBytes === 0 ? {} : { cutBytes, cut: how(pane, since) };
+      const lost = gaps.length === 0 ? "" : ` ${gaps.length} gaps: output that is gone.`;
+      return {
+        text: `Output of pane ${pane} up to ${position}.${lost}${cutText(cutBytes, cut.cut)}\n${framed(text)}`,
+        structured: { output: text, position, gaps, ...cut, untrusted: ["output"] },
+      };
+    }
+    const { lines, position, cols, rows, alternateScreen, cursor } = await call.onPane<NativeCapture>(
+      "capture",
+      { server, pane },
+      input,
+    );
+    const { text, cutBytes } = newest(visible(shown(lines)), maxOutputBytes);
+    const cut = cutBytes === 0 ? {} : { cutBytes, cut: "ask for fewer lines, or for a larger maxOutputBytes" };
+    return {
+      text: `Pane ${pane}, ${cols}x${rows}, cursor at column ${cursor.col}, row ${cursor.row}; position ${position}.${cutText(cutBytes, cut.cut)}\n${framed(text)}`,
+      structured: { output: text, position, cols, rows, alternateScreen, cursor, ...cut, untrusted: ["output"] },
+    };
+  },
+});
+
+/** Said behind the first sentence of an answer. */
+export const cutText = (cutBytes: number, cut: string | undefined): string =>
+  cutBytes === 0 ? "" : ` ${cutBytes} bytes before it were left out: ${cut}.`;
+
+const { command, timeoutMs } = runRequestSchema.entries;
+
+export const runTool = mcpTool({
+  name: "run",
+  title: "Run a command",
+  description:
+    "Run one line in the shell of a pane and get its output and exit code. The shell must be at its prompt. It waits for the " +
+    "end, so nothing has to be polled; output comes as progress meanwhile. After `timeoutMs` (default 30 s) the command goes " +
+    "on and this ends with TIMEOUT: then `wait` or `interrupt`. For programs that ask or never end, use `send` and `wait`.",
+  effect: "works",
+  isIdempotent: false,
+  isOpenWorld: true,
+  input: v.strictObject({ ...PANE, command, timeoutMs, ...TEXT_BOUND }),
+  output: v.object({
+    output: runAnswerSchema.entries.output,
+    exitCode: runAnswerSchema.entries.exitCode,
+    from: runAnswerSchema.entries.from,
+    to: runAnswerSchema.entries.to,
+    gaps: runAnswerSchema.entries.gaps,
+    elapsedMs: runAnswerSchema.entries.elapsedMs,
+    ...CUT,
+  }),
+  run: async (call, { server, pane, maxOutputBytes = DEFAULT_TEXT_BYTES, ...input }) => {
+    using progress = outputProgress(call);
+    const answer = await call.onPane<NativeRunAnswer>("run", { server, pane }, input, { onOutput: progress.onOutput });
+    const { exitCode, from, to, gaps, elapsedMs } = answer;
+    const { text, cutBytes } = newest(visible(answer.output), maxOutputBytes);
+    const cut = cutBytes === 0 ? {} : { cutBytes, cut: how(pane, from) };
+    const status = exitCode === null ? "Ended; the shell did not tell its status" : `Exit code ${exitCode}`;
+    return {
+      text: `${status}, after ${Math.round(elapsedMs)} ms.${cutText(cutBytes, cut.cut)}\n${framed(text)}`,
+      structured: { output: text, exitCode, from, to, gaps, elapsedMs, ...cut, untrusted: ["output"] },
+    };
+  },
+});

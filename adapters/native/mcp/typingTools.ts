@@ -1,0 +1,91 @@
+/** The MCP tools that type: exact input, prompts, answers to dialogs, the program's own way to stop. */
+import * as v from "valibot";
+import { okSchema, type NativeReceipt, receiptSchema } from "../../../protocol/api/nativeAnswers.ts";
+import {
+  chooseRequestSchema,
+  deliveryAnswerSchema,
+  type NativeDelivery,
+  submitRequestSchema,
+} from "../../../protocol/api/nativeDelivery.ts";
+import { inputRequestSchema } from "../../../protocol/api/nativeRequests.ts";
+import { told } from "../../../protocol/api/told.ts";
+import { mcpTool, PANE, type ToolAnswer } from "./mcpTool.ts";
+
+export const sendTool = mcpTool({
+  name: "send",
+  title: "Type into a pane",
+  description:
+    "Type text, keys or a paste into a pane, exactly and in order, as one job. Text is typed as it is: add {kind: enter} to " +
+    "press Enter. Answers at once, with the position before the effect: `wait` from it, or `capture` since it. For a shell " +
+    "command prefer `run`; for a prompt to an agent program prefer `submit`.",
+  effect: "works",
+  isIdempotent: false,
+  isOpenWorld: true,
+  input: v.strictObject({ ...PANE, ...inputRequestSchema.entries }),
+  output: receiptSchema,
+  run: async (call, { server, pane, parts }) => {
+    const receipt = await call.onPane<NativeReceipt>("input", { server, pane }, { parts });
+    return {
+      text: `Typed into pane ${pane}; what it causes is after position ${receipt.position}.`,
+      structured: receipt,
+    };
+  },
+});
+
+const key = {
+  idempotencyKey: v.optional(
+    told(v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)), "Under the same key it is done once."),
+  ),
+};
+
+export const submitTool = mcpTool({
+  name: "submit",
+  title: "Give a prompt to an agent",
+  description:
+    "Give a prompt to the agent program (Claude Code, Codex, ...) or shell in a pane: seen on the screen before Enter is " +
+    "pressed, and confirmed after. Refuses with WRONG_STATE while it is busy or asks something. Then `wait` with `ready`.",
+  effect: "works",
+  isIdempotent: false,
+  isOpenWorld: true,
+  input: v.strictObject({ ...PANE, ...submitRequestSchema.entries, ...key }),
+  output: deliveryAnswerSchema,
+  run: async (call, { server, pane, idempotencyKey, ...input }) =>
+    delivered(await call.onPane<NativeDelivery>("submit", { server, pane }, input, { idempotencyKey })),
+});
+
+export const chooseTool = mcpTool({
+  name: "choose",
+  title: "Answer a dialog",
+  description:
+    "Answer the dialog that is open in a pane, as `list` shows it under readiness: an option by its index, several, or text. " +
+    "Give `dialogId` so that another dialog, opened meanwhile, is not answered.",
+  effect: "works",
+  isIdempotent: false,
+  isOpenWorld: true,
+  input: v.strictObject({ ...PANE, ...chooseRequestSchema.entries, ...key }),
+  output: deliveryAnswerSchema,
+  run: async (call, { server, pane, idempotencyKey, ...input }) =>
+    delivered(await call.onPane<NativeDelivery>("choose", { server, pane }, input, { idempotencyKey })),
+});
+
+const delivered = (answer: NativeDelivery): ToolAnswer => ({
+  text: `Outcome: ${answer.outcome}, after ${Math.round(answer.latencyMs)} ms; position ${answer.position ?? "none"}.`,
+  structured: answer,
+});
+
+export const interruptTool = mcpTool({
+  name: "interrupt",
+  title: "Stop what a program works on",
+  description:
+    "Stop what the program in a pane is working on, with its own keys (C-c, Escape, ...). The program stays. An agent's turn " +
+    "has ended when this answers.",
+  effect: "destroys",
+  isIdempotent: false,
+  isOpenWorld: false,
+  input: v.strictObject(PANE),
+  output: okSchema,
+  run: async (call, named) => {
+    const answer = await call.onPane<object>("interrupt", named, {});
+    return { text: `Pane ${named.pane}: told to stop.`, structured: answer };
+  },
+});

@@ -1,0 +1,91 @@
+/** The MCP tool that waits: one that may type first, and one for clients that only look. */
+import * as v from "valibot";
+import { type NativeCapture, type NativeWaitAnswer, waitAnswerSchema } from "../../../protocol/api/nativeAnswers.ts";
+import { told } from "../../../protocol/api/told.ts";
+import { toAppError } from "../../../protocol/errors.ts";
+import { waitRequestSchema } from "../../operations/waitSchema.ts";
+import { DEFAULT_TEXT_BYTES, framed, newest, visible } from "./foreignText.ts";
+import { CUT, mcpTool, PANE, TEXT_BOUND, type ToolCall } from "./mcpTool.ts";
+import { cutText, shown } from "./paneTools.ts";
+
+const waitOutput = v.object({
+  ...waitAnswerSchema.entries,
+  timedOut: told(v.boolean(), "The time was over before it happened; `screen` is what the pane shows."),
+  screen: told(v.nullable(v.string()), "What the pane shows now; null when it is gone."),
+  ...CUT,
+});
+
+const WAIT_WORDS =
+  "Wait until a pane has printed something, has fallen silent, is at a prompt, or its program is ready or has ended; told " +
+  "the moment it happens, so never poll with `capture`. All predicates that are given must hold; `anyOf` for alternatives. " +
+  "Ends with what is on the screen, also when `timeoutMs` (default 30 s) is over. `from` a position looks at what came since.";
+
+interface Target {
+  readonly server?: string | undefined;
+  readonly pane: string;
+}
+
+type WaitInput = v.GenericSchema<unknown, Target & { readonly maxOutputBytes?: number | undefined }>;
+
+function waitTool(input: WaitInput, effect: "reads" | "works", description: string) {
+  return mcpTool({
+    name: "wait",
+    title: "Wait for a pane",
+    description,
+    effect,
+    isIdempotent: false,
+    isOpenWorld: effect === "works",
+    input,
+    output: waitOutput,
+    run: async (call, { server, pane, maxOutputBytes = DEFAULT_TEXT_BYTES, ...predicates }) => {
+      const target = { server, pane };
+      const answer = await waited(call, target, predicates);
+      const screen = await screenOf(call, target);
+      const { text, cutBytes } = newest(visible(screen ?? ""), maxOutputBytes);
+      const cut = cutBytes === 0 ? {} : { cutBytes, cut: `capture pane ${pane} with a larger maxOutputBytes` };
+      const matched = answer.matched.map(({ predicate }) => predicate).join(", ");
+      const outcome = answer.timedOut ? "The time is over and it has not happened" : `It happened (${matched})`;
+      const said = `${outcome}, after ${Math.round(answer.elapsedMs)} ms; position ${answer.position}.`;
+      return {
+        text: `${said}${cutText(cutBytes, cut.cut)}\n${screen === null ? "The pane is gone." : framed(text)}`,
+        structured: { ...answer, screen: screen === null ? null : text, ...cut, untrusted: ["screen", "matched"] },
+      };
+    },
+  });
+}
+
+export const waitAndSendTool = waitTool(
+  v.strictObject({ ...PANE, ...waitRequestSchema.entries, ...TEXT_BOUND }),
+  "works",
+  `${WAIT_WORDS} With \`send\` it is armed before the text is typed and the echo satisfies nothing: the safest way to type and wait.`,
+);
+
+const { send: _send, ...watching } = waitRequestSchema.entries;
+export const watchTool = waitTool(v.strictObject({ ...PANE, ...watching, ...TEXT_BOUND }), "reads", WAIT_WORDS);
+
+interface Waited extends NativeWaitAnswer {
+  readonly timedOut: boolean;
+}
+
+/** That the time is over is an answer: what is on the screen says what to do next. @throws AppError */
+async function waited(call: ToolCall, target: Target, input: object): Promise<Waited> {
+  try {
+    return { ...(await call.onPane<NativeWaitAnswer>("wait", target, input)), timedOut: false };
+  } catch (thrown) {
+    const { code, details = {} } = toAppError(thrown);
+    if (code !== "TIMEOUT") throw thrown;
+    const { position } = await call.onPane<NativeCapture>("capture", target, {});
+    const { elapsedMs, gaps } = details as Pick<NativeWaitAnswer, "elapsedMs" | "gaps">;
+    return { matched: [], position, elapsedMs, gaps, timedOut: true };
+  }
+}
+
+/** Null when the pane is gone. @throws AppError */
+async function screenOf(call: ToolCall, target: Target): Promise<string | null> {
+  try {
+    return shown((await call.onPane<NativeCapture>("capture", target, {})).lines);
+  } catch (thrown) {
+    if (toAppError(thrown).code === "NOT_FOUND") return null;
+    throw thrown;
+  }
+}

@@ -1,0 +1,69 @@
+/** The SDK's client, over pipes to `tmuxwire mcp` and over HTTP, for both eras of the protocol. */
+import {
+  type CallToolResult,
+  Client,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { builtCli } from "./cliBuild.ts";
+
+/** `modern`: the revision 2026-07-28, whose requests stand alone. */
+type Era = "legacy" | "modern";
+
+interface McpPeer extends AsyncDisposable {
+  readonly client: Client;
+  /** What came back; an error is a rejection with its text. */
+  call(name: string, input: object, options?: Parameters<Client["callTool"]>[1]): Promise<Record<string, unknown>>;
+  /** As it came, errors included. */
+  raw(name: string, input: object): Promise<CallToolResult>;
+  /** What the command has said on stderr. */
+  readonly stderr: () => string;
+}
+
+export async function mcpOverHttp(url: string, era: Era, token?: string): Promise<McpPeer> {
+  const requestInit = token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } };
+  return peer(new StreamableHTTPClientTransport(new URL(url), { requestInit }), era, () => "");
+}
+
+export async function mcpOverPipes(
+  env: Readonly<Record<string, string>>,
+  era: Era,
+  args: readonly string[] = [],
+): Promise<McpPeer> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [builtCli(), "mcp", ...args],
+    env: { ...env },
+    stderr: "pipe",
+  });
+  let stderr = "";
+  transport.stderr?.on("data", (data: Buffer) => {
+    stderr += String(data);
+  });
+  return peer(transport, era, () => stderr);
+}
+
+async function peer(transport: Transport, era: Era, stderr: () => string): Promise<McpPeer> {
+  const client = new Client(
+    { name: "tests", version: "0" },
+    { versionNegotiation: { mode: era === "modern" ? "auto" : "legacy" } },
+  );
+  await client.connect(transport);
+  const raw = (name: string, input: object, options?: Parameters<Client["callTool"]>[1]) =>
+    client.callTool({ name, arguments: input as Record<string, unknown> }, options);
+  return {
+    client,
+    raw,
+    stderr,
+    call: async (name, input, options) => {
+      const { isError, structuredContent, content } = await raw(name, input, options);
+      if (isError === true) throw new Error(textOf(content));
+      return structuredContent as Record<string, unknown>;
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+const textOf = (content: CallToolResult["content"]): string =>
+  content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
