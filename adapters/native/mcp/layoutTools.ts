@@ -13,7 +13,7 @@ import {
 import { LAYOUT_OPERATIONS, layoutResultSchema } from "../../../protocol/api/nativeLayout.ts";
 import { createSessionSchema } from "../../../protocol/api/nativeRequests.ts";
 import type { NativeTreeWindow } from "../../../protocol/api/nativeTree.ts";
-import { told } from "../../../protocol/api/told.ts";
+import { described } from "../../../protocol/api/described.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { findSession, findWindow } from "../../operations/findTargets.ts";
@@ -30,18 +30,21 @@ const listedServer = v.object({
   name: serverName,
   kind,
   state,
-  sessions: told(v.array(v.object({ id: sessionSchema.entries.id, name: sessionSchema.entries.name })), "By name."),
-  windows: told(
+  sessions: described(
+    v.array(v.object({ id: sessionSchema.entries.id, name: sessionSchema.entries.name })),
+    "By name.",
+  ),
+  windows: described(
     v.array(
       v.object({
-        id: told(v.string(), "Such as @3."),
-        name: told(v.string(), "As tmux has it. Foreign text."),
-        panes: told(v.array(v.string()), "Ids of its panes."),
+        id: described(v.string(), "Such as @3."),
+        name: described(v.string(), "As tmux has it. Foreign text."),
+        panes: described(v.array(v.string()), "Ids of its panes."),
       }),
     ),
     "Of all sessions.",
   ),
-  panes: told(
+  panes: described(
     v.array(
       v.object({
         ...panesSchema.entries.panes.item.entries,
@@ -65,8 +68,8 @@ export const listTool = mcpTool({
   effect: "reads",
   isIdempotent: true,
   isOpenWorld: false,
-  input: v.strictObject({ server: v.optional(told(v.string(), "Only this server; default: all.")) }),
-  output: v.object({ servers: told(v.array(listedServer), "All of them."), untrusted: v.array(v.string()) }),
+  input: v.strictObject({ server: v.optional(described(v.string(), "Only this server; default: all.")) }),
+  output: v.object({ servers: described(v.array(listedServer), "All of them."), untrusted: v.array(v.string()) }),
   run: async (call, { server }) => {
     const names = [...call.context.servers.keys()].filter((name) => call.tier.seesServer(name));
     const wanted = server === undefined ? names : [call.server(server).name];
@@ -98,7 +101,7 @@ async function listed(call: ToolCall, name: string): Promise<ListedServer> {
         panes: all.filter((one) => ids.has(one)),
       }))
       .filter((window) => window.panes.length > 0),
-    panes: await Promise.all(seen.map((pane, at) => described(call, { name, server, pane, at }))),
+    panes: await Promise.all(seen.map((pane, at) => entryOf(call, { name, server, pane, at }))),
   };
 }
 
@@ -110,7 +113,7 @@ interface Described {
 }
 
 /** On a server of the user's a look would mean attaching to the session. */
-async function described(call: ToolCall, { name, server, pane, at }: Described): Promise<ListedPane> {
+async function entryOf(call: ToolCall, { name, server, pane, at }: Described): Promise<ListedPane> {
   if (at >= MAX_DESCRIBED || server.status().kind === "guest") return pane;
   try {
     const { context, signal } = call;
@@ -191,7 +194,7 @@ export const splitTool = mcpTool({
   },
 });
 
-const victim = (text: string) => v.optional(told(v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)), text));
+const victim = (text: string) => v.optional(described(v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)), text));
 
 export const killTool = mcpTool({
   name: "kill",

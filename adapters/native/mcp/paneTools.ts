@@ -8,7 +8,7 @@ import {
   waitAnswerSchema,
 } from "../../../protocol/api/nativeAnswers.ts";
 import { captureRequestSchema, runRequestSchema } from "../../../protocol/api/nativeRequests.ts";
-import { told } from "../../../protocol/api/told.ts";
+import { described } from "../../../protocol/api/described.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { DEFAULT_TEXT_BYTES, framed, newest, visible } from "./foreignText.ts";
 import { CUT, mcpTool, PANE, TEXT_BOUND } from "./mcpTool.ts";
@@ -42,7 +42,7 @@ export const captureTool = mcpTool({
     joined,
     ansi,
     since: v.optional(
-      told(
+      described(
         v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,32}:\d{1,16}$/, "since is a position such as k3Jd9:1024")),
         "A position of an earlier answer: only what was printed after it, as plain text.",
       ),
@@ -50,8 +50,8 @@ export const captureTool = mcpTool({
     ...TEXT_BOUND,
   }),
   output: v.object({
-    output: told(v.string(), "The text: rows of the screen, or what is new."),
-    position: told(v.string(), "Where the text ends: give it as `since` to read on."),
+    output: described(v.string(), "The text: rows of the screen, or what is new."),
+    position: described(v.string(), "Where the text ends: give it as `since` to read on."),
     cols: v.optional(captureSchema.entries.cols),
     rows: v.optional(captureSchema.entries.rows),
     alternateScreen: v.optional(captureSchema.entries.alternateScreen),

@@ -8,7 +8,7 @@ import {
   submitRequestSchema,
 } from "../../../protocol/api/nativeDelivery.ts";
 import { inputRequestSchema } from "../../../protocol/api/nativeRequests.ts";
-import { told } from "../../../protocol/api/told.ts";
+import { described } from "../../../protocol/api/described.ts";
 import { mcpTool, PANE, type ToolAnswer } from "./mcpTool.ts";
 
 export const sendTool = mcpTool({
@@ -34,7 +34,7 @@ export const sendTool = mcpTool({
 
 const key = {
   idempotencyKey: v.optional(
-    told(v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)), "Under the same key it is done once."),
+    described(v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)), "Under the same key it is done once."),
   ),
 };
 

@@ -1,7 +1,7 @@
 /** The MCP tool that waits: one that may type first, and one for clients that only look. */
 import * as v from "valibot";
 import { type NativeCapture, type NativeWaitAnswer, waitAnswerSchema } from "../../../protocol/api/nativeAnswers.ts";
-import { told } from "../../../protocol/api/told.ts";
+import { described } from "../../../protocol/api/described.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import { waitRequestSchema } from "../../operations/waitSchema.ts";
 import { DEFAULT_TEXT_BYTES, framed, newest, visible } from "./foreignText.ts";
@@ -10,8 +10,8 @@ import { cutText, shown } from "./paneTools.ts";
 
 const waitOutput = v.object({
   ...waitAnswerSchema.entries,
-  timedOut: told(v.boolean(), "The time was over before it happened; `screen` is what the pane shows."),
-  screen: told(v.nullable(v.string()), "What the pane shows now; null when it is gone."),
+  timedOut: described(v.boolean(), "The time was over before it happened; `screen` is what the pane shows."),
+  screen: described(v.nullable(v.string()), "What the pane shows now; null when it is gone."),
   ...CUT,
 });
 
