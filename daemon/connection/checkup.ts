@@ -1,7 +1,7 @@
 /**
- * Whether a connection still is what we made: asked of tmux at each beat, because whoever types a command in a pane can
- * move, silence or suspend our client, and nothing tells us (docs/tmuxFacts.md 51). A connection with a fault is closed;
- * whoever supervises it makes the next one. Of the beats' questions at most one is under way.
+ * Whether a connection still is what we made: asked of tmux at each beat, because anybody who types a command in a pane can
+ * move, silence or suspend our client, and no notification says so (docs/tmuxFacts.md 51). A connection with a fault is closed;
+ * its supervisor makes the next one. At most one check is under way.
  */
 import { AppError } from "../../protocol/errors.ts";
 import { HEARTBEAT_DEGRADED_MS } from "../../protocol/limits.ts";

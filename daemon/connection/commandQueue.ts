@@ -1,5 +1,5 @@
 /**
- * Pairs commands with their guard blocks. tmux answers in order and an answer cannot be withdrawn (control.c), so a
+ * Pairs commands with their guard blocks. tmux replies in order and a reply cannot be withdrawn (control.c), so a
  * caller that gives up leaves its slot behind; a slot goes when its last block has come, or when a group fails, because
  * tmux drops the rest of a line. Bounded in commands and bytes; one `failAll` when the connection is lost.
  */

@@ -1,7 +1,7 @@
 /**
  * Which tmux the server at a socket is, without talking to it: versions before and from 3.6 on cannot talk to each other,
  * and do not say so (docs/tmuxFacts.md, Versions). Where the host tells which process listens, its program says its version,
- * also when its file has been replaced by an upgrade. Where it does not, nothing is known, and nothing is claimed.
+ * also when its file has been replaced by an upgrade. Where it does not, the version is unknown.
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { Host } from "../host/host.ts";

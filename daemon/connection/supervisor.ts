@@ -1,7 +1,7 @@
 /**
  * Keeps one control connection alive and in order: heartbeat, states, reconnect with back-off. Nothing is ever sent
- * twice: a lost connection settles its callers, and the next one begins empty. What a beat finds wrong with our client is
- * healed in the same way: that connection is left (`checkup.ts`).
+ * twice: a lost connection settles its callers, and the next one begins empty. A fault that a heartbeat finds in our client is
+ * repaired in the same way: that connection is closed (`checkup.ts`).
  *
  *   connecting → ready ⇄ degraded (tmux silent for 12 s, the connection kept) → connecting … → closed
  */

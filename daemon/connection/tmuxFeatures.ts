@@ -1,5 +1,5 @@
 /**
- * What the server at the other end of a connection does otherwise than other versions of tmux, asked of the server itself:
+ * How the server at the other end of a connection differs from other versions of tmux, asked of the server itself:
  * `tmux -V` speaks of the client, and a development build's version says little. Every connection asks once, in the
  * command that asks who the server is; nothing else in the daemon decides by a version.
  */

@@ -1,5 +1,5 @@
 /**
- * Screen text that knows its place in the stream. The capture and the numbers beside it (cursor, size, history) come
+ * Screen text with its position in the stream. The capture and the numbers beside it (cursor, size, history) come
  * from one step in tmux: the nonce's own command prints them. The position is exact when nothing of this pane arrived
  * while tmux was asked, or nothing of any other pane did (docs/tmuxFacts.md 36); otherwise it is asked again.
  */

@@ -1,6 +1,6 @@
 /**
  * Where a column of a terminal row is in its text. Wide and combining characters as terminals commonly count them; for the
- * few that they disagree on the answer is off by one, which callers must survive.
+ * few that they disagree on the result is off by one, which callers must tolerate.
  */
 
 /** East Asian wide and fullwidth characters, and emoji drawn as pictures. */

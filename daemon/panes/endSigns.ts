@@ -1,7 +1,7 @@
 /**
  * Whether a process that still runs has begun to end: a signal that ends programs waits for it, or it has put away the
  * handler that it had for SIGTERM, as programs do before they give their terminal back. It reads no more from then on, but
- * may stay in the foreground for most of a second (docs/agentFacts.md), and what is typed meanwhile is for who comes next.
+ * may stay in the foreground for most of a second (docs/agentFacts.md), and what is typed meanwhile goes to the next reader.
  * A program may also have put its handler away for another reason: then it goes on, and `renewed` takes that as the rule.
  */
 import type { Procfs } from "../host/procfs.ts";

@@ -1,7 +1,7 @@
 /**
  * Which process reads what is typed into a pane: the foreground process group of its terminal, and within it the program that
  * was meant rather than what started it (`sh -c 'agent; exec bash'`, `npx agent`, `script`). A process is named by pid, start
- * and executable, so that neither a reused pid nor an `exec` passes for the one that was seen. Undefined where the host does
+ * and executable, so that neither a reused pid nor an `exec` is mistaken for the one that was seen. Undefined where the host does
  * not tell (`HostProcesses`); and where it does not tell of the very moment, a process is the same until it has ended.
  */
 import type { Foreground, ForegroundProcess, ProcessMark } from "../tmux/processes.ts";

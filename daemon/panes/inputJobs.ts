@@ -1,7 +1,7 @@
 /**
  * Input to one pane as atomic jobs in a FIFO. A short job is one command line, so tmux executes it in one
  * step and a pane that is gone drops the whole of it. A long job pastes pieces from a buffer and keeps the FIFO until its
- * last answer, with a few pieces under way at a time, so that other panes' commands pass between them. Bytes that tmux's
+ * last reply, with a few pieces under way at a time, so that other panes' commands pass between them. Bytes that tmux's
  * parser cannot carry go by `send-keys -H`. Input is never sent twice: what was written when the connection went is
  * `indeterminate`.
  */

@@ -1,6 +1,6 @@
 /**
  * One pane's output for all its subscribers, across epochs. The feed listens to the source once, decides when to hand on
- * (at once while there is little, in batches under a flood), and lets one encoded frame serve everybody who reads the
+ * (at once while there is little, in batches under a flood), and lets one encoded frame serve every subscriber that reads the
  * same bytes. When the connection to tmux is lost it waits for the next one; only a pane that is gone ends it.
  */
 import { AppError, shuttingDown, toAppError } from "../../protocol/errors.ts";

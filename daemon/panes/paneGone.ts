@@ -1,4 +1,4 @@
-/** What a caller is told of a pane that tmux does not know (any more), however tmux words it. */
+/** The one error for a pane that tmux does not know (any more), however tmux words it. */
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 

@@ -1,6 +1,6 @@
 /**
  * One pane's output in one epoch: the ring, and who is told that it advanced. Listeners are called once per chunk of
- * the connection, after the whole chunk has been taken in; what one of them throws is reported and reaches nobody else.
+ * the connection, after the whole chunk has been taken in; an exception of one is logged and does not affect the others.
  */
 import { decodeOctal } from "../../protocol/control/octal.ts";
 import type { AppError } from "../../protocol/errors.ts";

@@ -1,7 +1,7 @@
 /**
  * What may be pasted: text. Inside a paste line ends and tabs are text; any other control character is a key to a program
  * that has not asked for brackets, and in brackets ESC or CSI (in 7 bits, in 8 bits, or as U+009B) ends the paste early
- * and leaves the rest to be typed. Every paste is held to this, whoever sends it; what is to arrive as keys is no paste.
+ * and leaves the rest to be typed. This holds for every paste of every client; what is to arrive as keys is not a paste.
  */
 import { AppError } from "../../protocol/errors.ts";
 

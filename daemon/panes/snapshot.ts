@@ -1,9 +1,9 @@
 /**
  * Snapshots: a pane's whole screen as bytes that rebuild it in a terminal emulator, exact in the stream. Cells, wraps, the
  * unfinished sequence and the modes are asked for in one write; they are one moment of the pane when none of its output
- * came between their answers. What tmux does not tell is read from the retained output (`streamModes.ts`).
+ * came between the replies. What tmux does not report is read from the retained output (`streamModes.ts`).
  *
- * Not rebuilt, because neither tells it: the position saved by DECSC, the character that REP would repeat or a combining
+ * Not rebuilt, because neither has it: the position saved by DECSC, the character that REP would repeat or a combining
  * mark would join, and what was set before the retained output began. Up to tmux 3.3a a capture ends each row at its last written cell, so a background
  * that was only erased into the end of a row is missing there; programs that trust tmux's terminfo write blanks instead.
  */

@@ -1,7 +1,7 @@
 /**
  * From 3.6 on tmux keeps a TAB as such and prints it in a capture; earlier it printed the blanks that are on the screen
- * (docs/tmuxFacts.md, Versions). Here a captured row gets its blanks back. How wide a TAB was when it was printed is not
- * told: its width is that to the next tab stop of today. Where a row has been wrapped anew, or moved sideways by inserted
+ * (docs/tmuxFacts.md, Versions). Here a captured row gets its blanks back. How wide a TAB was when it was printed is
+ * unknown: its width is that to the next current tab stop. Where a row has been wrapped anew, or moved sideways by inserted
  * characters, since then, the blanks can be more or fewer than on the screen.
  */
 

@@ -1,4 +1,4 @@
-/** Arms the predicates of a wait, and finds where they begin to look. */
+/** Arms the predicates of a wait, and finds where they begin to read. */
 import { AppError } from "../../protocol/errors.ts";
 import { gapWithin, type StreamGap } from "../../protocol/position.ts";
 import type { OutputSource } from "../tmux/outputSource.ts";

@@ -1,4 +1,4 @@
-/** A pattern checked at the door: what is wrong with it is said at once. */
+/** A pattern is checked when it arrives: a fault is reported at once. */
 import { encodeUtf8 } from "../../protocol/text/utf8.ts";
 import { analyseRegex } from "./regex/regexAnalysis.ts";
 import { invalid, refuseKind, refuseUnknown, tooMuch } from "./requestErrors.ts";

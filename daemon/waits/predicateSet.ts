@@ -1,4 +1,4 @@
-/** Predicates that must hold together, and what has become of each within one wait. */
+/** Predicates that must hold together, and the progress of each within one wait. */
 import type { FoundText } from "./text/patternWatch.ts";
 import type { ArmContext, Predicate, TargetState } from "./predicates/predicate.ts";
 import type { CheckedPredicate, CheckedSet } from "./waitRequest.ts";

@@ -1,4 +1,4 @@
-/** A request checked once, at the door: what is wrong is said at once and nothing is registered for it. */
+/** A request is checked once, when it arrives: a fault is reported at once and nothing is registered. */
 import { checkPattern } from "./checkPattern.ts";
 import type { Door, Predicate } from "./predicates/predicate.ts";
 import { PREDICATES } from "./predicates/predicateTable.ts";

@@ -1,7 +1,7 @@
 /**
  * Everything about one source that waits share: one subscription, when it last printed, whether its program has ended, and
- * its text while somebody looks for text. Output costs one clock reading and two stores here, however many waits there
- * are; what looks at text runs later, within the turn's budget, after the output has gone out to its subscribers.
+ * its text while a wait needs text. Output costs one clock reading and two stores here, however many waits there
+ * are; matching runs later, within the turn's budget, after the output has gone out to its subscribers.
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { Gap, Position } from "../../protocol/position.ts";
