@@ -30,7 +30,7 @@ import {
 import type { Outcome, Settle } from "../connection/commandQueue.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { InputOptions, InputPart } from "../tmux/io.ts";
-import { isKeyName } from "./keys.ts";
+import { isKeyName, nearestKeyName } from "./keys.ts";
 import { targetError } from "./paneGone.ts";
 import { requirePasteText } from "./pasteText.ts";
 
@@ -171,6 +171,13 @@ interface InputPlan {
   readonly buffers: readonly string[];
 }
 
+/** The message is the contracts'; whoever shows it to people says what was meant as well. */
+function unknownKey(key: string): AppError {
+  const nearest = nearestKeyName(key);
+  const details = nearest === undefined ? {} : { details: { nearest } };
+  return new AppError("INVALID_ARGUMENT", `Invalid key token: ${key}`, details);
+}
+
 /**
  * @param pasteNeedsRaw of the server that gets the plan; asked when there is something to paste
  * @throws AppError INVALID_ARGUMENT on an unknown key name too much text or a paste that is none: nothing is typed.
@@ -194,7 +201,7 @@ export function planInput(
     }
     if (part.kind === "keys") {
       const unknown = part.keys.find((key) => !isKeyName(key));
-      if (unknown !== undefined) throw new AppError("INVALID_ARGUMENT", `Invalid key token: ${unknown}`);
+      if (unknown !== undefined) throw unknownKey(unknown);
       if (part.keys.length === 0) continue;
       line.push(...typing(sendKeys(pane, part.keys), part.onlyIf));
       continue;

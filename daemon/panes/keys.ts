@@ -38,3 +38,72 @@ function isSingleCharacter(text: string): boolean {
 function isSingleAscii(text: string, control: boolean): boolean {
   return text.length === 1 && text > " " && text < "\u007f" && !(control && WITHOUT_CONTROL.includes(text));
 }
+
+/** What people write and other programs call the same keys. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  esc: "Escape",
+  return: "Enter",
+  backspace: "BSpace",
+  bs: "BSpace",
+  del: "Delete",
+  ins: "Insert",
+  pgup: "PageUp",
+  pgdn: "PageDown",
+  arrowup: "Up",
+  arrowdown: "Down",
+  arrowleft: "Left",
+  arrowright: "Right",
+};
+const OTHER_MODIFIERS: readonly (readonly [RegExp, string])[] = [
+  [/^(?:ctrl|control|ctl|c)[-+ ]/i, "C-"],
+  [/^(?:alt|meta|option|opt|m)[-+ ]/i, "M-"],
+  [/^(?:shift|s)[-+ ]/i, "S-"],
+];
+const SPELT = [
+  "Enter",
+  "Escape",
+  "Tab",
+  "BTab",
+  "Space",
+  "BSpace",
+  "Up",
+  "Down",
+  "Left",
+  "Right",
+  "Home",
+  "End",
+].concat(["Delete", "Insert", "PageUp", "PageDown"]);
+
+/** The key that somebody meant by a name that is none; undefined when nothing is near. */
+export function nearestKeyName(name: string): string | undefined {
+  let base = name.trim();
+  let modifiers = "";
+  for (let found = OTHER_MODIFIERS.find(([pattern]) => pattern.test(base)); found !== undefined;) {
+    modifiers += found[1];
+    base = base.replace(found[0], "");
+    found = OTHER_MODIFIERS.find(([pattern]) => pattern.test(base));
+  }
+  const plain = modifiers !== "" && /^[A-Z]$/.test(base) ? base.toLowerCase() : base;
+  const meant = [
+    plain,
+    OTHER_NAMES[base.toLowerCase()],
+    SPELT.find((spelt) => isNear(spelt.toLowerCase(), base.toLowerCase())),
+  ];
+  return meant
+    .filter((one) => one !== undefined)
+    .map((one) => modifiers + one)
+    .find((one) => one !== name && isKeyName(one));
+}
+
+/** One letter more, less or other, or two that have changed places. */
+function isNear(one: string, other: string): boolean {
+  const [short, long] = one.length <= other.length ? [one, other] : [other, one];
+  if (long.length - short.length > 1 || long.length < 3) return false;
+  let same = 0;
+  while (same < short.length && short[same] === long[same]) same += 1;
+  if (short.length < long.length) return short.slice(same) === long.slice(same + 1);
+  const isSwapped = short[same] === long[same + 1] && short[same + 1] === long[same];
+  return (
+    short.slice(same + 1) === long.slice(same + 1) || (isSwapped && short.slice(same + 2) === long.slice(same + 2))
+  );
+}

@@ -18,7 +18,7 @@ import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { findSession, findWindow } from "../../operations/findTargets.ts";
 import { performChecked } from "../../operations/perform.ts";
-import { mcpTool, SERVER, type ToolCall } from "./mcpTool.ts";
+import { mcpTool, SERVER, type ToolCall, UNTRUSTED } from "./mcpTool.ts";
 
 /** Asked for program, directory and readiness one by one; what is beyond is listed without. */
 const MAX_DESCRIBED = 64;
@@ -69,7 +69,7 @@ export const listTool = mcpTool({
   isIdempotent: true,
   isOpenWorld: false,
   input: v.strictObject({ server: v.optional(described(v.string(), "Only this server; default: all.")) }),
-  output: v.object({ servers: described(v.array(listedServer), "All of them."), untrusted: v.array(v.string()) }),
+  output: v.object({ servers: described(v.array(listedServer), "All of them."), untrusted: UNTRUSTED }),
   run: async (call, { server }) => {
     const names = [...call.context.servers.keys()].filter((name) => call.tier.seesServer(name));
     const wanted = server === undefined ? names : [call.server(server).name];

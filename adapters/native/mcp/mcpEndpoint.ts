@@ -21,6 +21,8 @@ import { queryInput } from "../queryInput.ts";
 import { createMcpServer } from "./mcpServer.ts";
 import { McpSocket } from "./mcpSocket.ts";
 import { McpTier, tierSchema } from "./mcpTier.ts";
+import { ScreenFollower } from "./screenResources.ts";
+import { answerSubscribe, cancelledRequest, followAll, followSeen, listenedScreens } from "./subscriptions.ts";
 
 const MAX_SESSIONS = 64;
 const MAX_SOCKETS = 256;
@@ -43,11 +45,20 @@ interface Session {
 
 export function createMcpEndpoint(context: NativeContext, version: string): McpEndpoint {
   const serverFor = (tier: McpTier): McpServer => createMcpServer({ context, tier, version });
+  /** Tells that client of its screens, however it subscribes. */
+  const followerFor = (server: () => McpServer | undefined): ScreenFollower =>
+    new ScreenFollower(context.clock, (uri) => {
+      // A client that is gone is no failure of the screen's.
+      server()
+        ?.server.sendResourceUpdated({ uri })
+        .catch(() => undefined);
+    });
   const onerror = (error: Error): void => context.log.debug("mcp.refused", { error });
   const modern = createMcpHandler(
     ({ requestInfo }) => serverFor(tierOf(Object.fromEntries(new URL(requestInfo?.url ?? "http://-/").searchParams))),
     { legacy: "reject", maxSubscriptions: MAX_SUBSCRIPTIONS, onerror },
   );
+  const listened = new ScreenFollower(context.clock, (uri) => modern.notify.resourceUpdated(uri));
   /** The least recently used first. */
   const sessions = new Map<string, Session>();
   const sockets = new Set<McpSocket>();
@@ -72,7 +83,16 @@ export function createMcpEndpoint(context: NativeContext, version: string): McpE
       onsessionclosed: (id) => void sessions.delete(id),
     });
     Object.assign(transport, { onerror });
+    const follower = followerFor(() => server);
+    answerSubscribe(server, { context, tier }, follower);
     await server.connect(transport);
+    const { onclose } = transport;
+    Object.assign(transport, {
+      onclose: () => {
+        follower.close();
+        onclose?.();
+      },
+    });
     return { server, transport };
   };
 
@@ -89,9 +109,15 @@ export function createMcpEndpoint(context: NativeContext, version: string): McpE
       const tier = tierOf(c.req.query());
       const { method, url } = c.req;
       const body: unknown = method === "POST" ? c.get("json") : undefined;
-      const request = new Request(url, { method, headers: c.req.raw.headers, signal: requestAbort(c).signal });
+      const { signal } = requestAbort(c);
+      const request = new Request(url, { method, headers: c.req.raw.headers, signal });
       const options = { parsedBody: body };
-      if (!(await isLegacyRequest(request, body))) return modern.fetch(request, options);
+      if (!(await isLegacyRequest(request, body))) {
+        const release = followAll(listened, { context, tier }, listenedScreens(body)?.uris ?? []);
+        c.env?.outgoing?.once("close", release);
+        if (signal.aborted) release();
+        return modern.fetch(request, options);
+      }
       const id = c.req.header(SESSION_HEADER);
       if (id !== undefined) return sessionOf(id).transport.handleRequest(request, options);
       if (!isInitializeRequest(body))
@@ -106,10 +132,29 @@ export function createMcpEndpoint(context: NativeContext, version: string): McpE
       if (sockets.size >= MAX_SOCKETS)
         throw new AppError("RESOURCE_LIMIT", `${MAX_SOCKETS} MCP clients are connected; end one of them`);
       return (raw) => {
-        const socket = new McpSocket(raw, context);
+        const parts = { context, tier };
+        let server: McpServer | undefined;
+        const follower = followerFor(() => server);
+        const listens = new Map<string | number, () => void>();
+        const socket = new McpSocket(raw, context, (message) => {
+          const asked = listenedScreens(message);
+          if (asked !== undefined) listens.set(asked.id, followSeen(follower, parts, asked.uris));
+          const gone = cancelledRequest(message);
+          if (gone === undefined) return;
+          listens.get(gone)?.();
+          listens.delete(gone);
+        });
         sockets.add(socket);
-        raw.once("close", () => sockets.delete(socket));
-        serveStdio(() => serverFor(tier), { transport: socket, maxSubscriptions: MAX_SUBSCRIPTIONS, onerror });
+        raw.once("close", () => {
+          sockets.delete(socket);
+          follower.close();
+        });
+        const factory = (): McpServer => {
+          server = serverFor(tier);
+          answerSubscribe(server, parts, follower);
+          return server;
+        };
+        serveStdio(factory, { transport: socket, maxSubscriptions: MAX_SUBSCRIPTIONS, onerror });
         return socket;
       };
     },

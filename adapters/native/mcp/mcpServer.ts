@@ -18,7 +18,9 @@ import { jsonSchema } from "../../serving/jsonSchema.ts";
 import { visible, visibleJson } from "./foreignText.ts";
 import type { McpTier } from "./mcpTier.ts";
 import { type McpTool, type Progress, ToolCall } from "./mcpTool.ts";
+import { registerPrompts } from "./mcpPrompts.ts";
 import { toolsOf } from "./mcpTools.ts";
+import { registerScreens } from "./screenResources.ts";
 
 interface McpServerParts {
   readonly context: OperationContext & { readonly log: Log };
@@ -34,7 +36,13 @@ const INSTRUCTIONS =
 
 export function createMcpServer(parts: McpServerParts): McpServer {
   const { version, tier } = parts;
-  const server = new McpServer({ name: "tmuxwire", title: "tmuxwire", version }, { instructions: INSTRUCTIONS });
+  const server = new McpServer(
+    { name: "tmuxwire", title: "tmuxwire", version },
+    {
+      instructions: INSTRUCTIONS,
+      capabilities: { resources: { subscribe: true } },
+    },
+  );
   for (const tool of toolsOf(tier)) {
     const { name, title, description, effect, isIdempotent, isOpenWorld } = tool;
     const config = {
@@ -52,6 +60,8 @@ export function createMcpServer(parts: McpServerParts): McpServer {
     };
     server.registerTool(name, config, (input: unknown, at: ServerContext) => called(parts, tool, input, at));
   }
+  registerScreens(server, parts);
+  registerPrompts(server, (schema) => wireSchema(schema, "input"));
   return server;
 }
 

@@ -13,10 +13,17 @@ const PARSE_ERROR = -32_700;
 export class McpSocket implements Transport {
   onclose?: () => void;
   onmessage?: NonNullable<Transport["onmessage"]>;
+  /** Sees every message before it is answered. */
+  readonly #peek: (message: JSONRPCMessage) => void;
   readonly #socket: WebSocket;
   readonly #writer: SocketWriter;
 
-  constructor(socket: WebSocket, { clock, bounds }: Pick<NativeContext, "clock" | "bounds">) {
+  constructor(
+    socket: WebSocket,
+    { clock, bounds }: Pick<NativeContext, "clock" | "bounds">,
+    peek: (message: JSONRPCMessage) => void,
+  ) {
+    this.#peek = peek;
     this.#socket = socket;
     this.#writer = new SocketWriter({ socket, clock, ...bounds, onDrain: () => undefined, onStall: () => undefined });
   }
@@ -46,6 +53,7 @@ export class McpSocket implements Transport {
       );
       return;
     }
+    this.#peek(message);
     this.onmessage?.(message);
   }
 

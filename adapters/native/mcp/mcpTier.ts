@@ -94,4 +94,4 @@ export class McpTier {
 const patternOf = (pattern: string): RegExp =>
   new RegExp(`^${pattern.trim().split("*").map(escaped).join(".*")}$`, "su");
 
-const escaped = (text: string): string => text.replaceAll(/[\\^$.|?+()[\]{}/-]/g, "\\$&");
+const escaped = (text: string): string => text.replaceAll(/[\\^$.|?+()[\]{}]/g, "\\$&");

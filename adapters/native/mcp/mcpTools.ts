@@ -3,6 +3,7 @@ import { createTool, killTool, listTool, splitTool } from "./layoutTools.ts";
 import type { McpTier } from "./mcpTier.ts";
 import type { McpTool } from "./mcpTool.ts";
 import { captureTool, runTool } from "./paneTools.ts";
+import { searchTool } from "./searchTool.ts";
 import { chooseTool, interruptTool, sendTool, submitTool } from "./typingTools.ts";
 import { waitAndSendTool, watchTool } from "./waitTools.ts";
 
@@ -14,6 +15,7 @@ const TOOLS = (tier: McpTier): readonly McpTool[] => [
   sendTool,
   tier.isReadOnly ? watchTool : waitAndSendTool,
   captureTool,
+  searchTool,
   submitTool,
   chooseTool,
   interruptTool,

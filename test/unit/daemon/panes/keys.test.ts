@@ -1,6 +1,6 @@
 /** A sample by hand; `test/live/keys.test.ts` asks tmux about the rest. */
 import { expect, test } from "vitest";
-import { isKeyName } from "../../../../daemon/panes/keys.ts";
+import { isKeyName, nearestKeyName } from "../../../../daemon/panes/keys.ts";
 
 test.each(
   [
@@ -22,4 +22,22 @@ test.each(
   ].flat(),
 )("%j is none", (name) => {
   expect(isKeyName(name)).toBe(false);
+});
+
+test.each([
+  ["Ctrl+C", "C-c"],
+  ["ctrl-c", "C-c"],
+  ["Control+Alt+x", "C-M-x"],
+  ["Alt+Enter", "M-Enter"],
+  ["Shift+Tab", "S-Tab"],
+  ["Esc", "Escape"],
+  ["Return", "Enter"],
+  ["ArrowUp", "Up"],
+  ["Entre", "Enter"],
+  ["Entr", "Enter"],
+  ["Backspace", "BSpace"],
+  ["xyzzy", undefined],
+  ["", undefined],
+])("%j was meant to be %j", (name, meant) => {
+  expect(nearestKeyName(name)).toBe(meant);
 });

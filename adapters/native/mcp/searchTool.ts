@@ -1,0 +1,95 @@
+/** The MCP tool that looks for text in what panes show and have scrolled away. */
+import * as v from "valibot";
+import { described } from "../../../protocol/api/described.ts";
+import { toAppError } from "../../../protocol/errors.ts";
+import type { NativeCapture } from "../../../protocol/api/nativeAnswers.ts";
+import { captureRequestSchema } from "../../../protocol/api/nativeRequests.ts";
+import { DEFAULT_TEXT_BYTES, framed, visible } from "./foreignText.ts";
+import { mcpTool, PANE, TEXT_BOUND, UNTRUSTED } from "./mcpTool.ts";
+
+const DEFAULT_LINES = 2_000;
+const MAX_MATCHES = 200;
+/** Captured one after the other: each costs tmux the more the longer its history is. */
+const MAX_PANES = 64;
+
+const match = v.object({
+  pane: described(v.string(), "Such as %5."),
+  line: described(v.number(), "How many lines above the last one: 0 is the last."),
+  text: described(v.string(), "The line. Foreign text."),
+});
+
+export const searchTool = mcpTool({
+  name: "search",
+  title: "Search panes",
+  description:
+    "Look for a text in the last lines (history and screen) of one pane or of all panes, and get the lines that hold it, the " +
+    "newest first. Plain text, no expression. Costs a capture per pane, so name the pane when you know it; to be told of " +
+    "text that is still to come use `wait`.",
+  effect: "reads",
+  isIdempotent: true,
+  isOpenWorld: false,
+  input: v.strictObject({
+    server: PANE.server,
+    pane: v.optional(PANE.pane),
+    pattern: described(
+      v.strictObject({
+        literal: described(v.pipe(v.string(), v.nonEmpty(), v.maxLength(1_024)), "This text, within one line."),
+        ignoreCase: v.optional(described(v.boolean(), "Upper and lower case are the same.")),
+      }),
+      "What to look for.",
+    ),
+    lines: captureRequestSchema.entries.lines,
+    ...TEXT_BOUND,
+  }),
+  output: v.object({
+    matches: described(v.array(match), "The newest lines of each pane first."),
+    searched: described(v.array(v.string()), "The panes that were looked at."),
+    more: described(v.boolean(), "There are more matches, or more panes, than are told: name a pane."),
+    untrusted: UNTRUSTED,
+  }),
+  run: async (call, { server: given, pane, pattern, lines = DEFAULT_LINES, maxOutputBytes = DEFAULT_TEXT_BYTES }) => {
+    const { name, server } = call.server(given);
+    const all =
+      pane === undefined
+        ? server.panes().filter((one) => call.tier.seesPane(server, one))
+        : [call.pane({ server: name, pane }).pane];
+    const fold = (text: string): string => (pattern.ignoreCase === true ? text.toLowerCase() : text);
+    const wanted = fold(pattern.literal);
+    const matches: v.InferOutput<typeof match>[] = [];
+    const searched: string[] = [];
+    for (const { id } of all.slice(0, MAX_PANES)) {
+      call.signal.throwIfAborted();
+      const rows = await captured(
+        call.onPane<NativeCapture>("capture", { server: name, pane: id }, { lines, joined: true }),
+      );
+      if (rows === undefined) continue;
+      searched.push(id);
+      const last = rows.findLastIndex((row) => row !== "");
+      for (let at = last; at >= 0 && matches.length <= MAX_MATCHES; at -= 1) {
+        if (fold(rows[at]!).includes(wanted)) matches.push({ pane: id, line: last - at, text: visible(rows[at]!) });
+      }
+    }
+    // The oldest go first: what is told stands in the order in which it is found.
+    const found = withinBytes(matches.slice(0, MAX_MATCHES), maxOutputBytes);
+    const more = found.length < matches.length || all.length > MAX_PANES;
+    const rows = found.map(({ pane: where, line, text }) => `${where} -${line}: ${text}`).join("\n");
+    const said = `${found.length} lines in ${searched.length} panes${more ? ", and there are more: name a pane" : ""}.`;
+    return { text: `${said}\n${framed(rows)}`, structured: { matches: found, searched, more, untrusted: ["text"] } };
+  },
+});
+
+function withinBytes<One extends { readonly text: string }>(matches: readonly One[], maxBytes: number): readonly One[] {
+  let left = maxBytes;
+  const end = matches.findIndex(({ text }) => (left -= Buffer.byteLength(text) + 1) < 0);
+  return end < 0 ? matches : matches.slice(0, end);
+}
+
+/** Undefined when the pane has gone meanwhile. @throws AppError */
+async function captured(capture: Promise<NativeCapture>): Promise<readonly string[] | undefined> {
+  try {
+    return (await capture).lines;
+  } catch (thrown) {
+    if (toAppError(thrown).code === "NOT_FOUND") return undefined;
+    throw thrown;
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Who subscribes to screens, in either era: by `resources/subscribe` for a session, or by a `subscriptions/listen` that
+ * lasts until it is cancelled. The SDK writes what is told; whom a screen must be followed for is known here.
+ */
+import type { McpServer } from "@modelcontextprotocol/server";
+import * as v from "valibot";
+import type { OperationContext } from "../../operations/operation.ts";
+import type { McpTier } from "./mcpTier.ts";
+import type { ScreenFollower } from "./screenResources.ts";
+
+interface Parts {
+  readonly context: OperationContext;
+  readonly tier: McpTier;
+}
+
+/** A session's, until it is closed. */
+export function answerSubscribe(mcp: McpServer, parts: Parts, follower: ScreenFollower): void {
+  const held = new Map<string, () => void>();
+  mcp.server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
+    if (!held.has(uri)) held.set(uri, follower.follow(parts, uri));
+    return {};
+  });
+  mcp.server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
+    held.get(uri)?.();
+    held.delete(uri);
+    return {};
+  });
+}
+
+const id = v.union([v.string(), v.number()]);
+const listenSchema = v.object({
+  id,
+  method: v.literal("subscriptions/listen"),
+  params: v.object({ notifications: v.object({ resourceSubscriptions: v.array(v.string()) }) }),
+});
+const cancelSchema = v.object({
+  method: v.literal("notifications/cancelled"),
+  params: v.object({ requestId: id }),
+});
+
+/** The screens that a message asks for. */
+export function listenedScreens(
+  message: unknown,
+): { readonly id: string | number; readonly uris: readonly string[] } | undefined {
+  if (!v.is(listenSchema, message)) return undefined;
+  return { id: message.id, uris: message.params.notifications.resourceSubscriptions };
+}
+
+/** The request that a message gives up. */
+export const cancelledRequest = (message: unknown): string | number | undefined =>
+  v.is(cancelSchema, message) ? message.params.requestId : undefined;
+
+/** All of them or none. @throws AppError */
+export function followAll(follower: ScreenFollower, parts: Parts, uris: readonly string[]): () => void {
+  const held: (() => void)[] = [];
+  const release = (): void => held.forEach((each) => each());
+  try {
+    for (const uri of uris) held.push(follower.follow(parts, uri));
+  } catch (error) {
+    release();
+    throw error;
+  }
+  return release;
+}
+
+/** Those of them that there are; the others have nothing to tell. */
+export function followSeen(follower: ScreenFollower, parts: Parts, uris: readonly string[]): () => void {
+  const held = uris.flatMap((uri) => {
+    try {
+      return [follower.follow(parts, uri)];
+    } catch {
+      return [];
+    }
+  });
+  return () => held.forEach((release) => release());
+}

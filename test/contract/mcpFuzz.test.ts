@@ -1,0 +1,97 @@
+/** A thousand calls made from the tools' own schemas, some of them spoilt: each is answered, none as a fault of ours. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { mcpOverHttp } from "../support/daemon/mcpClient.ts";
+import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
+
+interface Schema {
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly minItems?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+const CALLS = 1_000;
+/** Names that there are, among those that there are not. */
+const NAMES = ["work", "%0", "0", "$0", "@0", "main", "%9", "/", "C-c", "Enter", "now", "tail:5", "x"];
+const word = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(...NAMES) },
+  fc.string({ unit: "grapheme", maxLength: 12 }),
+);
+
+/** Members that random words seldom hit. */
+const LIKELY: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  server: fc.constantFrom("main", "main", "main", "nowhere"),
+  pane: fc.constantFrom("work", "work", "%0", "0", "$0", "nowhere"),
+  base64: fc.constantFrom("eA==", "!"),
+  cwd: fc.constantFrom("/", "/nowhere", "."),
+  size: fc.constantFrom(10, "30%", "x"),
+};
+
+function valueOf(schema: Schema): fc.Arbitrary<unknown> {
+  const either = schema.anyOf ?? schema.oneOf ?? (schema.enum === undefined ? undefined : []);
+  if (schema.const !== undefined) return fc.constant(schema.const);
+  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
+  if (either !== undefined) return fc.oneof(...either.map(valueOf));
+  switch (schema.type) {
+    case "object":
+      return fc.record(
+        Object.fromEntries(
+          Object.entries(schema.properties ?? {}).map(([name, member]) => [name, LIKELY[name] ?? valueOf(member)]),
+        ),
+        { requiredKeys: [...(schema.required ?? [])] },
+      );
+    case "array":
+      return fc.array(valueOf(schema.items ?? {}), { minLength: schema.minItems ?? 0, maxLength: 3 });
+    case "integer":
+    case "number":
+      return fc.integer({ min: Math.ceil(schema.minimum ?? -5), max: Math.min(schema.maximum ?? 2_000, 2_000) });
+    case "boolean":
+      return fc.boolean();
+    case "string":
+      return word;
+    case undefined:
+    default:
+      return fc.jsonValue({ maxDepth: 2 });
+  }
+}
+
+test("random calls are answered, and no answer is a fault of ours", async () => {
+  const server = stubServer();
+  await using api = await nativeFixture(server);
+  await using mcp = await mcpOverHttp(`${api.url}/mcp`, "legacy");
+  const { tools } = await mcp.client.listTools();
+  const calls = fc.oneof(
+    ...tools.map(({ name, inputSchema }) =>
+      fc
+        .oneof(
+          { weight: 4, arbitrary: valueOf(inputSchema as Schema) },
+          fc.dictionary(word, fc.jsonValue({ maxDepth: 2 })),
+        )
+        .map((input) => ({ name, input: input as Record<string, unknown> })),
+    ),
+  );
+  const seen = new Map<string, Set<string>>(tools.map(({ name }) => [name, new Set()]));
+  for (const { name, input } of fc.sample(calls, { numRuns: CALLS, seed: 20 })) {
+    if (server.findSession("work") === undefined) await server.createSession({ name: "work" });
+    // What waits need not wait long to be answered.
+    const quick = ["wait", "run", "submit", "choose"].includes(name) ? { ...input, timeoutMs: 5 } : input;
+    const { isError, content, structuredContent } = await mcp.raw(name, quick);
+    const text = content.map((part) => (part.type === "text" ? part.text : "")).join("");
+    const code = isError === true ? (/^([A-Z_]+): ./.exec(text)?.[1] ?? text) : "ok";
+    expect([name, quick, code]).not.toEqual([name, quick, "INTERNAL_ERROR"]);
+    expect(code).toMatch(/^(?:ok|[A-Z_]+)$/);
+    if (isError !== true) expect(structuredContent).toBeDefined();
+    seen.get(name)?.add(code);
+  }
+  // It is no fuzz when all are refused.
+  for (const name of ["list", "create", "send", "wait", "capture", "search", "kill"])
+    expect([name, [...(seen.get(name) ?? [])]]).toEqual([name, expect.arrayContaining(["ok", "INVALID_ARGUMENT"])]);
+});
