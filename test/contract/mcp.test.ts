@@ -71,7 +71,10 @@ describe.each(ERAS)("%s clients and screens", (era) => {
     const { contents } = await mcp.client.readResource({ uri });
     expect(contents[0]).toMatchObject({ uri, text: expect.stringContaining("echo hello") as string });
     expect(subscription).toBeDefined();
-    await expect(mcp.client.readResource({ uri: "tmuxwire://main/pane/9" })).rejects.toThrow(/no pane/);
+    await expect(mcp.client.readResource({ uri: "tmuxwire://main/pane/9" })).rejects.toMatchObject({
+      code: -32_602,
+      message: expect.stringContaining("NOT_FOUND: there is no pane") as string,
+    });
   });
 
   test("have prompts", async () => {

@@ -2,12 +2,12 @@
  * Panes' screens as resources: `tmuxwire://main/pane/5`. Who subscribes is told that a screen has changed when the pane has
  * printed something, at most every 50 ms, and reads it when it wants to.
  */
-import { type McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
+import { type McpServer, ProtocolError, ProtocolErrorCode, ResourceTemplate } from "@modelcontextprotocol/server";
 import type { PaneInfo } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { NativeCapture } from "../../../protocol/api/nativeAnswers.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { DEFAULT_TEXT_BYTES, framed, newest, visible } from "./foreignText.ts";
 import { ToolCall, type ToolCallParts } from "./mcpTool.ts";
 import { shown } from "./paneTools.ts";
@@ -73,12 +73,23 @@ export function registerScreens(server: McpServer, parts: Parts): void {
     mimeType: "text/plain",
   };
   server.registerResource("screen", template, about, async (uri) => {
-    const call = lasting(parts);
-    const { name, pane } = screenAt(call, String(uri));
-    const { lines } = await call.onPane<NativeCapture>("capture", { server: name, pane: pane.id }, {});
-    const { text } = newest(visible(shown(lines)), DEFAULT_TEXT_BYTES);
-    return { contents: [{ uri: String(uri), mimeType: "text/plain", text: framed(text) }] };
+    try {
+      const call = lasting(parts);
+      const { name, pane } = screenAt(call, String(uri));
+      const { lines } = await call.onPane<NativeCapture>("capture", { server: name, pane: pane.id }, {});
+      const { text } = newest(visible(shown(lines)), DEFAULT_TEXT_BYTES);
+      return { contents: [{ uri: String(uri), mimeType: "text/plain", text: framed(text) }] };
+    } catch (error) {
+      throw refusal(error);
+    }
   });
+}
+
+/** What the protocol has instead of a tool's error: only a fault of ours is an internal one. */
+export function refusal(thrown: unknown): unknown {
+  const { code, message } = toAppError(thrown);
+  if (code === "INTERNAL_ERROR") return thrown;
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, visible(`${code}: ${message}`), { code });
 }
 
 interface Followed {

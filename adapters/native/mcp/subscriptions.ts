@@ -6,7 +6,7 @@ import type { McpServer } from "@modelcontextprotocol/server";
 import * as v from "valibot";
 import type { OperationContext } from "../../operations/operation.ts";
 import type { McpTier } from "./mcpTier.ts";
-import type { ScreenFollower } from "./screenResources.ts";
+import { refusal, type ScreenFollower } from "./screenResources.ts";
 
 interface Parts {
   readonly context: OperationContext;
@@ -17,7 +17,11 @@ interface Parts {
 export function answerSubscribe(mcp: McpServer, parts: Parts, follower: ScreenFollower): void {
   const held = new Map<string, () => void>();
   mcp.server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
-    if (!held.has(uri)) held.set(uri, follower.follow(parts, uri));
+    try {
+      if (!held.has(uri)) held.set(uri, follower.follow(parts, uri));
+    } catch (error) {
+      throw refusal(error);
+    }
     return {};
   });
   mcp.server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
