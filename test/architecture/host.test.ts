@@ -40,11 +40,8 @@ test("the system's files about processes, sockets and terminals are read in one 
 });
 
 test("processes are started in one place", () => {
-  // Inside pi, and inside a command: neither is the daemon.
-  expect(outside(/["'](?:node:)?child_process["']/)).toEqual([
-    "adapters/serving/autostart.ts",
-    "adapters/team/startDaemon.ts",
-  ]);
+  // Inside pi, or inside a command: neither is the daemon.
+  expect(outside(/["'](?:node:)?child_process["']/)).toEqual(["adapters/serving/autostart.ts"]);
 });
 
 test("processes are signalled in one place", () => {

@@ -12,9 +12,7 @@ const MAY_START_PROCESSES = new Set([
   "daemon/host/pipeTransport.ts",
   // `tmux -V`, once at start-up; the same of a server's own program before the first client goes to it
   "daemon/host/runProgram.ts",
-  // runs inside pi, not inside the daemon: the daemon itself, when the user has allowed that
-  "adapters/team/startDaemon.ts",
-  // runs inside a command, not inside the daemon: the daemon itself, for agents that find none
+  // runs inside a command or inside pi, not inside the daemon: the daemon itself, for those who find none
   "adapters/serving/autostart.ts",
 ]);
 

@@ -15,6 +15,9 @@ const asked = (file: string): string[] =>
   [...readFileSync(file, "utf8").matchAll(ASKS)].map(([, statement, call, required]) => statement ?? call ?? required!);
 const isOurs = (specifier: string): boolean => specifier.startsWith("./");
 
+/** Stands in programs that ajv can be asked to write out, and is asked for by nobody here. */
+const WRITTEN_BY_AJV = /^ajv(?:-formats)?\/dist\//;
+
 test("nothing but Node, its own parts and the packages that are installed with it", () => {
   const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;
@@ -26,7 +29,8 @@ test("nothing but Node, its own parts and the packages that are installed with i
   for (const file of files) {
     for (const specifier of asked(file)) {
       if (isOurs(specifier)) expect(existsSync(join(dirname(file), specifier))).toBe(true);
-      else if (!isBuiltin(specifier) && !optional.includes(specifier)) packages.add(specifier);
+      else if (!isBuiltin(specifier) && !optional.includes(specifier) && !WRITTEN_BY_AJV.test(specifier))
+        packages.add(specifier);
     }
   }
   // RE2 is found by its path, and valibot is what the types of the client are made of.
@@ -66,7 +70,7 @@ test("the command line of Freshell loads nothing of the daemon's but the clock a
 
 test.each([
   ["OutputRing = class", "daemon/panes/outputRing.ts"],
-  ["async function startDaemon", "adapters/bin/commands/serve.ts"],
+  ["async function startDaemon(", "adapters/bin/commands/serve.ts"],
 ])("%s leads to %s", (text, source) => {
   const found = files.filter((file) => file.includes("/bin/") && readFileSync(file, "utf8").includes(text));
   expect(found).toHaveLength(1);

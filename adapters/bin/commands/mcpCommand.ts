@@ -1,7 +1,9 @@
 /** `tmuxwire mcp`: the daemon as an MCP server on this process's pipes. */
-import { toAppError } from "../../../protocol/errors.ts";
-import { startDaemonFor } from "../../serving/autostart.ts";
+import { dirname, join } from "node:path";
+import { AppError, toAppError } from "../../../protocol/errors.ts";
+import { autostart } from "../../serving/autostart.ts";
 import { CLIENT_OPTIONS, daemonAddress } from "../cli/clientConnection.ts";
+import type { Io } from "../cli/cliIo.ts";
 import type { CommandCall, CommandSpec, OptionSpec } from "../cli/commandTypes.ts";
 
 const TIERS: readonly OptionSpec[] = [
@@ -58,7 +60,8 @@ export const mcpCommand: CommandSpec = {
       } catch (error) {
         const isGone = toAppError(error).code === "DAEMON_UNREACHABLE";
         if (!isGone || address.url !== undefined || options.flag("no-autostart")) throw error;
-        const { pid, logPath } = await startDaemonFor(io, address.socketPath, serveFlags(call));
+        const logPath = join(dirname(address.socketPath), "daemon.log");
+        const pid = await startNative(io, logPath, serveFlags(call));
         io.err(`tmuxwire: no daemon ran, so one was started (process ${pid}); its log is ${logPath}\n`);
         return await openMcp(await daemonAddress(call), query);
       }
@@ -67,6 +70,20 @@ export const mcpCommand: CommandSpec = {
     return 0;
   },
 };
+
+async function startNative(
+  { env, signal }: Io,
+  logPath: string,
+  flags: readonly string[],
+): Promise<number | undefined> {
+  const ready = /^native API listening on unix:/m;
+  try {
+    return await autostart({ flags: ["--only", "native", ...flags], env, signal, logPath, ready });
+  } catch (error) {
+    const message = `no daemon runs, and one that was started ended: ${(error as Error).message}`;
+    throw new AppError("DAEMON_UNREACHABLE", message, { cause: error });
+  }
+}
 
 /** Where this command looks is where the daemon is to be. */
 function serveFlags({ options }: CommandCall): readonly string[] {
