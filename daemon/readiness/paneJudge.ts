@@ -204,10 +204,13 @@ export class PaneJudge {
     const guess = profileOf(who, capture, this.#profile);
     this.#isShellReading = isShellReading(who);
     // What a shell runs is the shell's business, unless we know it or it has a prompt of its own.
+    const isPast = this.#hasEnded(who);
     const isShellsOwn =
       guess.kind === "generic" &&
       (this.#profile.kind === "shell" || this.#evidence.isShellsCommand) &&
-      readScreen(guess, screenOf(capture, guess.screen.rows)).state !== "idle";
+      (isPast || readScreen(guess, screenOf(capture, guess.screen.rows)).state !== "idle");
+    this.#isForegroundStale ||= isPast;
+    this.#wantsLook ||= isPast;
     const fits = isShellsOwn ? SHELL_PROFILE : guess;
     if (!this.#isGiven && fits !== this.#profile) {
       this.#title = title;
@@ -224,6 +227,12 @@ export class PaneJudge {
     this.#wasPasteOff = false;
     const isShells = guess.kind === "shell" && this.#profile.kind === "shell" && this.#isShellReading !== false;
     if (isShells) this.#evidence.say("bracketedPaste", "idle", promptMs);
+  }
+
+  /** What ran in the foreground has ended since it was asked for: the screen is already somebody else's. */
+  #hasEnded({ processes = [] }: WhoAnswer): boolean {
+    const programs = processes.filter(({ isShell }) => !isShell);
+    return programs.length > 0 && programs.every((program) => !isRunning(program, this.#processes));
   }
 
   /** A prompt where none was expected, or another one: somebody else may be reading. */

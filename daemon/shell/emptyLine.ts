@@ -77,12 +77,15 @@ export async function reachEmptyLine(context: LineContext, deadlineMs: number): 
   const signs = SIGNS.get(source) ?? new PromptSigns(source);
   SIGNS.set(source, signs);
   for (;;) {
+    signs.readOn();
+    // The prompt may come after the program in the foreground was asked for.
+    const wasFresh = signs.isFresh;
     const { capture, command, seq } = await captureLine(context);
     signs.readOn();
     const kind = shellKind(command);
     const row = rowOf(capture);
     if (kind === undefined) {
-      const startMs = signs.isFresh ? await startTime(context) : 0;
+      const startMs = wasFresh ? await startTime(context) : 0;
       if (clock.nowMs() >= Math.min(startedMs + startMs, untilMs)) throw notAShell(context.pane);
       if (source.outputSeq === seq)
         await outputWithin(context, Math.min(startedMs + startMs, untilMs, clock.nowMs() + LOOK_MS));

@@ -40,6 +40,21 @@ describe("a shell", () => {
     expect(scene.pane.current.profile).toBe("shell");
   });
 
+  test("whose command has ended since it was asked for is a shell at its prompt", async () => {
+    await shell();
+    const ended = { pid: 2 ** 22 + 1, start: "1", executable: "1:1", names: ["sleep"], isShell: false };
+    scene.tmux.inForeground = [{ ...ended, isInteractiveShell: false, depth: 0 }];
+    scene.tmux.command = "sleep";
+    scene.print("sleep 1\r\n", ["$ sleep 1", ""]);
+    await scene.pass(40);
+    scene.print("# ", ["$ sleep 1", "# "]);
+    await scene.pass(40);
+    scene.tmux.inForeground = undefined;
+    scene.tmux.command = "bash";
+    expect(await scene.pass(100)).toBe("idle by screen");
+    expect(new Set(scene.told.map(({ profile }) => profile))).toEqual(new Set(["shell"]));
+  });
+
   test("without any mark is judged by its prompt; a line being typed is still its prompt", async () => {
     await shell();
     expect(scene.state).toBe("idle by screen");
