@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { OutputSource } from "../../../daemon/tmux/outputSource.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { eventually } from "../clock/eventually.ts";
 import { guestFixture, userSession } from "./guestFixture.ts";
@@ -150,7 +151,18 @@ export async function fieldScene(kind: FieldKind, heartbeatMs: number): Promise<
   let typed = 0;
   const type = async (line: string): Promise<string> => {
     const mark = join(socket.directory, `done${(typed += 1)}`);
-    await server.input(typing, [text(`{ ${line}; } >${mark}.out 2>&1; : >${mark}\n`)]);
+    const typedLine = [text(`{ ${line}; } >${mark}.out 2>&1; : >${mark}\n`)];
+    await eventually(async () => {
+      try {
+        await server.input(typing, typedLine);
+        return true;
+      } catch (error) {
+        // The command before this one may be what the connection is being made anew for; nothing was typed.
+        if (!(error instanceof AppError) || error.code !== "CONNECTION_LOST") throw error;
+        if (error.details?.["delivery"] === "indeterminate") throw error;
+        return false;
+      }
+    });
     await eventually(() => existsSync(mark));
     return readFileSync(`${mark}.out`, "utf8").trim();
   };
