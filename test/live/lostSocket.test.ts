@@ -17,9 +17,9 @@ const again = (socketPath: string) =>
   startOwnedServer({ socketPath, env: paneEnvironment(process.env), clock: systemClock });
 
 /** What a client is told; nothing while nobody listens. */
-function sessionsOf({ tmux }: PrivateSocket): string {
+function sessionsOf(socket: PrivateSocket): string {
   try {
-    return tmux("list-sessions", "-F", "#{session_name}");
+    return socket.tmux("list-sessions", "-F", "#{session_name}");
   } catch (error) {
     if (/no server running|error connecting/.test(String(error))) return "";
     throw error;
