@@ -136,12 +136,16 @@ function parseSignals(text: string | undefined): ProcessSignals | undefined {
 
 /**
  * The main thread sleeps for moments in the middle of its work, until a thread that collects garbage for it has got a
- * processor. It is looked at last once more: whoever was seen to be done has woken it.
+ * processor. All are looked at one after the other, and none of it counts if the main thread has run meanwhile.
  */
 function isRunningNow(directory: string): boolean | undefined {
   const stateOf = (path: string): string | undefined => parseStat(readStartNow(path, MAX_STAT_BYTES))?.state;
-  const main = `${directory}/stat`;
-  const state = stateOf(main);
+  const switches = (): string => {
+    const status = readStartNow(`${directory}/status`, MAX_STATUS_BYTES) ?? "";
+    return [...status.matchAll(/ctxt_switches:\s*(\d+)/g)].map(([, count]) => count).join();
+  };
+  const before = switches();
+  const state = stateOf(`${directory}/stat`);
   if (state === undefined) return undefined;
   if (isAtIt(state)) return true;
   let threads: readonly string[] = [];
@@ -151,7 +155,7 @@ function isRunningNow(directory: string): boolean | undefined {
     // It has just ended.
   }
   const others = threads.slice(0, MAX_THREADS).map((thread) => `${directory}/task/${thread}/stat`);
-  return [...others, main].some((path) => isAtIt(stateOf(path)));
+  return others.some((path) => isAtIt(stateOf(path))) || switches() !== before;
 }
 
 const isAtIt = (state: string | undefined): boolean => state === "R" || state === "D";
