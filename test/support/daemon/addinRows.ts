@@ -2,6 +2,7 @@
  * The rows of docs/contracts/addin.md §2 and §3, and those of §4 that any backend can show, as tests: run against the stub
  * in every run and against real tmux in the live run. Sessions are named anew by each test, so rows cannot touch.
  */
+import { eventually } from "../clock/eventually.ts";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -169,9 +170,14 @@ export function addinRows(backend: Backend): void {
       test("send_and_capture: without wait_for it captures without waiting for timeout_ms", async () => {
         const session = await createdSession();
         const request = { action: "send_and_capture", session, text: "marker-1", timeout_ms: 120_000 };
-        const { json } = await client.tmux(request);
-        expect(json["output"]).toContain("marker-1");
+        const { status, json } = await client.tmux(request);
+        expect(status).toBe(200);
         expect(elapsedMsOf(json)).toBeLessThan(5_000);
+        // A shell that the machine keeps waiting echoes after the capture.
+        await eventually(async () => {
+          const { json: later } = await client.tmux({ action: "capture_pane", session });
+          return String(later["output"]).includes("marker-1");
+        }, 20);
       });
       test("send_and_capture: a match ends the wait, and says what matched", async () => {
         const session = await createdSession();
