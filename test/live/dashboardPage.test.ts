@@ -38,6 +38,8 @@ async function scene(name = "shop"): Promise<Scene> {
     tmux_pane_id: agent.pane,
   });
   await dashboard.hook("session-start", { session_id: "s1", headspace_session_id: UUID });
+  // It really works: rest that lasts would end the turn that the hook begins.
+  await agent.channel.tell("busy");
   await dashboard.hook("user-prompt-submit", { session_id: "s1", prompt: "go" });
   const opened = await suite.browser.open(dashboard.url);
   const card = opened.page.locator("#agent-1");
@@ -96,8 +98,8 @@ async function askPermission({ agent, dashboard }: Scene): Promise<void> {
 }
 
 async function askForText({ agent, dashboard }: Scene, message: string): Promise<void> {
-  await agent.channel.tell("idle");
   await dashboard.hook("notification", { session_id: "s1", message });
+  await agent.channel.tell("idle");
 }
 
 const SUBMITTED = /^submitted · \d+ ms$/;
@@ -237,8 +239,10 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     const session = { session_uuid: UUID, project_path: directory.path, tmux_pane_id: agent.pane };
     await first.call("POST", "/api/sessions", session);
     await first.hook("session-start", { session_id: "s1", headspace_session_id: UUID });
+    await agent.channel.tell("busy");
     await first.hook("user-prompt-submit", { session_id: "s1", prompt: "go" });
     await first.hook("notification", { session_id: "s1", message: "Which tables should I keep?" });
+    await agent.channel.tell("idle");
     await using opened = await suite.browser.open(first.url);
     const { page } = opened;
     const question = page.locator("#agent-1").getByText("Which tables should I keep?");
