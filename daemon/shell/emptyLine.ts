@@ -106,7 +106,8 @@ export async function reachEmptyLine(context: LineContext, deadlineMs: number): 
         return { kind, signs, isProbed: true };
       }
     } else if (source.outputSeq === seq) {
-      await outputWithin(context, untilMs);
+      // A shell that has shown nothing may be on its way to become the pane's program (`exec`), which need not print.
+      await outputWithin(context, wasFresh ? Math.min(untilMs, clock.nowMs() + LOOK_MS) : untilMs);
     }
     if (clock.nowMs() >= untilMs) throw noPrompt(context.pane, Math.round(clock.nowMs() - startedMs));
   }
