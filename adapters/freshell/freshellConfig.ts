@@ -96,9 +96,7 @@ export const offBecause = ({ token }: FreshellConfig): string | undefined =>
 /** @throws AppError CONFIGURATION_INVALID */
 export function readFreshell(settings: SettingReader, inputs: ConfigInputs): FreshellConfig {
   const { env } = inputs;
-  const onlyThis = inputs.options["only"] === "freshell";
-  const variable = (own: string, shared: string): string =>
-    onlyThis && (env[own] ?? "").trim() === "" && (env[shared] ?? "").trim() !== "" ? shared : own;
+  const variable = (own: string, shared: string): string => settings.variableOf("freshell", own, shared);
   const count = (key: string, name: string, fallback: number, min = 1, max = 1_000_000): number =>
     settings.read({
       key: `freshell.${key}`,

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { findProgram } from "../../../../adapters/team/programs.ts";
+import { findProgram } from "../../../../daemon/host/findProgram.ts";
 
 let root: string;
 beforeEach(() => {

@@ -14,7 +14,7 @@ export async function findProgram(name: string, path: string, cwd: string): Prom
   return undefined;
 }
 
-async function isExecutable(path: string): Promise<boolean> {
+export async function isExecutable(path: string): Promise<boolean> {
   try {
     await access(path, constants.X_OK);
     return (await stat(path)).isFile();
