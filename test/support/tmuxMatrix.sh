@@ -58,7 +58,7 @@ for binary in "${binaries[@]}"; do
   log=${TMUX_MATRIX_LOG:-$work/log}
   # Of a run inside tmux nothing is to be left that names a server of another version.
   env -u TMUX -u TMUX_PANE PATH="$directory:$PATH" \
-    npx vitest run --project live --reporter=json --outputFile="$report" "$@" >"$log" 2>&1
+    npx vitest run --project live --project programs --reporter=json --outputFile="$report" "$@" >"$log" 2>&1
   summary "$version" "$report" || { failed=1; tail -n 40 "$log" >&2; }
 done
 exit $failed

@@ -2,8 +2,10 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { TEAM_PREFIX } from "../../adapters/team/teamMount.ts";
 import { teamFixture } from "../fixtures/team/teamFixture.ts";
 import { eventually } from "../support/clock/eventually.ts";
+import { bodies, LEVELS } from "../support/daemon/deepBodies.ts";
 import { asTmuxTitles } from "../support/tmux/tmuxWords.ts";
 import { callJson } from "../support/daemon/nativeServer.ts";
 
@@ -100,4 +102,15 @@ test("teamd is looked for on this machine only", async () => {
   expect(given.status).toBe(200);
   const wrong = await team.start({ teamd: { url: team.teamd.url, token: "wrong" } });
   expect([wrong.status, wrong.json]).toMatchObject([503, { error: { code: "teamd_unavailable" } }]);
+});
+
+test.each(LEVELS)("a body of %i levels is a bad request", async (levels) => {
+  await using team = await teamFixture();
+  for (const operation of ["start", "list", "attach", "capture"]) {
+    for (const body of bodies(levels, "task")) {
+      const headers = { authorization: `Bearer ${team.token}` };
+      const { status } = await callJson(team.url, "POST", `${TEAM_PREFIX}${operation}`, body, headers);
+      expect([operation, status]).toEqual([operation, 400]);
+    }
+  }
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/clock/eventually.ts";
 import { type CliSandbox, cliSandbox } from "../support/daemon/cliSandbox.ts";
-import { mcpOverPipes } from "../support/daemon/mcpClient.ts";
+import { mcpOverPipes } from "../support/daemon/mcpProgram.ts";
 
 let sandbox: CliSandbox;
 beforeAll(async () => {
