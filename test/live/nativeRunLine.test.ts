@@ -99,6 +99,19 @@ describe.concurrent.each(SHELLS)("$name: a half-typed line", ({ name, command })
   });
 });
 
+test.concurrent("a shell without an editor: what was typed before its prompt came is given back as it was", async () => {
+  await using shell = await withShell(["dash"]);
+  await shell.pane.run("mkfifo gate");
+  await shell.pane.input([{ kind: "text", text: "read go < gate\r" }]);
+  await shell.type("touch ahead");
+  writeFileSync(join(shell.directory, "gate"), "go\n");
+  await seen(async () => /touch ahead[#$] $/.test(`${(await shell.screen()).join("")} `));
+  expect(await refusal(shell.pane.run("touch ours"))).toMatchObject({ ...NOT_EMPTY, details: { line: "touch ahead" } });
+  await shell.pane.input([{ kind: "text", text: "\r" }]);
+  await seen(() => shell.there("ahead"));
+  expect(shell.there("ours")).toBe(false);
+});
+
 describe.concurrent.each(shellsNamed("bash", "zsh", "fish"))("$name: the editor's states", ({ name, command }) => {
   test("text behind the cursor is part of the line", async () => {
     await using shell = await withShell(command);
