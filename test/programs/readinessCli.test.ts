@@ -7,7 +7,7 @@ beforeAll(async () => {
   sandbox = cliSandbox();
   await sandbox.serve();
   await sandbox.run(["new", "work", "--", "bash", "--norc", "--noprofile"]);
-}, 60_000);
+});
 afterAll(() => sandbox[Symbol.asyncDispose]());
 
 test("wait --ready ends at the prompt, and after typing at the next one", async () => {
