@@ -5,7 +5,13 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { type CliSandbox, cliSandbox } from "../support/daemon/cliSandbox.ts";
+import {
+  createClient,
+  type NativeRecording,
+  type PaneClient,
+  type ServerClient,
+} from "../../adapters/client/client.ts";
+import { type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
 import { Emulator, randomFrom, randomStep } from "../support/daemon/nativeScreens.ts";
 import { eventually } from "../support/clock/eventually.ts";
 
@@ -50,16 +56,26 @@ const shown = (emulator: Emulator) => ({
 });
 
 /** What the daemon's snapshot makes of the pane now, which its own tests hold against tmux's cells. */
-async function truth(sandbox: CliSandbox, pane: string): Promise<ReturnType<typeof shown>> {
-  const { stdout } = await sandbox.run(["snapshot", pane, "--json"]);
-  const { cols, rows, data } = JSON.parse(stdout) as { cols: number; rows: number; data: string };
+async function truth(pane: PaneClient): Promise<ReturnType<typeof shown>> {
+  const { cols, rows, bytes } = await pane.snapshot();
   using emulator = new Emulator(cols, rows);
-  await emulator.write(Buffer.from(data, "base64"));
+  await emulator.write(bytes);
   return shown(emulator);
 }
 
+/** A daemon, and a client in this process: starting commands is what takes long on a busy machine. */
+async function started(sandbox: CliSandbox): Promise<{ daemon: Running; server: ServerClient }> {
+  const daemon = await sandbox.serve();
+  const [, url = ""] = await daemon.line(/native API listening on (http:\S+)/);
+  const token = readFileSync(sandbox.tokenPath, "utf8").trim();
+  return { daemon, server: createClient({ url, token }).server("main") };
+}
+
+const listOf = async (server: ServerClient): Promise<readonly NativeRecording[]> =>
+  (await server.perform<{ recordings: NativeRecording[] }>("listRecordings")).recordings;
+
 /** A pane that prints one file, then at each Enter the next one, and ends with status 3. */
-async function printing(sandbox: CliSandbox, seed: number): Promise<void> {
+async function printing(sandbox: CliSandbox, server: ServerClient, seed: number): Promise<PaneClient> {
   const random = randomFrom(seed);
   const name = (at: number): string => sandbox.path(`print${at}`);
   for (const at of [0, 1, 2]) {
@@ -67,12 +83,23 @@ async function printing(sandbox: CliSandbox, seed: number): Promise<void> {
     writeFileSync(name(at), `${steps.join("")}\u001b[?6l\u001b[r\u001b[1;1H\u001b[2KPART${at}`);
   }
   const script = `stty -echo; cat ${name(0)}; read x; cat ${name(1)}; read x; cat ${name(2)}; read x; exit 3`;
-  const size = ["--cols", String(COLS), "--rows", String(ROWS)];
-  await sandbox.run(["new", "work", ...size, "--keep", "--", "sh", "-c", script]);
-  await sandbox.run(["wait", "work", "--text", "PART0", "--from", "tail:100"]);
+  await server.createSession({
+    name: "work",
+    cols: COLS,
+    rows: ROWS,
+    remainOnExit: true,
+    command: ["sh", "-c", script],
+  });
+  const pane = server.pane("work");
+  await pane.wait({ pattern: { literal: "PART0" }, from: "tail:100", timeoutMs: LONG_MS });
+  return pane;
 }
 
-const nextPart = (sandbox: CliSandbox, at: number) => sandbox.run(["wait", "work", "--enter", "--text", `PART${at}`]);
+/** A time limit is for what hangs. */
+const LONG_MS = 50_000;
+
+const nextPart = (pane: PaneClient, at: number) =>
+  pane.wait({ pattern: { literal: `PART${at}` }, send: { parts: [{ kind: "enter" }] }, timeoutMs: LONG_MS });
 
 async function begun(path: string): Promise<void> {
   await eventually(() => statSync(path, { throwIfNoEntry: false })?.size !== undefined && statSync(path).size > 0);
@@ -83,13 +110,13 @@ if (!hasAsciinema) process.stderr.write("recordings: asciinema is not installed,
 
 test.skipIf(!hasAsciinema)("asciinema plays it, and its last screen is tmux's, cell by cell", async () => {
   await using sandbox = cliSandbox();
-  await sandbox.serve();
-  await printing(sandbox, 11);
+  const { server } = await started(sandbox);
+  const pane = await printing(sandbox, server, 11);
   const path = sandbox.path("demo.cast");
   const recording = sandbox.start(["rec", "work", "-o", path]);
   await begun(path);
-  await nextPart(sandbox, 1);
-  await nextPart(sandbox, 2);
+  await nextPart(pane, 1);
+  await nextPart(pane, 2);
   await eventually(() => readFileSync(path, "utf8").includes("PART2"));
   recording.child.kill("SIGINT");
   expect(await recording.finished).toEqual({ code: 0, stdout: "", stderr: "" });
@@ -113,29 +140,27 @@ test.skipIf(!hasAsciinema)("asciinema plays it, and its last screen is tmux's, c
 
 test("a terminal of ours plays what the command and the daemon have recorded, through resizes, to the exit", async () => {
   await using sandbox = cliSandbox();
-  await sandbox.serve();
-  await printing(sandbox, 12);
+  const { server } = await started(sandbox);
+  const pane = await printing(sandbox, server, 12);
   const path = sandbox.path("demo.cast");
   const byCommand = sandbox.start(["rec", "work", "--output", path, "--title", "a title"]);
   await begun(path);
-  const { stdout: id } = await sandbox.run(["start-recording", "work", "--cast-version", "3"]);
-  await nextPart(sandbox, 1);
-  await sandbox.run(["resize", "work", "50", "15"]);
-  await nextPart(sandbox, 2);
+  const { id } = await pane.startRecording({ version: 3 });
+  await nextPart(pane, 1);
+  await pane.resize(50, 15);
+  await nextPart(pane, 2);
   await eventually(() => readFileSync(path, "utf8").includes("PART2"));
-  const screen = await truth(sandbox, "work");
+  const screen = await truth(pane);
   // The program ends, its screen stays; then the pane goes.
-  await sandbox.run(["wait", "work", "--enter", "--exit"]);
-  await sandbox.run(["kill", "work"]);
+  await pane.wait({ exit: true, send: { parts: [{ kind: "enter" }] }, timeoutMs: LONG_MS });
+  await server.killSession("work");
   expect(await byCommand.finished).toEqual({ code: 0, stdout: "", stderr: "" });
-  const listed = JSON.parse((await sandbox.run(["recordings", "--json"])).stdout) as {
-    recordings: { id: string; path: string; endedBy: string; gaps: number; recording: boolean }[];
-  };
-  expect(listed.recordings).toMatchObject([{ id: id.trim(), endedBy: "pane", recording: false, gaps: 0 }]);
+  const listed = await listOf(server);
+  expect(listed).toMatchObject([{ id, endedBy: "pane", recording: false, gaps: 0 }]);
 
   const own = recorded(path);
   expect(own.header).toMatchObject({ version: 2, width: COLS, height: ROWS, title: "a title" });
-  const daemons = recorded(listed.recordings[0]!.path);
+  const daemons = recorded(listed[0]!.path);
   expect(daemons.header).toMatchObject({ version: 3, term: { cols: COLS, rows: ROWS } });
   expect(daemons.events.at(-1)?.slice(1)).toEqual(["x", "3"]);
   for (const one of [own, daemons]) {
@@ -153,35 +178,33 @@ test("a terminal of ours plays what the command and the daemon have recorded, th
   expect(Buffer.from(stdout, "latin1").toString()).toContain("PART2");
 
   expect((await sandbox.run(["rec", "work", "-o", path])).stderr).toContain('there is no pane or session "work"');
-  await sandbox.run(["new", "other"]);
+  await server.createSession({ name: "other" });
   expect(await sandbox.run(["rec", "other", "-o", path])).toMatchObject({ code: 2 });
   expect(recorded(path)).toEqual(own);
 });
 
+/** Bounded: a machine that is busy must not read what it has printed for a minute. */
+const FLOOD = "yes some words of a line that goes on and on | head -c 20000000; read x";
+
 test("a daemon that is killed leaves whole lines, and the next one knows the recording", async () => {
   await using sandbox = cliSandbox();
-  const daemon = await sandbox.serve();
-  await sandbox.run(["new", "work", "--", "yes", "some words of a line that goes on and on"]);
-  const { stdout: id } = await sandbox.run(["start-recording", "work"]);
-  const list = async () =>
-    JSON.parse((await sandbox.run(["recordings", "--json"])).stdout) as {
-      recordings: { id: string; path: string; recording: boolean; endedBy: string | null }[];
-    };
-  const [{ path } = { path: "" }] = (await list()).recordings;
-  await eventually(() => statSync(path).size > 500_000);
+  const { daemon, server } = await started(sandbox);
+  await server.createSession({ name: "work", command: ["sh", "-c", FLOOD] });
+  const { id, path } = await server.pane("work").startRecording({ maxBytes: 4_000_000 });
+  await eventually(() => statSync(path).size > 100_000);
   daemon.child.kill("SIGKILL");
   await daemon.finished;
   // Lines as they were when it died: all but the very last one are whole at any rate.
   const left = readFileSync(path, "utf8").split("\n");
   for (const line of left.slice(0, -1)) JSON.parse(line);
-  await sandbox.serve();
-  expect((await list()).recordings).toMatchObject([{ id: id.trim(), recording: false, endedBy: null }]);
+  const { server: next } = await started(sandbox);
+  expect(await listOf(next)).toMatchObject([{ id, recording: false, endedBy: null }]);
   expect(recorded(path).events.length).toBeGreaterThan(0);
   if (hasAsciinema) {
     // It wants a terminal.
-    await sandbox.run(["new", "reader"]);
-    const read = await sandbox.run(["run", "reader", "--", `asciinema cat '${path}' > /dev/null`]);
-    expect(read).toEqual({ code: 0, stdout: "", stderr: "" });
+    await next.createSession({ name: "reader" });
+    const read = await next.pane("reader").run(`asciinema cat '${path}' > /dev/null`, { timeoutMs: LONG_MS });
+    expect(read).toMatchObject({ output: "", exitCode: 0 });
   }
-  await sandbox.run(["kill", "work"]);
+  await next.killSession("work");
 });
