@@ -8,7 +8,9 @@ import { followCommand } from "../commands/followCommand.ts";
 import { hooksCommand } from "../commands/hooksCommand.ts";
 import { mcpCommand } from "../commands/mcpCommand.ts";
 import { OPERATION_COMMANDS } from "../commands/operationCommands.ts";
+import { playCommand } from "../commands/playCommand.ts";
 import { profileCommand, profilesCommand } from "../commands/profilesCommand.ts";
+import { recCommand } from "../commands/recCommand.ts";
 import { addinCommand, serveCommand } from "../commands/serveCommand.ts";
 import { serviceCommand } from "../commands/serviceCommand.ts";
 import { trustCommand } from "../commands/trustCommand.ts";
@@ -18,6 +20,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   addinCommand,
   ...Object.values(OPERATION_COMMANDS),
   followCommand,
+  recCommand,
+  playCommand,
   eventsCommand,
   mcpCommand,
   configCommand,

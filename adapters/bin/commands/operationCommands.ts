@@ -12,6 +12,12 @@ import {
   windowsCommand,
 } from "./listCommands.ts";
 import { captureCommand, resizeCommand, runCommand, sendCommand, snapshotCommand } from "./paneCommands.ts";
+import {
+  deleteRecordingCommand,
+  recordingsCommand,
+  startRecordingCommand,
+  stopRecordingCommand,
+} from "./recordingCommands.ts";
 import { killCommand, newCommand } from "./sessionCommands.ts";
 import { waitCommand } from "./waitCommand.ts";
 
@@ -35,5 +41,9 @@ export const OPERATION_COMMANDS: Readonly<Record<OperationName, CommandSpec>> = 
   clear: clearCommand,
   resize: resizeCommand,
   killSession: killCommand,
+  startRecording: startRecordingCommand,
+  listRecordings: recordingsCommand,
+  stopRecording: stopRecordingCommand,
+  deleteRecording: deleteRecordingCommand,
   ...LAYOUT_COMMANDS,
 };
