@@ -11,7 +11,8 @@ import {
   treeCommand,
   windowsCommand,
 } from "./listCommands.ts";
-import { captureCommand, resizeCommand, runCommand, sendCommand, snapshotCommand } from "./paneCommands.ts";
+import { captureCommand, resizeCommand, sendCommand, snapshotCommand } from "./paneCommands.ts";
+import { runCommand } from "./paneRunCommand.ts";
 import { killCommand, newCommand } from "./sessionCommands.ts";
 import { waitCommand } from "./waitCommand.ts";
 

@@ -129,6 +129,7 @@ describe("the process's own input and output", () => {
       platform: "linux",
       cwd: () => "/",
       once: nothing,
+      on: nothing,
     } as unknown as NodeJS.Process;
   }
 
