@@ -63,6 +63,11 @@ export class ServerClient {
   /** Operations on windows and panes. */
   readonly layout: LayoutClient;
 
+  /** As it was asked for. */
+  get name(): string {
+    return this.#names.server;
+  }
+
   constructor(http: HttpCaller, server: string) {
     this.#http = http;
     this.#names = { server };

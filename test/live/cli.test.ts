@@ -237,7 +237,32 @@ describe("run", () => {
   });
 });
 
+describe("ls", () => {
+  test("draws the tree again when it changes, with what the programs do", async () => {
+    const pane = await shell("watched");
+    expect(await ok("ls")).toMatch(new RegExp(`^watched \\$\\d+\\n {2}0: \\S+ @\\d+\\*\\n {4}\\${pane}\\* 80x24`, "m"));
+    const watching = sandbox.start(["ls", "-w"]);
+    await watching.line(new RegExp(`\\${pane}\\* 80x24 idle`));
+    await ok("split", pane);
+    await watching.line(new RegExp(`\\${pane} 80x12`));
+    watching.child.kill("SIGINT");
+    expect((await watching.finished).code).toBe(130);
+  });
+});
+
 describe("follow", () => {
+  test("--text: whole lines, as a terminal's reader would grep them", async () => {
+    const pane = await shell("lines");
+    const from = (JSON.parse(await ok("capture", pane, "--json")) as { position: string }).position;
+    await ok("run", pane, "printf '\\033[31mre'; printf 'd\\033[0m one\\r\\n10%%\\r20%%\\nend\\n'");
+    const following = sandbox.start(["follow", pane, "--text", "--from", from]);
+    await following.line(/^red one\n10%\n20%\nend\n/m);
+    following.child.kill("SIGINT");
+    expect((await following.finished).stdout).not.toContain("\u001b");
+    const refused = await cli(["follow", pane, "--text", "--json"]);
+    expect(refused.code).toBe(2);
+  });
+
   test("goes on from where another one stopped, every byte once", async () => {
     const pane = await shell("stream");
     const first = sandbox.start(["follow", pane, "--json"]);

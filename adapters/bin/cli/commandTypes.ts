@@ -52,6 +52,8 @@ export interface Example {
 
 export interface CommandSpec {
   readonly name: string;
+  /** Other names that it answers to. */
+  readonly aliases?: readonly string[] | undefined;
   /** One line, lower case, without a period. */
   readonly summary: string;
   /** Paragraphs below the usage line. */

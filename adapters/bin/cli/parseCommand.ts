@@ -27,15 +27,19 @@ export function findCommand(
   { name: program, commands }: Pick<Program, "name" | "commands">,
   name: string,
 ): CommandSpec {
-  const command = commands.find((candidate) => candidate.name === name);
+  const command = commandNamed(commands, name);
   if (command !== undefined) return command;
   const near = nearest(
     name,
-    commands.map((candidate) => candidate.name),
+    commands.flatMap((candidate) => [candidate.name, ...(candidate.aliases ?? [])]),
   );
   const hint = near === undefined ? `\`${program} help\` lists the commands` : `did you mean "${near}"?`;
   throw usageError(`there is no command ${JSON.stringify(name)}; ${hint}`);
 }
+
+/** By its name or another that it answers to. */
+export const commandNamed = (commands: readonly CommandSpec[], name: string | undefined): CommandSpec | undefined =>
+  commands.find((candidate) => candidate.name === name || candidate.aliases?.includes(name ?? "") === true);
 
 /** @throws AppError INVALID_ARGUMENT */
 export function parseCommand(program: string, command: CommandSpec, args: readonly string[]): ParsedCommand {

@@ -168,7 +168,7 @@ class Printed {
 
   #text(bytes: Uint8Array, stripper: AnsiStripper): Uint8Array {
     const out = Buffer.allocUnsafe(stripRoom(bytes.length));
-    return out.subarray(0, stripper.strip(bytes, out, 0, 0, { mark: () => undefined }));
+    return out.subarray(0, stripper.strip(bytes, out, 0));
   }
 }
 

@@ -9,12 +9,13 @@ describe("the command table", () => {
     expect(COMMANDS.map(({ name }) => name)).toEqual([
       "serve",
       "addin",
+      "attach",
       "servers",
       "sessions",
       "windows",
       "panes",
-      "tree",
-      "pane",
+      "ls",
+      "show",
       "new",
       "send",
       "capture",
@@ -31,6 +32,7 @@ describe("the command table", () => {
       "follow",
       "events",
       "mcp",
+      "logs",
       "config",
       "doctor",
       "trust",
@@ -39,6 +41,7 @@ describe("the command table", () => {
       "profiles",
       "profile",
       "completions",
+      "version",
     ]);
   });
 
