@@ -11,6 +11,7 @@ import { parse } from "../../protocol/api/parse.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { visibleError } from "../http/httpErrors.ts";
 import { longAnswer } from "../http/longAnswer.ts";
+import { streamedAnswer, wantsLines } from "../http/streamedAnswer.ts";
 import { type Route, type RouteHandler, Routes } from "../http/routes.ts";
 import { findPane, findServer } from "../operations/findTargets.ts";
 import { streamStart } from "../operations/inputs.ts";
@@ -66,11 +67,12 @@ const shownError = (error: unknown): object => errorBody(visibleError(error));
 function performing(context: NativeContext, { id, operation, body, query, status }: OperationEndpoint): RouteHandler {
   const inputOf = (c: NativeHandlerContext): unknown =>
     body === undefined ? (query === undefined ? {} : queryInput(query, c.req.query())) : c.get("json");
-  const { long = false, idempotent = false } = operation;
+  const { long = false, streams = false, idempotent = false } = operation;
   return async (c, names) => {
     const idempotencyKey = idempotent ? c.req.header(IDEMPOTENCY_KEY_HEADER) : undefined;
-    const work = (signal: AbortSignal): Promise<object> =>
-      perform(context, id, { names, input: inputOf(c), signal, idempotencyKey });
+    const work = (signal: AbortSignal, told: object = {}): Promise<object> =>
+      perform(context, id, { names, input: inputOf(c), signal, idempotencyKey, ...told });
+    if (streams && wantsLines(c)) return streamedAnswer(c, { clock: context.clock, errorBody: shownError }, work);
     return long
       ? longAnswer(c, { clock: context.clock, errorBody: shownError }, work)
       : c.json(await work(NEVER), status ?? 200);

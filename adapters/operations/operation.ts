@@ -73,6 +73,8 @@ export interface Call {
   readonly idempotencyKey?: string | undefined;
   /** Told what a command prints, as it comes; only `run` has something to tell. */
   readonly onOutput?: ((bytes: Uint8Array) => void) | undefined;
+  /** Told when the command is typed. */
+  readonly onTyped?: (() => void) | undefined;
 }
 
 type Result<Out extends v.GenericSchema> = Frozen<v.InferOutput<Out>>;
@@ -93,6 +95,8 @@ export interface Operation<
   readonly errors: readonly ErrorCode[];
   /** It may take minutes: a way to call it must keep its caller's connection alive. */
   readonly long?: true | undefined;
+  /** It tells its `output` as it comes, to who wants that. */
+  readonly streams?: true | undefined;
   /** Under a key it is done once. */
   readonly idempotent?: true | undefined;
   readonly example: { readonly input: Frozen<v.InferInput<In>>; readonly output: Result<Out> };

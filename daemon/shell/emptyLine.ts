@@ -42,7 +42,7 @@ export const UNPROBE: InputPart = { kind: "keys", keys: Array.from(BLANKS, () =>
 /** readline's search: its row is not the command's. */
 const SEARCH = /^\((?:failed )?(?:reverse-)?i-search\)/;
 
-interface LineContext {
+export interface LineContext {
   readonly server: TmuxServer;
   readonly pane: PaneId;
   readonly clock: Clock;
@@ -127,19 +127,19 @@ async function startTime({ server, pane, source }: LineContext): Promise<number>
   return source.outputSeq === 0 ? START_MS : 0;
 }
 
-async function captureLine({ server, pane, source, signal }: LineContext) {
+export async function captureLine({ server, pane, source, signal }: LineContext) {
   signal?.throwIfAborted();
   const seq = source.outputSeq;
   const [capture, { command }] = await Promise.all([server.capture(pane, { signal }), server.describePane(pane)]);
   return { capture, command, seq };
 }
 
-const rowOf = ({ lines, cursor }: Capture): Row => {
+export const rowOf = ({ lines, cursor }: Capture): Row => {
   const { before, after } = splitAtColumn(lines[cursor.row] ?? "", cursor.col);
   return { before, after: after.trimEnd() };
 };
 
-const textOf = ({ before, after }: Row): string => `${before}\n${after}`;
+export const textOf = ({ before, after }: Row): string => `${before}\n${after}`;
 
 /** What a capture alone tells. */
 function refuseSight(pane: PaneId, shell: string, { cols }: Capture, row: Row, signs: PromptSigns): void {

@@ -59,10 +59,10 @@ describe.each(SHELLS)("$name", ({ command }) => {
 
   test("a syntax error is the command's, and the shell goes on", async () => {
     await using shell = await withShell(command);
-    // dash abandons the whole line; its end mark never comes.
-    const broken = await shell.pane.run("if then", { timeoutMs: 1_000 }).catch((error: unknown) => error);
-    if (broken instanceof Error) expect(broken).toMatchObject({ code: "TIMEOUT" });
-    else expect((broken as { exitCode: number }).exitCode).not.toBe(0);
+    // dash abandons the whole line, so its end mark never comes: that the prompt is back ends the run.
+    const { exitCode } = await shell.pane.run("if then", { timeoutMs: 15_000 });
+    if (command[0] === "dash") expect(exitCode).toBeNull();
+    else expect(exitCode).toBeGreaterThan(0);
     expect((await shell.pane.run("echo alive")).output).toBe("alive\n");
   });
 

@@ -177,22 +177,92 @@ describe("run", () => {
     const pane = await shell("runs");
     expect(await cli(["run", pane, "true"])).toMatchObject({ code: 0, stdout: "", stderr: "" });
     expect(await cli(["run", pane, "--", "sh", "-c", "'exit 42'"])).toMatchObject({ code: 42, stdout: "" });
-    const raw = await cli(["run", pane, "--raw", "printf '\\033[31mred\\033[0m'"]);
+    const raw = await cli(["run", "--raw", pane, "printf '\\033[31mred\\033[0m'"]);
     expect(raw.stdout).toContain("\u001b[31mred\u001b[0m");
-    const json = JSON.parse((await cli(["run", pane, "--json", "seq 3; false"])).stdout) as Record<string, unknown>;
+    const json = JSON.parse((await cli(["run", "--json", pane, "seq 3; false"])).stdout) as Record<string, unknown>;
     expect(json).toMatchObject({ output: "1\n2\n3\n", exitCode: 1, gaps: [] });
+  });
+
+  test("takes everything behind the pane, options too, as words with a blank between", async () => {
+    const pane = await shell("words");
+    expect(await ok("run", pane, "ls", "-d", "/usr")).toBe("/usr\n");
+    expect(await ok("run", pane, "echo", "--json", "-t", "'a  b'", "c  d")).toBe("--json -t a  b c d\n");
+    const refused = await cli(["run", pane, "-t", "5", "true"]);
+    expect(refused).toMatchObject({ code: 125, stdout: "" });
+    expect(refused.stderr).toMatch(/-t would be the COMMAND/);
+  });
+
+  test.each([
+    ["bash", ["bash", "--norc", "--noprofile"]],
+    ["sh", ["sh"]],
+  ])("prints as it comes, and Ctrl-C is the pane's: %s", async (name, command) => {
+    const pane = (await ok("new", `stream-${name}`, "--", ...command)).trim();
+    await ok("wait", pane, "--from", "tail:1", "--prompt");
+    const running = sandbox.start(["run", pane, "echo first; read line; echo $line; sleep 1000; echo never"]);
+    await running.line(/^first\n/);
+    await ok("send", pane, "--enter", "second");
+    await running.line(/\nsecond\n/);
+    await expect
+      .poll(async () => JSON.parse(await ok("pane", pane, "--json")) as object)
+      .toMatchObject({ command: "sleep" });
+    running.child.kill("SIGINT");
+    const { code, stdout } = await running.finished;
+    expect([code, stdout.includes("never")]).toEqual([130, false]);
+    expect(await ok("run", pane, "echo alive")).toBe("alive\n");
+  });
+
+  test("a shell that gives the line up is told, and nobody waits for it", async () => {
+    const pane = (await ok("new", "given-up", "--", "dash")).trim();
+    await ok("wait", pane, "--from", "tail:1", "--prompt");
+    const { code, stderr } = await cli(["run", pane, "if then"]);
+    // dash abandons the whole line, and its end mark with it.
+    expect([code, stderr]).toEqual([125, "tmuxwire: the shell is back at its prompt and told no status\n"]);
+  });
+
+  test("its own failures are kept apart from the command's", async () => {
+    const pane = await shell("apart");
+    expect((await cli(["run", pane, "exit_with() { return $1; }; exit_with 7"])).code).toBe(7);
+    expect((await cli(["run", "no-such-pane", "true"])).code).toBe(125);
+    expect((await cli(["run", "--socket", sandbox.path("nobody.sock"), pane, "true"])).code).toBe(255);
+    // The shell is gone, and so is whoever could tell a status.
+    expect((await cli(["run", pane, "exit 3"])).code).toBe(125);
   });
 
   test("the command goes on when the time is over", async () => {
     const pane = await shell("slow");
     // The prompt is known then, and the time is the command's alone.
     await ok("run", pane, "true");
-    expect((await cli(["run", pane, "-t", "1", "read line; echo got-$line"])).code).toBe(124);
+    expect((await cli(["run", "-t", "1", pane, "read line; echo got-$line"])).code).toBe(124);
     expect(await ok("wait", pane, "--send", "it", "--enter", "--regex", "^got-it")).toBe("got-it\n");
   });
 });
 
+describe("ls", () => {
+  test("draws the tree again when it changes, with what the programs do", async () => {
+    const pane = await shell("watched");
+    expect(await ok("ls")).toMatch(new RegExp(`^watched \\$\\d+\\n {2}0: \\S+ @\\d+\\*\\n {4}\\${pane}\\* 80x24`, "m"));
+    const watching = sandbox.start(["ls", "-w"]);
+    await watching.line(new RegExp(`\\${pane}\\* 80x24 idle`));
+    await ok("split", pane);
+    await watching.line(new RegExp(`\\${pane} 80x12`));
+    watching.child.kill("SIGINT");
+    expect((await watching.finished).code).toBe(130);
+  });
+});
+
 describe("follow", () => {
+  test("--text: whole lines, as a terminal's reader would grep them", async () => {
+    const pane = await shell("lines");
+    const from = (JSON.parse(await ok("capture", pane, "--json")) as { position: string }).position;
+    await ok("run", pane, "printf '\\033[31mre'; printf 'd\\033[0m one\\r\\n10%%\\r20%%\\nend\\n'");
+    const following = sandbox.start(["follow", pane, "--text", "--from", from]);
+    await following.line(/^red one\n10%\n20%\nend\n/m);
+    following.child.kill("SIGINT");
+    expect((await following.finished).stdout).not.toContain("\u001b");
+    const refused = await cli(["follow", pane, "--text", "--json"]);
+    expect(refused.code).toBe(2);
+  });
+
   test("goes on from where another one stopped, every byte once", async () => {
     const pane = await shell("stream");
     const first = sandbox.start(["follow", pane, "--json"]);

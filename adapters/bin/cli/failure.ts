@@ -4,12 +4,12 @@
  */
 import { AppError, ERROR_SURFACES, toAppError } from "../../../protocol/errors.ts";
 import { TmuxwireError } from "../../client/client.ts";
-import type { Io } from "./cliIo.ts";
+import type { Program } from "./commandTypes.ts";
 import { Interrupted } from "./cliIo.ts";
 import { oneLine } from "./textTable.ts";
 
 /** Tells, and answers the exit code. */
-export async function reportFailure(io: Io, thrown: unknown, json: boolean): Promise<number> {
+export const reportFailure: Program["fail"] = async (io, thrown, json, exitCodeOf) => {
   if (thrown instanceof Interrupted) return thrown.exitCode;
   if (io.signal.reason instanceof Interrupted) return io.signal.reason.exitCode;
   const error = appErrorOf(thrown);
@@ -22,8 +22,8 @@ export async function reportFailure(io: Io, thrown: unknown, json: boolean): Pro
     const cause = error.cause instanceof Error ? error.cause : error;
     io.err(`${cause.stack ?? cause.message}\n`);
   }
-  return ERROR_SURFACES[code].exitCode;
-}
+  return exitCodeOf?.(code) ?? ERROR_SURFACES[code].exitCode;
+};
 
 /** A daemon's error keeps its code; what kept us from reaching it at all says more than that we could not. */
 function appErrorOf(thrown: unknown): AppError {

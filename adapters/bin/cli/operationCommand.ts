@@ -17,6 +17,7 @@ export type GivingPositional = PositionalSpec & { readonly gives: string };
 export interface OperationCommand<Output> {
   readonly operation: OperationName;
   readonly name: string;
+  readonly aliases?: readonly string[] | undefined;
   /** Default: the operation's description. */
   readonly details?: readonly string[] | undefined;
   readonly positionals?: readonly GivingPositional[] | undefined;
@@ -37,7 +38,7 @@ export interface OperationCommand<Output> {
 }
 
 export function operationCommand<Output extends object>(command: OperationCommand<Output>): CommandSpec {
-  const { operation: id, name, positionals = [], examples } = command;
+  const { operation: id, name, aliases, positionals = [], examples } = command;
   const operation = OPERATIONS[id];
   const details = command.details ?? (operation.description === undefined ? undefined : [operation.description]);
   const members = schemaMembers(operation.input);
@@ -49,6 +50,7 @@ export function operationCommand<Output extends object>(command: OperationComman
   }));
   return {
     name,
+    ...(aliases === undefined ? {} : { aliases }),
     summary: helpText(operation.summary),
     ...(details === undefined ? {} : { details }),
     positionals,

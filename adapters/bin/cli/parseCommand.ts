@@ -27,23 +27,51 @@ export function findCommand(
   { name: program, commands }: Pick<Program, "name" | "commands">,
   name: string,
 ): CommandSpec {
-  const command = commands.find((candidate) => candidate.name === name);
+  const command = commandNamed(commands, name);
   if (command !== undefined) return command;
   const near = nearest(
     name,
-    commands.map((candidate) => candidate.name),
+    commands.flatMap((candidate) => [candidate.name, ...(candidate.aliases ?? [])]),
   );
   const hint = near === undefined ? `\`${program} help\` lists the commands` : `did you mean "${near}"?`;
   throw usageError(`there is no command ${JSON.stringify(name)}; ${hint}`);
 }
 
+/** By its name or another that it answers to. */
+export const commandNamed = (commands: readonly CommandSpec[], name: string | undefined): CommandSpec | undefined =>
+  commands.find((candidate) => candidate.name === name || candidate.aliases?.includes(name ?? "") === true);
+
 /** @throws AppError INVALID_ARGUMENT */
 export function parseCommand(program: string, command: CommandSpec, args: readonly string[]): ParsedCommand {
   const specs = [...command.options, ...COMMON_OPTIONS];
-  const { values, positionals } = parseTokens(program, command, specs, args);
+  const own = ownWords(command, args);
+  const { values, positionals } = parseTokens(program, command, specs, own);
   const help = values["help"] === true;
-  if (!help) checkPositionals(program, command, positionals);
+  if (!help) {
+    positionals.push(...restOf(program, command, args.slice(own.length)));
+    checkPositionals(program, command, positionals);
+  }
   return { options: new OptionValues(values), positionals, help };
+}
+
+/** The words that are the command's own: what follows them is a command line for somebody else (`takesRest`). */
+export function ownWords(command: CommandSpec, args: readonly string[]): readonly string[] {
+  const before = command.positionals.length - 1;
+  if (command.positionals[before]?.takesRest !== true) return args;
+  const { tokens } = tokensOf([...command.options, ...COMMON_OPTIONS], args);
+  const last = tokens.filter(({ kind }) => kind === "positional")[before - 1];
+  return last === undefined ? args : args.slice(0, last.index + 1);
+}
+
+/** One `--` in front is nobody's; without it a dash in front is a misplaced option. */
+function restOf(program: string, { name, positionals }: CommandSpec, rest: readonly string[]): readonly string[] {
+  const [first = ""] = rest;
+  if (first === "--") return rest.slice(1);
+  if (!first.startsWith("-")) return rest;
+  throw usageError(
+    `${name}: ${first} would be the ${positionals.at(-1)?.name ?? "command"}; options stand before ` +
+      `${positionals.at(-2)?.name ?? "it"}, and -- before a command that begins with a dash; see \`${program} help ${name}\``,
+  );
 }
 
 function parseTokens(
@@ -52,21 +80,7 @@ function parseTokens(
   specs: readonly OptionSpec[],
   args: readonly string[],
 ): { values: Record<string, OptionValue>; positionals: string[] } {
-  const { tokens } = parseArgs({
-    args: [...args],
-    options: Object.fromEntries(
-      specs.map(({ name, short, type, implied }) => [
-        name,
-        {
-          type: type === "flag" || implied !== undefined ? ("boolean" as const) : ("string" as const),
-          ...(short === undefined ? {} : { short }),
-        },
-      ]),
-    ),
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
+  const { tokens } = tokensOf(specs, args);
   const values: Record<string, OptionValue> = {};
   const positionals: string[] = [];
   for (const token of tokens) {
@@ -87,6 +101,23 @@ function parseTokens(
   }
   return { values, positionals };
 }
+
+const tokensOf = (specs: readonly OptionSpec[], args: readonly string[]) =>
+  parseArgs({
+    args: [...args],
+    options: Object.fromEntries(
+      specs.map(({ name, short, type, implied }) => [
+        name,
+        {
+          type: type === "flag" || implied !== undefined ? ("boolean" as const) : ("string" as const),
+          ...(short === undefined ? {} : { short }),
+        },
+      ]),
+    ),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
 
 /** Whether a word is one of the command's options. */
 const isOption = (specs: readonly OptionSpec[], word: string | undefined): boolean =>

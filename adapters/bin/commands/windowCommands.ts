@@ -36,8 +36,9 @@ const ROWS: readonly LayoutRow[] = [
   },
   {
     name: "split-window",
+    aliases: ["split"],
     positionals: [PANE, COMMAND],
-    examples: [{ line: "tmuxwire split-window work --direction horizontal --size 30%", does: "a narrow one beside" }],
+    examples: [{ line: "tmuxwire split work --direction horizontal --size 30%", does: "a narrow one beside" }],
   },
   {
     name: "kill-pane",

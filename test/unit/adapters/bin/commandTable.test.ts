@@ -9,12 +9,13 @@ describe("the command table", () => {
     expect(COMMANDS.map(({ name }) => name)).toEqual([
       "serve",
       "addin",
+      "attach",
       "servers",
       "sessions",
       "windows",
       "panes",
-      "tree",
-      "pane",
+      "ls",
+      "show",
       "new",
       "send",
       "capture",
@@ -37,6 +38,7 @@ describe("the command table", () => {
       "play",
       "events",
       "mcp",
+      "logs",
       "config",
       "doctor",
       "trust",
@@ -45,6 +47,7 @@ describe("the command table", () => {
       "profiles",
       "profile",
       "completions",
+      "version",
     ]);
   });
 

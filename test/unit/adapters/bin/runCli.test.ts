@@ -129,6 +129,7 @@ describe("the process's own input and output", () => {
       platform: "linux",
       cwd: () => "/",
       once: nothing,
+      on: nothing,
     } as unknown as NodeJS.Process;
   }
 
@@ -152,4 +153,18 @@ describe("the process's own input and output", () => {
     const table = [failing(io.signal.reason)];
     expect(await inProcessCli(["fail"], { signal: io.signal }, table)).toEqual({ code: 0, out: "", err: "" });
   });
+});
+
+test("the version, three ways", async () => {
+  const { out } = await inProcessCli(["--version"]);
+  expect((await inProcessCli(["-V"])).out).toBe(out);
+  expect((await inProcessCli(["version"])).out).toBe(out);
+});
+
+test("other names of a command", async () => {
+  const { out } = await inProcessCli(["help", "ls"]);
+  expect(out).toContain("tmuxwire tree is the same");
+  expect((await inProcessCli(["help", "tree"])).out).toBe(out);
+  expect((await inProcessCli(["tree", "--help"])).out).toBe(out);
+  expect((await inProcessCli(["sho"])).err).toContain('did you mean "show"?');
 });
