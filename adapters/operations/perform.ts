@@ -35,8 +35,12 @@ function run(
   const operation = OPERATIONS[name];
   return context.measure(name, () => {
     requireNames(operation.scope, request.names);
-    const target = FIND[operation.scope](context, request.names);
-    return operation.run(context, target, check(request.input), request) as object | Promise<object>;
+    const done = (): object | Promise<object> => {
+      const target = FIND[operation.scope](context, request.names);
+      return operation.run(context, target, check(request.input), request) as object | Promise<object>;
+    };
+    const opening = context.onDemand?.reach(request.names.server);
+    return opening === undefined ? done() : opening.then(() => done());
   });
 }
 

@@ -41,6 +41,7 @@ describe("the command table", () => {
       "profiles",
       "profile",
       "completions",
+      "names",
       "version",
     ]);
   });
