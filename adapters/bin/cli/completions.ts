@@ -26,7 +26,9 @@ const optionsOf = (command: CommandSpec): readonly OptionSpec[] => [...command.o
 /** What each positional takes, from the first on, as far as the daemon can tell it. */
 const namesOf = ({ positionals }: CommandSpec): readonly (string | undefined)[] =>
   positionals.map(({ names }) => names);
-const namesAsked = (program: string, kind: string): string => `${program} names ${kind} 2>/dev/null`;
+/** For fish, which says so loudly when there is no such program. */
+const namesAsked = (program: string, kind: string): string =>
+  `command -q ${program}; and ${program} names ${kind} 2>/dev/null`;
 /** All that it answers to. */
 const calledAs = ({ name, aliases = [] }: CommandSpec): readonly string[] => [name, ...aliases];
 
