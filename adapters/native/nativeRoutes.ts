@@ -93,7 +93,8 @@ function otherHandlers(
     (c, names) =>
       measure(name, () => handle(c, names));
   return {
-    follow: measured("follow", (c, { server: serverName = "", pane = "" }) => {
+    follow: measured("follow", async (c, { server: serverName = "", pane = "" }) => {
+      await context.onDemand?.reach(serverName);
       const server = findServer(servers, serverName);
       const target = { serverName, server, pane: findPane(server, pane) };
       const { from = "now", readiness = false } = parse(
@@ -102,7 +103,8 @@ function otherHandlers(
       );
       return openEventStream(context, c, target, { start: streamStart(lastEventId(c) ?? from), readiness });
     }),
-    serverEvents: measured("serverEvents", (c, { server = "" }) => {
+    serverEvents: measured("serverEvents", async (c, { server = "" }) => {
+      await context.onDemand?.reach(server);
       const found = findServer(servers, server);
       const { after, readiness = false } = parse(eventsQuerySchema, queryInput(eventsQuerySchema, c.req.query()));
       return openServerEvents(context, c, found, { after: lastEventId(c) ?? after, readiness });
@@ -120,7 +122,8 @@ function otherHandlers(
     metrics: (c) => c.text(renderMetrics(), 200, METRICS_TYPE),
     livez: measured("livez", (c) => c.json(OK)),
     readyz: measured("readyz", async (c) => {
-      const states = await statesNow(servers);
+      const opened = context.onDemand?.opened;
+      const states = await statesNow(new Map([...servers].filter(([name]) => opened?.has(name) !== true)));
       const ok = states.every(([, state]) => state === "ready");
       return c.json({ ok, servers: Object.fromEntries(states) }, ok ? 200 : 503);
     }),

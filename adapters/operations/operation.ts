@@ -21,10 +21,19 @@ import type { Measure } from "./measure.ts";
 /** What operations need of the wait manager. */
 type OperationWaits = Pick<WaitManager, "wait" | "sendAndWait">;
 
+/** Servers that are there when somebody asks for them. */
+export interface OnDemand {
+  /** Undefined: there is nothing to wait for. @throws AppError when it may not be reached */
+  reach(server: string | undefined): Promise<void> | undefined;
+  /** What is open: nobody has configured it, so nobody's health depends on it. */
+  readonly opened: ReadonlySet<string>;
+}
+
 export interface OperationContext {
   /** By the name under which requests know them. */
   readonly servers: ReadonlyMap<string, TmuxServer>;
   readonly waits: OperationWaits;
+  readonly onDemand?: OnDemand | undefined;
   /** Given, because command lines load the table as well: they need no shell's line. */
   readonly runCommand: typeof runCommand;
   readonly clock: Clock;

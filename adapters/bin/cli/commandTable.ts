@@ -9,6 +9,7 @@ import { followCommand } from "../commands/followCommand.ts";
 import { hooksCommand } from "../commands/hooksCommand.ts";
 import { logsCommand } from "../commands/logsCommand.ts";
 import { mcpCommand } from "../commands/mcpCommand.ts";
+import { namesCommand } from "../commands/namesCommand.ts";
 import { OPERATION_COMMANDS } from "../commands/operationCommands.ts";
 import { playCommand } from "../commands/playCommand.ts";
 import { profileCommand, profilesCommand } from "../commands/profilesCommand.ts";
@@ -37,5 +38,6 @@ export const COMMANDS: readonly CommandSpec[] = [
   profilesCommand,
   profileCommand,
   completionsCommand("tmuxwire"),
+  namesCommand,
   versionCommand("tmuxwire"),
 ];

@@ -8,6 +8,10 @@ import type { Io } from "./cliIo.ts";
 /** What completes a value in a shell: paths, or words that are likely but not the only ones. */
 type Completion = "file" | "directory" | readonly string[];
 
+/** Names that a daemon can tell, for completions. */
+export const NAME_KINDS = ["pane", "session", "server"] as const;
+export type NameKind = (typeof NAME_KINDS)[number];
+
 export interface OptionSpec {
   /** The long name, without dashes. */
   readonly name: string;
@@ -25,6 +29,7 @@ export interface OptionSpec {
   readonly default?: string | undefined;
   readonly choices?: readonly string[] | undefined;
   readonly complete?: Completion | undefined;
+  readonly names?: NameKind | undefined;
   /** Its value may begin with a dash, as `-S -5`: only a word that is an option of the command is a forgotten value. */
   readonly dashed?: boolean | undefined;
   /** For `number`: both ends included. */
@@ -42,6 +47,7 @@ export interface PositionalSpec {
   readonly verbatim?: boolean | undefined;
   /** Begins a command line for somebody else: every word from here on is theirs, options too. Only the last one. */
   readonly takesRest?: boolean | undefined;
+  readonly names?: NameKind | undefined;
   readonly choices?: readonly string[] | undefined;
 }
 

@@ -3,6 +3,7 @@
  * know is refused with one line that says what would be right.
  */
 import { parseArgs } from "node:util";
+import { nearestName } from "../../operations/nearestName.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { CommandSpec, OptionSpec, OptionValue, Program } from "./commandTypes.ts";
 import { OptionValues } from "./commandTypes.ts";
@@ -29,7 +30,7 @@ export function findCommand(
 ): CommandSpec {
   const command = commandNamed(commands, name);
   if (command !== undefined) return command;
-  const near = nearest(
+  const near = nearestName(
     name,
     commands.flatMap((candidate) => [candidate.name, ...(candidate.aliases ?? [])]),
   );
@@ -161,7 +162,7 @@ function checkValue(spec: OptionSpec, rawName: string, value: string): OptionVal
 }
 
 function unknownOption(program: string, command: CommandSpec, specs: readonly OptionSpec[], rawName: string): AppError {
-  const near = nearest(
+  const near = nearestName(
     rawName.replace(/^-+/, ""),
     specs.map((spec) => spec.name),
   );
@@ -189,28 +190,4 @@ function checkPositionals(program: string, command: CommandSpec, given: readonly
       throw usageError(`${spec.name} is one of ${spec.choices.join(", ")}, not ${JSON.stringify(value)}`);
     }
   }
-}
-
-/** The name a person most likely meant: one that begins so, or differs in at most two letters. */
-function nearest(given: string, names: readonly string[]): string | undefined {
-  if (given === "") return undefined;
-  const starting = names.filter((name) => name.startsWith(given));
-  if (starting.length === 1) return starting[0];
-  const scored = names
-    .map((name) => ({ name, distance: editDistance(given, name) }))
-    .sort((a, b) => a.distance - b.distance);
-  const best = scored[0];
-  return best !== undefined && best.distance <= 2 && best.distance < given.length ? best.name : undefined;
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (const [i, letter] of Array.from(a).entries()) {
-    const next = [i + 1];
-    for (const [j, other] of Array.from(b).entries()) {
-      next.push(Math.min((next[j] ?? 0) + 1, (row[j + 1] ?? 0) + 1, (row[j] ?? 0) + (letter === other ? 0 : 1)));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -15,7 +15,7 @@ export const attachCommand: CommandSpec = {
       "made active. Inside tmux the client that you look at goes there, when it is of the same server; else a client runs " +
       "inside the pane.",
   ],
-  positionals: [{ name: "TARGET", description: "a session's name or id, or a pane such as %5 or 5" }],
+  positionals: [{ name: "TARGET", description: "a session's name or id, or a pane such as %5 or 5", names: "pane" }],
   options: [
     { name: "read-only", short: "r", type: "flag", description: "look, and type nothing" },
     { name: "detach-others", short: "d", type: "flag", description: "let go of the terminals that show it now" },

@@ -2,10 +2,10 @@
 import { type PaneEvent, TmuxwireError } from "../../client/client.ts";
 import { isPassing } from "../../client/clientHttp.ts";
 import { AnsiStripper, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
-import { CLIENT_OPTIONS, connect } from "../cli/clientConnection.ts";
+import { CLIENT_OPTIONS, connect, paneNamed } from "../cli/clientConnection.ts";
 import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
 import type { Io } from "../cli/cliIo.ts";
-import { PANE } from "../cli/paneArguments.ts";
+import { PANE_OR_THIS } from "../cli/paneArguments.ts";
 import { usageError } from "../cli/parseCommand.ts";
 
 export const followCommand: CommandSpec = {
@@ -17,7 +17,7 @@ export const followCommand: CommandSpec = {
       "sequences, for grep and the like; no pictures. With --json each event is a line; output is base64, and its " +
       "`position` is where --from can go on.",
   ],
-  positionals: [PANE],
+  positionals: [PANE_OR_THIS],
   options: [
     {
       name: "from",
@@ -39,7 +39,7 @@ export const followCommand: CommandSpec = {
   ],
   run: async (call: CommandCall): Promise<number> => {
     const { io, options, positionals } = call;
-    const [pane = ""] = positionals;
+    const pane = await paneNamed(call, positionals[0]);
     const json = options.flag("json");
     const text = options.flag("text") ? new TextLines(io) : undefined;
     if (text !== undefined && (json || options.text("from") === "snapshot"))

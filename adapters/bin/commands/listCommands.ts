@@ -1,7 +1,7 @@
 /** `tmuxwire servers`, `sessions`, `windows`, `panes` and `show`: what is there, as tables or as the API's own JSON. */
 import type { NativePane, NativePaneDetails, NativeServer, NativeSession, NativeWindow } from "../../client/client.ts";
 import { operationCommand } from "../cli/operationCommand.ts";
-import { PANE } from "../cli/paneArguments.ts";
+import { PANE_OR_THIS } from "../cli/paneArguments.ts";
 import { printable, table } from "../cli/textTable.ts";
 
 export const serversCommand = operationCommand<{ readonly servers: readonly NativeServer[] }>({
@@ -88,7 +88,7 @@ export const showCommand = operationCommand<NativePaneDetails>({
   operation: "describePane",
   name: "show",
   aliases: ["pane"],
-  positionals: [PANE],
+  positionals: [PANE_OR_THIS],
   examples: [
     { line: "tmuxwire show work", does: "its program, its directory, what it is doing" },
     { line: "tmuxwire show agent", does: "and the dialog that is open, as choose takes it" },

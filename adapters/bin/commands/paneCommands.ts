@@ -2,7 +2,7 @@
 import type { NativeCapture, NativeSnapshot } from "../../client/client.ts";
 import { INPUT_OPTIONS, inputOf } from "../cli/inputParts.ts";
 import { operationCommand } from "../cli/operationCommand.ts";
-import { PANE } from "../cli/paneArguments.ts";
+import { PANE, PANE_OR_THIS } from "../cli/paneArguments.ts";
 import { usageError } from "../cli/parseCommand.ts";
 
 export const sendCommand = operationCommand({
@@ -29,7 +29,7 @@ export const sendCommand = operationCommand({
 export const captureCommand = operationCommand<NativeCapture>({
   operation: "capture",
   name: "capture",
-  positionals: [PANE],
+  positionals: [PANE_OR_THIS],
   tweak: { lines: { short: "n" } },
   examples: [
     { line: "tmuxwire capture work", does: "the visible screen, without blank lines at its end" },
@@ -50,7 +50,7 @@ export const snapshotCommand = operationCommand<NativeSnapshot>({
   operation: "snapshot",
   name: "snapshot",
   details: ["They begin with a full reset. With --json they are base64, with their place in the stream."],
-  positionals: [PANE],
+  positionals: [PANE_OR_THIS],
   examples: [{ line: "tmuxwire snapshot work > screen.ansi", does: "for `cat`, in a terminal of that size" }],
   show: ({ io }, { data }) => io.out(Buffer.from(data, "base64")),
 });

@@ -5,10 +5,9 @@
 import { AnsiStripper, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
 import type { ErrorCode } from "../../../protocol/errors.ts";
 import type { NativeRunAnswer, PaneClient, RunOptions } from "../../client/client.ts";
-import { connect } from "../cli/clientConnection.ts";
 import { Interrupted } from "../cli/cliIo.ts";
 import type { CommandCall, CommandSpec, OptionSpec } from "../cli/commandTypes.ts";
-import { CLIENT_OPTIONS } from "../cli/clientConnection.ts";
+import { CLIENT_OPTIONS, connect, paneNamed } from "../cli/clientConnection.ts";
 import { PANE, TIMEOUT_OPTION, timeoutOf } from "../cli/paneArguments.ts";
 
 const EXIT_OURS = 125;
@@ -66,10 +65,10 @@ export const runCommand: CommandSpec = {
   exitCodeOf,
   run: async (call: CommandCall): Promise<number> => {
     const { io, options, positionals } = call;
-    const [pane = "", ...words] = positionals;
+    const [pane, ...words] = positionals;
     const raw = options.flag("raw");
     const json = options.flag("json");
-    const target = (await connect(call)).pane(pane);
+    const target = (await connect(call)).pane(await paneNamed(call, pane));
     const interrupts = new Interrupts(call, target);
     const settings = {
       timeoutMs: null,

@@ -47,6 +47,7 @@ describe("the command table", () => {
       "profiles",
       "profile",
       "completions",
+      "names",
       "version",
     ]);
   });
