@@ -48,16 +48,16 @@ async function typed(scene: FieldScene, name: string, row: FieldRow) {
 }
 
 async function typeRow(scene: FieldScene, name: string, row: FieldRow) {
-  const { type, flows, kind, ledger, heartbeatMs } = scene;
+  const { kind, ledger, heartbeatMs } = scene;
   const command = typeof row.command === "string" ? row.command : row.command(scene);
   const holes = ledger.holes;
-  const said = await type(command);
+  const said = await scene.type(command);
   await delay(heartbeatMs);
-  const flowsMs = await flows();
+  const flowsMs = await scene.flows();
   // What only a later heartbeat finds is found now.
   await delay(2 * heartbeatMs);
-  await flows();
-  if (row.after !== undefined) await type(row.after);
+  await scene.flows();
+  if (row.after !== undefined) await scene.type(row.after);
   const found = { flowsMs: Math.round(flowsMs), holes: ledger.holes - holes, missing: ledger.missing };
   report("fieldCommand", { kind, command: name, said: said.slice(0, 60), ...found });
   return found;
