@@ -175,9 +175,11 @@ const name = v.pipe(
   v.maxLength(200, "has at most 200 characters"),
   v.regex(/^\P{Cc}*$/u, "must not hold control characters"),
 );
+/** It is the name of a file, too. */
+export const DEVICE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 export const deviceSchema = {
   deviceId: described(
-    v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,128}$/, "is 1 to 128 letters, digits, _, . and -")),
+    v.pipe(v.string(), v.regex(DEVICE_ID, "is 1 to 64 letters, digits, _ and -")),
     "The device, by a name that stays.",
   ),
   deviceLabel: described(name, "What people call it."),
