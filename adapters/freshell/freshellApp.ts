@@ -117,7 +117,7 @@ function contextOf(options: FreshellAppOptions): FreshellContext {
     frames: new FrameShare(server.status().tmuxVersion),
     waits,
     layout: createLayoutPlane({ config, book, server, waits, clock, nowUnixMs, log }),
-    credentials: new Credentials({ token, ttlSec: deviceTokenTtlSec, nowUnixMs, store: options.sessions }),
+    credentials: new Credentials({ token, ttlSec: deviceTokenTtlSec, nowUnixMs, clock, store: options.sessions }),
     creates: new CreateMemory(clock),
     settings: config,
     version,

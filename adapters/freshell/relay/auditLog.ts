@@ -65,6 +65,7 @@ export class AuditLog {
   begin(request: AuditedRequest): void {
     const note = JSON.stringify(fieldsOf(request));
     try {
+      this.#lines.ready();
       this.#notes.append(note);
       this.#open.set(request, note);
     } catch (error) {

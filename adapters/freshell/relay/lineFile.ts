@@ -40,6 +40,11 @@ export class LineFile {
     return this.#file?.size ?? 0;
   }
 
+  /** It is there, and can be opened. @throws NodeJS.ErrnoException */
+  ready(): void {
+    this.#opened();
+  }
+
   /** The whole line or nothing of it. @throws NodeJS.ErrnoException */
   append(line: string): void {
     const bytes = Buffer.from(`${line}\n`);
@@ -78,7 +83,11 @@ export class LineFile {
   }
 
   #opened(): { readonly fd: number; size: number } {
-    if (this.#file !== undefined) return this.#file;
+    if (this.#file !== undefined) {
+      if (fstatSync(this.#file.fd).nlink > 0) return this.#file;
+      // Somebody has removed it: what is written there nobody could read.
+      this.close();
+    }
     const { path } = this.#options;
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     // Whoever leads it elsewhere with a link, or puts a pipe in its place, gets nothing.

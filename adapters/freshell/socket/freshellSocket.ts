@@ -10,7 +10,7 @@ import { type AppError, toAppError } from "../../../protocol/errors.ts";
 import { SocketWriter } from "../../http/websocket.ts";
 import { CLOSE_WITHIN_MS, MAX_UNSENT_BYTES } from "../freshellLimits.ts";
 import type { FreshellContext } from "../freshellContext.ts";
-import { DeviceCalls, isOfDevices } from "./deviceCalls.ts";
+import { LayoutCalls, isOfDevices } from "./layoutCalls.ts";
 import { type Admitted, checkHello } from "./helloGate.ts";
 import { readMessage } from "./clientMessage.ts";
 import { TerminalCalls } from "./terminalCalls.ts";
@@ -31,7 +31,7 @@ export class FreshellSocket {
   readonly #helloTimer: Timer;
   #closeTimer: Timer | undefined;
   #calls: TerminalCalls | undefined;
-  #devices: DeviceCalls | undefined;
+  #layout: LayoutCalls | undefined;
   #isClosing = false;
   /** Bytes of snapshots that may still be unsent: they were asked for, and do not count against a slow reader. */
   #allowance = 0;
@@ -48,7 +48,7 @@ export class FreshellSocket {
 
   message(data: unknown): void {
     if (this.#isClosing) return;
-    this.#devices?.heard();
+    this.#layout?.heard();
     const read = readMessage(data);
     if ("message" in read && read.message.type === "ping") {
       this.#send({ type: "pong", timestamp: this.#timestamp() });
@@ -81,7 +81,7 @@ export class FreshellSocket {
     this.#helloTimer.cancel();
     this.#writer.close();
     this.#calls?.close();
-    this.#devices?.close();
+    this.#layout?.close();
   }
 
   #beforeHello(read: ReturnType<typeof readMessage>): void {
@@ -129,7 +129,7 @@ export class FreshellSocket {
       ...(device === undefined ? {} : { device: { deviceId: device.deviceId, role: device.role, online } }),
     });
     // Not before it has been told that it is let in.
-    this.#devices = new DeviceCalls({
+    this.#layout = new LayoutCalls({
       context,
       principal,
       device,
@@ -143,7 +143,7 @@ export class FreshellSocket {
     const about = { requestId: "requestId" in message ? message.requestId : undefined };
     try {
       if (message.type === "hello") this.#fail("INVALID_MESSAGE", "hello was said already");
-      else if (isOfDevices(message)) this.#devices?.perform(message, json);
+      else if (isOfDevices(message)) this.#layout?.perform(message, json);
       else if (message.type !== "ping") calls.perform(message);
     } catch (thrown) {
       const error: AppError = toAppError(thrown);

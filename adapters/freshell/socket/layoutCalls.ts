@@ -22,7 +22,7 @@ import type { Principal } from "../tokens/credentials.ts";
 
 type DeviceMessage = ClientMessageOf<keyof typeof DEVICE_MESSAGES>;
 
-export interface DeviceCallsOptions {
+export interface LayoutCallsOptions {
   readonly context: FreshellContext;
   readonly principal: Principal;
   readonly device: HelloMessage["device"];
@@ -31,8 +31,8 @@ export interface DeviceCallsOptions {
   readonly fail: (code: FreshellErrorCode, message: string) => void;
 }
 
-export class DeviceCalls {
-  readonly #options: DeviceCallsOptions;
+export class LayoutCalls {
+  readonly #options: LayoutCallsOptions;
   /** Whose word the connection is; undefined for the bootstrap token alone. */
   readonly #deviceId: string | undefined;
   readonly #unwatch: () => void;
@@ -41,7 +41,7 @@ export class DeviceCalls {
   #device: Device | undefined;
   #presenceFrames = { count: 0, sinceMs: 0 };
 
-  constructor(options: DeviceCallsOptions) {
+  constructor(options: LayoutCallsOptions) {
     this.#options = options;
     const { context, principal, device, send } = options;
     this.#deviceId = device?.deviceId ?? (principal.kind === "device" ? principal.deviceId : undefined);
