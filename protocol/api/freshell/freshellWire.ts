@@ -14,7 +14,7 @@ import {
   terminalOptions,
   waitOptions,
 } from "./freshellHttp.ts";
-import type { OwnerRequest, PresenceMessage, RpcResultMessage } from "./rpc.ts";
+import { DEVICE_MESSAGES, type OwnerRequest, type PresenceMessage, type RpcResultMessage } from "./rpc.ts";
 
 /** Longest message of a client, a snapshot of 1 MiB with what goes around it; past it the connection is closed with 1009. */
 export const FRESHELL_MAX_MESSAGE_BYTES = 1_114_112;
@@ -82,6 +82,7 @@ export const CLIENT_MESSAGES = {
   "terminal.meta.list": v.object({ type: v.literal("terminal.meta.list"), requestId }),
   "wait.start": v.object({ type: v.literal("wait.start"), requestId, ...waitOptions }),
   "wait.cancel": v.object({ type: v.literal("wait.cancel"), requestId }),
+  ...DEVICE_MESSAGES,
 } as const;
 
 export type ClientMessageType = keyof typeof CLIENT_MESSAGES;

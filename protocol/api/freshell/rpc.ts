@@ -145,7 +145,7 @@ export function parseOutcome(given: unknown): RpcOutcome | undefined {
   return { ok: true, result, ...(appliedRevision === undefined ? {} : { appliedRevision }) };
 }
 
-/** The frames of devices, by their `type`; further fields are left unread. What `result` and `snapshot` are is looked at later. */
+/** The frames of devices, by their `type`; what requests, results and snapshots hold is looked at later. */
 export const DEVICE_MESSAGES = {
   "device.presence": v.object({
     type: v.literal("device.presence"),
@@ -161,14 +161,14 @@ export const DEVICE_MESSAGES = {
       }),
     ),
   }),
-  "layout.rpc.request": v.looseObject({ type: v.literal("layout.rpc.request"), requestId: requestIdSchema }),
+  "layout.rpc.request": v.object({ type: v.literal("layout.rpc.request"), requestId: requestIdSchema }),
   "layout.rpc.ack": v.object({
     type: v.literal("layout.rpc.ack"),
     requestId: requestIdSchema,
     targetDeviceId: v.optional(deviceId),
   }),
-  "layout.rpc.result": v.looseObject({ type: v.literal("layout.rpc.result"), requestId: requestIdSchema }),
-  "layout.snapshot.updated": v.looseObject({
+  "layout.rpc.result": v.object({ type: v.literal("layout.rpc.result"), requestId: requestIdSchema }),
+  "layout.snapshot.updated": v.object({
     type: v.literal("layout.snapshot.updated"),
     ownerDeviceId: deviceId,
     workspaceRevision: revisionSchema,
