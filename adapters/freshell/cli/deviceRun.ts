@@ -21,7 +21,8 @@ export interface DeviceRan {
 }
 
 /** @throws AppError, CommandFailure */
-export async function runDevice({ io, options }: CommandCall): Promise<DeviceRan> {
+export async function runDevice(call: CommandCall): Promise<DeviceRan> {
+  const { io, options } = call;
   const allow = options.list("allow-remote");
   const wrong = allow.find((one) => one !== "*" && !DEVICE_ID.test(one));
   if (wrong !== undefined) throw new AppError("INVALID_ARGUMENT", "--allow-remote is the id of a device, or *");
@@ -49,7 +50,7 @@ export async function runDevice({ io, options }: CommandCall): Promise<DeviceRan
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
         continue;
       }
-      io.err(`freshell: the device ${device.deviceId} is online\n`);
+      await say(call, `the device ${device.deviceId} is online\n`);
       [wasOnline, pauseMs] = [true, FIRST_PAUSE_MS];
       const code = await Promise.race([connection.closed, stop]);
       connection.close();
@@ -63,6 +64,12 @@ export async function runDevice({ io, options }: CommandCall): Promise<DeviceRan
   } finally {
     lock.release();
   }
+}
+
+/** With `--json` stdout holds one document, which comes at the end. */
+async function say({ io, options }: CommandCall, text: string): Promise<void> {
+  if (options.flag("json")) io.err(`freshell: ${text}`);
+  else await io.out(text);
 }
 
 const pause = (ms: number): Promise<void> =>
