@@ -216,8 +216,8 @@ describe("logins", () => {
     const read = () => readFileSync(`${home}/.freshell/cli-device.json`, "utf8");
     const ids = await Promise.all(
       Array.from({ length: 10 }, async () => {
-        const { stdout } = await scene.sandbox.run(["send-keys", "--json", "--target", "pane:1", "x"], { script, env });
-        return (JSON.parse(stdout) as { details: { deviceId: string } }).details.deviceId;
+        const { stdout } = await scene.sandbox.run(["display", "-p", "%deviceId"], { script, env });
+        return stdout.trim();
       }),
     );
     expect(new Set(ids)).toEqual(new Set([(JSON.parse(read()) as { deviceId: string }).deviceId]));
