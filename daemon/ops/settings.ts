@@ -104,6 +104,15 @@ export class SettingReader {
     return options["only"] === adapter && isBlank(env[own]) && !isBlank(env[shared]) ? shared : own;
   }
 
+  /** Whether one of those that were read was set on purpose: by a flag, in the file, or by a variable of its own. */
+  isConfigured(prefix: string, ownVariable: RegExp): boolean {
+    return this.#reports.some(
+      ({ key, source, from = "" }) =>
+        key.startsWith(prefix) &&
+        (source === "flag" || source === "file" || (source === "environment" && ownVariable.test(from))),
+    );
+  }
+
   /** Refuses what the file holds and nobody has read: a misspelt setting would be ignored otherwise. */
   requireFileUnderstood(): void {
     const known = new Set(this.#reports.map((report) => report.key));

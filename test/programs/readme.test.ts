@@ -38,7 +38,7 @@ async function user(sandbox: CliSandbox): Promise<User> {
   const ports = ["--port", "0", "--addin-port", "0", "--dashboard-port", "0", "--freshell-port", "0"];
   // Not the server of whoever runs the tests.
   const watched = ["--dashboard-tmux-socket", sandbox.path("user.sock")];
-  const daemon = sandbox.start(["serve", ...ports, ...watched], {
+  const daemon = sandbox.start(["serve", "--with", "addin,team", ...ports, ...watched], {
     env: { XDG_STATE_HOME: undefined, AUTH_TOKEN },
   });
   const [, addin = ""] = await daemon.line(/bridge listening on https:\/\/localhost:(\d+)/);

@@ -3,7 +3,7 @@
  * the rest runs and obeys its own user only.
  */
 import { once } from "node:events";
-import { chmodSync, chownSync, mkdirSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
 import { ADDIN_ORIGIN } from "../support/daemon/addinClient.ts";
@@ -107,4 +107,33 @@ test.runIf(isRoot)("no listener runs anything for another user", async () => {
   // The same requests of the daemon's own user are answered.
   expect((await asUser(0, { port: Number(addin), text: post })).answer).toMatch(/^HTTP\/1\.1 200 /);
   expect((await asUser(0, { port: Number(dashboard), text: get })).answer).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test("plain serve touches nothing of anybody else's; what it leaves out is named, and turned on for good", async () => {
+  await using sandbox = cliSandbox();
+  const ports = ["--port", "0", "--dashboard-port", "0", "--dashboard-tmux-socket", sandbox.path("user.sock")];
+  const env = { HOST: "localhost", PORT: "0" };
+  const foreign = [
+    sandbox.path("home/.pi"),
+    sandbox.path("state/tmuxwire/certs"),
+    sandbox.path("tmp/pi-for-excel-tmux-bridge"),
+  ];
+  const daemon = sandbox.start(["serve", ...ports], { env });
+  const [line] = await daemon.line(/^the add-in's bridge is not served: .*$/m);
+  await daemon.line(/^Freshell is not served: set AUTH_TOKEN/m);
+  expect(line).toMatch(/`tmuxwire enable addin` turns it on for good, `serve --with addin` once$/);
+  expect(daemon.stdout()).toMatch(/^native API listening on/m);
+  expect(daemon.stdout()).toMatch(/dashboard listening on/);
+  expect(daemon.stdout()).toMatch(
+    /^team contract at http:\S+\/team\/v1; pi is not told of it in .*`tmuxwire enable team`/m,
+  );
+  expect(foreign.filter((path) => existsSync(path))).toEqual([]);
+  daemon.child.kill("SIGTERM");
+  await daemon.finished;
+
+  expect((await sandbox.run(["enable", "addin"])).code).toBe(0);
+  const again = sandbox.start(["serve", "--with", "team", ...ports], { env });
+  await again.line(/tmux bridge listening on https:/);
+  await again.line(/^team contract at .* \(told in .*daemon\.json\)$/m);
+  expect(foreign.filter((path) => !existsSync(path))).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { attachCommand } from "../commands/attachCommand.ts";
 import { completionsCommand } from "../commands/completionsCommand.ts";
 import { configCommand } from "../commands/configCommand.ts";
 import { doctorCommand } from "../commands/doctorCommand.ts";
+import { disableCommand, enableCommand } from "../commands/enableCommand.ts";
 import { eventsCommand } from "../commands/eventsCommand.ts";
 import { followCommand } from "../commands/followCommand.ts";
 import { hooksCommand } from "../commands/hooksCommand.ts";
@@ -22,6 +23,8 @@ import { versionCommand } from "../commands/versionCommand.ts";
 export const COMMANDS: readonly CommandSpec[] = [
   serveCommand,
   addinCommand,
+  enableCommand,
+  disableCommand,
   attachCommand,
   ...Object.values(OPERATION_COMMANDS),
   followCommand,

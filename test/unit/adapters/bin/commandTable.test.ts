@@ -9,6 +9,8 @@ describe("the command table", () => {
     expect(COMMANDS.map(({ name }) => name)).toEqual([
       "serve",
       "addin",
+      "enable",
+      "disable",
       "attach",
       "servers",
       "sessions",
