@@ -1,9 +1,10 @@
 /** The Python client with the system's own Python, against the daemon as people start it. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
+import { createClient, type ServerClient } from "../../adapters/client/client.ts";
 import { type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
 import { documentBlocks } from "../support/daemon/documentBlocks.ts";
 
@@ -11,6 +12,14 @@ const FOLDER = resolve(import.meta.dirname, "../../adapters/client/python");
 const PYTHON = "/usr/bin/python3";
 const hasPython = existsSync(PYTHON);
 if (!hasPython) process.stderr.write(`python client: ${PYTHON} is not installed, so nothing runs it here\n`);
+
+/** A daemon, and a client in this process: starting commands is what takes long on a busy machine. */
+async function started(sandbox: CliSandbox): Promise<{ daemon: Running; server: ServerClient; url: string }> {
+  const daemon = await sandbox.serve();
+  const [, url = ""] = await daemon.line(/native API listening on (http:\S+)/);
+  const token = readFileSync(sandbox.tokenPath, "utf8").trim();
+  return { daemon, url, server: createClient({ url, token }).server("main") };
+}
 
 function python(sandbox: CliSandbox, program: string, env: Readonly<Record<string, string>> = {}): Running {
   const child = spawn(PYTHON, ["-B", "-u", "-c", program], {
@@ -44,20 +53,21 @@ test.skipIf(!hasPython)(
   "follow goes on after the daemon was killed, declares the hole, and ends with the pane",
   async () => {
     await using sandbox = cliSandbox();
-    const daemon = await sandbox.serve();
-    await sandbox.run(["new", "work", "--", "sh", "-c", "stty -echo; while read x; do echo line-$x; done; exit 5"]);
+    const { daemon, server } = await started(sandbox);
+    const command = ["sh", "-c", "stty -echo; while read x; do echo line-$x; done; exit 5"];
+    await server.createSession({ name: "work", command });
     const following = python(sandbox, FOLLOW);
     await following.line(/^snapshot/m);
-    await sandbox.run(["send", "work", "1", "--enter"]);
+    await server.pane("work").type("1", { enter: true });
     await following.line(/said line-1/);
     const gone = once(daemon.child, "exit");
     daemon.child.kill("SIGKILL");
     await gone;
-    await sandbox.serve();
+    const { server: next } = await started(sandbox);
     await following.line(/^gap epoch\nsnapshot/m);
-    await sandbox.run(["send", "work", "2", "--enter"]);
+    await next.pane("work").type("2", { enter: true });
     await following.line(/said line-2/);
-    await sandbox.run(["send", "work", "--key", "C-d"]);
+    await next.pane("work").keys(["C-d"]);
     const { code, stdout, stderr } = await following.finished;
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(/^closed NOT_FOUND\n$/m);
@@ -99,10 +109,9 @@ print(url.server().pane("work").info()["id"] == pane.info()["id"])
 
 test.skipIf(!hasPython)("run, wait, submit, errors by their codes, over the socket and over http", async () => {
   await using sandbox = cliSandbox();
-  const daemon = await sandbox.serve();
-  const [, url = ""] = await daemon.line(/native API listening on (http:\S+)/);
-  await sandbox.run(["new", "work", "--", "bash", "--norc", "--noprofile", "-i"]);
-  await sandbox.run(["wait", "work", "--from", "tail:1", "--prompt"]);
+  const { server, url } = await started(sandbox);
+  await server.createSession({ name: "work", command: ["bash", "--norc", "--noprofile", "-i"] });
+  await server.pane("work").wait({ prompt: true, from: "tail:1" });
   const { stdout, stderr, code } = await python(sandbox, CALLS, { URL: url }).finished;
   expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
   expect(stdout.trimEnd().split("\n")).toEqual([

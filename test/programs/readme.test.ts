@@ -31,14 +31,14 @@ interface User {
 }
 
 /** `npx tmuxwire` is the executable that was built; state is where it is for someone who has set nothing. */
-async function user(sandbox: CliSandbox): Promise<User> {
+async function user(sandbox: CliSandbox, more: readonly string[] = []): Promise<User> {
   const bin = sandbox.binaries("bin", { npx: `#!/bin/sh\nshift\nexec '${process.execPath}' '${builtCli()}' "$@"\n` });
   const { XDG_STATE_HOME: _state, ...rest } = sandbox.env;
   const env = { ...rest, PATH: behind(bin), AUTH_TOKEN };
   const ports = ["--port", "0", "--addin-port", "0", "--dashboard-port", "0", "--freshell-port", "0"];
   // Not the server of whoever runs the tests.
   const watched = ["--dashboard-tmux-socket", sandbox.path("user.sock")];
-  const daemon = sandbox.start(["serve", "--with", "addin,team", ...ports, ...watched], {
+  const daemon = sandbox.start(["serve", "--with", "addin,team", ...ports, ...watched, ...more], {
     env: { XDG_STATE_HOME: undefined, AUTH_TOKEN },
   });
   const [, addin = ""] = await daemon.line(/bridge listening on https:\/\/localhost:(\d+)/);
@@ -82,6 +82,48 @@ test("the five minutes", async () => {
     }
     const { stdout, stderr } = await start(command).finished;
     expect({ command, stdout, stderr }).toEqual({ command, stdout: output, stderr: "" });
+  }
+});
+
+test("your own tmux", async () => {
+  await using sandbox = cliSandbox();
+  const socket = sandbox.path("user-tmux.sock");
+  const config = sandbox.path("user.conf");
+  writeFileSync(config, "");
+  const made = spawnSync(
+    "tmux",
+    ["-u", "-f", config, "-S", socket, "new-session", "-d", "-s", "notes", "echo a note of mine; exec sh"],
+    { env: { ...sandbox.env, SHELL: "/bin/sh" } },
+  );
+  expect(made.status).toBe(0);
+  await eventually(() => sandbox.tmux(socket, "capture-pane", "-p", "-t", "notes").includes("a note of mine"));
+  const [serve = ""] = commandsOf(blockWith("serve --server"));
+  const given = /--server (\w+)=default$/.exec(serve);
+  expect(given).not.toBeNull();
+  // Not the server of whoever runs the tests.
+  const { start } = await user(sandbox, ["--server", `${given?.[1]}=${socket}`]);
+  for (const { command, output } of dialogue(blockWith("capture notes"))) {
+    // oxlint-disable-next-line no-await-in-loop -- in the order of the document
+    const { stdout, stderr } = await start(command).finished;
+    expect({ command, stdout, stderr }).toEqual({ command, stdout: output, stderr: "" });
+  }
+});
+
+test("recordings, and the one that shows the five minutes", async () => {
+  await using sandbox = cliSandbox();
+  const { start } = await user(sandbox);
+  await start("npx tmuxwire new work").finished;
+  for (const { command, output } of dialogue(blockWith("tmuxwire rec film"))) {
+    // oxlint-disable-next-line no-await-in-loop -- in the order of the document
+    const { stdout, stderr } = await start(command).finished;
+    expect({ command, stdout, stderr }).toEqual({ command, stdout: output, stderr: "" });
+  }
+  const [, play = ""] = /`(npx tmuxwire play \S+)`/.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? [];
+  const played = await start(`cd '${ROOT}' && ${play} --speed 1000000`).finished;
+  expect(played).toMatchObject({ code: 0, stderr: "" });
+  for (const { command } of dialogue(blockWith("tmuxwire new work"))) {
+    // A screen within the screen would show nothing of use.
+    if (!/\bfollow\b/.test(command)) expect(played.stdout).toContain(command.replace("npx ", "").split("#")[0]!.trim());
   }
 });
 
@@ -148,6 +190,12 @@ test("every block of the README is one of those", () => {
     "tmuxwire new work",
     "createClient",
     "built 0",
+    // test/support/packageSmoke.sh runs these with the packed package, mcp.test.ts and the real agents that one.
+    "npm install -g tmuxwire",
+    "claude mcp add",
+    "serve --server",
+    "capture notes",
+    "tmuxwire rec film",
     "/v1/servers/main/panes",
     "create_session",
     "/api/agents",

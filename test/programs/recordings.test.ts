@@ -11,6 +11,7 @@ import {
   type PaneClient,
   type ServerClient,
 } from "../../adapters/client/client.ts";
+import { inProcessCli } from "../support/daemon/cliIo.ts";
 import { type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
 import { Emulator, randomFrom, randomStep } from "../support/daemon/nativeScreens.ts";
 import { eventually } from "../support/clock/eventually.ts";
@@ -64,11 +65,11 @@ async function truth(pane: PaneClient): Promise<ReturnType<typeof shown>> {
 }
 
 /** A daemon, and a client in this process: starting commands is what takes long on a busy machine. */
-async function started(sandbox: CliSandbox): Promise<{ daemon: Running; server: ServerClient }> {
+async function started(sandbox: CliSandbox): Promise<{ daemon: Running; server: ServerClient; url: string }> {
   const daemon = await sandbox.serve();
   const [, url = ""] = await daemon.line(/native API listening on (http:\S+)/);
   const token = readFileSync(sandbox.tokenPath, "utf8").trim();
-  return { daemon, server: createClient({ url, token }).server("main") };
+  return { daemon, url, server: createClient({ url, token }).server("main") };
 }
 
 const listOf = async (server: ServerClient): Promise<readonly NativeRecording[]> =>
@@ -140,7 +141,7 @@ test.skipIf(!hasAsciinema)("asciinema plays it, and its last screen is tmux's, c
 
 test("a terminal of ours plays what the command and the daemon have recorded, through resizes, to the exit", async () => {
   await using sandbox = cliSandbox();
-  const { server } = await started(sandbox);
+  const { server, url } = await started(sandbox);
   const pane = await printing(sandbox, server, 12);
   const path = sandbox.path("demo.cast");
   const byCommand = sandbox.start(["rec", "work", "--output", path, "--title", "a title"]);
@@ -173,13 +174,15 @@ test("a terminal of ours plays what the command and the daemon have recorded, th
   }
 
   // The same through the command that plays, without what leaves the terminal at rest.
-  const { stdout, stderr, code } = await sandbox.run(["play", path, "--speed", "1000000"]);
-  expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
-  expect(Buffer.from(stdout, "latin1").toString()).toContain("PART2");
+  const { out, err, code } = await inProcessCli(["play", path, "--speed", "1000000"]);
+  expect({ err, code }).toEqual({ err: "", code: 0 });
+  expect(out).toContain("PART2");
 
-  expect((await sandbox.run(["rec", "work", "-o", path])).stderr).toContain('there is no pane or session "work"');
+  const where = ["--url", url, "--token-file", sandbox.tokenPath];
+  const gone = await inProcessCli(["rec", "work", "-o", path, ...where]);
+  expect(gone.err).toContain('there is no pane or session "work"');
   await server.createSession({ name: "other" });
-  expect(await sandbox.run(["rec", "other", "-o", path])).toMatchObject({ code: 2 });
+  expect(await inProcessCli(["rec", "other", "-o", path, ...where])).toMatchObject({ code: 2 });
   expect(recorded(path)).toEqual(own);
 });
 

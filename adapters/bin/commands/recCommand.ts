@@ -3,7 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { CAST_ENDS, type CastEnd, CastTape } from "../../../daemon/recordings/castTape.ts";
 import { DEFAULT_RECORDING_BYTES, DEFAULT_RECORDING_SEC } from "../../../daemon/recordings/recordingLimits.ts";
-import { systemClock } from "../../../daemon/time/clock.ts";
+import { systemClock, type Timer } from "../../../daemon/time/clock.ts";
 import { MAX_RECORDING_BYTES, MAX_RECORDING_SEC, MIN_RECORDING_BYTES } from "../../../protocol/limits.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneEvent } from "../../client/client.ts";
@@ -72,22 +72,32 @@ export const recCommand: CommandSpec = {
     await client.info({ signal: io.signal });
     const target = await openTarget(io, output, options.flag("force"));
     const age = new AbortController();
-    const timer = systemClock.callAt(
-      systemClock.nowMs() + (options.number(BOUND_OPTIONS.maxSeconds.name) ?? DEFAULT_RECORDING_SEC) * 1_000,
-      () => age.abort(AGE),
-    );
+    const givenSec = options.number(BOUND_OPTIONS.maxSeconds.name);
+    let timer: Timer | undefined;
+    const begin = (): void => {
+      timer = systemClock.callAt(systemClock.nowMs() + (givenSec ?? DEFAULT_RECORDING_SEC) * 1_000, () =>
+        age.abort(AGE),
+      );
+    };
     const signal = AbortSignal.any([io.signal, age.signal]);
     try {
       const tape = tapeFor(call, target.add);
-      return await record(io, tape, client.follow({ from: "snapshot", signal }), target);
+      const why = await record(io, tape, { events: client.follow({ from: "snapshot", signal }), begin, ...target });
+      if (why instanceof Interrupted) return why.exitCode === EXIT_CTRL_C ? 0 : why.exitCode;
+      // What was asked for by its own flag is no news.
+      if (why !== "pane" && !(why === "age" && givenSec !== undefined))
+        io.err(`tmuxwire: the recording has ended: ${CAST_ENDS[why]}\n`);
+      return 0;
     } finally {
-      timer.cancel();
+      timer?.cancel();
       await target.close();
     }
   },
 };
 
 const AGE = new Error("the bound of time");
+/** How it is meant to end. */
+const EXIT_CTRL_C = 130;
 
 interface Target {
   /** Kept until it is written. */
@@ -132,33 +142,37 @@ function tapeFor({ options }: CommandCall, write: (line: string) => void): CastT
   });
 }
 
-async function record(io: Io, tape: CastTape, events: AsyncIterable<PaneEvent>, { flush }: Target): Promise<number> {
-  const end = async (why: CastEnd): Promise<void> => {
+interface Recorded extends Target {
+  readonly events: AsyncIterable<PaneEvent>;
+  /** Recording begins. */
+  readonly begin: () => void;
+}
+
+/** Why it ended, with everything written. @throws what the stream throws */
+async function record(io: Io, tape: CastTape, { events, begin, flush }: Recorded): Promise<CastEnd | Interrupted> {
+  const end = async (why: CastEnd): Promise<CastEnd> => {
     tape.end(why);
     await flush();
+    return tape.ended ?? why;
   };
   try {
     for await (const event of events) {
+      if (event.kind === "open") begin();
       take(tape, event);
       await flush();
       if (tape.ended !== undefined) break;
     }
-    await end("pane");
+    return await end("pane");
   } catch (error) {
+    if (error === AGE) return end("age");
     const reason: unknown = io.signal.reason;
-    if (error === AGE) await end("age");
-    else if (reason instanceof Interrupted) {
+    if (reason instanceof Interrupted) {
       await end("stopped");
-      // How it is meant to end.
-      return reason.exitCode === 130 ? 0 : reason.exitCode;
-    } else {
-      await end("connection").catch(() => undefined);
-      throw error;
+      return reason;
     }
+    await end("connection").catch(() => undefined);
+    throw error;
   }
-  const why = tape.ended ?? "pane";
-  if (why !== "pane") io.err(`tmuxwire: the recording has ended: ${CAST_ENDS[why]}\n`);
-  return 0;
 }
 
 function take(tape: CastTape, event: PaneEvent): void {
