@@ -3,7 +3,7 @@
  * By itself it is a small, honest owner: one tab, panes in a list, a revision.
  */
 import type { OwnerRequest } from "../../../protocol/api/freshell/rpc.ts";
-import type { FreshellClient, FreshellFixture } from "../daemon/freshellFixture.ts";
+import type { FreshellClient } from "../daemon/freshellFixture.ts";
 import { FRESHELL_TOKEN } from "../daemon/freshellFixture.ts";
 
 export type Answer = (asked: OwnerRequest, owner: FakeOwner) => object | undefined;
@@ -11,6 +11,11 @@ export type Answer = (asked: OwnerRequest, owner: FakeOwner) => object | undefin
 export interface FakePane {
   readonly id: string;
   readonly content: Readonly<Record<string, unknown>>;
+}
+
+/** Where it says hello. */
+export interface Listener {
+  connect(hello: object): Promise<FreshellClient>;
 }
 
 export class FakeOwner {
@@ -38,7 +43,7 @@ export class FakeOwner {
 
   /** @param allow who may change its layout */
   static async start(
-    freshell: FreshellFixture,
+    freshell: Listener,
     deviceId: string,
     options: { readonly allow?: readonly string[]; readonly token?: string; readonly deviceType?: string } = {},
   ): Promise<FakeOwner> {
