@@ -344,7 +344,7 @@ describe("F199: the audit", () => {
       "stage",
       "timestamp",
     ]);
-    expect(statSync(join(folder, "remote-control.begun")).size).toBe(0);
+    await eventually(() => statSync(join(folder, "remote-control.begun")).size === 0);
   });
 });
 

@@ -7,6 +7,7 @@
  * one at the next start.
  */
 import { join } from "node:path";
+import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { FaultStage } from "../../../protocol/api/freshell/freshellErrors.ts";
 import type { RpcRequest } from "../../../protocol/api/freshell/rpc.ts";
@@ -32,14 +33,16 @@ export type AuditedRequest = Pick<RpcRequest, "requestId" | "callerDeviceId" | "
 export interface AuditLogOptions {
   readonly folder: string;
   readonly nowUnixMs: () => number;
+  readonly clock: Clock;
   readonly log: Log;
   readonly maxBytes?: number | undefined;
 }
 
-/** Past it the notes of what is done are dropped. */
+/** Past it the notes of what is done are dropped at once, else after a moment: their lines are there, so they do no harm. */
 const MAX_NOTES_BYTES = 1_048_576;
+const NOTES_KEPT_MS = 500;
 /** How far back the lines of notes that are left may be. */
-const SEARCHED_BYTES = 1_048_576;
+const SEARCHED_BYTES = 4_194_304;
 
 export class AuditLog {
   readonly #options: AuditLogOptions;
@@ -47,12 +50,13 @@ export class AuditLog {
   readonly #notes: LineFile;
   /** Noted and not done, each with its note. */
   readonly #open = new Map<AuditedRequest, string>();
+  #forgetting: Timer | undefined;
 
   constructor(options: AuditLogOptions) {
     this.#options = options;
-    const { folder, maxBytes = AUDIT_FILE_BYTES } = options;
-    this.#lines = new LineFile({ path: join(folder, "remote-control.jsonl"), maxBytes, files: AUDIT_FILES });
-    this.#notes = new LineFile({ path: join(folder, "remote-control.begun"), maxBytes: Infinity, files: 1 });
+    const { folder, clock, maxBytes = AUDIT_FILE_BYTES } = options;
+    this.#lines = new LineFile({ path: join(folder, "remote-control.jsonl"), maxBytes, files: AUDIT_FILES, clock });
+    this.#notes = new LineFile({ path: join(folder, "remote-control.begun"), maxBytes: Infinity, files: 1, clock });
     try {
       this.#completeNotes();
     } catch (error) {
@@ -88,6 +92,8 @@ export class AuditLog {
   }
 
   close(): void {
+    this.#forgetting?.cancel();
+    this.#forgetting = undefined;
     this.#lines.close();
     this.#notes.close();
   }
@@ -104,9 +110,16 @@ export class AuditLog {
   }
 
   #forgetNotes(): void {
-    if (this.#notes.size === 0 || (this.#open.size > 0 && this.#notes.size < MAX_NOTES_BYTES)) return;
+    const { clock } = this.#options;
+    if (this.#notes.size > MAX_NOTES_BYTES) this.#rewriteNotes();
+    else this.#forgetting ??= clock.callAt(clock.nowMs() + NOTES_KEPT_MS, () => this.#rewriteNotes());
+  }
+
+  #rewriteNotes(): void {
+    this.#forgetting?.cancel();
+    this.#forgetting = undefined;
     try {
-      this.#notes.clear();
+      if (this.#notes.size > 0) this.#notes.clear();
       for (const note of this.#open.values()) this.#notes.append(note);
     } catch (error) {
       this.#options.log.warn("freshell.audit.notes", { error });

@@ -38,8 +38,8 @@ export function createLayoutPlane(options: LayoutPlaneOptions): LayoutPlane {
     for (const listener of listeners) listener(message);
   };
   const presence = new Presence({ folder, nowUnixMs, tell });
-  const audit = new AuditLog({ folder: join(homePath, "audit"), nowUnixMs, log });
-  const results = new ResultMemory({ path: resultsPath, nowUnixMs, log });
+  const audit = new AuditLog({ folder: join(homePath, "audit"), nowUnixMs, clock, log });
+  const results = new ResultMemory({ path: resultsPath, nowUnixMs, clock, log });
   const remoteControl = new RemoteControl({ path: join(homePath, "remote-control.json"), log });
   const relay = new LayoutRelay({ presence, remoteControl, results, audit, context: { book, server, waits } });
   let ignored = 0;

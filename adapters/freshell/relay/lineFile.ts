@@ -15,22 +15,26 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import type { Clock } from "../../../daemon/time/clock.ts";
 
 export interface LineFileOptions {
   readonly path: string;
   readonly maxBytes: number;
   /** With the ones before it. */
   readonly files: number;
+  readonly clock: Clock;
 }
 
 const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
 const NEWLINE = 0x0a;
+const LOOK_EVERY_MS = 100;
 /** A torn line is shorter. */
 const LAST_LINE_BYTES = 65_536;
 
 export class LineFile {
   readonly #options: LineFileOptions;
   #file: { readonly fd: number; size: number } | undefined;
+  #lookMs = 0;
 
   constructor(options: LineFileOptions) {
     this.#options = options;
@@ -83,11 +87,8 @@ export class LineFile {
   }
 
   #opened(): { readonly fd: number; size: number } {
-    if (this.#file !== undefined) {
-      if (fstatSync(this.#file.fd).nlink > 0) return this.#file;
-      // Somebody has removed it: what is written there nobody could read.
-      this.close();
-    }
+    if (this.#file !== undefined && !this.#isRemoved(this.#file.fd)) return this.#file;
+    this.close();
     const { path } = this.#options;
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     // Whoever leads it elsewhere with a link, or puts a pipe in its place, gets nothing.
@@ -102,6 +103,14 @@ export class LineFile {
       throw error;
     }
     return this.#file;
+  }
+
+  /** By somebody: what is written there nobody could read. Asked now and then, because each line would cost as much again. */
+  #isRemoved(fd: number): boolean {
+    const nowMs = this.#options.clock.nowMs();
+    if (nowMs < this.#lookMs) return false;
+    this.#lookMs = nowMs + LOOK_EVERY_MS;
+    return fstatSync(fd).nlink === 0;
   }
 
   #rotated(): { readonly fd: number; size: number } {

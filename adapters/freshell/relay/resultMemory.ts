@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import * as v from "valibot";
+import type { Clock } from "../../../daemon/time/clock.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { RpcOutcome, RpcRequest } from "../../../protocol/api/freshell/rpc.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -26,6 +27,7 @@ const MAX_FILE_BYTES = 67_108_864;
 export interface ResultMemoryOptions {
   readonly path: string;
   readonly nowUnixMs: () => number;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -39,7 +41,7 @@ export class ResultMemory {
 
   constructor(options: ResultMemoryOptions) {
     this.#options = options;
-    this.#file = new LineFile({ path: options.path, maxBytes: Infinity, files: 1 });
+    this.#file = new LineFile({ path: options.path, maxBytes: Infinity, files: 1, clock: options.clock });
     try {
       const since = options.nowUnixMs() - RESULTS_KEPT_MS;
       for (const line of this.#file.tail(MAX_FILE_BYTES)) {

@@ -8,8 +8,6 @@ import type { RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
 export type Asking = Partial<Omit<DeviceRequest, "command" | "args">>;
 
 export class DeviceFake {
-  /** As JSON, which is what a file holds. */
-  kept: string | undefined;
   isFull = false;
   nowMs = 1_000;
   nowUnixMs = 1_700_000_000_000;
@@ -17,10 +15,12 @@ export class DeviceFake {
   readonly published: OwnerLayout[] = [];
   runtime: DeviceRuntime;
   readonly #deviceId: string;
+  /** Nothing in it ever changes: a change is another one. */
+  #kept: unknown;
   #ids = 0;
 
   constructor(kept?: unknown, deviceId = "desk") {
-    this.kept = kept === undefined ? undefined : JSON.stringify(kept);
+    this.#kept = kept;
     this.#deviceId = deviceId;
     this.runtime = this.#open();
   }
@@ -28,6 +28,11 @@ export class DeviceFake {
   /** As after a crash: what was not saved is gone. */
   restart(): void {
     this.runtime = this.#open();
+  }
+
+  /** As JSON, which is what a file holds. */
+  get kept(): string | undefined {
+    return this.#kept === undefined ? undefined : JSON.stringify(this.#kept);
   }
 
   get layout(): LayoutSnapshot {
@@ -88,10 +93,10 @@ export class DeviceFake {
     return new DeviceRuntime({
       deviceId: this.#deviceId,
       store: {
-        load: () => (this.kept === undefined ? undefined : (JSON.parse(this.kept) as unknown)),
+        load: () => JSON.parse(this.kept ?? "null") ?? undefined,
         save: (saved) => {
           if (this.isFull) throw new Error("no space left");
-          this.kept = JSON.stringify(saved);
+          this.#kept = saved;
           this.saves += 1;
         },
       },
@@ -101,4 +106,18 @@ export class DeviceFake {
       onChange: (layout) => this.published.push(layout),
     });
   }
+}
+
+/** What a device has kept that has so many tabs, `t0` to begin with, with one pane each. */
+export function manyTabs(count: number): object {
+  const ids = Array.from({ length: count }, (_, at) => `t${at}`);
+  const tab = { ownerDeviceId: "desk", title: "more", status: "running", createdAt: 1, updatedAt: 1 };
+  return {
+    ownerDeviceId: "desk",
+    workspaceRevision: 1,
+    tabs: ids.map((id) => ({ id, ...tab })),
+    layouts: Object.fromEntries(ids.map((id) => [id, { type: "leaf", id: `p-${id}`, content: { kind: "picker" } }])),
+    activeTabId: "t0",
+    activePane: Object.fromEntries(ids.map((id) => [id, `p-${id}`])),
+  };
 }

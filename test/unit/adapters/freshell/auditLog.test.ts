@@ -14,12 +14,16 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AuditLog, type AuditedRequest } from "../../../../adapters/freshell/relay/auditLog.ts";
 import { silentLog } from "../../../../bench/silentLog.ts";
+import { FakeClock } from "../../../support/clock/fakeClock.ts";
 
 let folder: string;
 let audit: AuditLog;
-const open = (maxBytes?: number): AuditLog => new AuditLog({ folder, nowUnixMs: () => 0, log: silentLog, maxBytes });
+let clock: FakeClock;
+const open = (maxBytes?: number): AuditLog =>
+  new AuditLog({ folder, nowUnixMs: () => 0, clock, log: silentLog, maxBytes });
 beforeEach(() => {
   folder = join(mkdtempSync(join(tmpdir(), "freshell-audit-")), "audit");
+  clock = new FakeClock();
   audit = open();
 });
 afterEach(() => {
@@ -85,8 +89,12 @@ describe("F199", () => {
     for (const each of requests) audit.begin(each);
     const notes = join(folder, "remote-control.begun");
     expect(ids(notes)).toEqual(["r1", "r2"]);
-    for (const each of requests) audit.end(each, OK);
-    expect(statSync(notes).size).toBe(0);
+    audit.end(requests[0]!, OK);
+    clock.advanceMs(1_000);
+    expect(ids(notes)).toEqual(["r2"]);
+    audit.end(requests[1]!, OK);
+    clock.advanceMs(1_000);
+    expect([statSync(notes).size, clock.pendingTimers]).toEqual([0, 0]);
   });
 
   test("ten files' worth: five are left, the newest without a number, no line is cut", () => {
@@ -126,6 +134,7 @@ describe("an audit that cannot be written", () => {
     }) as Error;
     expect(() => audit.begin(request("r1"))).toThrow(error);
     rmSync(folder, { recursive: true });
+    clock.advanceMs(1_000);
     const second = request("r2");
     audit.begin(second);
     audit.end(second, OK);

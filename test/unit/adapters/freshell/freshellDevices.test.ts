@@ -1,14 +1,5 @@
 /** The command line as a device: the owner of its layout for as long as a command needs it, and a caller of others. */
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { PaneList, TabList } from "../../../../adapters/freshell/cli/layoutListings.ts";
@@ -205,12 +196,12 @@ describe("the lock", () => {
   });
 
   test("a home that nobody can write to is told as such, and nothing is asked", async () => {
-    keep("cli-device.json", JSON.stringify({ deviceId: "me", deviceLabel: "me" }));
-    chmodSync(join(relay.fake.home, ".freshell"), 0o500);
-    // Root may write all the same.
-    if (process.getuid?.() === 0) chmodSync(join(relay.fake.home, ".freshell"), 0o700);
-    else expect(await refusal("new-tab")).toMatchObject({ exit: 1, code: "INTERNAL_ERROR" });
-    chmodSync(join(relay.fake.home, ".freshell"), 0o700);
+    // Root may write everywhere but where no file can be.
+    const env = { FRESHELL_TOKEN: "t".repeat(20), FRESHELL_HOME: "/dev/null" };
+    const { code, out } = await relay.fake.run(["new-tab", "--json"], env);
+    expect([code, JSON.parse(out)]).toMatchObject([1, { code: "INTERNAL_ERROR" }]);
+    expect(out).toContain("/dev/null/.freshell/cli-device.json cannot be made");
+    expect([relay.fake.asked, relay.hellos]).toEqual([[], 0]);
   });
 });
 

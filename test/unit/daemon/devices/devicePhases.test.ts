@@ -1,6 +1,6 @@
 /** A pane with a process comes in phases, and a request comes once however often it is sent. */
 import { describe, expect, test } from "vitest";
-import { DeviceFake } from "../../../support/freshell/deviceFake.ts";
+import { DeviceFake, manyTabs } from "../../../support/freshell/deviceFake.ts";
 
 const kept = (device: DeviceFake): string => JSON.stringify(device.runtime.layout());
 
@@ -110,8 +110,7 @@ describe("reserve, then finalize or compensate", () => {
   });
 
   test("places count: the last one that is free is given once", () => {
-    const device = new DeviceFake();
-    for (let count = 1; count < 200; count += 1) device.tab("more");
+    const device = new DeviceFake(manyTabs(199));
     const { reservationId } = device.reserve("new-tab", {}).result;
     expect(device.refused("new-tab", {}, { phase: "reserve" }).code).toBe("RESOURCE_LIMIT");
     expect(device.refused("new-tab", { editor: "/x" }).code).toBe("RESOURCE_LIMIT");
@@ -175,20 +174,26 @@ describe("keys", () => {
   });
 
   test("a thousand are remembered, for a day, and a clock that is set back takes none away", () => {
-    const device = new DeviceFake();
-    device.tab("one");
-    const select = (key: string) => device.done("select-tab", { target: "tab-index:0" }, { idempotencyKey: key });
-    const first = select("first").appliedRevision;
+    const before = new DeviceFake();
+    before.tab("one");
+    before.done("select-tab", { target: "tab-index:0" }, { idempotencyKey: "first" });
+    const { requests } = before.saved;
+    const first = requests[1]!;
+    // Two and 998 others.
+    const others = Array.from({ length: 998 }, (_, at) => ({ ...first, key: `more-${at}` }));
+    const device = new DeviceFake({ ...before.saved, requests: [...requests, ...others] });
+    const select = (key: string) =>
+      device.done("select-tab", { target: "tab-index:0" }, { idempotencyKey: key }).appliedRevision;
     device.nowUnixMs -= 3_600_000;
-    expect(select("first").appliedRevision).toBe(first);
-    for (let count = 0; count < 999; count += 1) select(`more-${count}`);
+    expect(select("first")).toBe(first.appliedRevision);
+    select("new");
     expect(device.saved.requests).toHaveLength(1_000);
-    expect(select("first").appliedRevision).toBe(first);
-    select("last");
-    expect(select("first").appliedRevision).toBeGreaterThan(first ?? 0);
+    // The oldest has gone, this one not yet.
+    expect(select("first")).toBe(first.appliedRevision);
+    select("newer");
+    expect(select("first")).toBe(first.appliedRevision + 3);
     device.nowUnixMs += 2 * 86_400_000;
-    const revision = device.runtime.workspaceRevision;
-    expect(select("last").appliedRevision).toBe(revision + 1);
+    expect(select("more-900")).toBe(first.appliedRevision + 4);
     expect(device.saved.requests).toHaveLength(1);
   });
 });

@@ -1,7 +1,7 @@
 /** A device that owns its layout: what each command makes of it, what is refused, and what is kept. */
 import { describe, expect, test } from "vitest";
 import { leavesOf } from "../../../../protocol/api/freshell/deviceLayout.ts";
-import { DeviceFake } from "../../../support/freshell/deviceFake.ts";
+import { DeviceFake, manyTabs } from "../../../support/freshell/deviceFake.ts";
 
 /** The ids of a tab's panes, as `pane-index:` counts. */
 const panes = ({ layout }: DeviceFake, tabId: string): string[] => leavesOf(layout.layouts[tabId]!).map(({ id }) => id);
@@ -310,13 +310,12 @@ describe("revisions", () => {
   });
 
   test("tabs, panes and levels have their limits", () => {
-    const device = new DeviceFake();
+    const device = new DeviceFake(manyTabs(199));
     const { paneId } = device.tab("deep");
     let last = paneId;
     for (let level = 1; level < 16; level += 1) last = device.split(last);
     const deeper = { target: `pane:${last}`, direction: "vertical", editor: "/x" };
     expect(device.refused("split-pane", deeper)).toMatchObject({ code: "RESOURCE_LIMIT", details: { limit: "depth" } });
-    for (let count = 1; count < 200; count += 1) device.tab("more");
     expect(device.refused("new-tab", { editor: "/x" })).toMatchObject({
       code: "RESOURCE_LIMIT",
       details: { limit: "tabs" },
