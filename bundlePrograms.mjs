@@ -52,7 +52,7 @@ const requiring = {
 
 const shipped = await Promise.all([
   build({ ...options, ...requiring, entryPoints: PROGRAMS, chunkNames: "adapters/bin/[name]-[hash]" }),
-  build({ ...options, splitting: true, entryPoints: FRESHELL, chunkNames: "adapters/bin/[name]-[hash]" }),
+  build({ ...options, ...requiring, entryPoints: FRESHELL, chunkNames: "adapters/bin/[name]-[hash]" }),
   build({ ...options, entryPoints: LIBRARIES }),
 ]);
 await build({ ...options, ...requiring, entryPoints: OURS, chunkNames: "bench/[name]-[hash]" });

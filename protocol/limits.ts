@@ -63,3 +63,8 @@ export const GUEST_CALM_WITH_FALLBACK_MS = 1_000;
 export const GUEST_CALM_WITHIN_MS = 10_000;
 /** Least time between two looks at which panes' programs have ended: terminals come and go in bursts. */
 export const TTY_LOOK_INTERVAL_MS = 10;
+
+/** Of one recording: below the first there is no room for a screen. */
+export const MIN_RECORDING_BYTES = 65_536;
+export const MAX_RECORDING_BYTES = 1_073_741_824;
+export const MAX_RECORDING_SEC = 604_800;

@@ -8,6 +8,7 @@
  */
 import type * as answers from "../../protocol/api/nativeAnswers.ts";
 import type * as delivery from "../../protocol/api/nativeDelivery.ts";
+import type * as recordings from "../../protocol/api/nativeRecordings.ts";
 import type * as requests from "../../protocol/api/nativeRequests.ts";
 import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 import type { NativeTreeAnswer, NativeWindow } from "../../protocol/api/nativeTree.ts";
@@ -30,6 +31,7 @@ export { applyTreeEvent } from "../../protocol/api/applyTreeEvent.ts";
 export type * from "../../protocol/api/nativeAnswers.ts";
 export type * from "../../protocol/api/nativeDelivery.ts";
 export type * from "../../protocol/api/nativeLayout.ts";
+export type * from "../../protocol/api/nativeRecordings.ts";
 export type * from "../../protocol/api/nativeTree.ts";
 export type * from "../../protocol/api/nativeRequests.ts";
 export type { NativePredicates, NativeWaitRequest } from "../operations/waitSchema.ts";
@@ -230,6 +232,14 @@ export class PaneClient {
   /** Empties the prompt box. */
   async clear(options: CallOptions = {}): Promise<void> {
     await this.#perform("clear", {}, options);
+  }
+
+  /** The daemon writes it, whoever leaves. `perform("stopRecording", { recording: id })` ends it. */
+  startRecording(
+    input: recordings.NativeStartRecording = {},
+    options: CallOptions = {},
+  ): Promise<recordings.NativeRecording> {
+    return this.#perform("startRecording", input, options);
   }
 
   async resize(cols: number, rows: number, options: CallOptions = {}): Promise<void> {

@@ -11,10 +11,18 @@ import { ON_TMUX, type Operation } from "../operations/operation.ts";
 import { OPERATIONS } from "../operations/operationTable.ts";
 
 /** What is no operation. */
-export type OtherEndpointId = "follow" | "serverEvents" | "socket" | "openapi" | "metrics" | "livez" | "readyz";
+export type OtherEndpointId =
+  | "follow"
+  | "serverEvents"
+  | "socket"
+  | "openapi"
+  | "metrics"
+  | "livez"
+  | "readyz"
+  | "recordingFile";
 
 /** An answer that is not JSON. */
-type OtherAnswer = "events" | "socket" | "document" | "text";
+type OtherAnswer = "events" | "socket" | "document" | "text" | "recording";
 
 interface EndpointBase {
   readonly method: "GET" | "POST" | "DELETE";
@@ -93,6 +101,17 @@ const OTHERS: readonly OtherEndpoint[] = [
     answer: "socket",
     example: { input: {}, output: undefined },
     errors: ["INVALID_ARGUMENT"],
+  },
+  {
+    id: "recordingFile",
+    method: "GET",
+    path: "/v1/recordings/:recording/file",
+    summary: "Read a recording.",
+    description: "As far as it has come: whole lines of asciicast.",
+    auth: true,
+    answer: "recording",
+    example: { input: {}, output: '{"version":2,"width":80,"height":24}\n[0.100000, "o", "$ "]\n' },
+    errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
   },
   {
     id: "openapi",

@@ -10,6 +10,7 @@ import type { Log } from "../../daemon/ops/log.ts";
 import { Metrics } from "../../daemon/ops/metrics.ts";
 import { Feeds } from "../../daemon/panes/feeds.ts";
 import { runCommand } from "../../daemon/shell/runCommand.ts";
+import type { RecordingBook } from "../../daemon/recordings/recordingBook.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
@@ -52,6 +53,8 @@ export interface NativeAppOptions {
   readonly readiness?: ReadinessWatcher | undefined;
   /** Absent: prompts and answers to dialogs are refused. */
   readonly delivery?: Delivery | undefined;
+  /** Absent: none are made. Whoever gives it closes it. */
+  readonly recordings?: RecordingBook | undefined;
   /** What is kept of a server's events; tests have less. */
   readonly eventBounds?: Pick<ServerEventsOptions, "maxEvents" | "maxChars"> | undefined;
   readonly streamBounds?: Partial<StreamBounds> | undefined;
@@ -110,6 +113,7 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     running: new WeakMap(),
     readiness: options.readiness,
     delivery: options.delivery,
+    recordings: options.recordings,
     bounds: { stallMs: STREAM_STALL_MS, bufferBytes: STREAM_BUFFER_BYTES, ...options.streamBounds },
     open: new Set(),
   };

@@ -61,6 +61,13 @@ function success({ answer, status, example: { output } }: Endpoint): object {
       return { 101: { description: `The WebSocket protocol ${STREAM_PROTOCOL} follows.` } };
     case "document":
       return { 200: { description: "OpenAPI 3.1.", content: json({ type: "object" }, output) } };
+    case "recording":
+      return {
+        200: {
+          description: "The recording.",
+          content: { "application/x-asciicast": { schema: { type: "string" }, example: output } },
+        },
+      };
     case "text":
       return {
         200: {
@@ -104,6 +111,7 @@ const PLACES: Readonly<Record<string, { readonly description: string; readonly e
   server: { description: "The name of a tmux server, as `listServers` tells it.", example: "main" },
   session: { description: "A session's name, exactly, or its id such as $3.", example: "work" },
   pane: { description: "A pane's number (5 for %5), or a session's name: its active pane.", example: "5" },
+  recording: { description: "A recording's id, as `listRecordings` tells it.", example: "20261120T064247Z-1f2e3d4c" },
 };
 
 function pathParameters({ path }: Endpoint): object[] {

@@ -34,7 +34,7 @@ export class SocketCalls {
   }
 
   /** @throws AppError INVALID_ARGUMENT, ALREADY_EXISTS, RESOURCE_LIMIT */
-  call({ id, operation, input = {}, idempotencyKey, server, session, pane }: Of<"call">): void {
+  call({ id, operation, input = {}, idempotencyKey, server, session, pane, recording }: Of<"call">): void {
     const name = operationNamed(operation);
     if (this.#underWay.has(id)) throw new AppError("ALREADY_EXISTS", `a call with the id ${id} is under way`);
     if (this.#underWay.size >= MAX_CALLS || this.#sink.room() <= 0) {
@@ -44,7 +44,8 @@ export class SocketCalls {
     const abort = new AbortController();
     this.#underWay.set(id, abort);
     const { signal } = abort;
-    const work = perform(this.#context, name, { names: { server, session, pane }, input, idempotencyKey, signal });
+    const names = { server, session, pane, recording };
+    const work = perform(this.#context, name, { names, input, idempotencyKey, signal });
     const answered = work.then(
       (output): StreamMessage => ({ type: "result", id, output }),
       (error: unknown) => {

@@ -2,6 +2,7 @@
 import { paneIdOf } from "../../protocol/ids.ts";
 import type { NativePane, NativeSession } from "../../protocol/api/nativeAnswers.ts";
 import type { NativeDelivery } from "../../protocol/api/nativeDelivery.ts";
+import type { NativeRecording } from "../../protocol/api/nativeRecordings.ts";
 import type { NativeTreeAnswer, NativeTreeWindow } from "../../protocol/api/nativeTree.ts";
 
 export const EXAMPLE_SESSION = {
@@ -70,3 +71,17 @@ export const EXAMPLE_DELIVERY = {
   enterPresses: 1,
   confirmedBy: "readiness",
 } satisfies NativeDelivery;
+
+export const EXAMPLE_RECORDING = {
+  id: "20261120T064247Z-1f2e3d4c",
+  server: "main",
+  pane: "%5",
+  path: "/home/me/.local/state/tmuxwire/recordings/20261120T064247Z-1f2e3d4c.cast",
+  version: 2,
+  startedUnixMs: 1_795_149_767_000,
+  recording: true,
+  durationMs: 60_000,
+  bytes: 18_211,
+  gaps: 0,
+  endedBy: null,
+} satisfies NativeRecording;

@@ -6,6 +6,7 @@
 import type * as v from "valibot";
 import type { Delivery } from "../../daemon/delivery/delivery.ts";
 import type { runCommand } from "../../daemon/shell/runCommand.ts";
+import type { RecordingBook, RecordingInfo } from "../../daemon/recordings/recordingBook.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { PaneInfo, SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
@@ -41,6 +42,8 @@ export interface OperationContext {
   readonly readiness: ReadinessWatcher | undefined;
   /** Absent: prompts and answers to dialogs are refused. */
   readonly delivery: Delivery | undefined;
+  /** Absent: there are none. */
+  readonly recordings: RecordingBook | undefined;
   /** Panes in which `run` is at work, each by its server. */
   readonly running: WeakMap<TmuxServer, Set<PaneId>>;
   /** What a server holds, and the event that this is after. */
@@ -49,6 +52,8 @@ export interface OperationContext {
 
 interface OnServer {
   readonly server: TmuxServer;
+  /** As requests know it. */
+  readonly serverName: string;
 }
 
 /** The same, found. */
@@ -57,6 +62,7 @@ export interface Targets {
   readonly server: OnServer;
   readonly session: OnServer & { readonly session: SessionInfo };
   readonly pane: OnServer & { readonly pane: PaneInfo };
+  readonly recording: { readonly recording: RecordingInfo };
 }
 export type Scope = keyof Targets;
 
@@ -66,6 +72,7 @@ export const SCOPE_NAMES = {
   server: ["server"],
   session: ["server", "session"],
   pane: ["server", "pane"],
+  recording: ["recording"],
 } as const satisfies Readonly<Record<Scope, readonly (keyof OperationNames)[]>>;
 
 export interface Call {

@@ -4,6 +4,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { deliveryOperations } from "./deliveryOperations.ts";
 import type { Operation } from "./operation.ts";
 import { paneOperations } from "./paneOperations.ts";
+import { recordingOperations } from "./recordingOperations.ts";
 import { serverOperations } from "./serverOperations.ts";
 import { waitOperations } from "./waitOperations.ts";
 import { windowOperations } from "./windowOperations.ts";
@@ -13,6 +14,7 @@ export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
   ...paneOperations,
   ...waitOperations,
   ...deliveryOperations,
+  ...recordingOperations,
   ...windowOperations,
 };
 

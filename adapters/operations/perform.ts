@@ -4,6 +4,7 @@ import { parse } from "../../protocol/api/parse.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { findPane, findServer, findSession } from "./findTargets.ts";
 import { type Call, type OperationContext, type Scope, SCOPE_NAMES, type Targets } from "./operation.ts";
+import { requireRecordings } from "./recordingOperations.ts";
 import { OPERATIONS } from "./operationTable.ts";
 
 interface OperationRequest extends Call {
@@ -60,17 +61,21 @@ function requireNames(scope: Scope, names: OperationNames): void {
   }
 }
 
-const serverOf = ({ servers }: OperationContext, { server = "" }: OperationNames) => findServer(servers, server);
+const serverOf = ({ servers }: OperationContext, { server: serverName = "" }: OperationNames) => ({
+  server: findServer(servers, serverName),
+  serverName,
+});
 
 const FIND: { readonly [S in Scope]: (context: OperationContext, names: OperationNames) => Targets[S] } = {
   daemon: () => ({}),
-  server: (context, names) => ({ server: serverOf(context, names) }),
+  server: serverOf,
   session: (context, names) => {
-    const server = serverOf(context, names);
-    return { server, session: findSession(server, names.session ?? "") };
+    const found = serverOf(context, names);
+    return { ...found, session: findSession(found.server, names.session ?? "") };
   },
   pane: (context, names) => {
-    const server = serverOf(context, names);
-    return { server, pane: findPane(server, names.pane ?? "") };
+    const found = serverOf(context, names);
+    return { ...found, pane: findPane(found.server, names.pane ?? "") };
   },
+  recording: (context, { recording = "" }) => ({ recording: requireRecordings(context).find(recording) }),
 };

@@ -17,6 +17,8 @@ interface RuntimePaths {
   readonly tokenPath: string;
   /** What was delivered under which key. */
   readonly deliveriesPath: string;
+  /** Recordings of panes. */
+  readonly recordingsPath: string;
   /** A person's own profiles of programs, and what was recorded for them. */
   readonly profilesPath: string;
 }
@@ -34,6 +36,7 @@ export function runtimePaths(env: Environment, homeDir: string): RuntimePaths {
     tmuxSocketPath: join(runtimeDir, "tmux.sock"),
     tokenPath: join(stateDir, "token"),
     deliveriesPath: join(stateDir, "deliveries.db"),
+    recordingsPath: join(stateDir, "recordings"),
     profilesPath: join(xdgDirectory(env["XDG_CONFIG_HOME"]) ?? join(homeDir, ".config"), "tmuxwire", "profiles"),
   };
 }

@@ -89,7 +89,7 @@ export const streamRequestSchema = v.variant("type", [
     pane: v.string(),
     ...sizeRequestSchema.entries,
   }),
-  /** Any operation of the API by its `operationId`. `server`, `session` and `pane` name what it is about. */
+  /** Any operation of the API by its `operationId`. `server`, `session`, `pane` and `recording` name what it is about. */
   v.strictObject({
     type: v.literal("call"),
     id,
@@ -97,6 +97,7 @@ export const streamRequestSchema = v.variant("type", [
     server: v.optional(v.string()),
     session: v.optional(v.string()),
     pane: v.optional(v.string()),
+    recording: v.optional(v.string()),
     /** Checked by the operation. */
     input: v.optional(v.unknown()),
     idempotencyKey: v.optional(v.string()),

@@ -5,7 +5,7 @@
  */
 export interface OperationRoute {
   readonly method: "GET" | "POST" | "DELETE";
-  /** `:server`, `:session` and `:pane` stand for the names of what it is about. */
+  /** `:server`, `:session`, `:pane` and `:recording` stand for the names of what it is about. */
   readonly path: string;
   /** Of a success; default 200. */
   readonly status?: 201 | undefined;
@@ -40,10 +40,12 @@ export interface OperationNames {
   readonly server?: string | undefined;
   readonly session?: string | undefined;
   readonly pane?: string | undefined;
+  readonly recording?: string | undefined;
 }
 
 const SERVER = "/v1/servers/:server";
 const PANE = `${SERVER}/panes/:pane`;
+const RECORDING = "/v1/recordings/:recording";
 
 export const OPERATION_ROUTES = {
   listServers: { method: "GET", path: "/v1/servers" },
@@ -62,6 +64,10 @@ export const OPERATION_ROUTES = {
   interrupt: { method: "POST", path: `${PANE}/interrupt` },
   clear: { method: "POST", path: `${PANE}/clear` },
   resize: { method: "POST", path: `${PANE}/size` },
+  startRecording: { method: "POST", path: `${PANE}/recordings`, status: 201 },
+  listRecordings: { method: "GET", path: "/v1/recordings" },
+  stopRecording: { method: "POST", path: `${RECORDING}/stop` },
+  deleteRecording: { method: "DELETE", path: RECORDING },
   listWindows: { method: "GET", path: `${SERVER}/windows` },
   tree: { method: "GET", path: `${SERVER}/tree` },
   ...layoutRoutes(),

@@ -98,6 +98,12 @@ export const PANE_DETAILS = foreignRowFormat(
 );
 export type PaneDetailsRow = RowOf<typeof PANE_DETAILS>;
 
+/** For `display-message -p`: what a pane runs when nobody says, and the SHELL with which the server was started. */
+export const SHELL_TRIED = foreignRowFormat(
+  { pid: number("#{pid}") },
+  { shell: "#{default-shell}", environment: "#{SHELL}", defaultCommand: "#{default-command}" },
+);
+
 /** For `display-message -p -t PANE`: where a pane is; of a pane that is gone every field is empty. */
 export const PANE_PLACES = rowFormat({ pane: paneId, window: windowId });
 

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { OPERATIONS } from "../../adapters/operations/operationTable.ts";
 import { LAYOUT_OPERATION_NAMES, type OperationName } from "../../protocol/api/operationRoutes.ts";
-import { type FaceCase, FACES, throughFace } from "../support/daemon/faces.ts";
+import { type FaceCase, FACES, KEPT_RECORDING, throughFace } from "../support/daemon/faces.ts";
 
 const SERVER = { server: "main" };
 const PANE = { server: "main", pane: "work" };
@@ -122,6 +122,20 @@ const CASES: Readonly<Record<OperationName, readonly FaceCase[]>> = {
   ],
   interrupt: [{ names: PANE, input: {}, command: ["interrupt", "work"] }],
   clear: [{ names: PANE, input: {}, command: ["clear", "work"] }],
+  startRecording: [
+    {
+      names: PANE,
+      input: { version: 3, maxBytes: 100_000, maxSeconds: 60 },
+      command: ["start-recording", "work", "--cast-version", "3", "--max-bytes", "100000", "--max-seconds", "60"],
+    },
+    { names: { server: "main", pane: "%9" }, input: {}, command: ["start-recording", "%9"] },
+  ],
+  listRecordings: [{ names: {}, input: {}, command: ["recordings"] }],
+  stopRecording: [
+    { names: { recording: KEPT_RECORDING }, input: {}, command: ["stop-recording", KEPT_RECORDING] },
+    { names: { recording: "../token" }, input: {}, command: ["stop-recording", "../token"] },
+  ],
+  deleteRecording: [{ names: { recording: KEPT_RECORDING }, input: {}, command: ["delete-recording", KEPT_RECORDING] }],
   "new-window": [
     {
       names: SERVER,

@@ -1,4 +1,5 @@
 /** `run` in real shells: output, status, marks that nobody sees (issue "run"). */
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -118,6 +119,22 @@ test("a program in the foreground is refused, and nothing is typed into it", asy
   await using shell = await withShell(["cat"]);
   await expect(shell.pane.run("echo hi")).rejects.toMatchObject({ code: "INCONSISTENT_STATE", status: 409 });
   expect((await shell.pane.capture()).lines).toEqual([]);
+});
+
+test("a shell that becomes another program while it is waited for is refused, though it prints nothing", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "tmuxwire-go-"));
+  const gate = join(directory, "gate");
+  execFileSync("mkfifo", [gate]);
+  try {
+    await using shell = await withShell(["sh", "-c", `read go < ${gate}; exec cat`]);
+    const answer = shell.pane.run("echo hi").catch((error: unknown) => error);
+    // It has been looked at by then.
+    await shell.pane.capture();
+    writeFileSync(gate, "go\n");
+    expect(await answer).toMatchObject({ code: "INCONSISTENT_STATE" });
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 });
 
 test("a shell that marks its commands gets them as they are", async () => {

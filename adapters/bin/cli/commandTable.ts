@@ -12,7 +12,9 @@ import { logsCommand } from "../commands/logsCommand.ts";
 import { mcpCommand } from "../commands/mcpCommand.ts";
 import { namesCommand } from "../commands/namesCommand.ts";
 import { OPERATION_COMMANDS } from "../commands/operationCommands.ts";
+import { playCommand } from "../commands/playCommand.ts";
 import { profileCommand, profilesCommand } from "../commands/profilesCommand.ts";
+import { recCommand } from "../commands/recCommand.ts";
 import { addinCommand, serveCommand } from "../commands/serveCommand.ts";
 import { serviceCommand } from "../commands/serviceCommand.ts";
 import { trustCommand } from "../commands/trustCommand.ts";
@@ -26,6 +28,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   attachCommand,
   ...Object.values(OPERATION_COMMANDS),
   followCommand,
+  recCommand,
+  playCommand,
   eventsCommand,
   mcpCommand,
   logsCommand,

@@ -23,7 +23,7 @@ export interface OptionSpec {
   readonly value?: string | undefined;
   /** One sentence in lower case, without a period. */
   readonly description: string;
-  /** Its value when it is given without one; another one is then written `--name=VALUE`. */
+  /** Its value when it is given without one; another one is then written `--name=VALUE`, unless the command takes no words. */
   readonly implied?: string | undefined;
   /** What holds when it is not given, as help shows it. */
   readonly default?: string | undefined;

@@ -84,8 +84,10 @@ function parseTokens(
   const { tokens } = tokensOf(specs, args);
   const values: Record<string, OptionValue> = {};
   const positionals: string[] = [];
-  for (const token of tokens) {
-    if (token.kind === "positional") positionals.push(token.value);
+  /** The word that an option in front of it has taken. */
+  let taken = -1;
+  for (const [at, token] of tokens.entries()) {
+    if (token.kind === "positional" && token.index !== taken) positionals.push(token.value);
     if (token.kind !== "option") continue;
     const spec = specs.find((candidate) => candidate.name === token.name);
     const last = command.positionals.at(-1);
@@ -96,7 +98,11 @@ function parseTokens(
       );
     }
     if (spec === undefined) throw unknownOption(program, command, specs, token.rawName);
-    const value = token.value ?? spec.implied;
+    // Where a command takes no words, the one behind an option whose value may be missing is its value.
+    const next = spec.implied !== undefined && command.positionals.length === 0 ? tokens[at + 1] : undefined;
+    const follows = token.value === undefined && next?.kind === "positional" && next.index === token.index + 1;
+    if (follows) taken = next.index;
+    const value = token.value ?? (follows ? next.value : spec.implied);
     const mayBegin = token.inlineValue === true || (spec.dashed === true && !isOption(specs, value));
     takeValue(values, spec, token.rawName, value, mayBegin);
   }

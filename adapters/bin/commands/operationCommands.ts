@@ -7,6 +7,12 @@ import { LAYOUT_COMMANDS } from "./windowCommands.ts";
 import { panesCommand, serversCommand, sessionsCommand, showCommand, windowsCommand } from "./listCommands.ts";
 import { captureCommand, resizeCommand, sendCommand, snapshotCommand } from "./paneCommands.ts";
 import { runCommand } from "./paneRunCommand.ts";
+import {
+  deleteRecordingCommand,
+  recordingsCommand,
+  startRecordingCommand,
+  stopRecordingCommand,
+} from "./recordingCommands.ts";
 import { killCommand, newCommand } from "./sessionCommands.ts";
 import { waitCommand } from "./waitCommand.ts";
 
@@ -30,5 +36,9 @@ export const OPERATION_COMMANDS: Readonly<Record<OperationName, CommandSpec>> = 
   clear: clearCommand,
   resize: resizeCommand,
   killSession: killCommand,
+  startRecording: startRecordingCommand,
+  listRecordings: recordingsCommand,
+  stopRecording: stopRecordingCommand,
+  deleteRecording: deleteRecordingCommand,
   ...LAYOUT_COMMANDS,
 };

@@ -8,6 +8,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import type { SessionId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { Clock } from "../../time/clock.ts";
+import { endedAtOnce } from "../endedAtOnce.ts";
 import type { GuestInventory } from "./guestInventory.ts";
 import { makeSession } from "../sessionMaking.ts";
 import { duplicate, requireSessionName, isKept } from "../sessionRules.ts";
@@ -42,7 +43,7 @@ export async function createGuestSession(
   await inventory.refresh();
   const session = made === undefined ? undefined : inventory.known.session(made);
   if (session !== undefined) return session;
-  throw new AppError("TMUX_COMMAND_FAILED", `session ${name} ended at once; is its program there?`);
+  throw await endedAtOnce(connection, `session ${name}`, command);
 }
 
 /** The server goes with its last session, and the connection: this long after tmux has answered at most. */

@@ -11,6 +11,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { LayoutOperation, LayoutResult } from "../../tmux/layout.ts";
+import { endedAtOnce } from "../endedAtOnce.ts";
 import { requireOption } from "./layoutOptions.ts";
 import {
   operationError,
@@ -110,24 +111,28 @@ async function newWindow(host: LayoutHost, operation: Of<"new-window">): Promise
   if (name !== undefined) requireWindowName(name);
   requireSession(host, session);
   const at = after === undefined ? session : windowTarget(host, after, session);
-  return made(host, session, build.newWindow(at, operation));
+  return made(host, session, build.newWindow(at, operation), operation.command);
 }
 
 async function splitWindow(host: LayoutHost, operation: Of<"split-window">): Promise<LayoutResult> {
   requireProgram(operation);
   requirePaneSize(operation.size);
   const target = paneTarget(host, operation.pane);
-  return made(host, target.session, build.splitWindow(target, operation));
+  return made(host, target.session, build.splitWindow(target, operation), operation.command);
 }
 
 /** A program that ends at once takes its pane along: then there is nothing that could be named. */
-async function made(host: LayoutHost, session: SessionId, command: string): Promise<LayoutResult> {
+async function made(
+  host: LayoutHost,
+  session: SessionId,
+  command: string,
+  program: readonly string[] | undefined,
+): Promise<LayoutResult> {
   const { body } = await host.connection().command(command);
   const ids = MADE_PANE.decodeOne(body);
   if (ids === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not say which pane it made; list the panes");
   await host.list([ids.window]);
-  if (host.inventory.findPane(ids.pane) === undefined)
-    throw new AppError("TMUX_COMMAND_FAILED", "the pane ended at once; is its program there?");
+  if (host.inventory.findPane(ids.pane) === undefined) throw await endedAtOnce(host.connection(), "the pane", program);
   return { session, ...ids };
 }
 

@@ -14,6 +14,7 @@ import {
 import { AppError } from "../../../protocol/errors.ts";
 import type { SessionId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
+import { endedAtOnce } from "../endedAtOnce.ts";
 import type { InventoryKeeper } from "./inventoryKeeper.ts";
 import { lingering } from "./linger.ts";
 import { userOptionOf } from "../paneUserOptions.ts";
@@ -42,7 +43,7 @@ export async function createOwnedSession(
   await keeper.list();
   const session = made === undefined ? undefined : keeper.inventory.session(made);
   if (session !== undefined) return session;
-  throw new AppError("TMUX_COMMAND_FAILED", `session ${request.name} ended at once; is its program there?`);
+  throw await endedAtOnce(connection, `session ${request.name}`, request.command);
 }
 
 /** @throws AppError NOT_FOUND, CONNECTION_LOST */

@@ -2,12 +2,14 @@
  * The ways in which an operation is called, each against a daemon of its own on a stub: in process, HTTP by hand, WebSocket,
  * the typed client, the command line. What comes out is compared, and what has reached the server.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, type TmuxwireError } from "../../../adapters/client/client.ts";
 import { perform } from "../../../adapters/operations/perform.ts";
 import type { Delivery, SubmitResult } from "../../../daemon/delivery/delivery.ts";
+import { silentLog } from "../../../bench/silentLog.ts";
+import { RecordingBook } from "../../../daemon/recordings/recordingBook.ts";
 import { StubServer } from "../../../daemon/servers/stub/stubServer.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
@@ -38,6 +40,7 @@ interface Scene {
   readonly api: NativeFixture;
   readonly server: TmuxServer;
   readonly delivery: Delivery;
+  readonly recordings: RecordingBook;
 }
 type Face = (scene: Scene, name: OperationName, each: FaceCase) => Promise<Outcome>;
 
@@ -46,7 +49,7 @@ const outcomeOf = (answer: object): Outcome =>
   "error" in answer ? failed(answer.error as { code: string; message: string }) : { output: answer };
 
 export const FACES: Readonly<Record<string, Face>> = {
-  "in process": async ({ server, delivery, api }, name, { names, input, idempotencyKey }) => {
+  "in process": async ({ server, delivery, recordings, api }, name, { names, input, idempotencyKey }) => {
     const context = {
       servers: new Map([["main", server]]),
       waits: api.waits,
@@ -55,6 +58,7 @@ export const FACES: Readonly<Record<string, Face>> = {
       measure: async <Result>(_name: string, work: () => Result | Promise<Result>) => work(),
       readiness: undefined,
       delivery,
+      recordings,
       running: new WeakMap(),
       // Made for streams: the tree itself is the server's.
       treeOf: () => ({ id: "epoch:0", state: server.status().state, ...server.layout.tree() }),
@@ -122,10 +126,24 @@ export async function throughFace(
   const reached: unknown[] = [];
   const server = recorded(stub, reached);
   const delivery = recorded(FAKE_DELIVERY, reached);
-  await using api = await nativeFixture(server, { delivery });
-  const outcome = await face({ api, server, delivery }, name, each);
+  const folder = mkdtempSync(join(tmpdir(), "tw-recordings-"));
+  writeFileSync(join(folder, `${KEPT_RECORDING}.cast`), KEPT_CAST);
+  const recordings = await RecordingBook.open({
+    folder,
+    clock: systemClock,
+    nowUnixMs: () => KEPT_AT_MS,
+    log: silentLog,
+  });
+  await using api = await nativeFixture(server, { delivery, recordings });
+  const outcome = await face({ api, server, delivery, recordings }, name, each);
+  await recordings.close();
+  rmSync(folder, { recursive: true, force: true });
   return { outcome: steady(outcome, stub) as Outcome, reached };
 }
+
+export const KEPT_RECORDING = "20261120T064247Z-1f2e3d4c";
+const KEPT_AT_MS = 1_795_149_767_000;
+const KEPT_CAST = `{"version":2,"width":80,"height":24,"timestamp":${KEPT_AT_MS / 1_000},"tmuxwire":{"server":"main","pane":"%9"}}\n`;
 
 function expectNone(error: unknown): never {
   throw error;
@@ -177,6 +195,9 @@ function steady(outcome: Outcome, stub: StubServer): unknown {
   const text = JSON.stringify(outcome)
     .replaceAll(stub.status().epoch, "EPOCH")
     .replaceAll(/"elapsedMs":[\d.]+/g, '"elapsedMs":0')
+    .replaceAll(/"durationMs":[\d.]+/g, '"durationMs":0')
+    .replaceAll(/"path":"[^"]*"/g, '"path":"PATH"')
+    .replaceAll(/"\d{8}T\d{6}Z-(?!1f2e3d4c)\w{8}"/g, '"RECORDING"')
     .replace(/"id":"\w+:\d+"/, '"id":"EVENT"');
   return JSON.parse(text) as unknown;
 }

@@ -28,6 +28,7 @@ describe("paths", () => {
       tmuxSocketPath: "/run/user/1000/tmuxwire/tmux.sock",
       tokenPath: "/state/tmuxwire/token",
       deliveriesPath: "/state/tmuxwire/deliveries.db",
+      recordingsPath: "/state/tmuxwire/recordings",
       profilesPath: "/home/me/.config/tmuxwire/profiles",
     });
   });

@@ -1,0 +1,59 @@
+/** Recordings that the daemon writes; `tmuxwire rec` writes one itself. */
+import type { NativeRecording } from "../../client/client.ts";
+import { type GivingPositional, operationCommand } from "../cli/operationCommand.ts";
+import { PANE } from "../cli/paneArguments.ts";
+import { table } from "../cli/textTable.ts";
+
+const RECORDING: GivingPositional = {
+  gives: "recording",
+  name: "RECORDING",
+  description: "its id, as `tmuxwire recordings` tells it",
+};
+
+/** Of the daemon's and of our own. */
+export const BOUND_OPTIONS = {
+  maxBytes: { name: "max-bytes", value: "BYTES", default: "64 MiB" },
+  maxSeconds: { name: "max-seconds", value: "SECONDS", default: "28800, 8 hours" },
+  version: { name: "cast-version", value: "VERSION", default: "2" },
+} as const;
+
+export const startRecordingCommand = operationCommand<NativeRecording>({
+  operation: "startRecording",
+  name: "start-recording",
+  positionals: [PANE],
+  tweak: BOUND_OPTIONS,
+  examples: [{ line: "tmuxwire start-recording work", does: "prints its id; the daemon writes, whoever leaves" }],
+  show: ({ io }, { id }) => io.out(`${id}\n`),
+});
+
+export const recordingsCommand = operationCommand<{ readonly recordings: readonly NativeRecording[] }>({
+  operation: "listRecordings",
+  name: "recordings",
+  examples: [{ line: "tmuxwire recordings", does: "with the files that they are in" }],
+  show: ({ io }, { recordings }) =>
+    io.out(table(["RECORDING", "SERVER", "PANE", "STATE", "BYTES", "FILE"], recordings.map(recordingRow))),
+});
+
+const recordingRow = ({ id, server, pane, recording, endedBy, bytes, path }: NativeRecording): string[] => [
+  id,
+  server,
+  pane,
+  recording ? "recording" : endedBy === null ? "ended" : `ended (${endedBy})`,
+  String(bytes),
+  path,
+];
+
+export const stopRecordingCommand = operationCommand<NativeRecording>({
+  operation: "stopRecording",
+  name: "stop-recording",
+  positionals: [RECORDING],
+  examples: [{ line: "tmuxwire stop-recording 20261120T064247Z-1f2e3d4c", does: "prints its file, which is complete" }],
+  show: ({ io }, { path }) => io.out(`${path}\n`),
+});
+
+export const deleteRecordingCommand = operationCommand({
+  operation: "deleteRecording",
+  name: "delete-recording",
+  positionals: [RECORDING],
+  examples: [{ line: "tmuxwire delete-recording 20261120T064247Z-1f2e3d4c", does: "and its file" }],
+});

@@ -1,0 +1,87 @@
+/** Recordings of panes, which the daemon writes into a folder of its own. */
+import type { RecordingBook, RecordingInfo } from "../../daemon/recordings/recordingBook.ts";
+import { DEFAULT_RECORDING_BYTES, DEFAULT_RECORDING_SEC } from "../../daemon/recordings/recordingLimits.ts";
+import { okSchema } from "../../protocol/api/nativeAnswers.ts";
+import {
+  type NativeRecording,
+  recordingSchema,
+  recordingsSchema,
+  startRecordingSchema,
+} from "../../protocol/api/nativeRecordings.ts";
+import { emptyRequestSchema } from "../../protocol/api/nativeRequests.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { EXAMPLE_RECORDING } from "./examples.ts";
+import { ON_TMUX, operation, type OperationContext } from "./operation.ts";
+
+export const recordingOperations = {
+  startRecording: operation({
+    summary: "Record a pane into a file of the daemon.",
+    description:
+      "As asciicast, from the screen as it stands on. It ends with the pane, at a bound, or when it is stopped.",
+    scope: "pane",
+    input: startRecordingSchema,
+    output: recordingSchema,
+    errors: ["INVALID_ARGUMENT", "RESOURCE_LIMIT", ...ON_TMUX],
+    example: { input: { maxSeconds: 3_600 }, output: EXAMPLE_RECORDING },
+    run: async (context, { server, serverName, pane }, input) => {
+      const { maxBytes = DEFAULT_RECORDING_BYTES, maxSeconds: maxSec = DEFAULT_RECORDING_SEC } = input;
+      const request = { version: input.version === 3 ? 3 : 2, maxBytes, maxSec } as const;
+      return recordingAnswer(await requireRecordings(context).start({ ...request, serverName, server, pane: pane.id }));
+    },
+  }),
+
+  listRecordings: operation({
+    summary: "List recordings.",
+    description: "Those under way and those that are kept.",
+    scope: "daemon",
+    input: emptyRequestSchema,
+    output: recordingsSchema,
+    errors: ["INVALID_ARGUMENT"],
+    example: { input: {}, output: { recordings: [EXAMPLE_RECORDING] } },
+    run: (context) => ({ recordings: requireRecordings(context).list().map(recordingAnswer) }),
+  }),
+
+  stopRecording: operation({
+    summary: "Stop a recording.",
+    description: "Its file is complete when this answers. One that has ended is left as it is.",
+    scope: "recording",
+    input: emptyRequestSchema,
+    output: recordingSchema,
+    errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
+    example: {
+      input: {},
+      output: { ...EXAMPLE_RECORDING, recording: false, endedBy: "stopped" },
+    },
+    run: async (context, { recording }) => recordingAnswer(await requireRecordings(context).stop(recording.id)),
+  }),
+
+  deleteRecording: operation({
+    summary: "Delete a recording and its file.",
+    description: "One that is under way is stopped first.",
+    scope: "recording",
+    input: emptyRequestSchema,
+    output: okSchema,
+    errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
+    example: { input: {}, output: { ok: true } },
+    run: async (context, { recording }) => {
+      await requireRecordings(context).remove(recording.id);
+      return { ok: true } as const;
+    },
+  }),
+} as const;
+
+/** @throws AppError INVALID_ARGUMENT */
+export function requireRecordings({ recordings }: Pick<OperationContext, "recordings">): RecordingBook {
+  if (recordings !== undefined) return recordings;
+  throw new AppError("INVALID_ARGUMENT", "this daemon keeps no recordings; tmuxwire rec writes one itself");
+}
+
+function recordingAnswer({ end, isRecording, durationMs, gaps, ...rest }: RecordingInfo): NativeRecording {
+  return {
+    ...rest,
+    recording: isRecording,
+    durationMs: durationMs === undefined ? null : Math.round(durationMs),
+    gaps: gaps ?? null,
+    endedBy: end ?? null,
+  };
+}

@@ -1,0 +1,153 @@
+/**
+ * What is recorded of one pane, whoever follows it: the events of its stream become lines, until the pane ends, somebody
+ * stops it or a bound is reached. Each line is complete when it is handed out, so what has been written is a valid
+ * recording at any moment. A hole in the output is a mark in front of the screen from which it goes on.
+ */
+import { CastEncoder, type CastVersion } from "../../protocol/text/asciicast.ts";
+import type { ExitStatus } from "../tmux/outputSource.ts";
+
+/** Why a recording ended. */
+export const CAST_ENDS = {
+  pane: "the pane is gone",
+  stopped: "it was stopped",
+  size: "it has reached its bound of bytes",
+  age: "it has reached its bound of time",
+  daemon: "the daemon stopped",
+  connection: "the connection was lost",
+  failed: "it could not be written",
+} as const;
+export type CastEnd = keyof typeof CAST_ENDS;
+
+interface CastTapeOptions {
+  readonly version: CastVersion;
+  readonly maxBytes: number;
+  /** Monotonic. */
+  readonly nowMs: () => number;
+  readonly startedUnixMs: number;
+  readonly title?: string | undefined;
+  readonly write: (line: string) => void;
+  /** Once, after the last line. */
+  readonly onEnd: (end: CastEnd) => void;
+}
+
+interface Source {
+  readonly server: string;
+  readonly pane: string;
+}
+
+interface Size {
+  readonly cols: number;
+  readonly rows: number;
+}
+
+/** For the marks at the end, which are written whatever the bound. */
+const END_BYTES = 512;
+
+export class CastTape {
+  readonly #options: CastTapeOptions;
+  readonly #encoder: CastEncoder;
+  #startMs: number | undefined;
+  #size: Size = { cols: 0, rows: 0 };
+  #bytes = 0;
+  #gaps = 0;
+  #exit: ExitStatus | undefined;
+  #end: CastEnd | undefined;
+
+  constructor(options: CastTapeOptions) {
+    this.#options = options;
+    this.#encoder = new CastEncoder(options.version);
+  }
+
+  /** Handed out so far. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get gaps(): number {
+    return this.#gaps;
+  }
+
+  get ended(): CastEnd | undefined {
+    return this.#end;
+  }
+
+  get isOpen(): boolean {
+    return this.#startMs !== undefined;
+  }
+
+  /** Since it was opened. */
+  get elapsedMs(): number {
+    return this.#startMs === undefined ? 0 : this.#options.nowMs() - this.#startMs;
+  }
+
+  /** First, with the size that the screen has then. */
+  open({ server, pane }: Source, { cols, rows }: Size): void {
+    const { nowMs, startedUnixMs, title } = this.#options;
+    this.#startMs = nowMs();
+    this.#size = { cols, rows };
+    this.#put(this.#encoder.header({ cols, rows, startedUnixMs, source: { server, pane }, title }));
+  }
+
+  output(bytes: Uint8Array): void {
+    this.#exit = undefined;
+    this.#put(this.#encoder.output(this.elapsedMs, bytes));
+  }
+
+  input(bytes: Uint8Array): void {
+    this.#put(this.#encoder.input(this.elapsedMs, bytes));
+  }
+
+  snapshot(size: Size, bytes: Uint8Array): void {
+    this.resized(size);
+    this.#put(this.#encoder.screen(this.elapsedMs, bytes));
+  }
+
+  resized({ cols, rows }: Size): void {
+    if (cols === this.#size.cols && rows === this.#size.rows) return;
+    this.#size = { cols, rows };
+    this.#put(this.#encoder.resize(this.elapsedMs, cols, rows));
+  }
+
+  /** Positions as they are told to readers. */
+  gap({ from, to, reason }: { readonly from: string; readonly to: string; readonly reason: string }): void {
+    this.#gaps += 1;
+    this.#put(this.#encoder.marker(this.elapsedMs, `gap: output from ${from} to ${to} is missing (${reason})`));
+  }
+
+  exited(exit: ExitStatus): void {
+    this.#exit = exit;
+    this.#put(this.#encoder.marker(this.elapsedMs, `exit: ${exitWords(exit)}`));
+  }
+
+  /** Safe to call twice: the first one counts. */
+  end(end: CastEnd): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    if (this.isOpen) {
+      const atMs = this.elapsedMs;
+      this.#write(this.#encoder.marker(atMs, `end: ${CAST_ENDS[end]}`));
+      const status = this.#exit === undefined ? undefined : exitStatus(this.#exit);
+      if (status !== undefined) this.#write(this.#encoder.exit(atMs, status));
+    }
+    this.#options.onEnd(end);
+  }
+
+  #put(line: string): void {
+    if (this.#end !== undefined || line === "") return;
+    if (this.#bytes + Buffer.byteLength(line) > this.#options.maxBytes - END_BYTES) this.end("size");
+    else this.#write(line);
+  }
+
+  #write(line: string): void {
+    if (line === "") return;
+    this.#bytes += Buffer.byteLength(line);
+    this.#options.write(line);
+  }
+}
+
+const exitWords = ({ exitCode, signal }: ExitStatus): string =>
+  signal !== undefined ? `signal ${signal}` : exitCode !== undefined ? `status ${exitCode}` : "status not known";
+
+/** As shells tell it. */
+const exitStatus = ({ exitCode, signal }: ExitStatus): number | undefined =>
+  signal === undefined ? exitCode : 128 + signal;

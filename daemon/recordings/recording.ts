@@ -1,0 +1,191 @@
+/**
+ * One recording under way: a subscriber of its pane on the one side, a file on the other. Lines are written whole and in
+ * order, one write at a time; a disk that is slow makes the subscriber wait, and what leaves the pane's ring meanwhile is a
+ * gap. Whatever ends it, the file holds whole lines only.
+ */
+import { type FileHandle, open, rm } from "node:fs/promises";
+import { type AppError, toAppError } from "../../protocol/errors.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import { formatGap } from "../../protocol/position.ts";
+import type { CastVersion } from "../../protocol/text/asciicast.ts";
+import type { Feeds, OpenSubscription } from "../panes/feeds.ts";
+import type { SubscriptionSink } from "../panes/subscription.ts";
+import type { Clock, Timer } from "../time/clock.ts";
+import { type CastEnd, CastTape } from "./castTape.ts";
+import { MAX_UNWRITTEN_BYTES } from "./recordingLimits.ts";
+
+export interface RecordingRequest {
+  readonly version: CastVersion;
+  readonly maxBytes: number;
+  readonly maxSec: number;
+}
+
+interface RecordingOptions extends RecordingRequest {
+  readonly path: string;
+  readonly source: { readonly server: string; readonly pane: PaneId };
+  readonly title: string | undefined;
+  readonly feeds: Feeds;
+  readonly clock: Clock;
+  readonly startedUnixMs: number;
+  /** The file could not be written. */
+  readonly failed: (error: unknown) => void;
+}
+
+export class Recording {
+  readonly #options: RecordingOptions;
+  readonly #file: FileHandle;
+  readonly #tape: CastTape;
+  readonly #opened: Promise<void>;
+  readonly #done: Promise<void>;
+  #finish: () => void = () => undefined;
+  #settleOpened: (error?: AppError) => void = () => undefined;
+  #subscription: OpenSubscription | undefined;
+  #timer: Timer | undefined;
+  #lines: string[] = [];
+  #unwrittenBytes = 0;
+  #writtenBytes = 0;
+  #endedMs: number | undefined;
+  #failed = false;
+  #draining = false;
+
+  /** With the first line in its file. @throws AppError NOT_FOUND, CONNECTION_LOST, INTERNAL_ERROR: there is no file then */
+  static async start(options: RecordingOptions): Promise<Recording> {
+    const file = await open(options.path, "wx", 0o600);
+    const recording = new Recording(options, file);
+    recording.#subscribe();
+    try {
+      await recording.#opened;
+    } catch (error) {
+      await recording.#done;
+      await rm(options.path, { force: true });
+      throw error;
+    }
+    return recording;
+  }
+
+  private constructor(options: RecordingOptions, file: FileHandle) {
+    const { clock, version, maxBytes, startedUnixMs, title } = options;
+    this.#options = options;
+    this.#file = file;
+    this.#opened = new Promise((resolve, reject) => {
+      this.#settleOpened = (error) => (error === undefined ? resolve() : reject(error));
+    });
+    this.#done = new Promise((resolve) => {
+      this.#finish = resolve;
+    });
+    this.#tape = new CastTape({
+      version,
+      maxBytes,
+      startedUnixMs,
+      title,
+      nowMs: () => clock.nowMs(),
+      write: (line) => this.#write(line),
+      onEnd: () => this.#ended(),
+    });
+  }
+
+  get bytes(): number {
+    return this.#tape.bytes;
+  }
+
+  get gaps(): number {
+    return this.#tape.gaps;
+  }
+
+  get end(): CastEnd | undefined {
+    return this.#failed ? "failed" : this.#tape.ended;
+  }
+
+  get durationMs(): number {
+    return this.#endedMs ?? this.#tape.elapsedMs;
+  }
+
+  /** Once the file is closed. Safe to call twice. */
+  async stop(end: CastEnd): Promise<void> {
+    this.#tape.end(end);
+    await this.#done;
+  }
+
+  /** The file is closed. */
+  get done(): Promise<void> {
+    return this.#done;
+  }
+
+  #subscribe(): void {
+    const { feeds, source, clock, maxSec } = this.#options;
+    try {
+      this.#subscription = feeds.subscribe(source.pane, { kind: "snapshot" }, () => this.#sink());
+      this.#timer = clock.callAt(clock.nowMs() + maxSec * 1_000, () => this.#tape.end("age"));
+      this.#subscription.pump();
+    } catch (error) {
+      this.#settleOpened(toAppError(error));
+      this.#tape.end("pane");
+    }
+  }
+
+  #sink(): SubscriptionSink {
+    const tape = this.#tape;
+    return {
+      room: () => (tape.ended === undefined ? MAX_UNWRITTEN_BYTES - this.#unwrittenBytes : 0),
+      open: (_position, size) => {
+        tape.open(this.#options.source, size);
+        this.#settleOpened();
+      },
+      output: ({ bytes }) => tape.output(bytes),
+      gap: (gap) => tape.gap(formatGap(gap)),
+      snapshot: (snapshot) => tape.snapshot(snapshot, snapshot.data),
+      resized: (cols, rows) => tape.resized({ cols, rows }),
+      exited: (exit) => tape.exited(exit),
+      closed: (error) => {
+        this.#settleOpened(error);
+        tape.end(error.code === "SHUTTING_DOWN" ? "daemon" : "pane");
+      },
+    };
+  }
+
+  #write(line: string): void {
+    this.#lines.push(line);
+    this.#unwrittenBytes += Buffer.byteLength(line);
+    if (!this.#draining) void this.#drain();
+  }
+
+  async #drain(): Promise<void> {
+    this.#draining = true;
+    while (this.#lines.length > 0 && !this.#failed) {
+      const bytes = Buffer.from(this.#lines.join(""));
+      this.#lines = [];
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- lines go in order
+        await this.#file.writeFile(bytes);
+        this.#writtenBytes += bytes.length;
+      } catch (error) {
+        // oxlint-disable-next-line no-await-in-loop -- the last thing
+        await this.#fail(error);
+      }
+      this.#unwrittenBytes -= bytes.length;
+      this.#subscription?.pump();
+    }
+    this.#draining = false;
+    if (this.#tape.ended !== undefined) await this.#close();
+  }
+
+  /** What went before it is whole. */
+  async #fail(cause: unknown): Promise<void> {
+    this.#failed = true;
+    this.#options.failed(cause);
+    await this.#file.truncate(this.#writtenBytes).catch(() => undefined);
+    this.#tape.end("failed");
+  }
+
+  #ended(): void {
+    this.#endedMs = this.#tape.elapsedMs;
+    this.#timer?.cancel();
+    this.#subscription?.close();
+    if (!this.#draining) void this.#close();
+  }
+
+  async #close(): Promise<void> {
+    await this.#file.close().catch((error: unknown) => this.#options.failed(error));
+    this.#finish();
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * The daemon's recordings: those under way and those that are kept, in one folder of its own, under names that it makes. The
+ * folder is bounded: what is under way counts with its bound, and the oldest that nobody writes any more make room.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdir, rm, stat } from "node:fs/promises";
+import { AppError } from "../../protocol/errors.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import { Feeds } from "../panes/feeds.ts";
+import type { Log } from "../ops/log.ts";
+import type { TmuxServer } from "../tmux/tmuxServer.ts";
+import type { Clock } from "../time/clock.ts";
+import type { CastEnd } from "./castTape.ts";
+import { Recording, type RecordingRequest } from "./recording.ts";
+import { type KeptRecording, readRecordings, recordingId, recordingPath } from "./recordingFiles.ts";
+import { MAX_FOLDER_BYTES, MAX_RECORDING_AGE_MS, MAX_RECORDINGS_UNDER_WAY } from "./recordingLimits.ts";
+
+interface RecordingBookOptions {
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+  readonly log: Log;
+  /** Tests have less. */
+  readonly maxFolderBytes?: number | undefined;
+}
+
+export interface RecordingInfo extends KeptRecording {
+  readonly isRecording: boolean;
+  /** Undefined for one that ended before this daemon started. */
+  readonly durationMs: number | undefined;
+  readonly gaps: number | undefined;
+  readonly end: CastEnd | undefined;
+}
+
+interface StartOptions extends RecordingRequest {
+  readonly serverName: string;
+  readonly server: TmuxServer;
+  readonly pane: PaneId;
+}
+
+/** One of this daemon's. */
+interface Made {
+  readonly kept: Omit<KeptRecording, "bytes">;
+  readonly maxBytes: number;
+  readonly recording: Recording;
+}
+
+export class RecordingBook {
+  readonly #options: RecordingBookOptions;
+  readonly #feeds = new WeakMap<TmuxServer, Feeds>();
+  readonly #made = new Map<string, Made>();
+  readonly #kept = new Map<string, KeptRecording>();
+  /** Begun, and in no map yet. */
+  readonly #beginning = new Set<RecordingRequest>();
+  #closed = false;
+
+  private constructor(options: RecordingBookOptions) {
+    this.#options = options;
+  }
+
+  /** What an earlier daemon left is put in order. */
+  static async open(options: RecordingBookOptions): Promise<RecordingBook> {
+    const book = new RecordingBook(options);
+    for (const kept of await readRecordings(options.folder)) book.#kept.set(kept.id, kept);
+    await book.#makeRoom();
+    return book;
+  }
+
+  /** @throws AppError NOT_FOUND, CONNECTION_LOST, RESOURCE_LIMIT, SHUTTING_DOWN */
+  async start({ serverName, server, pane, ...request }: StartOptions): Promise<RecordingInfo> {
+    const { folder, clock, nowUnixMs, log } = this.#options;
+    if (this.#closed) throw new AppError("SHUTTING_DOWN", "the daemon is stopping; connect again once it is back");
+    if (this.#underWay().length + this.#beginning.size >= MAX_RECORDINGS_UNDER_WAY) {
+      throw new AppError("RESOURCE_LIMIT", `at most ${MAX_RECORDINGS_UNDER_WAY} recordings are under way; stop one`);
+    }
+    this.#beginning.add(request);
+    try {
+      await this.#makeRoom();
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const startedUnixMs = nowUnixMs();
+      const id = recordingId(startedUnixMs, randomBytes(4).toString("hex"));
+      const kept = {
+        id,
+        path: recordingPath(folder, id),
+        server: serverName,
+        pane,
+        version: request.version,
+        startedUnixMs,
+      };
+      const recording = await Recording.start({
+        ...request,
+        path: kept.path,
+        source: { server: serverName, pane },
+        title: undefined,
+        feeds: this.#feedsOf(server),
+        clock,
+        startedUnixMs,
+        failed: (error) => log.error("recording.failed", { id, error }),
+      });
+      const made = { kept, recording, maxBytes: request.maxBytes };
+      this.#made.set(id, made);
+      if (this.#closed) await recording.stop("daemon");
+      return infoOf(made);
+    } finally {
+      this.#beginning.delete(request);
+    }
+  }
+
+  /** Oldest first. */
+  list(): readonly RecordingInfo[] {
+    const kept = [...this.#kept.values()].map((each) => keptInfo(each));
+    return [...kept, ...[...this.#made.values()].map(infoOf)];
+  }
+
+  /** Once it is written. @throws AppError NOT_FOUND */
+  async stop(id: string): Promise<RecordingInfo> {
+    const made = this.#made.get(id);
+    if (made === undefined) return keptInfo(this.#requireKept(id));
+    await made.recording.stop("stopped");
+    return infoOf(made);
+  }
+
+  /** One under way is stopped first. @throws AppError NOT_FOUND */
+  async remove(id: string): Promise<void> {
+    const { path } = await this.stop(id);
+    await rm(path, { force: true });
+    this.#made.delete(id);
+    this.#kept.delete(id);
+  }
+
+  /** @throws AppError NOT_FOUND */
+  find(id: string): RecordingInfo {
+    const made = this.#made.get(id);
+    return made === undefined ? keptInfo(this.#requireKept(id)) : infoOf(made);
+  }
+
+  /** Everything under way ends and is written. Safe to call twice. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all(this.#underWay().map(({ recording }) => recording.stop("daemon")));
+  }
+
+  #underWay(): readonly Made[] {
+    return [...this.#made.values()].filter(({ recording }) => recording.end === undefined);
+  }
+
+  #requireKept(id: string): KeptRecording {
+    const kept = this.#kept.get(id);
+    if (kept !== undefined) return kept;
+    throw new AppError("NOT_FOUND", `there is no recording ${JSON.stringify(id)}; GET /v1/recordings lists them`);
+  }
+
+  #feedsOf(server: TmuxServer): Feeds {
+    const { clock, log } = this.#options;
+    const onError = (error: unknown): void => log.error("recording.subscriber.failed", { error });
+    const known = this.#feeds.get(server) ?? new Feeds({ server, clock, onError });
+    this.#feeds.set(server, known);
+    return known;
+  }
+
+  /** @throws AppError RESOURCE_LIMIT when what is under way leaves none */
+  async #makeRoom(): Promise<void> {
+    const { nowUnixMs, log, maxFolderBytes = MAX_FOLDER_BYTES } = this.#options;
+    const promised = [...this.#underWay(), ...this.#beginning].reduce((sum, { maxBytes }) => sum + maxBytes, 0);
+    if (promised > maxFolderBytes) {
+      const message = `recordings under way may fill the folder's ${maxFolderBytes} bytes; stop one, or give maxBytes`;
+      throw new AppError("RESOURCE_LIMIT", message);
+    }
+    const ended = this.list().filter(({ isRecording }) => !isRecording);
+    const sizes = await Promise.all(ended.map(({ path }) => stat(path).catch(() => undefined)));
+    let total = sizes.reduce((sum, file) => sum + (file?.size ?? 0), promised);
+    const tooOld = nowUnixMs() - MAX_RECORDING_AGE_MS;
+    for (const [at, { id, path, startedUnixMs }] of ended.entries()) {
+      const bytes = sizes[at]?.size;
+      if (bytes !== undefined && startedUnixMs >= tooOld && total <= maxFolderBytes) continue;
+      if (bytes !== undefined) log.info("recording.removed", { id, bytes });
+      total -= bytes ?? 0;
+      this.#made.delete(id);
+      this.#kept.delete(id);
+      // oxlint-disable-next-line no-await-in-loop -- the oldest first
+      await rm(path, { force: true });
+    }
+  }
+}
+
+const infoOf = ({ kept, recording }: Made): RecordingInfo => ({
+  ...kept,
+  bytes: recording.bytes,
+  isRecording: recording.end === undefined,
+  durationMs: recording.durationMs,
+  gaps: recording.gaps,
+  end: recording.end,
+});
+
+const keptInfo = (kept: KeptRecording): RecordingInfo => ({
+  ...kept,
+  isRecording: false,
+  durationMs: undefined,
+  gaps: undefined,
+  end: undefined,
+});

@@ -1,0 +1,44 @@
+/**
+ * Why there is nothing to show of what was just made: the program that was started has ended at once. Where none was named
+ * it was tmux's default shell, which tmux took from SHELL when its server started; an account that may not log in has one
+ * that ends.
+ */
+import { displayMessage } from "../../protocol/command/build.ts";
+import { SHELL_TRIED } from "../../protocol/command/formats.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { ControlConnection } from "../connection/controlConnection.ts";
+
+/** @param what such as "the pane" */
+export async function endedAtOnce(
+  connection: Pick<ControlConnection, "foreign">,
+  what: string,
+  command: readonly string[] | undefined,
+): Promise<AppError> {
+  return new AppError("TMUX_COMMAND_FAILED", `${what} ended at once; ${await triedWords(connection, command)}`);
+}
+
+async function triedWords(
+  connection: Pick<ControlConnection, "foreign">,
+  command: readonly string[] | undefined,
+): Promise<string> {
+  if (command !== undefined) return `is its program there? ${quoted(command[0])} was started`;
+  try {
+    const { body, nonce } = await connection.foreign((fresh) => displayMessage(SHELL_TRIED.format(fresh)));
+    const [row] = SHELL_TRIED.decode(body, nonce);
+    if (row !== undefined) return shellWords(row);
+  } catch {
+    // Without the words of a server that has gone meanwhile.
+  }
+  return "is its program there?";
+}
+
+function shellWords({ shell, environment, defaultCommand }: Readonly<Record<string, unknown>>): string {
+  const told = environment === "" ? "SHELL is not set there" : `SHELL is ${quoted(environment)} there`;
+  const ran =
+    defaultCommand === ""
+      ? `the shell ${quoted(shell)} was started`
+      : `tmux's default-command ${quoted(defaultCommand)} was started by ${quoted(shell)}`;
+  return `${ran} (${told}): give a program, or end the tmux server and set SHELL to a shell that stays`;
+}
+
+const quoted = (text: unknown): string => JSON.stringify(text ?? "");

@@ -1,0 +1,46 @@
+/** An account without a login shell, and a program that is not there: the message names what was tried. */
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { createClient, type ServerClient, TmuxwireError } from "../../adapters/client/client.ts";
+import { type CliSandbox, cliSandbox } from "../support/daemon/cliSandbox.ts";
+
+async function serverOf(sandbox: CliSandbox, shell: string | undefined): Promise<ServerClient> {
+  const daemon = await sandbox.serve([], { env: { SHELL: shell } });
+  const [, url = ""] = await daemon.line(/native API listening on (http:\S+)/);
+  return createClient({ url, token: readFileSync(sandbox.tokenPath, "utf8").trim() }).server("main");
+}
+
+/** On a busy machine a program may end after the listing that would miss it: then it has not ended at once. */
+async function refusal(make: (name: string) => Promise<unknown>): Promise<string> {
+  for (let at = 0; ; at += 1) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await make(`w${at}`);
+    } catch (error) {
+      if (error instanceof TmuxwireError) return error.message.replace(`w${at}`, "w");
+      throw error;
+    }
+  }
+}
+
+test("the shell that was tried, and the SHELL that it came from", async () => {
+  await using sandbox = cliSandbox();
+  const server = await serverOf(sandbox, "/bin/false");
+  expect(await refusal((name) => server.createSession({ name }))).toBe(
+    'session w ended at once; the shell "/bin/false" was started (SHELL is "/bin/false" there): give a program, ' +
+      "or end the tmux server and set SHELL to a shell that stays",
+  );
+});
+
+test("the program that was tried", async () => {
+  await using sandbox = cliSandbox();
+  const server = await serverOf(sandbox, "/bin/sh");
+  const command = ["/no/such/program"];
+  expect(await refusal((name) => server.createSession({ name, command }))).toBe(
+    'session w ended at once; is its program there? "/no/such/program" was started',
+  );
+  await server.createSession({ name: "stays" });
+  expect(await refusal(() => server.layout.splitWindow({ pane: "stays", command }))).toBe(
+    'the pane ended at once; is its program there? "/no/such/program" was started',
+  );
+});
