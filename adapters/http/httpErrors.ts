@@ -31,9 +31,12 @@ export function visibleError(thrown: unknown): VisibleError {
 export function errorHandler(log: Log, body: (visible: VisibleError) => object): ErrorHandler<GuardEnv> {
   return (thrown: unknown, c: Context<GuardEnv>) => {
     const visible = visibleError(thrown);
-    const fields = { code: visible.error.code, status: visible.status, method: c.req.method, path: c.req.path };
-    if (visible.status === 500) log.error("http.request.failed", { ...fields, error: visible.error });
-    else log.debug("http.request.refused", fields);
+    const request = c.get("requestId");
+    const { status, error } = visible;
+    const fields = { ...(request === undefined ? {} : { request }), code: error.code, status };
+    const asked = { ...fields, method: c.req.method, path: c.req.path };
+    if (status === 500) log.error("http.request.failed", { ...asked, error });
+    else log.debug("http.request.refused", asked);
     if (visible.error.details?.["close"] === true) c.header("Connection", "close");
     return c.json(body(visible), visible.status, JSON_TYPE);
   };

@@ -23,6 +23,8 @@ export interface GuardEnv {
     json: unknown;
     /** What the path is, from the guard on. */
     route: RouteMatch;
+    /** Absent: this listener does not name its requests. */
+    requestId?: string;
   };
 }
 

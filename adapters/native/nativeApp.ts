@@ -21,6 +21,8 @@ import type { Mount } from "../http/mount.ts";
 import { runRoute } from "../http/routes.ts";
 import { STREAM_BUFFER_BYTES, STREAM_STALL_MS } from "../http/streamLimits.ts";
 import { createWebSocketServer } from "../http/websocket.ts";
+import { collectProcess } from "../../daemon/ops/processMetrics.ts";
+import { nameRequests, requestIds } from "../http/requestIds.ts";
 import { createMeasure } from "../operations/measure.ts";
 import { Channels } from "./channels.ts";
 import type { NativeContext, NativeWaits, StreamBounds } from "./nativeContext.ts";
@@ -87,12 +89,14 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     return known;
   };
   const sockets = new Set<WebSocket>();
+  collectProcess(registry, version);
   const metrics = nativeMetrics(registry, {
     servers,
     waits,
     subscribers: (server) => feedsOf(server).subscriberCount,
     sockets: () => sockets.size,
   });
+  const nextId = requestIds();
   const context: NativeContext = {
     servers,
     onDemand: options.onDemand,
@@ -104,7 +108,7 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     feedsOf,
     eventsOf,
     treeOf: (server) => eventsOf(server).tree(),
-    measure: createMeasure(registry, clock),
+    measure: createMeasure({ metrics: registry, clock, log, nextId }),
     channels: new Channels(),
     running: new WeakMap(),
     readiness: options.readiness,
@@ -129,6 +133,7 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     const mount = mountOf(c.req.path);
     return ((mount === undefined ? undefined : onMountError.get(mount)) ?? onNativeError)(error, c);
   });
+  app.use(nameRequests(nextId));
   app.use(
     createGuard({
       peers: options.peers ?? "loopback",

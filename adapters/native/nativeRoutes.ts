@@ -71,7 +71,14 @@ function performing(context: NativeContext, { id, operation, body, query, status
   return async (c, names) => {
     const idempotencyKey = idempotent ? c.req.header(IDEMPOTENCY_KEY_HEADER) : undefined;
     const work = (signal: AbortSignal, told: object = {}): Promise<object> =>
-      perform(context, id, { names, input: inputOf(c), signal, idempotencyKey, ...told });
+      perform(context, id, {
+        names,
+        input: inputOf(c),
+        signal,
+        idempotencyKey,
+        requestId: c.get("requestId"),
+        ...told,
+      });
     if (streams && wantsLines(c)) return streamedAnswer(c, { clock: context.clock, errorBody: shownError }, work);
     return long
       ? longAnswer(c, { clock: context.clock, errorBody: shownError }, work)
@@ -91,7 +98,7 @@ function otherHandlers(
   const measured =
     (name: OtherEndpointId, handle: RouteHandler): RouteHandler =>
     (c, names) =>
-      measure(name, () => handle(c, names));
+      measure(name, () => handle(c, names), c.get("requestId"));
   return {
     follow: measured("follow", async (c, { server: serverName = "", pane = "" }) => {
       await context.onDemand?.reach(serverName);

@@ -1,12 +1,25 @@
-/** How long each operation took and how it ended, whichever way it was called. */
+/** How long each operation took and how it ended, whichever way it was called: in metrics, and in the log at `debug`. */
+import type { Log } from "../../daemon/ops/log.ts";
 import type { Metrics } from "../../daemon/ops/metrics.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { toAppError } from "../../protocol/errors.ts";
 
-export type Measure = <Result>(operation: string, work: () => Result | Promise<Result>) => Promise<Result>;
+/** @param requestId under which the caller knows it; made up when there is none */
+export type Measure = <Result>(
+  operation: string,
+  work: () => Result | Promise<Result>,
+  requestId?: string,
+) => Promise<Result>;
+
+interface MeasureOptions {
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "debug">;
+  readonly nextId: () => string;
+}
 
 /** `work` begins in this turn. Adds its families to the registry: once for each registry. */
-export function createMeasure(metrics: Metrics, clock: Clock): Measure {
+export function createMeasure({ metrics, clock, log, nextId }: MeasureOptions): Measure {
   const seconds = metrics.histogram(
     "tmuxwire_operation_seconds",
     "Time to answer a request, by operation and outcome.",
@@ -25,18 +38,23 @@ export function createMeasure(metrics: Metrics, clock: Clock): Measure {
     known.set(operation, labels);
     return labels;
   };
-  return async (operation, work) => {
+  return async (operation, work, requestId) => {
     const { ok, failed } = labelsOf(operation);
     const startedMs = clock.nowMs();
     let labels = ok;
+    let outcome = "ok";
     try {
       return await work();
     } catch (error) {
       labels = failed;
-      errors.add(1, { operation, code: toAppError(error).code });
+      outcome = toAppError(error).code;
+      errors.add(1, { operation, code: outcome });
       throw error;
     } finally {
-      seconds.observe((clock.nowMs() - startedMs) / 1_000, labels as Readonly<Record<string, string>>);
+      const elapsedMs = clock.nowMs() - startedMs;
+      seconds.observe(elapsedMs / 1_000, labels as Readonly<Record<string, string>>);
+      const request = requestId ?? nextId();
+      log.debug("operation.done", { request, operation, ms: Math.round(elapsedMs * 1_000) / 1_000, outcome });
     }
   };
 }

@@ -11,6 +11,8 @@ interface OperationRequest extends Call {
   readonly names: OperationNames;
   /** Not checked yet. */
   readonly input: unknown;
+  /** Under which its caller knows it. */
+  readonly requestId?: string | undefined;
 }
 
 /** What it does at once is done in this turn. @throws AppError */
@@ -34,7 +36,7 @@ function run(
   check: (input: unknown) => unknown,
 ): Promise<object> {
   const operation = OPERATIONS[name];
-  return context.measure(name, () => {
+  const work = () => {
     requireNames(operation.scope, request.names);
     const act = (): object | Promise<object> => {
       const target = FIND[operation.scope](context, request.names);
@@ -42,7 +44,8 @@ function run(
     };
     const opening = context.onDemand?.reach(request.names.server);
     return opening === undefined ? act() : opening.then(() => act());
-  });
+  };
+  return context.measure(name, work, request.requestId);
 }
 
 /** @throws AppError INVALID_ARGUMENT */

@@ -1,4 +1,4 @@
-/** What the waits count, as metrics under the names of seed 002 §16.17: the same on every surface. */
+/** What the waits count, as metrics under the names of seed 002 §16.17, and with the prefix of all others: the same on every surface. */
 import type { Metrics } from "../../daemon/ops/metrics.ts";
 import type { WaitMetricsSnapshot } from "../../daemon/waits/waitMetrics.ts";
 
@@ -23,16 +23,14 @@ const WAIT_COUNTERS = [
 
 /** Adds them to a registry. */
 export function collectWaits(metrics: Metrics, waits: WaitCounts): void {
-  for (const name of WAIT_GAUGES) {
-    metrics.collect(name, "gauge", "See docs/contracts/native.md.", () => [{ value: waits.metrics()[name] }]);
+  for (const prefix of ["", "tmuxwire_"]) {
+    const single = (name: (typeof WAIT_GAUGES | typeof WAIT_COUNTERS)[number], kind: "gauge" | "counter"): void =>
+      metrics.collect(prefix + name, kind, "See docs/contracts/native.md.", () => [{ value: waits.metrics()[name] }]);
+    const times = (name: "wait_match_latency_ms" | "wait_eval_ms", help: string): void =>
+      metrics.collectHistogram(prefix + name, help, () => [waits.metrics()[name]]);
+    for (const name of WAIT_GAUGES) single(name, "gauge");
+    for (const name of WAIT_COUNTERS) single(name, "counter");
+    times("wait_match_latency_ms", "From the output that decided a wait to its result.");
+    times("wait_eval_ms", "Evaluation of waits per turn of the event loop.");
   }
-  for (const name of WAIT_COUNTERS) {
-    metrics.collect(name, "counter", "See docs/contracts/native.md.", () => [{ value: waits.metrics()[name] }]);
-  }
-  metrics.collectHistogram("wait_match_latency_ms", "From the output that decided a wait to its result.", () => [
-    waits.metrics().wait_match_latency_ms,
-  ]);
-  metrics.collectHistogram("wait_eval_ms", "Evaluation of waits per turn of the event loop.", () => [
-    waits.metrics().wait_eval_ms,
-  ]);
 }
