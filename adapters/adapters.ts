@@ -17,6 +17,11 @@ export type AdapterConfigs = {
 export const ADAPTERS: readonly (Adapter<unknown> & { readonly name: AdapterName })[] = LIST;
 export const ADAPTER_NAMES: readonly AdapterName[] = ADAPTERS.map(({ name }) => name);
 
+/** What `--with` and `tmuxwire enable` take. */
+export const OPT_IN_NAMES: readonly AdapterName[] = ADAPTERS.flatMap(({ name, isOptIn }) =>
+  isOptIn === true ? [name] : [],
+);
+
 /** The value of `--only`: names with commas between. @throws AppError INVALID_ARGUMENT */
 export function parseOnly(text: string | undefined): ReadonlySet<AdapterName> {
   if (text === undefined) return new Set(ADAPTER_NAMES);

@@ -5,7 +5,12 @@ export const addinAdapter = defineAdapter({
   name: "addin",
   title: "the add-in's bridge",
   flags: ADDIN_FLAGS,
+  isOptIn: true,
   readConfig: readAddin,
+  offBecause: ({ isWanted }) =>
+    isWanted
+      ? undefined
+      : "it makes a certificate authority of this user's; `tmuxwire enable addin` turns it on for good, `serve --with addin` once",
   checks: async (config, inputs) => (await import("./addinChecks.ts")).addinChecks(config, inputs),
   start: async (config, context) => (await import("./serveAddin.ts")).startAddin(config, context),
 });

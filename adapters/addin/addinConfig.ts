@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import * as v from "valibot";
-import type { ConfigInputs } from "../../daemon/ops/daemonConfig.ts";
+import type { ConfigInputs, DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
 import type { PathSchema } from "../../daemon/ops/settingSchemas.ts";
 import {
   baseDir,
@@ -23,6 +23,8 @@ import type { CertificateConfig } from "../http/certificates.ts";
 type AddinMode = "tmux" | "stub";
 
 export interface AddinConfig {
+  /** Named, or set up on purpose. */
+  readonly isWanted: boolean;
   readonly host: string;
   readonly port: number;
   readonly https: boolean;
@@ -92,7 +94,11 @@ export const ADDIN_SETTINGS = {
 } as const;
 
 /** @throws AppError CONFIGURATION_INVALID */
-export function readAddin(settings: SettingReader, inputs: ConfigInputs): AddinConfig {
+export function readAddin(
+  settings: SettingReader,
+  inputs: ConfigInputs,
+  { wanted }: Pick<DaemonConfig, "wanted">,
+): AddinConfig {
   const path = pathSchema(inputs);
   const service = inputs.defaults === "service";
   const https = settings.read({
@@ -110,7 +116,7 @@ export function readAddin(settings: SettingReader, inputs: ConfigInputs): AddinC
     expected: "a path",
     fallback: join(inputs.tmpDir, "pi-for-excel-tmux-bridge"),
   });
-  return {
+  const config = {
     https,
     host: settings.read({
       key: "addin.host",
@@ -176,6 +182,8 @@ export function readAddin(settings: SettingReader, inputs: ConfigInputs): AddinC
     }),
     certificates: readCertificates(settings, inputs, path),
   };
+  // HOST, PORT and the like are everybody's variables, and say nothing of us.
+  return { ...config, isWanted: wanted.has("addin") || settings.isConfigured("addin.", /^TMUX_BRIDGE_/) };
 }
 
 function readCertificates(settings: SettingReader, inputs: ConfigInputs, path: PathSchema): CertificateConfig {

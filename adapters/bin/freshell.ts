@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
  * The second executable: the command line of a Freshell server. It speaks HTTP and never loads the daemon. As with
- * `tmuxwire.ts`, everything is loaded once it is known that this Node can, and nothing is shared before that.
+ * `tmuxwire.ts`, everything is loaded once it is known that this Node can. Nothing is shared before that: a module of both
+ * would make the bundle begin with a chunk, which an old Node may not parse.
  */
 import process from "node:process";
 

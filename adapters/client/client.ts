@@ -14,6 +14,7 @@ import type { OperationName, OperationNames } from "../../protocol/api/operation
 import type { NativeTreeAnswer, NativeWindow } from "../../protocol/api/nativeTree.ts";
 import { decodeBase64, type FollowOptions, type PaneEvent } from "./clientEvents.ts";
 import { followPane } from "./clientFollow.ts";
+import { type RunListener, runAndListen } from "./clientRun.ts";
 import { type CallOptions, type ClientOptions, HttpCaller, type PerformOptions } from "./clientHttp.ts";
 import { LayoutClient } from "./clientLayout.ts";
 import { followServer, type ServerEventsOptions, type ServerEventWithId } from "./clientServerEvents.ts";
@@ -63,6 +64,11 @@ export class ServerClient {
   readonly #names: { readonly server: string };
   /** Operations on windows and panes. */
   readonly layout: LayoutClient;
+
+  /** As it was asked for. */
+  get name(): string {
+    return this.#names.server;
+  }
 
   constructor(http: HttpCaller, server: string) {
     this.#http = http;
@@ -123,7 +129,8 @@ export interface CaptureOptions extends CallOptions {
   readonly ansi?: boolean | undefined;
 }
 
-export interface RunOptions extends CallOptions, Omit<requests.NativeRunRequest, "command"> {}
+/** With `onOutput` the output is told as it comes, too. */
+export interface RunOptions extends CallOptions, Omit<requests.NativeRunRequest, "command">, Partial<RunListener> {}
 
 export interface SubmitOptions extends PerformOptions, Omit<delivery.NativeSubmitRequest, "text"> {}
 export interface ChooseOptions extends PerformOptions, Omit<delivery.NativeChooseRequest, "answer"> {}
@@ -186,7 +193,10 @@ export class PaneClient {
 
   /** In a shell at its prompt. */
   run(command: string, options: RunOptions = {}): Promise<answers.NativeRunAnswer> {
-    const { signal, ...rest } = options;
+    const { signal, onOutput, onTyped, onSkipped, ...rest } = options;
+    if (onOutput !== undefined) {
+      return runAndListen(this.#http, this.#names, { command, ...rest }, { onOutput, onTyped, onSkipped }, signal);
+    }
     return this.#perform("run", { command, ...rest } satisfies requests.NativeRunRequest, { signal });
   }
 

@@ -153,7 +153,7 @@ function queryOf({ query = {} }: HttpRequest): string {
 const isError = (answer: unknown): answer is NativeErrorAnswer =>
   typeof answer === "object" && answer !== null && "error" in answer;
 
-const errorOf = ({ error }: NativeErrorAnswer, status: number): TmuxwireError =>
+export const errorOf = ({ error }: NativeErrorAnswer, status: number): TmuxwireError =>
   new TmuxwireError(error.code, error.message, { status, details: error.details });
 
 function errorFrom(text: string, status: number): TmuxwireError {

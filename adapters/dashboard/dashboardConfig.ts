@@ -91,10 +91,7 @@ export function readDashboard(
 ): DashboardConfig {
   const path = pathSchema(inputs);
   const { stateDir } = runtimePaths(inputs.env, inputs.homeDir);
-  const onlyThis = inputs.options["only"] === "dashboard";
-  // The contract's names belong to the add-in, too; alone the dashboard may have them.
-  const variable = (own: string, shared: string): string =>
-    onlyThis && (inputs.env[own] ?? "").trim() === "" && (inputs.env[shared] ?? "").trim() !== "" ? shared : own;
+  const variable = (own: string, shared: string): string => settings.variableOf("dashboard", own, shared);
   const yes = (key: string, name: string, fallback: boolean): boolean =>
     settings.read({ key, variable: name, schema: yesOrNo, expected: "1, true, 0 or false", fallback });
   return {

@@ -22,6 +22,7 @@ import type { FreshellContext } from "./freshellContext.ts";
 import { faultHandler, forbidden } from "./freshellFaults.ts";
 import { collectFreshell } from "./freshellMetrics.ts";
 import { freshellRoutes } from "./freshellRoutes.ts";
+import { createLayoutPlane } from "./relay/layoutPlane.ts";
 import { CreateMemory } from "./socket/createMemory.ts";
 import { FreshellSocket } from "./socket/freshellSocket.ts";
 import { FrameShare } from "./socket/outputFrames.ts";
@@ -57,6 +58,8 @@ export interface FreshellApp {
   readonly book: TerminalBook;
   /** Sends every client away; call it before the listener's `close`. Safe to call twice. */
   readonly end: () => void;
+  /** What is kept on disk is written, and terminals are let go; after the listener's `close`. */
+  readonly close: () => Promise<void>;
 }
 
 /** @throws AppError CONNECTION_LOST */
@@ -93,6 +96,10 @@ export async function createFreshellApp(options: FreshellAppOptions): Promise<Fr
     end: () => {
       for (const each of sockets) each.close(CLOSE_CODES.SERVER_SHUTDOWN, "Server shutting down");
     },
+    close: async () => {
+      await context.layout.close();
+      await context.book.close();
+    },
   };
 }
 
@@ -101,14 +108,16 @@ function contextOf(options: FreshellAppOptions): FreshellContext {
   const { token, maxTerminals, deviceTokenTtlSec } = config;
   const book = new TerminalBook({ server, clock, nowUnixMs, log, programs, homeDir, maxTerminals, url });
   const onError = (error: unknown): void => log.error("freshell.subscriber.failed", { error });
+  const waits = options.waits.share(config.waits, config.disableRegex);
   const asPanes = terminalServer(server, (key) => book.findByKey(key));
   return {
     server,
     book,
     feeds: new Feeds({ server: asPanes, clock, onError }),
     frames: new FrameShare(server.status().tmuxVersion),
-    waits: options.waits.share(config.waits, config.disableRegex),
-    credentials: new Credentials({ token, ttlSec: deviceTokenTtlSec, nowUnixMs, store: options.sessions }),
+    waits,
+    layout: createLayoutPlane({ config, book, server, waits, clock, nowUnixMs, log }),
+    credentials: new Credentials({ token, ttlSec: deviceTokenTtlSec, nowUnixMs, clock, store: options.sessions }),
     creates: new CreateMemory(clock),
     settings: config,
     version,

@@ -19,6 +19,7 @@ import {
 import type { FlagSpec, SettingReader } from "../../daemon/ops/settings.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isLoopbackAddress } from "../http/addresses.ts";
+import { freshellHome } from "./cli/freshellHome.ts";
 
 /** The engine's five, as this adapter's share of them. */
 export interface FreshellWaitLimits {
@@ -40,10 +41,16 @@ export interface FreshellConfig {
   readonly tmuxSocketPath: string;
   /** Where device sessions outlive the daemon. */
   readonly sessionsPath: string;
+  /** Where results outlive it. */
+  readonly resultsPath: string;
+  /** `~/.freshell`: what is known of devices, who may control which, the audit. */
+  readonly homePath: string;
   readonly maxTerminals: number;
   readonly maxConnections: number;
   readonly helloTimeoutMs: number;
   readonly presenceTtlMs: number;
+  readonly rpcAckTimeoutMs: number;
+  readonly ownerTimeoutMs: number;
   readonly deviceTokenTtlSec: number;
   readonly maxAttachChunkBytes: number;
   readonly waits: FreshellWaitLimits;
@@ -96,9 +103,7 @@ export const offBecause = ({ token }: FreshellConfig): string | undefined =>
 /** @throws AppError CONFIGURATION_INVALID */
 export function readFreshell(settings: SettingReader, inputs: ConfigInputs): FreshellConfig {
   const { env } = inputs;
-  const onlyThis = inputs.options["only"] === "freshell";
-  const variable = (own: string, shared: string): string =>
-    onlyThis && (env[own] ?? "").trim() === "" && (env[shared] ?? "").trim() !== "" ? shared : own;
+  const variable = (own: string, shared: string): string => settings.variableOf("freshell", own, shared);
   const count = (key: string, name: string, fallback: number, min = 1, max = 1_000_000): number =>
     settings.read({
       key: `freshell.${key}`,
@@ -163,10 +168,14 @@ export function readFreshell(settings: SettingReader, inputs: ConfigInputs): Fre
       fallback: join(runtimePaths(env, inputs.homeDir).runtimeDir, "freshell.sock"),
     }),
     sessionsPath: join(runtimePaths(env, inputs.homeDir).stateDir, "freshell-sessions.json"),
+    resultsPath: join(runtimePaths(env, inputs.homeDir).stateDir, "freshell-results.jsonl"),
+    homePath: freshellHome({ env, homeDir: inputs.homeDir }),
     maxTerminals: count("maxTerminals", "MAX_TERMINALS", 50, 1, 1_000),
     maxConnections: count("maxConnections", "MAX_CONNECTIONS", 50, 1, 500),
     helloTimeoutMs: count("helloTimeoutMs", "HELLO_TIMEOUT_MS", 5_000),
     presenceTtlMs: count("presenceTtlMs", "PRESENCE_TTL_MS", 15_000),
+    rpcAckTimeoutMs: count("rpcAckTimeoutMs", "RPC_ACK_TIMEOUT_MS", 3_000),
+    ownerTimeoutMs: count("ownerTimeoutMs", "OWNER_TIMEOUT_MS", 15_000),
     deviceTokenTtlSec: count("deviceTokenTtlSec", "DEVICE_TOKEN_TTL_SEC", 900),
     maxAttachChunkBytes: Math.max(
       MIN_ATTACH_CHUNK_BYTES,

@@ -8,11 +8,12 @@ import type { FreshellConfig } from "./freshellConfig.ts";
 import type { CreateMemory } from "./socket/createMemory.ts";
 import type { FrameShare } from "./socket/outputFrames.ts";
 import type { TerminalBook } from "./terminals/terminalBook.ts";
+import type { LayoutPlane } from "./relay/layoutPlane.ts";
 import type { Credentials } from "./tokens/credentials.ts";
 
 export type FreshellSettings = Pick<
   FreshellConfig,
-  "maxConnections" | "helloTimeoutMs" | "presenceTtlMs" | "maxAttachChunkBytes"
+  "maxConnections" | "helloTimeoutMs" | "presenceTtlMs" | "rpcAckTimeoutMs" | "ownerTimeoutMs" | "maxAttachChunkBytes"
 >;
 
 export interface FreshellContext {
@@ -23,6 +24,7 @@ export interface FreshellContext {
   /** This adapter's share. */
   readonly waits: Pick<WaitManager, "wait">;
   readonly credentials: Credentials;
+  readonly layout: LayoutPlane;
   readonly creates: CreateMemory;
   readonly settings: FreshellSettings;
   readonly version: string;

@@ -34,3 +34,23 @@ export const REFRESH_KEPT_MS = 30 * 86_400_000;
 
 /** Longest directory that a pane's mark can carry (`MAX_USER_OPTION_CHARS`), which a respawn after a restart needs. */
 export const MAX_CWD_CHARS = 1_000;
+
+/** Devices known at once: past it the one that was seen longest ago and is not online is forgotten. */
+export const MAX_DEVICES = 1_000;
+/** A device's file is written at most this often: it may change its layout a hundred times a second. */
+export const DEVICE_FILE_EVERY_MS = 250;
+/** Requests under way for one owner, and for all. */
+export const MAX_REQUESTS_PER_OWNER = 64;
+export const MAX_REQUESTS = 1_000;
+/** Requests given up whose results are still recognized when they come, per connection of an owner. */
+export const MAX_LATE_REQUESTS = 256;
+/** `device.presence` of one connection in so many milliseconds: three in the time to live are meant. */
+export const MAX_PRESENCE_FRAMES = 50;
+export const PRESENCE_FRAMES_WITHIN_MS = 1_000;
+/** How long a result is remembered under its idempotency key, how many are, and the longest that is. */
+export const RESULTS_KEPT_MS = 600_000;
+export const MAX_RESULTS_KEPT = 10_000;
+export const MAX_RESULT_CHARS = 65_536;
+/** One file of the audit, and how many there are with the ones before it. */
+export const AUDIT_FILE_BYTES = 10_485_760;
+export const AUDIT_FILES = 5;

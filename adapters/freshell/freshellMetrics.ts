@@ -11,7 +11,7 @@ export interface FreshellMetricSources {
 }
 
 export function collectFreshell(metrics: Metrics, { context, waits, sockets }: FreshellMetricSources): void {
-  const { book, feeds, server } = context;
+  const { book, feeds, server, layout } = context;
   collectWaits(metrics, waits);
   metrics.collect("freshell_terminals", "gauge", "Terminals by whether their program runs.", () => {
     const terminals = book.list();
@@ -28,6 +28,16 @@ export function collectFreshell(metrics: Metrics, { context, waits, sockets }: F
     "Terminals that a client is attached to, once for each client.",
     () => [{ value: feeds.subscriberCount }],
   );
+  metrics.collect("freshell_devices_online", "gauge", "Devices whose owner is online.", () => [
+    { value: layout.presence.onlineCount() },
+  ]);
+  metrics.collect("freshell_rpc_total", "counter", "Requests to owners by what came of them.", () => {
+    const counts = layout.relay.counts();
+    return (["ok", "error", "late"] as const).map((result) => ({ labels: { result }, value: counts[result] }));
+  });
+  metrics.collect("freshell_rpc_ignored_total", "counter", "Acks and results that nobody had asked for.", () => [
+    { value: layout.ignoredCount() },
+  ]);
   metrics.collect("tmuxwire_output_bytes_total", "counter", "Pane output received from tmux.", () => [
     { value: server.counters().outputBytes },
   ]);

@@ -24,6 +24,7 @@ import { type Route, type RouteHandler, Routes } from "../http/routes.ts";
 import { lanAddresses } from "./freshellConfig.ts";
 import type { FreshellContext } from "./freshellContext.ts";
 import { faultBody } from "./freshellFaults.ts";
+import { deviceRoutes } from "./relay/deviceRoutes.ts";
 import { bodyOf, queryOf, requireNoQuery } from "./freshellRequests.ts";
 import { waitFor } from "./freshellWaits.ts";
 import type { Terminal } from "./terminals/terminal.ts";
@@ -40,7 +41,13 @@ const METRICS_TYPE = { "content-type": "text/plain; version=0.0.4; charset=utf-8
 const OK: FreshellOk = { ok: true };
 
 export function freshellRoutes(context: FreshellContext, parts: FreshellRouteParts): Routes {
-  return new Routes([...common(context, parts), ...terminals(context), ...waits(context), ...sessions(context)]);
+  return new Routes([
+    ...common(context, parts),
+    ...terminals(context),
+    ...waits(context),
+    ...sessions(context),
+    ...deviceRoutes(context),
+  ]);
 }
 
 const get = (path: string, handle: RouteHandler): Route => ({ method: "GET", path, auth: true, handle });
@@ -135,7 +142,7 @@ function waits(context: FreshellContext): readonly Route[] {
   ];
 }
 
-function sessions({ credentials }: FreshellContext): readonly Route[] {
+function sessions({ credentials, layout }: FreshellContext): readonly Route[] {
   return [
     post("/api/device-sessions", deviceSessionSchema, (c, body) => {
       const principal = credentials.principalOf(tokenOf(c.req));
@@ -143,6 +150,7 @@ function sessions({ credentials }: FreshellContext): readonly Route[] {
       if (principal?.kind !== "bootstrap") {
         throw new AppError("UNAUTHORIZED", "a device session is opened with the server's own token (AUTH_TOKEN)");
       }
+      layout.presence.meet(body);
       return c.json(credentials.open(body));
     }),
     {

@@ -21,7 +21,7 @@ export async function startFreshell(config: FreshellConfig, context: StartContex
   const names = namesOf(config);
   const origins = new Set(config.allowedOrigins);
   let url = "";
-  const { app, websocket, book, end } = await createFreshellApp({
+  const { app, websocket, close, end } = await createFreshellApp({
     server,
     waits,
     config: { ...config, token },
@@ -36,7 +36,7 @@ export async function startFreshell(config: FreshellConfig, context: StartContex
     origins,
     url: () => url,
   });
-  open.surfaces.push(end, () => book.close());
+  open.surfaces.push(end, close);
   const listener = await listen({
     fetch: app.fetch,
     websocket,

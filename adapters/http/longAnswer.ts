@@ -4,6 +4,7 @@
  * error stands as `{"error": …}`. The work is told to stop when the client goes away.
  */
 import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import { requestAbort } from "./requestAbort.ts";
 import type { GuardEnv } from "./requestGuard.ts";
@@ -13,34 +14,36 @@ const BLANK_EVERY_MS = 10_000;
 const encoder = new TextEncoder();
 const BLANK = encoder.encode(" ");
 
-type Outcome = { readonly answer: object } | { readonly error: unknown };
+type Outcome<Answer> = { readonly answer: Answer } | { readonly error: unknown };
 
-interface LongAnswerOptions {
+interface LongAnswerOptions<Answer> {
   readonly clock: Clock;
   /** The contract's shape of an error. */
   readonly errorBody: (error: unknown) => object;
+  /** Of an answer that comes soon; default 200. */
+  readonly statusOf?: ((answer: Answer) => ContentfulStatusCode) | undefined;
 }
 
-export async function longAnswer(
+export async function longAnswer<Answer extends object>(
   c: Context<GuardEnv>,
-  { clock, errorBody }: LongAnswerOptions,
-  work: (signal: AbortSignal) => Promise<object>,
+  { clock, errorBody, statusOf = () => 200 }: LongAnswerOptions<Answer>,
+  work: (signal: AbortSignal) => Promise<Answer>,
 ): Promise<Response> {
   const { signal } = requestAbort(c);
-  const outcome: Promise<Outcome> = work(signal).then(
+  const outcome: Promise<Outcome<Answer>> = work(signal).then(
     (answer) => ({ answer }),
     (error: unknown) => ({ error: signal.aborted ? (signal.reason as unknown) : error }),
   );
   const first = await firstOf(clock, outcome);
   if (first !== undefined) {
     if ("error" in first) throw first.error;
-    return c.json(first.answer);
+    return c.json(first.answer, statusOf(first.answer));
   }
   return c.body(blanksThen({ clock, errorBody }, outcome), 200, { "content-type": "application/json" });
 }
 
 /** The outcome, or undefined when it is time for the first blank. */
-async function firstOf(clock: Clock, outcome: Promise<Outcome>): Promise<Outcome | undefined> {
+async function firstOf<Settled>(clock: Clock, outcome: Promise<Settled>): Promise<Settled | undefined> {
   let timer: Timer | undefined;
   const blankIsDue = new Promise<undefined>((resolve) => {
     timer = clock.callAt(clock.nowMs() + BLANK_EVERY_MS, () => resolve(undefined));
@@ -50,7 +53,10 @@ async function firstOf(clock: Clock, outcome: Promise<Outcome>): Promise<Outcome
   return first;
 }
 
-function blanksThen({ clock, errorBody }: LongAnswerOptions, outcome: Promise<Outcome>): ReadableStream<Uint8Array> {
+function blanksThen(
+  { clock, errorBody }: Pick<LongAnswerOptions<object>, "clock" | "errorBody">,
+  outcome: Promise<Outcome<object>>,
+): ReadableStream<Uint8Array> {
   let timer: Timer | undefined;
   let open = true;
   const finish = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {

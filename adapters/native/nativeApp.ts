@@ -33,6 +33,7 @@ import { ServerEvents, type ServerEventsOptions } from "./serverEvents.ts";
 export interface NativeAppOptions {
   /** By the name that stands in paths. Servers may be added and removed while the application runs. */
   readonly servers: ReadonlyMap<string, TmuxServer>;
+  readonly onDemand?: NativeContext["onDemand"];
   readonly waits: NativeWaits;
   readonly clock: Clock;
   readonly log: Log;
@@ -94,6 +95,7 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
   });
   const context: NativeContext = {
     servers,
+    onDemand: options.onDemand,
     waits,
     runCommand,
     clock,

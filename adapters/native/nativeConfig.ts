@@ -1,7 +1,7 @@
 /** The native API's settings: where it listens, its token file, and the socket of its own tmux server. */
 import * as v from "valibot";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
-import { hostName, isOrigin, pathSchema, portNumber, textList } from "../../daemon/ops/settingSchemas.ts";
+import { hostName, isOrigin, pathSchema, portNumber, textList, yesOrNo } from "../../daemon/ops/settingSchemas.ts";
 import { type FlagSpec, type SettingInputs, SettingReader } from "../../daemon/ops/settings.ts";
 
 export interface NativeConfig {
@@ -14,6 +14,8 @@ export interface NativeConfig {
   readonly tmuxSocketPath: string;
   /** Of browser pages that may use the API, with the token. */
   readonly allowedOrigins: readonly string[];
+  /** The user's own tmux may be asked for as `default`. */
+  readonly offersDefault: boolean;
   /** The names that other machines may reach it by, with the token; none: this machine alone is answered. */
   readonly allowedHosts: readonly string[];
 }
@@ -63,6 +65,12 @@ const FLAGS = {
     default: "~/.local/state/tmuxwire/token",
     complete: "file",
   },
+  noDefault: {
+    name: "no-default-server",
+    type: "flag",
+    description: "do not reach your own tmux when somebody asks for the server `default`",
+    negates: true,
+  },
   tmuxSocket: {
     name: "tmux-socket",
     type: "text",
@@ -109,6 +117,14 @@ export function readNative(settings: SettingReader, inputs: NativeConfigInputs):
     socketPath: readPath("native.socketPath", FLAGS.socket, "TMUXWIRE_SOCKET", paths.socketPath),
     tokenPath: readPath("native.tokenFile", FLAGS.tokenFile, "TMUXWIRE_TOKEN_FILE", paths.tokenPath),
     tmuxSocketPath: readPath("native.tmuxSocketPath", FLAGS.tmuxSocket, "TMUXWIRE_TMUX_SOCKET", paths.tmuxSocketPath),
+    offersDefault: settings.read<boolean>({
+      key: "native.default",
+      flags: [FLAGS.noDefault],
+      variable: "TMUXWIRE_DEFAULT_SERVER",
+      schema: yesOrNo,
+      expected: "true or false",
+      fallback: true,
+    }),
     allowedOrigins: settings.read<readonly string[]>({
       key: "native.allowedOrigins",
       variable: "TMUXWIRE_ALLOWED_ORIGINS",

@@ -11,6 +11,7 @@ import { parse } from "../../protocol/api/parse.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { visibleError } from "../http/httpErrors.ts";
 import { longAnswer } from "../http/longAnswer.ts";
+import { streamedAnswer, wantsLines } from "../http/streamedAnswer.ts";
 import { type Route, type RouteHandler, Routes } from "../http/routes.ts";
 import { findPane, findServer } from "../operations/findTargets.ts";
 import { streamStart } from "../operations/inputs.ts";
@@ -66,11 +67,12 @@ const shownError = (error: unknown): object => errorBody(visibleError(error));
 function performing(context: NativeContext, { id, operation, body, query, status }: OperationEndpoint): RouteHandler {
   const inputOf = (c: NativeHandlerContext): unknown =>
     body === undefined ? (query === undefined ? {} : queryInput(query, c.req.query())) : c.get("json");
-  const { long = false, idempotent = false } = operation;
+  const { long = false, streams = false, idempotent = false } = operation;
   return async (c, names) => {
     const idempotencyKey = idempotent ? c.req.header(IDEMPOTENCY_KEY_HEADER) : undefined;
-    const work = (signal: AbortSignal): Promise<object> =>
-      perform(context, id, { names, input: inputOf(c), signal, idempotencyKey });
+    const work = (signal: AbortSignal, told: object = {}): Promise<object> =>
+      perform(context, id, { names, input: inputOf(c), signal, idempotencyKey, ...told });
+    if (streams && wantsLines(c)) return streamedAnswer(c, { clock: context.clock, errorBody: shownError }, work);
     return long
       ? longAnswer(c, { clock: context.clock, errorBody: shownError }, work)
       : c.json(await work(NEVER), status ?? 200);
@@ -91,7 +93,8 @@ function otherHandlers(
     (c, names) =>
       measure(name, () => handle(c, names));
   return {
-    follow: measured("follow", (c, { server: serverName = "", pane = "" }) => {
+    follow: measured("follow", async (c, { server: serverName = "", pane = "" }) => {
+      await context.onDemand?.reach(serverName);
       const server = findServer(servers, serverName);
       const target = { serverName, server, pane: findPane(server, pane) };
       const { from = "now", readiness = false } = parse(
@@ -100,7 +103,8 @@ function otherHandlers(
       );
       return openEventStream(context, c, target, { start: streamStart(lastEventId(c) ?? from), readiness });
     }),
-    serverEvents: measured("serverEvents", (c, { server = "" }) => {
+    serverEvents: measured("serverEvents", async (c, { server = "" }) => {
+      await context.onDemand?.reach(server);
       const found = findServer(servers, server);
       const { after, readiness = false } = parse(eventsQuerySchema, queryInput(eventsQuerySchema, c.req.query()));
       return openServerEvents(context, c, found, { after: lastEventId(c) ?? after, readiness });
@@ -118,7 +122,8 @@ function otherHandlers(
     metrics: (c) => c.text(renderMetrics(), 200, METRICS_TYPE),
     livez: measured("livez", (c) => c.json(OK)),
     readyz: measured("readyz", async (c) => {
-      const states = await statesNow(servers);
+      const opened = context.onDemand?.opened;
+      const states = await statesNow(new Map([...servers].filter(([name]) => opened?.has(name) !== true)));
       const ok = states.every(([, state]) => state === "ready");
       return c.json({ ok, servers: Object.fromEntries(states) }, ok ? 200 : 503);
     }),

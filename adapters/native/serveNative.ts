@@ -17,6 +17,7 @@ import { openOwnedServer, type StartContext } from "../serving/startContext.ts";
 import type { LocalListener, LocalListenOptions } from "./localListener.ts";
 import { inheritedDescriptors, listenOnDescriptor, listenOnSocket, requireFreeSocket } from "./localListener.ts";
 import { NATIVE_SETTINGS, type NativeConfig } from "./nativeConfig.ts";
+import { userServer } from "./userServer.ts";
 import { packageVersion } from "../serving/version.ts";
 
 /** Before anything is started: the usual reason for a start that fails is a daemon that is running. */
@@ -40,6 +41,7 @@ export async function startNative(native: NativeConfig, context: StartContext): 
   const mounts = await context.mounts();
   const app = createNativeApp({
     servers,
+    ...(only.has("native") ? { onDemand: userServer(native, context, servers) } : {}),
     waits,
     readiness,
     delivery,

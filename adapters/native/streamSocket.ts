@@ -82,7 +82,12 @@ export class StreamSocket {
     try {
       const json = typeof data === "string" ? parseJsonText(data) : undefined;
       id = idOf(json);
-      this.#request(parse(streamRequestSchema, json));
+      const request = parse(streamRequestSchema, json);
+      // Calls, input and sizes reach their server by themselves (`perform`).
+      const opens = request.type === "subscribe" || request.type === "follow-events";
+      const opening = opens ? this.#context.onDemand?.reach(request.server) : undefined;
+      if (opening === undefined) this.#request(request);
+      else opening.then(() => this.#isOpen && this.#request(request)).catch((error: unknown) => this.#fail(id, error));
     } catch (error) {
       this.#fail(id, error);
     }
@@ -96,6 +101,10 @@ export class StreamSocket {
     this.#calls.close();
     for (const channel of this.#channels.values()) endChannel(channel);
     this.#channels.clear();
+  }
+
+  get #isOpen(): boolean {
+    return this.#context.open.has(this.#stop);
   }
 
   #request(request: StreamRequest): void {

@@ -5,20 +5,21 @@
 import type { PaneInfo, SessionInfo, WindowInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { nearestName } from "./nearestName.ts";
 import { isPaneId, isSessionId, isWindowId, type PaneId, paneIdOf } from "../../protocol/ids.ts";
 
 /** @throws AppError NOT_FOUND */
 export function findServer(servers: ReadonlyMap<string, TmuxServer>, name: string): TmuxServer {
   const server = servers.get(name);
   if (server !== undefined) return server;
-  throw new AppError("NOT_FOUND", `there is no server ${JSON.stringify(name)}; GET /v1/servers lists them`);
+  throw missing(`there is no server ${JSON.stringify(name)}; GET /v1/servers lists them`, name, [...servers.keys()]);
 }
 
 /** @throws AppError NOT_FOUND */
 export function findSession(server: TmuxServer, text: string): SessionInfo {
   const session = sessionNamed(server, text);
   if (session !== undefined) return session;
-  throw new AppError("NOT_FOUND", `there is no session ${JSON.stringify(text)}; list the sessions`);
+  throw missing(`there is no session ${JSON.stringify(text)}; list the sessions`, text, sessionNames(server));
 }
 
 /** `@3`, the window of a pane such as `%5`, or a session's active window. @throws AppError NOT_FOUND */
@@ -30,7 +31,8 @@ export function findWindow(server: TmuxServer, text: string): WindowInfo {
       : sessionNamed(server, text)?.activeWindow;
   const window = server.windows().find((candidate) => candidate.id === id);
   if (window !== undefined) return window;
-  throw new AppError("NOT_FOUND", `there is no window, pane or session ${JSON.stringify(text)}; list the windows`);
+  const message = `there is no window, pane or session ${JSON.stringify(text)}; list the windows`;
+  throw missing(message, text, sessionNames(server));
 }
 
 /** @throws AppError NOT_FOUND */
@@ -38,7 +40,7 @@ export function findPane(server: TmuxServer, text: string): PaneInfo {
   const pane = paneNamed(server, text);
   const info = pane === undefined ? undefined : server.findPane(pane);
   if (info !== undefined) return info;
-  throw new AppError("NOT_FOUND", `there is no pane or session ${JSON.stringify(text)}; list the panes`);
+  throw missing(`there is no pane or session ${JSON.stringify(text)}; list the panes`, text, sessionNames(server));
 }
 
 function paneNamed(server: TmuxServer, text: string): PaneId | undefined {
@@ -46,6 +48,16 @@ function paneNamed(server: TmuxServer, text: string): PaneId | undefined {
   if (isPaneId(text)) return text;
   return sessionNamed(server, text)?.activePane;
 }
+
+const sessionNames = (server: TmuxServer): string[] => server.sessions().map(({ name }) => name);
+
+/** The message is the contract's; who shows it to people says what was meant as well. */
+function missing(message: string, given: string, names: readonly string[]): AppError {
+  const nearest = isId(given) ? undefined : nearestName(given, names);
+  return new AppError("NOT_FOUND", message, nearest === undefined ? {} : { details: { nearest } });
+}
+
+const isId = (text: string): boolean => /^[%@$]?\d+$/.test(text);
 
 const sessionNamed = (server: TmuxServer, text: string): SessionInfo | undefined =>
   isSessionId(text) ? server.sessions().find((candidate) => candidate.id === text) : server.findSession(text);

@@ -21,10 +21,19 @@ import type { Measure } from "./measure.ts";
 /** What operations need of the wait manager. */
 type OperationWaits = Pick<WaitManager, "wait" | "sendAndWait">;
 
+/** Servers that are there when somebody asks for them. */
+export interface OnDemand {
+  /** Undefined: there is nothing to wait for. @throws AppError when it may not be reached */
+  reach(server: string | undefined): Promise<void> | undefined;
+  /** What is open: nobody has configured it, so nobody's health depends on it. */
+  readonly opened: ReadonlySet<string>;
+}
+
 export interface OperationContext {
   /** By the name under which requests know them. */
   readonly servers: ReadonlyMap<string, TmuxServer>;
   readonly waits: OperationWaits;
+  readonly onDemand?: OnDemand | undefined;
   /** Given, because command lines load the table as well: they need no shell's line. */
   readonly runCommand: typeof runCommand;
   readonly clock: Clock;
@@ -73,6 +82,8 @@ export interface Call {
   readonly idempotencyKey?: string | undefined;
   /** Told what a command prints, as it comes; only `run` has something to tell. */
   readonly onOutput?: ((bytes: Uint8Array) => void) | undefined;
+  /** Told when the command is typed. */
+  readonly onTyped?: (() => void) | undefined;
 }
 
 type Result<Out extends v.GenericSchema> = Frozen<v.InferOutput<Out>>;
@@ -93,6 +104,8 @@ export interface Operation<
   readonly errors: readonly ErrorCode[];
   /** It may take minutes: a way to call it must keep its caller's connection alive. */
   readonly long?: true | undefined;
+  /** It tells its `output` as it comes, to who wants that. */
+  readonly streams?: true | undefined;
   /** Under a key it is done once. */
   readonly idempotent?: true | undefined;
   readonly example: { readonly input: Frozen<v.InferInput<In>>; readonly output: Result<Out> };

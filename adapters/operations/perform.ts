@@ -36,8 +36,12 @@ function run(
   const operation = OPERATIONS[name];
   return context.measure(name, () => {
     requireNames(operation.scope, request.names);
-    const target = FIND[operation.scope](context, request.names);
-    return operation.run(context, target, check(request.input), request) as object | Promise<object>;
+    const act = (): object | Promise<object> => {
+      const target = FIND[operation.scope](context, request.names);
+      return operation.run(context, target, check(request.input), request) as object | Promise<object>;
+    };
+    const opening = context.onDemand?.reach(request.names.server);
+    return opening === undefined ? act() : opening.then(() => act());
   });
 }
 

@@ -53,6 +53,7 @@ export const waitOperations = {
     output: runAnswerSchema,
     errors: ["INVALID_ARGUMENT", "INCONSISTENT_STATE", "WRONG_STATE", "TIMEOUT", "RESOURCE_LIMIT", ...ON_TMUX],
     long: true,
+    streams: true,
     example: {
       input: { command: "make test", timeoutMs: 60_000 },
       output: {
@@ -65,17 +66,23 @@ export const waitOperations = {
         elapsedMs: 812.4,
       },
     },
-    run: async (context, { server, pane }, { command, timeoutMs, maxOutputBytes, format }, { signal, onOutput }) => {
+    run: async (
+      context,
+      { server, pane },
+      { command, timeoutMs, maxOutputBytes, format },
+      { signal, onOutput, onTyped },
+    ) => {
       const release = claimRun(context, server, pane);
       try {
         const result = await context.runCommand(
           { server, pane: pane.id, clock: context.clock },
           {
             command,
-            timeoutMs: timeoutMs ?? NATIVE_DEFAULT_TIMEOUT_MS,
+            timeoutMs: timeoutMs === null ? undefined : (timeoutMs ?? NATIVE_DEFAULT_TIMEOUT_MS),
             maxOutputBytes: maxOutputBytes ?? NATIVE_DEFAULT_OUTPUT_BYTES,
             signal,
             onOutput,
+            onTyped,
           },
         );
         return {

@@ -17,6 +17,8 @@ export interface Adapter<Config> {
   readonly flags: readonly FlagSpec[];
   /** @throws AppError CONFIGURATION_INVALID */
   readConfig(settings: SettingReader, inputs: ConfigInputs, daemon: DaemonConfig): Config;
+  /** Of `--with` and `tmuxwire enable`: it, or a part of it, touches what is somebody else's, and starts when it is wanted. */
+  readonly isOptIn?: boolean;
   /** What it needs and does not have: it is left out, in one line, unless it was asked for by name. */
   offBecause?(config: Config): string | undefined;
   /** In the order in which a start would meet what they look at. */

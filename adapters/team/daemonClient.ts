@@ -130,7 +130,7 @@ const reachedNobody = (error: unknown): boolean =>
   ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === "ECONNREFUSED";
 
 const unreachable = (message: string, cause?: unknown): TeamToolError =>
-  new TeamToolError("daemon_unavailable", `${message}; start it with: tmuxwire serve`, { cause });
+  new TeamToolError("daemon_unavailable", `${message}; start it with: tmuxwire serve --with team`, { cause });
 
 async function send({ url, token }: Address, request: Request): Promise<Record<string, unknown>> {
   const { operation, body, signal } = request;

@@ -41,6 +41,11 @@ export function mountTeam(team: TeamConfig, context: StartContext): MountedPart 
   return {
     mount,
     announce: async (url, token) => {
+      if (!team.isToldToPi) {
+        const how = "`tmuxwire enable team` turns that on for good, `serve --with team` once";
+        print(`team contract at ${url}/team/v1; pi is not told of it in ${path}: ${how}`);
+        return;
+      }
       try {
         await writeDaemonFile(path, { url, token, pid: process.pid });
       } catch (error) {

@@ -1,10 +1,13 @@
 /** The team contract's settings: where the teams' tmux servers are, what a worker is, and where teamd keeps its teams. */
 import { join } from "node:path";
 import * as v from "valibot";
+import type { DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
 import { pathSchema, textList, wholeNumber } from "../../daemon/ops/settingSchemas.ts";
 import type { SettingInputs, SettingReader } from "../../daemon/ops/settings.ts";
 
 export interface TeamConfig {
+  /** Named, or set up on purpose: the file by which pi's extension finds us is written into pi's own folder. */
+  readonly isToldToPi: boolean;
   /** A team's tmux socket is `ROOT/TEAM/tmux.sock`; `daemon.json` stands beside the teams. */
   readonly rootDir: string;
   readonly workerArgv: readonly string[];
@@ -25,8 +28,12 @@ const DEFAULT_WORKER_ARGV = ["pi"] as const;
 const DEFAULT_READY_TIMEOUT_MS = 30_000;
 
 /** @throws AppError CONFIGURATION_INVALID */
-export function readTeam(settings: SettingReader, inputs: TeamConfigInputs & Pick<SettingInputs, "env">): TeamConfig {
-  return {
+export function readTeam(
+  settings: SettingReader,
+  inputs: TeamConfigInputs & Pick<SettingInputs, "env">,
+  { wanted }: Pick<DaemonConfig, "wanted">,
+): TeamConfig {
+  const config = {
     rootDir: settings.read({
       key: "team.dir",
       variable: "TMUXWIRE_TEAM_DIR",
@@ -57,6 +64,7 @@ export function readTeam(settings: SettingReader, inputs: TeamConfigInputs & Pic
     }),
     homeDir: inputs.homeDir,
   };
+  return { ...config, isToldToPi: wanted.has("team") || settings.isConfigured("team.", /^TMUXWIRE_TEAM_/) };
 }
 
 /** teamd's own are what workers find for themselves, or not at all. */

@@ -12,7 +12,7 @@ import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import { AppError, isCutShort, shuttingDown } from "../../protocol/errors.ts";
 import { onTmux, teamError } from "./teamErrors.ts";
 import { MAX_OPEN_TEAMS, RECONNECT_WITHIN_MS, TEAM_IDLE_MS } from "./teamLimits.ts";
-import { findProgram } from "./programs.ts";
+import { findProgram } from "../../daemon/host/findProgram.ts";
 
 /** pi reads keys such as Shift-Enter this way, and says so on its screen when it cannot (tmux 3.5 has the second). */
 const SERVER_OPTIONS = { "extended-keys": "on", "extended-keys-format": "csi-u" } as const;

@@ -8,7 +8,7 @@ import type { PaneId } from "../../protocol/ids.ts";
 import type { TeamContext, TeamWorker } from "./teamContext.ts";
 import { onTmux, teamError } from "./teamErrors.ts";
 import { SUBMIT_TIMEOUT_MS, WORKER_COLS, WORKER_ROWS } from "./teamLimits.ts";
-import { findProgram } from "./programs.ts";
+import { findProgram } from "../../daemon/host/findProgram.ts";
 import { untilEnded, untilReady } from "./untilReady.ts";
 import { guardPrompt } from "./workerPrompt.ts";
 

@@ -35,6 +35,8 @@ export interface DaemonConfig {
   readonly guests: readonly GuestConfig[];
   /** For the listeners that have no token. */
   readonly allowUids: AllowedUids;
+  /** What starts only when it is wanted, by the names of `--with` and `--only`. */
+  readonly wanted: ReadonlySet<string>;
   /** Output kept per pane. */
   readonly ringBytes: number;
   readonly logLevel: LogLevel;
@@ -75,8 +77,17 @@ const LOG_LEVEL_FLAG: FlagSpec = {
   default: "info",
   complete: LOG_LEVELS,
 };
+/** What `tmuxwire enable` writes; `--with` is added to it. */
+export const ENABLED_KEY = "serve.enabled";
+const WITH_FLAG: FlagSpec = {
+  name: "with",
+  type: "list",
+  value: "NAMES",
+  description: "serve these as well, which start only when they are named: addin, team (commas between)",
+  default: "TMUXWIRE_WITH, and what `tmuxwire enable` has named",
+};
 /** Of a daemon with any client. */
-export const DAEMON_FLAGS = [ALLOW_UIDS_FLAG, RING_BYTES_FLAG, LOG_LEVEL_FLAG];
+export const DAEMON_FLAGS = [WITH_FLAG, ALLOW_UIDS_FLAG, RING_BYTES_FLAG, LOG_LEVEL_FLAG];
 /** Of one that offers servers by name. */
 export const SERVER_FLAGS = [SERVER_FLAG];
 
@@ -90,7 +101,21 @@ export function readDaemon(settings: SettingReader, inputs: ConfigInputs): Daemo
     expected: 'numbers of users with commas between, as `id -u` tells them, or "any" for whoever is on this machine',
     fallback: [],
   });
+  const namesOf = (key: string, more: { readonly flags?: readonly FlagSpec[]; readonly variable?: string }) =>
+    settings.read<readonly string[]>({
+      key,
+      ...more,
+      schema: names,
+      expected: "names with commas between, such as addin,team",
+      fallback: [],
+    });
+  const named = [
+    ...namesOf(ENABLED_KEY, {}),
+    ...namesOf("serve.with", { flags: [WITH_FLAG], variable: "TMUXWIRE_WITH" }),
+  ];
+  const only = inputs.options["only"];
   return {
+    wanted: new Set([...named, ...(typeof only === "string" ? only.split(",").map((name) => name.trim()) : [])]),
     allowUids: allowUids === "any" ? "any" : new Set(allowUids),
     guests: settings.read<readonly GuestConfig[]>({
       key: "native.servers",
@@ -125,6 +150,13 @@ export function readDaemon(settings: SettingReader, inputs: ConfigInputs): Daemo
 const MAX_UID = 4_294_967_294;
 
 const isUid = (uid: number): boolean => Number.isInteger(uid) && uid >= 0 && uid <= MAX_UID;
+
+const names = v.pipe(
+  textList,
+  // A flag that is given twice is a list of lists.
+  v.transform((list) => list.flatMap((text) => text.split(",").map((name) => name.trim()))),
+  v.everyItem((name) => /^[a-z]+$/.test(name)),
+);
 
 const anybody = v.pipe(v.string(), v.trim(), v.toLowerCase(), v.literal("any"));
 

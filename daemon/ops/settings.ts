@@ -95,6 +95,24 @@ export class SettingReader {
     return parsed.output;
   }
 
+  /**
+   * The variable of an adapter's setting: its own name, or the contract's, which other adapters have too, when only this
+   * one is served and its own is not set.
+   */
+  variableOf(adapter: string, own: string, shared: string): string {
+    const { options, env } = this.#inputs;
+    return options["only"] === adapter && isBlank(env[own]) && !isBlank(env[shared]) ? shared : own;
+  }
+
+  /** Whether one of those that were read was set on purpose: by a flag, in the file, or by a variable of its own. */
+  isConfigured(prefix: string, ownVariable: RegExp): boolean {
+    return this.#reports.some(
+      ({ key, source, from = "" }) =>
+        key.startsWith(prefix) &&
+        (source === "flag" || source === "file" || (source === "environment" && ownVariable.test(from))),
+    );
+  }
+
   /** Refuses what the file holds and nobody has read: a misspelt setting would be ignored otherwise. */
   requireFileUnderstood(): void {
     const known = new Set(this.#reports.map((report) => report.key));
@@ -119,7 +137,7 @@ export class SettingReader {
       return { raw: flag.negates === true ? false : options[flag.name], source: "flag", from: `--${flag.name}` };
     }
     const exported = variable === undefined ? undefined : env[variable];
-    if (variable !== undefined && exported !== undefined && exported.trim() !== "") {
+    if (variable !== undefined && !isBlank(exported)) {
       return { raw: exported, source: "environment", from: variable };
     }
     if (file === undefined || !this.#fileValues.has(key)) return undefined;
@@ -131,6 +149,8 @@ export class SettingReader {
     this.#reports.push({ key: setting.key, value: shown, source, from });
   }
 }
+
+const isBlank = (value: string | undefined): boolean => value === undefined || value.trim() === "";
 
 /** The leaves of the file's object by their dotted path. */
 function parseFile(file: { readonly path: string; readonly text: string }): Map<string, unknown> {

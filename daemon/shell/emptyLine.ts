@@ -42,7 +42,7 @@ export const UNPROBE: InputPart = { kind: "keys", keys: Array.from(BLANKS, () =>
 /** readline's search: its row is not the command's. */
 const SEARCH = /^\((?:failed )?(?:reverse-)?i-search\)/;
 
-interface LineContext {
+export interface LineContext {
   readonly server: TmuxServer;
   readonly pane: PaneId;
   readonly clock: Clock;
@@ -101,12 +101,13 @@ export async function reachEmptyLine(context: LineContext, deadlineMs: number): 
       const stillUntilMs = isKnown ? 0 : clock.nowMs() + stillMs(row, signs);
       if (stillUntilMs > untilMs) await outputWithin(context, untilMs);
       else if (source.outputSeq === seq && (isKnown || !(await outputWithin(context, stillUntilMs)))) {
-        await probe(context, kind, capture, row);
+        await probe(context, kind, capture, row, signs.emptyRow?.split("\n")[0]);
         signs.emptyRow = textOf(row);
         return { kind, signs, isProbed: true };
       }
     } else if (source.outputSeq === seq) {
-      await outputWithin(context, untilMs);
+      // A shell that has shown nothing may be on its way to become the pane's program (`exec`), which need not print.
+      await outputWithin(context, wasFresh ? Math.min(untilMs, clock.nowMs() + LOOK_MS) : untilMs);
     }
     if (clock.nowMs() >= untilMs) throw noPrompt(context.pane, Math.round(clock.nowMs() - startedMs));
   }
@@ -126,19 +127,19 @@ async function startTime({ server, pane, source }: LineContext): Promise<number>
   return source.outputSeq === 0 ? START_MS : 0;
 }
 
-async function captureLine({ server, pane, source, signal }: LineContext) {
+export async function captureLine({ server, pane, source, signal }: LineContext) {
   signal?.throwIfAborted();
   const seq = source.outputSeq;
   const [capture, { command }] = await Promise.all([server.capture(pane, { signal }), server.describePane(pane)]);
   return { capture, command, seq };
 }
 
-const rowOf = ({ lines, cursor }: Capture): Row => {
+export const rowOf = ({ lines, cursor }: Capture): Row => {
   const { before, after } = splitAtColumn(lines[cursor.row] ?? "", cursor.col);
   return { before, after: after.trimEnd() };
 };
 
-const textOf = ({ before, after }: Row): string => `${before}\n${after}`;
+export const textOf = ({ before, after }: Row): string => `${before}\n${after}`;
 
 /** What a capture alone tells. */
 function refuseSight(pane: PaneId, shell: string, { cols }: Capture, row: Row, signs: PromptSigns): void {
@@ -153,8 +154,14 @@ function refuseSight(pane: PaneId, shell: string, { cols }: Capture, row: Row, s
   );
 }
 
-/** @throws AppError INCONSISTENT_STATE */
-async function probe(context: LineContext, kind: ShellKind, before: Capture, row: Row): Promise<void> {
+/** @param prompt as this shell last showed it on an empty line @throws AppError INCONSISTENT_STATE */
+async function probe(
+  context: LineContext,
+  kind: ShellKind,
+  before: Capture,
+  row: Row,
+  prompt: string | undefined,
+): Promise<void> {
   const { server, pane, clock, source, signal } = context;
   const untilMs = clock.nowMs() + PROBE_MS;
   const from = source.outputSeq;
@@ -173,7 +180,7 @@ async function probe(context: LineContext, kind: ShellKind, before: Capture, row
     ) {
       continue;
     }
-    const killed = killedText(before, capture);
+    const killed = killedText(before, capture, prompt);
     if (killed === undefined) throw takesNothing(pane);
     const bytes = encoder.encode(killed);
     await server.input(pane, [UNPROBE, { kind: kind === "fish" ? "paste" : "text", bytes }]);
@@ -182,7 +189,7 @@ async function probe(context: LineContext, kind: ShellKind, before: Capture, row
 }
 
 /** What stood between the end of the prompt and the cursor; undefined when the screen does not say. */
-function killedText(before: Capture, after: Capture): string | undefined {
+function killedText(before: Capture, after: Capture, prompt: string | undefined): string | undefined {
   const { row, col } = after.cursor;
   const now = rowOf(after).before;
   if (!now.endsWith(BLANKS) || row > before.cursor.row || col < BLANKS.length) return undefined;
@@ -191,8 +198,11 @@ function killedText(before: Capture, after: Capture): string | undefined {
     .map((line) => splitAtColumn(line, before.cols).before)
     .concat(rowOf(before).before);
   const text = rows.join("");
-  const prompt = now.slice(0, -BLANKS.length);
-  return text.startsWith(prompt) && text.length > prompt.length ? text.slice(prompt.length) : undefined;
+  const left = now.slice(0, -BLANKS.length);
+  if (!text.startsWith(left) || text.length <= left.length) return undefined;
+  // A shell without an editor prompts behind what was typed before its prompt; the terminal wipes as many columns.
+  const isAhead = prompt !== undefined && left !== prompt && left.length === prompt.length && text.endsWith(prompt);
+  return isAhead ? text.slice(0, -prompt.length) : text.slice(left.length);
 }
 
 /** True: something came, or the stream ended. */

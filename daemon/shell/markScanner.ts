@@ -82,6 +82,14 @@ export class MarkScanner {
     this.#tailSeq = gap.to;
   }
 
+  /** No end mark will come: the output as far as it is known, without the row that is not ended, which is the prompt. */
+  giveUp(): MarkedOutput {
+    this.#take(this.#tail.length);
+    const all = Buffer.concat(this.#kept);
+    const bytes = all.subarray(0, all.lastIndexOf("\n") + 1);
+    return this.#output(bytes, this.#tailSeq - (all.length - bytes.length), undefined);
+  }
+
   #begin(length: number): void {
     this.#tail = this.#tail.slice(length);
     this.#tailSeq += length;
@@ -96,11 +104,13 @@ export class MarkScanner {
       end.index -= Math.min(echo, end.index);
     }
     this.#take(end.index);
-    const bytes = Buffer.concat(this.#kept);
-    const status = end[1] === undefined ? undefined : Number(end[1]);
+    return this.#output(Buffer.concat(this.#kept), this.#tailSeq, end[1] === undefined ? undefined : Number(end[1]));
+  }
+
+  #output(bytes: Buffer, to: number, status: number | undefined): MarkedOutput {
     const gaps =
       this.#dropped === undefined ? this.#gaps : [{ ...this.#dropped, reason: "evicted" as const }, ...this.#gaps];
-    return { bytes, from: this.#startSeq ?? this.#tailSeq, to: this.#tailSeq, status, gaps };
+    return { bytes, from: this.#startSeq ?? to, to, status, gaps };
   }
 
   /** Moves bytes from the tail to what is kept; before the start mark they are dropped. */

@@ -12,6 +12,7 @@ import type { InputPart } from "../tmux/io.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
 import { MarkScanner, type MarkedOutput } from "./markScanner.ts";
+import { ShellReturn } from "./shellReturn.ts";
 import type { OutputSource } from "../tmux/outputSource.ts";
 import {
   isPlainText,
@@ -28,16 +29,19 @@ const NONCE_CHARS = 10;
 
 interface RunRequest {
   readonly command: string;
-  readonly timeoutMs: number;
+  /** Undefined: as long as it takes. */
+  readonly timeoutMs: number | undefined;
   readonly maxOutputBytes: number;
   readonly signal?: AbortSignal | undefined;
   /** Told what the command prints, as it comes. */
   readonly onOutput?: ((bytes: Uint8Array) => void) | undefined;
+  /** Told when the command is typed: from then on it is the pane's. */
+  readonly onTyped?: (() => void) | undefined;
 }
 
 interface RunResult {
   readonly bytes: Uint8Array;
-  /** Undefined when the shell's own mark did not say. */
+  /** Undefined when the shell's own mark did not say, or the shell went back to its prompt without one. */
   readonly exitCode: number | undefined;
   readonly from: Position;
   readonly to: Position;
@@ -60,18 +64,21 @@ export async function runCommand(context: RunContext, request: RunRequest): Prom
   const { server, pane, clock } = context;
   requireTypable(request.command);
   const startedMs = clock.nowMs();
-  const deadlineMs = startedMs + request.timeoutMs;
+  const deadlineMs = startedMs + (request.timeoutMs ?? Infinity);
   const source = server.output(pane);
-  const { kind, signs, isProbed } = await reachEmptyLine({ ...context, source, signal: request.signal }, deadlineMs);
+  const line = { ...context, source, signal: request.signal };
+  const { kind, signs, isProbed } = await reachEmptyLine(line, deadlineMs);
   const isMarked = signs.isAtMarkedPrompt && isPlainText(request.command);
   const nonce = createNonce().slice(0, NONCE_CHARS);
-  const line = isMarked ? plainParts(request.command) : markedParts(kind, request.command, nonce);
+  const typed = isMarked ? plainParts(request.command) : markedParts(kind, request.command, nonce);
   const marks = isMarked ? SHELL_INTEGRATION_MARKS : marksOf(nonce);
   const output = await typeAndRead(context, source, {
     request,
-    parts: isProbed ? [UNPROBE, ...line] : line,
+    parts: isProbed ? [UNPROBE, ...typed] : typed,
     marks,
     deadlineMs,
+    // A shell that marks its commands marks the end of one that was given up, too.
+    returned: isMarked ? undefined : new ShellReturn({ ...line, signs }),
   });
   signs.ownEndSeq = output.to;
   const { epoch } = source;
@@ -102,17 +109,20 @@ interface Reading {
   readonly parts: readonly InputPart[];
   readonly marks: ShellMarks;
   readonly deadlineMs: number;
+  readonly returned: ShellReturn | undefined;
 }
 
 function typeAndRead(context: RunContext, source: OutputSource, reading: Reading): Promise<MarkedOutput> {
   const { server, pane, clock } = context;
-  const { signal, timeoutMs, maxOutputBytes, onOutput } = reading.request;
+  const { signal, timeoutMs, maxOutputBytes, onOutput, onTyped } = reading.request;
+  const { returned, deadlineMs } = reading;
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     let scanner: MarkScanner | undefined;
     let at = 0;
     const settle = (act: () => void): void => {
-      timer.cancel();
+      timer?.cancel();
+      returned?.close();
       unsubscribe();
       signal?.removeEventListener("abort", onAbort);
       act();
@@ -126,12 +136,19 @@ function typeAndRead(context: RunContext, source: OutputSource, reading: Reading
           scanner.gap(slice.gap);
           continue;
         }
+        if (scanner.hasStarted) returned?.read(slice.bytes);
         const output = scanner.push(slice.bytes);
         if (output === undefined) continue;
         scanner = undefined;
         settle(() => resolve(output));
         return;
       }
+      if (scanner.hasStarted) returned?.moved(end);
+    };
+    const end = (): void => {
+      const output = scanner?.giveUp();
+      scanner = undefined;
+      if (output !== undefined) settle(() => resolve(output));
     };
     const onAbort = (): void => fail(signal?.reason);
     const unsubscribe = source.subscribe({
@@ -140,11 +157,15 @@ function typeAndRead(context: RunContext, source: OutputSource, reading: Reading
       exited: () => fail(shellEnded(pane)),
       closed: (error) => fail(error.code === "NOT_FOUND" ? shellEnded(pane) : error),
     });
-    const timer = clock.callAt(reading.deadlineMs, () => fail(timedOut(timeoutMs, scanner?.hasStarted === true)));
+    const timer =
+      timeoutMs === undefined
+        ? undefined
+        : clock.callAt(deadlineMs, () => fail(timedOut(timeoutMs, scanner?.hasStarted === true)));
     signal?.addEventListener("abort", onAbort, { once: true });
     const beforeWrite = (): void => {
       at = source.outputSeq;
       scanner = new MarkScanner(reading.marks, at, maxOutputBytes, onOutput);
+      onTyped?.();
     };
     server.input(pane, reading.parts, { beforeWrite, signal }).catch(fail);
   });

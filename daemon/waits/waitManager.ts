@@ -11,18 +11,16 @@ import type { Clock } from "../time/clock.ts";
 import { Scheduler } from "../time/scheduler.ts";
 import { TurnBudget } from "../time/turnBudget.ts";
 import { ActiveWait } from "./activeWait.ts";
-import { Admission } from "./admission.ts";
 import { armWait, startOf, type WaitStart } from "./armWait.ts";
-import type { CompiledRegex } from "./regex/compiledRegex.ts";
 import type { EchoWatch } from "./echo/echoWatch.ts";
-import { needsPreparation, NOTHING_PREPARED, type Prepared, preparePredicates } from "./prepared.ts";
+import { needsPreparation, type Prepared } from "./prepared.ts";
 import { RegexEngine } from "./regex/regexEngine.ts";
 import { DEFAULT_WAIT_LIMITS, type WaitLimits } from "./waitLimits.ts";
 import { WaitMetrics, type WaitMetricsSnapshot } from "./waitMetrics.ts";
 import { checkPattern } from "./checkPattern.ts";
 import type { WaitPattern } from "./waitPattern.ts";
 import type { WaitHost } from "./waitContext.ts";
-import { checkRequest } from "./waitRequest.ts";
+import { WaitIntake } from "./waitIntake.ts";
 import { WaitShare } from "./waitShare.ts";
 import { WaitTarget } from "./waitTarget.ts";
 import type { ArmedWait, WaitOptions, WaitRequest, WaitResult } from "./waitTypes.ts";
@@ -55,7 +53,7 @@ export class WaitManager {
   readonly #budget: TurnBudget;
   readonly #engine: RegexEngine;
   readonly #metrics: WaitMetrics;
-  readonly #admission: Admission;
+  readonly #intake: WaitIntake;
   readonly #host: WaitHost;
   readonly #targets = new Map<OutputSource, WaitTarget>();
   #closed = false;
@@ -78,7 +76,7 @@ export class WaitManager {
       metrics,
       isDisabled: options.disableRegex,
     });
-    this.#admission = new Admission(limits, metrics);
+    this.#intake = new WaitIntake({ limits, metrics, engine: this.#engine });
     this.#host = { clock, scheduler: this.#scheduler, engine: this.#engine, limits };
   }
 
@@ -91,7 +89,7 @@ export class WaitManager {
   share(bounds: Partial<WaitLimits>, disableRegex = false): Pick<WaitManager, "wait"> {
     const onRefused = (): void => void this.#metrics.numbers.wait_resource_limit_total++;
     const share = new WaitShare({ limits: { ...this.limits, ...bounds }, disableRegex, onRefused });
-    this.#admission.raise(share.limits);
+    this.#intake.raise(share.limits);
     return { wait: (source, request, options) => this.#wait(source, request, options ?? {}, share) };
   }
 
@@ -102,9 +100,9 @@ export class WaitManager {
     share: WaitShare | undefined,
   ): Promise<WaitResult> {
     try {
-      const admitted = this.#admit(source, request, share);
+      const admitted = this.#intake.admit(source, request, share);
       const arm = (prepared: Prepared) => this.#arm(source, prepared, options, false, undefined).result;
-      return needsPreparation(admitted.request) ? this.#prepare(admitted).then(arm) : arm(admitted);
+      return needsPreparation(admitted.request) ? this.#intake.prepare(admitted).then(arm) : arm(admitted);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -116,12 +114,12 @@ export class WaitManager {
    * @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE
    */
   arm(source: OutputSource, request: WaitRequest, options: WaitOptions = {}): ArmedWait {
-    return this.#arm(source, this.#admit(source, request), options, false, undefined);
+    return this.#arm(source, this.#intake.admit(source, request), options, false, undefined);
   }
 
   /** Checks, takes a place and compiles. @throws AppError (rejects) as `arm`, and what RE2 says of a regex. */
   async prepare(source: OutputSource, request: WaitRequest): Promise<PreparedWait> {
-    const prepared = await this.#prepare(this.#admit(source, request));
+    const prepared = await this.#intake.prepare(this.#intake.admit(source, request));
     let isDone = false;
     return {
       arm: (options = {}) => {
@@ -132,7 +130,7 @@ export class WaitManager {
       release: () => {
         if (isDone) return;
         isDone = true;
-        this.#release(prepared);
+        this.#intake.release(prepared);
       },
     };
   }
@@ -148,7 +146,7 @@ export class WaitManager {
     options: WaitOptions = {},
   ): Promise<WaitResult> {
     options.signal?.throwIfAborted();
-    const prepared = await this.#prepare(this.#admit(source, request));
+    const prepared = await this.#intake.prepare(this.#intake.admit(source, request));
     // Where it would have begun had the sender called back: a sender that cannot say when it writes costs nothing.
     const before = source.outputSeq;
     let armed: ArmedWait | undefined;
@@ -159,7 +157,7 @@ export class WaitManager {
       });
       armed ??= this.#arm(source, prepared, options, true, before);
     } catch (error) {
-      if (armed === undefined) this.#release(prepared);
+      if (armed === undefined) this.#intake.release(prepared);
       else armed.cancel();
       throw error;
     }
@@ -187,50 +185,10 @@ export class WaitManager {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#intake.close();
     for (const target of this.#targets.values()) target.abandon(shuttingDown());
     this.#engine.close();
     this.#scheduler.close();
-  }
-
-  #admit(source: OutputSource, request: WaitRequest, share?: WaitShare): Prepared {
-    if (this.#closed) throw shuttingDown();
-    const checked = this.#counted(() => checkRequest(request, share?.limits ?? this.limits));
-    const hasRegex = checked.regexes.length > 0;
-    const release = share?.enter(source, hasRegex, this.#admission) ?? this.#admission.enter(source, hasRegex);
-    const regexes: CompiledRegex[] = [];
-    const prepared: Prepared = { request: checked, regexes, predicates: NOTHING_PREPARED, release };
-    try {
-      for (const analysis of checked.regexes) regexes.push(this.#counted(() => this.#engine.acquire(analysis)));
-    } catch (error) {
-      this.#release(prepared);
-      throw error;
-    }
-    return prepared;
-  }
-
-  async #prepare(prepared: Prepared): Promise<Prepared> {
-    try {
-      for (const regex of prepared.regexes) await regex.ready;
-      await preparePredicates(prepared);
-    } catch (error) {
-      this.#release(prepared);
-      throw error;
-    }
-    if (this.#closed) {
-      this.#release(prepared);
-      throw shuttingDown();
-    }
-    return prepared;
-  }
-
-  #release(prepared: Prepared): void {
-    this.#free(prepared);
-    prepared.release();
-  }
-
-  #free({ regexes, predicates }: Prepared): void {
-    for (const regex of regexes) this.#engine.release(regex);
-    for (const known of predicates.values()) known[Symbol.dispose]?.();
   }
 
   /** @param before where the wait begins instead of here; @param isForSend something is typed after this */
@@ -243,7 +201,7 @@ export class WaitManager {
   ): ArmedWait {
     const { request, regexes, release } = prepared;
     if (options.signal?.aborted === true) {
-      this.#release(prepared);
+      this.#intake.release(prepared);
       throw options.signal.reason;
     }
     const head = before ?? source.outputSeq;
@@ -251,12 +209,12 @@ export class WaitManager {
     try {
       from = startOf(source, request.from, head);
     } catch (error) {
-      this.#release(prepared);
+      this.#intake.release(prepared);
       throw error;
     }
     const { start } = from;
     const target = this.#targetOf(source);
-    const onFreed = (): void => this.#free(prepared);
+    const onFreed = (): void => this.#intake.free(prepared);
     const wait = new ActiveWait({ request, target, metrics: this.#metrics, onSettled: release, onFreed });
     this.#metrics.numbers.wait_started_total++;
     if (from.missed !== undefined) wait.onMissed(from.missed);
@@ -294,16 +252,5 @@ export class WaitManager {
       this.#targets.set(source, target);
     }
     return target;
-  }
-
-  /** Limits that the checks find count as refusals like those of admission. */
-  #counted<Result>(check: () => Result): Result {
-    try {
-      return check();
-    } catch (error) {
-      if (error instanceof AppError && error.code === "RESOURCE_LIMIT")
-        this.#metrics.numbers.wait_resource_limit_total++;
-      throw error;
-    }
   }
 }

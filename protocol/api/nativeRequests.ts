@@ -25,6 +25,13 @@ export const timeoutMs = v.optional(
   described(whole(1, NATIVE_MAX_TIMEOUT_MS), "Give up after this many milliseconds; default 30000."),
 );
 
+const runTimeoutMs = v.optional(
+  described(
+    v.nullable(whole(1, NATIVE_MAX_TIMEOUT_MS)),
+    "Give up after this many milliseconds; default 30000, null for as long as it takes.",
+  ),
+);
+
 const given = {
   text: v.optional(described(text, "What to type; either this or base64.")),
   base64: v.optional(described(base64, "The bytes to type, in base64; either this or text.")),
@@ -94,7 +101,7 @@ export const fromSchema = v.pipe(
 
 export const runRequestSchema = v.strictObject({
   command: described(v.pipe(text, v.nonEmpty(), v.maxLength(NATIVE_MAX_RUN_BYTES)), "A line for the shell."),
-  timeoutMs,
+  timeoutMs: runTimeoutMs,
   maxOutputBytes: v.optional(
     described(
       whole(1, NATIVE_MAX_OUTPUT_BYTES),

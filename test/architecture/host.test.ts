@@ -41,7 +41,10 @@ test("the system's files about processes, sockets and terminals are read in one 
 
 test("processes are started in one place", () => {
   // Inside pi, or inside a command: neither is the daemon.
-  expect(outside(/["'](?:node:)?child_process["']/)).toEqual(["adapters/serving/autostart.ts"]);
+  expect(outside(/["'](?:node:)?child_process["']/).toSorted()).toEqual([
+    "adapters/bin/cli/foregroundProgram.ts",
+    "adapters/serving/autostart.ts",
+  ]);
 });
 
 test("processes are signalled in one place", () => {

@@ -133,6 +133,17 @@ describe("work and rest of an agent with hooks", () => {
     expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING" });
   });
 
+  test("a question is not taken back by the work that a hook told of before it", async () => {
+    const agentId = await scene.register();
+    await scene.prompt("go");
+    scene.shows("busy", undefined, "generic", "hook");
+    await hook("notification", { message: "Which tables should I keep?" });
+    // The program has been recognised meanwhile; that it works is still what the hook said.
+    scene.shows("busy", undefined, "claude", "hook");
+    clock.advanceMs(60_000);
+    expect(await scene.card(agentId)).toMatchObject({ state: "AWAITING_INPUT" });
+  });
+
   test("a program that no profile knows says nothing", async () => {
     const agentId = await scene.register();
     await scene.prompt("go");

@@ -1,23 +1,16 @@
-/** Deeply nested JSON on every route that takes any: refused as a bad request, whatever a route does with its body. */
+/**
+ * Deeply nested JSON on every route that takes any: refused as a bad request, whatever a route does with its body. (Team's
+ * are in test/programs/teamSafety.test.ts.)
+ */
 import { describe, expect, test } from "vitest";
 import { ENDPOINTS } from "../../adapters/native/endpoints.ts";
-import { TEAM_PREFIX } from "../../adapters/team/teamMount.ts";
-import { teamFixture } from "../fixtures/team/teamFixture.ts";
 import { addinSetup, stubBackend } from "../support/daemon/backends.ts";
 import { inProcess } from "../support/daemon/addinClient.ts";
 import { UUID } from "../support/daemon/dashboardFixture.ts";
+import { bodies, LEVELS } from "../support/daemon/deepBodies.ts";
 import { DashboardScene } from "../support/daemon/dashboardScene.ts";
-import { callJson, nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
+import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
 import { RawSocket } from "../support/daemon/nativeSocket.ts";
-
-const LEVELS = [5_000, 10_000];
-const nested = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
-/** A body that is nested, one with a member that the route knows, one of objects. */
-const bodies = (levels: number, field: string, more: object = {}): readonly string[] => [
-  nested(levels),
-  `${JSON.stringify(more).replace(/\}$/, Object.keys(more).length === 0 ? "" : ",")}"${field}":${nested(levels)}}`,
-  `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`,
-];
 
 describe.each(LEVELS)("%i levels", (levels) => {
   test("native: every route with a body, and the socket", async () => {
@@ -73,17 +66,6 @@ describe.each(LEVELS)("%i levels", (levels) => {
       for (const body of bodies(levels, field, more)) {
         const { status } = await scene.dashboard.call("POST", path, body);
         expect([path, status]).toEqual([path, 400]);
-      }
-    }
-  });
-
-  test("team", async () => {
-    await using team = await teamFixture();
-    for (const operation of ["start", "list", "attach", "capture"]) {
-      for (const body of bodies(levels, "task")) {
-        const headers = { authorization: `Bearer ${team.token}` };
-        const { status } = await callJson(team.url, "POST", `${TEAM_PREFIX}${operation}`, body, headers);
-        expect([operation, status]).toEqual([operation, 400]);
       }
     }
   });

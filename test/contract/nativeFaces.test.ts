@@ -64,7 +64,7 @@ const CASES: Readonly<Record<OperationName, readonly FaceCase[]>> = {
     {
       names: PANE,
       input: { command: "ls -l", timeoutMs: 5_000, format: "raw" },
-      command: ["run", "work", "--raw", "-t", "5", "--", "ls", "-l"],
+      command: ["run", "--raw", "-t", "5", "work", "ls", "-l"],
     },
   ],
   submit: [

@@ -69,7 +69,6 @@ describe("a reader that never reads", () => {
       await lazy.closed;
       expect(await api.metric(/subscribers\{server="main"\} (\d+)/)).toBe(1);
     },
-    30_000,
   );
 });
 

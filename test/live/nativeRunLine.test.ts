@@ -31,10 +31,10 @@ async function withShell(command: readonly string[], environment: Readonly<Recor
     socket: owned.socket,
     screen,
     there: (name: string): boolean => existsSync(join(directory, name)),
-    /** Types and waits until the screen holds it. */
+    /** Types and waits until the screen holds all of it; blanks at the end of a row do not show. */
     type: async (text: string, shown = text): Promise<void> => {
       await pane.input([{ kind: "text", text }]);
-      await seen(async () => (await screen()).join("").includes(shown));
+      await seen(async () => dense((await screen()).join("")).includes(dense(shown)));
     },
     [Symbol.asyncDispose]: async () => {
       await api[Symbol.asyncDispose]();
@@ -43,6 +43,8 @@ async function withShell(command: readonly string[], environment: Readonly<Recor
     },
   };
 }
+
+const dense = (text: string): string => text.replaceAll(" ", "");
 
 const refusal = async (run: Promise<unknown>): Promise<object> => {
   const outcome = await run.catch((error: unknown) => error);
@@ -60,13 +62,12 @@ describe.concurrent.each(SHELLS)("$name: a half-typed line", ({ name, command })
   ])("%s is refused, told and left as it was", async (_case, line, files) => {
     await using shell = await withShell(command);
     expect((await shell.pane.run("echo warm")).output).toBe("warm\n");
-    await shell.type(line, line.trimEnd().slice(-8));
+    await shell.type(line);
     const error = await refusal(shell.pane.run("touch ours"));
     expect(error).toMatchObject(NOT_EMPTY);
     // fish shows more than was typed, in grey.
     if (name !== "fish") expect(error).toMatchObject({ details: { line: line.trimEnd() } });
-    const dense = line.replaceAll(" ", "");
-    await seen(async () => (await shell.screen()).join("").replaceAll(" ", "").includes(dense));
+    await seen(async () => dense((await shell.screen()).join("")).includes(dense(line)));
     for (const file of [...files, "ours", "printf"]) expect(shell.there(file)).toBe(false);
     // It is the person's to send.
     await shell.pane.input([{ kind: "text", text: line.endsWith("> ") ? "rest\r" : "\r" }]);
@@ -96,6 +97,19 @@ describe.concurrent.each(SHELLS)("$name: a half-typed line", ({ name, command })
     await shell.pane.keys(["C-c"]);
     await seen(async () => (await shell.pane.run("echo free").catch(() => ({ output: "" }))).output === "free\n");
   });
+});
+
+test.concurrent("a shell without an editor: what was typed before its prompt came is given back as it was", async () => {
+  await using shell = await withShell(["dash"]);
+  await shell.pane.run("mkfifo gate");
+  await shell.pane.input([{ kind: "text", text: "read go < gate\r" }]);
+  await shell.type("touch ahead");
+  writeFileSync(join(shell.directory, "gate"), "go\n");
+  await seen(async () => /touch ahead[#$] $/.test(`${(await shell.screen()).join("")} `));
+  expect(await refusal(shell.pane.run("touch ours"))).toMatchObject({ ...NOT_EMPTY, details: { line: "touch ahead" } });
+  await shell.pane.input([{ kind: "text", text: "\r" }]);
+  await seen(() => shell.there("ahead"));
+  expect(shell.there("ours")).toBe(false);
 });
 
 describe.concurrent.each(shellsNamed("bash", "zsh", "fish"))("$name: the editor's states", ({ name, command }) => {

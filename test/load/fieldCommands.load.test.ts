@@ -14,7 +14,10 @@ const ROUNDS = 20;
 const COMMANDS_PER_ROUND = 5;
 const HEARTBEAT_MS = 300;
 
-fieldTests(FIELD_ROWS, HEARTBEAT_MS);
+/** A second (the acceptance), and another one that passes before tmux's clock tells. */
+const FLOWS_WITHIN_MS = 2_000;
+
+fieldTests(FIELD_ROWS, HEARTBEAT_MS, FLOWS_WITHIN_MS);
 
 test.each(["owned", "guest"] as const)("%s: random sequences", async (kind) => {
   await using scene = await fieldScene(kind, HEARTBEAT_MS);

@@ -90,3 +90,24 @@ test("a wait of the command line is told soon after the same wait over plain HTT
   report("freshellWait", { rounds: WAITS, overHttp, inCli, laterMs });
   expect(laterMs.p50Ms).toBeLessThan(MOST_LATER_MS);
 });
+
+const TABS = 30;
+
+test("a tab of its own, the whole command, takes at most 150 ms more than a Node that does nothing", async () => {
+  await using scene = await freshellScene();
+  const env = { ...process.env, ...scene.sandbox.env, FRESHELL_URL: scene.url };
+  const took = async (args: readonly string[]): Promise<number> => {
+    const started = performance.now();
+    const [code] = (await once(spawn(process.execPath, args, { env, stdio: "ignore" }), "close")) as [number | null];
+    expect(code).toBe(0);
+    return performance.now() - started;
+  };
+  const [bare, whole]: number[][] = [[], []];
+  for (let round = 0; round < TABS; round += 1) {
+    bare?.push(await took(["-e", "0"]));
+    whole?.push(await took([builtFreshell(), "new-tab"]));
+  }
+  const overMs = spread((whole ?? []).map((ms, at) => ms - (bare?.[at] ?? 0)));
+  report("freshellNewTab", { rounds: TABS, nothing: spread(bare ?? []), newTab: spread(whole ?? []), overMs });
+  expect(overMs.p50Ms).toBeLessThan(150);
+});

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
 import { type CliSandbox, cliSandbox } from "../support/daemon/cliSandbox.ts";
 import { report } from "../support/daemon/loadReport.ts";
-import { mcpOverHttp, mcpOverPipes } from "../support/daemon/mcpClient.ts";
+import { mcpOverHttp } from "../support/daemon/mcpClient.ts";
+import { mcpOverPipes } from "../support/daemon/mcpProgram.ts";
 
 const SAMPLES = 60;
 /** Prints a numbered line with its own monotonic time, which is one clock for all processes of a machine. */

@@ -17,6 +17,8 @@ export interface Io {
   err(text: string): void;
   /** Whether stdout may carry colours: a terminal, and neither NO_COLOR nor TERM=dumb. */
   readonly colour: boolean;
+  /** From now on SIGINT is told to `handle` and aborts nothing; undone by what it answers. */
+  takeInterrupts?(handle: () => void): () => void;
   /** Aborts at the first SIGINT or SIGTERM, and when nobody reads stdout any more. */
   readonly signal: AbortSignal;
 }
@@ -46,7 +48,15 @@ export function processIo(process: NodeJS.Process): Io {
   };
   process.stdout.on("error", onWriteError);
   process.stderr.on("error", () => undefined);
-  process.once("SIGINT", () => controller.abort(new Interrupted(EXIT_SIGINT, "interrupted")));
+  // The second one ends the process, as Node has it.
+  const onInterrupt = (): void => {
+    if (taken === undefined) {
+      process.off("SIGINT", onInterrupt);
+      controller.abort(new Interrupted(EXIT_SIGINT, "interrupted"));
+    } else taken();
+  };
+  let taken: (() => void) | undefined;
+  process.on("SIGINT", onInterrupt);
   process.once("SIGTERM", () => controller.abort(new Interrupted(EXIT_SIGTERM, "terminated")));
   return {
     env: process.env,
@@ -58,6 +68,10 @@ export function processIo(process: NodeJS.Process): Io {
     out: (data) => (readerGone ? Promise.resolve() : written(process.stdout, data)),
     err: (text) => void process.stderr.write(text),
     colour: process.stdout.isTTY && !isSet(process.env["NO_COLOR"]) && process.env["TERM"] !== "dumb",
+    takeInterrupts: (handle) => {
+      taken = handle;
+      return () => (taken = undefined);
+    },
     signal: controller.signal,
   };
 }

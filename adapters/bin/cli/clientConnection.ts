@@ -13,6 +13,7 @@ import type { CommandCall, OptionSpec } from "./commandTypes.ts";
 import { JSON_OPTION } from "../commands/configCommand.ts";
 import { readConfigFile } from "./configuration.ts";
 import { unixFetch } from "./unixFetch.ts";
+import { hereIn } from "./whereabouts.ts";
 
 /** What every client command takes. */
 export const CLIENT_OPTIONS: readonly OptionSpec[] = [
@@ -20,8 +21,9 @@ export const CLIENT_OPTIONS: readonly OptionSpec[] = [
     name: "server",
     type: "text",
     value: "NAME",
-    description: "which of the daemon's tmux servers",
-    default: `TMUXWIRE_SERVER, else ${OWN_SERVER_NAME}`,
+    names: "server",
+    description: "which of the daemon's tmux servers, or `default` for your own tmux",
+    default: `TMUXWIRE_SERVER, else inside tmux that server, else ${OWN_SERVER_NAME}`,
   },
   {
     name: "socket",
@@ -54,6 +56,8 @@ export interface DaemonAddress {
   readonly url: string | undefined;
   readonly socketPath: string;
   readonly token: string | undefined;
+  /** Of the tmux server of its own, as far as this process's settings tell. */
+  readonly tmuxSocketPath: string;
 }
 
 /** Where the daemon is, and what lets in. @throws AppError CONFIGURATION_INVALID, INVALID_ARGUMENT */
@@ -69,18 +73,52 @@ export async function daemonAddress({ io, options }: CommandCall): Promise<Daemo
   const token = await readToken(native.tokenPath);
   const url = options.text("url") ?? given(env["TMUXWIRE_URL"]);
   const overSocket = url === undefined || options.text("socket") !== undefined;
-  return { url: overSocket ? undefined : checkedUrl(url), socketPath: native.socketPath, token };
+  const { socketPath, tmuxSocketPath } = native;
+  return { url: overSocket ? undefined : checkedUrl(url), socketPath, tmuxSocketPath, token };
 }
 
 /** The tmux server that the command is about. @throws AppError CONFIGURATION_INVALID, INVALID_ARGUMENT */
 export async function connect(call: CommandCall): Promise<ServerClient> {
-  const { url, socketPath, token } = await daemonAddress(call);
-  const { io, options } = call;
+  const { client, here } = await place(call);
+  return client.server(named(call) ?? (await here())?.server ?? OWN_SERVER_NAME);
+}
+
+/** `.` or nothing: the pane that we are in. @throws AppError INVALID_ARGUMENT */
+export async function paneNamed(call: CommandCall, word: string | undefined): Promise<string> {
+  if (word !== undefined && word !== ".") return word;
+  const { here } = await place(call);
+  const at = await here();
+  const isMeant = at !== undefined && (named(call) ?? at.server) === at.server;
+  if (isMeant && at.pane !== undefined) return at.pane;
+  const why =
+    at === undefined
+      ? "only inside a tmux pane that the daemon reaches can it be left out"
+      : "the one that this terminal is in is on another server";
+  throw new AppError("INVALID_ARGUMENT", `PANE: say which; ${why}`);
+}
+
+const named = ({ io, options }: CommandCall): string | undefined =>
+  options.text("server") ?? given(io.env["TMUXWIRE_SERVER"]);
+
+/** The daemon, and where on it this terminal is, worked out when it is asked for. */
+async function place(call: CommandCall) {
+  const { url, socketPath, tmuxSocketPath, token } = await daemonAddress(call);
+  const { env, signal } = call.io;
   const client =
     url === undefined
       ? createClient({ url: "http://localhost", token, fetch: unixFetch(socketPath) })
       : createClient({ url, token });
-  return client.server(options.text("server") ?? given(io.env["TMUXWIRE_SERVER"]) ?? OWN_SERVER_NAME);
+  const here = () =>
+    // Of another machine's daemon nothing here can be known.
+    url?.startsWith("https:") === true
+      ? Promise.resolve(undefined)
+      : hereIn({
+          env,
+          ownSocketPath: tmuxSocketPath,
+          uid: process.getuid?.(),
+          list: () => client.servers({ signal }),
+        });
+  return { client, here };
 }
 
 const given = (text: string | undefined): string | undefined => (text === undefined || text === "" ? undefined : text);

@@ -2,10 +2,15 @@
  * What a command is: one row of the command table. Help, completions, validation and exit codes are all derived from these
  * rows, so a command that parses is a command that is documented.
  */
+import type { ErrorCode } from "../../../protocol/errors.ts";
 import type { Io } from "./cliIo.ts";
 
 /** What completes a value in a shell: paths, or words that are likely but not the only ones. */
 type Completion = "file" | "directory" | readonly string[];
+
+/** Names that a daemon can tell, for completions. */
+export const NAME_KINDS = ["pane", "session", "server"] as const;
+export type NameKind = (typeof NAME_KINDS)[number];
 
 export interface OptionSpec {
   /** The long name, without dashes. */
@@ -18,12 +23,13 @@ export interface OptionSpec {
   readonly value?: string | undefined;
   /** One sentence in lower case, without a period. */
   readonly description: string;
-  /** Its value when it is given without one; another one is then written `--name=VALUE`. */
+  /** Its value when it is given without one; another one is then written `--name=VALUE`, unless the command takes no words. */
   readonly implied?: string | undefined;
   /** What holds when it is not given, as help shows it. */
   readonly default?: string | undefined;
   readonly choices?: readonly string[] | undefined;
   readonly complete?: Completion | undefined;
+  readonly names?: NameKind | undefined;
   /** Its value may begin with a dash, as `-S -5`: only a word that is an option of the command is a forgotten value. */
   readonly dashed?: boolean | undefined;
   /** For `number`: both ends included. */
@@ -39,6 +45,9 @@ export interface PositionalSpec {
   readonly many?: boolean | undefined;
   /** Words of a command line for somebody else: `-l` behind the first of them is theirs or ours, and is refused. */
   readonly verbatim?: boolean | undefined;
+  /** Begins a command line for somebody else: every word from here on is theirs, options too. Only the last one. */
+  readonly takesRest?: boolean | undefined;
+  readonly names?: NameKind | undefined;
   readonly choices?: readonly string[] | undefined;
 }
 
@@ -49,6 +58,8 @@ export interface Example {
 
 export interface CommandSpec {
   readonly name: string;
+  /** Other names that it answers to. */
+  readonly aliases?: readonly string[] | undefined;
   /** One line, lower case, without a period. */
   readonly summary: string;
   /** Paragraphs below the usage line. */
@@ -56,6 +67,8 @@ export interface CommandSpec {
   readonly positionals: readonly PositionalSpec[];
   readonly options: readonly OptionSpec[];
   readonly examples: readonly Example[];
+  /** How a failure of ours ends where the command's own status is somebody else's; default: the one table. */
+  readonly exitCodeOf?: ((code: ErrorCode) => number) | undefined;
   /** Answers the exit code. @throws AppError */
   readonly run: (call: CommandCall) => Promise<number> | number;
 }
@@ -71,7 +84,7 @@ export interface Program {
   readonly commands: readonly CommandSpec[];
   version(): string;
   /** Tells how a command failed, and answers the exit code. */
-  fail(io: Io, thrown: unknown, json: boolean): Promise<number>;
+  fail(io: Io, thrown: unknown, json: boolean, exitCodeOf?: CommandSpec["exitCodeOf"]): Promise<number>;
 }
 
 export interface CommandCall {

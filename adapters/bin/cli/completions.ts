@@ -1,6 +1,7 @@
 /**
  * Completion scripts, made from the command table: commands, options, the values that are known beforehand, and files where
- * a path is wanted. A script is static; nothing is run while a person presses Tab.
+ * a path is wanted. Where a pane, session or server is wanted the program is asked (`names`), which prints plain words only:
+ * nothing that a session is called is read by the shell as anything but a word.
  */
 import type { CommandSpec, OptionSpec, Program } from "./commandTypes.ts";
 import { COMMON_OPTIONS } from "./parseCommand.ts";
@@ -22,6 +23,15 @@ export function completionScript(shell: Shell, program: Named): string {
 }
 
 const optionsOf = (command: CommandSpec): readonly OptionSpec[] => [...command.options, ...COMMON_OPTIONS];
+/** What each positional takes, from the first on, as far as the daemon can tell it. */
+const namesOf = ({ positionals }: CommandSpec): readonly (string | undefined)[] =>
+  positionals.map(({ names }) => names);
+/** For fish, which says so loudly when there is no such program. */
+const namesAsked = (program: string, kind: string): string =>
+  `command -q ${program}; and ${program} names ${kind} 2>/dev/null`;
+/** All that it answers to. */
+const calledAs = ({ name, aliases = [] }: CommandSpec): readonly string[] => [name, ...aliases];
+
 const wordsOf = ({ name, short }: OptionSpec): string[] => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])];
 const choicesOf = (command: CommandSpec): readonly string[] =>
   command.positionals.flatMap((spec) => spec.choices ?? []);
@@ -32,13 +42,13 @@ const valuesOf = ({ choices, complete }: OptionSpec): readonly string[] | undefi
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 function bashScript({ name: program, commands: table }: Named): string {
-  const names = table.map((command) => command.name).join(" ");
+  const names = table.flatMap(calledAs).join(" ");
   const values = table.flatMap((command) =>
     optionsOf(command)
       .filter((option) => option.type !== "flag" && option.implied === undefined)
       .map((option) => {
         const patterns = wordsOf(option)
-          .map((word) => quoted(`${command.name} ${word}`))
+          .flatMap((word) => calledAs(command).map((name) => quoted(`${name} ${word}`)))
           .join("|");
         return `    ${patterns}) ${bashValue(program, option)} return ;;`;
       }),
@@ -46,7 +56,9 @@ function bashScript({ name: program, commands: table }: Named): string {
   const words = table.map((command) => {
     const options = optionsOf(command).flatMap(wordsOf).join(" ");
     const choices = choicesOf(command).join(" ");
-    return `    ${command.name}) options=${quoted(options)} choices=${quoted(choices)} ;;`;
+    const kinds = namesOf(command).map((kind) => kind ?? "-");
+    const asked = kinds.some((kind) => kind !== "-") ? ` kinds=(${kinds.join(" ")})` : "";
+    return `    ${calledAs(command).join("|")}) options=${quoted(options)} choices=${quoted(choices)}${asked} ;;`;
   });
   return `# ${program} completions for bash: eval "$(${program} completions bash)"
 _${program}_paths() {
@@ -54,9 +66,13 @@ _${program}_paths() {
   while IFS= read -r path; do COMPREPLY+=("$path"); done < <(compgen "$1" -- "$2")
   compopt -o filenames 2>/dev/null
 }
+_${program}_names() {
+  local name
+  while IFS= read -r name; do [[ $name == "$2"* ]] && COMPREPLY+=("$name"); done < <(${program} names "$1" 2>/dev/null)
+}
 _${program}() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} command=\${COMP_WORDS[1]}
-  local options= choices=
+  local options= choices= word at=0 kinds=()
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=( $(compgen -W ${quoted(`${names} help --help --version`)} -- "$current") )
@@ -71,7 +87,11 @@ ${words.join("\n")}
   esac
   case "$current" in
     -*) COMPREPLY=( $(compgen -W "$options" -- "$current") ) ;;
-    *) COMPREPLY=( $(compgen -W "$choices" -- "$current") ) ;;
+    *)
+      COMPREPLY=( $(compgen -W "$choices" -- "$current") )
+      for word in "\${COMP_WORDS[@]:2:COMP_CWORD-2}"; do [[ $word == -* ]] || at=$((at + 1)); done
+      case "\${kinds[at]--}" in -) ;; *) _${program}_names "\${kinds[at]}" "$current" ;; esac
+      ;;
   esac
 }
 complete -F _${program} ${program}
@@ -81,26 +101,35 @@ complete -F _${program} ${program}
 function bashValue(program: string, option: OptionSpec): string {
   const values = valuesOf(option);
   if (values !== undefined) return `COMPREPLY=( $(compgen -W ${quoted(values.join(" "))} -- "$current") );`;
+  if (option.names !== undefined) return `_${program}_names ${option.names} "$current";`;
   if (option.complete === "file") return `_${program}_paths -f "$current";`;
   if (option.complete === "directory") return `_${program}_paths -d "$current";`;
   return "";
 }
 
 function zshScript({ name: program, commands: table }: Named): string {
-  const listed = table.map(({ name, summary }) => `    ${quoted(`${name}:${zshText(summary)}`)}`);
+  const listed = table.flatMap((command) =>
+    calledAs(command).map((name) => `    ${quoted(`${name}:${zshText(command.summary)}`)}`),
+  );
   const cases = table.map((command) => {
     const options = optionsOf(command).flatMap((option) =>
-      wordsOf(option).map((word) => `        ${quoted(zshOption(option, word))}`),
+      wordsOf(option).map((word) => `        ${quoted(zshOption(program, option, word))}`),
     );
     const positionals = command.positionals.map((spec) => {
       const from = spec.many === true ? "*" : "";
-      const action = spec.choices === undefined ? " " : `(${spec.choices.join(" ")})`;
+      const asked = spec.names === undefined ? " " : `{_${program}_names ${spec.names}}`;
+      const action = spec.choices === undefined ? asked : `(${spec.choices.join(" ")})`;
       return `        ${quoted(`${from}:${zshText(spec.name)}:${action}`)}`;
     });
-    return `    ${command.name})\n      _arguments \\\n${[...options, ...positionals].join(" \\\n")}\n      ;;`;
+    return `    ${calledAs(command).join("|")})\n      _arguments \\\n${[...options, ...positionals].join(" \\\n")}\n      ;;`;
   });
   return `#compdef ${program}
 # ${program} completions for zsh: ${program} completions zsh > "\${fpath[1]}/_${program}"
+_${program}_names() {
+  local -a names
+  names=(\${(f)"$(${program} names "$1" 2>/dev/null)"})
+  compadd -a names
+}
 _${program}() {
   local -a commands
   commands=(
@@ -128,12 +157,13 @@ if [ "$funcstack[1]" = "_${program}" ]; then _${program} "$@"; else compdef _${p
 /** Colons and brackets mean something in zsh's specifications. */
 const zshText = (text: string): string => text.replace(/[[\]:\\]/g, "\\$&");
 
-function zshOption(option: OptionSpec, word: string): string {
+function zshOption(program: string, option: OptionSpec, word: string): string {
   const repeat = option.type === "list" ? "*" : "";
   const description = `[${zshText(option.description)}]`;
   if (option.type === "flag") return `${repeat}${word}${description}`;
   const values = valuesOf(option);
-  const paths = option.complete === "directory" ? "_files -/" : option.complete === "file" ? "_files" : " ";
+  const asked = option.names === undefined ? " " : `{_${program}_names ${option.names}}`;
+  const paths = option.complete === "directory" ? "_files -/" : option.complete === "file" ? "_files" : asked;
   const action = values === undefined ? paths : `(${values.join(" ")})`;
   if (option.implied !== undefined) return `${word}=-${description}::${zshText(option.value ?? "VALUE")}:${action}`;
   const equals = word.startsWith("--") ? "=" : "";
@@ -141,15 +171,20 @@ function zshOption(option: OptionSpec, word: string): string {
 }
 
 function fishScript({ name: program, commands: table }: Named): string {
-  const first = table.map(
-    ({ name, summary }) => `complete -c ${program} -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`,
+  const first = table.flatMap((command) =>
+    calledAs(command).map(
+      (name) => `complete -c ${program} -n __fish_use_subcommand -a ${name} -d ${quoted(command.summary)}`,
+    ),
   );
   const rest = table.flatMap((command) => {
-    const when = `complete -c ${program} -n ${quoted(`__fish_seen_subcommand_from ${command.name}`)}`;
+    const when = `complete -c ${program} -n ${quoted(`__fish_seen_subcommand_from ${calledAs(command).join(" ")}`)}`;
     const choices = choicesOf(command);
     return [
       ...(choices.length === 0 ? [] : [`${when} -a ${quoted(choices.join(" "))}`]),
-      ...optionsOf(command).map((option) => `${when} ${fishOption(option)}`),
+      ...[...new Set(namesOf(command))].flatMap((kind) =>
+        kind === undefined ? [] : [`${when} -a ${quoted(`(${namesAsked(program, kind)})`)}`],
+      ),
+      ...optionsOf(command).map((option) => `${when} ${fishOption(program, option)}`),
     ];
   });
   return `# ${program} completions for fish: ${program} completions fish > ~/.config/fish/completions/${program}.fish
@@ -161,9 +196,9 @@ ${rest.join("\n")}
 `;
 }
 
-function fishOption(option: OptionSpec): string {
+function fishOption(program: string, option: OptionSpec): string {
   const { name, short, type, description, complete, implied } = option;
-  const values = valuesOf(option);
+  const values = option.names === undefined ? valuesOf(option) : [`(${namesAsked(program, option.names)})`];
   const any = complete === undefined ? " -x" : " -r -F";
   // One that may go without a value must not swallow the next word.
   const value =

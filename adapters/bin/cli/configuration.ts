@@ -1,11 +1,17 @@
 /** The daemon's configuration as this process sees it: its flags, its environment, its file. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ConfigInputs, DAEMON_FLAGS, type DaemonConfig, readDaemon } from "../../../daemon/ops/daemonConfig.ts";
+import {
+  type ConfigInputs,
+  DAEMON_FLAGS,
+  type DaemonConfig,
+  readDaemon,
+  ENABLED_KEY,
+} from "../../../daemon/ops/daemonConfig.ts";
 import { baseDir } from "../../../daemon/ops/settingSchemas.ts";
 import { type FlagSpec, SettingReader, type SettingReport } from "../../../daemon/ops/settings.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import { type AdapterConfigs, ADAPTERS } from "../../adapters.ts";
+import { ADAPTER_NAMES, type AdapterConfigs, ADAPTERS, OPT_IN_NAMES } from "../../adapters.ts";
 import type { OptionSpec, OptionValues } from "./commandTypes.ts";
 import type { Io } from "./cliIo.ts";
 
@@ -35,6 +41,14 @@ export function loadConfig(inputs: ConfigInputs): Config {
     ADAPTERS.map((adapter) => [adapter.name, adapter.readConfig(settings, inputs, daemon)]),
   ) as unknown as AdapterConfigs;
   settings.requireFileUnderstood();
+  const unknown = [...daemon.wanted].find((name) => !(ADAPTER_NAMES as readonly string[]).includes(name));
+  if (unknown !== undefined) {
+    const names = OPT_IN_NAMES.join(", ");
+    throw new AppError(
+      "CONFIGURATION_INVALID",
+      `${ENABLED_KEY} and --with take ${names}; "${unknown}" is none of them`,
+    );
+  }
   return { ...configs, daemon, settings: settings.reports };
 }
 

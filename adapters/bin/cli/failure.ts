@@ -2,35 +2,46 @@
  * How a command ends when it could not do its work: one line on stderr, or with `--json` one object on stdout (so that what
  * reads stdout always reads JSON and stderr stays empty), and the exit code of the one table.
  */
+import { runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
 import { AppError, ERROR_SURFACES, toAppError } from "../../../protocol/errors.ts";
 import { TmuxwireError } from "../../client/client.ts";
 import type { Io } from "./cliIo.ts";
+import type { Program } from "./commandTypes.ts";
 import { Interrupted } from "./cliIo.ts";
 import { oneLine } from "./textTable.ts";
 
 /** Tells, and answers the exit code. */
-export async function reportFailure(io: Io, thrown: unknown, json: boolean): Promise<number> {
+export const reportFailure: Program["fail"] = async (io, thrown, json, exitCodeOf) => {
   if (thrown instanceof Interrupted) return thrown.exitCode;
   if (io.signal.reason instanceof Interrupted) return io.signal.reason.exitCode;
   const error = appErrorOf(thrown);
-  const { code, message, details } = error;
+  const { code, details } = error;
+  const nearest = details?.["nearest"];
+  const isTokenRefused = code === "UNAUTHORIZED" && thrown instanceof TmuxwireError;
+  const message = isTokenRefused ? tokenHint(io) : error.message;
   if (json)
     await io.out(`${JSON.stringify({ error: { code, message, ...(details === undefined ? {} : { details }) } })}\n`);
-  else io.err(`tmuxwire: ${oneLine(message)}\n`);
+  else
+    io.err(
+      `tmuxwire: ${oneLine(message)}${typeof nearest === "string" ? `; did you mean ${oneLine(nearest)}?` : ""}\n`,
+    );
   // A bug of ours is shown in full when that is asked for.
   if (code === "INTERNAL_ERROR" && io.env["TMUXWIRE_LOG_LEVEL"] === "debug") {
     const cause = error.cause instanceof Error ? error.cause : error;
     io.err(`${cause.stack ?? cause.message}\n`);
   }
-  return ERROR_SURFACES[code].exitCode;
-}
+  return exitCodeOf?.(code) ?? ERROR_SURFACES[code].exitCode;
+};
 
 /** A daemon's error keeps its code; what kept us from reaching it at all says more than that we could not. */
 function appErrorOf(thrown: unknown): AppError {
   if (!(thrown instanceof TmuxwireError)) return toAppError(thrown);
   const { code, message, details, cause } = thrown;
   if (cause instanceof AppError) return cause;
-  return new AppError(code, code === "UNAUTHORIZED" ? UNAUTHORIZED_MESSAGE : message, { details, cause });
+  return new AppError(code, message, { details, cause });
 }
 
-const UNAUTHORIZED_MESSAGE = "the daemon does not know this token: give its own token file with --token-file";
+/** Where the token is, as far as it can be told from here. */
+const tokenHint = ({ env, homeDir }: Io): string =>
+  `the daemon does not know this token: its own is in a file, by default ${runtimePaths(env, homeDir).tokenPath} of the user ` +
+  "that runs it (`tmuxwire config` there shows native.tokenFile); give that file with --token-file or TMUXWIRE_TOKEN_FILE";

@@ -37,7 +37,10 @@ export function overview({ name: program, about, commands }: Program, style: Sty
 export function commandHelp(program: string, command: CommandSpec, style: Style): string {
   const sections = [
     [`${program} ${command.name}: ${command.summary}`],
-    [`${style.bold("usage:")} ${usageLine(program, command)}`],
+    [
+      `${style.bold("usage:")} ${usageLine(program, command)}`,
+      ...(command.aliases ?? []).map((name) => `       ${program} ${name} is the same`),
+    ],
     ...(command.details ?? []).map((paragraph) => wrap(paragraph, WIDTH)),
     section(
       "arguments:",

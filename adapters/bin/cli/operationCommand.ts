@@ -7,16 +7,21 @@ import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
 import { type Operation, SCOPE_NAMES } from "../../operations/operation.ts";
 import { OPERATIONS } from "../../operations/operationTable.ts";
 import { schemaMembers, type SchemaMember } from "../../operations/schemaMembers.ts";
-import { CLIENT_OPTIONS, connect } from "./clientConnection.ts";
+import { CLIENT_OPTIONS, connect, paneNamed } from "./clientConnection.ts";
 import type { CommandCall, CommandSpec, Example, OptionSpec, PositionalSpec } from "./commandTypes.ts";
 import { usageError } from "./parseCommand.ts";
 
 /** `gives`: what it is about (`server`, `session`, `pane`), or a member of the input. */
-export type GivingPositional = PositionalSpec & { readonly gives: string };
+export type GivingPositional = PositionalSpec & {
+  readonly gives: string;
+  /** A pane: `.` is the one that we are in, and so is none where it is optional. */
+  readonly isPane?: true;
+};
 
 export interface OperationCommand<Output> {
   readonly operation: OperationName;
   readonly name: string;
+  readonly aliases?: readonly string[] | undefined;
   /** Default: the operation's description. */
   readonly details?: readonly string[] | undefined;
   readonly positionals?: readonly GivingPositional[] | undefined;
@@ -37,7 +42,7 @@ export interface OperationCommand<Output> {
 }
 
 export function operationCommand<Output extends object>(command: OperationCommand<Output>): CommandSpec {
-  const { operation: id, name, positionals = [], examples } = command;
+  const { operation: id, name, aliases, positionals = [], examples } = command;
   const operation = OPERATIONS[id];
   const details = command.details ?? (operation.description === undefined ? undefined : [operation.description]);
   const members = schemaMembers(operation.input);
@@ -49,6 +54,7 @@ export function operationCommand<Output extends object>(command: OperationComman
   }));
   return {
     name,
+    ...(aliases === undefined ? {} : { aliases }),
     summary: helpText(operation.summary),
     ...(details === undefined ? {} : { details }),
     positionals,
@@ -61,7 +67,11 @@ export function operationCommand<Output extends object>(command: OperationComman
       for (const [at, positional] of positionals.entries()) {
         const words = call.positionals.slice(at, positional.many === true ? undefined : at + 1);
         const [word] = words;
-        if (isName(operation, positional.gives)) names[positional.gives] = word ?? "";
+        if (positional.isPane === true) {
+          const pane = await paneNamed(call, word);
+          if (isName(operation, positional.gives)) names[positional.gives] = pane;
+          else input[positional.gives] = pane;
+        } else if (isName(operation, positional.gives)) names[positional.gives] = word ?? "";
         else if (word !== undefined) input[positional.gives] = valueOf(call, members, positional.gives, words);
       }
       for (const { member, option } of memberOptions) {

@@ -5,12 +5,17 @@ import type { GivingPositional } from "./operationCommand.ts";
 export const PANE: GivingPositional = {
   gives: "pane",
   name: "PANE",
-  description: "a pane such as %5 or 5, or a session's name: its active pane",
+  description: "a pane such as %5 or 5, or a session's name: its active pane; . inside tmux: this pane",
+  isPane: true,
+  names: "pane",
 };
+/** Where nothing follows it. */
+export const PANE_OR_THIS: GivingPositional = { ...PANE, optional: true };
 export const SESSION: GivingPositional = {
   gives: "session",
   name: "SESSION",
   description: "its name, exactly, or its id such as $3",
+  names: "session",
 };
 
 const MAX_TIMEOUT_SEC = 3_600;

@@ -3,6 +3,7 @@
  * know is refused with one line that says what would be right.
  */
 import { parseArgs } from "node:util";
+import { nearestName } from "../../operations/nearestName.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { CommandSpec, OptionSpec, OptionValue, Program } from "./commandTypes.ts";
 import { OptionValues } from "./commandTypes.ts";
@@ -27,23 +28,51 @@ export function findCommand(
   { name: program, commands }: Pick<Program, "name" | "commands">,
   name: string,
 ): CommandSpec {
-  const command = commands.find((candidate) => candidate.name === name);
+  const command = commandNamed(commands, name);
   if (command !== undefined) return command;
-  const near = nearest(
+  const near = nearestName(
     name,
-    commands.map((candidate) => candidate.name),
+    commands.flatMap((candidate) => [candidate.name, ...(candidate.aliases ?? [])]),
   );
   const hint = near === undefined ? `\`${program} help\` lists the commands` : `did you mean "${near}"?`;
   throw usageError(`there is no command ${JSON.stringify(name)}; ${hint}`);
 }
 
+/** By its name or another that it answers to. */
+export const commandNamed = (commands: readonly CommandSpec[], name: string | undefined): CommandSpec | undefined =>
+  commands.find((candidate) => candidate.name === name || candidate.aliases?.includes(name ?? "") === true);
+
 /** @throws AppError INVALID_ARGUMENT */
 export function parseCommand(program: string, command: CommandSpec, args: readonly string[]): ParsedCommand {
   const specs = [...command.options, ...COMMON_OPTIONS];
-  const { values, positionals } = parseTokens(program, command, specs, args);
+  const own = ownWords(command, args);
+  const { values, positionals } = parseTokens(program, command, specs, own);
   const help = values["help"] === true;
-  if (!help) checkPositionals(program, command, positionals);
+  if (!help) {
+    positionals.push(...restOf(program, command, args.slice(own.length)));
+    checkPositionals(program, command, positionals);
+  }
   return { options: new OptionValues(values), positionals, help };
+}
+
+/** The words that are the command's own: what follows them is a command line for somebody else (`takesRest`). */
+export function ownWords(command: CommandSpec, args: readonly string[]): readonly string[] {
+  const before = command.positionals.length - 1;
+  if (command.positionals[before]?.takesRest !== true) return args;
+  const { tokens } = tokensOf([...command.options, ...COMMON_OPTIONS], args);
+  const last = tokens.filter(({ kind }) => kind === "positional")[before - 1];
+  return last === undefined ? args : args.slice(0, last.index + 1);
+}
+
+/** One `--` in front is nobody's; without it a dash in front is a misplaced option. */
+function restOf(program: string, { name, positionals }: CommandSpec, rest: readonly string[]): readonly string[] {
+  const [first = ""] = rest;
+  if (first === "--") return rest.slice(1);
+  if (!first.startsWith("-")) return rest;
+  throw usageError(
+    `${name}: ${first} would be the ${positionals.at(-1)?.name ?? "command"}; options stand before ` +
+      `${positionals.at(-2)?.name ?? "it"}, and -- before a command that begins with a dash; see \`${program} help ${name}\``,
+  );
 }
 
 function parseTokens(
@@ -52,7 +81,36 @@ function parseTokens(
   specs: readonly OptionSpec[],
   args: readonly string[],
 ): { values: Record<string, OptionValue>; positionals: string[] } {
-  const { tokens } = parseArgs({
+  const { tokens } = tokensOf(specs, args);
+  const values: Record<string, OptionValue> = {};
+  const positionals: string[] = [];
+  /** The word that an option in front of it has taken. */
+  let taken = -1;
+  for (const [at, token] of tokens.entries()) {
+    if (token.kind === "positional" && token.index !== taken) positionals.push(token.value);
+    if (token.kind !== "option") continue;
+    const spec = specs.find((candidate) => candidate.name === token.name);
+    const last = command.positionals.at(-1);
+    if (last?.verbatim === true && positionals.length > 0 && (spec === undefined || !token.rawName.startsWith("--"))) {
+      const advice = `write options before ${last.name}, and -- before words that begin with a dash`;
+      throw usageError(
+        `${token.rawName} behind ${JSON.stringify(positionals[0])} could be an option or a word: ${advice}`,
+      );
+    }
+    if (spec === undefined) throw unknownOption(program, command, specs, token.rawName);
+    // Where a command takes no words, the one behind an option whose value may be missing is its value.
+    const next = spec.implied !== undefined && command.positionals.length === 0 ? tokens[at + 1] : undefined;
+    const follows = token.value === undefined && next?.kind === "positional" && next.index === token.index + 1;
+    if (follows) taken = next.index;
+    const value = token.value ?? (follows ? next.value : spec.implied);
+    const mayBegin = token.inlineValue === true || (spec.dashed === true && !isOption(specs, value));
+    takeValue(values, spec, token.rawName, value, mayBegin);
+  }
+  return { values, positionals };
+}
+
+const tokensOf = (specs: readonly OptionSpec[], args: readonly string[]) =>
+  parseArgs({
     args: [...args],
     options: Object.fromEntries(
       specs.map(({ name, short, type, implied }) => [
@@ -67,26 +125,6 @@ function parseTokens(
     allowPositionals: true,
     tokens: true,
   });
-  const values: Record<string, OptionValue> = {};
-  const positionals: string[] = [];
-  for (const token of tokens) {
-    if (token.kind === "positional") positionals.push(token.value);
-    if (token.kind !== "option") continue;
-    const spec = specs.find((candidate) => candidate.name === token.name);
-    const last = command.positionals.at(-1);
-    if (last?.verbatim === true && positionals.length > 0 && (spec === undefined || !token.rawName.startsWith("--"))) {
-      const advice = `write options before ${last.name}, and -- before words that begin with a dash`;
-      throw usageError(
-        `${token.rawName} behind ${JSON.stringify(positionals[0])} could be an option or a word: ${advice}`,
-      );
-    }
-    if (spec === undefined) throw unknownOption(program, command, specs, token.rawName);
-    const value = token.value ?? spec.implied;
-    const mayBegin = token.inlineValue === true || (spec.dashed === true && !isOption(specs, value));
-    takeValue(values, spec, token.rawName, value, mayBegin);
-  }
-  return { values, positionals };
-}
 
 /** Whether a word is one of the command's options. */
 const isOption = (specs: readonly OptionSpec[], word: string | undefined): boolean =>
@@ -130,7 +168,7 @@ function checkValue(spec: OptionSpec, rawName: string, value: string): OptionVal
 }
 
 function unknownOption(program: string, command: CommandSpec, specs: readonly OptionSpec[], rawName: string): AppError {
-  const near = nearest(
+  const near = nearestName(
     rawName.replace(/^-+/, ""),
     specs.map((spec) => spec.name),
   );
@@ -158,28 +196,4 @@ function checkPositionals(program: string, command: CommandSpec, given: readonly
       throw usageError(`${spec.name} is one of ${spec.choices.join(", ")}, not ${JSON.stringify(value)}`);
     }
   }
-}
-
-/** The name a person most likely meant: one that begins so, or differs in at most two letters. */
-function nearest(given: string, names: readonly string[]): string | undefined {
-  if (given === "") return undefined;
-  const starting = names.filter((name) => name.startsWith(given));
-  if (starting.length === 1) return starting[0];
-  const scored = names
-    .map((name) => ({ name, distance: editDistance(given, name) }))
-    .sort((a, b) => a.distance - b.distance);
-  const best = scored[0];
-  return best !== undefined && best.distance <= 2 && best.distance < given.length ? best.name : undefined;
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (const [i, letter] of Array.from(a).entries()) {
-    const next = [i + 1];
-    for (const [j, other] of Array.from(b).entries()) {
-      next.push(Math.min((next[j] ?? 0) + 1, (row[j + 1] ?? 0) + 1, (row[j] ?? 0) + (letter === other ? 0 : 1)));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

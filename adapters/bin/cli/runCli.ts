@@ -5,16 +5,17 @@
 import type { CommandCall, Program } from "./commandTypes.ts";
 import { colourStyle, commandHelp, overview, plainStyle } from "./help.ts";
 import type { Io } from "./cliIo.ts";
-import { findCommand, parseCommand } from "./parseCommand.ts";
+import { commandNamed, findCommand, ownWords, parseCommand } from "./parseCommand.ts";
 
 /** Answers the exit code; never throws. */
 export async function runCli(program: Program, args: readonly string[], io: Io): Promise<number> {
   // Known before anything is parsed: also a command line that is wrong answers as it was asked to.
-  const json = jsonAsked(args);
+  const command = commandNamed(program.commands, args[0]);
+  const json = jsonAsked(command === undefined ? args : ownWords(command, args.slice(1)));
   try {
     return await dispatch(program, args, io);
   } catch (error) {
-    return program.fail(io, error, json);
+    return program.fail(io, error, json, command?.exitCodeOf);
   }
 }
 

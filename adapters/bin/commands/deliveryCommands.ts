@@ -8,7 +8,7 @@ import type { NativeChooseRequest, NativeDelivery } from "../../client/client.ts
 import type { CommandCall, OptionSpec } from "../cli/commandTypes.ts";
 import { readText } from "../cli/inputParts.ts";
 import { operationCommand } from "../cli/operationCommand.ts";
-import { PANE, timeoutOf } from "../cli/paneArguments.ts";
+import { PANE, PANE_OR_THIS, timeoutOf } from "../cli/paneArguments.ts";
 import { usageError } from "../cli/parseCommand.ts";
 
 /** 10 (wrong state) and the others of the one table are for errors: nothing was delivered. */
@@ -176,13 +176,13 @@ function indexOf(word: string): number {
 export const interruptCommand = operationCommand({
   operation: "interrupt",
   name: "interrupt",
-  positionals: [PANE],
+  positionals: [PANE_OR_THIS],
   examples: [{ line: "tmuxwire interrupt agent", does: "its turn has ended when this returns" }],
 });
 
 export const clearCommand = operationCommand({
   operation: "clear",
   name: "clear",
-  positionals: [PANE],
+  positionals: [PANE_OR_THIS],
   examples: [{ line: "tmuxwire clear agent", does: "a line of what somebody has left there" }],
 });

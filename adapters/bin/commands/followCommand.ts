@@ -1,20 +1,23 @@
 /** `tmuxwire follow`: a pane's output as it comes, every byte once, across lost connections and restarts of the daemon. */
 import { type PaneEvent, TmuxwireError } from "../../client/client.ts";
 import { isPassing } from "../../client/clientHttp.ts";
-import { CLIENT_OPTIONS, connect } from "../cli/clientConnection.ts";
+import { AnsiStripper, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
+import { CLIENT_OPTIONS, connect, paneNamed } from "../cli/clientConnection.ts";
 import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
 import type { Io } from "../cli/cliIo.ts";
-import { PANE } from "../cli/paneArguments.ts";
+import { PANE_OR_THIS } from "../cli/paneArguments.ts";
+import { usageError } from "../cli/parseCommand.ts";
 
 export const followCommand: CommandSpec = {
   name: "follow",
   summary: "print a pane's output as it comes",
   details: [
     "The bytes as they are, so that a terminal shows what the pane shows. A hole in the output is told on stderr and " +
-      "followed by a fresh picture of the screen. Ends when the pane does. With --json each event is a line; output is " +
-      "base64, and its `position` is where --from can go on.",
+      "followed by a fresh picture of the screen. Ends when the pane does. With --text whole lines without escape " +
+      "sequences, for grep and the like; no pictures. With --json each event is a line; output is base64, and its " +
+      "`position` is where --from can go on.",
   ],
-  positionals: [PANE],
+  positionals: [PANE_OR_THIS],
   options: [
     {
       name: "from",
@@ -24,19 +27,25 @@ export const followCommand: CommandSpec = {
       default: "now",
       complete: ["now", "snapshot"],
     },
+    { name: "text", type: "flag", description: "whole lines of plain text instead of bytes" },
     { name: "readiness", type: "flag", description: "with --json: tell what the program is doing as well" },
     { name: "no-resume", type: "flag", description: "end when the connection is lost instead of making it again" },
     ...CLIENT_OPTIONS,
   ],
   examples: [
     { line: "tmuxwire follow work --from snapshot", does: "look over its shoulder" },
-    { line: "tmuxwire follow work --from tail:100 | grep -a ERROR", does: "for a pipe" },
+    { line: "tmuxwire follow work --text --from tail:100 | grep ERROR", does: "for a pipe" },
     { line: "tmuxwire follow work --json --from k3Jd9:1024", does: "go on where another one stopped" },
   ],
   run: async (call: CommandCall): Promise<number> => {
     const { io, options, positionals } = call;
-    const [pane = ""] = positionals;
+    const pane = await paneNamed(call, positionals[0]);
     const json = options.flag("json");
+    const text = options.flag("text") ? new TextLines(io) : undefined;
+    if (text !== undefined && (json || options.text("from") === "snapshot"))
+      throw usageError(
+        "--text goes with neither --json nor --from snapshot: a picture has no lines; take --from tail:100",
+      );
     const client = (await connect(call)).pane(pane);
     // A stream that was never there is an error; one that is lost later is made again.
     await client.info({ signal: io.signal });
@@ -50,11 +59,42 @@ export const followCommand: CommandSpec = {
       // The pane has not ended: whoever reads us must not take it for that.
       if (event.kind === "closed" && isPassing(event.code)) throw new TmuxwireError(event.code, event.message);
       if (json) await io.out(`${JSON.stringify(jsonEvent(event))}\n`);
-      else await show(io, event);
+      else if (text !== undefined && event.kind === "output") await text.add(event.bytes);
+      else if (text === undefined || event.kind !== "snapshot") await show(io, event);
     }
+    await text?.end();
     return 0;
   },
 };
+
+/** The stream as lines; one that a carriage return begins again is a line of its own. */
+class TextLines {
+  readonly #io: Io;
+  readonly #stripper = new AnsiStripper();
+  /** The line that has no end yet. */
+  #open = Buffer.alloc(0);
+
+  constructor(io: Io) {
+    this.#io = io;
+  }
+
+  async add(bytes: Uint8Array): Promise<void> {
+    const plain = Buffer.allocUnsafe(stripRoom(bytes.length));
+    const length = this.#stripper.strip(bytes, plain, 0);
+    const all = Buffer.concat([this.#open, plain.subarray(0, length)]);
+    // A line that never ends is printed in pieces.
+    const end = all.length > MAX_LINE_BYTES ? all.length : all.lastIndexOf(LF) + 1;
+    this.#open = all.subarray(end);
+    if (end > 0) await this.#io.out(all.subarray(0, end));
+  }
+
+  async end(): Promise<void> {
+    if (this.#open.length > 0) await this.#io.out(Buffer.concat([this.#open, Buffer.of(LF)]));
+  }
+}
+
+const LF = 0x0a;
+const MAX_LINE_BYTES = 65_536;
 
 function jsonEvent(event: PaneEvent): object {
   if (event.kind !== "output" && event.kind !== "snapshot") return event;

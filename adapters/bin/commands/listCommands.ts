@@ -1,15 +1,7 @@
-/** `tmuxwire servers`, `sessions`, `windows`, `panes` and `pane`: what is there, as tables or as the API's own JSON. */
-import type {
-  NativePane,
-  NativePaneDetails,
-  NativeServer,
-  NativeSession,
-  NativeTreeAnswer,
-  NativeTreeWindow,
-  NativeWindow,
-} from "../../client/client.ts";
+/** `tmuxwire servers`, `sessions`, `windows`, `panes` and `show`: what is there, as tables or as the API's own JSON. */
+import type { NativePane, NativePaneDetails, NativeServer, NativeSession, NativeWindow } from "../../client/client.ts";
 import { operationCommand } from "../cli/operationCommand.ts";
-import { PANE } from "../cli/paneArguments.ts";
+import { PANE_OR_THIS } from "../cli/paneArguments.ts";
 import { printable, table } from "../cli/textTable.ts";
 
 export const serversCommand = operationCommand<{ readonly servers: readonly NativeServer[] }>({
@@ -92,13 +84,14 @@ const runningOf = ({ dead, exit }: NativePane): string =>
 const readinessOf = ({ readiness }: NativePane): string =>
   readiness === null ? "-" : `${readiness.state} (${readiness.profile})`;
 
-export const paneCommand = operationCommand<NativePaneDetails>({
+export const showCommand = operationCommand<NativePaneDetails>({
   operation: "describePane",
-  name: "pane",
-  positionals: [PANE],
+  name: "show",
+  aliases: ["pane"],
+  positionals: [PANE_OR_THIS],
   examples: [
-    { line: "tmuxwire pane work", does: "its program, its directory, what it is doing" },
-    { line: "tmuxwire pane agent --json", does: "with the dialog that is open" },
+    { line: "tmuxwire show work", does: "its program, its directory, what it is doing" },
+    { line: "tmuxwire show agent", does: "and the dialog that is open, as choose takes it" },
   ],
   show: ({ io }, pane) => {
     const rows: readonly (readonly [string, string])[] = [
@@ -114,6 +107,7 @@ export const paneCommand = operationCommand<NativePaneDetails>({
       ["terminal", pane.tty],
       ["history", `${pane.historyLines} lines`],
       ["title", pane.title],
+      ...dialogRows(pane),
     ];
     return io.out(
       rows.map(([name, value]) => `${`${name}: `.padEnd(11)}${printable(value)}`.trimEnd() + "\n").join(""),
@@ -121,34 +115,15 @@ export const paneCommand = operationCommand<NativePaneDetails>({
   },
 });
 
-export const treeCommand = operationCommand<NativeTreeAnswer>({
-  operation: "tree",
-  name: "tree",
-  examples: [
-    { line: "tmuxwire tree", does: "with * at what is active" },
-    { line: "tmuxwire tree --json", does: "with layouts, and the event that it is after" },
-  ],
-  show: ({ io }, tree) => io.out(drawn(tree)),
-});
-
-function drawn({ sessions, windows, panes }: NativeTreeAnswer): string {
-  const byId = new Map(windows.map((window) => [window.id, window]));
-  const mark = (is: boolean): string => (is ? "*" : "");
-  const panesOf = (window: NativeTreeWindow): string[] =>
-    window.panes.map((id) => {
-      const pane = panes.find((candidate) => candidate.id === id);
-      const size =
-        pane === undefined ? "" : ` ${pane.cols}x${pane.rows}${pane.exit === null ? "" : " ended"} ${pane.title}`;
-      return `    ${id}${mark(id === window.activePane)}${size}`;
-    });
-  const lines = sessions.flatMap((session) => [
-    `${session.name} ${session.id}`,
-    ...session.windows.flatMap(({ index, window: id }) => {
-      const window = byId.get(id);
-      if (window === undefined) return [];
-      const zoomed = window.zoomed ? " zoomed" : "";
-      return [`  ${index}: ${window.name} ${id}${mark(id === session.activeWindow)}${zoomed}`, ...panesOf(window)];
-    }),
-  ]);
-  return lines.map((line) => `${printable(line).trimEnd()}\n`).join("");
+/** As `choose` takes it: options by their index. */
+function dialogRows({ readiness }: NativePaneDetails): (readonly [string, string])[] {
+  const dialog = readiness?.dialog;
+  if (dialog === undefined) return [];
+  return [
+    ["dialog", dialog.text.replaceAll(/\s+/g, " ").trim()],
+    ...dialog.options.map(({ index, label, checked }): readonly [string, string] => [
+      `  ${index}`,
+      `${label}${checked === true ? " (chosen)" : ""}${index === dialog.otherIndex ? " (--other TEXT)" : ""}`,
+    ]),
+  ];
 }

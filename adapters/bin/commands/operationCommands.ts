@@ -2,16 +2,11 @@
 import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
 import type { CommandSpec } from "../cli/commandTypes.ts";
 import { chooseCommand, clearCommand, interruptCommand, submitCommand } from "./deliveryCommands.ts";
+import { lsCommand } from "./lsCommand.ts";
 import { LAYOUT_COMMANDS } from "./windowCommands.ts";
-import {
-  paneCommand,
-  panesCommand,
-  serversCommand,
-  sessionsCommand,
-  treeCommand,
-  windowsCommand,
-} from "./listCommands.ts";
-import { captureCommand, resizeCommand, runCommand, sendCommand, snapshotCommand } from "./paneCommands.ts";
+import { panesCommand, serversCommand, sessionsCommand, showCommand, windowsCommand } from "./listCommands.ts";
+import { captureCommand, resizeCommand, sendCommand, snapshotCommand } from "./paneCommands.ts";
+import { runCommand } from "./paneRunCommand.ts";
 import {
   deleteRecordingCommand,
   recordingsCommand,
@@ -27,8 +22,8 @@ export const OPERATION_COMMANDS: Readonly<Record<OperationName, CommandSpec>> = 
   listSessions: sessionsCommand,
   listWindows: windowsCommand,
   listPanes: panesCommand,
-  tree: treeCommand,
-  describePane: paneCommand,
+  tree: lsCommand,
+  describePane: showCommand,
   createSession: newCommand,
   input: sendCommand,
   capture: captureCommand,

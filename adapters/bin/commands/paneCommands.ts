@@ -1,9 +1,8 @@
-/** `tmuxwire send`, `capture`, `snapshot`, `resize` and `run`: type into a pane, read it, use the shell in it. */
-import type { NativeCapture, NativeRunAnswer, NativeSnapshot } from "../../client/client.ts";
-import type { CommandCall } from "../cli/commandTypes.ts";
+/** `tmuxwire send`, `capture`, `snapshot` and `resize`: type into a pane, read it, change its size. */
+import type { NativeCapture, NativeSnapshot } from "../../client/client.ts";
 import { INPUT_OPTIONS, inputOf } from "../cli/inputParts.ts";
 import { operationCommand } from "../cli/operationCommand.ts";
-import { PANE, TIMEOUT_OPTION, timeoutOf } from "../cli/paneArguments.ts";
+import { PANE, PANE_OR_THIS } from "../cli/paneArguments.ts";
 import { usageError } from "../cli/parseCommand.ts";
 
 export const sendCommand = operationCommand({
@@ -30,7 +29,7 @@ export const sendCommand = operationCommand({
 export const captureCommand = operationCommand<NativeCapture>({
   operation: "capture",
   name: "capture",
-  positionals: [PANE],
+  positionals: [PANE_OR_THIS],
   tweak: { lines: { short: "n" } },
   examples: [
     { line: "tmuxwire capture work", does: "the visible screen, without blank lines at its end" },
@@ -51,7 +50,7 @@ export const snapshotCommand = operationCommand<NativeSnapshot>({
   operation: "snapshot",
   name: "snapshot",
   details: ["They begin with a full reset. With --json they are base64, with their place in the stream."],
-  positionals: [PANE],
+  positionals: [PANE_OR_THIS],
   examples: [{ line: "tmuxwire snapshot work > screen.ansi", does: "for `cat`, in a terminal of that size" }],
   show: ({ io }, { data }) => io.out(Buffer.from(data, "base64")),
 });
@@ -66,39 +65,3 @@ export const resizeCommand = operationCommand({
   ],
   examples: [{ line: "tmuxwire resize work 120 40", does: "and every pane of its window with it" }],
 });
-
-export const runCommand = operationCommand<NativeRunAnswer>({
-  operation: "run",
-  name: "run",
-  details: [
-    "Prints the command's output and exits with its status. The pane must show a shell's prompt. Exit code 124 when the " +
-      "time is over (the command goes on), 1 when the shell did not tell the status.",
-  ],
-  positionals: [
-    PANE,
-    {
-      gives: "command",
-      name: "COMMAND",
-      description: "a line for the shell; words are joined with a blank",
-      many: true,
-    },
-  ],
-  members: [],
-  options: [TIMEOUT_OPTION, { name: "raw", type: "flag", description: "print the bytes as they came, colours too" }],
-  examples: [
-    { line: "tmuxwire run work 'make test'", does: "and know whether it worked" },
-    { line: "tmuxwire run work -t 600 -- ./deploy --now", does: "for up to ten minutes" },
-  ],
-  input: (call) => ({ ...timeoutOf(call), ...(call.options.flag("raw") ? { format: "raw" } : {}) }),
-  show: (call, answer) => printOutput(call, answer, call.options.flag("raw")),
-  exitCode: ({ exitCode }) => exitCode ?? 1,
-});
-
-async function printOutput({ io }: CommandCall, answer: NativeRunAnswer, raw: boolean): Promise<void> {
-  if (answer.gaps.length > 0) io.err("tmuxwire: the beginning of the output is missing, there was too much of it\n");
-  if (raw) {
-    await io.out(Buffer.from(answer.output, "base64"));
-    return;
-  }
-  if (answer.output !== "") await io.out(answer.output.endsWith("\n") ? answer.output : `${answer.output}\n`);
-}

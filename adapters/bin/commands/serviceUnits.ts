@@ -3,7 +3,7 @@
  * paths and no secret: the token stays in its file, variables that may be one stay out. Stopping the service must leave
  * tmux and its programs alone, so only the daemon's own process is ever signalled.
  */
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { urlHost } from "../../http/addresses.ts";
 
 /** What we write begins with this; a file without it is somebody else's. */
@@ -53,9 +53,29 @@ function places(env: ServiceInputs["env"]): [string, string][] {
   });
 }
 
+export const SYSTEMD_UNIT = "tmuxwire.service";
+
+/** Where systemd looks for a user's units. */
+const unitDirectory = ({ env, homeDir }: Pick<ServiceInputs, "env" | "homeDir">): string => {
+  const base = env["XDG_CONFIG_HOME"];
+  return join(base?.startsWith("/") === true ? base : join(homeDir, ".config"), "systemd", "user");
+};
+const launchdLog = (homeDir: string): string => join(homeDir, "Library", "Logs", "tmuxwire.log");
+
+/** Where a daemon's log is, by how it was started: the journal of a unit, or the first of these files that is there. */
+export function logPlaces(inputs: Pick<ServiceInputs, "env" | "homeDir" | "platform" | "socketPath">): {
+  readonly unit: string | undefined;
+  readonly files: readonly string[];
+} {
+  const { platform, homeDir, socketPath } = inputs;
+  return {
+    unit: platform === "linux" ? join(unitDirectory(inputs), SYSTEMD_UNIT) : undefined,
+    files: [...(platform === "darwin" ? [launchdLog(homeDir)] : []), join(dirname(socketPath), "daemon.log")],
+  };
+}
+
 function systemdPlan(inputs: ServiceInputs): ServicePlan {
-  const base = inputs.env["XDG_CONFIG_HOME"];
-  const directory = join(base?.startsWith("/") === true ? base : join(inputs.homeDir, ".config"), "systemd", "user");
+  const directory = unitDirectory(inputs);
   // `$` begins a variable in commands, and nowhere else.
   const exec = [inputs.execPath, "--enable-source-maps", inputs.scriptPath, "serve"]
     .map((word) => systemdWord(word).replaceAll("$", "$$$$"))
@@ -157,7 +177,7 @@ function launchdPlan(inputs: ServiceInputs): ServicePlan {
   <!-- tmux and the programs in its panes outlive the daemon. -->
   <key>AbandonProcessGroup</key><true/>
   <key>ExitTimeOut</key><integer>5</integer>
-  <key>StandardErrorPath</key>${string(join(inputs.homeDir, "Library", "Logs", "tmuxwire.log"))}
+  <key>StandardErrorPath</key>${string(launchdLog(inputs.homeDir))}
 </dict>
 </plist>
 `;

@@ -2,10 +2,10 @@
 import type { NativePredicates, NativeWaitRequest } from "../../client/client.ts";
 import type { Predicate } from "../../../daemon/waits/predicates/predicate.ts";
 import { PREDICATES } from "../../../daemon/waits/predicates/predicateTable.ts";
-import { CLIENT_OPTIONS, connect } from "../cli/clientConnection.ts";
+import { CLIENT_OPTIONS, connect, paneNamed } from "../cli/clientConnection.ts";
 import type { CommandCall, CommandSpec, OptionSpec } from "../cli/commandTypes.ts";
 import { INPUT_OPTIONS, inputOf } from "../cli/inputParts.ts";
-import { PANE, TIMEOUT_OPTION, timeoutOf } from "../cli/paneArguments.ts";
+import { PANE_OR_THIS, TIMEOUT_OPTION, timeoutOf } from "../cli/paneArguments.ts";
 import { usageError } from "../cli/parseCommand.ts";
 import { printable } from "../cli/textTable.ts";
 
@@ -17,7 +17,7 @@ export const waitCommand: CommandSpec = {
       "otherwise. With --send the wait is armed before the text is typed, and its echo does not count. Prints the matched " +
       "text. Exits with 124 when the time is over.",
   ],
-  positionals: [PANE],
+  positionals: [PANE_OR_THIS],
   options: [
     ...PREDICATES.flatMap((row: Predicate): readonly OptionSpec[] => row.flags),
     { name: "any", type: "flag", description: "one of these is enough" },
@@ -58,7 +58,7 @@ export const waitCommand: CommandSpec = {
   ],
   run: async (call: CommandCall): Promise<number> => {
     const { io, options, positionals } = call;
-    const [pane = ""] = positionals;
+    const pane = await paneNamed(call, positionals[0]);
     const sent = options.text("send");
     const parts = await inputOf(call, sent === undefined ? [] : [sent]);
     const request: NativeWaitRequest = {

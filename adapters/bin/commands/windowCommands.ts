@@ -6,15 +6,21 @@ import type { NativeLayoutResult } from "../../../protocol/api/nativeLayout.ts";
 import type { LayoutOperationName } from "../../../protocol/api/operationRoutes.ts";
 import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
 import { type GivingPositional, type OperationCommand, operationCommand } from "../cli/operationCommand.ts";
-import { PANE, SESSION } from "../cli/paneArguments.ts";
+import { PANE, PANE_OR_THIS, SESSION } from "../cli/paneArguments.ts";
 import { usageError } from "../cli/parseCommand.ts";
 
 const WINDOW: GivingPositional = {
   gives: "window",
   name: "WINDOW",
   description: "a window such as @3, that of a pane such as %5, or a session: its active one",
+  names: "pane",
 };
-const other = (gives: string): GivingPositional => ({ gives, name: "OTHER", description: "the other pane" });
+const other = (gives: string): GivingPositional => ({
+  gives,
+  name: "OTHER",
+  description: "the other pane",
+  names: "pane",
+});
 const NAME: GivingPositional = { gives: "name", name: "NAME", description: "the new name" };
 const COMMAND: GivingPositional = {
   gives: "command",
@@ -36,12 +42,13 @@ const ROWS: readonly LayoutRow[] = [
   },
   {
     name: "split-window",
+    aliases: ["split"],
     positionals: [PANE, COMMAND],
-    examples: [{ line: "tmuxwire split-window work --direction horizontal --size 30%", does: "a narrow one beside" }],
+    examples: [{ line: "tmuxwire split work --direction horizontal --size 30%", does: "a narrow one beside" }],
   },
   {
     name: "kill-pane",
-    positionals: [PANE],
+    positionals: [PANE_OR_THIS],
     examples: [{ line: "tmuxwire kill-pane %5", does: "and its window, if it is the only one there" }],
   },
   {
@@ -61,7 +68,7 @@ const ROWS: readonly LayoutRow[] = [
   },
   {
     name: "select-pane",
-    positionals: [PANE],
+    positionals: [PANE_OR_THIS],
     examples: [{ line: "tmuxwire select-pane work --direction left", does: "the one left of the active one" }],
   },
   {
@@ -86,12 +93,12 @@ const ROWS: readonly LayoutRow[] = [
   },
   {
     name: "break-pane",
-    positionals: [PANE],
+    positionals: [PANE_OR_THIS],
     examples: [{ line: "tmuxwire break-pane %5 --name logs", does: "into a window of its own" }],
   },
   {
     name: "resize-pane",
-    positionals: [PANE],
+    positionals: [PANE_OR_THIS],
     tweak: { zoom: { description: "let it cover the window" } },
     options: [{ name: "unzoom", type: "flag", description: "show the other panes again" }],
     input: zoomOf,
@@ -126,7 +133,7 @@ const ROWS: readonly LayoutRow[] = [
   },
   {
     name: "clear-history",
-    positionals: [PANE],
+    positionals: [PANE_OR_THIS],
     examples: [{ line: "tmuxwire clear-history work", does: "and keep the screen" }],
   },
   ...(["window", "pane"] as const).map((of): LayoutRow => ({

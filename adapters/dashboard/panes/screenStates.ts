@@ -143,7 +143,10 @@ export class ScreenStates {
     if (this.#reported?.agent === agent) return;
     // Seen on the screen and now gone from it: somebody has answered.
     if (question?.dialogId !== undefined) desk.resumed(agent, EVENT_TYPE, null);
-    else if (isTelling(agent, readiness)) this.#whenSettled(agent, () => desk.resumed(agent, EVENT_TYPE, null));
+    // What a hook said before the question says nothing of it, though it may be judged by another profile only now.
+    else if (isTelling(agent, readiness) && readiness.source !== "hook") {
+      this.#whenSettled(agent, () => desk.resumed(agent, EVENT_TYPE, null));
+    }
   }
 
   #idle(agent: Agent, readiness: Readiness): void {

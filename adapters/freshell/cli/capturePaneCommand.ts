@@ -31,9 +31,9 @@ export const capturePaneCommand = freshellCommand<TerminalCaptureAnswer>({
     { line: "freshell capture-pane --target terminal:ID", does: "its screen" },
     { line: "freshell capture-pane --target terminal:ID -S - -J", does: "all of its history, whole lines" },
   ],
-  perform: (call, session) => {
-    const terminalId = targetOfPane(call, "capture-pane", false);
+  perform: async (call, session) => {
     const query = queryOf(call);
+    const terminalId = await targetOfPane(call, session, "capture-pane", false);
     return session().call({ method: "GET", path: `/api/terminals/${terminalId}/capture${query}` });
   },
   show: ({ lines }) => lines.map((line) => `${line}\n`).join(""),

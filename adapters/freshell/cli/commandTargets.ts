@@ -1,13 +1,12 @@
 /**
  * What a command may be about (seed 002 §5.4): the selector is parsed first, and only then it is known which part of the
- * product serves it. Panes and tabs are a device's, and no device is online; sessions are the server's, and it has none.
+ * product serves it. Panes and tabs are a device's, terminals and sessions the server's, which has no sessions.
  */
 import type { Selector } from "../../../protocol/api/freshell/selectors.ts";
 import { parseSelector, selectorText } from "../../../protocol/api/freshell/selectors.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { CommandCall, OptionSpec } from "../../bin/cli/commandTypes.ts";
-import { CommandFailure } from "./commandFailure.ts";
-import { deviceIdentity } from "./deviceIdentity.ts";
+import type { FreshellSession } from "./freshellSession.ts";
 
 export const TAB_OPTION: OptionSpec = {
   name: "tab",
@@ -43,11 +42,17 @@ export function targetTerminal(call: CommandCall, name: string): string {
 }
 
 /**
- * The id of the terminal behind `--target`, which may be a pane's.
+ * The id of the terminal behind `--target`, which may be a pane's: then its owner is asked what the pane shows, and is not
+ * needed any longer.
  * @throws AppError INVALID_ARGUMENT, INVALID_TARGET; NOT_FOUND for a session where one may be given
- * @throws CommandFailure DEVICE_OFFLINE
+ * @throws CommandFailure
  */
-export function targetOfPane(call: CommandCall, name: string, mayBeSession: boolean): string {
+export async function targetOfPane(
+  call: CommandCall,
+  session: () => FreshellSession,
+  name: string,
+  mayBeSession: boolean,
+): Promise<string> {
   const selector = targetOf(call, name);
   const tab = call.options.text("tab");
   if (tab !== undefined && !parseSelector(tab).type.startsWith("tab")) {
@@ -57,13 +62,12 @@ export function targetOfPane(call: CommandCall, name: string, mayBeSession: bool
     case "terminal":
       return selector.terminalId;
     case "pane-index":
-      if (tab !== undefined) throw ownerOffline(call, selector);
+      if (tab !== undefined) return terminalOfPane(call, session, selector, mayBeSession);
       throw new AppError("INVALID_ARGUMENT", `${selectorText(selector)} counts within a tab: give --tab as well`);
     case "pane":
-      throw ownerOffline(call, selector);
+      return terminalOfPane(call, session, selector, mayBeSession);
     case "session":
-      if (mayBeSession)
-        throw new AppError("NOT_FOUND", `there is no session ${selector.provider}:${selector.sessionId}`);
+      if (mayBeSession) throw noSession(selector);
       throw wrongTarget(name, selector, "terminal:ID, pane:ID or pane-index:N");
     case "tab":
     case "tab-name":
@@ -71,6 +75,24 @@ export function targetOfPane(call: CommandCall, name: string, mayBeSession: bool
       throw wrongTarget(name, selector, "terminal:ID, pane:ID or pane-index:N");
   }
 }
+
+async function terminalOfPane(
+  call: CommandCall,
+  session: () => FreshellSession,
+  selector: Selector,
+  mayBeSession: boolean,
+): Promise<string> {
+  // Loaded when it is needed: what is about a terminal is not slower for it.
+  const { DeviceCalls } = await import("./deviceCalls.ts");
+  const pane = await new DeviceCalls(call, session).resolve(selectorText(selector), call.options.text("tab"));
+  const { paneId, kind, contentRef } = pane;
+  if (contentRef !== null && "terminalId" in contentRef) return contentRef.terminalId;
+  if (contentRef !== null && mayBeSession) throw noSession(contentRef.sessionRef);
+  throw new AppError("INVALID_TARGET", `pane:${paneId} shows no terminal (${kind})`, { details: { paneId, kind } });
+}
+
+const noSession = ({ provider, sessionId }: { readonly provider: string; readonly sessionId: string }): AppError =>
+  new AppError("NOT_FOUND", `there is no session ${provider}:${sessionId}`);
 
 function targetOf({ options }: CommandCall, name: string): Selector {
   const text = options.text("target");
@@ -80,13 +102,3 @@ function targetOf({ options }: CommandCall, name: string): Selector {
 
 const wrongTarget = (name: string, selector: Selector, wanted: string): AppError =>
   new AppError("INVALID_TARGET", `${name} takes ${wanted}, not ${JSON.stringify(selectorText(selector))}`);
-
-function ownerOffline({ io, options }: CommandCall, selector: Selector): CommandFailure {
-  const deviceId = options.text("device") ?? deviceIdentity(io).deviceId;
-  return new CommandFailure({
-    code: "DEVICE_OFFLINE",
-    message: `the device ${deviceId}, which would know ${selectorText(selector)}, is not online: give terminal:ID`,
-    details: { deviceId },
-    stage: "relay",
-  });
-}

@@ -2,7 +2,7 @@
  * `~/.freshell` (`FRESHELL_HOME` instead of the home directory) and how its files are written: whole or not at all, for their
  * owner alone. Whoever reads meanwhile, or after a crash, has the old file or the new one.
  */
-import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Io } from "../../bin/cli/cliIo.ts";
 
@@ -14,17 +14,21 @@ export function freshellHome({ env, homeDir }: Pick<Io, "env" | "homeDir">): str
 /** @throws NodeJS.ErrnoException */
 export function replacePrivate(path: string, text: string): void {
   throughTemporary(path, text, (temporary) => renameSync(temporary, path));
+  syncFolder(dirname(path));
 }
 
-/** Of several that create it at once, one does, and all find its file. @throws NodeJS.ErrnoException */
-export function createPrivate(path: string, text: string): void {
+/** Of several that create it at once, one does, and all find its file. Whether it was us. @throws NodeJS.ErrnoException */
+export function createPrivate(path: string, text: string): boolean {
+  let isOurs = true;
   throughTemporary(path, text, (temporary) => {
     try {
       linkSync(temporary, path);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      isOurs = false;
     }
   });
+  return isOurs;
 }
 
 function throughTemporary(path: string, text: string, put: (temporary: string) => void): void {
@@ -33,9 +37,23 @@ function throughTemporary(path: string, text: string, put: (temporary: string) =
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     rmSync(temporary, { force: true });
-    writeFileSync(temporary, text, { mode: 0o600, flag: "wx" });
+    writeFileSync(temporary, text, { mode: 0o600, flag: "wx", flush: true });
     put(temporary);
   } finally {
     rmSync(temporary, { force: true });
+  }
+}
+
+/** So that the new name outlives the machine's end as well. Some file systems cannot. */
+function syncFolder(path: string): void {
+  try {
+    const fd = openSync(path, "r");
+    try {
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    // Its content is there all the same.
   }
 }

@@ -2,7 +2,10 @@
 import type { CommandSpec, Program } from "../../bin/cli/commandTypes.ts";
 import { authCommand } from "./authCommand.ts";
 import { capturePaneCommand } from "./capturePaneCommand.ts";
+import { deviceCommand } from "./deviceCommand.ts";
 import { reportFreshellFailure } from "./freshellCommand.ts";
+import { CHANGE_COMMANDS } from "./changeCommands.ts";
+import { LISTING_COMMANDS } from "./listingCommands.ts";
 import { PENDING_COMMANDS } from "./pendingCommands.ts";
 import { sendKeysCommand } from "./sendKeysCommand.ts";
 import { healthCommand, lanInfoCommand } from "./serverCommands.ts";
@@ -12,7 +15,7 @@ import { waitForCommand } from "./waitForCommand.ts";
 /** @param more commands that know nothing of Freshell */
 export const freshellProgram = (version: () => string, more: readonly CommandSpec[]): Program => ({
   name: "freshell",
-  about: "type into, read, and wait for the terminals of a Freshell server",
+  about: "type into, read, and wait for the terminals of a Freshell server, and lay them out in tabs and panes",
   commands: [
     authCommand,
     listTerminalsCommand,
@@ -21,6 +24,9 @@ export const freshellProgram = (version: () => string, more: readonly CommandSpe
     waitForCommand,
     respawnTerminalCommand,
     killTerminalCommand,
+    ...CHANGE_COMMANDS,
+    ...LISTING_COMMANDS,
+    deviceCommand,
     healthCommand,
     lanInfoCommand,
     ...PENDING_COMMANDS,

@@ -14,7 +14,10 @@ import { freshellHome } from "./freshellHome.ts";
 import { freshellRequest, type FreshellRequest } from "./freshellRequest.ts";
 import { isSameServer, serverUrl } from "./freshellUrl.ts";
 
-type Call = Pick<FreshellRequest, "method" | "path" | "body" | "changes">;
+type Call = Pick<FreshellRequest, "method" | "path" | "body" | "changes"> & {
+  /** Goes on to its end when the command is told to stop: what it does has several steps. */
+  readonly isFinished?: boolean | undefined;
+};
 
 /** A command that waits a little before it is answered still has a token that holds. */
 const RENEW_BEFORE_MS = 60_000;
@@ -56,17 +59,39 @@ export class FreshellSession {
   async call<Answer>(call: Call): Promise<Answer> {
     const given = givenToken(this.#io);
     if (given !== undefined) return this.#send(this.url, call, given);
+    return this.callLoggedIn(this.#loginHere(), call);
+  }
+
+  /** Opens a connection that stays; once more with a new token when the login's is refused. @throws CommandFailure, AppError */
+  async connect<Connection>(open: (url: string, token: string) => Promise<Connection>): Promise<Connection> {
+    const given = givenToken(this.#io);
+    if (given !== undefined) return open(this.url, given);
+    const login = this.#loginHere();
+    const { url, deviceToken } = await this.#current(login);
+    try {
+      return await open(url, deviceToken);
+    } catch (error) {
+      if (!isUnauthorized(error)) throw error;
+      const renewed = await this.renew(login);
+      return await open(url, renewed.deviceToken);
+    }
+  }
+
+  /** @throws AppError UNAUTHORIZED */
+  #loginHere(): Credentials {
     const login = this.#credentials;
     if (login === undefined) throw new AppError("UNAUTHORIZED", `not logged in at ${this.url}: ${LOGIN_AGAIN}`);
-    if (!isSameServer(login.url, this.url)) {
-      throw new AppError("UNAUTHORIZED", `logged in at ${login.url}, not at ${this.url}: ${LOGIN_AGAIN}`);
-    }
-    return this.callLoggedIn(login, call);
+    if (isSameServer(login.url, this.url)) return login;
+    throw new AppError("UNAUTHORIZED", `logged in at ${login.url}, not at ${this.url}: ${LOGIN_AGAIN}`);
+  }
+
+  async #current(login: Credentials): Promise<Credentials> {
+    return login.expiresAt - Date.now() < RENEW_BEFORE_MS ? this.renew(login) : login;
   }
 
   /** To the server of the login, whatever `FRESHELL_URL` says. @throws CommandFailure, AppError UNAUTHORIZED */
   async callLoggedIn<Answer>(login: Credentials, call: Call): Promise<Answer> {
-    const current = login.expiresAt - Date.now() < RENEW_BEFORE_MS ? await this.renew(login) : login;
+    const current = await this.#current(login);
     try {
       return await this.#send(login.url, call, current.deviceToken);
     } catch (error) {
@@ -139,8 +164,10 @@ export class FreshellSession {
     });
   }
 
-  #send<Answer>(url: string, call: Call, token: string | undefined): Promise<Answer> {
-    return freshellRequest<Answer>({ url, ...call, token, signal: this.#io.signal });
+  #send<Answer>(url: string, { isFinished, ...call }: Call, token: string | undefined): Promise<Answer> {
+    this.#io.signal.throwIfAborted();
+    const signal = isFinished === true ? new AbortController().signal : this.#io.signal;
+    return freshellRequest<Answer>({ url, ...call, token, signal });
   }
 }
 

@@ -23,9 +23,9 @@ export const sendKeysCommand = freshellCommand<TerminalInputAnswer>({
     { line: "freshell send-keys --target terminal:ID C-c", does: "interrupt it" },
     { line: "freshell send-keys --target terminal:ID -l -- -l Enter", does: "type the text `-l Enter`" },
   ],
-  perform: (call, session) => {
-    const terminalId = targetOfPane(call, "send-keys", false);
+  perform: async (call, session) => {
     refuseLostBytes(call.positionals);
+    const terminalId = await targetOfPane(call, session, "send-keys", false);
     const body = { keys: call.positionals, literal: call.options.flag("literal") };
     return session().call({ method: "POST", path: `/api/terminals/${terminalId}/input`, body });
   },

@@ -43,8 +43,8 @@ export const waitForCommand = freshellCommand<FreshellWaitAnswer>({
     { line: "freshell wait-for --target terminal:ID --exit --stable 1", does: "ended, and silent for a second" },
   ],
   perform: async (call, session) => {
-    const terminalId = targetOfPane(call, "wait-for", true);
-    const body = { target: { terminalId }, ...predicatesOf(call) };
+    const predicates = predicatesOf(call);
+    const body = { target: { terminalId: await targetOfPane(call, session, "wait-for", true) }, ...predicates };
     try {
       return await session().call({ method: "POST", path: "/api/waits", body, changes: false });
     } catch (error) {

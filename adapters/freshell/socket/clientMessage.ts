@@ -14,7 +14,8 @@ export interface BadMessage {
   readonly requestId?: string | undefined;
 }
 
-export type ReadMessage = { readonly message: ClientMessage } | { readonly bad: BadMessage };
+/** `json` is the message as it came, with what its schema leaves unread. */
+export type ReadMessage = { readonly message: ClientMessage; readonly json: unknown } | { readonly bad: BadMessage };
 
 const bad = (code: BadMessage["code"], message: string, requestId?: string): ReadMessage => ({
   bad: { code, message, ...(requestId === undefined ? {} : { requestId }) },
@@ -34,7 +35,7 @@ export function readMessage(data: unknown): ReadMessage {
   if (typeof type !== "string") return bad("INVALID_MESSAGE", "a message is an object with a type", known);
   if (!isKnown(type)) return bad("UNKNOWN_MESSAGE", "there is no such message here", known);
   const parsed = v.safeParse(CLIENT_MESSAGES[type], json);
-  if (parsed.success) return { message: parsed.output };
+  if (parsed.success) return { message: parsed.output, json };
   const [issue] = parsed.issues;
   return bad("INVALID_MESSAGE", faultText(issue.message, v.getDotPath(issue) ?? undefined), known);
 }

@@ -10,6 +10,7 @@ import { type AppError, toAppError } from "../../../protocol/errors.ts";
 import { SocketWriter } from "../../http/websocket.ts";
 import { CLOSE_WITHIN_MS, MAX_UNSENT_BYTES } from "../freshellLimits.ts";
 import type { FreshellContext } from "../freshellContext.ts";
+import { LayoutCalls, isOfDevices } from "./layoutCalls.ts";
 import { type Admitted, checkHello } from "./helloGate.ts";
 import { readMessage } from "./clientMessage.ts";
 import { TerminalCalls } from "./terminalCalls.ts";
@@ -30,6 +31,7 @@ export class FreshellSocket {
   readonly #helloTimer: Timer;
   #closeTimer: Timer | undefined;
   #calls: TerminalCalls | undefined;
+  #layout: LayoutCalls | undefined;
   #isClosing = false;
   /** Bytes of snapshots that may still be unsent: they were asked for, and do not count against a slow reader. */
   #allowance = 0;
@@ -46,6 +48,7 @@ export class FreshellSocket {
 
   message(data: unknown): void {
     if (this.#isClosing) return;
+    this.#layout?.heard();
     const read = readMessage(data);
     if ("message" in read && read.message.type === "ping") {
       this.#send({ type: "pong", timestamp: this.#timestamp() });
@@ -54,7 +57,7 @@ export class FreshellSocket {
     } else if ("bad" in read) {
       const { code, message, requestId } = read.bad;
       this.#fail(code, message, { requestId });
-    } else this.#perform(this.#calls, read.message);
+    } else this.#perform(this.#calls, read.message, read.json);
   }
 
   /** The client is told why, and cut off when it does not take the news. Safe to call twice. */
@@ -78,6 +81,7 @@ export class FreshellSocket {
     this.#helloTimer.cancel();
     this.#writer.close();
     this.#calls?.close();
+    this.#layout?.close();
   }
 
   #beforeHello(read: ReturnType<typeof readMessage>): void {
@@ -100,7 +104,7 @@ export class FreshellSocket {
     this.#admit(checked);
   }
 
-  #admit({ device, wantsChunks }: Admitted): void {
+  #admit({ device, principal, wantsChunks }: Admitted): void {
     this.#helloTimer.cancel();
     const context = this.#context;
     const { settings, instanceId } = context;
@@ -114,20 +118,32 @@ export class FreshellSocket {
       fail: (code, message, about) => this.#fail(code, message, about),
     });
     const { presenceTtlMs } = settings;
+    const isOwner = device?.role === "owner";
+    const online = isOwner || context.layout.presence.find(device?.deviceId ?? "")?.owner !== undefined;
     this.#send({
       type: "ready",
       timestamp: this.#timestamp(),
       serverInstanceId: instanceId,
       presenceTtlMs,
       heartbeatIntervalMs: Math.max(1, Math.floor(presenceTtlMs / 3)),
-      ...(device === undefined ? {} : { device: { deviceId: device.deviceId, role: device.role, online: false } }),
+      ...(device === undefined ? {} : { device: { deviceId: device.deviceId, role: device.role, online } }),
+    });
+    // Not before it has been told that it is let in.
+    this.#layout = new LayoutCalls({
+      context,
+      principal,
+      device,
+      send: (message) => this.#send(message),
+      close: (code, reason) => this.close(code, reason),
+      fail: (code, message) => this.#fail(code, message),
     });
   }
 
-  #perform(calls: TerminalCalls, message: ClientMessage): void {
+  #perform(calls: TerminalCalls, message: ClientMessage, json: unknown): void {
     const about = { requestId: "requestId" in message ? message.requestId : undefined };
     try {
       if (message.type === "hello") this.#fail("INVALID_MESSAGE", "hello was said already");
+      else if (isOfDevices(message)) this.#layout?.perform(message, json);
       else if (message.type !== "ping") calls.perform(message);
     } catch (thrown) {
       const error: AppError = toAppError(thrown);

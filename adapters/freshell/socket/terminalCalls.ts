@@ -4,6 +4,7 @@ import type { FreshellErrorCode } from "../../../protocol/api/freshell/freshellE
 import { faultOf } from "../../../protocol/api/freshell/freshellErrors.ts";
 import { TERMINAL_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
 import type { ClientMessage, ClientMessageOf } from "../../../protocol/api/freshell/freshellWire.ts";
+import type { DEVICE_MESSAGES } from "../../../protocol/api/freshell/rpc.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { CREATES_WITHIN_MS, MAX_CREATES } from "../freshellLimits.ts";
 import type { FreshellContext } from "../freshellContext.ts";
@@ -12,7 +13,7 @@ import type { Terminal } from "../terminals/terminal.ts";
 import { textParts, typeInto } from "../terminals/terminalUse.ts";
 import { Attachment, type AttachmentSink } from "./attachment.ts";
 
-type CallMessage = Exclude<ClientMessage, { type: "hello" | "ping" }>;
+type CallMessage = Exclude<ClientMessage, { type: "hello" | "ping" | keyof typeof DEVICE_MESSAGES }>;
 type About = {
   readonly requestId?: string | undefined;
   readonly terminalId?: string | undefined;

@@ -25,6 +25,8 @@ export class Terminal {
   size: TerminalSize;
   lastActivityAt: number;
   clients = 0;
+  /** Whether a device's pane shows it: `unsure` while one is being made, `orphan` once that has failed. */
+  place: "unsure" | "orphan" | undefined;
   /** It was killed: nobody finds it any more. */
   isForgotten = false;
   #turn: Promise<unknown> = Promise.resolve();
@@ -81,6 +83,7 @@ export class Terminal {
       pid: exit === undefined ? (this.pid ?? null) : null,
       ...(exitCode === undefined ? {} : { exitCode }),
       bufferRef: { outputSeq, tailSeq },
+      ...(this.place === "orphan" ? { orphan: true as const } : {}),
     };
   }
 }

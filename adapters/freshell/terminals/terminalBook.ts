@@ -15,7 +15,7 @@ import { MAX_ENDED_TERMINALS, RESERVED_OUTPUT_BYTES } from "../freshellLimits.ts
 import { endProgram } from "./endProgram.ts";
 import { OutputReserve } from "./outputReserve.ts";
 import { exitCodeOf, requireRunning, Terminal, type TerminalSize, unknownTerminal } from "./terminal.ts";
-import { type MarkedPane, readMarkedPanes, type TerminalIdentity } from "./terminalMarks.ts";
+import { type MarkedPane, notePlace, readMarkedPanes, type TerminalIdentity } from "./terminalMarks.ts";
 import { makePane, removePane, unfinishedSessions } from "./terminalPanes.ts";
 import { directoryOf, type ProgramInputs, programOf, TITLES } from "./terminalPrograms.ts";
 import { PROGRAM_SEAM, TerminalSource } from "./terminalSource.ts";
@@ -81,7 +81,6 @@ export class TerminalBook {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Somebody attached or left. */
   clientsChanged(): void {
     this.#changed();
   }
@@ -102,14 +101,18 @@ export class TerminalBook {
     for (const marked of [...newest.values()].toSorted((a, b) => a.createdAt - b.createdAt)) {
       const { generation, reservedSeq, pane } = marked;
       const terminal = this.#terminalOf(marked, generation, reservedSeq, { cols: 80, rows: 24 });
+      if (marked.isOrphan) terminal.place = "orphan";
       this.#adopt(terminal, pane);
       await this.#reserve.renew(terminal);
     }
     this.#changed();
   }
 
-  /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, CONNECTION_LOST and others */
-  async create(request: CreateTerminalRequest): Promise<Terminal> {
+  /**
+   * @param place `unsure`: for a device's pane; until `placed` nobody has confirmed it
+   * @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, CONNECTION_LOST and others
+   */
+  async create(request: CreateTerminalRequest, place?: "unsure"): Promise<Terminal> {
     this.#requireRoom();
     this.#making += 1;
     try {
@@ -120,8 +123,10 @@ export class TerminalBook {
       const command = await programOf(identity, programs);
       const size = { cols, rows };
       const [generation, reservedSeq] = [0, RESERVED_OUTPUT_BYTES];
-      const pane = await makePane(server, { identity, command, size, generation, reservedSeq, url: url() });
+      const isOrphan = place !== undefined;
+      const pane = await makePane(server, { identity, command, size, generation, reservedSeq, isOrphan, url: url() });
       const terminal = this.#terminalOf(identity, generation, 0, size);
+      terminal.place = place;
       terminal.reservedSeq = reservedSeq;
       this.#adopt(terminal, pane);
       this.#changed();
@@ -144,7 +149,8 @@ export class TerminalBook {
       const old = terminal.pane;
       const generation = terminal.generation + 1;
       const reservedSeq = source.outputSeq + PROGRAM_SEAM.length + RESERVED_OUTPUT_BYTES;
-      const pane = await makePane(server, { identity, command, size, generation, reservedSeq, url: url() });
+      const isOrphan = terminal.place !== undefined;
+      const pane = await makePane(server, { identity, command, size, generation, reservedSeq, isOrphan, url: url() });
       source.declareRespawn();
       terminal.generation = generation;
       terminal.reservedSeq = reservedSeq;
@@ -164,6 +170,11 @@ export class TerminalBook {
       this.#forget(terminal);
       return exitCodeOf(source.exit ?? {}) ?? null;
     });
+  }
+
+  /** Whether a device's pane shows it, as far as is known. */
+  placed(terminal: Terminal, isShown: boolean): void {
+    if (notePlace(this.#options, terminal, isShown)) this.#changed();
   }
 
   /** The size of its screen; the last one holds. @throws AppError INVALID_TARGET, CONNECTION_LOST */

@@ -6,9 +6,12 @@
 import { TERMINAL_MODES, type TerminalMode } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { TERMINAL_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
+import type { Log } from "../../../daemon/ops/log.ts";
 import type { PaneUserOptions } from "../../../daemon/tmux/userOptions.ts";
 
 export const SEQ_MARK = "freshell_seq";
+/** Made for a device's pane, and no pane has been confirmed to show it. */
+const ORPHAN_MARK = "freshell_orphan";
 const [ID_MARK, TITLE_MARK, CWD_MARK, SHELL_MARK, RESUME_MARK] = [
   "freshell",
   "freshell_title",
@@ -35,10 +38,16 @@ export interface MarkedPane extends TerminalIdentity {
   readonly generation: number;
   /** No `outputSeq` above this has been told. */
   readonly reservedSeq: number;
+  readonly isOrphan: boolean;
 }
 
 /** For a new pane. */
-export function marksOf(identity: TerminalIdentity, generation: number, reservedSeq: number): Record<string, string> {
+export function marksOf(
+  identity: TerminalIdentity,
+  generation: number,
+  reservedSeq: number,
+  isOrphan: boolean,
+): Record<string, string> {
   const { id, createdAt, mode, shell, cwd, title, resumeSessionId } = identity;
   return {
     [ID_MARK]: `${id}.${generation}.${createdAt}.${mode}`,
@@ -47,13 +56,16 @@ export function marksOf(identity: TerminalIdentity, generation: number, reserved
     [CWD_MARK]: cwd,
     [SHELL_MARK]: shell,
     ...(resumeSessionId === undefined ? {} : { [RESUME_MARK]: resumeSessionId }),
+    ...(isOrphan ? { [ORPHAN_MARK]: "1" } : {}),
   };
 }
 
 /** Every pane that is a terminal, asked of tmux. @throws AppError CONNECTION_LOST */
 export async function readMarkedPanes(server: PaneUserOptions): Promise<readonly MarkedPane[]> {
-  const [ids, seqs, titles, cwds, shells, resumes] = await Promise.all(
-    [ID_MARK, SEQ_MARK, TITLE_MARK, CWD_MARK, SHELL_MARK, RESUME_MARK].map((mark) => server.paneUserOptions(mark)),
+  const [ids, seqs, titles, cwds, shells, resumes, orphans] = await Promise.all(
+    [ID_MARK, SEQ_MARK, TITLE_MARK, CWD_MARK, SHELL_MARK, RESUME_MARK, ORPHAN_MARK].map((mark) =>
+      server.paneUserOptions(mark),
+    ),
   );
   return [...(ids ?? [])].flatMap(([pane, value]) => {
     const [id = "", generation, createdAt, mode = ""] = value.split(".");
@@ -71,6 +83,7 @@ export async function readMarkedPanes(server: PaneUserOptions): Promise<readonly
         cwd: cwds?.get(pane) ?? "/",
         shell: shells?.get(pane) ?? "system",
         resumeSessionId: resumes?.get(pane),
+        isOrphan: orphans?.has(pane) === true,
       },
     ];
   });
@@ -78,3 +91,19 @@ export async function readMarkedPanes(server: PaneUserOptions): Promise<readonly
 
 const isMode = (text: string): text is TerminalMode => (TERMINAL_MODES as readonly string[]).includes(text);
 const isCount = (number: number): boolean => Number.isSafeInteger(number) && number >= 0;
+
+/** Whether a pane of a device shows it. What stands on its own pane follows by itself. False: nothing has changed. */
+export function notePlace(
+  { server, log }: { readonly server: PaneUserOptions; readonly log: Log },
+  terminal: { place: "unsure" | "orphan" | undefined; readonly pane: PaneId | undefined },
+  isShown: boolean,
+): boolean {
+  const before = terminal.place;
+  terminal.place = isShown ? undefined : "orphan";
+  if (before === terminal.place) return false;
+  if (isShown && terminal.pane !== undefined) {
+    const unmarked = server.setPaneUserOption(terminal.pane, ORPHAN_MARK, undefined);
+    void unmarked.catch((error: unknown) => log.debug("freshell.orphan.unmarked", { error }));
+  }
+  return true;
+}

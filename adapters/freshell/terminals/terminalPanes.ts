@@ -16,13 +16,14 @@ export interface PaneToMake {
   readonly size: TerminalSize;
   readonly generation: number;
   readonly reservedSeq: number;
+  readonly isOrphan: boolean;
   /** For `FRESHELL_URL`. */
   readonly url: string;
 }
 
 /** @throws AppError RESOURCE_LIMIT, TMUX_COMMAND_FAILED, CONNECTION_LOST */
 export async function makePane(server: TmuxServer, pane: PaneToMake): Promise<PaneId> {
-  const { identity, command, size, generation, reservedSeq, url } = pane;
+  const { identity, command, size, generation, reservedSeq, isOrphan, url } = pane;
   const { activePane } = await server.createSession({
     name: `${SESSION_PREFIX}${randomBytes(8).toString("hex")}`,
     cwd: identity.cwd,
@@ -31,7 +32,7 @@ export async function makePane(server: TmuxServer, pane: PaneToMake): Promise<Pa
     remainOnExit: "whereSafe",
     windowName: "freshell",
     environment: { FRESHELL_URL: url, FRESHELL_TERMINAL_ID: identity.id },
-    userOptions: marksOf(identity, generation, reservedSeq),
+    userOptions: marksOf(identity, generation, reservedSeq, isOrphan),
   });
   if (activePane !== undefined) return activePane;
   throw new AppError("TMUX_COMMAND_FAILED", "the terminal's program has ended at once; is it there?");

@@ -2,9 +2,9 @@
  * Which program a terminal runs: a shell that the system knows, or an agent by its name. Everything is looked at before
  * anything is made, and nothing here starts a process.
  */
-import { constants } from "node:fs";
-import { access, readFile, stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { basename, delimiter, isAbsolute, join } from "node:path";
+import { findProgram, isExecutable } from "../../../daemon/host/findProgram.ts";
 import type { TerminalMode } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { MAX_CWD_CHARS } from "../freshellLimits.ts";
@@ -59,15 +59,15 @@ const noResume = (mode: TerminalMode): AppError =>
 async function shellPath(shell: string, { env }: ProgramInputs): Promise<string> {
   if (SYSTEM_SHELLS.has(shell)) {
     const own = env["SHELL"];
-    return own !== undefined && isAbsolute(own) && (await isProgram(own)) ? own : LAST_SHELL;
+    return own !== undefined && isAbsolute(own) && (await isExecutable(own)) ? own : LAST_SHELL;
   }
   if (isAbsolute(shell)) {
-    if (await isProgram(shell)) return shell;
+    if (await isExecutable(shell)) return shell;
     throw invalid("shell is no program: give system, the absolute path of one, or a name out of /etc/shells");
   }
   const known = await readFile("/etc/shells", "utf8").catch(() => "");
   for (const line of known.split("\n").map((each) => each.trim())) {
-    if (isAbsolute(line) && basename(line) === shell && (await isProgram(line))) return line;
+    if (isAbsolute(line) && basename(line) === shell && (await isExecutable(line))) return line;
   }
   throw invalid("shell is none that this system knows: give system, an absolute path, or a name out of /etc/shells");
 }
@@ -76,27 +76,12 @@ async function agentPath(mode: TerminalMode, { env, daemonEnv }: ProgramInputs):
   const variable = `${mode.toUpperCase()}_CMD`;
   const asked = daemonEnv[variable];
   const command = asked === undefined || asked.trim() === "" ? mode : asked.trim();
-  const found = await onPath(command, env["PATH"] ?? "");
+  // Nothing is relative to: a terminal's directory is its caller's.
+  const path = (env["PATH"] ?? "").split(delimiter).filter(isAbsolute).join(delimiter);
+  const isFindable = isAbsolute(command) || (!command.includes("/") && path !== "");
+  const found = isFindable ? await findProgram(command, path, "/") : undefined;
   if (found !== undefined) return found;
   throw invalid(`${mode} is not there: install it, or set ${variable} to its program and start the daemon anew`);
-}
-
-async function onPath(command: string, path: string): Promise<string | undefined> {
-  if (command.includes("/")) return isAbsolute(command) && (await isProgram(command)) ? command : undefined;
-  for (const directory of path.split(delimiter).filter((each) => isAbsolute(each))) {
-    const candidate = join(directory, command);
-    if (await isProgram(candidate)) return candidate;
-  }
-  return undefined;
-}
-
-async function isProgram(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK);
-    return (await stat(path)).isFile();
-  } catch {
-    return false;
-  }
 }
 
 /** An existing directory, absolute; `~` is the home directory. @throws AppError INVALID_ARGUMENT */

@@ -4,6 +4,7 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { DeviceSessionAnswer, DeviceSessionRequest } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { SessionStore, StoredSession } from "./sessionFile.ts";
 import { MAX_DEVICE_SESSIONS, REFRESH_KEPT_MS } from "../freshellLimits.ts";
@@ -16,6 +17,8 @@ export interface CredentialsOptions {
   readonly token: string;
   readonly ttlSec: number;
   readonly nowUnixMs: () => number;
+  /** A token ends by this one too: a person's clock that is set back gives it no longer life. */
+  readonly clock: Clock;
   readonly store: SessionStore;
 }
 
@@ -28,6 +31,8 @@ export class Credentials {
   /** By the digest of the device token. A look-up by a digest tells nothing of a token by its time. */
   readonly #byDevice = new Map<string, StoredSession>();
   readonly #byRefresh = new Map<string, StoredSession>();
+  /** When the tokens of this start of the daemon end, on its own clock. */
+  readonly #endsMs = new WeakMap<StoredSession, number>();
 
   constructor(options: CredentialsOptions) {
     this.#options = options;
@@ -41,7 +46,7 @@ export class Credentials {
     const given = digest(token);
     if (timingSafeEqual(given, this.#bootstrap)) return { kind: "bootstrap" };
     const session = this.#byDevice.get(given.toString("hex"));
-    if (session === undefined || session.expiresAt <= this.#options.nowUnixMs()) return undefined;
+    if (session === undefined || this.#hasExpired(session)) return undefined;
     return { kind: "device", deviceId: session.deviceId, scopes: session.scopes };
   }
 
@@ -80,10 +85,16 @@ export class Credentials {
       expiresAt: nowMs + this.#options.ttlSec * 1_000,
       refreshUntil: nowMs + REFRESH_KEPT_MS,
     };
+    this.#endsMs.set(session, this.#options.clock.nowMs() + this.#options.ttlSec * 1_000);
     this.#keep(session);
     this.#store();
     const { expiresAt, scopes } = session;
     return { deviceToken, refreshToken, expiresAt, deviceId, scopes };
+  }
+
+  #hasExpired(session: StoredSession): boolean {
+    const { nowUnixMs, clock } = this.#options;
+    return session.expiresAt <= nowUnixMs() || (this.#endsMs.get(session) ?? Infinity) <= clock.nowMs();
   }
 
   #forgetOld(nowMs: number): void {

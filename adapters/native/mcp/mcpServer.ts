@@ -93,7 +93,10 @@ async function called(
   try {
     const { signal } = at.mcpReq;
     const call = new ToolCall({ context, tier, signal, progress: progressOf(at) });
-    const { text, structured } = await tool.run(call, checked(tool.input, input ?? {}));
+    const given = checked(tool.input, input ?? {});
+    const { server } = given as { readonly server?: string };
+    await context.onDemand?.reach(tier.serverName(server));
+    const { text, structured } = await tool.run(call, given);
     return {
       content: [{ type: "text", text }],
       structuredContent: visibleJson(structured) as Record<string, unknown>,

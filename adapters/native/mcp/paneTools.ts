@@ -7,7 +7,7 @@ import {
   runAnswerSchema,
   waitAnswerSchema,
 } from "../../../protocol/api/nativeAnswers.ts";
-import { captureRequestSchema, runRequestSchema } from "../../../protocol/api/nativeRequests.ts";
+import { captureRequestSchema, runRequestSchema, timeoutMs } from "../../../protocol/api/nativeRequests.ts";
 import { described } from "../../../protocol/api/described.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { DEFAULT_TEXT_BYTES, framed, newest, visible } from "./foreignText.ts";
@@ -91,7 +91,7 @@ export const captureTool = mcpTool({
 export const cutText = (cutBytes: number, cut: string | undefined): string =>
   cutBytes === 0 ? "" : ` ${cutBytes} bytes before it were left out: ${cut}.`;
 
-const { command, timeoutMs } = runRequestSchema.entries;
+const { command } = runRequestSchema.entries;
 
 export const runTool = mcpTool({
   name: "run",

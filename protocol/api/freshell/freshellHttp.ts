@@ -72,7 +72,7 @@ export interface TerminalInputAnswer {
 export const terminalResizeSchema = v.strictObject({ cols: colsSchema, rows: rowsSchema });
 export type TerminalResizeRequest = v.InferInput<typeof terminalResizeSchema>;
 
-const yes = v.pipe(
+export const queryFlag = v.pipe(
   v.picklist(["1", "0", "true", "false"], "must be 1 or 0"),
   v.transform((given) => given === "1" || given === "true"),
 );
@@ -88,8 +88,8 @@ export const terminalCaptureSchema = v.strictObject({
       "The first line: 0 is the top of the screen, negative ones are history, - is all of it.",
     ),
   ),
-  J: v.optional(described(yes, "Lines that the screen has wrapped are joined."), "0"),
-  e: v.optional(described(yes, "Colours and attributes are kept."), "0"),
+  J: v.optional(described(queryFlag, "Lines that the screen has wrapped are joined."), "0"),
+  e: v.optional(described(queryFlag, "Colours and attributes are kept."), "0"),
 });
 export type TerminalCaptureQuery = v.InferInput<typeof terminalCaptureSchema>;
 export interface TerminalCaptureAnswer {
@@ -123,6 +123,8 @@ export interface TerminalEntry {
   readonly exitCode?: number | undefined;
   /** What is retained of the output. */
   readonly bufferRef: { readonly outputSeq: number; readonly tailSeq: number };
+  /** It was made for a device's pane, and no device has confirmed that a pane shows it. */
+  readonly orphan?: true;
 }
 
 export interface TerminalKillAnswer {
@@ -175,9 +177,11 @@ const name = v.pipe(
   v.maxLength(200, "has at most 200 characters"),
   v.regex(/^\P{Cc}*$/u, "must not hold control characters"),
 );
+/** It is the name of a file, too. */
+export const DEVICE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 export const deviceSchema = {
   deviceId: described(
-    v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,128}$/, "is 1 to 128 letters, digits, _, . and -")),
+    v.pipe(v.string(), v.regex(DEVICE_ID, "is 1 to 64 letters, digits, _ and -")),
     "The device, by a name that stays.",
   ),
   deviceLabel: described(name, "What people call it."),

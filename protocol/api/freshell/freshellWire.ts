@@ -14,9 +14,10 @@ import {
   terminalOptions,
   waitOptions,
 } from "./freshellHttp.ts";
+import { DEVICE_MESSAGES, type OwnerRequest, type PresenceMessage, type RpcResultMessage } from "./rpc.ts";
 
-/** Longest message of a client; past it the connection is closed with 1009. */
-export const FRESHELL_MAX_MESSAGE_BYTES = 1_000_000;
+/** Longest message of a client, a snapshot of 1 MiB with what goes around it; past it the connection is closed with 1009. */
+export const FRESHELL_MAX_MESSAGE_BYTES = 1_114_112;
 
 /** Why `/ws` was closed. */
 export const CLOSE_CODES = {
@@ -26,6 +27,10 @@ export const CLOSE_CODES = {
   BACKPRESSURE: 4_008,
   SERVER_SHUTDOWN: 4_009,
   PROTOCOL_MISMATCH: 4_010,
+  /** Another connection is this device's owner now. */
+  DEVICE_SUPERSEDED: 4_011,
+  /** The owner has not said anything for too long. */
+  PRESENCE_EXPIRED: 4_012,
 } as const;
 
 /** Without these a client is refused (seed 002 §13.3). */
@@ -77,6 +82,7 @@ export const CLIENT_MESSAGES = {
   "terminal.meta.list": v.object({ type: v.literal("terminal.meta.list"), requestId }),
   "wait.start": v.object({ type: v.literal("wait.start"), requestId, ...waitOptions }),
   "wait.cancel": v.object({ type: v.literal("wait.cancel"), requestId }),
+  ...DEVICE_MESSAGES,
 } as const;
 
 export type ClientMessageType = keyof typeof CLIENT_MESSAGES;
@@ -175,4 +181,7 @@ export type ServerMessage =
       readonly ok: true;
       readonly result: FreshellWaitAnswer;
     }
-  | { readonly type: "wait.result"; readonly requestId: string; readonly ok: false; readonly error: FreshellFault };
+  | { readonly type: "wait.result"; readonly requestId: string; readonly ok: false; readonly error: FreshellFault }
+  | PresenceMessage
+  | OwnerRequest
+  | RpcResultMessage;

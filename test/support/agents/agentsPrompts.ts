@@ -1,4 +1,6 @@
 /** Prompts of all lengths, submitted one after the other to one program: what the program got, and how long it took. */
+import type { PaneReadiness } from "../../../daemon/readiness/readiness.ts";
+import { AppError } from "../../../protocol/errors.ts";
 import { AGENT_PROFILES, type AgentName, guestAgent, unixMs } from "./agentPrograms.ts";
 import { engines, untilState } from "./agentsEngines.ts";
 import { spread } from "../daemon/loadReport.ts";
@@ -52,6 +54,21 @@ interface PromptFigures {
   readonly enterPresses: number;
 }
 
+/** The program says in its log that it rests before all that it has drawn of its work has come here. */
+async function atRest<T>(watched: PaneReadiness, submit: () => Promise<T>): Promise<T> {
+  await watched.probe();
+  for (;;) {
+    await untilState(watched, "idle");
+    try {
+      return await submit();
+    } catch (error) {
+      // Nothing has been typed.
+      if (!(error instanceof AppError && error.code === "WRONG_STATE" && error.details?.["state"] === "busy"))
+        throw error;
+    }
+  }
+}
+
 /**
  * Submits `tries` prompts of a kind; the text of the first that is not exact is thrown in an error.
  * @param busyMs a turn of the program
@@ -66,13 +83,13 @@ export async function promptRun(program: AgentName, kind: string, tries: number,
   const [latencyMs, writtenMs, readMs, takenMs]: [number[], number[], number[], number[]] = [[], [], [], []];
   let [exact, enterPresses] = [0, 0];
   for (let at = 0; at < tries; at += 1) {
-    // The program says in its log that it rests before all that it has drawn of its work has come here.
-    await watched.probe();
-    await untilState(watched, "idle");
     const text = PROMPTS[kind]!(at);
     const from = channel.log.length;
-    const startUnixMs = unixMs();
-    const result = await engine.delivery.submit({ server, pane, text });
+    let startUnixMs = 0;
+    const result = await atRest(watched, () => {
+      startUnixMs = unixMs();
+      return engine.delivery.submit({ server, pane, text });
+    });
     outcomes[result.outcome] = (outcomes[result.outcome] ?? 0) + 1;
     const by = result.confirmedBy ?? "nothing";
     confirmedBy[by] = (confirmedBy[by] ?? 0) + 1;

@@ -1,5 +1,7 @@
 /** Freshell over a tmux server, on a listener of its own: everything that stands between a socket and tmux. */
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { WebSocket } from "ws";
 import {
   createFreshellApp,
@@ -36,14 +38,20 @@ export class FreshellFixture implements AsyncDisposable {
   readonly waits: WaitManager;
   readonly url: string;
   readonly port: number;
+  /** What it keeps: `.freshell` and the results. */
+  readonly home: string;
   readonly #close: () => Promise<void>;
   readonly #clients = new Set<FreshellClient>();
 
-  private constructor(parts: Pick<FreshellFixture, "freshell" | "waits" | "url" | "port">, close: () => Promise<void>) {
+  private constructor(
+    parts: Pick<FreshellFixture, "freshell" | "waits" | "url" | "port" | "home">,
+    close: () => Promise<void>,
+  ) {
     this.freshell = parts.freshell;
     this.waits = parts.waits;
     this.url = parts.url;
     this.port = parts.port;
+    this.home = parts.home;
     this.#close = close;
   }
 
@@ -52,6 +60,7 @@ export class FreshellFixture implements AsyncDisposable {
     const { maxGlobal, maxPerTarget, maxTimeoutSec, maxPatternBytes, maxRegexPerTarget } = DEFAULT_WAIT_LIMITS;
     const origins = new Set<string>();
     let url = "";
+    const home = mkdtempSync(join(tmpdir(), "freshell-"));
     const freshell = await createFreshellApp({
       server,
       waits,
@@ -62,10 +71,14 @@ export class FreshellFixture implements AsyncDisposable {
         allowedOrigins: [],
         tmuxSocketPath: "",
         sessionsPath: "",
+        resultsPath: join(home, "results.jsonl"),
+        homePath: join(home, ".freshell"),
         maxTerminals: 50,
         maxConnections: 50,
         helloTimeoutMs: 5_000,
         presenceTtlMs: 15_000,
+        rpcAckTimeoutMs: 3_000,
+        ownerTimeoutMs: 15_000,
         deviceTokenTtlSec: 900,
         maxAttachChunkBytes: 512_000,
         waits: { maxGlobal, maxPerTarget, maxTimeoutSec, maxPatternBytes, maxRegexPerTarget },
@@ -98,11 +111,12 @@ export class FreshellFixture implements AsyncDisposable {
     ({ url } = listener);
     origins.add(url);
     const { port } = listener;
-    return new FreshellFixture({ freshell, waits, url, port }, async () => {
+    return new FreshellFixture({ freshell, waits, url, port, home }, async () => {
       freshell.end();
-      await freshell.book.close();
+      await freshell.close();
       waits.close();
       await listener.close();
+      rmSync(home, { recursive: true, force: true });
     });
   }
 

@@ -1,17 +1,15 @@
-/** The SDK's client, over pipes to `tmuxwire mcp` and over HTTP, for both eras of the protocol. */
+/** The SDK's client over HTTP, for both eras of the protocol (over pipes: mcpProgram.ts). */
 import {
   type CallToolResult,
   Client,
   StreamableHTTPClientTransport,
   type Transport,
 } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { builtCli } from "./cliBuild.ts";
 
 /** `modern`: the revision 2026-07-28, whose requests stand alone. */
-type Era = "legacy" | "modern";
+export type Era = "legacy" | "modern";
 
-interface McpPeer extends AsyncDisposable {
+export interface McpPeer extends AsyncDisposable {
   readonly client: Client;
   /** What came back; an error is a rejection with its text. */
   call(name: string, input: object, options?: Parameters<Client["callTool"]>[1]): Promise<Record<string, unknown>>;
@@ -23,28 +21,10 @@ interface McpPeer extends AsyncDisposable {
 
 export async function mcpOverHttp(url: string, era: Era, token?: string): Promise<McpPeer> {
   const requestInit = token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } };
-  return peer(new StreamableHTTPClientTransport(new URL(url), { requestInit }), era, () => "");
+  return mcpPeer(new StreamableHTTPClientTransport(new URL(url), { requestInit }), era, () => "");
 }
 
-export async function mcpOverPipes(
-  env: Readonly<Record<string, string>>,
-  era: Era,
-  args: readonly string[] = [],
-): Promise<McpPeer> {
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [builtCli(), "mcp", ...args],
-    env: { ...env },
-    stderr: "pipe",
-  });
-  let stderr = "";
-  transport.stderr?.on("data", (data: Buffer) => {
-    stderr += String(data);
-  });
-  return peer(transport, era, () => stderr);
-}
-
-async function peer(transport: Transport, era: Era, stderr: () => string): Promise<McpPeer> {
+export async function mcpPeer(transport: Transport, era: Era, stderr: () => string): Promise<McpPeer> {
   const client = new Client(
     { name: "tests", version: "0" },
     { versionNegotiation: { mode: era === "modern" ? "auto" : "legacy" } },

@@ -3,7 +3,7 @@
  * in process, with a home of its own.
  */
 import { mkdtempSync, rmSync } from "node:fs";
-import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, Server, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -31,11 +31,14 @@ export class FreshellFake implements AsyncDisposable {
   readonly asked: Asked[] = [];
   readonly url: string;
   readonly home: string;
+  /** For those who speak more than HTTP. */
+  readonly server: Server;
   /** Answers one request; default an empty object. */
   answer: (asked: Asked, response: ServerResponse) => void = (_asked, response) => send(response, 200, {});
   readonly #close: () => Promise<void>;
 
-  private constructor(url: string, home: string, close: () => Promise<void>) {
+  private constructor(server: Server, url: string, home: string, close: () => Promise<void>) {
+    this.server = server;
     this.url = url;
     this.home = home;
     this.#close = close;
@@ -46,6 +49,7 @@ export class FreshellFake implements AsyncDisposable {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
     const fake = new FreshellFake(
+      server,
       `http://127.0.0.1:${port}`,
       mkdtempSync(join(tmpdir(), "tw-freshell-")),
       () =>

@@ -12,6 +12,8 @@ export interface FieldRow {
   readonly after?: string;
   /** The connection that carries the lines is made anew or the pane's hole is declared; otherwise nothing is lost. */
   readonly costs?: boolean;
+  /** tmux itself crashes under it now and then, whoever is attached (docs/tmuxFacts.md 51). */
+  readonly mayCrash?: boolean;
   /** What it is called where the command is made for the scene. */
   readonly name?: string;
   /** The class of fault that it stands for in the live suite; the load test types them all. */
@@ -76,6 +78,7 @@ export const FIELD_ROWS: readonly FieldRow[] = [
   {
     command: ({ socket, ticking }) => everyClient(socket, `refresh-client -A ${ticking}:off -t`),
     costs: true,
+    mayCrash: true,
     standsFor: "a pane is off",
   },
   {

@@ -121,11 +121,14 @@ export interface FieldScene extends AsyncDisposable {
   readonly heartbeatMs: number;
   /** What the server logged. */
   readonly log: readonly { readonly event: string; readonly fields: object }[];
-  /** Types one line in the pane and resolves with what the shell printed when it has executed it. */
+  /** Types one line in the pane and resolves with what the shell printed when it has executed it. @throws TmuxCrashed */
   type(line: string): Promise<string>;
-  /** Resolves with the milliseconds until output flows and input arrives again. */
+  /** Resolves with the milliseconds until output flows and input arrives again. @throws TmuxCrashed */
   flows(): Promise<number>;
 }
+
+/** tmux has crashed under what was typed: its panes are gone, and nothing that a row demands can be looked at. */
+export class TmuxCrashed extends Error {}
 
 export async function fieldScene(kind: FieldKind, heartbeatMs: number): Promise<FieldScene> {
   const fixture =
@@ -148,11 +151,21 @@ export async function fieldScene(kind: FieldKind, heartbeatMs: number): Promise<
   const paneOf = (name: string): PaneId => server.findSession(name)!.activePane!;
   const [ticking, typing] = [paneOf("ticking"), paneOf("typing")];
   const ledger = new LineLedger(server, ticking);
+  const { identity } = server.status();
+  const hasCrashed = (): boolean => {
+    const { state, identity: now } = server.status();
+    return state === "ready" && now !== identity;
+  };
+  const whole = (holds: () => boolean | Promise<boolean>): Promise<void> =>
+    eventually(() => {
+      if (hasCrashed()) throw new TmuxCrashed("tmux is another process than before what was typed");
+      return holds();
+    });
   let typed = 0;
   const type = async (line: string): Promise<string> => {
     const mark = join(socket.directory, `done${(typed += 1)}`);
     const typedLine = [text(`{ ${line}; } >${mark}.out 2>&1; : >${mark}\n`)];
-    await eventually(async () => {
+    await whole(async () => {
       try {
         await server.input(typing, typedLine);
         return true;
@@ -163,14 +176,14 @@ export async function fieldScene(kind: FieldKind, heartbeatMs: number): Promise<
         return false;
       }
     });
-    await eventually(() => existsSync(mark));
+    await whole(() => existsSync(mark));
     return readFileSync(`${mark}.out`, "utf8").trim();
   };
   const flows = async (): Promise<number> => {
     const startMs = performance.now();
-    await eventually(() => server.status().state === "ready" && ledger.lines > 0);
+    await whole(() => server.status().state === "ready" && ledger.lines > 0);
     const from = ledger.lines;
-    await eventually(() => server.status().state === "ready" && ledger.lines >= from + 10);
+    await whole(() => server.status().state === "ready" && ledger.lines >= from + 10);
     const flowedMs = performance.now() - startMs;
     await type("true");
     return flowedMs;

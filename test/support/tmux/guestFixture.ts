@@ -43,7 +43,9 @@ export async function guestFixture(
       socketPath: socket.socketPath,
       env: process.env,
       clock: systemClock,
-      log: (event, fields) => log.push({ event, fields }),
+      log: (event, fields) => {
+        if (event !== "heartbeat.late") log.push({ event, fields });
+      },
       ...options,
       ...more,
     });

@@ -9,12 +9,15 @@ describe("the command table", () => {
     expect(COMMANDS.map(({ name }) => name)).toEqual([
       "serve",
       "addin",
+      "enable",
+      "disable",
+      "attach",
       "servers",
       "sessions",
       "windows",
       "panes",
-      "tree",
-      "pane",
+      "ls",
+      "show",
       "new",
       "send",
       "capture",
@@ -37,6 +40,7 @@ describe("the command table", () => {
       "play",
       "events",
       "mcp",
+      "logs",
       "config",
       "doctor",
       "trust",
@@ -45,6 +49,8 @@ describe("the command table", () => {
       "profiles",
       "profile",
       "completions",
+      "names",
+      "version",
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -64,6 +64,56 @@ describe("bash", () => {
     expect(bash("tmuxwire", "panes", "--server", "")).toEqual([]);
     expect(bash("tmuxwire", "wait", "work", "--ready", "")).toEqual([]);
     expect(bash("tmuxwire", "nonsense", "")).toEqual([]);
+  });
+});
+
+describe("names that the daemon knows", () => {
+  const NAMES = ["work", "web", "%5", "$(touch pwned)", "a b", "`touch pwned`", "*"];
+  beforeAll(() => {
+    mkdirSync(join(directory, "bin"));
+    const lines = NAMES.map((name) => `printf '%s\\n' '${name}'`).join("\n");
+    writeFileSync(join(directory, "bin", "tmuxwire"), `#!/bin/sh\n[ "$1" = names ] || exit 1\n${lines}\n`, {
+      mode: 0o755,
+    });
+  });
+  const offered = (...words: string[]): string[] => {
+    const script = `PATH="$PWD/bin:$PATH"; . ./tmuxwire.bash; COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _tmuxwire; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const { stdout, stderr } = spawnSync("bash", ["--norc", "-c", script, "bash", ...words], {
+      cwd: directory,
+      encoding: "utf8",
+    });
+    expect(stderr).toBe("");
+    return stdout.split("\n").filter((line) => line !== "");
+  };
+
+  test("are offered where one is wanted, and only there", () => {
+    expect(offered("tmuxwire", "run", "w")).toEqual(["work", "web"]);
+    expect(offered("tmuxwire", "run", "--raw", "w")).toEqual(["work", "web"]);
+    expect(offered("tmuxwire", "run", "work", "w")).toEqual([]);
+    expect(offered("tmuxwire", "swap-pane", "work", "%")).toEqual(["%5"]);
+    expect(offered("tmuxwire", "pane", "we")).toEqual(["web"]);
+    expect(offered("tmuxwire", "ls", "--server", "w")).toEqual(["work", "web"]);
+    expect(offered("tmuxwire", "config", "w")).toEqual([]);
+  });
+
+  test("are words and nothing else to the shell", () => {
+    offered("tmuxwire", "attach", "");
+    expect(existsSync(join(directory, "pwned"))).toBe(false);
+  });
+
+  test("that a shell would read otherwise are not printed at all", async () => {
+    const sessions = NAMES.map((name) => ({ id: "$1", name }));
+    const fetched = async () => Response.json({ sessions });
+    const real = globalThis.fetch;
+    globalThis.fetch = fetched;
+    try {
+      const home = { homeDir: directory, env: { TMUXWIRE_URL: "http://127.0.0.1:1" } };
+      expect((await inProcessCli(["names", "session"], home)).out).toBe("work\nweb\n%5\n");
+      globalThis.fetch = () => Promise.reject(new Error("nobody listens"));
+      expect(await inProcessCli(["names", "session"], home)).toEqual({ code: 0, out: "", err: "" });
+    } finally {
+      globalThis.fetch = real;
+    }
   });
 });
 

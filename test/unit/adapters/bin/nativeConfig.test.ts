@@ -54,6 +54,7 @@ describe("settings of the native API", () => {
       socketPath: "/home/me/.local/state/tmuxwire/tmuxwire.sock",
       tokenPath: "/home/me/.local/state/tmuxwire/token",
       tmuxSocketPath: "/home/me/.local/state/tmuxwire/tmux.sock",
+      offersDefault: true,
       allowedOrigins: [],
       allowedHosts: [],
     });

@@ -162,3 +162,42 @@ test("--help asks for nothing else", () => {
   expect(parseCommand("tmuxwire", command, ["--help"]).help).toBe(true);
   expect(parseCommand("tmuxwire", command, ["-h", "%5"]).help).toBe(true);
 });
+
+describe("a command line for somebody else begins behind the words before it", () => {
+  const theirs: CommandSpec = {
+    ...command,
+    positionals: [
+      { name: "PANE", description: "a pane" },
+      { name: "COMMAND", description: "a command", many: true, takesRest: true },
+    ],
+  };
+  const parsed = (...args: string[]) => {
+    const { options, positionals, help } = parseCommand("tmuxwire", theirs, args);
+    return [options.all, positionals, help];
+  };
+
+  test.each([
+    [["w", "ls", "-d", "/usr"], {}, ["w", "ls", "-d", "/usr"]],
+    [["w", "ls", "--enter", "--json", "-n", "3"], {}, ["w", "ls", "--enter", "--json", "-n", "3"]],
+    [["-n", "3", "--enter", "w", "ls", "-e"], { lines: 3, enter: true }, ["w", "ls", "-e"]],
+    [["--state", "w", "ls"], { state: "idle" }, ["w", "ls"]],
+    [["w", "ls", "--help"], {}, ["w", "ls", "--help"]],
+    [["w", "--", "-x"], {}, ["w", "-x"]],
+    [["w", "--", "ls", "--", "-x"], {}, ["w", "ls", "--", "-x"]],
+    [["w", "--", "--", "x"], {}, ["w", "--", "x"]],
+    [["--", "w", "ls", "-d"], {}, ["w", "ls", "-d"]],
+    [["w", "-", "x"], {}, undefined],
+    [["w", ""], {}, ["w", ""]],
+  ])("%j", (args, options, positionals) => {
+    if (positionals === undefined) expect(refusal(theirs, ...args)).toMatch(/would be the COMMAND/);
+    else expect(parsed(...args)).toEqual([options, positionals, false]);
+  });
+
+  test("an option of ours behind them is not typed by mistake", () => {
+    expect(refusal(theirs, "w", "-n", "3", "ls")).toMatch(/-n would be the COMMAND; options stand before PANE, and --/);
+    expect(refusal(theirs, "w", "--help")).toMatch(/--help would be the COMMAND/);
+    expect(refusal(theirs, "w", "--")).toMatch(/needs COMMAND/);
+    expect(refusal(theirs, "w")).toMatch(/needs COMMAND/);
+    expect(parsed("--help", "w")[2]).toBe(true);
+  });
+});

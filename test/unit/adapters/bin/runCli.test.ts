@@ -129,6 +129,7 @@ describe("the process's own input and output", () => {
       platform: "linux",
       cwd: () => "/",
       once: nothing,
+      on: nothing,
     } as unknown as NodeJS.Process;
   }
 
@@ -151,5 +152,40 @@ describe("the process's own input and output", () => {
     await io.out("b");
     const table = [failing(io.signal.reason)];
     expect(await inProcessCli(["fail"], { signal: io.signal }, table)).toEqual({ code: 0, out: "", err: "" });
+  });
+});
+
+test("the version, three ways", async () => {
+  const { out } = await inProcessCli(["--version"]);
+  expect((await inProcessCli(["-V"])).out).toBe(out);
+  expect((await inProcessCli(["version"])).out).toBe(out);
+});
+
+test("other names of a command", async () => {
+  const { out } = await inProcessCli(["help", "ls"]);
+  expect(out).toContain("tmuxwire tree is the same");
+  expect((await inProcessCli(["help", "tree"])).out).toBe(out);
+  expect((await inProcessCli(["tree", "--help"])).out).toBe(out);
+  expect((await inProcessCli(["sho"])).err).toContain('did you mean "show"?');
+});
+
+describe("messages", () => {
+  test("a name that is near, and where the token is", async () => {
+    const key = new TmuxwireError("INVALID_ARGUMENT", "Invalid key token: Ctrl+C", { details: { nearest: "C-c" } });
+    expect((await inProcessCli(["fail"], {}, [failing(key)])).err).toBe(
+      "tmuxwire: Invalid key token: Ctrl+C; did you mean C-c?\n",
+    );
+    const token = failing(new TmuxwireError("UNAUTHORIZED", "no"));
+    const { err } = await inProcessCli(["fail"], { homeDir: "/home/me" }, [token]);
+    expect(err).toMatch(/does not know this token: .*\/home\/me\/\.local\/state\/tmuxwire\/token.*--token-file/);
+  });
+
+  test("a pane can be left out inside tmux only", async () => {
+    expect((await inProcessCli(["capture"])).err).toMatch(/PANE: say which; only inside a tmux pane/);
+    const inside = { TMUX: "/elsewhere/own,1,0", TMUX_PANE: "%1", TMUXWIRE_TMUX_SOCKET: "/elsewhere/own" };
+    const other = await inProcessCli(["capture", "--server", "mine"], { env: inside });
+    expect(other.err).toMatch(/PANE: say which; the one that this terminal is in is on another server/);
+    const { code, err } = await inProcessCli(["capture"], { env: inside });
+    expect([code, err]).toEqual([69, expect.stringMatching(/no daemon listens/)]);
   });
 });

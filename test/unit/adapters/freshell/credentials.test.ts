@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Credentials, tokenOf } from "../../../../adapters/freshell/tokens/credentials.ts";
 import { sessionFile } from "../../../../adapters/freshell/tokens/sessionFile.ts";
+import { FakeClock } from "../../../support/clock/fakeClock.ts";
 import { silentLog } from "../../../../bench/silentLog.ts";
 
 const TOKEN = "bootstrap-token-of-a-test";
@@ -23,6 +24,7 @@ const start = (token = TOKEN): Credentials =>
     token,
     ttlSec: 900,
     nowUnixMs: () => nowMs,
+    clock: new FakeClock(),
     store: sessionFile({ path: path(), token, log: silentLog }),
   });
 

@@ -57,10 +57,6 @@ describe("F007 F043 F044 F045 a target that a command does not serve", () => {
     ["send-keys --target terminal:a/../b x", "INVALID_ARGUMENT", 2],
     ["send-keys --target pane-index:1 x", "INVALID_ARGUMENT", 2],
     ["send-keys --target pane-index:1 --tab pane:1 x", "INVALID_TARGET", 4],
-    ["send-keys --target pane-index:1 --tab tab:1 x", "DEVICE_OFFLINE", 5],
-    ["send-keys --target pane:1 x", "DEVICE_OFFLINE", 5],
-    ["capture-pane --target pane:1", "DEVICE_OFFLINE", 5],
-    ["wait-for --target pane:1 --exit", "DEVICE_OFFLINE", 5],
     ["send-keys --target tab:1 x", "INVALID_TARGET", 4],
     ["send-keys --target session:sdk:1 x", "INVALID_TARGET", 4],
     ["capture-pane --target session:sdk:1", "INVALID_TARGET", 4],
@@ -75,14 +71,6 @@ describe("F007 F043 F044 F045 a target that a command does not serve", () => {
     const ended = await fake.run([...line.split(" "), "--json"]);
     expect([ended.code, one(ended.out)]).toMatchObject([exitCode, { code }]);
     expect(fake.asked).toEqual([]);
-  });
-
-  test("a pane's owner is this device unless another is given", async () => {
-    const asked = async (...more: string[]) =>
-      one((await fake.run(["send-keys", "--json", "--target", "pane:1", ...more, "x"])).out);
-    expect(await asked("--device", "phone")).toMatchObject({ stage: "relay", details: { deviceId: "phone" } });
-    const { details } = (await asked()) as { details: { deviceId: string } };
-    expect(details.deviceId).toMatch(/^[A-Za-z0-9_-]{20}$/);
   });
 });
 

@@ -39,6 +39,10 @@ const ANSWERS: readonly (readonly [string, unknown])[] = [
   ["/api/terminals/V1StGXR8_Z5jdHi6B-myT/respawn", ENTRY],
   ["/api/terminals", [ENTRY]],
   ["/api/waits", { matched: [{ predicate: "pattern", text: "done", outputSeq: 9 }], outputSeq: 9, elapsedMs: 3 }],
+  [
+    "/api/devices",
+    [{ deviceId: "d", deviceLabel: "d", deviceType: "cli", online: true, lastSeenAt: 1, workspaceRevision: 3 }],
+  ],
   ["/api/health", { app: "freshell", ok: true, version: "1.0.0", ready: true }],
   ["/api/lan-info", { ips: ["192.0.2.1"] }],
 ];
@@ -47,6 +51,7 @@ const T = "--target terminal:V1StGXR8_Z5jdHi6B-myT";
 /** What is served, with every option of the contract. */
 const SERVED = [
   "list-terminals",
+  "list-devices",
   `send-keys ${T} --tab tab:1 --device d -l Enter`,
   `capture-pane ${T} --tab tab-index:1 --device d -S -5 -J -e`,
   `wait-for ${T} --tab tab-name:x --device d --from tail:5 -p x --literal --stable 1 --exit --prompt -T 5`,
@@ -56,47 +61,39 @@ const SERVED = [
   "health",
   "lan-info",
 ];
+/** What is a device's: it parses, and no device of this server's is online. */
+const OF_DEVICES = [
+  "device-status --device d",
+  "new-tab --device d -n x --shell system --cwd /tmp --expected-revision 3 --idempotency-key k",
+  "new-tab --device d --shell",
+  "list-tabs --device d --allow-stale",
+  "select-tab --device d --target tab:1 --expected-revision 3",
+  "kill-tab --device d --target tab-name:x --expected-revision 3",
+  "rename-tab --device d --target tab-index:0 x --expected-revision 3",
+  "split-pane --device d --target pane:1 --tab tab:1 --direction vertical --shell zsh --expected-revision 3 --idempotency-key k",
+  "split-pane --device d --target pane-index:1 --tab tab:1 --direction horizontal --browser http://x",
+  "split-pane --device d --target pane:1 --direction horizontal --editor f",
+  "split-pane --device d --target pane:1 --direction horizontal --shell",
+  "list-panes --device d --tab tab:1 --allow-stale",
+  "select-pane --device d --target pane:1 --tab tab:1 --expected-revision 3",
+  "kill-pane --device d --target pane:1 --tab tab:1 --expected-revision 3",
+  "resize-pane --device d --target pane:1 --tab tab:1 -x 10 -y 20 --expected-revision 3",
+  "swap-pane --device d --source pane:1 --target pane:2 --tab tab:1 --expected-revision 3",
+  "open-browser --device d --target pane:1 --tab tab:1 http://x --expected-revision 3",
+  "navigate --device d --target pane:1 --tab tab:1 http://x --expected-revision 3",
+  "open-editor --device d --target pane:1 --tab tab:1 f --expected-revision 3",
+  "respawn-pane --target pane:1 --tab tab:1 --device d --expected-revision 3 --idempotency-key k",
+  "attach-terminal --target terminal:x --to pane:1 --tab tab:1 --device d --expected-revision 3 --idempotency-key k",
+  "display --device d -p %tabId --target pane:1 --tab tab:1",
+];
 /** What is known, and waits for another part of the product. */
-const PENDING: readonly (readonly [string, string])[] = [
-  ["list-devices", "devices"],
-  ["device-status --device d", "devices"],
-  ["new-tab --device d -n x --shell system --cwd /tmp --expected-revision 3 --idempotency-key k", "layout"],
-  ["list-tabs --device d --allow-stale", "layout"],
-  ["select-tab --device d --target tab:1 --expected-revision 3", "layout"],
-  ["kill-tab --device d --target tab-name:x --expected-revision 3", "layout"],
-  ["rename-tab --device d --target tab-index:0 x --expected-revision 3", "layout"],
-  [
-    "split-pane --device d --target pane:1 --tab tab:1 --direction vertical --shell zsh --expected-revision 3 --idempotency-key k",
-    "layout",
-  ],
-  ["split-pane --target pane-index:1 --tab tab:1 --direction horizontal --browser http://x", "layout"],
-  ["split-pane --target pane:1 --direction horizontal --editor f", "layout"],
-  ["list-panes --device d --tab tab:1 --allow-stale", "layout"],
-  ["select-pane --device d --target pane:1 --tab tab:1 --expected-revision 3", "layout"],
-  ["kill-pane --device d --target pane:1 --tab tab:1 --expected-revision 3", "layout"],
-  ["resize-pane --device d --target pane:1 --tab tab:1 -x 10 -y 20 --expected-revision 3", "layout"],
-  ["swap-pane --device d --source pane:1 --target pane:2 --tab tab:1 --expected-revision 3", "layout"],
-  ["open-browser --device d --target pane:1 --tab tab:1 http://x --expected-revision 3", "layout"],
-  ["navigate --device d --target pane:1 --tab tab:1 http://x --expected-revision 3", "layout"],
-  ["open-editor --device d --target pane:1 --tab tab:1 f --expected-revision 3", "layout"],
-  ["respawn-pane --target pane:1 --tab tab:1 --device d --expected-revision 3 --idempotency-key k", "layout"],
-  [
-    "attach-terminal --target terminal:x --to pane:1 --tab tab:1 --device d --expected-revision 3 --idempotency-key k",
-    "layout",
-  ],
-  [
-    "session-create --provider sdk --cwd /tmp --resume-session-id x --model m --permission-mode plan --effort max",
-    "sessions",
-  ],
-  [
-    "session-create --provider codingcli --coding-provider kimi --prompt x --cwd /tmp --resume-session-id x --model m --max-turns 3 --permission-mode plan --sandbox read-only",
-    "sessions",
-  ],
-  ["session-list --provider sdk", "sessions"],
-  ["session-send --target session:sdk:1 x y", "sessions"],
-  ["session-wait --target session:sdk:1 --from now -p x --regex --stable 1 -T 3", "sessions"],
-  ["session-kill --target session:sdk:1", "sessions"],
-  ["display --device d -p %tabId --target pane:1 --tab tab:1", "layout"],
+const PENDING = [
+  "session-create --provider sdk --cwd /tmp --resume-session-id x --model m --permission-mode plan --effort max",
+  "session-create --provider codingcli --coding-provider kimi --prompt x --cwd /tmp --resume-session-id x --model m --max-turns 3 --permission-mode plan --sandbox read-only",
+  "session-list --provider sdk",
+  "session-send --target session:sdk:1 x y",
+  "session-wait --target session:sdk:1 --from now -p x --regex --stable 1 -T 3",
+  "session-kill --target session:sdk:1",
 ];
 
 const one = (out: string): unknown => {
@@ -120,18 +117,29 @@ describe("F221 F219 every form of the contract parses and takes --json", () => {
     expect((await fake.run(line.split(" "))).code).toBe(0);
   });
 
-  test.each(PENDING)("%s waits for %s", async (line, waitsFor) => {
+  test.each(OF_DEVICES.map((line) => [line]))("%s", async (line) => {
+    fake.fails({ code: "DEVICE_OFFLINE", message: "it is not online", stage: "relay" }, 503);
+    const { code, out, err } = await fake.run([...line.split(" "), "--json"]);
+    expect(one(out)).toMatchObject({ status: "error", code: "DEVICE_OFFLINE", stage: "relay" });
+    expect([code, err.split("\n").length, fake.asked.length]).toEqual([5, 2, 1]);
+  });
+
+  test.each(PENDING.map((line) => [line]))("%s waits for sessions", async (line) => {
     const { code, out, err } = await fake.run([...line.split(" "), "--json"]);
     expect(code).toBe(2);
-    expect(one(out)).toMatchObject({ status: "error", code: "INVALID_ARGUMENT", details: { waitsFor } });
+    expect(one(out)).toMatchObject({
+      status: "error",
+      code: "INVALID_ARGUMENT",
+      details: { waitsFor: "sessions" },
+    });
     expect(err.split("\n").length).toBe(2);
     expect(fake.asked).toEqual([]);
   });
 
   test("and no command of the table is missing here", () => {
-    const named = [...SERVED, ...PENDING.map(([line]) => line)].map((line) => line.split(" ")[0]);
+    const named = [...SERVED, ...OF_DEVICES, ...PENDING].map((line) => line.split(" ")[0]);
     const table = freshellProgram(() => "", []).commands.map(({ name }) => name);
-    expect(new Set(table)).toEqual(new Set([...named, "auth"]));
+    expect(new Set(table)).toEqual(new Set([...named, "auth", "device"]));
   });
 });
 

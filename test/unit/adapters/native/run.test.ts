@@ -179,3 +179,11 @@ describe("the scanner", () => {
     });
   });
 });
+
+test("a command that was given up: its output without the row of the prompt", () => {
+  const scanner = new MarkScanner(marksOf(NONCE), 100, 1_000);
+  expect(scanner.push(Buffer.from(`typed\r\n${START}one\r\n^C\r\n$ `))).toBeUndefined();
+  const { bytes, status, from, to } = scanner.giveUp();
+  expect([Buffer.from(bytes).toString(), status]).toEqual(["one\r\n^C\r\n", undefined]);
+  expect([from, to - from]).toEqual([100 + `typed\r\n${START}`.length, bytes.length]);
+});

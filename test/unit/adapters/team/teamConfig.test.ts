@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { SettingReader } from "../../../../daemon/ops/settings.ts";
 import { readTeam } from "../../../../adapters/team/teamConfig.ts";
 
-const read = (env: Record<string, string> = {}, file?: object) => {
+const read = (env: Record<string, string> = {}, file?: object, wanted: readonly string[] = []) => {
   const inputs = {
     options: {},
     env,
@@ -10,7 +10,7 @@ const read = (env: Record<string, string> = {}, file?: object) => {
     cwd: "/work",
     homeDir: "/home/me",
   };
-  return readTeam(new SettingReader(inputs), inputs);
+  return readTeam(new SettingReader(inputs), inputs, { wanted: new Set(wanted) });
 };
 
 test("the defaults", () => {
@@ -20,7 +20,15 @@ test("the defaults", () => {
     passEnvironment: [],
     readyTimeoutMs: 30_000,
     homeDir: "/home/me",
+    isToldToPi: false,
   });
+});
+
+test("pi is told where we are when somebody wants it", () => {
+  expect(read({}, undefined, ["team"]).isToldToPi).toBe(true);
+  expect(read({ TMUXWIRE_TEAM_DIR: "/teams" }).isToldToPi).toBe(true);
+  expect(read({}, { team: { dir: "/teams" } }).isToldToPi).toBe(true);
+  expect(read({ PI_TEAM_WORKER_ARGV: '["pi"]' }).isToldToPi).toBe(false);
 });
 
 test("the environment and the file", () => {

@@ -42,6 +42,7 @@ const sourceOf = (config: Config, key: string): object | undefined =>
 describe("defaults", () => {
   test("of the installed commands: tmux over https on localhost", () => {
     expect(load().addin).toEqual({
+      isWanted: false,
       certificates: load().addin.certificates,
       host: "localhost",
       port: 3341,
@@ -210,7 +211,11 @@ test("the token's value is neither shown nor quoted in an error", () => {
 });
 
 test.each(CONFIG_OPTIONS.map((option) => [option.name, option] as const))("--%s gives a setting", (name, option) => {
-  const likely: Readonly<Record<string, unknown>> = { server: ["mine=/s"], "ring-bytes": "1000000" };
+  const likely: Readonly<Record<string, unknown>> = {
+    server: ["mine=/s"],
+    with: ["addin,team"],
+    "ring-bytes": "1000000",
+  };
   const [word] = Array.isArray(option.complete) ? (option.complete as string[]) : ["1"];
   const value = likely[name] ?? (option.type === "flag" ? true : word);
   const given = load({ options: { [name]: value } }).settings.filter(({ source }) => source === "flag");

@@ -1,0 +1,69 @@
+/** A command's output as it comes: lines of JSON, each told when it is there, the answer last. */
+import type { NativeErrorAnswer, NativeRunAnswer } from "../../protocol/api/nativeAnswers.ts";
+import type { NativeRunRequest } from "../../protocol/api/nativeRequests.ts";
+import { decodeBase64 } from "./clientEvents.ts";
+import { errorOf, type HttpCaller, TmuxwireError } from "./clientHttp.ts";
+
+export interface RunListener {
+  /** What it prints, as it comes. */
+  readonly onOutput: (bytes: Uint8Array) => void | Promise<void>;
+  /** It has been typed: from then on it goes on, whatever becomes of the call. */
+  readonly onTyped?: (() => void) | undefined;
+  /** So many bytes are missing here: the reader was too slow. */
+  readonly onSkipped?: ((bytes: number) => void) | undefined;
+}
+
+type Line =
+  | { readonly typed: true }
+  | { readonly output: string; readonly exitCode?: undefined }
+  | { readonly skipped: number }
+  | NativeErrorAnswer
+  | NativeRunAnswer;
+
+/** @throws TmuxwireError; the signal's reason when it aborts */
+export async function runAndListen(
+  http: HttpCaller,
+  { server, pane }: { readonly server: string; readonly pane: string },
+  request: NativeRunRequest,
+  { onOutput, onTyped, onSkipped }: RunListener,
+  signal: AbortSignal | undefined,
+): Promise<NativeRunAnswer> {
+  const response = await http.open({
+    method: "POST",
+    path: ["v1", "servers", server, "panes", pane, "run"],
+    body: request,
+    signal,
+    headers: { accept: "application/x-ndjson" },
+  });
+  for await (const text of linesOf(response, signal)) {
+    const line = JSON.parse(text) as Line;
+    if ("error" in line) throw errorOf(line, response.status);
+    if ("typed" in line) onTyped?.();
+    else if ("skipped" in line) onSkipped?.(line.skipped);
+    else if (line.exitCode === undefined) await onOutput(decodeBase64(line.output));
+    else return line;
+  }
+  throw new TmuxwireError("DAEMON_UNREACHABLE", "the connection to the daemon broke; the command goes on");
+}
+
+async function* linesOf(response: Response, signal: AbortSignal | undefined): AsyncGenerator<string, void, void> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return;
+  const decoder = new TextDecoder();
+  let rest = "";
+  try {
+    for (;;) {
+      const { done, value } = (await reader.read().catch((error: unknown) => {
+        signal?.throwIfAborted();
+        const message = "the connection to the daemon broke; the command goes on";
+        throw new TmuxwireError("DAEMON_UNREACHABLE", message, { cause: error });
+      })) as { readonly done: boolean; readonly value?: Uint8Array };
+      if (done) return;
+      const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) if (line !== "") yield line;
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * What commands ask of a device: its layout, and changes of it, always through the server. Of this command line's own device
+ * they are the owner meanwhile, unless `device run` is; of another one callers and nothing else.
+ */
+import type { DeviceRuntime } from "../../../daemon/devices/deviceRuntime.ts";
+import type { ContentRef } from "../../../protocol/api/freshell/deviceLayout.ts";
+import { DEVICE_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type { DeviceEntry, DeviceLayoutAnswer, RpcRequest, RpcSuccess } from "../../../protocol/api/freshell/rpc.ts";
+import { isMutation, needsKey, parseArgs, type RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { CommandCall, OptionValues } from "../../bin/cli/commandTypes.ts";
+import type { Io } from "../../bin/cli/cliIo.ts";
+import { CommandFailure } from "./commandFailure.ts";
+import { newId, openDevice } from "./deviceFile.ts";
+import { deviceIdentity } from "./deviceIdentity.ts";
+import { takeDeviceLock } from "./deviceLock.ts";
+import type { FreshellSession } from "./freshellSession.ts";
+import { OwnerConnection } from "./ownerConnection.ts";
+
+/** How often a change is tried again whose revision nobody has named, and which came too late. */
+const MAX_RETRIES = 3;
+
+export type Changed = Readonly<Record<string, unknown>> & { readonly appliedRevision: number };
+
+/** What stands behind a pane. */
+export interface ResolvedPane {
+  readonly tabId: string;
+  readonly paneId: string;
+  readonly kind: string;
+  readonly contentRef: ContentRef | null;
+}
+
+export class DeviceCalls {
+  /** Of which device it is. */
+  readonly deviceId: string;
+  readonly #io: Io;
+  readonly #options: OptionValues;
+  readonly #session: () => FreshellSession;
+  readonly #ownId: string;
+
+  /** @throws AppError INVALID_ARGUMENT, INTERNAL_ERROR */
+  constructor({ io, options }: CommandCall, session: () => FreshellSession) {
+    this.#io = io;
+    this.#options = options;
+    this.#session = session;
+    this.#ownId = deviceIdentity(io).deviceId;
+    this.deviceId = options.text("device") ?? this.#ownId;
+    if (DEVICE_ID.test(this.deviceId)) return;
+    throw new AppError(
+      "INVALID_ARGUMENT",
+      "--device is 1 to 64 letters, digits, _ and -; `freshell list-devices` lists them",
+    );
+  }
+
+  get isOwn(): boolean {
+    return this.deviceId === this.#ownId;
+  }
+
+  /** @throws AppError, CommandFailure */
+  async change(command: RpcCommand, args: Readonly<Record<string, unknown>>): Promise<Changed> {
+    // Before anything is asked.
+    const checked = parseArgs(command, args);
+    const given = this.#options.number("expected-revision");
+    const key = this.#options.text("idempotency-key");
+    return this.#online(async (runtime) => {
+      for (let retries = 0; ; retries += 1) {
+        const expectedRevision =
+          given ?? runtime?.workspaceRevision ?? (await this.#readLayout(false)).workspaceRevision;
+        try {
+          const { result, appliedRevision } = await this.#request(command, checked, {
+            expectedRevision,
+            ...(needsKey(command) || key !== undefined ? { idempotencyKey: key ?? newId() } : {}),
+          });
+          return { ...result, appliedRevision: appliedRevision ?? expectedRevision };
+        } catch (error) {
+          if (given !== undefined || retries === MAX_RETRIES || !isConflict(error)) throw error;
+        }
+      }
+    });
+  }
+
+  /** Which pane a selector names, and what stands behind it. @throws AppError, CommandFailure */
+  async resolve(target: string, tab: string | undefined): Promise<ResolvedPane> {
+    const args = parseArgs("resolve", { target, ...(tab === undefined ? {} : { tab }) });
+    return this.#online(async () => {
+      const { result } = await this.#request("resolve", args, {});
+      return result as unknown as ResolvedPane;
+    });
+  }
+
+  /** @throws AppError, CommandFailure */
+  layout(allowStale: boolean): Promise<DeviceLayoutAnswer> {
+    return this.#online(() => this.#readLayout(allowStale));
+  }
+
+  /** What the server knows of it. @throws AppError, CommandFailure */
+  status(): Promise<DeviceEntry> {
+    return this.#session().call({ method: "GET", path: `/api/devices/${this.deviceId}` });
+  }
+
+  #readLayout(allowStale: boolean): Promise<DeviceLayoutAnswer> {
+    const path = `/api/devices/${this.deviceId}/layout${allowStale ? "?allowStale=1" : ""}`;
+    return this.#session().call({ method: "GET", path });
+  }
+
+  /** A change has steps: told to stop, the command waits for the one that is under way and those that follow it. */
+  #request(
+    command: RpcCommand,
+    args: object,
+    more: Pick<RpcRequest, "expectedRevision" | "idempotencyKey">,
+  ): Promise<RpcSuccess> {
+    const body: RpcRequest = {
+      type: "layout.rpc.request",
+      requestId: newId(),
+      callerDeviceId: this.#ownId,
+      targetDeviceId: this.deviceId,
+      command,
+      args: args as RpcRequest["args"],
+      ...more,
+    };
+    const changes = isMutation(command);
+    return this.#session().call({ method: "POST", path: "/api/rpc", body, changes, isFinished: changes });
+  }
+
+  /** With the device online, if it is ours. */
+  async #online<Result>(work: (runtime: DeviceRuntime | undefined) => Promise<Result>): Promise<Result> {
+    if (!this.isOwn) return work(undefined);
+    const lock = await takeDeviceLock(this.#io, false);
+    if (lock === undefined) return work(undefined);
+    try {
+      const device = deviceIdentity(this.#io);
+      let connection: OwnerConnection | undefined;
+      const runtime = openDevice(this.#io, device.deviceId, (layout) => connection?.publish(layout));
+      connection = await this.#session().connect((url, token) => OwnerConnection.open({ url, token, device, runtime }));
+      try {
+        return await work(runtime);
+      } finally {
+        connection.close();
+      }
+    } finally {
+      lock.release();
+    }
+  }
+}
+
+const isConflict = (error: unknown): boolean =>
+  error instanceof CommandFailure && error.fault.code === "REVISION_CONFLICT";

@@ -1,0 +1,143 @@
+/**
+ * Who owns this command line's layout at the moment: `cli-device.lock`, which names a process. A command has it for as long as
+ * it is the owner, `device run` for as long as it runs. One that its process has left behind is taken.
+ */
+import { lstatSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { nodeProcesses, watchNames } from "../../../daemon/host/nodeSystem.ts";
+import { procfs } from "../../../daemon/host/procfs.ts";
+import { systemClock } from "../../../daemon/time/clock.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { Io } from "../../bin/cli/cliIo.ts";
+import { newId } from "./deviceFile.ts";
+import { createPrivate, freshellHome } from "./freshellHome.ts";
+
+/** Of one holder: a command is the owner for a fraction of a second. Many in a row may take longer. */
+const HELD_MS = 5_000;
+/** Nobody tells when a holder was killed. */
+const LOOK_AGAIN_MS = 200;
+
+interface Holder {
+  readonly pid: number;
+  /** With the pid it names one process: numbers are given again. Empty where the system does not tell. */
+  readonly start: string;
+  readonly isResident: boolean;
+}
+
+export interface DeviceLock {
+  release(): void;
+}
+
+/**
+ * Waits for its turn. Undefined: `device run` is going, and is the owner.
+ * @throws AppError RESOURCE_LIMIT, INTERNAL_ERROR; what `io.signal` aborts with
+ */
+export async function takeDeviceLock(io: Io, isResident: boolean): Promise<DeviceLock | undefined> {
+  const folder = freshellHome(io);
+  const path = join(folder, "cli-device.lock");
+  const ours = textOf(isResident);
+  let [held, sinceMs] = ["", 0];
+  for (;;) {
+    io.signal.throwIfAborted();
+    if (create(path, ours)) return { release: () => removeIf(path, ours) };
+    const text = contentOf(path);
+    if (text === undefined) continue;
+    const holder = parsed(text);
+    if (holder === undefined || isGone(holder)) {
+      takeAway(path, text);
+      continue;
+    }
+    if (holder.isResident) return undefined;
+    if (text !== held) [held, sinceMs] = [text, systemClock.nowMs()];
+    if (systemClock.nowMs() - sinceMs >= HELD_MS) {
+      throw new AppError(
+        "RESOURCE_LIMIT",
+        `process ${holder.pid} has held ${path} for ${HELD_MS / 1_000} s: try again, or end it`,
+        { details: { pid: holder.pid } },
+      );
+    }
+    await changed(folder);
+  }
+}
+
+function create(path: string, text: string): boolean {
+  try {
+    return createPrivate(path, text);
+  } catch (error) {
+    throw unusable(path, `cannot be made (${(error as NodeJS.ErrnoException).code ?? String(error)})`, error);
+  }
+}
+
+/** Each is another text: who waits sees that the holder is another one. */
+const textOf = (isResident: boolean): string =>
+  `${JSON.stringify({ pid: process.pid, start: startOf(process.pid), isResident, id: newId() })}\n`;
+
+const startOf = (pid: number): string => procfs().statNow(pid)?.start ?? "";
+
+const isGone = ({ pid, start }: Holder): boolean =>
+  nodeProcesses.isAlive(pid) === false || (start !== "" && startOf(pid) !== start);
+
+/** Undefined when it has been released meanwhile. @throws AppError INTERNAL_ERROR */
+function contentOf(path: string): string | undefined {
+  try {
+    // A link would have us judge by, and take away, somebody else's file.
+    if (!lstatSync(path).isFile()) throw unusable(path, "is no file of ours: remove it");
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    throw unusable(path, `cannot be read (${code ?? String(error)})`, error);
+  }
+}
+
+function parsed(text: string): Holder | undefined {
+  try {
+    const { pid, start, isResident } = JSON.parse(text) as Partial<Record<keyof Holder, unknown>>;
+    const isWhole = Number.isSafeInteger(pid) && (pid as number) > 0 && typeof start === "string";
+    return isWhole ? { pid: pid as number, start, isResident: isResident === true } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * One at a time: of two that both find it left behind, the second would take away what the first has made since. Whoever has
+ * the second file looks again, and nobody else removes what a dead process has left.
+ */
+function takeAway(path: string, text: string): void {
+  const guard = `${path}.stale`;
+  if (!createPrivate(guard, textOf(false))) {
+    const other = contentOf(guard);
+    const holder = other === undefined ? undefined : parsed(other);
+    if (other !== undefined && (holder === undefined || isGone(holder))) removeIf(guard, other);
+    return;
+  }
+  try {
+    removeIf(path, text);
+  } finally {
+    rmSync(guard, { force: true });
+  }
+}
+
+function removeIf(path: string, text: string): void {
+  if (contentOf(path) === text) rmSync(path, { force: true });
+}
+
+/** Resolves when something in the folder changed, and after a while. */
+function changed(folder: string): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      watcher?.close();
+      timer.cancel();
+      resolve();
+    };
+    const timer = systemClock.callAt(systemClock.nowMs() + LOOK_AGAIN_MS, done);
+    const watcher = watchNames(folder, (_kind, name) => {
+      if (name === null || name === "cli-device.lock") done();
+    });
+  });
+}
+
+const unusable = (path: string, how: string, cause?: unknown): AppError =>
+  new AppError("INTERNAL_ERROR", `${path} ${how}`, { cause });

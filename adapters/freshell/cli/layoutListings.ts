@@ -1,0 +1,99 @@
+/** What `list-tabs`, `list-panes` and `display` make of a layout that was read. */
+import { findPane, findTab, leavesIn } from "../../../daemon/devices/layoutTarget.ts";
+import {
+  contentRefOf,
+  type LayoutLeaf,
+  type LayoutSnapshot,
+  type LayoutTab,
+} from "../../../protocol/api/freshell/deviceLayout.ts";
+import type { DeviceLayoutAnswer } from "../../../protocol/api/freshell/rpc.ts";
+import type { DisplayToken } from "./displayFormat.ts";
+
+/** Of which layout a list is, and how fresh (seed 002 §10.2). */
+type Workspace = Omit<DeviceLayoutAnswer, "snapshot">;
+
+export interface ListedTab extends LayoutTab {
+  /** As `tab-index:` counts. */
+  readonly index: number;
+  readonly active: boolean;
+  readonly panes: number;
+}
+interface Pane {
+  readonly id: string;
+  readonly tabId: string;
+  readonly kind: string;
+  readonly status: string;
+  readonly contentRef: object | null;
+  readonly [further: string]: unknown;
+}
+export interface ListedPane extends Pane {
+  /** As `pane-index:` counts within its tab. */
+  readonly index: number;
+  readonly active: boolean;
+}
+export type TabList = Workspace & { readonly activeTabId: string | null; readonly tabs: readonly ListedTab[] };
+export type PaneList = Workspace & { readonly panes: readonly ListedPane[] };
+
+export function tabList({ snapshot, ...workspace }: DeviceLayoutAnswer): TabList {
+  const { activeTabId, tabs } = snapshot;
+  const listed = tabs.map((tab, index) => ({
+    ...tab,
+    index,
+    active: tab.id === activeTabId,
+    panes: leavesIn(snapshot, tab.id).length,
+  }));
+  return { ...workspace, activeTabId, tabs: listed };
+}
+
+/** @throws AppError NOT_FOUND, AMBIGUOUS_TARGET */
+export function paneList({ snapshot, ...workspace }: DeviceLayoutAnswer, within: string | undefined): PaneList {
+  const tabs = within === undefined ? snapshot.tabs : [findTab(snapshot, within)];
+  const panes = tabs.flatMap((tab) =>
+    leavesIn(snapshot, tab.id).map((leaf, index) => ({
+      ...paneOf(snapshot, tab, leaf),
+      index,
+      active: snapshot.activePane[tab.id] === leaf.id,
+    })),
+  );
+  return { ...workspace, panes };
+}
+
+/** What the owner says of a pane counts; the place is the tree's. */
+function paneOf({ panes = [] }: LayoutSnapshot, tab: LayoutTab, leaf: LayoutLeaf): Pane {
+  const { content } = leaf;
+  return {
+    ownerDeviceId: tab.ownerDeviceId,
+    status: tab.status,
+    updatedAt: tab.updatedAt,
+    ...(content.kind === "browser" ? { url: content.url } : {}),
+    ...(content.kind === "editor" ? { filePath: content.filePath } : {}),
+    ...panes.find(({ id }) => id === leaf.id),
+    id: leaf.id,
+    tabId: tab.id,
+    kind: content.kind,
+    contentRef: contentRefOf(content),
+  };
+}
+
+/** Of the active pane where none is named; nothing of a device that has no tab. @throws AppError */
+export function displayValues(
+  { snapshot, workspaceRevision }: DeviceLayoutAnswer,
+  target: string | undefined,
+  within: string | undefined,
+): Readonly<Partial<Record<DisplayToken, string>>> {
+  const revision = { workspaceRevision: String(workspaceRevision) };
+  if (target === undefined && within === undefined && snapshot.tabs.length === 0) return revision;
+  const { tab, leaf } = findPane(snapshot, target, within);
+  const ref = contentRefOf(leaf.content);
+  return {
+    ...revision,
+    tabId: tab.id,
+    tabTitle: tab.title,
+    paneId: leaf.id,
+    paneKind: leaf.content.kind,
+    ...(ref !== null && "terminalId" in ref ? { terminalId: ref.terminalId } : {}),
+    ...(ref !== null && "sessionRef" in ref
+      ? { sessionRef: `${ref.sessionRef.provider}:${ref.sessionRef.sessionId}` }
+      : {}),
+  };
+}

@@ -1,0 +1,190 @@
+/** What only reads: devices, their tabs and panes, and one line about a pane. */
+import type { DeviceEntry } from "../../../protocol/api/freshell/rpc.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { CommandCall, CommandSpec } from "../../bin/cli/commandTypes.ts";
+import { printable, table } from "../../bin/cli/textTable.ts";
+import { failureOf } from "./commandFailure.ts";
+import { DEVICE_OPTION, TAB_OPTION } from "./commandTargets.ts";
+import type { DeviceCalls } from "./deviceCalls.ts";
+import { DISPLAY_TOKENS, parseFormat, rendered, tokensOf } from "./displayFormat.ts";
+import { freshellCommand } from "./freshellCommand.ts";
+import type { FreshellSession } from "./freshellSession.ts";
+import type { PaneList, TabList } from "./layoutListings.ts";
+import { PANE_OPTIONS, STALE_OPTION, text } from "./deviceOptions.ts";
+
+const callsOf = async (call: CommandCall, session: () => FreshellSession): Promise<DeviceCalls> => {
+  const { DeviceCalls: Calls } = await import("./deviceCalls.ts");
+  return new Calls(call, session);
+};
+
+/** When it was last heard of. */
+const shownTime = (unixMs: number): string => new Date(unixMs).toISOString();
+
+const listDevicesCommand = freshellCommand<readonly DeviceEntry[]>({
+  name: "list-devices",
+  summary: "list the devices that the server has seen",
+  positionals: [],
+  options: [],
+  examples: [],
+  perform: (_call, session) => session().call({ method: "GET", path: "/api/devices" }),
+  show: (devices) =>
+    table(
+      ["DEVICE", "LABEL", "TYPE", "ONLINE", "REVISION", "LAST SEEN"],
+      devices.map(({ deviceId, deviceLabel, deviceType, online, workspaceRevision, lastSeenAt }) => [
+        deviceId,
+        deviceLabel,
+        deviceType,
+        online ? "yes" : "no",
+        String(workspaceRevision ?? "-"),
+        shownTime(lastSeenAt),
+      ]),
+    ),
+});
+
+const deviceStatusCommand = freshellCommand<DeviceEntry>({
+  name: "device-status",
+  summary: "tell whether a device is online",
+  positionals: [],
+  options: [DEVICE_OPTION],
+  examples: [{ line: "freshell device-status --device desk --json", does: "for a program" }],
+  perform: async (call, session) => (await callsOf(call, session)).status(),
+  show: ({ deviceId, deviceLabel, deviceType, online, lastSeenAt, workspaceRevision }) =>
+    [
+      ["device", `${deviceLabel} (${deviceId})`],
+      ["type", deviceType],
+      ["online", online ? "yes" : `no, last seen ${shownTime(lastSeenAt)}`],
+      ["revision", String(workspaceRevision ?? "not known")],
+    ]
+      .map(([name = "", value = ""]) => `${name.padEnd(10)}${printable(value)}\n`)
+      .join(""),
+});
+
+const listTabsCommand = freshellCommand<TabList>({
+  name: "list-tabs",
+  summary: "list the tabs of a device",
+  positionals: [],
+  options: [DEVICE_OPTION, STALE_OPTION],
+  examples: [{ line: "freshell list-tabs --device desk --allow-stale", does: "also while it is offline" }],
+  perform: async (call, session) => {
+    const calls = await callsOf(call, session);
+    const { tabList } = await import("./layoutListings.ts");
+    return tabList(await calls.layout(call.options.flag("allow-stale")));
+  },
+  show: ({ tabs, ...workspace }) =>
+    staleness(workspace) +
+    table(
+      ["", "INDEX", "TAB", "PANES", "TITLE"],
+      tabs.map(({ active, index, id, panes, title }) => [
+        mark(active),
+        String(index),
+        `tab:${id}`,
+        String(panes),
+        title,
+      ]),
+    ),
+});
+
+const listPanesCommand = freshellCommand<PaneList>({
+  name: "list-panes",
+  summary: "list the panes of a device, or of one of its tabs",
+  positionals: [],
+  options: [
+    { ...TAB_OPTION, description: "only of this tab: tab:ID, tab-name:NAME or tab-index:N" },
+    DEVICE_OPTION,
+    STALE_OPTION,
+  ],
+  examples: [{ line: "freshell list-panes --tab tab-name:build", does: "of one tab" }],
+  perform: async (call, session) => {
+    const calls = await callsOf(call, session);
+    const [{ paneList }, tab] = [await import("./layoutListings.ts"), call.options.text("tab")];
+    return paneList(await calls.layout(call.options.flag("allow-stale")), tab);
+  },
+  show: ({ panes, ...workspace }) =>
+    staleness(workspace) +
+    table(
+      ["", "INDEX", "PANE", "TAB", "KIND", "SHOWS"],
+      panes.map(({ active, index, id, tabId, kind, ...pane }) => [
+        mark(active),
+        String(index),
+        `pane:${id}`,
+        `tab:${tabId}`,
+        kind,
+        shownContent(pane),
+      ]),
+    ),
+});
+
+const mark = (isActive: boolean): string => (isActive ? "*" : " ");
+
+/** What a list that is not of now has to say first. */
+const staleness = ({ source, capturedAt }: Pick<TabList, "source" | "capturedAt">): string =>
+  source === "live" ? "" : `as of ${shownTime(capturedAt)}; the device is offline\n`;
+
+function shownContent(pane: Readonly<Record<string, unknown>>): string {
+  const { contentRef, url, filePath } = pane;
+  if (typeof contentRef === "object" && contentRef !== null) {
+    const { terminalId, sessionRef } = contentRef as {
+      terminalId?: string;
+      sessionRef?: { provider: string; sessionId: string };
+    };
+    if (terminalId !== undefined) return `terminal:${terminalId}`;
+    if (sessionRef !== undefined) return `session:${sessionRef.provider}:${sessionRef.sessionId}`;
+  }
+  const shown = url ?? filePath;
+  return typeof shown === "string" ? shown : "";
+}
+
+const displayCommand = freshellCommand<{ readonly text: string }>({
+  name: "display",
+  summary: "print what a format makes of a pane",
+  details: [
+    `Tokens: ${DISPLAY_TOKENS.map((token) => `%${token}`).join(" ")}; %% is the sign itself. What is not there is nothing.`,
+    "Without --target it is the active pane. A format of %deviceId and %ownerOnline alone needs no owner.",
+  ],
+  positionals: [],
+  options: [text("format", "FORMAT", "text with tokens in it", { short: "p", dashed: true }), ...PANE_OPTIONS],
+  examples: [{ line: "freshell display -p '%tabTitle %paneKind'", does: "of the active pane" }],
+  perform: async (call, session) => {
+    const { options } = call;
+    const format = options.text("format");
+    if (format === undefined)
+      throw new AppError("INVALID_ARGUMENT", "display needs -p FORMAT, such as -p '%tabId %paneId'");
+    const parts = parseFormat(format);
+    const tokens = tokensOf(parts);
+    const calls = await callsOf(call, session);
+    const [target, tab] = [options.text("target"), options.text("tab")];
+    const needsOwner = target !== undefined || tab !== undefined || [...tokens].some((token) => !OF_DEVICE.has(token));
+    const { deviceId } = calls;
+    if (!needsOwner) {
+      const online = tokens.has("ownerOnline") ? await isOnline(calls) : false;
+      return { text: rendered(parts, { deviceId, ownerOnline: String(online) }) };
+    }
+    const { displayValues } = await import("./layoutListings.ts");
+    const layout = await calls.layout(false);
+    const ownerOnline = String(layout.ownerOnline);
+    return { text: rendered(parts, { deviceId, ownerOnline, ...displayValues(layout, target, tab) }) };
+  },
+  show: ({ text: line }) => `${printable(line)}\n`,
+});
+
+/** Known without the owner. */
+const OF_DEVICE: ReadonlySet<string> = new Set(["deviceId", "ownerOnline"]);
+
+/** This command line's device may be one that the server has never seen. */
+async function isOnline(calls: DeviceCalls): Promise<boolean> {
+  try {
+    return (await calls.status()).online;
+  } catch (error) {
+    if (calls.isOwn && failureOf(error).fault.code === "NOT_FOUND") return false;
+    throw error;
+  }
+}
+
+/** In the order in which help lists them. */
+export const LISTING_COMMANDS: readonly CommandSpec[] = [
+  listDevicesCommand,
+  deviceStatusCommand,
+  listTabsCommand,
+  listPanesCommand,
+  displayCommand,
+];

@@ -1,0 +1,152 @@
+/**
+ * This command line as the owner of its layout: a WebSocket on which the server asks and the device answers. It is there when
+ * `ready` has come, and ends when the server, the device or the network does.
+ */
+import { WebSocket } from "ws";
+import type { DeviceRuntime } from "../../../daemon/devices/deviceRuntime.ts";
+import { systemClock, type Timer } from "../../../daemon/time/clock.ts";
+import type { OwnerLayout } from "../../../protocol/api/freshell/deviceLayout.ts";
+import {
+  CLOSE_CODES,
+  FRESHELL_MAX_MESSAGE_BYTES,
+  type ServerMessage,
+} from "../../../protocol/api/freshell/freshellWire.ts";
+import type { OwnerRequest } from "../../../protocol/api/freshell/rpc.ts";
+import { CommandFailure, EXIT_UNREACHABLE } from "./commandFailure.ts";
+import type { DeviceIdentity } from "./deviceIdentity.ts";
+
+interface OwnerOptions {
+  readonly url: string;
+  readonly token: string;
+  readonly device: DeviceIdentity;
+  readonly runtime: DeviceRuntime;
+  /** Devices that may change this one's layout; `*` for each. */
+  readonly allow?: readonly string[] | undefined;
+}
+
+/** From the first packet to `ready`. */
+const READY_WITHIN_MS = 10_000;
+
+export class OwnerConnection {
+  /** With the code that it was closed with. */
+  readonly closed: Promise<number>;
+  readonly #socket: WebSocket;
+  readonly #options: OwnerOptions;
+  #beat: Timer | undefined;
+
+  private constructor(socket: WebSocket, options: OwnerOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    // What it is about is told by the close that follows.
+    socket.on("error", () => undefined);
+    this.closed = new Promise((resolve) => {
+      socket.once("close", (code) => {
+        this.#beat?.cancel();
+        resolve(code);
+      });
+    });
+  }
+
+  /** @throws CommandFailure */
+  static async open(options: OwnerOptions): Promise<OwnerConnection> {
+    const { url, token, device } = options;
+    const socket = new WebSocket(`${url.replace(/^http/, "ws")}/ws`, {
+      perMessageDeflate: false,
+      maxPayload: FRESHELL_MAX_MESSAGE_BYTES,
+      handshakeTimeout: READY_WITHIN_MS,
+    });
+    const connection = new OwnerConnection(socket, options);
+    const send = (message: object): void => socket.send(JSON.stringify(message));
+    const ready = new Promise<Extract<ServerMessage, { type: "ready" }>>((resolve, reject) => {
+      const timer = systemClock.callAt(systemClock.nowMs() + READY_WITHIN_MS, () => {
+        reject(unreachable(url, `it is not ready after ${READY_WITHIN_MS / 1_000} s`));
+      });
+      socket.once("error", (error) => reject(unreachable(url, error.message, error)));
+      socket.once("close", (code) => {
+        timer.cancel();
+        reject(unreachable(url, `the connection was closed (${code})`));
+      });
+      socket.once("open", () =>
+        send({
+          type: "hello",
+          token,
+          capabilities: { layoutOwnershipV1: true, layoutRpcV1: true, devicePresenceV1: true },
+          device: { ...device, deviceType: "cli", role: "owner" },
+        }),
+      );
+      socket.on("message", (data: Buffer) => {
+        const message = JSON.parse(data.toString("utf8")) as ServerMessage;
+        if (message.type === "ready") {
+          timer.cancel();
+          resolve(message);
+        } else if (message.type === "error") reject(refused(message));
+        else if (message.type === "layout.rpc.request") connection.#answer(message);
+      });
+    });
+    try {
+      const { heartbeatIntervalMs } = await ready;
+      connection.#present();
+      connection.publish(options.runtime.layout());
+      connection.#keepBeating(heartbeatIntervalMs);
+      return connection;
+    } catch (error) {
+      socket.terminate();
+      throw error;
+    }
+  }
+
+  publish({ ownerDeviceId, workspaceRevision, capturedAt, snapshot }: OwnerLayout): void {
+    this.#send({ type: "layout.snapshot.updated", ownerDeviceId, workspaceRevision, capturedAt, snapshot });
+  }
+
+  /** What was sent before still arrives. */
+  close(): void {
+    this.#socket.close(1000);
+  }
+
+  /** The change is saved and published when its result leaves. */
+  #answer(request: OwnerRequest): void {
+    const { requestId } = request;
+    const { device, runtime } = this.#options;
+    this.#send({ type: "layout.rpc.ack", requestId, targetDeviceId: device.deviceId });
+    this.#send({ type: "layout.rpc.result", requestId, ...runtime.answer(request) });
+  }
+
+  #present(): void {
+    const { device, runtime, allow = [] } = this.#options;
+    const { workspaceRevision } = runtime;
+    this.#send({ type: "device.presence", deviceId: device.deviceId, workspaceRevision, remoteControl: { allow } });
+  }
+
+  #keepBeating(intervalMs: number): void {
+    this.#beat = systemClock.callAt(systemClock.nowMs() + intervalMs, () => {
+      this.#present();
+      this.#keepBeating(intervalMs);
+    });
+  }
+
+  #send(message: object): void {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+}
+
+export const wasSuperseded = (code: number): boolean => code === CLOSE_CODES.DEVICE_SUPERSEDED;
+
+function refused({ code, message, details }: Extract<ServerMessage, { type: "error" }>): CommandFailure {
+  const isToken = code === "NOT_AUTHENTICATED" || code === "UNAUTHORIZED";
+  return new CommandFailure({
+    code: isToken ? "UNAUTHORIZED" : "INTERNAL_ERROR",
+    message: `the server does not take this device: ${message}`,
+    details: { ...details, cause: code },
+  });
+}
+
+const unreachable = (url: string, why: string, cause?: unknown): CommandFailure =>
+  new CommandFailure(
+    {
+      code: "INTERNAL_ERROR",
+      message: `no Freshell server at ${url}: ${why}; start one with \`tmuxwire serve --only freshell\``,
+      details: { cause: "CONNECTION_LOST", retry: true, url },
+    },
+    { exitCode: EXIT_UNREACHABLE, cause },
+  );

@@ -1,0 +1,26 @@
+/** `attach-terminal`: a pane shows a terminal that is there. No process starts, ends or moves. */
+import type { RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
+import { parseSelector } from "../../../protocol/api/freshell/selectors.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { compensate, finalize, type HybridCall, reserve, shellWord } from "./hybridCall.ts";
+
+export async function attachTerminal(call: HybridCall<"attach-terminal">): Promise<RpcOutcome> {
+  const { args, context, request } = call;
+  const { book } = context;
+  const selector = parseSelector(args.target);
+  if (selector.type !== "terminal") throw new AppError("INVALID_TARGET", "target must begin with terminal:");
+  // Before the owner hears of it.
+  const { id } = book.require(selector.terminalId);
+  const reserved = await reserve(call);
+  if (reserved.kind === "settled") return reserved.outcome;
+  const { reservation } = reserved;
+  const terminal = book.find(id);
+  if (terminal === undefined) {
+    const gone = new AppError("NOT_FOUND", "the terminal was killed meanwhile; nothing was changed");
+    return compensate(call, reservation, gone);
+  }
+  const again = `freshell attach-terminal --target terminal:${id} --to ${shellWord(`pane:${reservation.paneId}`)} --device ${request.targetDeviceId}`;
+  const outcome = await finalize(call, reservation, id, again);
+  if (outcome.ok) book.placed(terminal, true);
+  return outcome;
+}

@@ -1,0 +1,75 @@
+/**
+ * `send-keys`, `capture-pane` and `wait-for` on a pane: the owner says once which terminal it shows, and from then on it is
+ * the terminal's. The layout stays as it is.
+ */
+import { terminalCaptureSchema } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type { RpcFailure, RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
+import type { RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
+import { parse } from "../../../protocol/api/parse.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { waitFor } from "../freshellWaits.ts";
+import { badAnswer, failureOf, success } from "../relay/outcomes.ts";
+import type { Terminal } from "../terminals/terminal.ts";
+import { captureOf, tokenParts, typeInto } from "../terminals/terminalUse.ts";
+import type { HybridCall } from "./hybridCall.ts";
+
+type PaneCommand = "send-keys" | "capture-pane" | "wait-for" | "respawn-pane";
+type Resolved = { readonly terminal: Terminal } | { readonly failed: RpcFailure };
+
+/** The terminal that the pane shows. */
+export async function resolvedTerminal({ ask, args, context }: HybridCall<PaneCommand>): Promise<Resolved> {
+  const { target, tab } = args;
+  const outcome = await ask("resolve", { target, ...(tab === undefined ? {} : { tab }) });
+  if (!outcome.ok) return { failed: outcome };
+  const { contentRef, kind } = outcome.result;
+  if (contentRef === undefined || typeof kind !== "string") {
+    return { failed: badAnswer("resolve gives tabId, paneId, kind and contentRef") };
+  }
+  const { terminalId, sessionRef } = (contentRef ?? {}) as Readonly<Record<string, unknown>>;
+  const terminal = typeof terminalId === "string" ? context.book.find(terminalId) : undefined;
+  if (terminal !== undefined) return { terminal };
+  if (typeof terminalId === "string") {
+    return failed(
+      "NOT_FOUND",
+      "the pane shows a terminal that is no more; respawning does not help, attach another one",
+    );
+  }
+  if (sessionRef !== undefined) {
+    return failed("INVALID_TARGET", "the pane shows an agent's session, not a terminal");
+  }
+  return failed("INVALID_TARGET", "the pane shows no terminal; list the panes to see which do");
+}
+
+const failed = (code: "NOT_FOUND" | "INVALID_TARGET", message: string): Resolved => ({
+  failed: failureOf(new AppError(code, message)),
+});
+
+/** `resolved` is called once the owner is needed no more. */
+export async function onPane<Command extends RpcCommand>(
+  call: HybridCall<Command>,
+  signal: AbortSignal,
+  resolved: () => void,
+): Promise<RpcOutcome> {
+  const found = await resolvedTerminal(call as HybridCall<PaneCommand>);
+  resolved();
+  if ("failed" in found) return found.failed;
+  const { terminal } = found;
+  const { server, waits } = call.context;
+  if (isOf(call, "send-keys")) {
+    const { keys, literal = false } = call.args;
+    return success({ outputSeq: await typeInto(server, terminal, tokenParts(keys, literal)) });
+  }
+  if (isOf(call, "capture-pane")) {
+    const { S, J = false, e = false } = call.args;
+    const asked = parse(terminalCaptureSchema, { S, J: J ? "1" : "0", e: e ? "1" : "0" });
+    return success(await captureOf(server, terminal, asked));
+  }
+  const { target: _target, tab: _tab, ...predicates } = (call as HybridCall<"wait-for">).args;
+  const asked = { ...predicates, target: { terminalId: terminal.id } };
+  return success(await waitFor(waits, terminal, asked, signal));
+}
+
+const isOf = <Command extends RpcCommand>(
+  call: HybridCall<RpcCommand>,
+  command: Command,
+): call is HybridCall<Command> => call.request.command === command;

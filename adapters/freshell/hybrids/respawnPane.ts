@@ -1,0 +1,22 @@
+/** `respawn-pane`: another program in the place of the pane's terminal, whose id stays. */
+import type { RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
+import { compensate, finalize, type HybridCall, reserve, shellWord } from "./hybridCall.ts";
+import { resolvedTerminal } from "./paneTarget.ts";
+
+export async function respawnPane(call: HybridCall<"respawn-pane">): Promise<RpcOutcome> {
+  const { context, request } = call;
+  const resolved = await resolvedTerminal(call);
+  if ("failed" in resolved) return resolved.failed;
+  const { id } = resolved.terminal;
+  // The revision that it checks is that of the answer before: a pane that shows another terminal since then has a later one.
+  const reserved = await reserve(call);
+  if (reserved.kind === "settled") return reserved.outcome;
+  const { reservation } = reserved;
+  try {
+    await context.book.respawn(resolved.terminal);
+  } catch (error) {
+    return compensate(call, reservation, error);
+  }
+  const again = `freshell attach-terminal --target terminal:${id} --to ${shellWord(`pane:${reservation.paneId}`)} --device ${request.targetDeviceId}`;
+  return finalize(call, reservation, id, again);
+}

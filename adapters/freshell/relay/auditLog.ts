@@ -1,0 +1,158 @@
+/**
+ * Who asked which device for what, and what came of it: one line of JSON for each request that is routed to an owner, refused
+ * ones too, written before the answer. Never arguments, text or tokens.
+ *
+ * What changes a layout is noted in a second file before it is sent. So a disk without room refuses it in time, the room of
+ * that file is there for the line when the disk has filled up meanwhile, and what a killed daemon left without a line gets
+ * one at the next start.
+ */
+import { join } from "node:path";
+import type { Log } from "../../../daemon/ops/log.ts";
+import type { FaultStage } from "../../../protocol/api/freshell/freshellErrors.ts";
+import type { RpcRequest } from "../../../protocol/api/freshell/rpc.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { AUDIT_FILE_BYTES, AUDIT_FILES } from "../freshellLimits.ts";
+import { LineFile } from "./lineFile.ts";
+
+/** Its eight fields, in this order (seed 002 §12.4). */
+export interface AuditLine {
+  readonly requestId: string;
+  readonly callerDeviceId: string;
+  readonly targetDeviceId: string;
+  readonly command: string;
+  /** `late`: a result that nobody waited for any more. */
+  readonly result: "ok" | "error" | "late";
+  readonly errorCode: string | null;
+  readonly stage: FaultStage | null;
+  readonly timestamp: string;
+}
+export type AuditResult = Pick<AuditLine, "result" | "errorCode" | "stage">;
+export type AuditedRequest = Pick<RpcRequest, "requestId" | "callerDeviceId" | "targetDeviceId" | "command">;
+
+export interface AuditLogOptions {
+  readonly folder: string;
+  readonly nowUnixMs: () => number;
+  readonly log: Log;
+  readonly maxBytes?: number | undefined;
+}
+
+/** Past it the notes of what is done are dropped. */
+const MAX_NOTES_BYTES = 1_048_576;
+/** How far back the lines of notes that are left may be. */
+const SEARCHED_BYTES = 1_048_576;
+
+export class AuditLog {
+  readonly #options: AuditLogOptions;
+  readonly #lines: LineFile;
+  readonly #notes: LineFile;
+  /** Noted and not done, each with its note. */
+  readonly #open = new Map<AuditedRequest, string>();
+
+  constructor(options: AuditLogOptions) {
+    this.#options = options;
+    const { folder, maxBytes = AUDIT_FILE_BYTES } = options;
+    this.#lines = new LineFile({ path: join(folder, "remote-control.jsonl"), maxBytes, files: AUDIT_FILES });
+    this.#notes = new LineFile({ path: join(folder, "remote-control.begun"), maxBytes: Infinity, files: 1 });
+    try {
+      this.#completeNotes();
+    } catch (error) {
+      // It is tried again with each request.
+      options.log.error("freshell.audit.unusable", { folder, error });
+    }
+  }
+
+  /** Before a mutation is sent. @throws AppError INTERNAL_ERROR: then it must not be */
+  begin(request: AuditedRequest): void {
+    const note = JSON.stringify(fieldsOf(request));
+    try {
+      this.#lines.ready();
+      this.#notes.append(note);
+      this.#open.set(request, note);
+    } catch (error) {
+      throw this.#unwritten(error, "nothing was done");
+    }
+  }
+
+  /** Before the answer. @throws AppError INTERNAL_ERROR */
+  end(request: AuditedRequest, { result, errorCode, stage }: AuditResult): void {
+    const timestamp = new Date(this.#options.nowUnixMs()).toISOString();
+    const line: AuditLine = { ...fieldsOf(request), result, errorCode, stage, timestamp };
+    const wasNoted = this.#open.delete(request);
+    try {
+      this.#append(JSON.stringify(line));
+    } catch (error) {
+      throw this.#unwritten(error, "read the layout before you go on");
+    } finally {
+      if (wasNoted) this.#forgetNotes();
+    }
+  }
+
+  close(): void {
+    this.#lines.close();
+    this.#notes.close();
+  }
+
+  #append(line: string): void {
+    try {
+      this.#lines.append(line);
+    } catch (error) {
+      if (this.#notes.size === 0) throw error;
+      // Its room is for this.
+      this.#notes.clear();
+      this.#lines.append(line);
+    }
+  }
+
+  #forgetNotes(): void {
+    if (this.#notes.size === 0 || (this.#open.size > 0 && this.#notes.size < MAX_NOTES_BYTES)) return;
+    try {
+      this.#notes.clear();
+      for (const note of this.#open.values()) this.#notes.append(note);
+    } catch (error) {
+      this.#options.log.warn("freshell.audit.notes", { error });
+    }
+  }
+
+  /** Those of a daemon that was killed: nobody knows what came of them. */
+  #completeNotes(): void {
+    const isDone = new Set(this.#lines.tail(SEARCHED_BYTES).map(keyOf));
+    const timestamp = new Date(this.#options.nowUnixMs()).toISOString();
+    for (const note of this.#notes.tail(MAX_NOTES_BYTES * 2)) {
+      const key = keyOf(note);
+      if (key === undefined || isDone.has(key)) continue;
+      isDone.add(key);
+      const unknown: AuditResult = { result: "error", errorCode: "INTERNAL_ERROR", stage: "relay" };
+      this.#lines.append(JSON.stringify({ ...(JSON.parse(key) as object), ...unknown, timestamp }));
+    }
+    this.#notes.clear();
+  }
+
+  #unwritten(error: unknown, hint: string): AppError {
+    const { folder, log } = this.#options;
+    log.error("freshell.audit.unwritten", { folder, error });
+    return new AppError(
+      "INTERNAL_ERROR",
+      `the audit in ${folder} cannot be written; make room, or give it back to us`,
+      {
+        details: { cause: "audit", hint },
+        cause: error,
+      },
+    );
+  }
+}
+
+const fieldsOf = ({ requestId, callerDeviceId, targetDeviceId, command }: AuditedRequest): AuditedRequest => ({
+  requestId,
+  callerDeviceId,
+  targetDeviceId,
+  command,
+});
+
+/** What a line and its note have in common. */
+function keyOf(line: string): string | undefined {
+  try {
+    return JSON.stringify(fieldsOf(JSON.parse(line) as AuditedRequest));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,124 @@
+/** Devices over HTTP: who there is, what a layout looks like, and requests to owners. */
+import { randomUUID } from "node:crypto";
+import type { Context } from "hono";
+import * as v from "valibot";
+import { FRESHELL_MAX_BODY_BYTES, queryFlag } from "../../../protocol/api/freshell/freshellHttp.ts";
+import {
+  type DeviceLayoutAnswer,
+  type RpcFailure,
+  requestIdSchema,
+  type RpcResultMessage,
+  type RpcSuccess,
+} from "../../../protocol/api/freshell/rpc.ts";
+import { AppError, ERROR_SURFACES } from "../../../protocol/errors.ts";
+import { longAnswer } from "../../http/longAnswer.ts";
+import { requestAbort } from "../../http/requestAbort.ts";
+import type { GuardEnv } from "../../http/requestGuard.ts";
+import type { Route, RouteHandler } from "../../http/routes.ts";
+import type { FreshellContext } from "../freshellContext.ts";
+import { faultBody } from "../freshellFaults.ts";
+import { queryOf, requireNoQuery } from "../freshellRequests.ts";
+import { tokenOf } from "../tokens/credentials.ts";
+import type { Caller } from "./layoutRelay.ts";
+import { failureOf } from "./outcomes.ts";
+import type { Device } from "./presence.ts";
+
+export function deviceRoutes(context: FreshellContext): readonly Route[] {
+  const { layout, nowUnixMs } = context;
+  const get = (path: string, handle: RouteHandler): Route => ({ method: "GET", path, auth: true, handle });
+  const named = ({ id = "" }: Readonly<Record<string, string>>): Device => {
+    const device = layout.presence.find(id);
+    if (device !== undefined) return device;
+    throw new AppError("NOT_FOUND", "there is no such device; list the devices");
+  };
+  return [
+    get("/api/devices", (c) => {
+      requireNoQuery(c);
+      return c.json(layout.presence.list());
+    }),
+    get("/api/devices/:id", (c, values) => {
+      requireNoQuery(c);
+      return c.json(named(values).entry(nowUnixMs()));
+    }),
+    get("/api/devices/:id/layout", (c, values) => {
+      const { allowStale } = queryOf(layoutQuerySchema, c);
+      return layoutAnswer(context, c, named(values), allowStale);
+    }),
+    {
+      method: "POST",
+      path: "/api/rpc",
+      auth: true,
+      maxJsonBytes: FRESHELL_MAX_BODY_BYTES,
+      handle: (c) => {
+        requireNoQuery(c);
+        return rpcAnswer(context, c);
+      },
+    },
+  ];
+}
+
+const layoutQuerySchema = v.strictObject({ allowStale: v.optional(queryFlag, "0") });
+
+/** The device that the token is given to; the guard has seen that it is a good one. */
+function callerOf({ credentials }: FreshellContext, c: Context<GuardEnv>): Caller {
+  const principal = credentials.principalOf(tokenOf(c.req));
+  if (principal === undefined) throw new AppError("UNAUTHORIZED", "the token has expired; renew it");
+  return { deviceId: principal.kind === "device" ? principal.deviceId : undefined };
+}
+
+/** As the owner has it now; with `allowStale` what was last known, when the owner cannot be asked. */
+async function layoutAnswer(
+  context: FreshellContext,
+  c: Context<GuardEnv>,
+  device: Device,
+  allowStale: boolean,
+): Promise<Response> {
+  if (device.owner !== undefined || !allowStale) {
+    const { signal } = requestAbort(c);
+    const outcome = await context.layout.relay.read(callerOf(context, c), device, randomUUID(), signal);
+    if (outcome.ok) {
+      const owner = { ownerOnline: true, ownerLastSeenAt: context.nowUnixMs() };
+      return c.json({ ...outcome.result, source: "live", ...owner });
+    }
+    if (!allowStale || !AWAY.has(outcome.error.code)) return c.json({ error: outcome.error }, statusOf(outcome));
+  }
+  if (device.layout === undefined) {
+    throw new AppError("NOT_FOUND", `no layout of the device ${device.deviceId} is known; it has published none`);
+  }
+  const answer: DeviceLayoutAnswer = {
+    source: "cache",
+    ownerDeviceId: device.deviceId,
+    ...device.layout,
+    ownerOnline: device.owner !== undefined,
+    ownerLastSeenAt: device.lastSeenAt,
+  };
+  return c.json(answer);
+}
+
+const AWAY: ReadonlySet<string> = new Set(["DEVICE_OFFLINE", "RPC_TIMEOUT", "OWNER_TIMEOUT"]);
+
+function rpcAnswer(context: FreshellContext, c: Context<GuardEnv>): Response | Promise<Response> {
+  const given: unknown = c.get("json");
+  const caller = callerOf(context, c);
+  const { requestId, command } = (given ?? {}) as Readonly<Record<string, unknown>>;
+  const perform = async (signal: AbortSignal): Promise<RpcResultMessage> => {
+    const known = v.safeParse(requestIdSchema, requestId);
+    try {
+      const outcome = await context.layout.relay.request(caller, given, signal);
+      return { type: "layout.rpc.result", requestId: known.output as string, ...outcome };
+    } catch (error) {
+      if (!known.success) throw error;
+      return { type: "layout.rpc.result", requestId: known.output, ...failureOf(error) };
+    }
+  };
+  if (command !== "wait-for") {
+    return perform(requestAbort(c).signal).then((answer) => c.json(answer, statusOf(answer)));
+  }
+  const errorBody = (error: unknown): object => faultBody(error, context.log);
+  return longAnswer(c, { clock: context.clock, errorBody, statusOf }, perform);
+}
+
+const statusOf = (
+  answer: RpcSuccess | RpcFailure,
+): 200 | (typeof ERROR_SURFACES)[RpcFailure["error"]["code"]]["httpStatus"] =>
+  answer.ok ? 200 : ERROR_SURFACES[answer.error.code].httpStatus;

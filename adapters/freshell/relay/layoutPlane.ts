@@ -1,0 +1,70 @@
+/** The parts behind devices and their layouts: who is online, the relay, the audit, and what of it is kept on disk. */
+import { join } from "node:path";
+import type { PresenceMessage } from "../../../protocol/api/freshell/rpc.ts";
+import { type LayoutSnapshot, leavesOf } from "../../../protocol/api/freshell/deviceLayout.ts";
+import type { FreshellConfig } from "../freshellConfig.ts";
+import type { FreshellContext } from "../freshellContext.ts";
+import { AuditLog } from "./auditLog.ts";
+import { DeviceFolder } from "./deviceFolder.ts";
+import { LayoutRelay } from "./layoutRelay.ts";
+import { Presence } from "./presence.ts";
+import { RemoteControl } from "./remoteControl.ts";
+import { ResultMemory } from "./resultMemory.ts";
+
+export interface LayoutPlane {
+  readonly presence: Presence;
+  readonly relay: LayoutRelay;
+  /** Told of devices that come and go. Answers how to stop it. */
+  watch(listener: (message: PresenceMessage) => void): () => void;
+  /** A device has shown its layout: the terminals in it have their place. */
+  shown(snapshot: LayoutSnapshot): void;
+  /** A frame of an owner's that nobody has asked for. */
+  ignore(): void;
+  ignoredCount(): number;
+  /** Writes what is left. */
+  close(): Promise<void>;
+}
+
+export type LayoutPlaneOptions = Pick<FreshellContext, "book" | "server" | "waits" | "clock" | "nowUnixMs" | "log"> & {
+  readonly config: Pick<FreshellConfig, "homePath" | "resultsPath">;
+};
+
+export function createLayoutPlane(options: LayoutPlaneOptions): LayoutPlane {
+  const { config, book, server, waits, clock, nowUnixMs, log } = options;
+  const { homePath, resultsPath } = config;
+  const listeners = new Set<(message: PresenceMessage) => void>();
+  const folder = new DeviceFolder({ path: join(homePath, "devices"), clock, log });
+  const tell = (message: PresenceMessage): void => {
+    for (const listener of listeners) listener(message);
+  };
+  const presence = new Presence({ folder, nowUnixMs, tell });
+  const audit = new AuditLog({ folder: join(homePath, "audit"), nowUnixMs, log });
+  const results = new ResultMemory({ path: resultsPath, nowUnixMs, log });
+  const remoteControl = new RemoteControl({ path: join(homePath, "remote-control.json"), log });
+  const relay = new LayoutRelay({ presence, remoteControl, results, audit, context: { book, server, waits } });
+  let ignored = 0;
+  return {
+    presence,
+    relay,
+    watch: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    shown: (snapshot) => {
+      const orphans = book.list().filter(({ place }) => place === "orphan");
+      if (orphans.length === 0) return;
+      const contents = Object.values(snapshot.layouts).flatMap((tree) => leavesOf(tree).map(({ content }) => content));
+      const ids = new Set(contents.map((content) => (content.kind === "terminal" ? content.terminalId : undefined)));
+      for (const orphan of orphans) if (ids.has(orphan.id)) book.placed(orphan, true);
+    },
+    ignore: () => {
+      ignored += 1;
+    },
+    ignoredCount: () => ignored,
+    close: async () => {
+      await folder.settle();
+      audit.close();
+      results.close();
+    },
+  };
+}

@@ -1,0 +1,272 @@
+/**
+ * The way of a request to the device that owns the layout, and of its answer back. In this order: shape, caller, device,
+ * permission, what was done already, who is online, how much is under way, the audit; then the owner, which decides about its
+ * layout. Nothing is queued, nothing is sent twice, and the server never acts in an owner's place.
+ */
+import type { OwnerRequest, RpcOutcome, RpcRequest } from "../../../protocol/api/freshell/rpc.ts";
+import { parseRequest } from "../../../protocol/api/freshell/rpc.ts";
+import { hasTerminal, isMutation, parseArgs } from "../../../protocol/api/freshell/rpcCommands.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { attachTerminal } from "../hybrids/attachTerminal.ts";
+import type { HybridCall } from "../hybrids/hybridCall.ts";
+import { onPane } from "../hybrids/paneTarget.ts";
+import { respawnPane } from "../hybrids/respawnPane.ts";
+import { openTerminalPane } from "../hybrids/terminalPane.ts";
+import { MAX_REQUESTS, MAX_REQUESTS_PER_OWNER } from "../freshellLimits.ts";
+import type { AuditLog } from "./auditLog.ts";
+import { ownersLayout } from "./ownersLayout.ts";
+import { offline } from "./ownerLink.ts";
+import { badAnswer, failure, failureOf } from "./outcomes.ts";
+import type { Device, Presence } from "./presence.ts";
+import type { RemoteControl } from "./remoteControl.ts";
+import type { ResultMemory } from "./resultMemory.ts";
+
+export interface LayoutRelayOptions {
+  readonly presence: Presence;
+  readonly remoteControl: RemoteControl;
+  readonly results: ResultMemory;
+  readonly audit: AuditLog;
+  readonly context: HybridCall<"read">["context"];
+}
+
+/** Who asks. */
+export interface Caller {
+  /** Of its token or its hello; undefined for the bootstrap token alone, which may speak for every device. */
+  readonly deviceId: string | undefined;
+}
+
+export interface RelayCounts {
+  readonly ok: number;
+  readonly error: number;
+  /** Results that came too late. */
+  readonly late: number;
+}
+
+export class LayoutRelay {
+  readonly #options: LayoutRelayOptions;
+  /** Requests under way, by their owner. */
+  readonly #underWay = new Map<string, number>();
+  #total = 0;
+  readonly #counts = { ok: 0, error: 0, late: 0 };
+
+  constructor(options: LayoutRelayOptions) {
+    this.#options = options;
+  }
+
+  counts(): RelayCounts {
+    return { ...this.#counts };
+  }
+
+  /**
+   * Never rejects, and settles whatever becomes of the caller, whose leaving (`signal`) ends waits only.
+   * @throws AppError INVALID_ARGUMENT when it is no request
+   */
+  request(caller: Caller, given: unknown, signal: AbortSignal): Promise<RpcOutcome> {
+    return this.#audited(caller, parseRequest(given), signal);
+  }
+
+  /** A live reading of the owner's layout, which is asked for like any other. */
+  read(caller: Caller, device: Device, requestId: string, signal: AbortSignal): Promise<RpcOutcome> {
+    const [command, callerDeviceId] = ["read", caller.deviceId ?? device.deviceId] as const;
+    const targetDeviceId = device.deviceId;
+    const request: RpcRequest = {
+      type: "layout.rpc.request",
+      requestId,
+      callerDeviceId,
+      targetDeviceId,
+      command,
+      args: {},
+    };
+    return this.#audited(caller, request, signal);
+  }
+
+  /** A result that came after its request was given up. */
+  late(request: OwnerRequest): void {
+    this.#counts.late += 1;
+    this.#tell(request, { result: "late", errorCode: null, stage: "owner" });
+  }
+
+  async #audited(caller: Caller, request: RpcRequest, signal: AbortSignal): Promise<RpcOutcome> {
+    // One that speaks for another is noted as who it is.
+    const audited = { ...request, callerDeviceId: caller.deviceId ?? request.callerDeviceId };
+    const outcome = await this.#checked(caller, request, audited, signal).catch(failureOf);
+    const failed = this.#tell(
+      audited,
+      outcome.ok
+        ? { result: "ok", errorCode: null, stage: null }
+        : { result: "error", errorCode: outcome.error.code, stage: outcome.error.stage ?? null },
+    );
+    const answer = failed !== undefined && isMutation(request.command) ? failed : outcome;
+    this.#counts[answer.ok ? "ok" : "error"] += 1;
+    return answer;
+  }
+
+  /** Undefined when it is written. */
+  #tell(...[request, result]: Parameters<AuditLog["end"]>): RpcOutcome | undefined {
+    try {
+      this.#options.audit.end(request, result);
+      return undefined;
+    } catch (error) {
+      return auditFailure(error);
+    }
+  }
+
+  async #checked(caller: Caller, request: RpcRequest, audited: RpcRequest, signal: AbortSignal): Promise<RpcOutcome> {
+    const { presence, remoteControl, results } = this.#options;
+    const { callerDeviceId, targetDeviceId, command } = request;
+    if (caller.deviceId !== undefined && caller.deviceId !== callerDeviceId) {
+      throw new AppError(
+        "UNAUTHORIZED",
+        "callerDeviceId is another device than the token or hello says; ask as yourself",
+      );
+    }
+    parseArgs(command, request.args);
+    const device = presence.find(targetDeviceId);
+    if (device === undefined) throw new AppError("NOT_FOUND", `there is no device ${targetDeviceId}; list the devices`);
+    if (!isMutation(command)) return this.#admitted(device, request, signal);
+    if (!remoteControl.allows(device, callerDeviceId)) {
+      if (device.owner === undefined) return offline(targetDeviceId);
+      throw new AppError(
+        "UNAUTHORIZED",
+        `the device ${targetDeviceId} does not let ${callerDeviceId} change its layout: allow it there, or in ~/.freshell/remote-control.json at the server`,
+      );
+    }
+    return results.once(request, async () => {
+      try {
+        if (device.owner === undefined) return offline(targetDeviceId);
+        return await this.#admitted(device, request, signal, () => this.#options.audit.begin(audited));
+      } catch (error) {
+        return isAuditError(error) ? auditFailure(error) : failureOf(error);
+      }
+    });
+  }
+
+  async #admitted(
+    device: Device,
+    request: RpcRequest,
+    signal: AbortSignal,
+    begin: () => void = () => undefined,
+  ): Promise<RpcOutcome> {
+    const { deviceId } = device;
+    if (device.owner === undefined) return offline(deviceId);
+    const underWay = this.#underWay.get(deviceId) ?? 0;
+    if (underWay >= MAX_REQUESTS_PER_OWNER || this.#total >= MAX_REQUESTS) return tooMany(underWay);
+    begin();
+    this.#underWay.set(deviceId, underWay + 1);
+    this.#total += 1;
+    let isFree = false;
+    const free = (): void => {
+      if (isFree) return;
+      isFree = true;
+      this.#total -= 1;
+      const left = (this.#underWay.get(deviceId) ?? 1) - 1;
+      if (left === 0) this.#underWay.delete(deviceId);
+      else this.#underWay.set(deviceId, left);
+    };
+    try {
+      return await this.#perform(device, request, signal, free);
+    } finally {
+      free();
+    }
+  }
+
+  async #perform(device: Device, request: RpcRequest, signal: AbortSignal, free: () => void): Promise<RpcOutcome> {
+    const { command, args } = request;
+    const call = { request, args, context: this.#options.context, ask: asking(device, request) };
+    switch (command) {
+      case "read":
+        return ownersLayout(device, await call.ask("read", args));
+      case "resolve":
+        return call.ask("resolve", args);
+      case "send-keys":
+      case "capture-pane":
+      case "wait-for":
+        return onPane(call as unknown as HybridCall<typeof command>, signal, free);
+      case "attach-terminal":
+        return noted(device, await attachTerminal(call as unknown as HybridCall<typeof command>));
+      case "respawn-pane":
+        return noted(device, await respawnPane(call as unknown as HybridCall<typeof command>));
+      case "new-tab":
+      case "split-pane":
+        if (hasTerminal(args)) return noted(device, await openTerminalPane(call));
+        return noted(device, applied(request, await call.ask("apply", args)));
+      case "kill-tab":
+      case "rename-tab":
+      case "select-tab":
+      case "kill-pane":
+      case "resize-pane":
+      case "swap-pane":
+      case "select-pane":
+      case "open-browser":
+      case "navigate":
+      case "open-editor":
+        return noted(device, applied(request, await call.ask("apply", args)));
+    }
+  }
+}
+
+/** One frame to the device as it is online then: between two phases it may have come again. */
+function asking(device: Device, request: RpcRequest): HybridCall<"read">["ask"] {
+  let frames = 0;
+  return (phase, args, reservationId) => {
+    const { owner } = device;
+    if (owner === undefined) return Promise.resolve(offline(device.deviceId));
+    frames += 1;
+    const { type, requestId, callerDeviceId, targetDeviceId, command, ...keyed } = request;
+    return owner.ask({
+      type,
+      requestId: frames === 1 ? requestId : `${requestId}.${phase}`,
+      callerDeviceId,
+      targetDeviceId,
+      command: phase === "resolve" ? "resolve" : command,
+      args,
+      ...(phase === "resolve" ? {} : keyedOf(keyed)),
+      phase,
+      ...(reservationId === undefined ? {} : { reservationId }),
+    });
+  };
+}
+const keyedOf = ({ expectedRevision, idempotencyKey }: Partial<RpcRequest>): Partial<RpcRequest> => ({
+  ...(expectedRevision === undefined ? {} : { expectedRevision }),
+  ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+});
+
+/** A mutation makes the revision one more; one that was done before under its key made it so then. */
+function applied({ expectedRevision = 0, idempotencyKey }: RpcRequest, outcome: RpcOutcome): RpcOutcome {
+  if (!outcome.ok) return outcome;
+  const { appliedRevision } = outcome;
+  const next = expectedRevision + 1;
+  if (appliedRevision === next || (idempotencyKey !== undefined && (appliedRevision ?? next) < next)) return outcome;
+  return badAnswer(`appliedRevision is ${appliedRevision ?? "missing"}, after ${expectedRevision}`);
+}
+
+function noted(device: Device, outcome: RpcOutcome): RpcOutcome {
+  const { workspaceRevision = 0 } = device;
+  if (outcome.ok) device.workspaceRevision = Math.max(workspaceRevision, outcome.appliedRevision ?? 0);
+  return outcome;
+}
+
+const tooMany = (underWay: number): RpcOutcome =>
+  underWay >= MAX_REQUESTS_PER_OWNER
+    ? failure(
+        "RESOURCE_LIMIT",
+        `${MAX_REQUESTS_PER_OWNER} requests are under way for this device; ask again`,
+        "relay",
+        {
+          limit: "requestsPerOwner",
+          max: MAX_REQUESTS_PER_OWNER,
+        },
+      )
+    : failure("RESOURCE_LIMIT", `${MAX_REQUESTS} requests are under way; ask again`, "relay", {
+        limit: "requests",
+        max: MAX_REQUESTS,
+      });
+
+const isAuditError = (error: unknown): error is AppError =>
+  error instanceof AppError && error.details?.["cause"] === "audit";
+
+/** Told in its own words: the message names what the person at the server can do. */
+function auditFailure(error: unknown): RpcOutcome {
+  if (!(error instanceof AppError)) return failureOf(error);
+  return failure("INTERNAL_ERROR", error.message, "relay", { ...error.details });
+}

@@ -1,0 +1,40 @@
+/** Answers of the relay and of owners, as values: a failure says at which stage, and a conflict which revision there is. */
+import { faultOf, type FaultStage, type OperationErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
+import type { RpcFailure, RpcFault, RpcOutcome, RpcSuccess } from "../../../protocol/api/freshell/rpc.ts";
+import { toAppError } from "../../../protocol/errors.ts";
+
+type Details = Readonly<Record<string, unknown>>;
+
+export function failure(code: OperationErrorCode, message: string, stage: FaultStage, details?: Details): RpcFailure {
+  return { ok: false, error: { code, message, stage, ...(details === undefined ? {} : { details }) } };
+}
+
+/** What was thrown on the server's side. */
+export function failureOf(thrown: unknown): RpcFailure {
+  return { ok: false, error: { ...faultOf(toAppError(thrown)), stage: "relay" } };
+}
+
+export const success = (result: object, appliedRevision?: number): RpcSuccess => ({
+  ok: true,
+  result: { ...result },
+  ...(appliedRevision === undefined ? {} : { appliedRevision }),
+});
+
+/** An owner's own refusal: the stage is ours to say. */
+export function ownersFailure({ error }: RpcFailure): RpcFailure {
+  const { code, message, details, currentRevision } = error;
+  const revision = currentRevision === undefined ? {} : { currentRevision };
+  const all: Details = { ...details, ...revision };
+  const shown = Object.keys(all).length === 0 ? {} : { details: all };
+  const fault: RpcFault = { code, message, stage: "owner", ...shown, ...revision };
+  return { ok: false, error: fault };
+}
+
+/** The owner has answered what no owner answers; whether anything was done is its secret. */
+export const badAnswer = (what: string): RpcFailure =>
+  failure("INTERNAL_ERROR", `the device has answered wrongly (${what}): read its layout before you go on`, "owner", {
+    cause: "OWNER_ANSWER",
+    retry: false,
+  });
+
+export const isDone = (outcome: RpcOutcome): outcome is RpcSuccess => outcome.ok;

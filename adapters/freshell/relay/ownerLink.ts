@@ -1,0 +1,163 @@
+/**
+ * The connection of a device that owns its layout: what it was asked, and what it has said. Each request is written to this
+ * one socket once, and settles exactly once: by its result, by silence, or by the end of the connection. Nothing is kept for
+ * the next connection of the device.
+ */
+import { CLOSE_CODES } from "../../../protocol/api/freshell/freshellWire.ts";
+import { type OwnerRequest, parseOutcome, type RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
+import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import { MAX_LATE_REQUESTS } from "../freshellLimits.ts";
+import { badAnswer, failure, ownersFailure } from "./outcomes.ts";
+
+export interface OwnerTimes {
+  readonly presenceTtlMs: number;
+  readonly rpcAckTimeoutMs: number;
+  readonly ownerTimeoutMs: number;
+}
+
+export interface OwnerLinkOptions {
+  readonly deviceId: string;
+  readonly clock: Clock;
+  readonly times: OwnerTimes;
+  /** Whose connection it is: sends a frame, and ends it. */
+  readonly send: (frame: OwnerRequest) => void;
+  readonly close: (code: number, reason: string) => void;
+  /** A result of a request that nobody waits for any more. */
+  readonly onLate: (request: OwnerRequest) => void;
+}
+
+interface Pending {
+  readonly request: OwnerRequest;
+  readonly settle: (outcome: RpcOutcome) => void;
+  isAcked: boolean;
+  timer: Timer;
+}
+
+export class OwnerLink {
+  readonly deviceId: string;
+  /** Who may change this device's layout from another one. */
+  allow: ReadonlySet<string> = new Set();
+  /** Of the snapshots of this connection: it does not go back. */
+  publishedRevision = -1;
+  readonly #options: OwnerLinkOptions;
+  readonly #pending = new Map<string, Pending>();
+  readonly #late = new Map<string, OwnerRequest>();
+  #presence: Timer;
+  #heardMs: number;
+  #isClosed = false;
+
+  constructor(options: OwnerLinkOptions) {
+    this.#options = options;
+    this.deviceId = options.deviceId;
+    this.#heardMs = options.clock.nowMs();
+    this.#presence = this.#listen();
+  }
+
+  /** Any frame of it counts. */
+  heard(): void {
+    this.#heardMs = this.#options.clock.nowMs();
+  }
+
+  /** Never rejects. */
+  ask(asked: Omit<OwnerRequest, "deadlineMs">): Promise<RpcOutcome> {
+    const { clock, times, send } = this.#options;
+    if (this.#isClosed) return Promise.resolve(offline(this.deviceId));
+    const requestId = this.#freeId(asked.requestId);
+    const request: OwnerRequest = { ...asked, requestId, deadlineMs: times.ownerTimeoutMs };
+    return new Promise((resolve) => {
+      const settle = (outcome: RpcOutcome): void => {
+        pending.timer.cancel();
+        this.#pending.delete(requestId);
+        resolve(outcome);
+      };
+      const timer = clock.callAt(clock.nowMs() + times.rpcAckTimeoutMs, () => this.#givenUp(pending));
+      const pending: Pending = { request, settle, isAcked: false, timer };
+      this.#pending.set(requestId, pending);
+      send(request);
+    });
+  }
+
+  /** False: nothing of that id is under way here. */
+  acked(requestId: string): boolean {
+    const pending = this.#pending.get(requestId);
+    if (pending === undefined || pending.isAcked) return false;
+    const { clock, times } = this.#options;
+    pending.isAcked = true;
+    pending.timer.cancel();
+    pending.timer = clock.callAt(clock.nowMs() + times.ownerTimeoutMs, () => this.#givenUp(pending));
+    return true;
+  }
+
+  /** What a `layout.rpc.result` says. False: nobody has asked, or it was answered already. */
+  answered(requestId: string, frame: unknown): boolean {
+    const pending = this.#pending.get(requestId);
+    if (pending === undefined) {
+      const late = this.#late.get(requestId);
+      this.#late.delete(requestId);
+      if (late !== undefined) this.#options.onLate(late);
+      return late !== undefined;
+    }
+    const outcome = parseOutcome(frame);
+    if (outcome === undefined)
+      pending.settle(badAnswer("a result has either ok:true and result, or ok:false and error"));
+    else pending.settle(outcome.ok ? outcome : ownersFailure(outcome));
+    return true;
+  }
+
+  /** The connection has ended, or is another device's word from now on. Safe to call twice. */
+  closed(): void {
+    this.#isClosed = true;
+    this.#presence.cancel();
+    for (const { isAcked, settle } of this.#pending.values()) {
+      settle(isAcked ? cutOff(this.deviceId) : gone(this.deviceId));
+    }
+  }
+
+  /** Another connection is this device from now on. */
+  supersede(): void {
+    this.closed();
+    this.#options.close(CLOSE_CODES.DEVICE_SUPERSEDED, "Another connection is this device now");
+  }
+
+  #givenUp({ request, isAcked, settle }: Pending): void {
+    this.#late.set(request.requestId, request);
+    for (const oldest of this.#late.keys()) {
+      if (this.#late.size <= MAX_LATE_REQUESTS) break;
+      this.#late.delete(oldest);
+    }
+    settle(isAcked ? tooSlow(this.deviceId) : unacknowledged(this.deviceId));
+  }
+
+  #listen(): Timer {
+    const { clock, times, close } = this.#options;
+    return clock.callAt(this.#heardMs + times.presenceTtlMs, () => {
+      if (clock.nowMs() - this.#heardMs < times.presenceTtlMs) this.#presence = this.#listen();
+      else {
+        this.closed();
+        close(CLOSE_CODES.PRESENCE_EXPIRED, "Presence expired");
+      }
+    });
+  }
+
+  /** Two callers may have had the same idea; and a late result must not be taken for that of the next request. */
+  #freeId(wanted: string): string {
+    const isTaken = (id: string): boolean => this.#pending.has(id) || this.#late.has(id);
+    if (!isTaken(wanted)) return wanted;
+    for (let count = 2; ; count += 1) if (!isTaken(`${wanted}.${count}`)) return `${wanted}.${count}`;
+  }
+}
+
+const AGAIN = "it may have been done all the same: ask again with the same idempotencyKey, or read the layout first";
+
+export const offline = (deviceId: string): RpcOutcome =>
+  failure("DEVICE_OFFLINE", `the device ${deviceId} is not online; nothing was done`, "relay", { deviceId });
+const gone = (deviceId: string): RpcOutcome =>
+  failure("DEVICE_OFFLINE", `the device ${deviceId} has gone before it took the request; ${AGAIN}`, "relay", {
+    deviceId,
+  });
+const cutOff = (deviceId: string): RpcOutcome =>
+  failure("OWNER_TIMEOUT", `the device ${deviceId} has gone before it answered; ${AGAIN}`, "owner", { deviceId });
+const unacknowledged = (deviceId: string): RpcOutcome =>
+  failure("RPC_TIMEOUT", `the device ${deviceId} has not taken the request; ${AGAIN}`, "relay", { deviceId });
+const tooSlow = (deviceId: string): RpcOutcome =>
+  failure("OWNER_TIMEOUT", `the device ${deviceId} has not answered in time; ${AGAIN}`, "owner", { deviceId });

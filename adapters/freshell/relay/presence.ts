@@ -1,0 +1,139 @@
+/**
+ * The devices there are, and which of them are online: a device is while a connection of it says that it owns its layout and
+ * is heard of. The newest such connection is the device. Everybody is told when one comes or goes.
+ */
+import type { DeviceEntry, PresenceMessage } from "../../../protocol/api/freshell/rpc.ts";
+import { MAX_DEVICES } from "../freshellLimits.ts";
+import type { DeviceFolder, DeviceRecord, KnownLayout } from "./deviceFolder.ts";
+import type { OwnerLink } from "./ownerLink.ts";
+
+export interface DeviceIntroduction {
+  readonly deviceId: string;
+  readonly deviceLabel: string;
+  readonly deviceType: "browser" | "cli";
+}
+
+export interface PresenceOptions {
+  readonly folder: DeviceFolder;
+  readonly nowUnixMs: () => number;
+  readonly tell: (message: PresenceMessage) => void;
+}
+
+/** Times are Unix milliseconds. */
+export class Device {
+  readonly deviceId: string;
+  deviceLabel: string;
+  deviceType: "browser" | "cli";
+  lastSeenAt: number;
+  layout: KnownLayout | undefined;
+  workspaceRevision: number | undefined;
+  owner: OwnerLink | undefined;
+  /** As its last connection had it: what is asked while it is away was allowed, or not. */
+  allow: ReadonlySet<string> = new Set();
+
+  constructor({ deviceId, deviceLabel, deviceType, lastSeenAt, layout }: DeviceRecord) {
+    this.deviceId = deviceId;
+    this.deviceLabel = deviceLabel;
+    this.deviceType = deviceType;
+    this.lastSeenAt = lastSeenAt;
+    this.layout = layout;
+    this.workspaceRevision = layout?.workspaceRevision;
+  }
+
+  record(): DeviceRecord {
+    const { deviceId, deviceLabel, deviceType, lastSeenAt, layout } = this;
+    return { deviceId, deviceLabel, deviceType, lastSeenAt, layout };
+  }
+
+  entry(nowUnixMs: number): DeviceEntry {
+    const { deviceId, deviceLabel, deviceType, lastSeenAt, owner, workspaceRevision = null } = this;
+    const online = owner !== undefined;
+    return {
+      deviceId,
+      deviceLabel,
+      deviceType,
+      online,
+      lastSeenAt: online ? nowUnixMs : lastSeenAt,
+      workspaceRevision,
+    };
+  }
+}
+
+export class Presence {
+  readonly #options: PresenceOptions;
+  readonly #devices = new Map<string, Device>();
+
+  constructor(options: PresenceOptions) {
+    this.#options = options;
+    for (const record of options.folder.read()) this.#devices.set(record.deviceId, new Device(record));
+  }
+
+  find(deviceId: string): Device | undefined {
+    return this.#devices.get(deviceId);
+  }
+
+  list(): readonly DeviceEntry[] {
+    const nowUnixMs = this.#options.nowUnixMs();
+    return [...this.#devices.values()].map((device) => device.entry(nowUnixMs));
+  }
+
+  onlineCount(): number {
+    return [...this.#devices.values()].filter(({ owner }) => owner !== undefined).length;
+  }
+
+  /** A device has shown itself, in whichever way. */
+  meet({ deviceId, deviceLabel, deviceType }: DeviceIntroduction): Device {
+    const lastSeenAt = this.#options.nowUnixMs();
+    let device = this.#devices.get(deviceId);
+    if (device === undefined) {
+      this.#makeRoom();
+      device = new Device({ deviceId, deviceLabel, deviceType, lastSeenAt });
+      this.#devices.set(deviceId, device);
+    }
+    Object.assign(device, { deviceLabel, deviceType, lastSeenAt });
+    this.keep(device);
+    return device;
+  }
+
+  /** This connection is the device from now on; the one that was is sent away. */
+  own(introduction: DeviceIntroduction, link: OwnerLink): Device {
+    const device = this.meet(introduction);
+    const before = device.owner;
+    device.owner = link;
+    device.allow = link.allow;
+    before?.supersede();
+    this.#tell(device);
+    return device;
+  }
+
+  /** The connection has ended. Of one that was superseded nobody is told. */
+  left(link: OwnerLink): void {
+    link.closed();
+    const device = this.#devices.get(link.deviceId);
+    if (device?.owner !== link) return;
+    device.owner = undefined;
+    device.lastSeenAt = this.#options.nowUnixMs();
+    this.keep(device);
+    this.#tell(device);
+  }
+
+  /** In its file, soon. */
+  keep(device: Device): void {
+    this.#options.folder.keep(device.deviceId, () => device.record());
+  }
+
+  #tell(device: Device): void {
+    const nowUnixMs = this.#options.nowUnixMs();
+    const { workspaceRevision: _revision, ...entry } = device.entry(nowUnixMs);
+    this.#options.tell({ type: "device.presence", ...entry, timestamp: new Date(nowUnixMs).toISOString() });
+  }
+
+  #makeRoom(): void {
+    if (this.#devices.size < MAX_DEVICES) return;
+    const away = [...this.#devices.values()].filter(({ owner }) => owner === undefined);
+    const [oldest] = away.toSorted((a, b) => a.lastSeenAt - b.lastSeenAt);
+    if (oldest === undefined) return;
+    this.#devices.delete(oldest.deviceId);
+    this.#options.folder.forget(oldest.deviceId);
+  }
+}

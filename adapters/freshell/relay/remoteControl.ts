@@ -1,0 +1,54 @@
+/**
+ * Who may change the layout of another device (seed 002 §12.3): whom that device allows while it is online, and whom the
+ * person at the server allows in `remote-control.json`. Nobody else. The file is read whenever it matters, so that what is
+ * taken away is gone at once; one that others may write, or that is no such list, allows nobody.
+ */
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import * as v from "valibot";
+import type { Log } from "../../../daemon/ops/log.ts";
+import type { Device } from "./presence.ts";
+
+const ANYBODY = "*";
+const MAX_FILE_BYTES = 1_048_576;
+const fileSchema = v.record(v.string(), v.array(v.string()));
+
+export class RemoteControl {
+  readonly #path: string;
+  readonly #log: Log;
+
+  constructor(options: { readonly path: string; readonly log: Log }) {
+    this.#path = options.path;
+    this.#log = options.log;
+  }
+
+  allows({ deviceId, allow }: Device, callerDeviceId: string): boolean {
+    if (deviceId === callerDeviceId || allow.has(callerDeviceId) || allow.has(ANYBODY)) return true;
+    const listed = this.#read().get(deviceId) ?? [];
+    return listed.includes(callerDeviceId) || listed.includes(ANYBODY);
+  }
+
+  #read(): ReadonlyMap<string, readonly string[]> {
+    let file: number;
+    try {
+      file = openSync(this.#path, constants.O_RDONLY | constants.O_NONBLOCK);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.#ignored(error);
+      return new Map();
+    }
+    try {
+      const found = fstatSync(file);
+      if (!found.isFile() || found.size > MAX_FILE_BYTES) throw new Error("it is no small file");
+      if ((found.mode & 0o077) !== 0) throw new Error("others may use it: chmod 600");
+      return new Map(Object.entries(v.parse(fileSchema, JSON.parse(readFileSync(file, "utf8")))));
+    } catch (error) {
+      this.#ignored(error);
+      return new Map();
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  #ignored(error: unknown): void {
+    this.#log.warn("freshell.remote.ignored", { path: this.#path, error });
+  }
+}

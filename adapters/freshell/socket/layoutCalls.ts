@@ -1,0 +1,166 @@
+/**
+ * What a connection of `/ws` is to the devices: the owner of a layout, which is asked and publishes; or a caller, which asks.
+ * Results and snapshots count from the connection that is the device now, and from no other.
+ */
+import { parseSnapshot } from "../../../protocol/api/freshell/deviceLayout.ts";
+import type { FreshellErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
+import {
+  CLOSE_CODES,
+  type ClientMessage,
+  type ClientMessageOf,
+  type HelloMessage,
+  type ServerMessage,
+} from "../../../protocol/api/freshell/freshellWire.ts";
+import type { DEVICE_MESSAGES } from "../../../protocol/api/freshell/rpc.ts";
+import { AppError, toAppError } from "../../../protocol/errors.ts";
+import type { FreshellContext } from "../freshellContext.ts";
+import { MAX_PRESENCE_FRAMES, PRESENCE_FRAMES_WITHIN_MS } from "../freshellLimits.ts";
+import { OwnerLink } from "../relay/ownerLink.ts";
+import { failureOf } from "../relay/outcomes.ts";
+import type { Device } from "../relay/presence.ts";
+import type { Principal } from "../tokens/credentials.ts";
+
+type DeviceMessage = ClientMessageOf<keyof typeof DEVICE_MESSAGES>;
+
+export interface LayoutCallsOptions {
+  readonly context: FreshellContext;
+  readonly principal: Principal;
+  readonly device: HelloMessage["device"];
+  readonly send: (message: ServerMessage) => void;
+  readonly close: (code: number, reason: string) => void;
+  readonly fail: (code: FreshellErrorCode, message: string) => void;
+}
+
+export class LayoutCalls {
+  readonly #options: LayoutCallsOptions;
+  /** Whose word the connection is; undefined for the bootstrap token alone. */
+  readonly #deviceId: string | undefined;
+  readonly #unwatch: () => void;
+  readonly #left = new AbortController();
+  #link: OwnerLink | undefined;
+  #device: Device | undefined;
+  #presenceFrames = { count: 0, sinceMs: 0 };
+
+  constructor(options: LayoutCallsOptions) {
+    this.#options = options;
+    const { context, principal, device, send } = options;
+    this.#deviceId = device?.deviceId ?? (principal.kind === "device" ? principal.deviceId : undefined);
+    this.#unwatch = context.layout.watch(send);
+    if (device === undefined) return;
+    if (device.role === "owner") this.#own(device);
+    else context.layout.presence.meet(device);
+  }
+
+  /** Any frame of a client. */
+  heard(): void {
+    this.#link?.heard();
+  }
+
+  perform(message: DeviceMessage, json: unknown): void {
+    switch (message.type) {
+      case "device.presence":
+        this.#presence(message);
+        return;
+      case "layout.rpc.request":
+        void this.#request(message.requestId, json);
+        return;
+      case "layout.rpc.ack":
+        if (this.#link?.acked(message.requestId) !== true) this.#options.context.layout.ignore();
+        return;
+      case "layout.rpc.result":
+        if (this.#link?.answered(message.requestId, json) !== true) this.#options.context.layout.ignore();
+        return;
+      case "layout.snapshot.updated":
+        this.#snapshot(message, json);
+        return;
+    }
+  }
+
+  /** The connection is gone, or about to. Safe to call twice. */
+  close(): void {
+    this.#unwatch();
+    this.#left.abort(new AppError("CANCELLED", "the client has left"));
+    if (this.#link !== undefined) this.#options.context.layout.presence.left(this.#link);
+    this.#link = undefined;
+  }
+
+  #own(device: NonNullable<HelloMessage["device"]>): void {
+    const { context, send, close } = this.#options;
+    const { clock, settings, layout } = context;
+    const { deviceId } = device;
+    const onLate: ConstructorParameters<typeof OwnerLink>[0]["onLate"] = (request) => layout.relay.late(request);
+    this.#link = new OwnerLink({ deviceId, clock, times: settings, send, close, onLate });
+    this.#device = layout.presence.own(device, this.#link);
+  }
+
+  #presence({ deviceId, workspaceRevision, remoteControl }: ClientMessageOf<"device.presence">): void {
+    const { clock } = this.#options.context;
+    const nowMs = clock.nowMs();
+    const frames = this.#presenceFrames;
+    if (nowMs - frames.sinceMs >= PRESENCE_FRAMES_WITHIN_MS) this.#presenceFrames = { count: 1, sinceMs: nowMs };
+    else if ((frames.count += 1) > MAX_PRESENCE_FRAMES) {
+      this.#options.close(CLOSE_CODES.BACKPRESSURE, "Too many device.presence");
+      return;
+    }
+    if (deviceId !== this.#deviceId) {
+      this.#options.fail("UNAUTHORIZED", "device.presence is about the device that the connection is; say hello as it");
+      return;
+    }
+    const [link, device] = [this.#link, this.#device];
+    // Only an owner has a layout, and a say in who may change it.
+    if (link === undefined || device?.owner !== link) return;
+    if (workspaceRevision !== undefined) device.workspaceRevision = workspaceRevision;
+    if (remoteControl !== undefined) {
+      link.allow = new Set(remoteControl.allow);
+      device.allow = link.allow;
+    }
+  }
+
+  async #request(requestId: string, json: unknown): Promise<void> {
+    const { context, send } = this.#options;
+    let outcome;
+    try {
+      outcome = await context.layout.relay.request({ deviceId: this.#deviceId }, json, this.#left.signal);
+    } catch (error) {
+      outcome = failureOf(error);
+    }
+    send({ type: "layout.rpc.result", requestId, ...outcome });
+  }
+
+  /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
+  #snapshot(message: ClientMessageOf<"layout.snapshot.updated">, json: unknown): void {
+    const { context, fail } = this.#options;
+    const { ownerDeviceId, workspaceRevision, capturedAt } = message;
+    const [link, device] = [this.#link, this.#device];
+    if (link === undefined || device?.owner !== link || ownerDeviceId !== device.deviceId) {
+      fail("UNAUTHORIZED", "a layout is published by the connection that is its device");
+      return;
+    }
+    if (workspaceRevision < link.publishedRevision) {
+      fail("INVALID_MESSAGE", `workspaceRevision: goes back from ${link.publishedRevision} to ${workspaceRevision}`);
+      return;
+    }
+    let snapshot;
+    try {
+      // As it came: what the schema copies has lost what it does not know.
+      snapshot = parseSnapshot((json as { readonly snapshot: unknown }).snapshot);
+    } catch (error) {
+      fail("INVALID_MESSAGE", toAppError(error).message);
+      return;
+    }
+    link.publishedRevision = workspaceRevision;
+    device.workspaceRevision = workspaceRevision;
+    device.layout = { workspaceRevision, capturedAt, snapshot };
+    context.layout.presence.keep(device);
+    context.layout.shown(snapshot);
+  }
+}
+
+const DEVICE_TYPES: ReadonlySet<string> = new Set<keyof typeof DEVICE_MESSAGES>([
+  "device.presence",
+  "layout.rpc.request",
+  "layout.rpc.ack",
+  "layout.rpc.result",
+  "layout.snapshot.updated",
+]);
+export const isOfDevices = (message: ClientMessage): message is DeviceMessage => DEVICE_TYPES.has(message.type);

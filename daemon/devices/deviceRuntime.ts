@@ -1,0 +1,280 @@
+/**
+ * A device that owns its layout: it answers what the server asks in the name of callers, one request after the other. A
+ * change is saved before it is answered, counts the revision up by one, and is whole or not there. It runs in a command
+ * line and in a page: where it keeps things, the time and ids are given to it.
+ */
+import * as v from "valibot";
+import {
+  checked,
+  contentRefOf,
+  contentRefSchema,
+  type LayoutSnapshot,
+  type OwnerLayout,
+  requireWithin,
+  utf8Length,
+} from "../../protocol/api/freshell/deviceLayout.ts";
+import { faultOf } from "../../protocol/api/freshell/freshellErrors.ts";
+import type { OwnerRequest, RpcFault, RpcOutcome } from "../../protocol/api/freshell/rpc.ts";
+import {
+  hasTerminal,
+  isMutation,
+  needsKey,
+  parseArgs,
+  RPC_ARGS,
+  type RpcArgs,
+} from "../../protocol/api/freshell/rpcCommands.ts";
+import { AppError, toAppError } from "../../protocol/errors.ts";
+import type { Clock } from "../time/clock.ts";
+import { type LayoutMutation, mutate, type MutationContext, type NewIds } from "./layoutMutations.ts";
+import { findPane, type FoundPane } from "./layoutTarget.ts";
+import { layoutOf } from "./ownerLayout.ts";
+import { type AskedWithKey, remembered, remembering } from "./rememberedRequests.ts";
+import { Reservations } from "./reservations.ts";
+import { type DeviceStore, openSaved, type SavedDevice } from "./savedDevice.ts";
+
+interface DeviceOptions {
+  readonly deviceId: string;
+  readonly store: DeviceStore;
+  /** Monotonic: how long places are kept. */
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly nowUnixMs: () => number;
+  /** Unique among all that it has answered; visible ASCII characters. */
+  readonly newId: () => string;
+  /** After each change, when it has been saved. */
+  readonly onChange?: ((layout: OwnerLayout) => void) | undefined;
+}
+
+/** What of a request counts here; the rest is the server's. */
+export type DeviceRequest = Pick<
+  OwnerRequest,
+  "command" | "args" | "callerDeviceId" | "expectedRevision" | "idempotencyKey" | "phase" | "reservationId"
+>;
+
+interface Done {
+  readonly result: Readonly<Record<string, unknown>>;
+  readonly appliedRevision?: number;
+}
+
+/** As the server takes it. */
+const MAX_MESSAGE_CHARS = 1_000;
+/** Stands for a process that is not there yet. */
+const TO_COME = { terminalId: "to-come" };
+
+export class DeviceRuntime {
+  readonly #options: DeviceOptions;
+  readonly #reservations: Reservations;
+  #saved: SavedDevice;
+
+  /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT when what was kept is no layout; what the store throws */
+  constructor(options: DeviceOptions) {
+    const { deviceId, store, clock, nowUnixMs, newId } = options;
+    this.#options = options;
+    this.#reservations = new Reservations(clock);
+    const { saved, isMigrated } = openSaved(store.load(), { deviceId, nowUnixMs: nowUnixMs(), newId });
+    if (isMigrated) store.save(saved);
+    this.#saved = saved;
+  }
+
+  get workspaceRevision(): number {
+    return this.#saved.workspaceRevision;
+  }
+
+  /** What `read` answers, and what is published. */
+  layout(): OwnerLayout {
+    return layoutOf(this.#saved, this.#options.nowUnixMs());
+  }
+
+  answer(request: DeviceRequest): RpcOutcome {
+    try {
+      return { ok: true, ...this.#perform(request) };
+    } catch (thrown) {
+      return { ok: false, error: this.#faultOf(thrown) };
+    }
+  }
+
+  #perform(request: DeviceRequest): Done {
+    switch (request.phase) {
+      case "read":
+        return { result: { ...this.layout() } };
+      case "resolve":
+        return this.#resolve(request);
+      case "apply":
+      case "reserve":
+        return this.#begin(request);
+      case "finalize":
+        return this.#finalize(request);
+      case "compensate":
+        this.#reservations.drop(reservationIdOf(request));
+        return { result: {} };
+      default:
+        throw invalid("there is no such phase");
+    }
+  }
+
+  #resolve({ args }: DeviceRequest): Done {
+    const { target, tab } = checked(RESOLVED, args, "args");
+    const { tab: found, leaf } = findPane(this.#saved, target, tab);
+    const { kind } = leaf.content;
+    return { result: { tabId: found.id, paneId: leaf.id, kind, contentRef: contentRefOf(leaf.content) } };
+  }
+
+  /** A request that was done already is answered before the revision is looked at: it has moved on since. */
+  #begin({ command, args: given, callerDeviceId, expectedRevision, idempotencyKey, phase }: DeviceRequest): Done {
+    if (!Object.hasOwn(RPC_ARGS, command) || !isMutation(command)) {
+      throw invalid(`${JSON.stringify(command.slice(0, 80))} changes no layout`);
+    }
+    const args = parseArgs(command, given);
+    if (idempotencyKey === undefined && needsKey(command)) throw invalid(`${command} needs an idempotencyKey`);
+    const key = idempotencyKey ?? this.#options.newId();
+    const asked = { caller: callerDeviceId, key, asked: JSON.stringify([command, args]) };
+    const before = remembered(this.#saved.requests, asked, this.#options.nowUnixMs());
+    if (before !== undefined) return { result: before.result, appliedRevision: before.appliedRevision };
+    const isReserving = phase === "reserve";
+    if (isReserving !== hasProcess(command as LayoutMutation, args)) {
+      throw invalid(isReserving ? `${command} has no process to reserve a place for` : `${command} comes in phases`);
+    }
+    const reserved = isReserving ? this.#reservations.of(asked) : undefined;
+    if (reserved !== undefined) return { result: reserved.result };
+    this.#requireRevision(expectedRevision);
+    return isReserving
+      ? this.#reserve(command as LayoutMutation, args, asked)
+      : this.#apply(command as LayoutMutation, args, idempotencyKey === undefined ? undefined : asked);
+  }
+
+  #requireRevision(expected: number | undefined): void {
+    if (expected === undefined) throw invalid("a change of the layout needs an expectedRevision");
+    const currentRevision = this.workspaceRevision;
+    if (expected === currentRevision) return;
+    throw new AppError(
+      "REVISION_CONFLICT",
+      `the layout is at revision ${currentRevision}, not ${expected}: read it again`,
+      { details: { currentRevision, expectedRevision: expected } },
+    );
+  }
+
+  #apply(command: LayoutMutation, args: unknown, asked: AskedWithKey | undefined): Done {
+    const context = this.#context(this.#newIds());
+    // With the places that are kept for others.
+    if (this.#reservations.all.length > 0) mutate(this.#expected(), command, args, context);
+    const { layout, result } = mutate(this.#saved, command, args, context);
+    return this.#commit(layout, { ...result }, asked);
+  }
+
+  /** As it would be done, on the layout with all that is reserved before it. */
+  #reserve(command: LayoutMutation, args: unknown, asked: AskedWithKey): Done {
+    const ids = this.#newIds();
+    const found = command === "new-tab" ? undefined : this.#targetOf(command, args);
+    const fixed = found === undefined ? args : withFixedPane(command, args, found.leaf.id);
+    const { result } = mutate(this.#expected(), command, fixed, this.#context(ids, TO_COME));
+    const id = this.#options.newId();
+    const contentRef = found === undefined ? null : contentRefOf(found.leaf.content);
+    const told = {
+      reservationId: id,
+      tabId: result.tabId,
+      paneId: result.paneId,
+      // What stands there now, which is what `respawn-pane` starts anew.
+      ...(contentRef === null || command === "split-pane" ? {} : { contentRef }),
+    };
+    this.#reservations.add({ id, command, args: fixed, ids, asked, result: told });
+    return { result: told };
+  }
+
+  #targetOf(command: LayoutMutation, args: unknown): FoundPane {
+    const { target, to, tab } = args as Readonly<Record<string, string | undefined>>;
+    return findPane(this.#saved, command === "attach-terminal" ? to : target, tab);
+  }
+
+  #finalize(request: DeviceRequest): Done {
+    const contentRef = checked(contentRefSchema, request.args["contentRef"], "args.contentRef");
+    const { command, args, ids, asked } = this.#reservations.take(reservationIdOf(request));
+    const { layout, result } = mutate(this.#saved, command, args, this.#context(ids, contentRef));
+    return this.#commit(layout, { ...result, ...("terminalId" in contentRef ? contentRef : {}) }, asked);
+  }
+
+  /** The layout with everything in it that is on its way. What cannot come any more is left out. */
+  #expected(): LayoutSnapshot {
+    return this.#reservations.all.reduce<LayoutSnapshot>((layout, { command, args, ids }) => {
+      try {
+        return mutate(layout, command, args, this.#context(ids, TO_COME)).layout;
+      } catch {
+        return layout;
+      }
+    }, this.#saved);
+  }
+
+  #commit(layout: LayoutSnapshot, result: Done["result"], asked: AskedWithKey | undefined): Done {
+    const nowUnixMs = this.#options.nowUnixMs();
+    const appliedRevision = this.workspaceRevision + 1;
+    const { requests } = this.#saved;
+    const next: SavedDevice = {
+      ...this.#saved,
+      ...layout,
+      workspaceRevision: appliedRevision,
+      updatedAt: nowUnixMs,
+      requests:
+        asked === undefined
+          ? requests
+          : remembering(requests, { ...asked, atUnixMs: nowUnixMs, appliedRevision, result }),
+    };
+    const told = layoutOf(next, nowUnixMs);
+    requireWithin("snapshotBytes", utf8Length(JSON.stringify(told.snapshot)), "the layout in bytes");
+    this.#save(next);
+    this.#saved = next;
+    this.#options.onChange?.(told);
+    return { result, appliedRevision };
+  }
+
+  #save(next: SavedDevice): void {
+    try {
+      this.#options.store.save(next);
+    } catch (cause) {
+      throw new AppError("INTERNAL_ERROR", "the layout could not be saved; nothing was changed", {
+        details: { cause: "storage" },
+        cause,
+      });
+    }
+  }
+
+  #newIds(): NewIds {
+    const { newId } = this.#options;
+    return { tabId: newId(), paneId: newId(), splitId: newId() };
+  }
+
+  #context(ids: NewIds, contentRef?: MutationContext["contentRef"]): MutationContext {
+    const { deviceId: ownerDeviceId, nowUnixMs } = this.#options;
+    return { ...ids, ownerDeviceId, nowUnixMs: nowUnixMs(), contentRef };
+  }
+
+  #faultOf(thrown: unknown): RpcFault {
+    const error = toAppError(thrown);
+    const { message, ...rest } = faultOf(error);
+    return {
+      ...rest,
+      message: message.slice(0, MAX_MESSAGE_CHARS),
+      stage: "owner",
+      ...(error.code === "REVISION_CONFLICT" ? { currentRevision: this.workspaceRevision } : {}),
+    };
+  }
+}
+
+/** Of whatever command: which pane it is about. */
+const RESOLVED = v.object({ target: v.optional(v.string()), tab: v.optional(v.string()) });
+
+function hasProcess(command: LayoutMutation, args: unknown): boolean {
+  if (command === "attach-terminal" || command === "respawn-pane") return true;
+  return (command === "new-tab" || command === "split-pane") && hasTerminal(args as RpcArgs<"new-tab">);
+}
+
+/** The same with the pane by its id: what else its selector says may have changed when the place is taken. */
+function withFixedPane(command: LayoutMutation, args: unknown, paneId: string): unknown {
+  const { tab: _tab, ...rest } = args as Readonly<Record<string, unknown>>;
+  return { ...rest, [command === "attach-terminal" ? "to" : "target"]: `pane:${paneId}` };
+}
+
+function reservationIdOf({ args, reservationId }: DeviceRequest): string {
+  const given = args["reservationId"] ?? reservationId;
+  if (typeof given === "string") return given;
+  throw invalid("the reservationId is missing");
+}
+
+const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message);

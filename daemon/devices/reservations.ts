@@ -1,0 +1,84 @@
+/**
+ * Places that are kept for panes whose process is being made: nothing of them is in the layout. One that nobody finalizes is
+ * gone after a while, and with the process that keeps them.
+ */
+import { RESERVATION_KEPT_MS } from "../../protocol/api/freshell/rpc.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { Clock } from "../time/clock.ts";
+import type { LayoutMutation, NewIds } from "./layoutMutations.ts";
+import { type AskedWithKey, requireSame } from "./rememberedRequests.ts";
+
+const MAX_RESERVATIONS = 64;
+
+interface Reservation {
+  readonly id: string;
+  readonly command: LayoutMutation;
+  /** With the pane that it is about by its id. */
+  readonly args: unknown;
+  readonly ids: NewIds;
+  readonly asked: AskedWithKey;
+  /** What the owner answers. */
+  readonly result: Readonly<Record<string, unknown>>;
+}
+
+export class Reservations {
+  readonly #clock: Pick<Clock, "nowMs">;
+  readonly #kept = new Map<string, { readonly reservation: Reservation; readonly untilMs: number }>();
+
+  constructor(clock: Pick<Clock, "nowMs">) {
+    this.#clock = clock;
+  }
+
+  /** Those that hold, the oldest first. */
+  get all(): readonly Reservation[] {
+    this.#forgetOld();
+    return [...this.#kept.values()].map(({ reservation }) => reservation);
+  }
+
+  /** Of a caller that asks again. @throws AppError INVALID_ARGUMENT */
+  of({ caller, key, asked }: AskedWithKey): Reservation | undefined {
+    const found = this.all.find((one) => one.asked.caller === caller && one.asked.key === key);
+    if (found === undefined) return undefined;
+    requireSame(found.asked.asked, asked);
+    this.#keep(found);
+    return found;
+  }
+
+  /** @throws AppError RESOURCE_LIMIT */
+  add(reservation: Reservation): void {
+    if (this.all.length >= MAX_RESERVATIONS) {
+      throw new AppError("RESOURCE_LIMIT", `${MAX_RESERVATIONS} panes are being made: try again when one is there`, {
+        details: { limit: "reservations", max: MAX_RESERVATIONS },
+      });
+    }
+    this.#keep(reservation);
+  }
+
+  /** It holds no longer. @throws AppError NOT_FOUND */
+  take(id: string): Reservation {
+    this.#forgetOld();
+    const found = this.#kept.get(id);
+    this.#kept.delete(id);
+    if (found !== undefined) return found.reservation;
+    throw new AppError("NOT_FOUND", "this place is not reserved, or not any more: ask for it again", {
+      details: { reason: "reservation" },
+    });
+  }
+
+  drop(id: string): void {
+    this.#kept.delete(id);
+  }
+
+  #keep(reservation: Reservation): void {
+    this.#kept.delete(reservation.id);
+    this.#kept.set(reservation.id, { reservation, untilMs: this.#clock.nowMs() + RESERVATION_KEPT_MS });
+  }
+
+  #forgetOld(): void {
+    const nowMs = this.#clock.nowMs();
+    for (const [id, { untilMs }] of this.#kept) {
+      if (untilMs > nowMs) break;
+      this.#kept.delete(id);
+    }
+  }
+}

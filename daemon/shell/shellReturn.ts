@@ -1,0 +1,61 @@
+/**
+ * Sees that a shell has given a command up and is back at its prompt: interrupted (C-c), or ended by an error that discards
+ * the whole line (`set -u`), most shells print no end mark. Looks when output has paused, and believes three things
+ * together: the shell itself is in the foreground, no line editor has said that it does not read, and the cursor's row is
+ * the prompt as it was when the line was known to be empty (or `^C` was echoed and a line editor reads).
+ */
+import type { PromptSigns } from "../panes/vt/promptSigns.ts";
+import type { Timer } from "../time/clock.ts";
+import { captureLine, type LineContext, rowOf, textOf } from "./emptyLine.ts";
+
+/** A prompt is drawn in one go, and a command's own pause costs one look. */
+const PAUSE_MS = 150;
+
+export class ShellReturn {
+  readonly #context: LineContext & { readonly signs: PromptSigns };
+  #timer: Timer | undefined;
+  #isInterrupted = false;
+  #isClosed = false;
+
+  constructor(context: LineContext & { readonly signs: PromptSigns }) {
+    this.#context = context;
+  }
+
+  /** What the command printed, and what the terminal echoed meanwhile. */
+  read(bytes: Uint8Array): void {
+    this.#isInterrupted ||= Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes("^C");
+  }
+
+  /** There is more output. `end` is called when it was the prompt. */
+  moved(end: () => void): void {
+    if (this.#isClosed || this.#timer !== undefined) return;
+    const { clock, source } = this.#context;
+    const seq = source.outputSeq;
+    this.#timer = clock.callAt(clock.nowMs() + PAUSE_MS, () => {
+      this.#timer = undefined;
+      if (source.outputSeq !== seq) this.moved(end);
+      else void this.#isBack(seq).then((isBack) => isBack && !this.#isClosed && end(), ignore);
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+  }
+
+  async #isBack(seq: number): Promise<boolean> {
+    const { server, pane, source, signs } = this.#context;
+    signs.readOn();
+    if (signs.isEditing === false) return false;
+    const { processes } = await server.foreground(pane, { atNoCost: true });
+    const leader = processes?.[0]?.pid;
+    if (leader === undefined || leader !== server.findPane(pane)?.pid) return false;
+    const { capture } = await captureLine(this.#context);
+    if (source.outputSeq !== seq || capture.alternateScreen) return false;
+    if (this.#isInterrupted && signs.isEditing === true) return true;
+    return signs.emptyRow !== undefined && textOf(rowOf(capture)) === signs.emptyRow;
+  }
+}
+
+/** Whatever ends the connection or the pane ends the run as well. */
+const ignore = (): void => undefined;

@@ -1,0 +1,263 @@
+/**
+ * A device's layout: tabs in their order, a tree of panes in each, and what is active. One schema for what a device publishes
+ * and for what it keeps. What a later version adds to tabs, nodes and contents is left where it is; what is here is checked,
+ * the depth of a tree before anything walks it by recursion.
+ */
+import * as v from "valibot";
+import { AppError } from "../../errors.ts";
+import { wellFormedText } from "../../text/wellFormed.ts";
+import { isTerminalId } from "./selectors.ts";
+
+/** What a layout may hold; past one of the first four it is `RESOURCE_LIMIT`, past the others `INVALID_ARGUMENT`. */
+export const LAYOUT_LIMITS = {
+  tabs: 200,
+  panesPerTab: 50,
+  /** Nodes from a tab's root down to a leaf, both counted. */
+  depth: 16,
+  /** Of a snapshot as JSON. */
+  snapshotBytes: 1_048_576,
+  titleChars: 256,
+  urlChars: 2_048,
+  filePathChars: 4_096,
+  idChars: 128,
+} as const;
+
+export const SPLIT_DIRECTIONS = ["horizontal", "vertical"] as const;
+/** `horizontal` is side by side. */
+export type SplitDirection = (typeof SPLIT_DIRECTIONS)[number];
+
+/** Of tabs and panes. It is a key of objects, where one word means something else. */
+const id = v.pipe(
+  v.string("must be text"),
+  v.regex(/^[!-~]+$/, "must be visible ASCII characters"),
+  v.maxLength(LAYOUT_LIMITS.idChars, `has at most ${LAYOUT_LIMITS.idChars} characters`),
+  v.check((text) => text !== "__proto__", "must be another word"),
+);
+const line = v.pipe(wellFormedText, v.regex(/^\P{Cc}*$/u, "must not hold control characters"));
+export const tabTitleSchema = v.pipe(
+  line,
+  v.nonEmpty("must not be empty"),
+  v.maxLength(LAYOUT_LIMITS.titleChars, `has at most ${LAYOUT_LIMITS.titleChars} characters`),
+);
+/** A page of the web, without a name and a password in it: everybody who may read the layout would read them. */
+export const paneUrlSchema = v.pipe(
+  v.string("must be text"),
+  v.maxLength(LAYOUT_LIMITS.urlChars, `has at most ${LAYOUT_LIMITS.urlChars} characters`),
+  v.regex(/^[^\s\p{C}]+$/u, "must not hold blanks or control characters"),
+  v.check((text) => URL.canParse(text), "must be a whole URL, as https://example.org/page"),
+  v.check((text) => ["http:", "https:"].includes(new URL(text).protocol), "must begin with http: or https:"),
+  v.check((text) => {
+    const { username, password } = new URL(text);
+    return username === "" && password === "";
+  }, "must not hold a user name or a password"),
+);
+export const filePathSchema = v.pipe(
+  line,
+  v.nonEmpty("must not be empty"),
+  v.maxLength(LAYOUT_LIMITS.filePathChars, `has at most ${LAYOUT_LIMITS.filePathChars} characters`),
+);
+const terminalId = v.pipe(v.string("must be text"), v.check(isTerminalId, "is no terminal's id"));
+const sessionRef = v.looseObject({
+  provider: v.pipe(line, v.nonEmpty("must not be empty"), v.maxLength(64, "has at most 64 characters")),
+  sessionId: v.pipe(line, v.nonEmpty("must not be empty"), v.maxLength(512, "has at most 512 characters")),
+});
+export type SessionRef = v.InferOutput<typeof sessionRef>;
+
+/** By their `kind`. */
+const contentSchema = v.variant("kind", [
+  v.looseObject({ kind: v.literal("terminal"), terminalId }),
+  v.looseObject({ kind: v.literal("browser"), url: paneUrlSchema }),
+  v.looseObject({ kind: v.literal("editor"), filePath: filePathSchema }),
+  v.looseObject({ kind: v.literal("claude-chat"), sessionRef: v.optional(v.nullable(sessionRef)) }),
+  v.looseObject({ kind: v.literal("picker") }),
+]);
+export type PaneContent = v.InferOutput<typeof contentSchema>;
+export type PaneKind = PaneContent["kind"];
+
+/** What stands behind a pane: something of the server's, or nothing. */
+export const contentRefSchema = v.union(
+  [v.strictObject({ terminalId }), v.strictObject({ sessionRef })],
+  "must be {terminalId} or {sessionRef}",
+);
+export type ContentRef = v.InferOutput<typeof contentRefSchema>;
+
+const leafSchema = v.looseObject({ type: v.literal("leaf"), id, content: contentSchema });
+export interface LayoutLeaf {
+  readonly type: "leaf";
+  readonly id: string;
+  readonly content: PaneContent;
+  readonly [further: string]: unknown;
+}
+
+const share = v.pipe(
+  v.number("must be a number"),
+  v.finite("must be a number"),
+  v.gtValue(0, "must be above 0"),
+  v.maxValue(1_000_000, "must be at most 1000000"),
+);
+/** Its children are looked at one by one. */
+const splitSchema = v.looseObject({
+  type: v.literal("split"),
+  id,
+  direction: v.picklist(SPLIT_DIRECTIONS, "must be horizontal or vertical"),
+  sizes: v.strictTuple([share, share], "must be two numbers"),
+  children: v.strictTuple([v.unknown(), v.unknown()], "must be two nodes"),
+});
+export interface LayoutSplit {
+  readonly type: "split";
+  readonly id: string;
+  readonly direction: SplitDirection;
+  readonly sizes: readonly [number, number];
+  readonly children: readonly [LayoutNode, LayoutNode];
+  readonly [further: string]: unknown;
+}
+export type LayoutNode = LayoutLeaf | LayoutSplit;
+
+const time = v.pipe(v.number("must be a number"), v.finite("must be a number"));
+const deviceId = v.pipe(v.string("must be text"), v.regex(/^[A-Za-z0-9_.-]{1,128}$/, "is no device's id"));
+const tabSchema = v.looseObject({
+  id,
+  ownerDeviceId: deviceId,
+  title: tabTitleSchema,
+  status: v.string("must be text"),
+  createdAt: time,
+  updatedAt: time,
+});
+export type LayoutTab = v.InferOutput<typeof tabSchema>;
+
+const snapshotSchema = v.looseObject({
+  tabs: v.array(tabSchema, "must be a list of tabs"),
+  /** What a device tells of its panes besides their place; may lack some. */
+  panes: v.optional(v.array(v.looseObject({ id, tabId: id }), "must be a list of panes")),
+  layouts: v.record(v.string(), v.unknown(), "must be an object"),
+  activeTabId: v.nullable(id),
+  activePane: v.record(v.string(), id, "must be an object"),
+});
+
+/** A pane as lists tell it (seed 002 §11.1). */
+export interface LayoutPane {
+  readonly id: string;
+  readonly tabId: string;
+  readonly ownerDeviceId: string;
+  readonly kind: PaneKind;
+  readonly status: string;
+  readonly contentRef: ContentRef | null;
+  readonly updatedAt: number;
+  readonly [further: string]: unknown;
+}
+
+/** Well formed: each tab has its tree, ids occur once, pointers lead to what is there. */
+export interface LayoutSnapshot {
+  readonly tabs: readonly LayoutTab[];
+  readonly panes?: readonly Readonly<{ id: string; tabId: string; [further: string]: unknown }>[] | undefined;
+  readonly layouts: Readonly<Record<string, LayoutNode>>;
+  readonly activeTabId: string | null;
+  readonly activePane: Readonly<Record<string, string>>;
+  readonly [further: string]: unknown;
+}
+
+/** The answer of an owner that is read. */
+export interface OwnerLayout {
+  readonly ownerDeviceId: string;
+  readonly workspaceRevision: number;
+  readonly updatedAt?: number | undefined;
+  readonly capturedAt: number;
+  readonly snapshot: LayoutSnapshot;
+}
+
+/** What somebody sent or kept, checked whole. @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
+export function parseSnapshot(given: unknown, what = "the snapshot"): LayoutSnapshot {
+  const text = jsonOf(given, what);
+  requireWithin("snapshotBytes", utf8Length(text), `${what} in bytes`);
+  const found = checked(snapshotSchema, given, what);
+  requireWithin("tabs", found.tabs.length, "tabs");
+  const ids = new Set<string>();
+  const once = (one: string): void => {
+    if (ids.has(one)) throw invalid(`the id ${JSON.stringify(one)} occurs twice in ${what}`);
+    ids.add(one);
+  };
+  for (const { id: tabId } of found.tabs) {
+    once(tabId);
+    if (!Object.hasOwn(found.layouts, tabId)) throw invalid(`the tab ${tabId} has no tree in ${what}.layouts`);
+    const leaves = checkTree(found.layouts[tabId], `${what}.layouts.${tabId}`, once);
+    const active = Object.hasOwn(found.activePane, tabId) ? found.activePane[tabId] : undefined;
+    if (active === undefined || !leaves.has(active)) throw invalid(`${what}.activePane.${tabId} is no pane of the tab`);
+  }
+  const count = found.tabs.length;
+  for (const name of ["layouts", "activePane"] as const) {
+    if (Object.keys(found[name]).length !== count) throw invalid(`${what}.${name} holds a tab that is not in tabs`);
+  }
+  const isThere = found.tabs.some((tab) => tab.id === found.activeTabId);
+  if (count === 0 ? found.activeTabId !== null : !isThere) throw invalid(`${what}.activeTabId is no tab`);
+  return found as LayoutSnapshot;
+}
+
+/** Without recursion: a message can hold a tree that is deeper than the stack. Answers the ids of the leaves. */
+function checkTree(root: unknown, what: string, once: (id: string) => void): ReadonlySet<string> {
+  const leaves = new Set<string>();
+  const left: [node: unknown, depth: number][] = [[root, 1]];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [node, depth] = next;
+    requireWithin("depth", depth, `${what} in levels`);
+    if ((node as { type?: unknown } | null | undefined)?.type === "split") {
+      const split = checked(splitSchema, node, what);
+      once(split.id);
+      left.push(...split.children.map((child): [unknown, number] => [child, depth + 1]));
+    } else {
+      const leaf = checked(leafSchema, node, what);
+      once(leaf.id);
+      leaves.add(leaf.id);
+      requireWithin("panesPerTab", leaves.size, `panes of ${what}`);
+    }
+  }
+  return leaves;
+}
+
+/** The leaves from left to right and from top to bottom, which is the order of `pane-index:`. */
+export function leavesOf(node: LayoutNode): LayoutLeaf[] {
+  return node.type === "leaf" ? [node] : node.children.flatMap(leavesOf);
+}
+
+/** What stands behind a content. */
+export function contentRefOf(content: PaneContent): ContentRef | null {
+  if (content.kind === "terminal") return { terminalId: content.terminalId };
+  if (content.kind === "claude-chat" && content.sessionRef) return { sessionRef: content.sessionRef };
+  return null;
+}
+
+/** @throws AppError RESOURCE_LIMIT */
+export function requireWithin(
+  limit: "tabs" | "panesPerTab" | "depth" | "snapshotBytes",
+  count: number,
+  what: string,
+): void {
+  const most = LAYOUT_LIMITS[limit];
+  if (count <= most) return;
+  throw new AppError("RESOURCE_LIMIT", `${what}: at most ${most}`, { details: { limit, max: most } });
+}
+
+export const utf8Length = (text: string): number => new TextEncoder().encode(text).length;
+
+function jsonOf(given: unknown, what: string): string {
+  try {
+    return JSON.stringify(given) ?? "";
+  } catch {
+    // Deeper than the stack.
+    throw new AppError("RESOURCE_LIMIT", `${what} is nested too deep`, { details: { limit: "depth" } });
+  }
+}
+
+/** @throws AppError INVALID_ARGUMENT that names the place */
+export function checked<Schema extends v.GenericSchema>(
+  schema: Schema,
+  given: unknown,
+  what: string,
+): v.InferOutput<Schema> {
+  const found = v.safeParse(schema, given, { abortEarly: true });
+  if (found.success) return found.output;
+  const [issue] = found.issues;
+  const path = v.getDotPath(issue);
+  throw invalid(`${path === null ? what : `${what}.${path}`}: ${issue.message}`);
+}
+
+const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message.slice(0, 500));

@@ -1,0 +1,213 @@
+/**
+ * The layout plane on the wire (seed 002 §9): what a caller asks, what an owner is sent and answers, who is online. A request
+ * holds nothing besides what is here; an owner's answer may, and it is passed on.
+ *
+ * A mutation with a process behind it comes to the owner in phases. `reserve` checks the revision and fixes place and ids;
+ * nothing of it is seen, and it is gone after `RESERVATION_KEPT_MS`. Then either `finalize` (`{reservationId,contentRef}`),
+ * which is checked against the reservation alone, or `compensate` (`{reservationId}`), after which all is as before. All
+ * three carry the caller's `idempotencyKey`: an owner that has finalized it already answers `reserve` with that result,
+ * which has an `appliedRevision` and no `reservationId`. Each frame to an owner has a `requestId` of its own: the caller's, or
+ * one that begins with it.
+ */
+import * as v from "valibot";
+import { AppError } from "../../errors.ts";
+import { wellFormedText } from "../../text/wellFormed.ts";
+import { OPERATION_ERROR_CODES, type FreshellFault, type OperationErrorCode } from "./freshellErrors.ts";
+import { DEVICE_ID } from "./freshellHttp.ts";
+import { checkedObject, isMutation, needsKey, RPC_ARGS, type RpcCommand } from "./rpcCommands.ts";
+import type { LayoutSnapshot } from "./deviceLayout.ts";
+
+export const MAX_REQUEST_ID_CHARS = 256;
+export const MAX_IDEMPOTENCY_KEY_CHARS = 128;
+/** How long an owner keeps a place that was reserved. */
+export const RESERVATION_KEPT_MS = 30_000;
+
+/** What a frame to the owner asks for. */
+export const RPC_PHASES = ["apply", "reserve", "finalize", "compensate", "resolve", "read"] as const;
+export type RpcPhase = (typeof RPC_PHASES)[number];
+
+export const requestIdSchema = v.pipe(
+  v.string("must be text"),
+  v.nonEmpty("must not be empty"),
+  v.maxLength(MAX_REQUEST_ID_CHARS, `has at most ${MAX_REQUEST_ID_CHARS} characters`),
+  v.regex(/^\P{C}*$/u, "must not hold control characters"),
+);
+const deviceId = v.pipe(v.string("must be text"), v.regex(DEVICE_ID, "is 1 to 64 letters, digits, _ and -"));
+export const revisionSchema = v.pipe(
+  v.number("must be a number"),
+  v.safeInteger("must be a whole number"),
+  v.minValue(0, "must not be below 0"),
+);
+
+const requestSchema = v.strictObject({
+  type: v.literal("layout.rpc.request", "must be layout.rpc.request"),
+  requestId: requestIdSchema,
+  callerDeviceId: deviceId,
+  targetDeviceId: deviceId,
+  // Not a picklist: a name that objects have by themselves is no command.
+  command: v.pipe(
+    v.string("must be text"),
+    v.check((name) => Object.hasOwn(RPC_ARGS, name), "is no command of a layout"),
+  ),
+  args: v.looseObject({}, "must be an object"),
+  expectedRevision: v.optional(revisionSchema),
+  idempotencyKey: v.optional(
+    v.pipe(
+      wellFormedText,
+      v.nonEmpty("must not be empty"),
+      v.maxLength(MAX_IDEMPOTENCY_KEY_CHARS, `has at most ${MAX_IDEMPOTENCY_KEY_CHARS} characters`),
+      v.regex(/^\P{C}*$/u, "must not hold control characters"),
+    ),
+  ),
+});
+
+/** A caller's request. */
+export interface RpcRequest {
+  readonly type: "layout.rpc.request";
+  readonly requestId: string;
+  readonly callerDeviceId: string;
+  readonly targetDeviceId: string;
+  readonly command: RpcCommand;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** Of every mutation. */
+  readonly expectedRevision?: number | undefined;
+  /** Of `new-tab`, `split-pane`, `attach-terminal`, `respawn-pane`; others may have one. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** @throws AppError INVALID_ARGUMENT. Its `args` are looked at by `parseArgs`. */
+export function parseRequest(given: unknown): RpcRequest {
+  const request = checkedObject(requestSchema, given) as RpcRequest;
+  const { command, expectedRevision, idempotencyKey } = request;
+  if (isMutation(command) && expectedRevision === undefined) {
+    throw invalid(`expectedRevision: ${command} changes the layout; name the revision that it is meant for`);
+  }
+  if (needsKey(command) && idempotencyKey === undefined) {
+    throw invalid(`idempotencyKey: ${command} needs a key, so that it is done once however often it is asked for`);
+  }
+  return request;
+}
+
+/** What an owner gets: a caller's request, and what the server adds. */
+export interface OwnerRequest extends RpcRequest {
+  readonly phase: RpcPhase;
+  /** Of `finalize` and `compensate`, in `args` too. */
+  readonly reservationId?: string | undefined;
+  /** Milliseconds from its arrival until nobody waits for the result any more: clocks of devices differ. */
+  readonly deadlineMs: number;
+}
+
+/** An error in a result; the revision stands in `details` too. */
+export interface RpcFault extends FreshellFault<OperationErrorCode> {
+  readonly currentRevision?: number | undefined;
+}
+
+export interface RpcSuccess {
+  readonly ok: true;
+  readonly result: Readonly<Record<string, unknown>>;
+  readonly appliedRevision?: number | undefined;
+}
+export interface RpcFailure {
+  readonly ok: false;
+  readonly error: RpcFault;
+}
+export type RpcOutcome = RpcSuccess | RpcFailure;
+export type RpcResultMessage = { readonly type: "layout.rpc.result"; readonly requestId: string } & RpcOutcome;
+
+const anObject = v.custom<Readonly<Record<string, unknown>>>(
+  (given) => typeof given === "object" && given !== null && !Array.isArray(given),
+  "must be an object",
+);
+const MAX_OWNER_MESSAGE_CHARS = 1_000;
+const faultSchema = v.looseObject({
+  code: v.picklist(OPERATION_ERROR_CODES),
+  message: v.pipe(v.string(), v.maxLength(MAX_OWNER_MESSAGE_CHARS)),
+  details: v.optional(anObject),
+  currentRevision: v.optional(revisionSchema),
+});
+const resultSchema = v.union([
+  v.looseObject({
+    ok: v.literal(true),
+    result: anObject,
+    appliedRevision: v.optional(revisionSchema),
+    error: v.optional(v.never()),
+  }),
+  v.looseObject({ ok: v.literal(false), error: faultSchema, result: v.optional(v.never()) }),
+]);
+
+/** What an owner answered; undefined when it is no answer. */
+export function parseOutcome(given: unknown): RpcOutcome | undefined {
+  const parsed = v.safeParse(resultSchema, given);
+  if (!parsed.success) return undefined;
+  const { output } = parsed;
+  if (!output.ok) return { ok: false, error: output.error };
+  const { result, appliedRevision } = output;
+  return { ok: true, result, ...(appliedRevision === undefined ? {} : { appliedRevision }) };
+}
+
+/** The frames of devices, by their `type`; what requests, results and snapshots hold is looked at later. */
+export const DEVICE_MESSAGES = {
+  "device.presence": v.object({
+    type: v.literal("device.presence"),
+    deviceId,
+    workspaceRevision: v.optional(revisionSchema),
+    /** Who may change this device's layout besides itself: ids of devices, or `*`. Each one replaces the one before. */
+    remoteControl: v.optional(
+      v.object({
+        allow: v.pipe(
+          v.array(v.union([v.literal("*"), deviceId], "must be ids of devices, or *")),
+          v.maxLength(1_000, "has at most 1000 devices"),
+        ),
+      }),
+    ),
+  }),
+  "layout.rpc.request": v.object({ type: v.literal("layout.rpc.request"), requestId: requestIdSchema }),
+  "layout.rpc.ack": v.object({
+    type: v.literal("layout.rpc.ack"),
+    requestId: requestIdSchema,
+    targetDeviceId: v.optional(deviceId),
+  }),
+  "layout.rpc.result": v.object({ type: v.literal("layout.rpc.result"), requestId: requestIdSchema }),
+  "layout.snapshot.updated": v.object({
+    type: v.literal("layout.snapshot.updated"),
+    ownerDeviceId: deviceId,
+    workspaceRevision: revisionSchema,
+    capturedAt: v.pipe(v.number(), v.finite()),
+    snapshot: anObject,
+  }),
+} as const;
+
+/** What the server tells everybody of a device that comes or goes. */
+export interface PresenceMessage {
+  readonly type: "device.presence";
+  readonly deviceId: string;
+  readonly deviceLabel: string;
+  readonly deviceType: "browser" | "cli";
+  readonly online: boolean;
+  readonly lastSeenAt: number;
+  readonly timestamp: string;
+}
+
+/** Times are Unix milliseconds. */
+export interface DeviceEntry {
+  readonly deviceId: string;
+  readonly deviceLabel: string;
+  readonly deviceType: "browser" | "cli";
+  readonly online: boolean;
+  readonly lastSeenAt: number;
+  /** Null when no layout of it is known. */
+  readonly workspaceRevision: number | null;
+}
+
+/** `GET /api/devices/:id/layout`. */
+export interface DeviceLayoutAnswer {
+  readonly source: "live" | "cache";
+  readonly ownerDeviceId: string;
+  readonly capturedAt: number;
+  readonly ownerOnline: boolean;
+  readonly ownerLastSeenAt: number;
+  readonly workspaceRevision: number;
+  readonly snapshot: LayoutSnapshot;
+}
+
+const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message);

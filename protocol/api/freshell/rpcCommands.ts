@@ -1,0 +1,153 @@
+/**
+ * The commands of the layout plane and their arguments (seed 002 §6, §15): one schema per command, for the server, the command
+ * line and whatever is an owner. Arguments hold nothing besides what is here. Selectors are in the words of the command line,
+ * and which kinds of them a command takes is known here.
+ */
+import * as v from "valibot";
+import { AppError } from "../../errors.ts";
+import { wellFormedText } from "../../text/wellFormed.ts";
+import { filePathSchema, paneUrlSchema, SPLIT_DIRECTIONS, tabTitleSchema } from "./deviceLayout.ts";
+import { TERMINAL_MODES, waitOptions } from "./freshellHttp.ts";
+import { parseSelector, type SelectorType } from "./selectors.ts";
+
+const text = v.pipe(
+  wellFormedText,
+  v.nonEmpty("must not be empty"),
+  v.regex(/^[^\0]*$/, "must not hold a NUL character"),
+);
+const selector = v.pipe(v.string("must be text"), v.nonEmpty("must not be empty"));
+const percent = v.pipe(
+  v.number("must be a number"),
+  v.integer("must be a whole number"),
+  v.minValue(1, "must be 1 to 99"),
+  v.maxValue(99, "must be 1 to 99"),
+);
+const ofTab = { target: selector };
+const ofPane = { target: selector, tab: v.optional(selector) };
+/** What a new pane shows: a terminal, unless it is one of the others. */
+const content = {
+  browser: v.optional(paneUrlSchema),
+  editor: v.optional(filePathSchema),
+  shell: v.optional(text),
+  cwd: v.optional(text),
+  mode: v.optional(v.picklist(TERMINAL_MODES)),
+};
+const yes = v.optional(v.boolean("must be true or false"));
+const { target: _target, ...waitPredicates } = waitOptions;
+
+/** The arguments of each command. Selectors are in the words of the command line. */
+export const RPC_ARGS = {
+  "new-tab": v.strictObject({ title: v.optional(tabTitleSchema), picker: v.optional(v.literal(true)), ...content }),
+  "kill-tab": v.strictObject(ofTab),
+  "rename-tab": v.strictObject({ ...ofTab, title: tabTitleSchema }),
+  "select-tab": v.strictObject(ofTab),
+  "split-pane": v.strictObject({
+    ...ofPane,
+    direction: v.picklist(SPLIT_DIRECTIONS, "must be horizontal or vertical"),
+    picker: v.optional(v.literal(true)),
+    ...content,
+  }),
+  "kill-pane": v.strictObject(ofPane),
+  "resize-pane": v.strictObject({ ...ofPane, x: v.optional(percent), y: v.optional(percent) }),
+  "swap-pane": v.strictObject({ source: selector, ...ofPane }),
+  "select-pane": v.strictObject(ofPane),
+  "open-browser": v.strictObject({ ...ofPane, url: paneUrlSchema }),
+  navigate: v.strictObject({ ...ofPane, url: paneUrlSchema }),
+  "open-editor": v.strictObject({ ...ofPane, filePath: filePathSchema }),
+  "attach-terminal": v.strictObject({ target: selector, to: selector, tab: v.optional(selector) }),
+  "respawn-pane": v.strictObject(ofPane),
+  "send-keys": v.strictObject({
+    ...ofPane,
+    keys: v.pipe(v.array(wellFormedText, "must be a list of words"), v.minLength(1, "must not be empty")),
+    literal: yes,
+  }),
+  "capture-pane": v.strictObject({
+    ...ofPane,
+    /** The first line, as `-S` has it. */
+    S: v.optional(v.pipe(v.string("must be text"), v.regex(/^(?:-|-?\d{1,9})$/, "is a line number, or - for all"))),
+    J: yes,
+    e: yes,
+  }),
+  "wait-for": v.strictObject({ ...ofPane, ...waitPredicates }),
+  read: v.strictObject({}),
+  resolve: v.strictObject(ofPane),
+} as const;
+
+export type RpcCommand = keyof typeof RPC_ARGS;
+export type RpcArgs<Command extends RpcCommand> = v.InferOutput<(typeof RPC_ARGS)[Command]>;
+export const RPC_COMMANDS = Object.keys(RPC_ARGS) as RpcCommand[];
+
+/** They leave the layout as it is: no revision is expected, and the same principal may ask. */
+const UNCHANGING: ReadonlySet<RpcCommand> = new Set(["send-keys", "capture-pane", "wait-for", "read", "resolve"]);
+export const isMutation = (command: RpcCommand): boolean => !UNCHANGING.has(command);
+
+/** Asked again without a key they would be done again. */
+const KEYED: ReadonlySet<RpcCommand> = new Set(["new-tab", "split-pane", "attach-terminal", "respawn-pane"]);
+export const needsKey = (command: RpcCommand): boolean => KEYED.has(command);
+
+/** Whether a new pane has a terminal, which is the default. */
+export const hasTerminal = (args: RpcArgs<"new-tab" | "split-pane">): boolean =>
+  args.browser === undefined && args.editor === undefined && args.picker === undefined;
+
+const SELECTORS: Readonly<Record<"tab" | "pane" | "terminal", readonly SelectorType[]>> = {
+  tab: ["tab", "tab-name", "tab-index"],
+  pane: ["pane", "pane-index"],
+  terminal: ["terminal"],
+};
+const TAB_TARGETS: ReadonlySet<RpcCommand> = new Set(["kill-tab", "rename-tab", "select-tab"]);
+
+/**
+ * The arguments as the command's schema has them, its selectors looked at.
+ * @throws AppError INVALID_ARGUMENT, INVALID_TARGET
+ */
+export function parseArgs<Command extends RpcCommand>(command: Command, given: unknown): RpcArgs<Command> {
+  const args = checkedObject(RPC_ARGS[command], given, "args") as RpcArgs<Command>;
+  const { target, to, source, tab } = args as Readonly<Record<string, string | undefined>>;
+  if (tab !== undefined) requireSelector("tab", tab, SELECTORS.tab);
+  const wanted = command === "attach-terminal" ? "terminal" : TAB_TARGETS.has(command) ? "tab" : "pane";
+  if (target !== undefined) requireSelector("target", target, SELECTORS[wanted], tab);
+  if (to !== undefined) requireSelector("to", to, SELECTORS.pane, tab);
+  if (source !== undefined) requireSelector("source", source, SELECTORS.pane, tab);
+  if (command === "new-tab" || command === "split-pane") requireOneContent(args as RpcArgs<"new-tab">);
+  const { x, y } = args as { readonly x?: number; readonly y?: number };
+  if (command === "resize-pane" && x === undefined && y === undefined) {
+    throw invalid("args: give x or y, percent of the split");
+  }
+  return args;
+}
+
+function requireSelector(name: string, given: string, types: readonly SelectorType[], tab?: string): void {
+  const parsed = parseSelector(given);
+  if (!types.includes(parsed.type)) {
+    const forms = types.map((type) => `${type}:`).join(" or ");
+    throw new AppError("INVALID_TARGET", `${name} must begin with ${forms}, not with ${parsed.type}:`);
+  }
+  if (parsed.type === "pane-index" && tab === undefined) {
+    throw invalid(`${name}: pane-index: counts within a tab; name the tab as well`);
+  }
+}
+
+function requireOneContent({ browser, editor, picker, shell, cwd, mode }: RpcArgs<"new-tab">): void {
+  const terminal = shell ?? cwd ?? mode;
+  if ([browser, editor, picker, terminal].filter((one) => one !== undefined).length > 1) {
+    throw invalid("args: browser, editor, picker and what a terminal runs exclude each other");
+  }
+}
+
+/** To a schema `__proto__` is there in every object. @throws AppError INVALID_ARGUMENT */
+export function checkedObject<Schema extends v.GenericSchema>(
+  schema: Schema,
+  given: unknown,
+  what?: string,
+): v.InferOutput<Schema> {
+  const place = (path?: string): string => [what, path].filter((part) => part !== undefined).join(".");
+  const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
+  if (isObject && Object.hasOwn(given, "__proto__")) throw invalid(`${place("__proto__")}: there is no such field`);
+  const found = v.safeParse(schema, isObject ? given : undefined, { abortEarly: true });
+  if (found.success) return found.output;
+  const [issue] = found.issues;
+  const where = place(v.getDotPath(issue) ?? undefined);
+  throw invalid(where === "" ? issue.message : `${where}: ${issue.message}`);
+}
+
+const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message.slice(0, 500));

@@ -1,0 +1,270 @@
+/** What owners and callers may send instead of what they should: each has its answer, and nobody else notices. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { FreshellFixture } from "../support/daemon/freshellFixture.ts";
+import { stubServer } from "../support/daemon/nativeServer.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { FakeOwner, requestOf } from "../support/freshell/fakeOwner.ts";
+
+let freshell: FreshellFixture;
+let desk: FakeOwner;
+beforeEach(async () => {
+  freshell = await FreshellFixture.start(stubServer(), { config: { ownerTimeoutMs: 400 } });
+  desk = await FakeOwner.start(freshell, "desk", { allow: ["caller"] });
+});
+afterEach(() => freshell[Symbol.asyncDispose]());
+
+const ask = async (request: object) => {
+  const { status, json } = await freshell.call("POST", "/api/rpc", request);
+  const { error = {} } = json as Record<string, Record<string, unknown>>;
+  return { status, json, error };
+};
+const killPane = (fields: object = {}) => requestOf("kill-pane", "desk", { target: "pane:p1" }, fields);
+const deep = (levels: number): object =>
+  levels === 1
+    ? { type: "leaf", id: "leaf", content: { kind: "picker" } }
+    : {
+        type: "split",
+        id: `s${levels}`,
+        direction: "vertical",
+        sizes: [50, 50],
+        children: [{ type: "leaf", id: `l${levels}`, content: { kind: "picker" } }, deep(levels - 1)],
+      };
+const treeOf = (tree: object): object => ({ ...desk.snapshot(), layouts: { t1: tree }, activePane: { t1: "leaf" } });
+/** A split that JSON can carry and no layout can have. */
+const sized = (sizes: unknown): object => ({ ...deep(2), sizes });
+const readAs = (snapshot: object, fields: object = {}): object => ({
+  ok: true,
+  result: { ownerDeviceId: "desk", workspaceRevision: 1, capturedAt: 1, snapshot, ...fields },
+});
+
+describe("an owner that answers wrongly: INTERNAL_ERROR of the owner, at once", () => {
+  test.each<[string, object]>([
+    ["ok and an error", { ok: true, result: {}, error: { code: "NOT_FOUND", message: "no" }, appliedRevision: 2 }],
+    ["neither", {}],
+    ["a code of its own", { ok: false, error: { code: "NOT_MY_JOB", message: "no" } }],
+    ["a revision that jumps by two", { ok: true, result: {}, appliedRevision: 3 }],
+    ["a revision that goes back", { ok: true, result: {}, appliedRevision: 0 }],
+    ["no revision", { ok: true, result: {} }],
+    ["a result that is a list", { ok: true, result: [], appliedRevision: 2 }],
+  ])("%s", async (_what, answer) => {
+    desk.answer = () => answer;
+    const { status, error } = await ask(killPane());
+    expect([status, error["code"], error["stage"], error["details"]]).toEqual([
+      500,
+      "INTERNAL_ERROR",
+      "owner",
+      { cause: "OWNER_ANSWER", retry: false },
+    ]);
+  });
+
+  test.each<[string, () => object]>([
+    ["a tree of 17 levels", () => readAs(treeOf(deep(17)))],
+    ["sizes that are no numbers", () => readAs(treeOf(sized(["NaN", null])))],
+    ["negative sizes", () => readAs(treeOf(sized([-1, 101])))],
+    ["another device's layout", () => readAs(desk.snapshot(), { ownerDeviceId: "other" })],
+    ["no snapshot", () => ({ ok: true, result: {} })],
+  ])("read: %s", async (_what, answer) => {
+    desk.answer = answer;
+    const { status, error } = await ask(requestOf("read", "desk", {}));
+    expect([status, error["code"], error["stage"], error["details"]]).toEqual([
+      500,
+      "INTERNAL_ERROR",
+      "owner",
+      { cause: "OWNER_ANSWER", retry: false },
+    ]);
+  });
+
+  test("a tree of 16 levels is one", async () => {
+    desk.answer = () => readAs(treeOf(deep(16)));
+    expect((await ask(requestOf("read", "desk", {}))).status).toBe(200);
+  });
+
+  test("a place without an id", async () => {
+    desk.answer = () => ({ ok: true, result: { reservationId: 7 } });
+    expect((await ask(requestOf("new-tab", "desk", {}))).error).toMatchObject({
+      code: "INTERNAL_ERROR",
+      stage: "owner",
+      details: { cause: "OWNER_ANSWER" },
+    });
+    expect((await freshell.call("GET", "/api/terminals")).json).toEqual([]);
+  });
+
+  test("a foreign requestId and a second answer are ignored and counted", async () => {
+    desk.answer = (asked) => {
+      desk.result("foreign", { ok: true, result: { paneId: "foreign" }, appliedRevision: 2 });
+      desk.result(asked.requestId, desk.honest(asked));
+      return { ok: true, result: { paneId: "second" }, appliedRevision: 9 };
+    };
+    expect((await ask(killPane())).json).toMatchObject({ ok: true, result: { paneId: "p1" }, appliedRevision: 2 });
+    await desk.settled();
+    expect((await freshell.call("GET", "/api/metrics")).text).toMatch(/^freshell_rpc_ignored_total 2$/m);
+  });
+
+  test("2 MiB: its connection is closed with 1009, the caller hears OWNER_TIMEOUT at once", async () => {
+    desk.answer = () => ({ ok: true, result: { text: "x".repeat(2_097_152) }, appliedRevision: 2 });
+    const { error } = await ask(killPane());
+    expect([error["code"], error["stage"]]).toEqual(["OWNER_TIMEOUT", "owner"]);
+    expect((await desk.client.closed).code).toBe(1_009);
+  });
+
+  test("an ack and silence: OWNER_TIMEOUT, and the next request is served", async () => {
+    desk.answer = () => undefined;
+    expect((await ask(killPane())).error).toMatchObject({ code: "OWNER_TIMEOUT", stage: "owner" });
+    desk.answer = (asked) => desk.honest(asked);
+    expect((await ask(killPane())).status).toBe(200);
+  });
+});
+
+describe("snapshots that are none: INVALID_MESSAGE, and what was known stays", () => {
+  test.each<[string, () => object]>([
+    ["a tree of 17 levels", () => ({ snapshot: treeOf(deep(17)) })],
+    ["sizes that are no numbers", () => ({ snapshot: treeOf(sized([null, null])) })],
+    [
+      "a title with a control character",
+      () => {
+        const [tab] = (desk.snapshot() as { tabs: object[] }).tabs;
+        return { snapshot: { ...desk.snapshot(), tabs: [{ ...tab, title: "a\u001B[2Jb" }] } };
+      },
+    ],
+    [
+      "a page of this machine",
+      () => {
+        const content = { kind: "browser", url: "file:///etc/passwd" };
+        return { snapshot: { ...desk.snapshot(), layouts: { t1: { type: "leaf", id: "p1", content } } } };
+      },
+    ],
+    ["no owner", () => ({ ownerDeviceId: undefined })],
+    ["a revision that is none", () => ({ workspaceRevision: -1 })],
+  ])("%s", async (_what, fields) => {
+    desk.publish();
+    await desk.settled();
+    desk.publish({ workspaceRevision: 2, ...fields() });
+    expect(await desk.client.next("error")).toMatchObject({ code: "INVALID_MESSAGE" });
+    expect((await freshell.call("GET", "/api/devices/desk")).json["workspaceRevision"]).toBe(1);
+  });
+});
+
+describe("a caller that asks wrongly: INVALID_ARGUMENT of the relay, and the owner hears nothing", () => {
+  const url = (text: string): object => requestOf("navigate", "desk", { target: "pane:p1", url: text });
+  test.each<[string, object]>([
+    ["a phase", killPane({ phase: "finalize" })],
+    ["a reservation", killPane({ reservationId: "r" })],
+    ["a command of the prototype", killPane({ command: "__proto__" })],
+    ["an unknown command", killPane({ command: "new-window" })],
+    ["F180: no revision", killPane({ expectedRevision: undefined })],
+    ["F159: no key", requestOf("new-tab", "desk", {}, { idempotencyKey: undefined })],
+    ["a key of 129 characters", requestOf("new-tab", "desk", {}, { idempotencyKey: "k".repeat(129) })],
+    ["F061: javascript:", url("javascript:alert(1)")],
+    ["file:", url("file:///etc/passwd")],
+    ["a password", url("http://user:pw@example.org/")],
+    ["a blank", url("http://example.org/a b")],
+    ["no URL", url("not a url")],
+    ["2,049 characters", url(`http://example.org/${"x".repeat(2_030)}`)],
+    ["F038: pane-index without a tab", requestOf("kill-pane", "desk", { target: "pane-index:0" })],
+    ["a title with a control character", requestOf("rename-tab", "desk", { target: "tab:t1", title: "a\u0007" })],
+    ["F050: an empty title", requestOf("rename-tab", "desk", { target: "tab:t1", title: "" })],
+    ["F054: no direction", requestOf("split-pane", "desk", { target: "pane:p1" })],
+    [
+      "F055: two contents",
+      requestOf("split-pane", "desk", {
+        target: "pane:p1",
+        direction: "vertical",
+        browser: "http://h",
+        editor: "/f",
+      }),
+    ],
+    ["F057: no axis", requestOf("resize-pane", "desk", { target: "pane:p1" })],
+    ["F007: tmux's target words", requestOf("kill-pane", "desk", { target: "0:1.2" })],
+    ["a field that is not there", requestOf("kill-pane", "desk", { target: "pane:p1", force: true })],
+  ])("%s", async (_what, request) => {
+    const { status, error, json } = await ask(request);
+    expect([status, json["ok"], error["code"], error["stage"]]).toEqual([400, false, "INVALID_ARGUMENT", "relay"]);
+    const caller = await freshell.connect();
+    caller.send(request);
+    expect(await caller.next("layout.rpc.result")).toMatchObject({ ok: false, error });
+    expect(desk.asked).toEqual([]);
+  });
+
+  test("F044: a selector of the wrong kind is INVALID_TARGET", async () => {
+    for (const request of [
+      requestOf("kill-pane", "desk", { target: "tab:t1" }),
+      requestOf("kill-tab", "desk", { target: "terminal:x" }),
+    ]) {
+      expect((await ask(request)).error["code"]).toBe("INVALID_TARGET");
+    }
+    expect(desk.asked).toEqual([]);
+  });
+
+  test("titles of right-to-left marks and percent signs arrive as they are; one of 10 MB does not", async () => {
+    const title = "100% \u200F\u202Eabc";
+    expect((await ask(requestOf("rename-tab", "desk", { target: "tab:t1", title }))).status).toBe(200);
+    expect(desk.asked[0]?.args).toEqual({ target: "tab:t1", title });
+    const long = requestOf("rename-tab", "desk", { target: "tab:t1", title: "x".repeat(10_485_760) });
+    expect((await freshell.call("POST", "/api/rpc", long).catch(() => ({ status: 413 }))).status).toBe(413);
+    const caller = await freshell.connect();
+    caller.send(long);
+    expect((await caller.closed).code).toBe(1_009);
+  });
+
+  test("no requestId: there is nothing to answer to", async () => {
+    expect((await freshell.call("POST", "/api/rpc", killPane({ requestId: undefined }))).json).toMatchObject({
+      error: { code: "INVALID_ARGUMENT" },
+    });
+    const caller = await freshell.connect();
+    caller.send(killPane({ requestId: 7 }));
+    expect(await caller.next("error")).toMatchObject({ code: "INVALID_MESSAGE" });
+  });
+
+  test("two callers with one requestId: each gets its own answer, the owner two ids", async () => {
+    const callers = await Promise.all(["one", "two"].map(() => freshell.connect()));
+    const waiting: (() => void)[] = [];
+    desk.answer = (asked) => {
+      waiting.push(() =>
+        desk.result(asked.requestId, { ok: true, result: { for: asked.callerDeviceId }, appliedRevision: 2 }),
+      );
+      return undefined;
+    };
+    await desk.allow("*");
+    for (const [at, caller] of callers.entries())
+      caller.send(killPane({ requestId: "same", callerDeviceId: `c${at}` }));
+    await eventually(() => waiting.length === 2);
+    for (const answer of waiting.toReversed()) answer();
+    for (const [at, caller] of callers.entries()) {
+      expect(await caller.next("layout.rpc.result")).toMatchObject({ requestId: "same", result: { for: `c${at}` } });
+    }
+    expect(desk.asked.map(({ requestId }) => requestId).toSorted()).toEqual(["same", "same.2"]);
+  });
+});
+
+test("the clock goes back an hour while tokens, presence and requests run", async () => {
+  let backMs = 0;
+  await using other = await FreshellFixture.start(stubServer(), {
+    config: { deviceTokenTtlSec: 1, presenceTtlMs: 250 },
+    app: { nowUnixMs: () => Date.now() - backMs },
+  });
+  const { json } = await other.call("POST", "/api/device-sessions", {
+    deviceId: "d",
+    deviceLabel: "d",
+    deviceType: "cli",
+  });
+  const headers = { "x-auth-token": String(json["deviceToken"]) };
+  const owner = await FakeOwner.start(other, "desk", { allow: ["caller"] });
+  const beat = setInterval(() => owner.client.send({ type: "ping" }), 40);
+  try {
+    backMs = 3_600_000;
+    const silent = await FakeOwner.start(other, "silent");
+    expect((await silent.client.closed).code).toBe(4_012);
+    const request = requestOf("new-tab", "desk", {});
+    const { json: done } = await other.call("POST", "/api/rpc", request);
+    expect(done).toMatchObject({ ok: true, appliedRevision: 2 });
+    expect((await other.call("POST", "/api/rpc", request)).json).toEqual(done);
+    // Not an hour later.
+    await eventually(async () => (await other.call("GET", "/api/devices", undefined, headers)).status === 401);
+    const lines = readFileSync(join(other.home, ".freshell/audit/remote-control.jsonl"), "utf8").trim().split("\n");
+    expect(lines.map((line) => (JSON.parse(line) as { result: string }).result)).toEqual(["ok", "ok"]);
+  } finally {
+    clearInterval(beat);
+  }
+});

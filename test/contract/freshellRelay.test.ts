@@ -1,0 +1,372 @@
+/** The way to owners and back: routing, silence, permissions, the audit (docs/contracts/freshell.md). */
+import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { StubServer } from "../../daemon/servers/stub/stubServer.ts";
+import { FreshellFixture, type FreshellFixtureOptions } from "../support/daemon/freshellFixture.ts";
+import { stubServer } from "../support/daemon/nativeServer.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { FakeOwner, requestOf } from "../support/freshell/fakeOwner.ts";
+
+let server: StubServer;
+let freshell: FreshellFixture;
+beforeEach(async () => {
+  server = stubServer();
+  freshell = await FreshellFixture.start(server);
+});
+afterEach(() => freshell[Symbol.asyncDispose]());
+
+async function startWith(options: FreshellFixtureOptions): Promise<void> {
+  await freshell[Symbol.asyncDispose]();
+  server = stubServer();
+  freshell = await FreshellFixture.start(server, options);
+}
+
+const ask = async (request: object, headers?: Record<string, string>) => {
+  const { status, json } = await freshell.call("POST", "/api/rpc", request, headers);
+  return { status, json: json as Record<string, unknown> & { error: Record<string, unknown> } };
+};
+const audit = (): readonly Record<string, unknown>[] =>
+  readFileSync(join(freshell.home, ".freshell/audit/remote-control.jsonl"), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+const device = (deviceId: string, role = "caller") => ({ deviceId, deviceLabel: "me", deviceType: "cli", role });
+
+/** One of each of the forms that change a layout and nothing else (§6.1). */
+const LAYOUT_FORMS: readonly [string, object][] = [
+  ["new-tab", { browser: "http://h/" }],
+  ["kill-tab", { target: "tab:t1" }],
+  ["rename-tab", { target: "tab-name:a:b c", title: "new" }],
+  ["select-tab", { target: "tab-index:0" }],
+  ["split-pane", { target: "pane:p1", direction: "horizontal", browser: "http://h/" }],
+  ["split-pane", { target: "pane-index:0", tab: "tab:t1", direction: "vertical", editor: "/f" }],
+  ["kill-pane", { target: "pane:p1" }],
+  ["resize-pane", { target: "pane:p1", x: 30 }],
+  ["swap-pane", { source: "pane:p1", target: "pane:p2" }],
+  ["select-pane", { target: "pane:p1" }],
+  ["open-browser", { target: "pane:p1", url: "https://h/" }],
+  ["navigate", { target: "pane:p1", url: "https://h/" }],
+  ["open-editor", { target: "pane:p1", filePath: "/f" }],
+];
+
+describe("F003 F012 F153 F156 F184: a mutation of another device", () => {
+  test.each(LAYOUT_FORMS)(
+    "%s %j: one frame to its owner, as it was asked, and the owner's answer",
+    async (command, args) => {
+      const desk = await FakeOwner.start(freshell, "desk", { allow: ["caller"] });
+      const other = await FakeOwner.start(freshell, "other");
+      const request = requestOf(command, "desk", args, { idempotencyKey: "k1" });
+      expect(await ask(request)).toEqual({
+        status: 200,
+        json: {
+          type: "layout.rpc.result",
+          requestId: request["requestId"],
+          ok: true,
+          result: { tabId: "t1", paneId: "p1" },
+          appliedRevision: 2,
+        },
+      });
+      expect(desk.asked).toEqual([{ ...request, phase: "apply", deadlineMs: 15_000 }]);
+      expect(other.asked).toEqual([]);
+      expect(audit()).toEqual([
+        {
+          requestId: request["requestId"],
+          callerDeviceId: "caller",
+          targetDeviceId: "desk",
+          command,
+          result: "ok",
+          errorCode: null,
+          stage: null,
+          timestamp: expect.any(String) as unknown,
+        },
+      ]);
+    },
+  );
+
+  test("F153: over the WebSocket as over HTTP", async () => {
+    const desk = await FakeOwner.start(freshell, "desk", { allow: ["*"] });
+    const caller = await freshell.connect({ device: device("caller") });
+    const request = requestOf("kill-pane", "desk", { target: "pane:p1" });
+    caller.send(request);
+    expect(await caller.next("layout.rpc.result")).toMatchObject({ ok: true, appliedRevision: 2 });
+    caller.send({ ...request, requestId: "again" });
+    expect(await caller.next("layout.rpc.result")).toEqual({
+      type: "layout.rpc.result",
+      requestId: "again",
+      ok: false,
+      error: {
+        code: "REVISION_CONFLICT",
+        message: "the revision is 2",
+        stage: "owner",
+        currentRevision: 2,
+        details: { currentRevision: 2 },
+      },
+    });
+    expect(desk.asked).toHaveLength(2);
+  });
+
+  test("F183: what the owner refuses has the status of its code", async () => {
+    await FakeOwner.start(freshell, "desk", { allow: ["*"] });
+    const { status, json } = await ask(requestOf("kill-pane", "desk", { target: "pane:p1" }, { expectedRevision: 7 }));
+    expect([status, json["ok"], json.error["currentRevision"]]).toEqual([409, false, 1]);
+  });
+
+  test("F013: fields of the owner's own come through", async () => {
+    const desk = await FakeOwner.start(freshell, "desk", { allow: ["*"] });
+    desk.answer = () => ({ ok: true, result: { paneId: "p1", colour: { is: "red" } }, appliedRevision: 2 });
+    const { json } = await ask(requestOf("kill-pane", "desk", { target: "pane:p1" }));
+    expect(json["result"]).toEqual({ paneId: "p1", colour: { is: "red" } });
+  });
+});
+
+describe("F004 F005 F006 F024 F064 F078 F102 D12: an owner that is not there", () => {
+  test.each([
+    ...LAYOUT_FORMS,
+    ["new-tab", {}],
+    ["split-pane", { target: "pane:p1", direction: "horizontal", shell: "system" }],
+    ["respawn-pane", { target: "pane:p1" }],
+    ["send-keys", { target: "pane:p1", keys: ["a"] }],
+    ["capture-pane", { target: "pane:p1" }],
+    ["wait-for", { target: "pane:p1", exit: true }],
+    ["read", {}],
+    ["resolve", { target: "pane:p1" }],
+  ] as [string, object][])("%s %j: DEVICE_OFFLINE, at once", async (command, args) => {
+    const desk = await FakeOwner.start(freshell, "desk", { allow: ["caller"] });
+    desk.client.socket.close();
+    await desk.client.closed;
+    await eventually(async () => (await freshell.call("GET", "/api/devices/desk")).json["online"] === false);
+    const { status, json } = await ask(requestOf(command, "desk", args));
+    expect([status, json.error["code"], json.error["stage"]]).toEqual([503, "DEVICE_OFFLINE", "relay"]);
+    expect(audit().at(-1)).toMatchObject({ result: "error", errorCode: "DEVICE_OFFLINE", stage: "relay" });
+    const back = await FakeOwner.start(freshell, "desk");
+    await back.settled();
+    expect(back.asked).toEqual([]);
+  });
+
+  test("an unknown device: NOT_FOUND", async () => {
+    const { status, json } = await ask(requestOf("kill-pane", "nobody", { target: "pane:p1" }));
+    expect([status, json.error["code"], json.error["stage"]]).toEqual([404, "NOT_FOUND", "relay"]);
+    for (const path of ["/api/devices/nobody", "/api/devices/nobody/layout?allowStale=1"]) {
+      expect((await freshell.call("GET", path)).status).toBe(404);
+    }
+  });
+
+  test("F030: a device that has logged in and never owned a layout is known, and offline", async () => {
+    await freshell.call("POST", "/api/device-sessions", { deviceId: "cli1", deviceLabel: "me", deviceType: "cli" });
+    const { json } = await ask(requestOf("kill-pane", "cli1", { target: "pane:p1" }));
+    expect(json.error["code"]).toBe("DEVICE_OFFLINE");
+  });
+});
+
+describe("F154 F155 F157 F158: silence", () => {
+  beforeEach(() => startWith({ config: { rpcAckTimeoutMs: 60, ownerTimeoutMs: 120 } }));
+
+  test("no ack: RPC_TIMEOUT of the relay; the result that comes late is dropped, and noted", async () => {
+    const desk = await FakeOwner.start(freshell, "desk", { allow: ["*"] });
+    desk.acks = false;
+    desk.answer = () => undefined;
+    const request = requestOf("kill-pane", "desk", { target: "pane:p1" });
+    const { status, json } = await ask(request);
+    expect([status, json.error["code"], json.error["stage"]]).toEqual([504, "RPC_TIMEOUT", "relay"]);
+    desk.result(String(request["requestId"]), { ok: true, result: {}, appliedRevision: 2 });
+    await eventually(() => audit().length === 2);
+    expect(audit().map(({ result, errorCode }) => [result, errorCode])).toEqual([
+      ["error", "RPC_TIMEOUT"],
+      ["late", null],
+    ]);
+    expect(desk.asked).toHaveLength(1);
+  });
+
+  test("an ack and silence: OWNER_TIMEOUT of the owner", async () => {
+    const desk = await FakeOwner.start(freshell, "desk", { allow: ["*"] });
+    desk.answer = () => undefined;
+    const { status, json } = await ask(requestOf("kill-pane", "desk", { target: "pane:p1" }));
+    expect([status, json.error["code"], json.error["stage"]]).toEqual([504, "OWNER_TIMEOUT", "owner"]);
+  });
+
+  test("the socket closes: after the ack OWNER_TIMEOUT at once, before it DEVICE_OFFLINE", async () => {
+    await startWith({});
+    for (const [acks, code, stage] of [
+      [true, "OWNER_TIMEOUT", "owner"],
+      [false, "DEVICE_OFFLINE", "relay"],
+    ] as const) {
+      const desk = await FakeOwner.start(freshell, "desk", { allow: ["*"] });
+      desk.acks = acks;
+      desk.answer = () => {
+        desk.client.socket.close();
+        return undefined;
+      };
+      const { json } = await ask(requestOf("kill-pane", "desk", { target: "pane:p1" }));
+      expect([json.error["code"], json.error["stage"]]).toEqual([code, stage]);
+      // What was under way is not sent to the next connection.
+      const next = await FakeOwner.start(freshell, "desk");
+      await next.settled();
+      expect(next.asked).toEqual([]);
+    }
+  });
+});
+
+describe("F164 F165 F166 F191 F197 F198: who may do what", () => {
+  const login = async (deviceId: string): Promise<Record<string, string>> => {
+    const { json } = await freshell.call("POST", "/api/device-sessions", {
+      deviceId,
+      deviceLabel: deviceId,
+      deviceType: "cli",
+    });
+    return { "x-auth-token": String(json["deviceToken"]) };
+  };
+
+  test("F198: another device is refused unless the owner allows it, and what is taken away is gone at once", async () => {
+    const desk = await FakeOwner.start(freshell, "desk");
+    const [phone, tablet] = [await login("phone"), await login("tablet")];
+    const from = (callerDeviceId: string, headers: Record<string, string>) =>
+      ask(
+        requestOf("kill-pane", "desk", { target: "pane:p1" }, { callerDeviceId, expectedRevision: desk.revision }),
+        headers,
+      );
+    const refused = await from("phone", phone);
+    expect([refused.status, refused.json.error["code"], refused.json.error["stage"]]).toEqual([
+      401,
+      "UNAUTHORIZED",
+      "relay",
+    ]);
+    expect(desk.asked).toEqual([]);
+    await desk.allow("phone");
+    expect((await from("phone", phone)).status).toBe(200);
+    expect((await from("tablet", tablet)).status).toBe(401);
+    await desk.allow();
+    expect((await from("phone", phone)).status).toBe(401);
+    const path = join(freshell.home, ".freshell/remote-control.json");
+    writeFileSync(path, JSON.stringify({ desk: ["tablet"] }), { mode: 0o600 });
+    expect((await from("tablet", tablet)).status).toBe(200);
+    expect((await from("phone", phone)).status).toBe(401);
+    writeFileSync(path, JSON.stringify({ desk: ["*"] }));
+    expect((await from("phone", phone)).status).toBe(200);
+    writeFileSync(path, JSON.stringify({ __proto__: ["*"], other: ["*"] }));
+    expect((await from("phone", phone)).status).toBe(401);
+    expect(audit().filter(({ errorCode }) => errorCode === "UNAUTHORIZED")).toHaveLength(5);
+  });
+
+  test("a list that others may read or write, or that is none, allows nobody", async () => {
+    await FakeOwner.start(freshell, "desk");
+    const path = join(freshell.home, ".freshell/remote-control.json");
+    for (const [text, mode] of [
+      [JSON.stringify({ desk: ["*"] }), 0o644],
+      ["no JSON", 0o600],
+      [JSON.stringify(["desk"]), 0o600],
+    ] as const) {
+      writeFileSync(path, text);
+      chmodSync(path, mode);
+      expect((await ask(requestOf("kill-pane", "desk", { target: "pane:p1" }))).status).toBe(401);
+    }
+  });
+
+  test("the device itself needs no permission; a device that has come anew allows nobody yet", async () => {
+    const desk = await FakeOwner.start(freshell, "desk", { allow: ["caller"] });
+    const own = await login("desk");
+    const request = requestOf("kill-pane", "desk", { target: "pane:p1" }, { callerDeviceId: "desk" });
+    expect((await ask(request, own)).status).toBe(200);
+    desk.client.socket.close();
+    await desk.client.closed;
+    await FakeOwner.start(freshell, "desk");
+    expect((await ask(requestOf("kill-pane", "desk", { target: "pane:p1" }))).status).toBe(401);
+  });
+
+  test("F166 F191: one that speaks for another is refused, over both, and noted as who it is", async () => {
+    const desk = await FakeOwner.start(freshell, "desk", { allow: ["*"] });
+    const phone = await login("phone");
+    const request = requestOf("kill-pane", "desk", { target: "pane:p1" }, { callerDeviceId: "desk" });
+    expect(await ask(request, phone)).toMatchObject({ status: 401, json: { error: { code: "UNAUTHORIZED" } } });
+    const client = await freshell.connect({ device: device("laptop") });
+    client.send(request);
+    expect(await client.next("layout.rpc.result")).toMatchObject({ error: { code: "UNAUTHORIZED", stage: "relay" } });
+    expect(desk.asked).toEqual([]);
+    expect(audit().map(({ callerDeviceId }) => callerDeviceId)).toEqual(["phone", "laptop"]);
+  });
+
+  test("reads and resolves need no permission", async () => {
+    await FakeOwner.start(freshell, "desk");
+    const phone = await login("phone");
+    for (const [command, args] of [
+      ["read", {}],
+      ["resolve", { target: "pane:p1" }],
+    ] as const) {
+      expect((await ask(requestOf(command, "desk", args, { callerDeviceId: "phone" }), phone)).status).toBe(200);
+    }
+  });
+
+  test("F164: a result of another connection has no effect, and is counted", async () => {
+    const desk = await FakeOwner.start(freshell, "desk", { allow: ["*"] });
+    const spoof = await FakeOwner.start(freshell, "spoof");
+    desk.answer = (asked) => {
+      spoof.result(asked.requestId, { ok: true, result: { paneId: "spoofed" }, appliedRevision: 2 });
+      void spoof.settled().then(() => desk.result(asked.requestId, desk.honest(asked)));
+      return undefined;
+    };
+    const { json } = await ask(requestOf("kill-pane", "desk", { target: "pane:p1" }));
+    expect(json["result"]).toEqual({ tabId: "t1", paneId: "p1" });
+    const { text } = await freshell.call("GET", "/api/metrics");
+    expect(text).toMatch(/^freshell_rpc_ignored_total 1$/m);
+  });
+
+  test("F165: only a device publishes its layout; a revision that goes back is refused", async () => {
+    const desk = await FakeOwner.start(freshell, "desk");
+    const other = await FakeOwner.start(freshell, "other");
+    other.publish({ ownerDeviceId: "desk" });
+    expect(await other.client.next("error")).toMatchObject({ code: "UNAUTHORIZED" });
+    desk.revision = 5;
+    desk.publish();
+    desk.publish({ workspaceRevision: 4 });
+    expect(await desk.client.next("error")).toMatchObject({ code: "INVALID_MESSAGE" });
+    desk.publish({ ownerDeviceId: undefined });
+    expect(await desk.client.next("error")).toMatchObject({ code: "INVALID_MESSAGE" });
+    expect((await freshell.call("GET", "/api/devices/desk")).json["workspaceRevision"]).toBe(5);
+  });
+});
+
+describe("F199: the audit", () => {
+  test("its files are their owner's alone, and hold no arguments", async () => {
+    await FakeOwner.start(freshell, "desk", { allow: ["*"] });
+    await ask(requestOf("rename-tab", "desk", { target: "tab:t1", title: "a-secret-title" }));
+    const folder = join(freshell.home, ".freshell/audit");
+    const path = join(folder, "remote-control.jsonl");
+    expect([statSync(folder).mode & 0o777, statSync(path).mode & 0o777]).toEqual([0o700, 0o600]);
+    const text = readFileSync(path, "utf8");
+    expect(text).not.toContain("a-secret-title");
+    expect(Object.keys(audit()[0]!)).toEqual([
+      "requestId",
+      "callerDeviceId",
+      "targetDeviceId",
+      "command",
+      "result",
+      "errorCode",
+      "stage",
+      "timestamp",
+    ]);
+    expect(statSync(join(folder, "remote-control.begun")).size).toBe(0);
+  });
+});
+
+describe("bounds", () => {
+  test("64 requests for one owner; the next is RESOURCE_LIMIT and not sent, others' owners go on", async () => {
+    const [desk, other] = [
+      await FakeOwner.start(freshell, "desk", { allow: ["*"] }),
+      await FakeOwner.start(freshell, "other", { allow: ["*"] }),
+    ];
+    desk.answer = () => undefined;
+    const caller = await freshell.connect({ device: device("caller") });
+    for (let count = 0; count < 65; count += 1) caller.send(requestOf("kill-pane", "desk", { target: "pane:p1" }));
+    expect(await caller.next("layout.rpc.result")).toMatchObject({
+      ok: false,
+      error: { code: "RESOURCE_LIMIT", stage: "relay", details: { limit: "requestsPerOwner", max: 64 } },
+    });
+    expect((await ask(requestOf("kill-pane", "other", { target: "pane:p1" }))).status).toBe(200);
+    await eventually(() => desk.asked.length === 64);
+    desk.client.socket.close();
+    for (let count = 0; count < 64; count += 1) {
+      expect(await caller.next("layout.rpc.result")).toMatchObject({ error: { code: "OWNER_TIMEOUT" } });
+    }
+    expect(other.asked).toHaveLength(1);
+  });
+});

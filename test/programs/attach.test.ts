@@ -1,0 +1,53 @@
+/** `tmuxwire attach` in a real terminal: one that another tmux draws. */
+import { expect, test } from "vitest";
+import { builtCli } from "../support/daemon/cliBuild.ts";
+import { cliSandbox } from "../support/daemon/cliSandbox.ts";
+
+const POLL = { timeout: 30_000, interval: 20 };
+
+test("a terminal shows the pane that was named; inside the same tmux its own client goes there", async () => {
+  await using sandbox = cliSandbox();
+  await sandbox.serve();
+  const own = (...args: string[]): string => sandbox.tmux(sandbox.tmuxSocketPath, ...args);
+  const ok = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await sandbox.run(args);
+    expect([code, stderr]).toEqual([0, ""]);
+    return stdout.trim();
+  };
+  const first = await ok("new", "one", "--", "cat");
+  const second = await ok("split", first, "--", "cat");
+  await ok("select-pane", first);
+
+  const terminal = sandbox.path("terminal.sock");
+  const outside = (...args: string[]): string => sandbox.tmux(terminal, ...args);
+  // As somebody's shell would have it.
+  const { TERM: _dumb, ...env } = sandbox.env;
+  const variables = Object.entries(env).map(([name, value]) => `${name}='${value}'`);
+  const attach = (to: string): string =>
+    `env ${variables.join(" ")} '${process.execPath}' '${builtCli()}' attach ${to}`;
+  outside("-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "30", `${attach(second)}; echo "left $?"; cat`);
+  const clients = (): string =>
+    own("list-clients", "-F", "#{client_control_mode} #{session_name} #{pane_id}")
+      .split("\n")
+      .filter((line) => line.startsWith("0 "))
+      .join();
+  await expect.poll(clients, POLL).toBe(`0 one ${second}`);
+
+  // What is typed there arrives here.
+  outside("send-keys", "hello", "Enter");
+  expect(await ok("wait", second, "--from", "tail:5", "--text", "hello")).toContain("hello");
+
+  // From a pane of the same server, whoever looks at it goes there.
+  const third = await ok("new", "three", "--", "cat");
+  const name = own("list-clients", "-F", "#{client_control_mode} #{client_name}")
+    .split("\n")
+    .find((line) => line.startsWith("0 "));
+  own("switch-client", "-c", name?.slice(2) ?? "", "-t", "three");
+  await expect.poll(clients, POLL).toBe(`0 three ${third}`);
+  own("respawn-window", "-k", "-t", "three", `${attach(first)}; cat`);
+  await expect.poll(clients, POLL).toBe(`0 one ${first}`);
+
+  outside("send-keys", "C-b", "d");
+  await expect.poll(() => outside("capture-pane", "-p"), POLL).toMatch(/left 0/);
+  sandbox.tmux(terminal, "kill-server");
+});

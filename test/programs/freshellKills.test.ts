@@ -1,0 +1,200 @@
+/**
+ * Hybrids whose owner, caller or daemon ends at each of their steps: afterwards each terminal is in a pane or told of as an
+ * orphan, each pane's terminal runs, and tmux holds nothing that is not listed (F089–F092, docs/contracts/freshell.md).
+ */
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import type { TerminalEntry } from "../../protocol/api/freshell/freshellHttp.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
+import { CAPABILITIES, FRESHELL_TOKEN, FreshellClient } from "../support/daemon/freshellFixture.ts";
+import { callJson } from "../support/daemon/nativeServer.ts";
+import { FakeOwner, type Listener, requestOf } from "../support/freshell/fakeOwner.ts";
+
+const HYBRIDS = ["split-pane", "attach-terminal", "respawn-pane"] as const;
+const STEPS = ["reserve", "act", "finalize"] as const;
+type Hybrid = (typeof HYBRIDS)[number];
+type Step = (typeof STEPS)[number];
+
+interface Daemon extends Listener {
+  readonly running: Running;
+  call(method: string, path: string, body?: unknown): ReturnType<typeof callJson>;
+  terminals(): Promise<readonly TerminalEntry[]>;
+}
+
+async function serve(sandbox: CliSandbox): Promise<Daemon> {
+  const running = sandbox.start(["serve", "--only", "freshell"], { env: { AUTH_TOKEN: FRESHELL_TOKEN, PORT: "0" } });
+  const [, url = ""] = await running.line(/Freshell listening on (\S+)/);
+  const call: Daemon["call"] = (method, path, body) =>
+    callJson(url, method, path, body, { "x-auth-token": FRESHELL_TOKEN });
+  return {
+    running,
+    call,
+    terminals: async () => (await call("GET", "/api/terminals")).json as unknown as readonly TerminalEntry[],
+    connect: async (hello) => {
+      const client = await FreshellClient.open(url);
+      client.send({ type: "hello", token: FRESHELL_TOKEN, capabilities: CAPABILITIES, ...hello });
+      await client.next("ready");
+      return client;
+    },
+  };
+}
+
+/** An owner with a terminal in its first pane, what it keeps taken from the one before. */
+async function ownerAt(daemon: Daemon, before?: FakeOwner): Promise<FakeOwner> {
+  const owner = await FakeOwner.start(daemon, "desk", { allow: ["caller"] });
+  if (before === undefined) {
+    const { json } = await daemon.call("POST", "/api/terminals", { shell: "/bin/sh" });
+    owner.panes = [{ id: "p1", content: { kind: "terminal", terminalId: json["terminalId"] } }];
+  } else {
+    // Places that it had given are gone with the connection.
+    owner.panes = before.panes;
+    owner.revision = before.revision;
+    for (const [key, answer] of before.done) owner.done.set(key, answer);
+  }
+  owner.publish();
+  await owner.settled();
+  return owner;
+}
+
+async function requestFor(daemon: Daemon, hybrid: Hybrid, owner: FakeOwner): Promise<object> {
+  const fields = { expectedRevision: owner.revision };
+  if (hybrid === "respawn-pane") return requestOf(hybrid, "desk", { target: "pane:p1" }, fields);
+  if (hybrid === "split-pane") {
+    return requestOf(hybrid, "desk", { target: "pane:p1", direction: "horizontal", shell: "/bin/sh" }, fields);
+  }
+  const { json } = await daemon.call("POST", "/api/terminals", { shell: "/bin/sh" });
+  return requestOf(hybrid, "desk", { target: `terminal:${String(json["terminalId"])}`, to: "pane:p1" }, fields);
+}
+
+/** Calls `end` at the step: before the owner answers to its frame, or right behind its place, while the server acts. */
+function endAt(owner: FakeOwner, step: Step, end: () => void, isApplied: boolean): Promise<void> {
+  return new Promise((ended) => {
+    const now = (): void => {
+      owner.answer = (asked) => owner.honest(asked);
+      end();
+      ended();
+    };
+    owner.answer = (asked) => {
+      if (asked.phase === step) {
+        if (isApplied) owner.result(asked.requestId, owner.honest(asked));
+        now();
+        return undefined;
+      }
+      if (step === "act" && asked.phase === "reserve") {
+        owner.result(asked.requestId, owner.honest(asked));
+        now();
+        return undefined;
+      }
+      return owner.honest(asked);
+    };
+  });
+}
+
+async function requireWhole(sandbox: CliSandbox, daemon: Daemon, owner: FakeOwner, what: string): Promise<void> {
+  owner.publish();
+  await owner.settled();
+  const terminals = await daemon.terminals();
+  const shown = owner.panes.flatMap(({ content }) => (content["kind"] === "terminal" ? [content["terminalId"]] : []));
+  for (const id of shown)
+    expect([what, terminals.find(({ terminalId }) => terminalId === id)?.status]).toEqual([what, "running"]);
+  // Made by this test over HTTP, as attach-terminal's are: nobody promised them a pane.
+  const isPlain = ({ terminalId }: TerminalEntry): boolean => plain.has(terminalId);
+  for (const terminal of terminals.filter((one) => !isPlain(one))) {
+    const hasPane = shown.includes(terminal.terminalId);
+    expect([what, terminal.terminalId, terminal.orphan === true]).toEqual([what, terminal.terminalId, !hasPane]);
+  }
+  const socket = sandbox.path("run/tmuxwire/freshell.sock");
+  const sessions = sandbox.tmux(socket, "list-sessions", "-F", "#{session_name}").split("\n");
+  expect([what, sessions.filter((name) => name.startsWith("freshell-")).length]).toEqual([what, terminals.length]);
+}
+const plain = new Set<string>();
+const notePlain = async (daemon: Daemon): Promise<void> => {
+  for (const { terminalId, orphan } of await daemon.terminals()) if (orphan !== true) plain.add(terminalId);
+};
+const auditOf = (sandbox: CliSandbox): readonly { readonly requestId: string; readonly result: string }[] =>
+  readFileSync(sandbox.path("home/.freshell/audit/remote-control.jsonl"), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { requestId: string; result: string });
+
+test("the owner or the caller ends at each step of each hybrid", async () => {
+  await using sandbox = cliSandbox();
+  const daemon = await serve(sandbox);
+  let owner = await ownerAt(daemon);
+  for (const hybrid of HYBRIDS) {
+    for (const step of STEPS) {
+      for (const who of ["owner", "caller"] as const) {
+        const what = `${hybrid} ${step} ${who}`;
+        const request = await requestFor(daemon, hybrid, owner);
+        await notePlain(daemon);
+        const revision = owner.revision;
+        const caller = await daemon.connect({
+          device: { deviceId: "caller", deviceLabel: "c", deviceType: "cli", role: "caller" },
+        });
+        const ended = endAt(
+          owner,
+          step,
+          () => (who === "owner" ? owner.client : caller).socket.terminate(),
+          who === "caller",
+        );
+        caller.send(request);
+        await ended;
+        const { requestId } = request as { requestId: string };
+        if (who === "owner") {
+          const { error } = (await caller.next("layout.rpc.result")) as unknown as { error: { code: string } };
+          const isUnsure = step !== "reserve";
+          expect([what, error.code]).toEqual([what, isUnsure ? "INCONSISTENT_STATE" : "OWNER_TIMEOUT"]);
+          caller.socket.terminate();
+          owner = await ownerAt(daemon, owner);
+          expect([what, owner.revision]).toEqual([what, revision]);
+        } else {
+          await eventually(() => auditOf(sandbox).some((line) => line.requestId === requestId));
+          expect([what, owner.revision]).toEqual([what, revision + 1]);
+        }
+        expect([
+          what,
+          auditOf(sandbox)
+            .filter((line) => line.requestId === requestId)
+            .map(({ result }) => result),
+        ]).toEqual([what, [who === "owner" ? "error" : "ok"]]);
+        await requireWhole(sandbox, daemon, owner, what);
+      }
+    }
+  }
+});
+
+test("the daemon is killed at each step of each hybrid", async () => {
+  await using sandbox = cliSandbox();
+  let daemon = await serve(sandbox);
+  let owner = await ownerAt(daemon);
+  for (const hybrid of HYBRIDS) {
+    for (const step of STEPS) {
+      // A place that was confirmed to nobody: the terminal has none.
+      const isApplied = hybrid !== "split-pane";
+      const what = `${hybrid} ${step} daemon`;
+      const request = await requestFor(daemon, hybrid, owner);
+      await notePlain(daemon);
+      const before = (await daemon.terminals()).filter(({ orphan }) => orphan).length;
+      const { child } = daemon.running;
+      const ended = endAt(owner, step, () => child.kill("SIGKILL"), isApplied);
+      void daemon.call("POST", "/api/rpc", request).catch(() => undefined);
+      await ended;
+      await daemon.running.finished;
+      daemon = await serve(sandbox);
+      owner = await ownerAt(daemon, owner);
+      await requireWhole(sandbox, daemon, owner, what);
+      if (step === "finalize" && !isApplied) {
+        expect([what, (await daemon.terminals()).filter(({ orphan }) => orphan).length]).toEqual([what, before + 1]);
+      }
+      const { requestId } = request as { requestId: string };
+      // It has a line, though nobody lived to write it.
+      expect([what, auditOf(sandbox).filter((line) => line.requestId === requestId).length]).toEqual([what, 1]);
+      // What is asked again with its key is done once.
+      const again = await daemon.call("POST", "/api/rpc", { ...request, requestId: `${requestId}-again` });
+      expect([what, again.status]).toEqual([what, 200]);
+      await requireWhole(sandbox, daemon, owner, what);
+      await notePlain(daemon);
+    }
+  }
+});

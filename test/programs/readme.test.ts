@@ -1,0 +1,224 @@
+/**
+ * What the README shows is what happens: every example is taken from the document, run as it stands by a user of its own
+ * against a daemon of its own (only the ports are others), and its output compared with the one that is shown.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { transformSync } from "esbuild";
+import { expect, test } from "vitest";
+import { builtCli } from "../support/daemon/cliBuild.ts";
+import { behind, type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
+import { commandsOf, dialogue, type DocumentBlock, documentBlocks } from "../support/daemon/documentBlocks.ts";
+import { eventually } from "../support/clock/eventually.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const README = documentBlocks("README.md");
+
+const AUTH_TOKEN = "a-token-of-the-tests-0123456789";
+
+/** The block whose text holds `text`; a document without it has changed, and so must the test. */
+function blockWith(text: string, blocks = README): DocumentBlock {
+  const found = blocks.find(({ lines }) => lines.some((line) => line.includes(text)));
+  if (found === undefined) throw new Error(`no example shows ${text}`);
+  return found;
+}
+
+interface User {
+  readonly sandbox: CliSandbox;
+  /** A command line in bash; ports of the document become those of the daemon. */
+  readonly start: (command: string) => Running;
+}
+
+/** `npx tmuxwire` is the executable that was built; state is where it is for someone who has set nothing. */
+async function user(sandbox: CliSandbox, more: readonly string[] = []): Promise<User> {
+  const bin = sandbox.binaries("bin", { npx: `#!/bin/sh\nshift\nexec '${process.execPath}' '${builtCli()}' "$@"\n` });
+  const { XDG_STATE_HOME: _state, ...rest } = sandbox.env;
+  const env = { ...rest, PATH: behind(bin), AUTH_TOKEN };
+  const ports = ["--port", "0", "--addin-port", "0", "--dashboard-port", "0", "--freshell-port", "0"];
+  // Not the server of whoever runs the tests.
+  const watched = ["--dashboard-tmux-socket", sandbox.path("user.sock")];
+  const daemon = sandbox.start(["serve", "--with", "addin,team", ...ports, ...watched, ...more], {
+    env: { XDG_STATE_HOME: undefined, AUTH_TOKEN },
+  });
+  const [, addin = ""] = await daemon.line(/bridge listening on https:\/\/localhost:(\d+)/);
+  const [, native = ""] = await daemon.line(/native API listening on http:\/\/127\.0\.0\.1:(\d+)/);
+  const [, dashboard = ""] = await daemon.line(/dashboard listening on http:\/\/127\.0\.0\.1:(\d+)/);
+  const [, freshell = ""] = await daemon.line(/Freshell listening on http:\/\/127\.0\.0\.1:(\d+)/);
+  const here = (text: string): string =>
+    text
+      .replaceAll("7420", native)
+      .replaceAll("3341", addin)
+      .replaceAll("5055", dashboard)
+      .replaceAll("3001", freshell);
+  return {
+    sandbox,
+    start: (command) => {
+      const child = spawn("bash", ["-c", here(command)], { env, cwd: sandbox.path("home"), detached: true });
+      return sandbox.adopt(child);
+    },
+  };
+}
+
+test("the five minutes", async () => {
+  await using sandbox = cliSandbox();
+  const { start } = await user(sandbox);
+  const examples = dialogue(blockWith("tmuxwire new work"));
+  expect(examples.length).toBeGreaterThan(4);
+  for (const { command, output } of examples) {
+    if (/\bfollow\b/.test(command)) {
+      const following = start(command);
+      // It says nothing until the pane does, so the pane is made to speak until it has.
+      try {
+        await eventually(async () => {
+          await start("npx tmuxwire send work 'echo followed' --enter").finished;
+          return following.stdout().includes("followed");
+        });
+      } finally {
+        process.kill(-following.pid, "SIGINT");
+        await following.finished;
+      }
+      continue;
+    }
+    const { stdout, stderr } = await start(command).finished;
+    expect({ command, stdout, stderr }).toEqual({ command, stdout: output, stderr: "" });
+  }
+});
+
+test("your own tmux", async () => {
+  await using sandbox = cliSandbox();
+  const socket = sandbox.path("user-tmux.sock");
+  const config = sandbox.path("user.conf");
+  writeFileSync(config, "");
+  const made = spawnSync(
+    "tmux",
+    ["-u", "-f", config, "-S", socket, "new-session", "-d", "-s", "notes", "echo a note of mine; exec sh"],
+    { env: { ...sandbox.env, SHELL: "/bin/sh" } },
+  );
+  expect(made.status).toBe(0);
+  await eventually(() => sandbox.tmux(socket, "capture-pane", "-p", "-t", "notes").includes("a note of mine"));
+  const [serve = ""] = commandsOf(blockWith("serve --server"));
+  const given = /--server (\w+)=default$/.exec(serve);
+  expect(given).not.toBeNull();
+  // Not the server of whoever runs the tests.
+  const { start } = await user(sandbox, ["--server", `${given?.[1]}=${socket}`]);
+  for (const { command, output } of dialogue(blockWith("capture notes"))) {
+    // oxlint-disable-next-line no-await-in-loop -- in the order of the document
+    const { stdout, stderr } = await start(command).finished;
+    expect({ command, stdout, stderr }).toEqual({ command, stdout: output, stderr: "" });
+  }
+});
+
+test("recordings, and the one that shows the five minutes", async () => {
+  await using sandbox = cliSandbox();
+  const { start } = await user(sandbox);
+  await start("npx tmuxwire new work").finished;
+  for (const { command, output } of dialogue(blockWith("tmuxwire rec film"))) {
+    // oxlint-disable-next-line no-await-in-loop -- in the order of the document
+    const { stdout, stderr } = await start(command).finished;
+    expect({ command, stdout, stderr }).toEqual({ command, stdout: output, stderr: "" });
+  }
+  const [, play = ""] = /`(npx tmuxwire play \S+)`/.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? [];
+  const played = await start(`cd '${ROOT}' && ${play} --speed 1000000`).finished;
+  expect(played).toMatchObject({ code: 0, stderr: "" });
+  for (const { command } of dialogue(blockWith("tmuxwire new work"))) {
+    // A screen within the screen would show nothing of use.
+    if (!/\bfollow\b/.test(command)) expect(played.stdout).toContain(command.replace("npx ", "").split("#")[0]!.trim());
+  }
+});
+
+test("one curl per client", async () => {
+  await using sandbox = cliSandbox();
+  const { start } = await user(sandbox);
+  const [native = ""] = commandsOf(blockWith("/v1/servers/main/panes"));
+  expect(JSON.parse((await start(`${native} -sS`).finished).stdout)).toEqual({ panes: [] });
+  const [addin = ""] = commandsOf(blockWith("create_session"));
+  const made = await start(`${addin} -sS`).finished;
+  expect(JSON.parse(made.stdout)).toMatchObject({ ok: true, action: "create_session", session: "sheet" });
+  const [dashboard = ""] = commandsOf(blockWith("/api/agents"));
+  expect(JSON.parse((await start(`${dashboard} -sS`).finished).stdout)).toMatchObject({ agents: [] });
+  const [team = ""] = commandsOf(blockWith("/team/v1/tmux/list"));
+  expect(JSON.parse((await start(`${team} -sS`).finished).stdout)).toEqual({ sessions: [] });
+  const [freshell = ""] = commandsOf(blockWith("/api/terminals"));
+  expect(JSON.parse((await start(`${freshell} -sS`).finished).stdout)).toEqual([]);
+});
+
+test("the program: its types hold, and it prints what is shown", async () => {
+  await using sandbox = cliSandbox();
+  const { start } = await user(sandbox);
+  const index = README.findIndex(({ language }) => language === "ts");
+  const [program, printed] = [README[index]!.lines.join("\n"), README[index + 1]!.lines.join("\n")];
+  // As a package that depends on this one.
+  const home = sandbox.path("home");
+  mkdirSync(join(home, "node_modules"));
+  symlinkSync(ROOT, join(home, "node_modules/tmuxwire"));
+  symlinkSync(join(ROOT, "node_modules/@types"), join(home, "node_modules/@types"));
+  writeFileSync(join(home, "package.json"), '{"type":"module"}');
+  writeFileSync(join(home, "program.ts"), program);
+  const options = {
+    module: "nodenext",
+    target: "es2023",
+    strict: true,
+    noEmit: true,
+    types: ["node"],
+    skipLibCheck: true,
+  };
+  writeFileSync(join(home, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["program.ts"] }));
+  const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+  expect(spawnSync(process.execPath, [tsc, "-p", home], { encoding: "utf8" }).stdout).toBe("");
+  const { code } = transformSync(program, { loader: "ts", format: "esm" });
+  const run = start(`cat > program.js <<'END'\n${code}\nEND\nnode program.js`);
+  const { stdout, stderr } = await run.finished;
+  expect({ stdout: stdout.trim(), stderr }).toEqual({ stdout: printed, stderr: "" });
+});
+
+test("what it says to run first is what continuous integration runs, and what starts the daemon", () => {
+  const said = commandsOf(blockWith("npm ci && npm start")).map((line) => line.split("#")[0]!.trim());
+  expect(said).toEqual(["npm ci && npm start", "npm ci && npm test"]);
+  const ci = readFileSync(join(ROOT, ".ci/run"), "utf8");
+  for (const command of ["npm ci", "npm test"]) expect(ci.split("\n")).toContain(command);
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+    scripts: Record<string, string>;
+  };
+  expect(scripts["start"]).toMatch(/dist\/adapters\/bin\/tmuxwire\.js serve$/);
+  expect(scripts["prestart"]).toContain("build");
+});
+
+test("every block of the README is one of those", () => {
+  const known = [
+    "npm ci && npm start",
+    "tmuxwire new work",
+    "createClient",
+    "built 0",
+    // test/support/packageSmoke.sh runs these with the packed package, mcp.test.ts and the real agents that one.
+    "npm install -g tmuxwire",
+    "claude mcp add",
+    "serve --server",
+    "capture notes",
+    "tmuxwire rec film",
+    "/v1/servers/main/panes",
+    "create_session",
+    "/api/agents",
+    "/team/v1/tmux/list",
+    "/api/terminals",
+  ];
+  const blocks = new Set(known.map((text) => blockWith(text)));
+  expect(README.filter((block) => !blocks.has(block))).toEqual([]);
+});
+
+test("docs/addin.md: each way to start the bridge", async () => {
+  await using sandbox = cliSandbox();
+  const bin = sandbox.binaries("bin", { npx: `#!/bin/sh\nshift\nexec '${process.execPath}' '${builtCli()}' "$@"\n` });
+  const commands = commandsOf(blockWith("npx tmuxwire addin", documentBlocks("docs/addin.md")));
+  expect(commands).toHaveLength(3);
+  for (const command of commands) {
+    const env = { ...sandbox.env, PATH: behind(bin), PORT: "0" };
+    const bridge = sandbox.adopt(
+      spawn("bash", ["-c", `exec env ${command.split("#")[0]}`], { env, cwd: sandbox.root }),
+    );
+    const [, mode] = await bridge.line(/bridge listening on https:\/\/localhost:\d+ \((\w+) mode\)/);
+    expect(mode).toBe(command.includes("MODE=stub") ? "stub" : "tmux");
+    bridge.child.kill("SIGTERM");
+    expect((await bridge.finished).code).toBe(0);
+  }
+});

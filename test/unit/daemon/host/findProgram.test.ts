@@ -1,0 +1,27 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { findProgram } from "../../../../daemon/host/findProgram.ts";
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "tw-programs-"));
+  for (const name of ["a", "b", "b/pi"]) mkdirSync(join(root, name));
+  for (const name of ["a/pi", "a/notes"]) writeFileSync(join(root, name), "");
+  chmodSync(join(root, "a/pi"), 0o755);
+  chmodSync(join(root, "a/notes"), 0o644);
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+test("a name is looked for on PATH, a path from the directory; what cannot be executed is none", async () => {
+  const [a, b] = [join(root, "a"), join(root, "b")];
+  expect(await findProgram("pi", `/nonexistent:${b}:${a}`, "/")).toBe(join(a, "pi"));
+  expect(await findProgram("pi", b, "/")).toBeUndefined();
+  expect(await findProgram("pi", "", a)).toBe(join(a, "pi"));
+  expect(await findProgram("notes", a, "/")).toBeUndefined();
+  expect(await findProgram("./pi", "/usr/bin", a)).toBe(join(a, "pi"));
+  expect(await findProgram("a/pi", "/usr/bin", root)).toBe(join(a, "pi"));
+  expect(await findProgram(join(a, "pi"), "", "/")).toBe(join(a, "pi"));
+  expect(await findProgram(join(a, "none"), a, "/")).toBeUndefined();
+});
