@@ -82,7 +82,8 @@ export async function finalize(
 
 const withFields = (outcome: RpcSuccess, fields: Readonly<Record<string, unknown>>): RpcSuccess => ({
   ...outcome,
-  result: { ...fields, ...outcome.result },
+  // Whatever else the owner says: which terminal it is only the server knows.
+  result: { ...outcome.result, ...fields },
 });
 
 const MAX_ID_CHARS = 256;
