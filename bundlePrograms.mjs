@@ -53,7 +53,8 @@ const requiring = {
 const shipped = await Promise.all([
   build({ ...options, ...requiring, entryPoints: PROGRAMS, chunkNames: "adapters/bin/[name]-[hash]" }),
   build({ ...options, ...requiring, entryPoints: FRESHELL, chunkNames: "adapters/bin/[name]-[hash]" }),
-  build({ ...options, entryPoints: LIBRARIES }),
+  // Their maps are for us: a line in them that leads to one would have bundlers look for it in the package.
+  build({ ...options, entryPoints: LIBRARIES, sourcemap: "external" }),
 ]);
 await build({ ...options, ...requiring, entryPoints: OURS, chunkNames: "bench/[name]-[hash]" });
 

@@ -143,5 +143,32 @@ test.skipIf(NO_BROWSER !== undefined)("a page with xterm.js shows the pane and t
   expect(await page.locator("output").innerText()).toBe("");
 });
 
+test.skipIf(NO_BROWSER !== undefined)("a page that plays a recording, at any speed and any place", async () => {
+  await using sandbox = cliSandbox();
+  const pages = sandbox.adopt(spawn(process.execPath, [join(EXAMPLES, "xtermPage/page.mjs"), "0"]));
+  const [origin] = await pages.line(/^http:\S+/m);
+  await using browser = await startBrowser();
+  await using opened = await browser.open(`${origin}player`);
+  const { page } = opened;
+  const rows = () => page.locator(".xterm-rows").innerText();
+  const seek = (to: string) =>
+    page
+      .locator("[name=place]")
+      .evaluate((place: { value: string; max: string; dispatchEvent: (event: unknown) => void }, at) => {
+        place.value = at === "end" ? place.max : at;
+        place.dispatchEvent(new Event("input"));
+      }, to);
+  await page.setInputFiles("[name=file]", join(ROOT, "docs/demo.cast"));
+  await seek("end");
+  await eventually(async () => (await rows()).includes("tmuxwire kill work"));
+  await seek("0");
+  await eventually(async () => !(await rows()).includes("tmuxwire"));
+  await page.fill("[name=speed]", "1000");
+  await page.click("button");
+  await eventually(async () => (await rows()).includes("tmuxwire kill work"));
+  await eventually(async () => (await page.locator("button").innerText()) === "Play");
+  expect(opened.wrongs).toEqual([]);
+});
+
 const FREE_PORT = `const server = require("node:net").createServer();
 server.listen(0, "127.0.0.1", () => { console.log(server.address().port); server.close(); });`;

@@ -13,7 +13,30 @@ trap cleanup EXIT
 
 cd "$project"
 tarball=$(npm pack --silent --pack-destination "$work" | tail -n 1)
-mkdir "$work/app" "$work/home"
+# What it holds: no map that leads to sources which are not in it; documents and the Python client.
+listed=$(tar -tzf "$work/$tarball")
+! grep -q '\.map$' <<<"$listed" || { echo "source maps in the package"; exit 1; }
+for file in adapters/client/python/tmuxwire.py docs/index.md docs/examples/repl.py README.md SECURITY.md LICENSE; do
+  grep -qx "package/$file" <<<"$listed" || { echo "$file is not in the package"; exit 1; }
+done
+echo "the package holds $(wc -l <<<"$listed") files, $(stat -c %s "$work/$tarball") bytes packed"
+
+# The README's own lines, with this package for the published one.
+mkdir "$work/app" "$work/home" "$work/stranger"
+global=$(sed -n 's/^    \(npm install -g tmuxwire\)$/\1/p' "$project/README.md")
+dependency=$(sed -n 's/^    \(npm install tmuxwire\)$/\1/p' "$project/README.md")
+once=$(sed -n 's/^    \(npx tmuxwire serve\)$/\1/p' "$project/README.md")
+[ -n "$global" ] && [ -n "$dependency" ] && [ -n "$once" ] || { echo "the README installs in another way"; exit 1; }
+(
+  cd "$work/stranger"
+  export npm_config_prefix="$work/prefix" npm_config_audit=false npm_config_fund=false npm_config_loglevel=error
+  ${global/tmuxwire/"$work/$tarball"} >/dev/null
+  [ "$("$work/prefix/bin/tmuxwire" --version)" = "tmuxwire $(node -p "require('$project/package.json').version")" ]
+  npm init -y >/dev/null
+  ${dependency/tmuxwire/"$work/$tarball"} >/dev/null
+  node --input-type=module -e 'import "tmuxwire/client"'
+  ${once/serve/--version} >/dev/null
+)
 cd "$work/app"
 npm init -y >/dev/null
 npm install --silent --no-audit --no-fund "$work/$tarball"

@@ -1,4 +1,5 @@
 // A page that shows a pane in xterm.js and types into it: npm install @xterm/xterm tmuxwire; node page.mjs [PORT]
+// A recording of `tmuxwire rec` is played at /player, without a daemon.
 // The daemon must let the page in: TMUXWIRE_ALLOWED_ORIGINS=http://127.0.0.1:8000 tmuxwire serve
 import { createReadStream } from "node:fs";
 import { createServer } from "node:http";
@@ -9,6 +10,8 @@ const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const { resolve } = createRequire(import.meta.url);
 const FILES = new Map([
   ["/", [here("index.html"), "text/html"]],
+  ["/player", [here("player.html"), "text/html"]],
+  ["/player.js", [here("player.js"), "text/javascript"]],
   ["/page.js", [here("page.js"), "text/javascript"]],
   ["/client.js", [fileURLToPath(import.meta.resolve("tmuxwire/client")), "text/javascript"]],
   ["/xterm.js", [resolve("@xterm/xterm"), "text/javascript"]],
