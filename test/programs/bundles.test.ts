@@ -3,9 +3,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { isBuiltin, SourceMap } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
+import { builtCli, builtFreshell } from "../support/daemon/cliBuild.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const SHIPPED = join(ROOT, "dist/adapters");
+const SHIPPED = resolve(dirname(builtCli()), "..");
 const files = readdirSync(SHIPPED, { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".js") && !name.startsWith("dashboard/page/"))
   .map((name) => join(SHIPPED, name));
@@ -15,6 +16,9 @@ const asked = (file: string): string[] =>
   [...readFileSync(file, "utf8").matchAll(ASKS)].map(([, statement, call, required]) => statement ?? call ?? required!);
 const isOurs = (specifier: string): boolean => specifier.startsWith("./");
 
+/** ws would use them if they were there. */
+const WANTED_BY_WS = ["bufferutil", "utf-8-validate"];
+
 /** Stands in programs that ajv can be asked to write out, and is asked for by nobody here. */
 const WRITTEN_BY_AJV = /^ajv(?:-formats)?\/dist\//;
 
@@ -23,13 +27,11 @@ test("nothing but Node, its own parts and the packages that are installed with i
     dependencies: Record<string, string>;
     optionalDependencies: Record<string, string>;
   };
-  // ws would use them if they were there.
-  const optional = ["bufferutil", "utf-8-validate"];
   const packages = new Set<string>();
   for (const file of files) {
     for (const specifier of asked(file)) {
       if (isOurs(specifier)) expect(existsSync(join(dirname(file), specifier))).toBe(true);
-      else if (!isBuiltin(specifier) && !optional.includes(specifier) && !WRITTEN_BY_AJV.test(specifier))
+      else if (!isBuiltin(specifier) && !WANTED_BY_WS.includes(specifier) && !WRITTEN_BY_AJV.test(specifier))
         packages.add(specifier);
     }
   }
@@ -48,24 +50,25 @@ test("what other programs load is one file each; the client takes nothing of Nod
   expect(forPi.filter((specifier) => !isBuiltin(specifier))).toEqual([]);
 });
 
-test("the command line of Freshell loads nothing of the daemon's but the clock and what looks at a directory", () => {
+test("the command line of Freshell loads of the daemon's only a device, the clock and what looks at directories and processes", () => {
   const loaded = new Set<string>();
   const follow = (file: string): void => {
     if (loaded.has(file)) return;
     loaded.add(file);
     for (const specifier of asked(file).filter(isOurs)) follow(join(dirname(file), specifier));
   };
-  follow(join(SHIPPED, "bin/freshell.js"));
+  follow(builtFreshell());
   const sources = [...loaded].flatMap((file) => {
     const map = JSON.parse(readFileSync(`${file}.map`, "utf8")) as { sources: string[] };
     return map.sources.map((source) => relative(ROOT, resolve(dirname(file), source)));
   });
   expect(sources).toContain("adapters/freshell/cli/freshellRequest.ts");
-  expect(sources.filter((source) => /^(?:daemon|node_modules)\//.test(source)).toSorted()).toEqual([
-    "daemon/host/nodeSystem.ts",
-    "daemon/time/clock.ts",
-  ]);
-  expect([...loaded].flatMap(asked).filter((specifier) => !isOurs(specifier) && !isBuiltin(specifier))).toEqual([]);
+  const others = sources.filter((source) => /^(?:daemon|node_modules)\//.test(source));
+  expect(
+    others.filter((source) => !/^(?:daemon\/devices|node_modules\/(?:valibot|ws))\//.test(source)).toSorted(),
+  ).toEqual(["daemon/host/nodeSystem.ts", "daemon/host/procfs.ts", "daemon/time/clock.ts"]);
+  const wanted = [...loaded].flatMap(asked).filter((specifier) => !isOurs(specifier) && !isBuiltin(specifier));
+  expect(wanted.filter((specifier) => !WANTED_BY_WS.includes(specifier))).toEqual([]);
 });
 
 test.each([
