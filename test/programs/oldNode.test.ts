@@ -42,7 +42,7 @@ test.each([oldest, "22.0.0", "24.1.0"])("%s is new enough", (version) => {
 
 test.each([
   ["tmuxwire", builtCli(), ["node:module", "node:process"]],
-  ["freshell", builtFreshell(), ["node:process"]],
+  ["freshell", builtFreshell(), ["node:module", "node:process"]],
 ])("%s itself loads nothing else of ours before that", (_name, executable, expected) => {
   const text = readFileSync(executable, "utf8");
   const statements = [...text.matchAll(/^(?:import|export)\b.* "(.*)";$/gm)].map(([, from]) => from);
