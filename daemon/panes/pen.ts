@@ -60,8 +60,23 @@ const EXTENDED_LENGTH: ReadonlyMap<string, number> = new Map([
   ["2", 5],
 ]);
 
+/** Programs set few pens, and mostly from the default one, after a reset. */
+const FROM_DEFAULT = new Map<string, Pen>();
+const MAX_KNOWN_PENS = 256;
+
 /** The pen after one SGR sequence with these parameters (what stands between `CSI` and `m`). */
 export function applySgr(pen: Pen, parameters: string): Pen {
+  if (parameters === "" || parameters === "0") return DEFAULT_PEN;
+  if (pen !== DEFAULT_PEN) return changed(pen, parameters);
+  let next = FROM_DEFAULT.get(parameters);
+  if (next === undefined) {
+    next = changed(pen, parameters);
+    if (FROM_DEFAULT.size < MAX_KNOWN_PENS) FROM_DEFAULT.set(parameters, next);
+  }
+  return next;
+}
+
+function changed(pen: Pen, parameters: string): Pen {
   const next = new Map(pen);
   const list = parameters.split(";");
   for (let at = 0; at < list.length; at += 1) {

@@ -16,13 +16,13 @@ import type { CaptureContext } from "./capture.ts";
 import type { OutputSource } from "../tmux/outputSource.ts";
 import { paneGone, targetError } from "./paneGone.ts";
 import { paintScreen, type CapturedScreen, type ScreenFlags } from "./screenPaint.ts";
-import { readStreamModes } from "./vt/streamModes.ts";
+import { modesAt } from "./vt/streamModes.ts";
 import { decodeTabs } from "./tabCells.ts";
 
 /** While two panes flood, one try in ten is exact; a stream that goes on from a snapshot needs an exact one. */
 const MAX_SNAPSHOT_TRIES = 20;
-/** Retained output read for what tmux does not tell: programs set their pen far more often. */
-const MAX_MODES_BYTES = 262_144;
+/** Of the newest output: an unfinished character is shorter. */
+const CHARACTER_BYTES = 4;
 
 /** A mode that the emulator is given when it is on. */
 const mode = (format: string, name: string) => field(format, (text) => (text === "1" ? [name] : []));
@@ -83,13 +83,12 @@ export async function takeSnapshot(
       Uint8Array | undefined,
     ];
     const historyRows = Math.min(historyLines, raw.historyRows);
-    const retained = retainedBefore(context.stream, outputSeq);
-    const pending = pendingOf(pendingBody, retained);
+    const pending = pendingOf(pendingBody, retainedBefore(context.stream, outputSeq));
     const data = paintScreen({
       flags,
       shown: screenOf(cells, joined),
       saved: screenOf(savedCells, savedJoined),
-      stream: readStreamModes(retained),
+      stream: modesAt(context.stream, outputSeq),
       pending,
       history:
         historyBody === undefined || historyRows === 0 ? undefined : { rows: historyRows, lines: linesOf(historyBody) },
@@ -190,7 +189,7 @@ function linesOf(body: Uint8Array): string[] {
 /** The newest retained bytes before a position; holes are passed over. */
 function retainedBefore(source: OutputSource, outputSeq: number): Uint8Array {
   const pieces: Uint8Array[] = [];
-  let at = Math.max(source.tailSeq, outputSeq - MAX_MODES_BYTES);
+  let at = Math.max(source.tailSeq, outputSeq - CHARACTER_BYTES);
   while (at < outputSeq) {
     const slice = source.read(at, outputSeq - at);
     if (slice.kind === "end") break;

@@ -3,6 +3,7 @@
  * Read from the retained output when a snapshot needs it. A sequence that has left the ring is not known and counts as
  * never sent, so a pane that the daemon has followed from its start is always right.
  */
+import type { OutputSource } from "../../tmux/outputSource.ts";
 import { applySgr, DEFAULT_PEN, type Pen } from "../pen.ts";
 import { VtParser } from "./vtParser.ts";
 
@@ -40,32 +41,71 @@ const SHIFT_IN = 0x0f;
 /** CSI s and u save and restore like ESC 7 and 8. */
 const SAVES = 0x73;
 const RESTORES = 0x75;
+const SETS_PEN = 0x6d;
+const SETS_CURSOR = 0x71;
+const PLAIN = /^[\d:;]*$/;
 
-/** Folds the bytes of a pane's output, oldest first. */
-export function readStreamModes(bytes: Uint8Array): StreamModes {
-  const fold = new ModesFold();
-  const parser = new VtParser({
-    mode: (mode, on) => fold.mode(mode, on),
-    csi: (parameters, final) => fold.csi(parameters, final),
-    escape: (intermediate, final) => fold.escape(intermediate, final),
-    control: (byte) => fold.control(byte),
-  });
-  for (let at = 0; at < bytes.length;) {
-    if (parser.isInside) at = parser.skip(bytes, at, 0);
-    else {
-      // The hot loop: text.
-      while (at < bytes.length && bytes[at]! >= 0x20) at += 1;
-      const byte = bytes[at];
-      if (byte === ESC) parser.begin(at);
-      else if (byte !== undefined) fold.control(byte);
-      at += 1;
-    }
+/** How far back is read what nobody has read before: programs set their pen far more often. */
+const MAX_READ_BYTES = 262_144;
+const READERS = new WeakMap<OutputSource, ModesReader>();
+
+/** As of a position; what was read for an earlier one is not read again. Holes are passed over. */
+export function modesAt(source: OutputSource, outputSeq: number): StreamModes {
+  let reader = READERS.get(source);
+  const oldest = Math.max(source.tailSeq, outputSeq - MAX_READ_BYTES);
+  if (reader === undefined || reader.seq > outputSeq || reader.seq < oldest) {
+    reader = new ModesReader(oldest);
+    READERS.set(source, reader);
   }
-  return fold.modes;
+  while (reader.seq < outputSeq) {
+    const slice = source.read(reader.seq, outputSeq - reader.seq);
+    if (slice.kind === "end") break;
+    if (slice.kind === "bytes") reader.read(slice.bytes);
+    reader.seq = slice.kind === "bytes" ? slice.to : slice.gap.to;
+  }
+  return reader.modes;
 }
 
+/** Folds the bytes of a pane's output, oldest first. */
+class ModesReader {
+  /** What comes next. */
+  seq: number;
+  readonly #fold = new ModesFold();
+  readonly #parser = new VtParser({
+    mode: (mode, on) => this.#fold.mode(mode, on),
+    csi: (parameters, final) => this.#fold.csi(parameters, final),
+    escape: (intermediate, final) => this.#fold.escape(intermediate, final),
+    control: (byte) => this.#fold.control(byte),
+  });
+
+  constructor(seq: number) {
+    this.seq = seq;
+  }
+
+  get modes(): StreamModes {
+    return { ...this.#fold.modes };
+  }
+
+  read(bytes: Uint8Array): void {
+    const [fold, parser] = [this.#fold, this.#parser];
+    for (let at = 0; at < bytes.length;) {
+      if (parser.isInside) at = parser.skip(bytes, at, 0);
+      else {
+        // The hot loop: text.
+        while (at < bytes.length && bytes[at]! >= 0x20) at += 1;
+        const byte = bytes[at];
+        if (byte === ESC) parser.begin(at);
+        else if (byte !== undefined) fold.control(byte);
+        at += 1;
+      }
+    }
+  }
+}
+
+type Changing = { -readonly [Key in keyof StreamModes]: StreamModes[Key] };
+
 class ModesFold {
-  modes = NO_MODES;
+  modes: Changing = { ...NO_MODES };
   #isAlternate = false;
   #saved: Saved = NO_MODES;
 
@@ -73,16 +113,24 @@ class ModesFold {
     if (mode === 2004) this.#set({ bracketedPaste: on });
     if (mode === 1004) this.#set({ focusReports: on });
     // tmux's alternate screen saves and restores the pen (screen_alternate_on, screen_alternate_off).
-    if (mode === 1049) this.modes = alternate(this.modes, this.#isAlternate, on);
+    if (mode === 1049) this.#alternate(on);
     if (mode === 1049 || mode === 1047 || mode === 47) this.#isAlternate = on;
   }
 
   csi(parameters: string, final: number): void {
-    const isPlain = /^[\d:;]*$/.test(parameters);
-    if (final === 0x6d && isPlain) this.#set({ pen: applySgr(this.modes.pen, parameters) });
-    else if (final === 0x71 && /^\d* $/.test(parameters)) this.#set({ cursorStyle: Number(parameters) });
-    else if (final === SAVES && isPlain) this.#save();
-    else if (final === RESTORES && isPlain) this.#set(this.#saved);
+    switch (final) {
+      case SETS_PEN:
+        if (PLAIN.test(parameters)) this.modes.pen = applySgr(this.modes.pen, parameters);
+        return;
+      case SETS_CURSOR:
+        if (/^\d* $/.test(parameters)) this.modes.cursorStyle = Number(parameters);
+        return;
+      case SAVES:
+        if (PLAIN.test(parameters)) this.#save();
+        return;
+      case RESTORES:
+        if (PLAIN.test(parameters)) this.#set(this.#saved);
+    }
   }
 
   escape(intermediate: number, final: number): void {
@@ -92,26 +140,27 @@ class ModesFold {
     else if (intermediate !== 0) return;
     else if (set === "7") this.#save();
     else if (set === "8") this.#set(this.#saved);
-    else if (set === "c") this.modes = NO_MODES;
+    else if (set === "c") this.modes = { ...NO_MODES };
   }
 
   control(byte: number): void {
-    if (byte === SHIFT_OUT) this.#set({ shifted: true });
-    else if (byte === SHIFT_IN) this.#set({ shifted: false });
+    if (byte === SHIFT_OUT) this.modes.shifted = true;
+    else if (byte === SHIFT_IN) this.modes.shifted = false;
   }
 
   #set(changed: Partial<StreamModes>): void {
-    this.modes = { ...this.modes, ...changed };
+    Object.assign(this.modes, changed);
   }
 
   #save(): void {
     const { pen, g0, g1, shifted } = this.modes;
     this.#saved = { pen, g0, g1, shifted };
   }
-}
 
-/** The pen is kept when the alternate screen is entered, not when it is entered again; it comes back at every leaving. */
-function alternate(modes: StreamModes, isAlternate: boolean, on: boolean): StreamModes {
-  if (on) return isAlternate ? modes : { ...modes, savedPen: modes.pen };
-  return modes.savedPen === undefined ? modes : { ...modes, pen: modes.savedPen };
+  /** The pen is kept when the alternate screen is entered, not when it is entered again; it comes back at every leaving. */
+  #alternate(on: boolean): void {
+    const { modes } = this;
+    if (!on) modes.pen = modes.savedPen ?? modes.pen;
+    else if (!this.#isAlternate) modes.savedPen = modes.pen;
+  }
 }

@@ -2,10 +2,15 @@
 import { describe, expect, test } from "vitest";
 import { applySgr, DEFAULT_PEN, sgrOf } from "../../../../daemon/panes/pen.ts";
 import { paintScreen, type ScreenFlags, wrappedRows } from "../../../../daemon/panes/screenPaint.ts";
-import { readStreamModes } from "../../../../daemon/panes/vt/streamModes.ts";
+import { modesAt } from "../../../../daemon/panes/vt/streamModes.ts";
+import { MemorySource } from "../../../support/daemon/memorySource.ts";
 
 const ESC = "\u001b";
-const modesOf = (text: string) => readStreamModes(Buffer.from(text, "latin1"));
+function modesOf(text: string) {
+  const source = new MemorySource();
+  source.write(Buffer.from(text, "latin1"));
+  return modesAt(source, source.outputSeq);
+}
 const penOf = (...sequences: string[]) => sgrOf(sequences.reduce((pen, each) => applySgr(pen, each), DEFAULT_PEN));
 
 describe("pen", () => {
