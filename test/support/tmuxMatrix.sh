@@ -68,7 +68,9 @@ console.log(
 );
 for (const f of files) {
   for (const t of f.assertionResults) {
-    if (t.status === "failed") console.log(`  failed: ${relative(".", f.name)} > ${t.fullName}`);
+    if (t.status !== "failed") continue;
+    console.log(`  failed: ${relative(".", f.name)} > ${t.fullName}`);
+    console.log(`    ${(t.failureMessages[0] ?? "").split("\n")[0].slice(0, 200)}`);
   }
 }
 for (const f of broken) console.log(`  did not run: ${relative(".", f.name)}`);
