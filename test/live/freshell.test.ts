@@ -5,8 +5,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHash } from "node:crypto";
 import { eventually } from "../support/clock/eventually.ts";
+import { keepsPanes } from "../support/tmux/tmuxWords.ts";
 import { type FreshellClient, FreshellFixture } from "../support/daemon/freshellFixture.ts";
 import { breakConnection, ownedFixture, type OwnedFixture } from "../support/tmux/ownedFixture.ts";
+
+/** Else the code goes with the pane. */
+const KEEPS_PANES = keepsPanes();
+const anyCode: unknown = KEEPS_PANES ? expect.any(Number) : null;
 
 let owned: OwnedFixture;
 let freshell: FreshellFixture;
@@ -116,7 +121,8 @@ describe("F080 F081 F082 F083 F084 F085: what is seen", () => {
       expect([args, lines]).toEqual([args, shown]);
       expect(lines.join("").includes("\u001b")).toBe(args.includes("-e"));
     }
-    const all = (await capture(id, "?S=-&J=1")).lines;
+    // tmux before 3.3 joins rows with the blanks at their ends.
+    const all = (await capture(id, "?S=-&J=1")).lines.map((line) => line.trimEnd());
     expect(all).toContain("1");
     expect(all.some((line) => line.length > 200)).toBe(true);
   });
@@ -148,7 +154,7 @@ describe("F080 F081 F082 F083 F084 F085: what is seen", () => {
 });
 
 describe("F009 F070 F079 F139: the end of a program", () => {
-  test("its screen and exit code stay; input is refused; killing it forgets it", async () => {
+  test.skipIf(!KEEPS_PANES)("its screen and exit code stay; input is refused; killing it forgets it", async () => {
     const id = await shell();
     await run(id, "echo last words");
     const client = await attach(id);
@@ -182,7 +188,7 @@ describe("F009 F070 F079 F139: the end of a program", () => {
     });
     await eventually(() => freshell.waits.metrics().wait_active === 1);
     const killed = await post(id, "kill");
-    expect(killed.json).toEqual({ ok: true, exitCode: expect.any(Number) as unknown });
+    expect(killed.json).toEqual({ ok: true, exitCode: anyCode });
     expect((await waiting).json).toMatchObject({ error: { code: "NOT_FOUND" } });
     expect((await post(id, "kill")).status).toBe(404);
     await eventually(() => !isAlive(pid));
@@ -210,7 +216,7 @@ describe("F069 F010 F119: the same terminal, another program", () => {
     expect(json["pid"]).not.toBe(before["pid"]);
     expect(json["createdAt"]).toBe(before["createdAt"]);
     const exit = await client.next("terminal.exit");
-    expect(exit["exitCode"]).toEqual(expect.any(Number));
+    expect(exit["exitCode"]).toEqual(anyCode);
     await client.next("terminal.output");
     await type(id, "echo after-$((40+2)); pwd", "Enter");
     await waiting;
@@ -222,7 +228,7 @@ describe("F069 F010 F119: the same terminal, another program", () => {
     expect(seqs[0]).toBeGreaterThan((before["bufferRef"] as { outputSeq: number }).outputSeq);
     expect((await capture(id)).lines.join("\n")).not.toContain("first");
     await type(id, "exit 4", "Enter");
-    expect(await client.next("terminal.exit")).toMatchObject({ exitCode: 4 });
+    expect(await client.next("terminal.exit")).toMatchObject({ exitCode: KEEPS_PANES ? 4 : null });
     expect((await post(id, "respawn")).json).toMatchObject({ status: "running" });
   });
 

@@ -15,6 +15,7 @@ import { inProcessCli } from "../support/daemon/cliIo.ts";
 import { type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
 import { Emulator, randomFrom, randomStep } from "../support/daemon/nativeScreens.ts";
 import { eventually } from "../support/clock/eventually.ts";
+import { keepsPanes } from "../support/tmux/tmuxWords.ts";
 
 const [COLS, ROWS] = [60, 20];
 
@@ -72,6 +73,8 @@ async function started(sandbox: CliSandbox): Promise<{ daemon: Running; server: 
   return { daemon, url, server: createClient({ url, token }).server("main") };
 }
 
+const KEEPS_PANES = keepsPanes();
+
 const listOf = async (server: ServerClient): Promise<readonly NativeRecording[]> =>
   (await server.perform<{ recordings: NativeRecording[] }>("listRecordings")).recordings;
 
@@ -109,82 +112,89 @@ async function begun(path: string): Promise<void> {
 const hasAsciinema = spawnSync("asciinema", ["--version"]).status === 0;
 if (!hasAsciinema) process.stderr.write("recordings: asciinema is not installed, so it plays nothing here\n");
 
-test.skipIf(!hasAsciinema)("asciinema plays it, and its last screen is tmux's, cell by cell", async () => {
-  await using sandbox = cliSandbox();
-  const { server } = await started(sandbox);
-  const pane = await printing(sandbox, server, 11);
-  const path = sandbox.path("demo.cast");
-  const recording = sandbox.start(["rec", "work", "-o", path]);
-  await begun(path);
-  await nextPart(pane, 1);
-  await nextPart(pane, 2);
-  await eventually(() => readFileSync(path, "utf8").includes("PART2"));
-  recording.child.kill("SIGINT");
-  expect(await recording.finished).toEqual({ code: 0, stdout: "", stderr: "" });
+test.skipIf(!hasAsciinema || !KEEPS_PANES)(
+  "asciinema plays it, and its last screen is tmux's, cell by cell",
+  async () => {
+    await using sandbox = cliSandbox();
+    const { server } = await started(sandbox);
+    const pane = await printing(sandbox, server, 11);
+    const path = sandbox.path("demo.cast");
+    const recording = sandbox.start(["rec", "work", "-o", path]);
+    await begun(path);
+    await nextPart(pane, 1);
+    await nextPart(pane, 2);
+    await eventually(() => readFileSync(path, "utf8").includes("PART2"));
+    recording.child.kill("SIGINT");
+    expect(await recording.finished).toEqual({ code: 0, stdout: "", stderr: "" });
 
-  const socket = sandbox.path("player-tmux.sock");
-  const config = sandbox.path("player.conf");
-  writeFileSync(config, "set -g status off\n");
-  const play = `asciinema play -s 1000000 ${path}; tmux -S ${socket} wait-for -S played; exec sleep 1000`;
-  const made = spawnSync(
-    "tmux",
-    ["-u", "-f", config, "-S", socket, "new-session", "-d", "-x", String(COLS), "-y", String(ROWS), "-s", "p", play],
-    { env: { ...sandbox.env, TERM: "xterm" } },
-  );
-  expect(made.status).toBe(0);
-  sandbox.tmux(socket, "wait-for", "played");
-  const screen = (where: string, session: string): string => sandbox.tmux(where, "capture-pane", "-epN", "-t", session);
-  const wanted = screen(sandbox.tmuxSocketPath, "work");
-  expect(wanted).toContain("PART2");
-  expect(screen(socket, "p")).toBe(wanted);
-});
+    const socket = sandbox.path("player-tmux.sock");
+    const config = sandbox.path("player.conf");
+    writeFileSync(config, "set -g status off\n");
+    const play = `asciinema play -s 1000000 ${path}; tmux -S ${socket} wait-for -S played; exec sleep 1000`;
+    const made = spawnSync(
+      "tmux",
+      ["-u", "-f", config, "-S", socket, "new-session", "-d", "-x", String(COLS), "-y", String(ROWS), "-s", "p", play],
+      { env: { ...sandbox.env, TERM: "xterm" } },
+    );
+    expect(made.status).toBe(0);
+    sandbox.tmux(socket, "wait-for", "played");
+    const screen = (where: string, session: string): string =>
+      sandbox.tmux(where, "capture-pane", "-epN", "-t", session);
+    const wanted = screen(sandbox.tmuxSocketPath, "work");
+    expect(wanted).toContain("PART2");
+    expect(screen(socket, "p")).toBe(wanted);
+  },
+);
 
-test("a terminal of ours plays what the command and the daemon have recorded, through resizes, to the exit", async () => {
-  await using sandbox = cliSandbox();
-  const { server, url } = await started(sandbox);
-  const pane = await printing(sandbox, server, 12);
-  const path = sandbox.path("demo.cast");
-  const byCommand = sandbox.start(["rec", "work", "--output", path, "--title", "a title"]);
-  await begun(path);
-  const { id } = await pane.startRecording({ version: 3 });
-  await nextPart(pane, 1);
-  await pane.resize(50, 15);
-  await nextPart(pane, 2);
-  await eventually(() => readFileSync(path, "utf8").includes("PART2"));
-  const screen = await truth(pane);
-  // The program ends, its screen stays; then the pane goes.
-  await pane.wait({ exit: true, send: { parts: [{ kind: "enter" }] }, timeoutMs: LONG_MS });
-  await server.killSession("work");
-  expect(await byCommand.finished).toEqual({ code: 0, stdout: "", stderr: "" });
-  const listed = await listOf(server);
-  expect(listed).toMatchObject([{ id, endedBy: "pane", recording: false, gaps: 0 }]);
+test.skipIf(!KEEPS_PANES)(
+  "a terminal of ours plays what the command and the daemon have recorded, through resizes, to the exit",
+  async () => {
+    await using sandbox = cliSandbox();
+    const { server, url } = await started(sandbox);
+    const pane = await printing(sandbox, server, 12);
+    const path = sandbox.path("demo.cast");
+    const byCommand = sandbox.start(["rec", "work", "--output", path, "--title", "a title"]);
+    await begun(path);
+    const { id } = await pane.startRecording({ version: 3 });
+    await nextPart(pane, 1);
+    await pane.resize(50, 15);
+    await nextPart(pane, 2);
+    await eventually(() => readFileSync(path, "utf8").includes("PART2"));
+    const screen = await truth(pane);
+    // The program ends, its screen stays; then the pane goes.
+    await pane.wait({ exit: true, send: { parts: [{ kind: "enter" }] }, timeoutMs: LONG_MS });
+    await server.killSession("work");
+    expect(await byCommand.finished).toEqual({ code: 0, stdout: "", stderr: "" });
+    const listed = await listOf(server);
+    expect(listed).toMatchObject([{ id, endedBy: "pane", recording: false, gaps: 0 }]);
 
-  const own = recorded(path);
-  expect(own.header).toMatchObject({ version: 2, width: COLS, height: ROWS, title: "a title" });
-  const daemons = recorded(listed[0]!.path);
-  expect(daemons.header).toMatchObject({ version: 3, term: { cols: COLS, rows: ROWS } });
-  expect(daemons.events.at(-1)?.slice(1)).toEqual(["x", "3"]);
-  for (const one of [own, daemons]) {
-    expect(labels(one)).toEqual(["exit: status 3", "end: the pane is gone"]);
-    expect(one.events.filter(([, code]) => code === "r").map(([, , size]) => size)).toEqual(["50x15"]);
-    // What tmux itself prints into a pane whose program has ended is no output of it.
-    // oxlint-disable-next-line no-await-in-loop -- one emulator at a time
-    using emulator = await played(one);
-    expect(shown(emulator)).toEqual(screen);
-  }
+    const own = recorded(path);
+    expect(own.header).toMatchObject({ version: 2, width: COLS, height: ROWS, title: "a title" });
+    const daemons = recorded(listed[0]!.path);
+    expect(daemons.header).toMatchObject({ version: 3, term: { cols: COLS, rows: ROWS } });
+    expect(daemons.events.at(-1)?.slice(1)).toEqual(["x", "3"]);
+    for (const one of [own, daemons]) {
+      expect(labels(one)).toEqual(["exit: status 3", "end: the pane is gone"]);
+      expect(one.events.filter(([, code]) => code === "r").map(([, , size]) => size)).toEqual(["50x15"]);
+      // What tmux itself prints into a pane whose program has ended is no output of it.
+      // oxlint-disable-next-line no-await-in-loop -- one emulator at a time
+      using emulator = await played(one);
+      expect(shown(emulator)).toEqual(screen);
+    }
 
-  // The same through the command that plays, without what leaves the terminal at rest.
-  const { out, err, code } = await inProcessCli(["play", path, "--speed", "1000000"]);
-  expect({ err, code }).toEqual({ err: "", code: 0 });
-  expect(out).toContain("PART2");
+    // The same through the command that plays, without what leaves the terminal at rest.
+    const { out, err, code } = await inProcessCli(["play", path, "--speed", "1000000"]);
+    expect({ err, code }).toEqual({ err: "", code: 0 });
+    expect(out).toContain("PART2");
 
-  const where = ["--url", url, "--token-file", sandbox.tokenPath];
-  const gone = await inProcessCli(["rec", "work", "-o", path, ...where]);
-  expect(gone.err).toContain('there is no pane or session "work"');
-  await server.createSession({ name: "other" });
-  expect(await inProcessCli(["rec", "other", "-o", path, ...where])).toMatchObject({ code: 2 });
-  expect(recorded(path)).toEqual(own);
-});
+    const where = ["--url", url, "--token-file", sandbox.tokenPath];
+    const gone = await inProcessCli(["rec", "work", "-o", path, ...where]);
+    expect(gone.err).toContain('there is no pane or session "work"');
+    await server.createSession({ name: "other" });
+    expect(await inProcessCli(["rec", "other", "-o", path, ...where])).toMatchObject({ code: 2 });
+    expect(recorded(path)).toEqual(own);
+  },
+);
 
 /** Bounded: a machine that is busy must not read what it has printed for a minute. */
 const FLOOD = "yes some words of a line that goes on and on | head -c 20000000; read x";
