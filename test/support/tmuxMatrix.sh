@@ -41,6 +41,8 @@ for version in "${versions[@]}"; do
   binaries+=("$binary")
 done
 work=$(mktemp -d)
+# Tests of other users run it as them.
+chmod 711 "$work"
 trap 'rm -rf "$work"' EXIT
 cd "$project" || exit 2
 npm run --silent build >/dev/null || exit 2
