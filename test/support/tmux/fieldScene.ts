@@ -171,8 +171,9 @@ export async function fieldScene(kind: FieldKind, heartbeatMs: number): Promise<
         return true;
       } catch (error) {
         // The command before this one may be what the connection is being made anew for; nothing was typed.
-        if (!(error instanceof AppError) || error.code !== "CONNECTION_LOST") throw error;
-        if (error.details?.["delivery"] === "indeterminate") throw error;
+        if (!(error instanceof AppError) || error.details?.["delivery"] === "indeterminate") throw error;
+        // Or our client is read-only until the next heartbeat, and tmux says so.
+        if (error.code !== "CONNECTION_LOST" && !/client is read-only/.test(error.message)) throw error;
         return false;
       }
     });
