@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connect as connectTls } from "node:tls";
+import { checkServerIdentity, connect as connectTls, type PeerCertificate } from "node:tls";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { resolveCertificate } from "../../adapters/http/certificates.ts";
 import type { KeyPair } from "../../adapters/http/boundedServer.ts";
@@ -43,6 +43,12 @@ async function start(tls: KeyPair): Promise<Listener> {
   });
   return listener;
 }
+
+/** Node 22.23 finds no IPv6 address in any certificate. */
+const subjectaltname = "IP Address:0:0:0:0:0:0:0:1";
+const TAKES_IPV6 = checkServerIdentity("::1", { subjectaltname } as PeerCertificate) === undefined;
+if (!TAKES_IPV6)
+  process.stderr.write(`addinHttps: Node ${process.versions.node} takes no certificate for ::1: left out\n`);
 
 describe("https, as the add-in uses it", () => {
   let directory: string;
@@ -101,7 +107,7 @@ describe("https, as the add-in uses it", () => {
     }
   });
 
-  test.each(["127.0.0.1", "[::1]"])("the certificate is good for %s too", async (host) => {
+  test.each(["127.0.0.1", ...(TAKES_IPV6 ? ["[::1]"] : [])])("the certificate is good for %s too", async (host) => {
     const { port } = await start(pair);
     client = overSocket(`https://${host}:${port}`, { ca });
     expect((await client.health()).status).toBe(200);
