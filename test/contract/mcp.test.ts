@@ -2,24 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { paneIdOf } from "../../protocol/ids.ts";
 import { eventually } from "../support/clock/eventually.ts";
-import { mcpOverHttp } from "../support/daemon/mcpClient.ts";
+import { MCP_TOOLS, mcpOverHttp } from "../support/daemon/mcpClient.ts";
 import { type NativeFixture, nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
 
 const ERAS = ["legacy", "modern"] as const;
-const ALL = [
-  "capture",
-  "choose",
-  "create",
-  "interrupt",
-  "kill",
-  "list",
-  "run",
-  "search",
-  "send",
-  "split",
-  "submit",
-  "wait",
-];
 
 async function withSession(options: Parameters<typeof nativeFixture>[1] = {}) {
   const server = stubServer();
@@ -30,9 +16,9 @@ async function withSession(options: Parameters<typeof nativeFixture>[1] = {}) {
 
 describe.each(ERAS)("%s clients", (era) => {
   test.each([
-    ["", ALL],
+    ["", MCP_TOOLS],
     ["?readOnly=true", ["capture", "list", "search", "wait"]],
-    ["?noDestructive=true", ALL.filter((name) => name !== "kill" && name !== "interrupt")],
+    ["?noDestructive=true", MCP_TOOLS.filter((name) => name !== "kill" && name !== "interrupt")],
   ])("have the tools of their tier: %s", async (query, names) => {
     await using api = await withSession();
     await using mcp = await mcpOverHttp(`${api.url}/mcp${query}`, era);
@@ -191,7 +177,7 @@ test("the listener's guard and token stand before it", async () => {
   await using api = await withSession({ token: "secret" });
   await expect(mcpOverHttp(`${api.url}/mcp`, "legacy")).rejects.toThrow(/401|[Uu]nauthorized/);
   await using mcp = await mcpOverHttp(`${api.url}/mcp`, "legacy", "secret");
-  expect((await mcp.client.listTools()).tools).toHaveLength(ALL.length);
+  expect((await mcp.client.listTools()).tools).toHaveLength(MCP_TOOLS.length);
   const body = { jsonrpc: "2.0", id: 1, method: "ping" };
   const authorization = "Bearer secret";
   expect((await api.call("POST", "/mcp", body)).status).toBe(401);

@@ -8,26 +8,13 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { builtCli } from "../support/daemon/cliBuild.ts";
 import { type CliSandbox, cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { MCP_TOOLS } from "../support/daemon/mcpClient.ts";
 import { report } from "../support/daemon/loadReport.ts";
 
 const { AGENT_KIT: KIT, TUI_INST: INST } = process.env;
 const RUN = join(import.meta.dirname, "../support/agents/mcpAgentRun.mjs");
 /** Where the scripted model is, in the namespace of its own that every program has. */
 const MODEL = "http://127.0.0.1:4999/v1";
-const TOOLS = [
-  "capture",
-  "choose",
-  "create",
-  "interrupt",
-  "kill",
-  "list",
-  "run",
-  "search",
-  "send",
-  "split",
-  "submit",
-  "wait",
-];
 
 interface Program {
   readonly family: "anthropic" | "responses" | "gemini" | "chat";
@@ -171,6 +158,6 @@ test.skipIf(here.length === 0).each(here.length === 0 ? ["cc"] : here)(
     };
     report("mcp agents", { program: name, tools: offered.length, resultBytes: result.length });
     const found = { tools: offered.map((tool) => tool.replace(/^.*[_/]/, "")).toSorted(), result, said };
-    expect(found).toMatchObject({ tools: TOOLS, result: expect.stringContaining("shown-to-the-model") as string });
+    expect(found).toMatchObject({ tools: MCP_TOOLS, result: expect.stringContaining("shown-to-the-model") as string });
   },
 );

@@ -6,6 +6,22 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 
+/** Without a tier, in order. */
+export const MCP_TOOLS = [
+  "capture",
+  "choose",
+  "create",
+  "interrupt",
+  "kill",
+  "list",
+  "run",
+  "search",
+  "send",
+  "split",
+  "submit",
+  "wait",
+];
+
 /** `modern`: the revision 2026-07-28, whose requests stand alone. */
 export type Era = "legacy" | "modern";
 
