@@ -5,7 +5,8 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import type { WebSocketServerLike } from "@hono/node-server";
+import { upgradeWebSocket, type WebSocketServerLike } from "@hono/node-server";
+import type { WSEvents } from "hono/ws";
 import type { WebSocket } from "ws";
 import { WebSocketServer } from "ws";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
@@ -31,6 +32,47 @@ export function createWebSocketServer(protocol: string | undefined, maxMessageBy
   server.on("connection", (socket: WebSocket, request: IncomingMessage) => connections.set(socket, request.socket));
   // The same thing to both libraries; their typings differ in an optional member.
   return server as unknown as WebSocketServerLike;
+}
+
+interface SocketSession {
+  /** A text message as its text, a binary one as its bytes. */
+  message(data: string | Uint8Array): void;
+  /** The connection is gone. */
+  closed(): void;
+}
+
+/** A route's answer to an upgrade request. @param open makes what the connection does; @param onError what that threw */
+export const upgradeSocket = (open: (socket: WebSocket) => SocketSession, onError: (error: unknown) => void) =>
+  upgradeWebSocket(() => socketEvents(open, onError), { onError });
+
+/**
+ * The library makes an `Event` of each message, which is as dear as all that is done with a short one: here they come from
+ * the socket itself, but those that were there before it was handed over.
+ */
+function socketEvents(open: (socket: WebSocket) => SocketSession, onError: (error: unknown) => void): WSEvents {
+  let session: SocketSession | undefined;
+  const events: WSEvents = {
+    onOpen: (_event, { raw }) => {
+      const socket = raw as WebSocket;
+      const opened = open(socket);
+      session = opened;
+      const take = (data: string | Uint8Array): void => {
+        try {
+          opened.message(data);
+        } catch (error) {
+          onError(error);
+        }
+      };
+      events.onMessage = ({ data }) => take(typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer));
+      // What came before this turn is handed on in it.
+      queueMicrotask(() => {
+        delete events.onMessage;
+      });
+      socket.on("message", (data: Buffer, isBinary: boolean) => take(isBinary ? data : data.toString("utf8")));
+    },
+    onClose: () => session?.closed(),
+  };
+  return events;
 }
 
 interface SocketWriterOptions {
