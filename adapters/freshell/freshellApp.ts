@@ -129,9 +129,9 @@ function contextOf(options: FreshellAppOptions): FreshellContext {
 }
 
 function socketRoute(context: FreshellContext, sockets: Set<FreshellSocket>): RouteHandler {
+  const failed = (error: unknown): void => context.log.error("freshell.socket.failed", { error });
   const upgrade = upgradeWebSocket(
     () => {
-      let connection: FreshellSocket | undefined;
       return {
         onOpen: (_event, { raw }) => {
           const socket = raw as WebSocket;
@@ -139,17 +139,23 @@ function socketRoute(context: FreshellContext, sockets: Set<FreshellSocket>): Ro
             { context, isFull: sockets.size >= context.settings.maxConnections },
             socket,
           );
-          connection = opened;
           sockets.add(opened);
+          // The helper would make an event of the DOM of each, which costs as much as reading it.
+          socket.on("message", (data: Buffer, isBinary: boolean) => {
+            try {
+              opened.message(isBinary ? data : data.toString());
+            } catch (error) {
+              failed(error);
+            }
+          });
           socket.once("close", () => {
             sockets.delete(opened);
             opened.closed();
           });
         },
-        onMessage: ({ data }) => connection?.message(data),
       };
     },
-    { onError: (error) => context.log.error("freshell.socket.failed", { error }) },
+    { onError: failed },
   );
   const refuse = (): never => {
     throw new AppError("INVALID_ARGUMENT", "this route is a WebSocket: send an upgrade request");

@@ -30,7 +30,8 @@ interface Pending {
   readonly request: OwnerRequest;
   readonly settle: (outcome: RpcOutcome) => void;
   isAcked: boolean;
-  timer: Timer;
+  /** When nobody waits for it any more. */
+  deadlineMs: number;
 }
 
 export class OwnerLink {
@@ -43,6 +44,8 @@ export class OwnerLink {
   readonly #pending = new Map<string, Pending>();
   readonly #late = new Map<string, OwnerRequest>();
   #presence: Timer;
+  /** One for all: most requests are answered long before their deadline, and then only the next look finds that out. */
+  #look: { readonly timer: Timer; readonly atMs: number } | undefined;
   #heardMs: number;
   #isClosed = false;
 
@@ -66,13 +69,12 @@ export class OwnerLink {
     const request: OwnerRequest = { ...asked, requestId, deadlineMs: times.ownerTimeoutMs };
     return new Promise((resolve) => {
       const settle = (outcome: RpcOutcome): void => {
-        pending.timer.cancel();
         this.#pending.delete(requestId);
         resolve(outcome);
       };
-      const timer = clock.callAt(clock.nowMs() + times.rpcAckTimeoutMs, () => this.#givenUp(pending));
-      const pending: Pending = { request, settle, isAcked: false, timer };
-      this.#pending.set(requestId, pending);
+      const deadlineMs = clock.nowMs() + times.rpcAckTimeoutMs;
+      this.#pending.set(requestId, { request, settle, isAcked: false, deadlineMs });
+      this.#lookAt(deadlineMs);
       send(request);
     });
   }
@@ -83,8 +85,8 @@ export class OwnerLink {
     if (pending === undefined || pending.isAcked) return false;
     const { clock, times } = this.#options;
     pending.isAcked = true;
-    pending.timer.cancel();
-    pending.timer = clock.callAt(clock.nowMs() + times.ownerTimeoutMs, () => this.#givenUp(pending));
+    pending.deadlineMs = clock.nowMs() + times.ownerTimeoutMs;
+    this.#lookAt(pending.deadlineMs);
     return true;
   }
 
@@ -108,6 +110,7 @@ export class OwnerLink {
   closed(): void {
     this.#isClosed = true;
     this.#presence.cancel();
+    this.#look?.timer.cancel();
     for (const { isAcked, settle } of this.#pending.values()) {
       settle(isAcked ? cutOff(this.deviceId) : gone(this.deviceId));
     }
@@ -117,6 +120,20 @@ export class OwnerLink {
   supersede(): void {
     this.closed();
     this.#options.close(CLOSE_CODES.DEVICE_SUPERSEDED, "Another connection is this device now");
+  }
+
+  #lookAt(atMs: number): void {
+    if (this.#look !== undefined && this.#look.atMs <= atMs) return;
+    this.#look?.timer.cancel();
+    this.#look = { timer: this.#options.clock.callAt(atMs, () => this.#looked()), atMs };
+  }
+
+  #looked(): void {
+    this.#look = undefined;
+    const nowMs = this.#options.clock.nowMs();
+    for (const pending of this.#pending.values()) if (pending.deadlineMs <= nowMs) this.#givenUp(pending);
+    const left = [...this.#pending.values()].map(({ deadlineMs }) => deadlineMs);
+    if (left.length > 0) this.#lookAt(Math.min(...left));
   }
 
   #givenUp({ request, isAcked, settle }: Pending): void {
