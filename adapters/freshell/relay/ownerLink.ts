@@ -3,11 +3,15 @@
  * one socket once, and settles exactly once: by its result, by silence, or by the end of the connection. Nothing is kept for
  * the next connection of the device.
  */
+import { alignedDeadline } from "../../../daemon/time/alignedDeadline.ts";
 import { CLOSE_CODES } from "../../../protocol/api/freshell/freshellWire.ts";
 import { type OwnerRequest, parseOutcome, type RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import { MAX_LATE_REQUESTS } from "../freshellLimits.ts";
 import { badAnswer, failure, ownersFailure } from "./outcomes.ts";
+
+/** A silent device is found at most this part of its time too late: hundreds of them are looked at together. */
+const LATE_PART = 20;
 
 export interface OwnerTimes {
   readonly presenceTtlMs: number;
@@ -147,7 +151,8 @@ export class OwnerLink {
 
   #listen(): Timer {
     const { clock, times, close } = this.#options;
-    return clock.callAt(this.#heardMs + times.presenceTtlMs, () => {
+    const deadlineMs = alignedDeadline(this.#heardMs + times.presenceTtlMs, times.presenceTtlMs / LATE_PART);
+    return clock.callAt(deadlineMs, () => {
       if (clock.nowMs() - this.#heardMs < times.presenceTtlMs) this.#presence = this.#listen();
       else {
         this.closed();

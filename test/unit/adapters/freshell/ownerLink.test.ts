@@ -70,3 +70,37 @@ test("a request that is answered costs no timer of its own", async () => {
   await pass(20_000);
   expect(told).toHaveLength(1_000);
 });
+
+test("two hundred devices are looked at a few times in their time to live, and none too early or much too late", () => {
+  const fake = new FakeClock();
+  const looks = new Set<number>();
+  const clock: Clock = {
+    nowMs: () => fake.nowMs(),
+    callAt: (deadlineMs, run) => {
+      looks.add(deadlineMs);
+      return fake.callAt(deadlineMs, run);
+    },
+  };
+  const none = (): void => undefined;
+  const closed: number[] = [];
+  const times = { ...TIMES, presenceTtlMs: 15_000 };
+  for (let at = 0; at < 200; at += 1) {
+    fake.advanceMs(25);
+    const link = new OwnerLink({
+      deviceId: `d${at}`,
+      clock,
+      times,
+      send: none,
+      close: () => closed.push(fake.nowMs()),
+      onLate: none,
+    });
+    link.heard();
+  }
+  fake.advanceMs(20_000);
+  expect(closed).toHaveLength(200);
+  expect(looks.size).toBeLessThanOrEqual(8);
+  closed.forEach((ms, at) => {
+    expect(ms - (at + 1) * 25).toBeGreaterThanOrEqual(15_000);
+    expect(ms - (at + 1) * 25).toBeLessThan(15_750);
+  });
+});
