@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { InputQueue, planInput } from "../../../../daemon/panes/inputJobs.ts";
+import { InputQueue } from "../../../../daemon/panes/inputJobs.ts";
+import { planInput } from "../../../../daemon/panes/inputPlan.ts";
 import type { InputPart } from "../../../../daemon/tmux/io.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import type { PaneId } from "../../../../protocol/ids.ts";
