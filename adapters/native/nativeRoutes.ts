@@ -104,11 +104,12 @@ function otherHandlers(
       await context.onDemand?.reach(serverName);
       const server = findServer(servers, serverName);
       const target = { serverName, server, pane: findPane(server, pane) };
-      const { from = "now", readiness = false } = parse(
-        streamQuerySchema,
-        queryInput(streamQuerySchema, c.req.query()),
-      );
-      return openEventStream(context, c, target, { start: streamStart(lastEventId(c) ?? from), readiness });
+      const {
+        from = "now",
+        readiness = false,
+        input = false,
+      } = parse(streamQuerySchema, queryInput(streamQuerySchema, c.req.query()));
+      return openEventStream(context, c, target, { start: streamStart(lastEventId(c) ?? from), readiness, input });
     }),
     serverEvents: measured("serverEvents", async (c, { server = "" }) => {
       await context.onDemand?.reach(server);

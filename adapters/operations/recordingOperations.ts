@@ -25,7 +25,8 @@ export const recordingOperations = {
     example: { input: { maxSeconds: 3_600 }, output: EXAMPLE_RECORDING },
     run: async (context, { server, serverName, pane }, input) => {
       const { maxBytes = DEFAULT_RECORDING_BYTES, maxSeconds: maxSec = DEFAULT_RECORDING_SEC } = input;
-      const request = { version: input.version === 3 ? 3 : 2, maxBytes, maxSec } as const;
+      const version = input.version === 3 ? 3 : 2;
+      const request = { version, maxBytes, maxSec, input: input.input ?? false } as const;
       return recordingAnswer(await requireRecordings(context).start({ ...request, serverName, server, pane: pane.id }));
     },
   }),

@@ -35,6 +35,8 @@ interface InputQueueOptions {
   readonly connection: () => ControlConnection;
   /** Makes the names of paste buffers unique on the server. */
   readonly bufferName: () => string;
+  /** A job that tmux has taken: before what it makes the program print. */
+  readonly onTyped: (parts: readonly InputPart[]) => void;
 }
 
 export class InputQueue {
@@ -68,6 +70,7 @@ export class InputQueue {
         beforeWrite: options.beforeWrite,
         settle: (error) => {
           options.signal?.removeEventListener("abort", onAbort);
+          if (error === undefined) this.#options.onTyped(parts);
           if (error === undefined) resolve();
           else reject(error);
         },

@@ -85,6 +85,7 @@ export class RecordingBook {
         server: serverName,
         pane,
         version: request.version,
+        input: request.input,
         startedUnixMs,
       };
       const recording = await Recording.start({
