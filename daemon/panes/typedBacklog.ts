@@ -7,7 +7,7 @@ import type { OutputSource } from "../tmux/outputSource.ts";
 const MAX_BYTES = 1_048_576;
 const MAX_PIECES = 1_024;
 
-export interface TypedPiece {
+interface TypedPiece {
   /** The output that it came into. */
   readonly source: OutputSource;
   /** How far that had come. */
