@@ -7,6 +7,7 @@ interface TopBarProps {
   readonly link: LinkState;
   readonly notifications: NotifierState;
   readonly onNotify: () => void;
+  readonly onRecordings: () => void;
   readonly onHelp: () => void;
 }
 
@@ -17,7 +18,7 @@ const NOTIFY_WORDS: Readonly<Record<NotifierState, string>> = {
   denied: "Notifications blocked",
 };
 
-export function TopBar({ asking, link, notifications, onNotify, onHelp }: TopBarProps) {
+export function TopBar({ asking, link, notifications, onNotify, onRecordings, onHelp }: TopBarProps) {
   const live = link.kind === "live";
   return (
     <header class="top">
@@ -53,6 +54,9 @@ export function TopBar({ asking, link, notifications, onNotify, onHelp }: TopBar
             <span class="wide">{NOTIFY_WORDS[notifications]}</span>
           </button>
         )}
+        <button type="button" class="button plain" onClick={onRecordings}>
+          Recordings
+        </button>
         <button
           type="button"
           class="button plain"
