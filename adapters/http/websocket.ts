@@ -9,6 +9,7 @@ import { upgradeWebSocket, type WebSocketServerLike } from "@hono/node-server";
 import type { WSEvents } from "hono/ws";
 import type { WebSocket } from "ws";
 import { WebSocketServer } from "ws";
+import { alignedDeadline } from "../../daemon/time/alignedDeadline.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import {
   STREAM_BUFFER_BYTES,
@@ -96,6 +97,8 @@ export class SocketWriter {
   #stall: Timer | undefined;
   #beat: Timer | undefined;
   #alive = true;
+  /** Since the last beat. */
+  #heard = false;
   #pingedMs = 0;
 
   constructor(options: SocketWriterOptions) {
@@ -130,6 +133,11 @@ export class SocketWriter {
     this.#gather();
     this.#socket.send(message, { binary: false }, this.#flushed);
     if (this.#socket.bufferedAmount > STREAM_MAX_BUFFERED_BYTES) this.#give();
+  }
+
+  /** The peer has sent something: it is there, and need not be asked. */
+  heard(): void {
+    this.#heard = true;
   }
 
   /** Stops watching; the socket is its owner's to close. */
@@ -175,12 +183,15 @@ export class SocketWriter {
   /** A peer that is gone without a word answers no ping; one that reads nothing answers none either. */
   #nextBeat(): void {
     const { clock, stallMs = STREAM_STALL_MS } = this.#options;
-    this.#beat = clock.callAt(clock.nowMs() + Math.min(STREAM_KEEP_ALIVE_MS, stallMs), () => {
-      if (!this.#alive && clock.nowMs() - this.#pingedMs >= stallMs) {
+    const everyMs = Math.min(STREAM_KEEP_ALIVE_MS, stallMs);
+    this.#beat = clock.callAt(alignedDeadline(clock.nowMs() + everyMs, everyMs / 20), () => {
+      if (this.#heard) {
+        this.#heard = false;
+        this.#alive = true;
+      } else if (!this.#alive && clock.nowMs() - this.#pingedMs >= stallMs) {
         this.#give();
         return;
-      }
-      if (this.#alive) {
+      } else if (this.#alive) {
         this.#alive = false;
         this.#pingedMs = clock.nowMs();
         this.#socket.ping();

@@ -15,7 +15,7 @@ import { formatGap, formatPosition } from "../../protocol/position.ts";
 import { visibleError } from "../http/httpErrors.ts";
 import { parseJsonText } from "../http/jsonText.ts";
 import { SocketWriter } from "../http/websocket.ts";
-import { exitAnswer, snapshotAnswer } from "../operations/screenOutputs.ts";
+import { exitAnswer, snapshotAnswer, typedAnswer } from "../operations/screenOutputs.ts";
 import { readinessAnswer } from "../operations/outputs.ts";
 import type { NativeContext } from "./nativeContext.ts";
 import { ReadinessStream } from "../operations/readinessAsked.ts";
@@ -235,6 +235,9 @@ export class StreamSocket {
         this.#send({ type: "snapshot", channel: number, ...snapshotAnswer(snapshot) });
       },
       resized: (cols, rows) => this.#send({ type: "resize", channel: number, cols, rows }),
+      ...(request.input === true
+        ? { typed: (typed) => this.#send({ type: "input", channel: number, ...typedAnswer(typed) }) }
+        : {}),
       exited: (status) => this.#send({ type: "exit", channel: number, ...exitAnswer(status) }),
       closed: (error) => {
         // A reader that was never told of its channel still waits for its answer.

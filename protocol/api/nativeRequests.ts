@@ -134,6 +134,7 @@ export const streamQuerySchema = v.strictObject({
   readiness: v.optional(
     described(v.boolean(), "Tell what the program is doing as well: the state at the beginning, then every change."),
   ),
+  input: v.optional(described(v.boolean(), "Tell what is typed through the daemon as well.")),
 });
 export const eventIdSchema = v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,32}:\d{1,15}$/, "after is the id of an event"));
 export const eventsQuerySchema = v.strictObject({

@@ -27,6 +27,14 @@ export interface StreamSnapshot {
   readonly data: string;
 }
 
+/** Base64 of what was typed through the daemon when the output had come to `position`. */
+export interface StreamInput {
+  readonly position: string;
+  readonly data: string;
+  /** Bytes before it that this reader was too slow for. */
+  readonly missedBytes?: number | undefined;
+}
+
 interface StreamResize {
   readonly cols: number;
   readonly rows: number;
@@ -44,6 +52,8 @@ export interface StreamEventData {
   readonly snapshot: StreamSnapshot;
   readonly resize: StreamResize;
   readonly exit: NativeExit;
+  /** Only for those who ask. */
+  readonly input: StreamInput;
   /** Only for those who ask: the state at the beginning, then every change. */
   readonly readiness: NativeReadiness;
   readonly closed: StreamClosed;
@@ -61,6 +71,7 @@ const streamRequest = v.variant("type", [
     from: v.optional(fromSchema),
     creditBytes: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_073_741_824))),
     readiness: v.optional(v.boolean()),
+    input: v.optional(v.boolean()),
   }),
   v.strictObject({ type: v.literal("unsubscribe"), id, channel }),
   v.strictObject({
@@ -127,6 +138,7 @@ export type StreamMessage =
   | ({ readonly type: "snapshot"; readonly channel: number } & StreamSnapshot)
   | ({ readonly type: "resize"; readonly channel: number } & StreamResize)
   | ({ readonly type: "exit"; readonly channel: number } & NativeExit)
+  | ({ readonly type: "input"; readonly channel: number } & StreamInput)
   | ({ readonly type: "readiness"; readonly channel: number } & NativeReadiness)
   | ({ readonly type: "closed"; readonly channel: number } & StreamClosed)
   | ServerEventMessage;
