@@ -118,9 +118,14 @@ export function isAtTerminal(mark: ProcessMark, processes: HostProcesses): boole
   return stat !== undefined && isReading(stat);
 }
 
-/** Whether it was there before this moment, in seconds since boot. Within one tick nobody can say, and that is no yes. */
-export const wasThereBefore = ({ start }: ProcessMark, uptimeSec: number): boolean =>
-  Number(start) < Math.floor(uptimeSec * TICKS_PER_SEC + ROUNDING);
+/**
+ * Whether it was there before this moment, in seconds since boot. Within one tick nobody can say, and that is no yes; a host
+ * that dates starts otherwise (macOS) does not tell at all.
+ */
+export function wasThereBefore({ start }: ProcessMark, uptimeSec: number): boolean {
+  const ticks = Number(start);
+  return Number.isNaN(ticks) || ticks < Math.floor(uptimeSec * TICKS_PER_SEC + ROUNDING);
+}
 
 /** Neither ended nor gone; it may have become another program. */
 export function isRunning(mark: ProcessMark, processes: HostProcesses): boolean {
