@@ -1,5 +1,4 @@
 /** From the endpoint table to routes: each operation is performed, and what is no operation has its handler here. */
-import { upgradeWebSocket } from "@hono/node-server";
 import type { WebSocket } from "ws";
 import type { NativeOk } from "../../protocol/api/nativeAnswers.ts";
 import { STREAM_BEARER_PREFIX } from "../../protocol/api/nativeFrames.ts";
@@ -11,6 +10,7 @@ import { visibleError } from "../http/httpErrors.ts";
 import { longAnswer } from "../http/longAnswer.ts";
 import { streamedAnswer, wantsLines } from "../http/streamedAnswer.ts";
 import { type Route, type RouteHandler, Routes } from "../http/routes.ts";
+import { upgradeSocket } from "../http/websocket.ts";
 import { findPane, findServer } from "../operations/findTargets.ts";
 import { streamStart } from "../operations/inputs.ts";
 import { perform } from "../operations/perform.ts";
@@ -135,22 +135,13 @@ function lastEventId(c: NativeHandlerContext): string | undefined {
 }
 
 function upgradeTo(context: NativeContext, sockets: Set<WebSocket>) {
-  return upgradeWebSocket(
-    () => {
-      let session: StreamSocket | undefined;
-      return {
-        onOpen: (_event, { raw }) => {
-          const socket = raw as WebSocket;
-          sockets.add(socket);
-          session = new StreamSocket(context, socket);
-          socket.once("close", () => sockets.delete(socket));
-        },
-        onMessage: ({ data }) => session?.message(data),
-        onClose: () => session?.closed(),
-      };
-    },
-    { onError: (error) => context.log.error("native.socket.failed", { error }) },
-  );
+  const onError = (error: unknown): void => context.log.error("native.socket.failed", { error });
+  const connect = (socket: WebSocket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    return new StreamSocket(context, socket);
+  };
+  return upgradeSocket(connect, onError);
 }
 
 function refuseRequest(): never {

@@ -71,7 +71,7 @@ export class StreamSocket {
     });
     this.#calls = new SocketCalls(context, {
       room: () => this.#writer.room(),
-      answer: (id, work) => this.#answer(id, work),
+      answer: (id, work, message) => this.#answer(id, work, message),
     });
     context.open.add(this.#stop);
   }
@@ -257,16 +257,18 @@ export class StreamSocket {
     }
   }
 
-  #answer(id: number, work: Promise<StreamMessage>): void {
+  #answer<Output>(id: number, work: Promise<Output>, message: (output: Output) => StreamMessage): void {
     this.#underWay += 1;
-    const answered = work.then(
-      (message) => this.#send(message),
-      (error: unknown) => this.#fail(id, error),
-    );
-    void answered.finally(() => {
-      this.#underWay -= 1;
-      this.#leaveWhenAnswered();
-    });
+    void work
+      .then(
+        (output) => this.#send(message(output)),
+        (error: unknown) => this.#fail(id, error),
+      )
+      .then(() => {
+        this.#underWay -= 1;
+        this.#leaveWhenAnswered();
+        return undefined;
+      });
   }
 
   #leaveWhenAnswered(): void {

@@ -4,6 +4,8 @@
 import * as v from "valibot";
 import { eventIdSchema, fromSchema, inputRequestSchema, sizeRequestSchema } from "./nativeRequests.ts";
 import type { NativeExit, NativeGap, NativeReadiness } from "./nativeAnswers.ts";
+import { recognized } from "./parse.ts";
+import { isPlainInputMessage } from "./plainInput.ts";
 import type { NativeServerEvent } from "./nativeTree.ts";
 
 /** First event of a subscription, its position where reading begins. */
@@ -60,8 +62,7 @@ export interface StreamEventData {
 const id = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
 const channel = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(4_294_967_295));
 
-/** What a client sends. `id` comes back in the answer; `channel` is given by `subscribed`. */
-export const streamRequestSchema = v.variant("type", [
+const streamRequest = v.variant("type", [
   v.strictObject({
     type: v.literal("subscribe"),
     id,
@@ -116,6 +117,8 @@ export const streamRequestSchema = v.variant("type", [
   /** The call of this id is not waited for any more; its answer follows. */
   v.strictObject({ type: v.literal("cancel"), id }),
 ]);
+/** What a client sends. `id` comes back in the answer; `channel` is given by `subscribed`. */
+export const streamRequestSchema = recognized(streamRequest, isPlainInputMessage);
 export type StreamRequest = v.InferInput<typeof streamRequestSchema>;
 
 /** What the daemon sends as text. `ack`, `result` and `error` with an `id` answer the request of that id. */

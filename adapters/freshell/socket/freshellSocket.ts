@@ -12,11 +12,14 @@ import { CLOSE_WITHIN_MS, MAX_UNSENT_BYTES } from "../freshellLimits.ts";
 import type { FreshellContext } from "../freshellContext.ts";
 import { LayoutCalls, isOfDevices } from "./layoutCalls.ts";
 import { type Admitted, checkHello } from "./helloGate.ts";
-import { readMessage } from "./clientMessage.ts";
+import { type ReadMessage, readMessage } from "./clientMessage.ts";
 import { TerminalCalls } from "./terminalCalls.ts";
 
 /** Below this what was sent as snapshots has been read. */
 const NEARLY_NOTHING_BYTES = 65_536;
+
+/** Of a sign of life that is expected to come again as it is. */
+const MAX_KEPT_CHARS = 1_024;
 
 export interface SocketHost {
   readonly context: FreshellContext;
@@ -33,6 +36,7 @@ export class FreshellSocket {
   #calls: TerminalCalls | undefined;
   #layout: LayoutCalls | undefined;
   #isClosing = false;
+  #beat: { readonly text: string; readonly read: ReadMessage } | undefined;
   /** Bytes of snapshots that may still be unsent: they were asked for, and do not count against a slow reader. */
   #allowance = 0;
 
@@ -48,8 +52,9 @@ export class FreshellSocket {
 
   message(data: unknown): void {
     if (this.#isClosing) return;
+    this.#writer.heard();
     this.#layout?.heard();
-    const read = readMessage(data);
+    const read = this.#read(data);
     if ("message" in read && read.message.type === "ping") {
       this.#send({ type: "pong", timestamp: this.#timestamp() });
     } else if (this.#calls === undefined) {
@@ -58,6 +63,16 @@ export class FreshellSocket {
       const { code, message, requestId } = read.bad;
       this.#fail(code, message, { requestId });
     } else this.#perform(this.#calls, read.message, read.json);
+  }
+
+  /** A device says that it is there in the same words each time, which are read once. */
+  #read(data: unknown): ReadMessage {
+    const known = this.#beat;
+    if (known !== undefined && data === known.text) return known.read;
+    const read = readMessage(data);
+    const isBeat = "message" in read && read.message.type === "device.presence";
+    if (isBeat && typeof data === "string" && data.length <= MAX_KEPT_CHARS) this.#beat = { text: data, read };
+    return read;
   }
 
   /** The client is told why, and cut off when it does not take the news. Safe to call twice. */
