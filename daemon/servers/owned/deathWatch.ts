@@ -57,12 +57,12 @@ export class DeathWatch {
     this.#settler.probe();
   }
 
-  /** Now and then, for what nothing has told. */
+  /** Periodic, for deaths that nothing has reported. */
   beat(): void {
     this.#dead.soon();
   }
 
-  /** A listing of panes has come. */
+  /** A listing of panes has arrived. */
   listed(rows: readonly PaneRow[]): void {
     const unsettled = rows.filter((row) => row.dead && this.#options.inventory.exitOf(row) === undefined);
     if (unsettled.length > 0) this.#settler.found(unsettled.length);
