@@ -117,7 +117,7 @@ export class InputQueue {
           job.answered += 1;
           this.#advance(job);
         };
-        this.#options.connection().sendGroup(withInputOff(this.#options.pane, group), settle, "echo");
+        this.#options.connection().sendGroup(withInputOff(this.#options.pane, group), settle);
         job.next += 1;
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
