@@ -159,7 +159,7 @@ async function sendAndWait(
 }
 
 /**
- * What a real pane echoes of an input, which is no answer to it: the text, and the line end when Enter follows at once.
+ * What a real pane echoes of an input, which is not the program's output: the text, and the line end when Enter follows at once.
  * The stub's line is not an echo but the simulated output itself.
  */
 function echoOf({ text, keys }: AddinInput): Uint8Array | undefined {

@@ -82,7 +82,7 @@ export function createAddinApp(options: AddinAppOptions): Hono<GuardEnv> {
   return app;
 }
 
-/** Not ok while tmux cannot be talked to, when every action would fail: the client then holds its call back. */
+/** Not ok while tmux cannot be reached, when every action would fail: the client then holds its call back. */
 function healthOf(server: TmuxServer): AddinHealth {
   const { kind, state, tmuxVersion, socketPath } = server.status();
   const sessions = server.sessions().length;

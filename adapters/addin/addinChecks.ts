@@ -1,4 +1,4 @@
-/** What a start of the add-in's bridge depends on. */
+/** What the start of the add-in's bridge depends on. */
 import { urlHost } from "../http/addresses.ts";
 import type { Check, CheckInputs } from "../serving/findings.ts";
 import { isHealth, portCheck, usersCheck } from "../serving/listenerChecks.ts";

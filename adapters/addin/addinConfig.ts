@@ -45,7 +45,7 @@ export const DEFAULT_ALLOWED_ORIGINS = [
 ] as const;
 const DEFAULT_PORT = 3_341;
 const DEFAULT_COMMAND_TIMEOUT_MS = 10_000;
-/** Below this the contract takes a value for a mistake and uses the default. */
+/** Below this the contract treats a value as a mistake and uses the default. */
 const MIN_COMMAND_TIMEOUT_MS = 500;
 const MAX_COMMAND_TIMEOUT_MS = 120_000;
 
@@ -182,7 +182,7 @@ export function readAddin(
     }),
     certificates: readCertificates(settings, inputs, path),
   };
-  // HOST, PORT and the like are everybody's variables, and say nothing of us.
+  // HOST, PORT and the like are set for many programs, and do not mean that the bridge is wanted.
   return { ...config, isWanted: wanted.has("addin") || settings.isConfigured("addin.", /^TMUX_BRIDGE_/) };
 }
 

@@ -26,7 +26,7 @@ interface MatchRequest {
 
 export type MatchOutcome =
   | { readonly kind: "matched"; readonly text: string }
-  /** The time was over, and only what was typed matched. */
+  /** The time was up, and only what was typed had matched. */
   | { readonly kind: "echo" }
   | { readonly kind: "timeout" };
 
@@ -45,7 +45,7 @@ export async function patternProblem(waits: AddinWaits, pattern: string): Promis
     return undefined;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    // A pattern that costs too much is the pattern's fault; too many waits are not.
+    // That a pattern costs too much is the client's error; that there are too many waits is not.
     const isPatterns = error.code === "INVALID_ARGUMENT" || error.code === "RESOURCE_LIMIT";
     if (!isPatterns || error.details?.["engine"] !== "re2") throw error;
     const reason = error.details["reason"];

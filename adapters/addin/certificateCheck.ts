@@ -1,9 +1,9 @@
-/** Looks at the certificate that the add-in would be shown; none is made here. */
+/** Checks the certificate that the add-in would be shown; none is made here. */
 import { existsSync } from "node:fs";
 import { type CertificateConfig, resolveCertificate } from "../http/certificates.ts";
 import { type Finding, ok, warn } from "../serving/findings.ts";
 
-/** Below this a certificate that we do not renew ourselves wants attention. */
+/** Below this a certificate that we do not renew ourselves needs attention. */
 const SOON_MS = 14 * 86_400_000;
 
 export async function certificateCheck(https: boolean, config: CertificateConfig): Promise<Finding> {

@@ -26,7 +26,8 @@ const PRESSING = ["WRONG_STATE", "TIMEOUT", "RESOURCE_LIMIT", ...ON_TMUX] as con
 export const deliveryOperations = {
   submit: operation({
     summary: "Give a prompt to the program in a pane.",
-    description: "Verified on the screen, Enter by itself, confirmed: read the outcome.",
+    description:
+      "The text is verified on the screen, Enter is sent by itself, and what the program did with it is confirmed: read the outcome.",
     scope: "pane",
     input: submitRequestSchema,
     output: deliveryAnswerSchema,
@@ -42,7 +43,7 @@ export const deliveryOperations = {
 
   choose: operation({
     summary: "Answer the dialog that is open in a pane.",
-    description: "Keys go one at a time, each on a screen that shows what the one before did.",
+    description: "Keys are pressed one at a time, each once the screen shows the effect of the one before.",
     scope: "pane",
     input: chooseRequestSchema,
     output: deliveryAnswerSchema,
@@ -61,7 +62,7 @@ export const deliveryOperations = {
 
   interrupt: operation({
     summary: "Stop what the program in a pane is working on.",
-    description: "With the program's own keys. An agent's turn has ended when this answers.",
+    description: "With the program's own keys. An agent's turn has ended when this responds.",
     scope: "pane",
     input: emptyRequestSchema,
     output: okSchema,
@@ -75,7 +76,7 @@ export const deliveryOperations = {
 
   clear: operation({
     summary: "Empty the prompt box of the program in a pane.",
-    description: "A line of it, with the program's own keys; not while a dialog is open.",
+    description: "With the program's own keys, line by line; refused while a dialog is open.",
     scope: "pane",
     input: emptyRequestSchema,
     output: okSchema,

@@ -22,13 +22,13 @@ interface MeasureOptions {
 export function createMeasure({ metrics, clock, log, nextId }: MeasureOptions): Measure {
   const seconds = metrics.histogram(
     "tmuxwire_operation_seconds",
-    "Time to answer a request, by operation and outcome.",
+    "Time to respond to a request, by operation and outcome.",
   );
   const errors = metrics.counter(
     "tmuxwire_operation_errors_total",
     "Requests answered with an error, by operation and code.",
   );
-  // Made once: what labels look like in a metric's name is then worked out once too.
+  // Made once, so that the text of a metric's labels is built once too.
   const known = new Map<string, { readonly ok: object; readonly failed: object }>();
   const labelsOf = (operation: string) => {
     const labels = known.get(operation) ?? {
@@ -53,7 +53,7 @@ export function createMeasure({ metrics, clock, log, nextId }: MeasureOptions): 
       errors.add(1, { operation, code });
       ended(labels.failed, code);
     };
-    // Each promise between a request and its answer is one more turn of the queue of microtasks.
+    // Each promise between a request and its response is one more turn of the microtask queue.
     const passOn = <Result>(result: Result): Result => {
       ended(labels.ok, "ok");
       return result;

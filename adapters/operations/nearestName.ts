@@ -3,7 +3,7 @@ export function nearestName(given: string, names: readonly string[]): string | u
   if (given === "") return undefined;
   const starting = names.filter((name) => name.startsWith(given));
   if (starting.length === 1) return starting[0];
-  // What is much longer or shorter is not near; to find out costs more than it may.
+  // A name that is much longer or shorter is never near, so it is not compared.
   const scored = names
     .filter((name) => Math.abs(name.length - given.length) <= MAX_DISTANCE && name.length <= MAX_NAME)
     .map((name) => ({ name, distance: editDistance(given, name) }))

@@ -78,11 +78,11 @@ export const SCOPE_NAMES = {
 export interface Call {
   /** Aborts when nobody waits for the output any more. Only operations that may take long look at it. */
   readonly signal: AbortSignal;
-  /** Under which the operation is done once, where it is `idempotent`. */
+  /** An `idempotent` operation is done once per key. */
   readonly idempotencyKey?: string | undefined;
-  /** Told what a command prints, as it comes; only `run` has something to tell. */
+  /** Called with what a command prints, as it comes; only `run` does. */
   readonly onOutput?: ((bytes: Uint8Array) => void) | undefined;
-  /** Told when the command is typed. */
+  /** Called when the command has been typed. */
   readonly onTyped?: (() => void) | undefined;
 }
 
@@ -102,9 +102,9 @@ export interface Operation<
   readonly input: In;
   readonly output: Out;
   readonly errors: readonly ErrorCode[];
-  /** It may take minutes: a way to call it must keep its caller's connection alive. */
+  /** It may take minutes: whoever calls it over a connection must keep that alive. */
   readonly long?: true | undefined;
-  /** It tells its `output` as it comes, to who wants that. */
+  /** It can stream its `output` as it comes. */
   readonly streams?: true | undefined;
   /** Under a key it is done once. */
   readonly idempotent?: true | undefined;

@@ -1,4 +1,4 @@
-/** What the daemon knows as the API's answers. */
+/** From what the daemon knows to the API's responses. */
 import type { PaneInfo, SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { Capture, PaneDetails } from "../../daemon/tmux/io.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";

@@ -32,7 +32,7 @@ export const paneOperations = {
 
   describePane: operation({
     summary: "Describe one pane.",
-    description: "With what only tmux knows at this moment: program, directory, history.",
+    description: "Includes what only tmux knows at this moment: program, directory, history.",
     scope: "pane",
     input: emptyRequestSchema,
     output: answers.paneDetailsSchema,
@@ -60,7 +60,7 @@ export const paneOperations = {
 
   input: operation({
     summary: "Type into a pane.",
-    description: "The parts arrive as one job, in order, with nothing of another sender between them.",
+    description: "The parts arrive in order as one job; nothing from another sender comes between them.",
     scope: "pane",
     input: inputRequestSchema,
     output: answers.receiptSchema,
@@ -77,7 +77,7 @@ export const paneOperations = {
 
   capture: operation({
     summary: "Read the text a pane shows, or its last lines.",
-    description: "With its place in the stream of output.",
+    description: "Includes its position in the stream of output.",
     scope: "pane",
     input: captureRequestSchema,
     output: answers.captureSchema,

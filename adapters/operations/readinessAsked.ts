@@ -1,10 +1,10 @@
-/** What a program is doing, for those routes that tell it: a capture for one answer, a stream. */
+/** What a program is doing, for routes that report it: once, from a capture, or as a stream. */
 import type { ReadinessWatcher, PaneReadiness, Readiness } from "../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 
-/** What a surface has of it; undefined where the daemon tells no readiness. */
+/** Undefined where the daemon does not report readiness. */
 interface WithReadiness {
   readonly readiness: ReadinessWatcher | undefined;
 }

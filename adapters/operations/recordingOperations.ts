@@ -19,7 +19,7 @@ export const recordingOperations = {
   startRecording: operation({
     summary: "Record a pane into a file of the daemon.",
     description:
-      "As asciicast, from the screen as it stands on. It ends with the pane, at a bound, or when it is stopped.",
+      "As asciicast, starting with the screen as it is now. It ends with the pane, at a limit, or when it is stopped.",
     scope: "pane",
     input: startRecordingSchema,
     output: recordingSchema,
@@ -35,7 +35,7 @@ export const recordingOperations = {
 
   listRecordings: operation({
     summary: "List recordings.",
-    description: "Those under way and those that are kept.",
+    description: "Includes those under way and those that are kept.",
     scope: "daemon",
     input: emptyRequestSchema,
     output: recordingsSchema,
@@ -46,7 +46,7 @@ export const recordingOperations = {
 
   stopRecording: operation({
     summary: "Stop a recording.",
-    description: "Its file is complete when this answers. One that has ended is left as it is.",
+    description: "Its file is complete when this responds. A recording that has ended is left as it is.",
     scope: "recording",
     input: emptyRequestSchema,
     output: recordingSchema,
@@ -60,7 +60,7 @@ export const recordingOperations = {
 
   deleteRecording: operation({
     summary: "Delete a recording and its file.",
-    description: "One that is under way is stopped first.",
+    description: "A recording that is under way is stopped first.",
     scope: "recording",
     input: emptyRequestSchema,
     output: okSchema,

@@ -87,7 +87,7 @@ export const serverOperations = {
 
   listWindows: operation({
     summary: "List windows.",
-    description: "Those of all sessions, with their layouts.",
+    description: "Includes those of all sessions, with their layouts.",
     scope: "server",
     input: emptyRequestSchema,
     output: windowsSchema,
@@ -103,7 +103,7 @@ export const serverOperations = {
 
   tree: operation({
     summary: "Show sessions, their windows and their panes.",
-    description: "With layouts, and the event that all of it is after.",
+    description: "Includes layouts, and the id of the last event that the tree reflects.",
     scope: "server",
     input: emptyRequestSchema,
     output: treeSchema,

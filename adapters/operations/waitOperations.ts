@@ -1,4 +1,4 @@
-/** What lasts until a pane has done something: waits, and commands in its shell. */
+/** Operations that last until a pane has done something: waits, and commands in its shell. */
 import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { runAnswerSchema, waitAnswerSchema } from "../../protocol/api/nativeAnswers.ts";
@@ -47,7 +47,7 @@ export const waitOperations = {
 
   run: operation({
     summary: "Run a command in a pane's shell.",
-    description: "Tells its output and exit status. The shell must be at its prompt.",
+    description: "Returns its output and exit status. The shell must be at its prompt.",
     scope: "pane",
     input: runRequestSchema,
     output: runAnswerSchema,

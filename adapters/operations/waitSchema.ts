@@ -17,7 +17,7 @@ export const waitRequestSchema = v.strictObject({
   anyOf: v.optional(
     described(
       v.pipe(v.array(predicatesSchema), v.minLength(1), v.maxLength(16)),
-      "Sets of predicates, one of which must hold besides those above.",
+      "Sets of predicates; one of them must hold in addition to those above.",
     ),
   ),
   from: v.optional(fromSchema),

@@ -16,11 +16,11 @@ export interface CaptureTarget {
 /** @throws AppError tmux_error, session_not_found */
 export async function captureText(target: CaptureTarget, requestedLines: number): Promise<TeamCapture> {
   const rows = await printedRows(target, Math.min(requestedLines, TEAM_MAX_CAPTURE_LINES));
-  // Up to here it is tmux's: the history asked for and the whole screen below it.
+  // So far as tmux prints it: the history asked for and the whole screen below it.
   return bounded(target, rows, requestedLines, TEAM_MAX_CAPTURE_LINES);
 }
 
-/** The last lines that hold something, for the answer to a start; of a worker that has ended its own last lines. */
+/** The last lines with any text, for the response to a start; of a worker that has ended, its own last lines. */
 export async function initialCapture(target: CaptureTarget, requestedLines: number): Promise<TeamCapture> {
   const most = Math.min(requestedLines, TEAM_MAX_CAPTURE_LINES);
   return bounded(target, await ownRows(target, most), requestedLines, most);
@@ -29,7 +29,7 @@ export async function initialCapture(target: CaptureTarget, requestedLines: numb
 const LAST_WORDS_ROWS = 5;
 const LAST_WORDS_CHARS = 500;
 
-/** What a worker that has ended said last; empty when that was nothing. Foreign text. */
+/** The last output of a worker that has ended; empty when there was none. Foreign text. */
 export async function lastWords(target: CaptureTarget): Promise<string> {
   const rows = (await ownRows(target, WORKER_ROWS)).filter((row) => row.trim() !== "" && !meansDead(row));
   const words = rows.slice(-LAST_WORDS_ROWS).map((row) => row.trim());
@@ -65,7 +65,7 @@ async function ownRows(target: CaptureTarget, lines: number): Promise<readonly s
   return rows;
 }
 
-/** What tmux writes into a pane that it keeps, as every tmux words it. */
+/** What tmux writes into a pane that it keeps, in the words of every version. */
 const meansDead = (row: string): boolean => /^Pane is dead(?: \(|$)/.test(row);
 
 async function printedRows(target: CaptureTarget, lines: number): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 /**
- * The extension's way to the daemon: where it is told to be, or where `daemon.json` says. A daemon that is not there is
+ * The extension's way to the daemon: where it is told to be, or where `daemon.json` says. A daemon that is not running is
  * started when the user has allowed that; a request is sent again only when that cannot do it twice.
  */
 import { homedir } from "node:os";
@@ -48,7 +48,7 @@ interface Request {
 
 interface Unanswered {
   readonly error: TeamToolError;
-  /** It reached nobody, or doing it twice is doing it once. */
+  /** The request reached nobody, or repeating it has no further effect. */
   readonly mayRepeat: boolean;
 }
 
@@ -65,7 +65,7 @@ export class DaemonClient {
     const request = { operation, body, signal };
     const first = await this.#try(request);
     if ("answer" in first) return first.answer;
-    // A connection kept from before may be a dead daemon's: the one that has come since is where the file says now.
+    // A kept connection may belong to a dead daemon: the file says where its successor listens.
     const second = first.mayRepeat ? await this.#try(request) : first;
     if ("answer" in second) return second.answer;
     if (!this.#mayStart || !second.mayRepeat) throw second.error;
@@ -75,7 +75,7 @@ export class DaemonClient {
     throw third.error;
   }
 
-  /** @throws TeamToolError when the daemon has answered with one, or the caller has left */
+  /** @throws TeamToolError when the daemon has responded with one, or the caller has left */
   async #try(request: Request): Promise<{ readonly answer: Record<string, unknown> } | Unanswered> {
     const address = await this.#address();
     if (address === undefined) return { error: unreachable("no tmuxwire daemon was found"), mayRepeat: true };
@@ -84,7 +84,7 @@ export class DaemonClient {
     } catch (error) {
       if (error instanceof TeamToolError || request.signal?.aborted === true) throw error;
       return {
-        error: unreachable(`the tmuxwire daemon does not answer at ${address.url}`, error),
+        error: unreachable(`the tmuxwire daemon does not respond at ${address.url}`, error),
         mayRepeat: reachedNobody(error) || isRepeatable(request),
       };
     }
@@ -109,7 +109,7 @@ export class DaemonClient {
     return readDaemonFile(this.#daemonFile);
   }
 
-  /** Several calls at once start one daemon. */
+  /** Concurrent calls start one daemon. */
   async #start(): Promise<void> {
     this.#starting ??= startDaemon(this.#options.env, this.#daemonFile).finally(() => {
       this.#starting = undefined;
@@ -122,7 +122,7 @@ export class DaemonClient {
   }
 }
 
-/** Looking changes nothing, a key makes a second start the first one; only a post would be there twice. */
+/** Reading changes nothing, and a key makes a repeated start harmless; only a post would be there twice. */
 const isRepeatable = ({ operation, body }: Request): boolean =>
   operation === "start" ? "idempotencyKey" in body : !("threadId" in body);
 
@@ -147,7 +147,7 @@ async function send({ url, token }: Address, request: Request): Promise<Record<s
   const { code, message, command, stderr } = (answer?.["error"] ?? {}) as Record<string, unknown>;
   throw new TeamToolError(
     typeof code === "string" ? code : `http_${response.status}`,
-    typeof message === "string" ? message : "the daemon's answer is not the team contract's; is it another program?",
+    typeof message === "string" ? message : "the daemon's response is not the team contract's; is it another program?",
     { command, stderr },
   );
 }

@@ -31,7 +31,7 @@ export async function writeDaemonFile(path: string, address: DaemonAddress): Pro
   }
 }
 
-/** What stands there; undefined when it is missing, is not its owner's alone, or is not what we write. */
+/** What the file says; undefined when it is missing, is not its owner's alone, or is not what we write. */
 export async function readDaemonFile(path: string): Promise<DaemonAddress | undefined> {
   try {
     const { uid, mode } = await lstat(path);

@@ -11,11 +11,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 interface DiscoveryInputs {
   readonly env: Environment;
   readonly homeDir: string;
-  /** This team and no other. */
+  /** Only this team. */
   readonly teamId?: string | undefined;
 }
 
-/** More teams than anybody has; the newest of so many is found. */
+/** More teams than anybody has; only this many are searched for the newest. */
 const MAX_TEAMS = 1_000;
 const MAX_FILE_BYTES = 65_536;
 
@@ -30,7 +30,7 @@ const teamsRoot = ({ env, homeDir }: Pick<DiscoveryInputs, "env" | "homeDir">): 
 const asAgentName = (name: string | undefined): string =>
   (set(name) ?? "").replaceAll(/[^a-zA-Z0-9._-]+/g, "-").replaceAll(/^-+|-+$/g, "");
 
-/** Who posts when nobody says: as pi-team's client calls itself, so that its leases are ours. */
+/** Who posts by default: the name that pi-team's client uses, so that its leases are ours. */
 export function defaultAgentId(env: Environment): string {
   const given = set(env["PI_AGENT_ID"]);
   if (given !== undefined) return given;

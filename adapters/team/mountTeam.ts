@@ -73,7 +73,7 @@ function workerOf(
   return {
     argv: hooked ? [...workerArgv, "-e", hook] : workerArgv,
     hooked,
-    // All of it with each worker: what its tmux server was started with may be of another day.
+    // All of it with each worker: its tmux server may have been started with other values.
     environment: paneEnvironment(env, [...WORKER_VARIABLES, ...passEnvironment]),
     homeDir,
     readyTimeoutMs,

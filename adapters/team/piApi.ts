@@ -1,4 +1,4 @@
-/** As much of pi's extension interface as the extension uses. */
+/** The part of pi's extension interface that the extension uses. */
 
 /** A plain JSON schema of an object. */
 export interface ObjectSchema {

@@ -45,7 +45,7 @@ function projectRoot(cwd: string): string {
   }
 }
 
-/** Where links lead, so that none leads out of the project or into it unseen. */
+/** Links resolved, so that none leads out of the project or into it unnoticed. */
 function real(path: string): string {
   try {
     return realpathSync(path);

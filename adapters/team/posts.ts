@@ -1,4 +1,4 @@
-/** What is posted to threads: the contract's words exactly (docs/contracts/team.md §2). */
+/** What is posted to threads, in the contract's exact words (docs/contracts/team.md §2). */
 import type { TeamCapture } from "../../protocol/api/team.ts";
 import { POSTED_PROMPT_CHARS } from "./teamLimits.ts";
 import { attachArgv, captureHint, shellLine } from "./names.ts";

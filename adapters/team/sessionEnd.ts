@@ -1,4 +1,4 @@
-/** Whether a worker's session has ended, and how: the same for a list and for the answer to a start. */
+/** Whether a worker's session has ended, and how: the same for a list and for the response to a start. */
 import type { PaneInfo, SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 

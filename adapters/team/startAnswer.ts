@@ -1,4 +1,4 @@
-/** The answer to a start: the session as it is now, what became of the prompt, and why the worker is not at work on it. */
+/** The response to a start: the session as it is now, the outcome of the prompt, and why the worker is not working on it. */
 import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { TeamStart, TeamStartOutcome } from "../../protocol/api/team.ts";
@@ -48,7 +48,7 @@ async function whyDead(
   outcome: TeamStartOutcome,
   target: CaptureTarget | undefined,
 ): Promise<string> {
-  // What it said helps; that it cannot be read any more is no reason to answer nothing.
+  // Its last output helps; that it can no longer be read is no reason to fail.
   const words = target === undefined ? "" : await lastWords(target).catch(() => "");
   const when = isTaken(outcome)
     ? "after it took"

@@ -1,4 +1,4 @@
-/** What of a start can be refused without asking anybody. */
+/** The checks of a start that need neither tmux nor teamd. */
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { promptText } from "../../daemon/delivery/promptText.ts";
@@ -10,7 +10,7 @@ export function requireSame(earlier: string, digest: string): void {
   throw teamError("invalid_argument", "idempotencyKey: it belongs to another request; use a fresh one");
 }
 
-/** What could never be typed is refused before anything is made. @throws AppError invalid_argument */
+/** Text that could never be typed is refused before anything is made. @throws AppError invalid_argument */
 export function requirePrompt(prompt: string): void {
   try {
     promptText(prompt);

@@ -1,6 +1,6 @@
 /**
  * What a start has done, kept on the worker's own pane: it outlives the daemon and goes with the session. A repeated
- * request finds it by the digest of its key and answers the same, and types nothing; one whose first start did not come to
+ * request finds it by the digest of its key, responds the same and types nothing; one whose first start did not come to
  * its end goes on where that one ended.
  */
 import { createHash } from "node:crypto";
@@ -17,12 +17,12 @@ export interface StartRecord {
   readonly key: string | undefined;
   readonly request: string;
   readonly threadId: string | undefined;
-  /** Undefined: the start did not come so far, or has not yet. */
+  /** Undefined when the start has not come this far. */
   readonly outcome: TeamStartOutcome | undefined;
   readonly readyMs: number | undefined;
   /** Why the prompt was not taken, in the words of whoever refused it. */
   readonly detail: string | undefined;
-  /** The thread was told. */
+  /** It was announced in the thread. */
   readonly announced: boolean;
 }
 
@@ -49,10 +49,10 @@ export const beginRecord = (request: TeamStartRequest, threadId: string): StartR
   announced: false,
 });
 
-/** Nothing of it is left to be done. */
+/** All of it is done. */
 export const isComplete = ({ outcome, announced }: StartRecord): boolean => outcome !== undefined && announced;
 
-/** For the making of the session: no moment is left in which a repeated request would not find it. */
+/** Set while the session is made, so that a repeated request always finds it. */
 export const recordOption = (record: StartRecord): Readonly<Record<string, string>> => ({ [OPTION]: textOf(record) });
 
 /** @throws AppError NOT_FOUND, CONNECTION_LOST */
@@ -76,7 +76,7 @@ export async function readRecords(server: TmuxServer): Promise<ReadonlyMap<PaneI
   return records;
 }
 
-/** Anybody who may use the socket can set the option: what is no record of ours is none. */
+/** Anybody who may use the socket can set the option: anything but a valid record is ignored. */
 function parsed(text: string): StartRecord | undefined {
   try {
     const fields = JSON.parse(text) as unknown;
@@ -87,7 +87,7 @@ function parsed(text: string): StartRecord | undefined {
       request,
       key: typeof key === "string" ? key : undefined,
       threadId: typeof threadId === "string" ? threadId : undefined,
-      // An earlier version's record does not tell how far its start came: it is not gone on with.
+      // An earlier version's record does not say how far its start came, so the start is not resumed.
       outcome: fields.length === 5 ? (outcome === true ? "submitted" : "indeterminate") : outcomeOf(outcome),
       readyMs: typeof readyMs === "number" ? readyMs : undefined,
       detail: typeof detail === "string" ? detail : undefined,

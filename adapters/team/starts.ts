@@ -41,9 +41,9 @@ interface UnderWay {
 interface TeamStarts {
   readonly byKey: Map<string, UnderWay>;
   readonly byName: Map<string, UnderWay>;
-  /** Workers that are there and are being prompted. */
+  /** Workers that exist and are being prompted. */
   readonly byPane: Map<PaneId, Promise<TeamStart>>;
-  /** Names promised to starts whose session is not there yet. */
+  /** Names reserved for starts whose session does not exist yet. */
   readonly promised: Set<string>;
   count: number;
 }
@@ -112,7 +112,7 @@ export class Starts {
       server === undefined ? undefined : this.#earlier(team, server, request),
     );
     if (earlier !== undefined) return earlier;
-    // What is missing, or misspelt, is found out before there is anything to take away again.
+    // What is missing or misspelt is found before there is anything to undo.
     await servers.requireTmux();
     await requireWorker(worker, request.cwd);
     const teamd = await teamdOf(this.#context, request);
@@ -150,7 +150,7 @@ export class Starts {
     return this.#finish(team, server, request, session, { ...record, threadId: record.threadId });
   }
 
-  /** Its daemon ended between making the worker and telling of it: what is left is done, and nothing is done twice. */
+  /** Its daemon ended between making the worker and announcing it: the rest is done, and nothing is done twice. */
   async #finish(
     team: TeamStarts,
     server: TmuxServer,
@@ -180,7 +180,7 @@ export class Starts {
         return { worker, record, threadId, threadCreated: request.threadId === undefined };
       } catch (error) {
         if (!(error instanceof AppError && error.code === "ALREADY_EXISTS") || tries === MAX_NAME_TRIES) throw error;
-        // Somebody else has made it in this moment, or has one whose name we could not know.
+        // Somebody else has made it at this moment, or has one whose name we could not know.
         const there = sessionName === undefined ? undefined : server.findSession(name);
         if (there !== undefined) return this.#answer(server, request, there, undefined);
       } finally {
@@ -189,7 +189,7 @@ export class Starts {
     }
   }
 
-  /** Once for a pane: who asks meanwhile joins. */
+  /** Once per pane: concurrent callers join. */
   async #bringUp(
     team: TeamStarts,
     server: TmuxServer,
@@ -253,7 +253,7 @@ export class Starts {
     return record;
   }
 
-  /** A worker that is gone needs no record. */
+  /** A worker that has gone needs no record. */
   async #note(server: TmuxServer, pane: PaneId, record: StartRecord): Promise<void> {
     try {
       await writeRecord(server, pane, record);

@@ -14,7 +14,7 @@ export interface TeamConfig {
   /** Variables of the daemon's environment that workers get besides those every pane gets. */
   readonly passEnvironment: readonly string[];
   readonly readyTimeoutMs: number;
-  /** Where a worker works when nobody says, and under which teamd keeps its teams. */
+  /** The default directory of workers, under which teamd keeps its teams. */
   readonly homeDir: string;
 }
 

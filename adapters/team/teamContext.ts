@@ -14,7 +14,7 @@ export interface TeamWorker {
   readonly hooked: boolean;
   /** Variables of every worker, PATH among them, besides its team, its name and its thread. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Where one works when the request does not say. */
+  /** The default directory of a worker. */
   readonly homeDir: string;
   readonly readyTimeoutMs: number;
 }
@@ -23,9 +23,9 @@ export interface TeamContext {
   readonly servers: TeamServers;
   readonly readiness: Pick<ReadinessWatcher, "watch">;
   readonly delivery: Pick<Delivery, "submit">;
-  /** A team's teamd, when the request does not say. */
+  /** A team's teamd by default. */
   readonly findTeamd: (teamId: string) => Promise<Teamd | undefined>;
-  /** Who posts when the request does not say. */
+  /** Who posts by default. */
   readonly defaultAgentId: string;
   readonly worker: TeamWorker;
   readonly clock: Clock;

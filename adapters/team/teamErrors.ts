@@ -71,7 +71,7 @@ export async function onTmux<T>(command: string, run: () => T | Promise<T>): Pro
   }
 }
 
-/** There is none, or one that is too old; one that is there and fails is another matter. */
+/** There is none, or one that is too old; one that exists and fails is a different error. */
 const isMissing = ({ details }: AppError): boolean =>
   details?.["reason"] === "tmux_not_installed" || details?.["reason"] === "tmux_too_old";
 

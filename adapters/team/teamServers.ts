@@ -113,7 +113,7 @@ export class TeamServers {
     }
   }
 
-  /** What was known of a server that has ended is not told as if it still held. @throws AppError tmux_error */
+  /** What was known of a server that has ended is not reported as if it were still true. @throws AppError tmux_error */
   async #untilAnswers(teamId: string, server: TmuxServer): Promise<void> {
     const { clock } = this.#options;
     const untilMs = clock.nowMs() + RECONNECT_WITHIN_MS;
@@ -142,7 +142,7 @@ export class TeamServers {
     return entry;
   }
 
-  /** The team that was used longest ago is left for a new one. @throws AppError RESOURCE_LIMIT */
+  /** The least recently used team makes room for a new one. @throws AppError RESOURCE_LIMIT */
   #makeRoom(): void {
     if (this.#open.size < (this.#options.maxOpen ?? MAX_OPEN_TEAMS)) return;
     const [oldest] = [...this.#open].filter(([, entry]) => entry.users === 0).sort(byUse);
@@ -178,7 +178,7 @@ export class TeamServers {
   }
 }
 
-/** Whether the server itself answers now. */
+/** Whether the server itself replies now. */
 async function answers(server: TmuxServer): Promise<boolean> {
   if (server.status().state !== "ready") return false;
   try {

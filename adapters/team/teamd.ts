@@ -11,7 +11,7 @@ export interface Teamd {
   readonly url: string;
   readonly token: string;
   readonly teamId: string;
-  /** Whose posts these are. */
+  /** The author of these posts. */
   readonly agentId: string;
 }
 
@@ -20,7 +20,7 @@ interface WritePermission {
   readonly reason: string;
 }
 
-/** teamd answers in milliseconds; one that needs longer is not going to. */
+/** teamd responds in milliseconds; one that needs longer will not respond at all. */
 const ANSWER_WITHIN_MS = 5_000;
 const MAX_ANSWER_BYTES = 4_194_304;
 const MAX_REASON_CHARS = 200;
@@ -41,7 +41,7 @@ export class TeamdClient {
     this.#teamd = teamd;
   }
 
-  /** That it answers, for this team; asks for threads that nobody has. @throws AppError teamd_unavailable */
+  /** That it responds, for this team; searches for threads that nobody has. @throws AppError teamd_unavailable */
   async requireTeam(): Promise<void> {
     const query = new URLSearchParams({ teamId: this.#teamd.teamId, q: NO_THREAD });
     const answer = await this.#call("GET", `/v1/threads/search?${query.toString()}`);
@@ -119,7 +119,7 @@ export class TeamdClient {
       });
       return { status: response.status, body: objectOf(JSON.parse(await boundedText(response))) };
     } catch (error) {
-      throw unavailable(`teamd does not answer at ${url}; is it running?`, error);
+      throw unavailable(`teamd does not respond at ${url}; is it running?`, error);
     }
   }
 }
@@ -162,7 +162,7 @@ async function boundedText(response: Response): Promise<string> {
   for await (const chunk of response.body ?? []) {
     const bytes = chunk as Uint8Array;
     size += bytes.length;
-    if (size > MAX_ANSWER_BYTES) throw new Error("the answer is too long");
+    if (size > MAX_ANSWER_BYTES) throw new Error("the response is too long");
     chunks.push(bytes);
   }
   const text = Buffer.concat(chunks).toString("utf8");

@@ -81,7 +81,7 @@ interface Prompted {
 }
 
 /**
- * Waits until the worker takes a prompt and gives it one. The session is kept whatever comes of it.
+ * Waits until the worker takes a prompt and gives it one. The session is kept, whatever the outcome.
  * @param key of the delivery: with the same key nothing is typed twice, by whichever daemon.
  */
 export async function promptWorker(
@@ -126,6 +126,6 @@ export async function promptWorker(
 
 const CUT_SHORT = "the daemon ended while it typed the prompt, so nothing is typed again";
 
-/** Its program reads no more from the pane: it ends, or somebody has stopped it. */
+/** Its program no longer reads from the pane: it is ending, or somebody has stopped it. */
 const hasLeft = (error: unknown): boolean =>
   error instanceof AppError && (error.details?.["reason"] === "program_changed" || error.details?.["state"] === "dead");

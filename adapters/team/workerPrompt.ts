@@ -12,7 +12,7 @@ export function guardPrompt(text: string): string {
   return `${before}${text}${after}`;
 }
 
-/** What pi's `input` event gets, as it was meant; a space before `/word`, or pi would look for a template of that name. */
+/** The text as it was meant, for pi's `input` event; a space before `/word`, or pi would look for a template of that name. */
 export function unguardPrompt(text: string): string {
   const start = text.startsWith(GUARD) ? GUARD.length : 0;
   const end = text.endsWith(GUARD) && text.length > start ? -GUARD.length : undefined;

@@ -1,7 +1,7 @@
 /**
  * Which process a delivery is for. A pane outlives its programs: one that dies, is stopped or is respawned leaves whoever
  * comes next to read what was meant for it. So a delivery notes who reads from the pane when it begins, and that is asked
- * again in the turn of every write and by tmux itself when it executes the write. A shell takes no agent's prompt.
+ * again in the turn of every write and by tmux itself when it executes the write. An agent's prompt is never given to a shell.
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
@@ -23,9 +23,9 @@ import type { TmuxServer } from "../tmux/tmuxServer.ts";
 
 /** What a caller demands of the process beyond what its profile does. */
 export interface AddresseeRequest {
-  /** Nobody else: the process that asked the question, or that the caller looked at. */
+  /** Only this process: the one that asked the question, or that the caller inspected. */
   readonly process?: ProcessMark | undefined;
-  /** Whatever the profile says, a shell is not meant. */
+  /** Never a shell, whatever the profile says. */
   readonly isAgent?: boolean | undefined;
   /** Names of the program besides the profile's. */
   readonly programs?: ReadonlySet<string> | undefined;
@@ -56,37 +56,37 @@ export class Addressee {
     this.isAgent = isAgent;
   }
 
-  /** For a program that changes its name: the process alone counts. */
+  /** For a program that renames itself: only the process is compared. */
   whateverItsName(): Addressee {
     return new Addressee(this.#processes, this.#mark, { pid: this.condition.pid }, this.isAgent, this.#endSigns);
   }
 
-  /** It goes on although it looked as if it ended. */
+  /** It still runs, although it looked as if it was ending. */
   goingOn(): Addressee {
     return new Addressee(this.#processes, this.#mark, this.condition, this.isAgent, this.#endSigns?.renewed());
   }
 
-  /** An agent that has been told to end, or has begun to, as far as the system tells. */
+  /** An agent that has been told to end, or has begun to, as far as the system reports. */
   get isEnding(): boolean {
     return this.#endSigns?.isShown === true;
   }
 
-  /** The process that reads; undefined where the system does not tell. */
+  /** The process that reads; undefined where the system does not report it. */
   get process(): ProcessMark | undefined {
     return this.#mark?.program;
   }
 
-  /** How much has been read in the foreground so far; undefined where the system does not tell. */
+  /** How much has been read in the foreground so far; undefined where the system does not report it. */
   get bytesRead(): number | undefined {
     return this.#mark === undefined ? undefined : bytesRead(this.#mark, this.#processes);
   }
 
-  /** It has, or wants, a processor at this moment. */
+  /** It is running or runnable at this moment. */
   get isRunning(): boolean {
     return this.#mark !== undefined && isOnProcessor(this.#mark.program, this.#processes);
   }
 
-  /** It reads no more, as far as the system tells. */
+  /** It no longer reads, as far as the system reports. */
   get isGone(): boolean {
     return this.#mark !== undefined && !isStillForeground(this.#mark, this.#processes);
   }
@@ -96,7 +96,7 @@ export class Addressee {
     if (!this.isGone) return;
     throw programChanged(
       pane,
-      "the program that was looked at no longer reads from the pane; nothing more was typed",
+      "the program that was meant no longer reads from the pane; nothing more was typed",
       details,
     );
   }
@@ -122,12 +122,12 @@ export async function findAddressee(
     throw programChanged(pane, "no program reads from the pane at the moment; look at it again");
   if (isAgent && program.isShell) throw shellInFront(pane);
   if (request.process !== undefined && !isAmong(processes, request.process)) {
-    throw programChanged(pane, "another program reads from the pane than the one that was meant; look at the pane");
+    throw programChanged(pane, "a different program now reads from the pane; look at the pane");
   }
   return new Addressee(server.processes, userOptionOf(pid, processes, program), condition, isAgent);
 }
 
-/** Where the system does not tell of processes, tmux's name for the foreground is all there is. */
+/** Where the system does not report processes, tmux's name for the foreground is all there is. */
 const SHELL_NAME = /^-?(?:ash|bash|csh|dash|elvish|fish|ksh|ksh93|mksh|nu|pwsh|sh|tcsh|xonsh|yash|zsh)$/;
 
 const isAmong = (processes: readonly ForegroundProcess[], wanted: ProcessMark): boolean =>

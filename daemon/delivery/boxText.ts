@@ -8,7 +8,7 @@ import type { Profile } from "../readiness/profile.ts";
 import type { PromptBox } from "../readiness/promptBox.ts";
 import type { ScreenRow } from "../readiness/screenRows.ts";
 
-/** Trimmed, rows by line ends; empty when nothing of anybody stands in it. Foreign text. */
+/** Trimmed, rows by line ends; empty when nobody has typed into it. Foreign text. */
 export function typedText(
   profile: Profile,
   rows: readonly ScreenRow[],

@@ -1,7 +1,7 @@
 /**
  * Answers the dialog that is open. Every key goes by itself, on an exact capture that shows the dialog that was meant, and
  * the next one only when the screen shows what the one before did: a key that is still on its way could otherwise move the
- * mark after it was looked at. No key is pressed twice for the same step.
+ * mark after it was read. No key is pressed twice for the same step.
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { SeenDialog } from "../readiness/dialog.ts";
@@ -36,7 +36,7 @@ export async function chooseAnswer(work: Work, { answer, dialogId, addressee }: 
     throw wrongState(watch, state, "the question's options cannot be read; look at the pane and press keys with input");
   }
   if (dialogId !== undefined && dialogId !== dialog.id) {
-    throw wrongState(watch, state, "another question is open than the one meant; read it again before answering");
+    throw wrongState(watch, state, "a different question is open; read it before answering");
   }
   const asking: Asking = { work, profile, keyRead: new EnterRead(watch) };
   switch (answer.kind) {
@@ -52,7 +52,7 @@ export async function chooseAnswer(work: Work, { answer, dialogId, addressee }: 
 interface Asking {
   readonly work: Work;
   readonly profile: Profile;
-  /** Whether the key that was pressed last was read. */
+  /** Whether the last key that was pressed has been read. */
   readonly keyRead: EnterRead;
 }
 
@@ -90,7 +90,11 @@ async function answerPage(asking: Asking, page: Shown, indices: readonly number[
   const wanted = [...new Set(indices)].sort((a, b) => a - b);
   const outside = wanted.find((index) => page.options[index] === undefined);
   if (outside !== undefined) {
-    throw wrongState(watch, "asking", `the question has ${page.options.length} options, no number ${outside + 1}`);
+    throw wrongState(
+      watch,
+      "asking",
+      `the question has ${page.options.length} options and none with the number ${outside + 1}`,
+    );
   }
   if (!page.multi && wanted.length > 1) {
     throw wrongState(watch, "asking", "the question takes one option, not several");
@@ -167,7 +171,7 @@ async function capturePage(
     if (now.dialog !== undefined && isSame(now.dialog, page)) return { now, dialog: now.dialog };
     if (watch.clock.nowMs() >= untilMs) {
       const details = work.progress.hasWritten ? WRITTEN : {};
-      throw wrongState(watch, watch.state.state, "the question that was meant is not open any more", details);
+      throw wrongState(watch, watch.state.state, "that question is no longer open", details);
     }
     await watch.next(version, untilMs);
   }

@@ -35,7 +35,7 @@ export interface DeliveryOptions {
 }
 
 export interface DeliveryEngine extends Delivery {
-  /** Begins nothing any more: who has typed nothing leaves now, what is half typed may come to its end. */
+  /** Nothing new starts: deliveries that have typed nothing end now, those that have may finish. */
   stop(): void;
   /** `stop`, and settles every caller; what is half typed stays so. Safe to call twice. */
   close(): void;
@@ -62,7 +62,7 @@ class PaneDelivery implements DeliveryEngine {
   readonly #closing = new AbortController();
 
   constructor({ readiness, clock, nowUnixMs, store, onError = () => undefined }: DeliveryOptions) {
-    // Every delivery listens for them.
+    // Every delivery subscribes to them.
     setMaxListeners(0, this.#stopping.signal, this.#closing.signal);
     this.#readiness = readiness;
     this.#clock = clock;
@@ -127,7 +127,7 @@ class PaneDelivery implements DeliveryEngine {
     this.#store.close();
   }
 
-  /** A delivery with a key goes on without its caller: who asks again wants to know how it went. */
+  /** A delivery with a key goes on without its caller, who may ask again for its result. */
   async #once(
     call: SubmitRequest | ChooseRequest,
     what: unknown,
@@ -191,7 +191,7 @@ function orLeave<Result>(done: Promise<Result>, signal: AbortSignal, mayLeave = 
 const stops = (): AppError =>
   new AppError("SHUTTING_DOWN", "the daemon is stopping; look at the pane before typing again");
 
-/** A connection that is lost after something was written leaves it undecided; nothing is sent again. */
+/** If the connection is lost after something was written, the outcome is unknown; nothing is sent again. */
 async function outcomeOf(
   work: Work,
   attempt: Attempt | undefined,

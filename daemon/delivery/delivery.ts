@@ -37,7 +37,7 @@ export interface SubmitRequest {
   readonly gapMs?: number | undefined;
   /** For all of it, in milliseconds. */
   readonly timeoutMs?: number | undefined;
-  /** The same key for the same pane answers what the first request did and types nothing; it survives a restart. */
+  /** A repeated key for the same pane returns what the first request did and types nothing; keys survive a restart. */
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -48,12 +48,12 @@ export interface SubmitResult {
   readonly position: Position | undefined;
   /** From the request to the outcome. */
   readonly latencyMs: number;
-  /** From the request to the moment the text was written to tmux; undefined when nothing was. */
+  /** From the request to the moment at which the text was written to tmux; undefined when nothing was. */
   readonly firstByteMs: number | undefined;
   /** From the request to Enter; undefined when it was not pressed. */
   readonly enterMs: number | undefined;
   readonly enterPresses: number;
-  /** What said that it was taken. */
+  /** What showed that it was taken. */
   readonly confirmedBy?: "readiness" | "screen" | "output" | undefined;
   readonly details?: DeliveryDetails | undefined;
   /** An earlier request with this key had this result; nothing was typed now. */
@@ -68,7 +68,7 @@ interface DeliveryDetails {
 /** An answer to the dialog that is open. */
 export type DialogAnswer =
   | { readonly kind: "option"; readonly index: number }
-  /** Through the dialog's own way for free text. */
+  /** Through the dialog's own free-text option. */
   | { readonly kind: "other"; readonly text: string }
   /** In order, for a dialog of several questions: keys down, spaces where several may be chosen, Enter. */
   | { readonly kind: "multi"; readonly answers: readonly (readonly number[])[] };

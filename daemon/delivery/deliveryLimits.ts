@@ -10,9 +10,9 @@ export const ECHO_WITHIN_MS = 3_000;
 export const ECHO_BYTES_PER_MS = 20;
 /** Least time between two captures of a screen that keeps changing: a frame comes in a few writes. */
 export const LOOK_INTERVAL_MS = 4;
-/** A program that never falls quiet (spinners, clocks) is not waited for any longer than this; the capture stays exact. */
+/** A program that is never quiet (spinners, clocks) is waited for no longer than this; the capture stays exact. */
 export const QUIET_WITHIN_MS = 1_000;
-/** What says that a prompt was taken comes within tens of milliseconds; after this it is unconfirmed. */
+/** The sign that a prompt was taken comes within tens of milliseconds; after this it is unconfirmed. */
 export const CONFIRM_WITHIN_MS = 2_000;
 /** A box that is empty again, or away, without a word: on a busy machine an agent's first turn shows seconds later. */
 export const EMPTIED_WITHIN_MS = 5_000;
@@ -30,9 +30,9 @@ export const ENTER_RETRY_MS = 450;
 export const ENTER_RETRY_LATEST_MS = 1_500;
 /** One that gets no time on a busy machine waits for a key within this; one that still does not is never idle. */
 export const WAITS_WITHIN_MS = 600;
-/** A program that has begun to end is gone within this: opencode takes 0.7 s after its screen is gone, gemini up to 1.3 s. */
+/** A program that has begun to exit is gone within this: opencode takes 0.7 s after its screen is gone, gemini up to 1.3 s. */
 export const ENDS_WITHIN_MS = 2_000;
-/** The system tells nobody that a program goes: while one ends it is asked so often, and only then. */
+/** The system does not report that a program exits: it is polled at this interval while one does, and only then. */
 export const ENDING_LOOK_MS = 20;
 /** Signs of an end come within this of the frame that lacks what was asked or typed. */
 export const STAYS_MS = 100;
@@ -47,7 +47,7 @@ export const MAX_CLEAR_PRESSES = 120;
 /** Looks until one is exact, for a key that must not meet a dialog; past it the pane is too busy to press it safely. */
 export const MAX_EXACT_CAPTURES = 200;
 
-/** How long a key answers for what was done under it. A page that retries does so within minutes. */
+/** How long the result of a key is remembered. A page that retries does so within minutes. */
 export const DELIVERY_KEPT_MS = 86_400_000;
 /** Deliveries remembered at once; the oldest go first. About 300 bytes each. */
 export const MAX_DELIVERIES_KEPT = 20_000;

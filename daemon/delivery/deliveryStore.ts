@@ -1,6 +1,6 @@
 /**
- * What was delivered under which key, so that a request that is repeated types nothing. A row is written before the first
- * byte and completed after the last, in SQLite: what a killed daemon had begun is known to be undecided. Texts are not
+ * What was delivered under which key, so that a repeated request types nothing. A row is written before the first
+ * byte and completed after the last, in SQLite: a delivery that a killed daemon had begun counts as undecided. Texts are not
  * kept, only a hash of the request.
  */
 import { explainDatabaseError, openDatabase } from "../ops/database.ts";
@@ -10,7 +10,7 @@ import type { SubmitResult } from "./delivery.ts";
 import { DELIVERY_KEPT_MS, MAX_DELIVERIES_KEPT } from "./deliveryLimits.ts";
 
 export interface DeliveryKey {
-  /** The tmux server: pane ids of another one are other panes. */
+  /** The tmux server: the same pane id on another server is another pane. */
   readonly scope: string;
   readonly pane: string;
   readonly key: string;
@@ -116,7 +116,7 @@ class SqliteDeliveryStore implements DeliveryStore {
     this.#opened = undefined;
   }
 
-  /** A place that cannot be used must not look like a program that refused, nor like a daemon that was started wrongly. */
+  /** A path that cannot be used must look neither like a program that refused nor like a daemon that was misconfigured. */
   #with<Result>(use: (statements: Statements) => Result): Result {
     try {
       return use(this.#statements());

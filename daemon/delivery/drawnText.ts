@@ -1,4 +1,4 @@
-/** Whether a text was drawn since: for one that stood on the screen already, so that the screen alone cannot tell. */
+/** Whether a text has been drawn since: for a text that was on the screen already, where the screen alone cannot show it. */
 import { AnsiStripper, stripRoom } from "../panes/vt/ansi.ts";
 import type { OutputSource } from "../tmux/outputSource.ts";
 import { type EchoProbe, significant } from "./promptEcho.ts";

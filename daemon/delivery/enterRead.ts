@@ -2,7 +2,7 @@
  * Whether the program has read Enter. One that gets no time (a busy machine, its own start) leaves it with the terminal, and
  * another Enter would come with the first in one read: programs take that for line ends, or the second answers what the
  * first has opened. So Enter is not pressed again before the first was read, has had time to show its effect, and the
- * program waits for input. Where the system does not tell, time alone decides.
+ * program waits for input. Where the system does not report it, time alone decides.
  */
 import { ENTER_RETRY_LATEST_MS, ENTER_RETRY_MS } from "./deliveryLimits.ts";
 import type { PaneWatch } from "./paneWatch.ts";
@@ -24,7 +24,7 @@ export class EnterRead {
     this.#seenMs = undefined;
   }
 
-  /** It was read, or nobody can tell. */
+  /** It was read, or this cannot be known. */
   get wasRead(): boolean {
     if (this.#seenMs !== undefined) return true;
     const now = this.#watch.bytesRead;

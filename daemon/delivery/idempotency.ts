@@ -8,7 +8,7 @@ import type { SubmitResult } from "./delivery.ts";
 import { MAX_DELIVERY_KEY_CHARS } from "./deliveryLimits.ts";
 import type { DeliveryKey, DeliveryStore, StoredDelivery } from "./deliveryStore.ts";
 
-/** What a delivery tells of itself while it is under way. */
+/** What a delivery reports while it is under way. */
 export interface Attempt {
   /** In the turn of the first write. @throws AppError: then nothing may be written */
   readonly beforeFirstWrite: () => void;
@@ -81,7 +81,7 @@ export class Idempotency {
     throw new AppError(code, message, { details: { ...details, repeated: true } });
   }
 
-  /** What was typed was typed: a record that cannot be completed leaves the delivery undecided for those who ask again. */
+  /** What was typed cannot be untyped: if its record cannot be completed, later requests with the key are told that the outcome is unknown. */
   #guarded(write: () => void): void {
     try {
       write();

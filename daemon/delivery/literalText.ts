@@ -6,7 +6,7 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { Profile } from "../readiness/profile.ts";
 
-/** What some program takes for more than text at the beginning of a prompt. */
+/** Characters that some program treats specially at the beginning of a prompt. */
 const SPECIAL = "!/#@";
 const MENTION = /(?:^|\s)@\S/u;
 
@@ -19,12 +19,12 @@ export function literalText({ name, submit }: Profile, text: string): string {
   const first = text.trimStart()[0] ?? "";
   if (!SPECIAL.includes(first) || plain.includes(first)) return text;
   if (!starts.includes(first)) {
-    throw cannotKeep(name, first, `begin the text with something else than ${first}, or submit without literal`);
+    throw cannotKeep(name, first, `begin the text with something other than ${first}, or submit without literal`);
   }
   return text.startsWith(prefix) ? text : prefix + text;
 }
 
 const cannotKeep = (profile: string, character: string, advice: string): AppError =>
-  new AppError("INVALID_ARGUMENT", `nothing is known that makes ${character} plain text to ${profile}: ${advice}`, {
+  new AppError("INVALID_ARGUMENT", `there is no known way to make ${character} plain text for ${profile}: ${advice}`, {
     details: { profile, character },
   });

@@ -31,7 +31,7 @@ export class PaneWatch implements Disposable {
   readonly clock: Clock;
   readonly source: OutputSource;
   readonly readiness: PaneReadiness;
-  /** Nobody observed the pane before: what it does is not known without a capture. */
+  /** Nobody observed the pane before: its state is not known without a capture. */
   readonly isFresh: boolean;
   readonly #unsubscribe: readonly (() => void)[];
   #version = 0;
@@ -97,7 +97,7 @@ export class PaneWatch implements Disposable {
     return this.#hasExited || this.#gone?.code === "NOT_FOUND";
   }
 
-  /** The connection to tmux was lost: nobody knows what became of what was written. */
+  /** The connection to tmux was lost: what happened to the input is unknown. */
   get isLost(): boolean {
     return this.#gone !== undefined && this.#gone.code !== "NOT_FOUND";
   }
@@ -121,7 +121,7 @@ export class PaneWatch implements Disposable {
     this.#wake = undefined;
   }
 
-  /** Until then, whatever happens. */
+  /** Waits until then, whatever happens. */
   async until(untilMs: number): Promise<void> {
     if (this.clock.nowMs() >= untilMs) return;
     await new Promise<void>((resolve) => void this.clock.callAt(untilMs, resolve));
@@ -147,12 +147,12 @@ export class PaneWatch implements Disposable {
     this.#addressedSeq = this.source.outputSeq;
   }
 
-  /** @throws AppError WRONG_STATE: whom this is for reads no more */
+  /** @throws AppError WRONG_STATE: the addressee no longer reads */
   requireAddressee(): void {
     this.#addressee?.requireSame(this.pane, this.typedDetails);
   }
 
-  /** Whom this is for reads no more. */
+  /** The addressee no longer reads. */
   get isAddresseeGone(): boolean {
     return this.#addressee?.isGone === true;
   }
@@ -174,22 +174,22 @@ export class PaneWatch implements Disposable {
     return this.#addressee?.isAgent === true && bracketedPasteOf(this.source, this.#addressedSeq) === "off";
   }
 
-  /** What looked like its end was none. */
+  /** What looked like its exit was not one. */
   noteGoingOn(): void {
     this.#addressee = this.#addressee?.goingOn();
   }
 
-  /** What whom this is for has read so far, from anything; undefined where the system does not tell. */
+  /** What the addressee has read so far, from anything; undefined where the system does not report it. */
   get bytesRead(): number | undefined {
     return this.#addressee?.bytesRead;
   }
 
-  /** It has something to do, rather than to wait for; false where the system does not tell. */
+  /** It is working rather than waiting; false where the system does not report it. */
   get isAddresseeRunning(): boolean {
     return this.#addressee?.isRunning === true;
   }
 
-  /** Types for the addressee. @throws AppError WRONG_STATE: it reads no more, and nothing was typed */
+  /** Types for the addressee. @throws AppError WRONG_STATE: it no longer reads, and nothing was typed */
   async type(parts: readonly InputPart[], beforeWrite?: () => void): Promise<InputReceipt> {
     for (;;) {
       const receipt = await this.#typeIf(parts, {}, beforeWrite);
@@ -199,7 +199,7 @@ export class PaneWatch implements Disposable {
 
   /** Presses keys if the screen still is the one that was judged, checked in the turn of the write. False when not. */
   async press(keys: readonly string[], judged: Capture, beforeWrite?: () => void): Promise<boolean> {
-    // What tmux has drawn, but not told us yet, it looks at itself.
+    // tmux itself checks what it has drawn and not reported to us yet.
     return this.#typeOn(judged, [{ kind: "keys", keys }], { cursor: judged.cursor }, beforeWrite);
   }
 
@@ -246,7 +246,7 @@ export class PaneWatch implements Disposable {
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "INCONSISTENT_STATE") throw error;
       const reason = error.details?.["reason"];
-      // Somebody has turned the pane's input off: looking again changes nothing.
+      // Somebody has turned the pane's input off: another capture changes nothing.
       if (reason === "input_off") throw error;
       if (reason === END_BEGUN) await untilReads(this);
       else if (reason === AT_WORK) await this.until(this.clock.nowMs() + LOOK_INTERVAL_MS);
@@ -264,7 +264,7 @@ export class PaneWatch implements Disposable {
     return this.#runningMs !== undefined && this.clock.nowMs() < this.#runningMs + WAITS_WITHIN_MS;
   }
 
-  /** A program may call itself something else from time to time; another process is another matter. */
+  /** A program may rename itself from time to time; another process is a different case. */
   async #addressAgain(): Promise<void> {
     const before = this.#addressee;
     if (before === undefined || this.#readdress === undefined) return;

@@ -24,7 +24,7 @@ export async function pressInterrupt({ watch, deadlineMs }: Work): Promise<void>
   if (mustStop) await untilStopped(watch, deadlineMs);
 }
 
-/** False when the turn has ended meanwhile; true as well when the program never asks: then the key is all there is to try. */
+/** False when the turn has ended meanwhile; true also when the program never asks: then the key is the only thing left to try. */
 async function isAskedAgain(watch: PaneWatch, again: RegExp, deadlineMs: number): Promise<boolean> {
   const profile = profileNamed(watch.state.profile);
   const untilMs = Math.min(watch.clock.nowMs() + ASKED_WITHIN_MS, deadlineMs);

@@ -1,4 +1,4 @@
-/** Steps that a caller knows, typed one by one for one process: nothing is begun that cannot be finished. */
+/** Steps given by the caller, typed one by one for one process: nothing is started that cannot be finished. */
 import { AppError } from "../../protocol/errors.ts";
 import { isKeyName } from "../panes/keys.ts";
 import { profileNamed } from "../readiness/profiles.ts";

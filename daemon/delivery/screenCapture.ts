@@ -1,4 +1,4 @@
-/** One exact capture of a pane and what it shows: the rows, the dialog that is open, what stands in the prompt box. */
+/** One exact capture of a pane and what it shows: the rows, the open dialog, the text in the prompt box. */
 import type { SeenDialog } from "../readiness/dialog.ts";
 import type { Profile } from "../readiness/profile.ts";
 import { findPromptBox } from "../readiness/promptBox.ts";
@@ -28,7 +28,7 @@ interface Box {
 }
 
 export async function takeCapture(watch: PaneWatch, profile: Profile): Promise<ScreenCapture> {
-  // Buttons show by their colours alone which one is chosen, hints in a box that they are none of anybody's text.
+  // Buttons show by their colours alone which one is chosen, hints in a box that nobody has typed them.
   return judge(
     await watch.capture(profile.dialog.buttons.length > 0 || profile.screen.promptBox !== undefined),
     profile,

@@ -1,13 +1,13 @@
-/** What the screen says where a prompt came to nothing, or may have: a missing key, an error of the model, a notice. */
+/** What the screen says when a prompt failed, or may have: a missing key, an error of the model, a notice. */
 import { MAX_ROW_CHARACTERS, type Profile } from "../readiness/profile.ts";
 import { changedRows, type EchoProbe, significant } from "./promptEcho.ts";
 import type { ScreenCapture } from "./screenCapture.ts";
 
-/** One line of it, and as much as a person reads at once. */
+/** One line, short enough to be read at a glance. */
 const MAX_NOTE_CHARS = 300;
 const MAX_NOTE_ROWS = 3;
 
-/** A row that was not there before and that the profile knows for a failure. */
+/** A new row that the profile recognises as a failure. */
 export function failureOn({ submit }: Profile, before: ScreenCapture, after: ScreenCapture): string | undefined {
   if (submit.failures.length === 0) return undefined;
   const row = newRows(before, after).findLast((text) => submit.failures.some((pattern) => pattern.test(text)));

@@ -8,7 +8,7 @@ import { scanMarks } from "../panes/vt/streamMarks.ts";
 import { STARTED_WITHIN_MS } from "./deliveryLimits.ts";
 import type { PaneWatch } from "./paneWatch.ts";
 
-/** The first such title came after this point, so that what was entered before it is lost. False where it cannot be told. */
+/** The first such title came after this point, so that what was entered before it is lost. False where this cannot be known. */
 export function hasStartedSince(source: OutputSource, { submit }: Profile, seq: number): boolean {
   if (submit.startedTitle === undefined || source.tailSeq > 0) return false;
   return !saysSo(source, submit.startedTitle, 0, seq) && saysSo(source, submit.startedTitle, seq, source.outputSeq);

@@ -19,12 +19,12 @@ export async function untilReads(watch: PaneWatch): Promise<void> {
     await watch.next(watch.version, Math.min(untilMs, watch.clock.nowMs() + ENDING_LOOK_MS));
   }
   if (!watch.isEnding || isGoingOn(watch)) return;
-  throw programChanged(watch.pane, "the program is about to end and reads no more; nothing more was typed", {
+  throw programChanged(watch.pane, "the program is about to exit and no longer reads; nothing more was typed", {
     ...watch.typedDetails,
   });
 }
 
-/** It would have ended by now: it handles its signals in another way, and that is all. */
+/** It would have ended by now, so it only handles its signals in its own way. */
 function isGoingOn(watch: PaneWatch): boolean {
   if (watch.hasLeftTerminal) return false;
   watch.noteGoingOn();
@@ -42,7 +42,7 @@ export async function goesOnAfter(
   isAtWork: () => boolean,
 ): Promise<boolean> {
   const seenMs = watch.clock.nowMs();
-  // A line editor gives the terminal back while its program works.
+  // A line editor restores the terminal's modes while a command runs.
   const keepsTerminal = profile.screen.promptBox !== undefined;
   for (;;) {
     const { version } = watch;

@@ -42,7 +42,7 @@ export async function submitPrompt(work: Work, request: PromptRequest): Promise<
   const paste = async (): Promise<ScreenCapture> => pasteAtPrompt(work, profile, request, text);
   const result = await enterPrompt(work, { profile, text, before: await paste(), gapMs, hasStarted });
   if (result !== DROPPED) return result;
-  // Once: a program that drops it twice is not understood.
+  // Once: if a program drops it twice, we do not know why.
   const again = await enterPrompt(work, { profile, text, before: await paste(), gapMs, hasStarted: true });
   return again === DROPPED ? resultOf(work, "echoed_unconfirmed") : again;
 }
@@ -50,7 +50,7 @@ export async function submitPrompt(work: Work, request: PromptRequest): Promise<
 /** A title is settled within this, or the screen is not known (docs/agentFacts.md 12, 18). */
 const UNKNOWN_SETTLES_MS = 500;
 
-/** A pane that nobody has watched has not been looked at. */
+/** A pane that nobody has watched has not been captured yet. */
 export async function settleState(watch: PaneWatch): Promise<void> {
   watch.requireThere();
   if (watch.isFresh || watch.state.state === "unknown") await watch.readiness.probe();
@@ -95,7 +95,7 @@ function requireAccepting(watch: PaneWatch, profile: Profile, { whileBusy, while
       throw wrongState(
         watch,
         state,
-        `nothing that is known of ${name} is on the screen, so text may answer something; look at the pane, or ask to type ` +
+        `nothing that is known of ${name} is on the screen, so the text could answer something else; look at the pane, or ask to type ` +
           "anyhow (whileUnknown)",
       );
     case "idle":
@@ -113,7 +113,7 @@ export function requirePasteable(watch: PaneWatch, { name, kind }: Profile, text
     throw wrongState(
       watch,
       watch.state.state,
-      `${name} does not take pastes now, so it reads no prompt; look at the pane`,
+      `${name} accepts no paste now, so it is not reading a prompt; look at the pane`,
     );
   }
   if (brackets === "on" || !needsBrackets(text)) return;
@@ -156,7 +156,7 @@ export const boxNotEmpty = (
   wrongState(
     watch,
     watch.state.state,
-    "somebody's text stands in the prompt box, and both would become one prompt; empty it (clearFirst), or wait " +
+    "the prompt box already holds text, and both would become one prompt; empty it (clearFirst), or wait " +
       "(whileTyping)",
     { reason: "box_not_empty", box: typed.slice(0, MAX_BOX_CHARS), ...details },
   );
@@ -177,7 +177,7 @@ export async function pasteAfterCapture(
   const isInert = profile.kind === "agent" && bracketedPasteOf(watch.source) === "on";
   for (let tries = 1; tries <= MAX_EXACT_CAPTURES && watch.clock.nowMs() < deadlineMs;) {
     const now = await takeCapture(watch, profile);
-    // What is on the screen then is somebody else's.
+    // What is on the screen then belongs to another program.
     watch.requireAddressee();
     if (!(await require(now))) continue;
     tries += 1;

@@ -1,4 +1,4 @@
-/** One delivery under way: the pane, its times, and how far it has come. */
+/** One delivery under way: the pane, its deadlines, and its progress. */
 import type { Position } from "../../protocol/position.ts";
 import type { DeliveryOutcome, SubmitResult } from "./delivery.ts";
 import type { PaneWatch } from "./paneWatch.ts";
@@ -12,7 +12,7 @@ export interface Work {
   readonly progress: Progress;
 }
 
-/** Told whatever happens. */
+/** Reported whatever happens. */
 export class Progress {
   position: Position | undefined;
   firstByteMs: number | undefined;

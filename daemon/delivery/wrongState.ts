@@ -1,4 +1,4 @@
-/** The refusal of everything that does not fit what the program is doing, with what a caller needs to go on. */
+/** The error for a request that does not fit what the program is doing, with what a caller needs to go on. */
 import { AppError } from "../../protocol/errors.ts";
 import type { Dialog, Readiness } from "../readiness/readiness.ts";
 
@@ -18,7 +18,7 @@ export function wrongState(
   return new AppError("WRONG_STATE", message, { details: { state: name, profile, ...asked, ...details } });
 }
 
-/** What was thrown, with more beside it. */
+/** What was thrown, with more details. */
 export function withDetails(thrown: unknown, details: Readonly<Record<string, unknown>>): unknown {
   if (!(thrown instanceof AppError)) return thrown;
   return new AppError(thrown.code, thrown.message, { details: { ...thrown.details, ...details }, cause: thrown });

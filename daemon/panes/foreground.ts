@@ -96,7 +96,7 @@ export const userOptionOf = (panePid: number, foreground: Foreground, program: F
   readers: foreground.map(({ pid }) => pid),
 });
 
-/** What they have read from anything, all together; undefined where the system does not tell. */
+/** What they have read from anything, all together; undefined where the system does not report it. */
 export function bytesRead({ readers }: ForegroundMark, processes: HostProcesses): number | undefined {
   const each = readers.map((pid) => processes.bytesReadNow(pid)).filter((bytes) => bytes !== undefined);
   return each.length === 0 ? undefined : each.reduce((sum, bytes) => sum + bytes, 0);

@@ -5,9 +5,9 @@ import type { Profile } from "./profile.ts";
 import type { Dialog, DialogOption } from "./readiness.ts";
 import type { Screen } from "./screenRows.ts";
 
-/** A dialog before it is known whether it is another one than before. */
+/** A dialog before it is known whether it is a new one. */
 export interface SeenDialog extends Omit<Dialog, "id"> {
-  /** The same for the same text and options, wherever the mark stands. */
+  /** The same for the same text and options, wherever the mark is. */
   readonly digest: string;
 }
 
@@ -55,7 +55,7 @@ export function cursorDialog(line: string): SeenDialog {
 const digestOf = (parts: readonly string[]): string =>
   createHash("sha256").update(parts.join("\u0000")).digest("hex").slice(0, 12);
 
-/** All that is asked, what it draws around a part of it taken away: the command that is to be approved stands in a frame. */
+/** The whole question, without the frame it draws around a part of it: the command that is to be approved stands in a frame. */
 function linesFrom(texts: readonly string[]): string {
   const bare = texts
     .filter((text) => !RULE.test(text) && !INNER_RULE.test(text))
@@ -86,7 +86,7 @@ function optionsOf({ dialog }: Profile, menu: Menu): DialogOption[] {
   }));
 }
 
-/** None when nothing shows where the mark stands: better no way than the wrong option. */
+/** Empty when nothing shows where the mark is: no way to choose is better than choosing the wrong option. */
 function keysFor({ marked, multi, layout }: Menu, index: number, number: string | undefined): readonly string[] {
   if (number !== undefined && number.length === 1 && !multi) return [number];
   if (marked === undefined) return [];

@@ -79,7 +79,7 @@ class Engine implements ReadinessEngine {
   }
 }
 
-/** One holder's view; its subscriptions end with it. */
+/** One observer's view; its subscriptions end with it. */
 function handleOf(observed: Observed, released: () => void): PaneReadiness {
   const { pane } = observed;
   const subscriptions = new Set<() => void>();

@@ -1,5 +1,5 @@
 /**
- * What has been heard and seen of one program, and what follows from it.
+ * What has been reported and seen of one program, and the state that follows from it.
  *
  * Statements are what the program says itself: hooks, marks in its output, titles. Each holds until the same source says
  * something else, and the newest of all decides, because each of them lags or is silent at times (docs/agentFacts.md):
@@ -53,7 +53,7 @@ export interface Verdict {
   readonly source: ReadinessSource;
   /** Time alone would change it then, unless something is heard or seen before. */
   readonly againAtMs?: number | undefined;
-  /** Nothing can be said before the screen has been looked at. */
+  /** No state is known before the first capture. */
   readonly needsProbe?: boolean | undefined;
 }
 
@@ -81,7 +81,7 @@ export class Evidence {
     return this.#activity;
   }
 
-  /** The last that a shell has said is that it runs a command. */
+  /** A shell's last statement is that it runs a command. */
   get isShellsCommand(): boolean {
     const { atMs: readMs = -1, state: read } = this.#statements.get("bracketedPaste") ?? {};
     const { atMs: markMs = -1, state: mark } = this.#statements.get("osc133") ?? {};
@@ -108,7 +108,7 @@ export class Evidence {
     if (state !== "idle") this.#activity += 1;
   }
 
-  /** The source no longer says anything. */
+  /** The source makes no statement any more. */
   withdraw(source: StatementSource): void {
     this.#statements.delete(source);
   }
@@ -226,7 +226,7 @@ export class Evidence {
     return { state, source: state === "unknown" ? "none" : statement.source };
   }
 
-  /** Nobody says anything: the screen alone. */
+  /** No statement: the screen alone decides. */
   #bySilence(nowMs: number, previous: ReadinessState): Verdict {
     const seen = this.#seen;
     if (seen === undefined)
@@ -260,7 +260,7 @@ export class Evidence {
   }
 }
 
-/** Whose word counts. What a shell says is kept for the moment in which one turns out to be in the foreground. */
+/** Which statement counts. What a shell says is kept for the moment in which one turns out to be in the foreground. */
 const COUNTS: Readonly<Record<ProfileKind, ReadonlySet<StatementSource>>> = {
   agent: new Set(["hook", "osc7501", "title"]),
   shell: new Set(["hook", "osc7501", "osc133", "bracketedPaste"]),

@@ -185,7 +185,7 @@ function styleOf(styled: string, label: string): Style {
   return { sgr: sgrOf(pen), lit: pen.has("bg") || pen.has("inverse") };
 }
 
-/** Which one looks like no other; of two that differ, the one with a background of its own. */
+/** The one that looks like no other; of two that differ, the one with a background of its own. */
 function oddOneOut(styles: readonly Style[]): number | undefined {
   const odd = styles.flatMap(({ sgr }, index) =>
     styles.filter((other) => other.sgr === sgr).length === 1 ? [index] : [],

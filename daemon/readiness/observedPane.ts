@@ -1,6 +1,6 @@
 /**
- * One pane under observation: its output is read for marks as it comes, its screen is looked at when the output has
- * settled, `PaneJudge` says what it means, and who listens is told what has changed. A pane without output costs nothing.
+ * One pane under observation: its output is read for marks as it comes, its screen is captured when the output has
+ * settled, `PaneJudge` says what it means, and listeners are told what has changed. A pane without output costs nothing.
  */
 import { AppError, isCutShort, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
@@ -36,7 +36,7 @@ export class ObservedPane implements FeedMember {
   readonly #options: ObservedPaneOptions;
   readonly #feed: PaneFeed;
   readonly #judge: PaneJudge;
-  /** Ends the listening to the source. */
+  /** Unsubscribes from the source. */
   #unlisten: () => void = () => undefined;
   readonly #pacer: ProbePacer;
   readonly #listeners = new Set<(readiness: Readiness) => void>();
@@ -81,7 +81,7 @@ export class ObservedPane implements FeedMember {
     return this.#current;
   }
 
-  /** There is no such pane any more. */
+  /** The pane no longer exists. */
   get isGone(): boolean {
     return this.#feed.ended?.code === "NOT_FOUND";
   }
@@ -135,7 +135,7 @@ export class ObservedPane implements FeedMember {
   }
 
   resized(): void {
-    // A program that draws anew says so with its output.
+    // A program that redraws produces output, which is noticed.
   }
 
   close(): void {
@@ -204,7 +204,7 @@ export class ObservedPane implements FeedMember {
     return { command, title, processes };
   }
 
-  /** Weighs the evidence and tells who listens when something has changed. */
+  /** Weighs the evidence and tells listeners when something has changed. */
   #settle(): void {
     if (this.#isClosed) return;
     const nowMs = this.#options.clock.nowMs();

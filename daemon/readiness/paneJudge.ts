@@ -149,7 +149,7 @@ export class PaneJudge {
     return { evidence: this.#evidence, order: this.#evidence.order, askedMs: this.#clock.nowMs(), asksWho };
   }
 
-  /** The capture came to nothing. */
+  /** The capture failed. */
   failProbe({ asksWho }: ProbeStart): void {
     if (asksWho) this.#isForegroundStale = true;
   }

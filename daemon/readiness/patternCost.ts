@@ -1,5 +1,5 @@
 /**
- * Whether a pattern that somebody else wrote may run on rows that yet somebody else draws. JavaScript's regexes try every
+ * Whether a pattern written by a user may run on rows drawn by any program. JavaScript's regexes try every
  * way to match, and `(a+)+b` has more ways than there is time. So the ways are counted from the pattern alone, for the
  * longest row there is, and a pattern that has too many, or is not understood, is refused.
  */
@@ -10,7 +10,7 @@ const ROW = 512;
 /** One unbounded repetition in a pattern that may begin anywhere; some milliseconds for a whole screen made to hurt. */
 const MAX_WAYS = ROW * ROW;
 
-/** Why it is refused; undefined: it may run. */
+/** Why it is refused; undefined when it may run. */
 export function refusedPattern(source: string): string | undefined {
   if (/\\[1-9k]/u.test(source)) return "back references are not taken";
   // What is looked ahead for is tried as a group is, and then once.

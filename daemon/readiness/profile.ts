@@ -1,5 +1,5 @@
 /**
- * What is known of one kind of program: how to tell it, what its titles and screens mean, how its dialogs are answered,
+ * What is known of one kind of program: how to recognise it, what its titles and screens mean, how its dialogs are answered,
  * how text is given to it. Profiles are data (`profiles/*.json`, from docs/agentFacts.md) and are checked when they are
  * loaded. Their patterns are ours and run on foreign text: on one row at a time, cut to `MAX_ROW_CHARACTERS`.
  */
@@ -23,9 +23,9 @@ const profileSchema = v.strictObject({
   name: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,31}$/)),
   /** `agent`: a prompt box and dialogs. `shell`: marks and `?2004`. `generic`: whatever it is. */
   kind: v.picklist(["agent", "shell", "generic"]),
-  /** `recorded`: held against screens of these versions (`test/golden/agents`). `documentation`: nobody has seen it run here. */
+  /** `recorded`: held against screens of these versions (`test/golden/agents`). `documentation`: never run here. */
   source: v.optional(v.picklist(["recorded", "documentation", "own"]), "own"),
-  /** Versions of the program that it was tried with. */
+  /** Versions of the program that it was tested with. */
   seenWith: v.optional(v.array(v.pipe(v.string(), v.regex(/^[\w.+-]{1,64}$/))), []),
   /** Names of the program in the foreground (`pane_current_command`). */
   programs: v.pipe(
@@ -89,7 +89,7 @@ const profileSchema = v.strictObject({
   submit: v.strictObject({
     /** Least time between the text and Enter. */
     gapMs: ms,
-    /** Quiet before Enter. */
+    /** Time without output before Enter. */
     quietMs: ms,
     /** A prompt given while it is busy is kept for later. */
     queues: v.boolean(),

@@ -1,4 +1,4 @@
-/** The profiles there are, and which of them fits a program. */
+/** All profiles, and which of them fits a program. */
 import { AppError } from "../../protocol/errors.ts";
 import { isCalled } from "../host/programNames.ts";
 import { loadProfile, MAX_ROW_CHARACTERS, type Profile } from "./profile.ts";
@@ -107,7 +107,7 @@ const HOSTS: ReadonlySet<string> = new Set(
   "bun deno docker kubectl mosh-client node npx podman python python3 screen script ssh tmux tmux:client uv".split(" "),
 );
 
-/** The outermost: what an agent runs is its own. */
+/** The outermost: what an agent runs belongs to it. */
 function firstAgent(processes: readonly (readonly string[])[]): Profile | undefined {
   for (const names of processes) {
     const agent = known.find(({ kind, programs }) => kind === "agent" && isCalled(names, programs));

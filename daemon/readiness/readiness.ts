@@ -1,5 +1,5 @@
 /**
- * What a program in a pane is doing, as far as can be told, and what says so. The vocabulary of the readiness engine, of
+ * What a program in a pane is doing, as far as can be known, and the evidence for it. The vocabulary of the readiness engine, of
  * delivery and of every surface that shows or waits for a state.
  */
 import type { PaneId } from "../../protocol/ids.ts";
@@ -30,7 +30,7 @@ export interface DialogOption {
   readonly checked?: boolean | undefined;
   /**
    * Key names (tmux) that choose it from where the dialog's mark stands now, Enter included when it is needed. Each is a
-   * write of its own to a program that takes what comes in one read for one key. Empty when no way is known.
+   * write of its own to a program that takes what comes in one read for one key. Empty when none are known.
    */
   readonly keys: readonly string[];
 }
@@ -66,7 +66,7 @@ export interface Readiness {
 /** What a program says of itself through a surface (an agent's hook). */
 export interface HookEvidence {
   readonly state: "starting" | "idle" | "busy" | "asking";
-  /** When it was heard (`clock.nowMs`), so that older output does not overrule it. Default: now. */
+  /** When it was reported (`clock.nowMs`), so that older output does not overrule it. Default: now. */
   readonly atMs?: number | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Profiles that a person wrote: `*.json` in one directory, read when the daemon starts. A file that is wrong is refused in
+ * Profiles that a person wrote: `*.json` in one directory, read when the daemon starts. An invalid file is refused in
  * one line that names it and the field at fault, and stops nothing; the others hold. Their patterns are foreign.
  */
 import { closeSync, fstatSync, openSync, readdirSync, readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ const MAX_FILES = 64;
 const MAX_FILE_BYTES = 65_536;
 /** In one profile; each is tried on every row of a look. */
 const MAX_PATTERNS = 64;
-/** What the daemon itself falls back on. */
+/** The daemon's own fallback. */
 const FIXED: ReadonlySet<string> = new Set(["shell", "generic"]);
 
 interface UserProfile {

@@ -34,7 +34,7 @@ export function profileOf({ command, title, processes = [] }: WhoAnswer, capture
   return guess.kind === "generic" && current.kind === "agent" && isShown(current) ? current : guess;
 }
 
-/** A shell that has been given neither a script nor a command reads; undefined where the system does not tell. */
+/** A shell that has been given neither a script nor a command reads; undefined where the system does not report it. */
 export function isShellReading({ processes = [] }: WhoAnswer): boolean | undefined {
   if (processes.length === 0) return undefined;
   return processes.some(

@@ -16,7 +16,7 @@ export const errorAnswerSchema = v.object({
     v.object({
       code: described(v.picklist(ERROR_CODES), "What went wrong: decide by this."),
       message: described(v.string(), "One line for a person that says what to do next."),
-      details: v.optional(described(v.record(v.string(), v.unknown()), "Facts about it: ids, limits, progress.")),
+      details: v.optional(described(v.record(v.string(), v.unknown()), "Details: ids, limits, progress.")),
     }),
     "What went wrong.",
   ),
@@ -42,7 +42,7 @@ const gapSchema = v.object({
   ),
 });
 export type NativeGap = v.InferOutput<typeof gapSchema>;
-const gaps = described(v.array(gapSchema), "Output that was not seen.");
+const gaps = described(v.array(gapSchema), "Output that the wait could not see.");
 
 export const serverStateSchema = v.picklist(["connecting", "ready", "degraded", "closed"]);
 
@@ -50,8 +50,8 @@ const serverSchema = v.object({
   name: described(v.string(), "Its name in paths."),
   kind: described(v.picklist(["owned", "guest", "stub"]), "The daemon's own, the user's, or one in memory for tests."),
   state: described(serverStateSchema, "Whether tmux answers."),
-  epoch: described(v.string(), "Of the connection: positions of another one are of the past."),
-  tmuxVersion: described(v.nullable(v.string()), "As tmux tells it; null when it is not known."),
+  epoch: described(v.string(), "Identifies the connection to tmux: positions of another epoch are no longer valid."),
+  tmuxVersion: described(v.nullable(v.string()), "As tmux reports it; null when it is not known."),
   socketPath: described(v.nullable(v.string()), "The socket of the tmux server; null when there is none."),
   sessions: count("How many sessions it has."),
   panes: count("How many panes it has."),
@@ -143,7 +143,7 @@ export const waitAnswerSchema = v.object({
         predicate: described(v.string(), "The name of the predicate that holds."),
         text: v.optional(described(v.string(), "The text that matched. Foreign text.")),
         on: v.optional(
-          described(v.literal("screen"), "The screen showed it and the output did not: it has no positions."),
+          described(v.literal("screen"), "It was found on the screen and not in the output, so it has no positions."),
         ),
         from: v.optional(position("Where the match begins.")),
         to: v.optional(position("Where the match ends.")),
@@ -160,11 +160,14 @@ export type NativeWaitAnswer = v.InferOutput<typeof waitAnswerSchema>;
 
 export const runAnswerSchema = v.object({
   output: described(v.string(), "What the command printed: plain text, or base64 with the raw format. Foreign text."),
-  exitCode: described(v.nullable(v.number()), "Its exit status; null when the shell did not tell it."),
+  exitCode: described(v.nullable(v.number()), "Its exit status; null when the shell did not report one."),
   from: position("Where its output begins."),
   to: position("Where its output ends."),
   gaps,
-  method: described(v.picklist(["osc133", "marker"]), "What told the end: the shell's own marks, or ours."),
+  method: described(
+    v.picklist(["osc133", "marker"]),
+    "How the end was detected: by the shell's own marks, or by ours.",
+  ),
   elapsedMs,
 });
 export type NativeRunAnswer = v.InferOutput<typeof runAnswerSchema>;
@@ -173,5 +176,5 @@ export const healthSchema = v.object({
   ok: described(v.boolean(), "Whether every server is ready."),
   servers: described(v.record(v.string(), v.string()), "The state of each server, by name."),
 });
-export const okSchema = v.object({ ok: described(v.literal(true), "It is done.") });
+export const okSchema = v.object({ ok: described(v.literal(true), "It succeeded.") });
 export type NativeOk = v.InferOutput<typeof okSchema>;

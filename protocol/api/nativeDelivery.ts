@@ -23,7 +23,7 @@ export const submitRequestSchema = v.strictObject({
   profile: v.optional(
     described(
       v.pipe(v.string(), v.nonEmpty(), v.maxLength(64)),
-      "What the program is, when the daemon guesses wrong: a name of `tmuxwire profiles`.",
+      "The program's profile, for when the daemon guesses wrong: a name from `tmuxwire profiles`.",
     ),
   ),
   whileBusy: v.optional(
@@ -46,10 +46,16 @@ export const submitRequestSchema = v.strictObject({
   ),
   clearFirst: v.optional(described(v.boolean(), "Empty the prompt box first.")),
   literal: v.optional(
-    described(v.boolean(), "Keep the program from taking the text for a command of its own, or refuse it."),
+    described(
+      v.boolean(),
+      "Keep the program from reading the text as one of its own commands; refuse what cannot be kept from it.",
+    ),
   ),
   gapMs: v.optional(
-    described(whole(0, NATIVE_MAX_GAP_MS), "Least milliseconds between the text and Enter, instead of the profile's."),
+    described(
+      whole(0, NATIVE_MAX_GAP_MS),
+      "The minimum number of milliseconds between the text and Enter, instead of the profile's.",
+    ),
   ),
   timeoutMs,
 });
@@ -92,24 +98,24 @@ const ms = (text: string) => described(v.nullable(v.number()), text);
 export const deliveryAnswerSchema = v.object({
   outcome: described(
     v.picklist(["submitted", "queued", "echoed_unconfirmed", "not_echoed", "indeterminate"]),
-    "What became of it.",
+    "The outcome.",
   ),
   position: described(
     v.nullable(v.string()),
     "The output that it caused is after this position; null when nothing was typed.",
   ),
-  latencyMs: described(v.number(), "Milliseconds from the request to this answer."),
+  latencyMs: described(v.number(), "Milliseconds from the request to this response."),
   firstByteMs: ms("Milliseconds from the request to the first byte typed; null when nothing was."),
   enterMs: ms("Milliseconds from the request to Enter; null when it was not pressed."),
   enterPresses: described(v.pipe(v.number(), v.integer(), v.minValue(0)), "How often Enter was pressed."),
   confirmedBy: v.optional(
-    described(v.picklist(["readiness", "screen", "output"]), "What said that the program took it."),
+    described(v.picklist(["readiness", "screen", "output"]), "What showed that the program took it."),
   ),
   details: v.optional(
     described(
       v.object({
         screenNote: v.optional(
-          described(v.string(), "What the screen says that speaks against the prompt, one line. Foreign text."),
+          described(v.string(), "A line on the screen which suggests that the prompt failed. Foreign text."),
         ),
       }),
       "More about the outcome.",

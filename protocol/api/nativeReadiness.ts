@@ -14,7 +14,7 @@ const dialogOptionSchema = v.object({
   number: v.optional(described(v.string(), "The number or letter in front of it.")),
   label: described(v.string(), "What it says. Foreign text."),
   checked: v.optional(described(v.boolean(), "Where several may be chosen: whether this one is.")),
-  keys: described(v.array(v.string()), "Keys that choose it from where the mark is; none when no way is known."),
+  keys: described(v.array(v.string()), "Keys that choose it from the current selection; empty when none are known."),
 });
 
 const dialogSchema = v.object({
@@ -22,7 +22,7 @@ const dialogSchema = v.object({
   text: described(v.string(), "What it asks. Foreign text."),
   options: described(v.array(dialogOptionSchema), "What can be chosen."),
   otherIndex: v.optional(count("The option behind which free text is taken.")),
-  marked: v.optional(count("The option the mark is on.")),
+  marked: v.optional(count("The option that is selected now.")),
   multi: described(v.boolean(), "Whether several options may be chosen."),
 });
 
@@ -34,7 +34,7 @@ export const readinessSchema = v.object({
   ),
   sinceUnixMs: described(v.number(), "When the state began: Unix time in milliseconds."),
   position: described(v.nullable(v.string()), "Where in the output it began; null when that is not known."),
-  profile: described(v.string(), "What the program is taken for: a name of `tmuxwire profiles`."),
+  profile: described(v.string(), "The profile that the daemon has chosen: a name from `tmuxwire profiles`."),
   dialog: v.optional(described(dialogSchema, "The dialog that is open.")),
 });
 export type NativeReadiness = v.InferOutput<typeof readinessSchema>;

@@ -6,15 +6,17 @@ import { described } from "./described.ts";
 const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 
 export const startRecordingSchema = v.strictObject({
-  version: v.optional(described(whole(2, 3), "Of the asciicast format; default 2, which every player reads.")),
+  version: v.optional(
+    described(whole(2, 3), "The version of the asciicast format; default 2, which every player reads."),
+  ),
   maxBytes: v.optional(
     described(
       whole(MIN_RECORDING_BYTES, MAX_RECORDING_BYTES),
-      "It ends when its file has so many bytes; default 64 MiB.",
+      "Stop when the file has this many bytes; default 64 MiB.",
     ),
   ),
   maxSeconds: v.optional(
-    described(whole(1, MAX_RECORDING_SEC), "It ends after so many seconds; default 28800, 8 hours."),
+    described(whole(1, MAX_RECORDING_SEC), "Stop after this many seconds; default 28800, 8 hours."),
   ),
   input: v.optional(
     described(
@@ -30,16 +32,16 @@ export const recordingSchema = v.object({
   server: described(v.string(), "The server of its pane."),
   pane: described(v.string(), "The pane that it shows, such as %5."),
   path: described(v.string(), "The file, on the daemon's machine."),
-  version: described(v.picklist([2, 3]), "Of the asciicast format."),
+  version: described(v.picklist([2, 3]), "The version of the asciicast format."),
   input: described(v.boolean(), "Whether it holds what was typed as well."),
-  startedUnixMs: described(v.number(), "When it began: Unix time in milliseconds."),
+  startedUnixMs: described(v.number(), "When it started: Unix time in milliseconds."),
   recording: described(v.boolean(), "Whether it is under way."),
-  durationMs: described(v.nullable(v.number()), "How long it is; null for one of an earlier daemon."),
-  bytes: described(v.number(), "How large its file is."),
-  gaps: described(v.nullable(v.number()), "Holes in it, each a mark; null for one of an earlier daemon."),
+  durationMs: described(v.nullable(v.number()), "Its length in milliseconds; null when an earlier daemon made it."),
+  bytes: described(v.number(), "The size of its file."),
+  gaps: described(v.nullable(v.number()), "Gaps in it, each with a marker; null when an earlier daemon made it."),
   endedBy: described(
     v.nullable(v.picklist(["pane", "stopped", "size", "age", "daemon", "connection", "failed"])),
-    "Why it ended: the pane is gone, a request, a bound, the daemon, its file; null while it is under way, and for one of an earlier daemon.",
+    "Why it ended: the pane is gone, a request, a limit, the daemon, its file; null while it is under way, and when an earlier daemon made it.",
   ),
 });
 export type NativeRecording = v.InferOutput<typeof recordingSchema>;

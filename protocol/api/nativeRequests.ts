@@ -66,7 +66,7 @@ const rows = described(whole(1, NATIVE_MAX_SIZE), "Height in rows.");
 
 export const createSessionSchema = v.strictObject({
   name: v.optional(
-    described(v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)), "Its name; the daemon finds one when absent."),
+    described(v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)), "Its name; the daemon makes one up when absent."),
   ),
   cwd: v.optional(
     described(
@@ -105,13 +105,13 @@ export const runRequestSchema = v.strictObject({
   maxOutputBytes: v.optional(
     described(
       whole(1, NATIVE_MAX_OUTPUT_BYTES),
-      "How much output to keep; what came before is told as a gap. Default 1 MiB.",
+      "How much output to keep; what came before is reported as a gap. Default 1 MiB.",
     ),
   ),
   format: v.optional(
     described(
       v.picklist(["text", "raw"]),
-      "Of the output: text without escape sequences (default), or raw bytes in base64.",
+      "The format of the output: text without escape sequences (default), or raw bytes in base64.",
     ),
   ),
 });
@@ -132,14 +132,14 @@ export type NativeCaptureRequest = v.InferInput<typeof captureRequestSchema>;
 export const streamQuerySchema = v.strictObject({
   from: v.optional(fromSchema),
   readiness: v.optional(
-    described(v.boolean(), "Tell what the program is doing as well: the state at the beginning, then every change."),
+    described(v.boolean(), "Report what the program is doing as well: the state at the beginning, then every change."),
   ),
-  input: v.optional(described(v.boolean(), "Tell what is typed through the daemon as well.")),
+  input: v.optional(described(v.boolean(), "Report what is typed through the daemon as well.")),
 });
 export const eventIdSchema = v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,32}:\d{1,15}$/, "after is the id of an event"));
 export const eventsQuerySchema = v.strictObject({
   after: v.optional(described(eventIdSchema, "The id of the last event that is known, or of a tree: go on after it.")),
-  readiness: v.optional(described(v.boolean(), "Tell what the programs are doing as well.")),
+  readiness: v.optional(described(v.boolean(), "Report what the programs are doing as well.")),
 });
 /** For what takes no input besides what it is about. */
 export const emptyRequestSchema = v.strictObject({});

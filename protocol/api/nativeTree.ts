@@ -48,9 +48,9 @@ const layoutCellSchema = v.looseObject({
   rows,
   left: count("Column of its left edge in the window, from 0."),
   top: count("Row of its top edge in the window, from 0."),
-  pane: v.optional(described(v.nullable(v.string()), "Of a pane: its id.")),
+  pane: v.optional(described(v.nullable(v.string()), "For a pane: its id.")),
   cells: v.optional(
-    described(v.array(v.looseObject({ kind: CELL_KIND })), "Of a row or column: its cells, of the same form."),
+    described(v.array(v.looseObject({ kind: CELL_KIND })), "For a row or column: its cells, in the same form."),
   ),
 }) as unknown as v.GenericSchema<LayoutCell>;
 

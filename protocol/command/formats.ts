@@ -122,7 +122,6 @@ export const MADE_PANE = rowFormat({ window: windowId, pane: paneId });
 
 /** For `list-panes` of those whose terminal is closed. */
 export const DEAD_PANES = rowFormat({ pane: paneId, pid: number("#{pane_pid}"), ...end });
-export type DeadPane = RowOf<typeof DEAD_PANES>;
 
 /** For `list-panes`: where each program runs, and how those ended that have. From 3.8 on a dead pane has no process. */
 export const PROGRAMS = rowFormat({

@@ -11,18 +11,19 @@ import { startClock } from "../../../daemon/host/startClock.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { toAppError } from "../../../protocol/errors.ts";
-import { isPaneId, type PaneId } from "../../../protocol/ids.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
 import { type Agent, openTask } from "../agents/agent.ts";
 import { type AgentBook, isSameServer } from "../agents/agentBook.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
 import { PANE_RETRY_MS } from "../dashboardLimits.ts";
-import { AgentProcesses, isReachable } from "./agentProcess.ts";
+import { AgentPlaces } from "./agentPlaces.ts";
+import { AgentProcesses } from "./agentProcess.ts";
 import type { MeasureAvailability } from "./availability.ts";
 import { ContextGauge } from "./contextGauge.ts";
 import { FirstListing } from "./firstListing.ts";
 import { AgentPaneOption } from "./agentPaneOption.ts";
 import { PaneLink } from "./paneLink.ts";
-import { type PanePlace, placeOf, sessionOf, type ReportedPane } from "./panePlace.ts";
+import { type PanePlace, placeOf, type ReportedPane } from "./panePlace.ts";
 import { GoneWatch } from "./serverPresence.ts";
 import { ScreenStates } from "./screenStates.ts";
 
@@ -44,6 +45,7 @@ export class PaneLinks {
   readonly first: FirstListing;
   readonly agentOption: AgentPaneOption;
   readonly #options: PaneLinksOptions;
+  readonly #places: AgentPlaces;
   readonly #links = new Map<number, PaneLink>();
   readonly #screens: ScreenStates;
   readonly #gone: GoneWatch;
@@ -55,6 +57,7 @@ export class PaneLinks {
 
   constructor(options: PaneLinksOptions) {
     this.#options = options;
+    this.#places = new AgentPlaces(options);
     this.agentOption = new AgentPaneOption(options);
     const { desk, clock, listed, log, server, programs } = options;
     this.#uptimeSec = startClock(server.processes);
@@ -80,9 +83,8 @@ export class PaneLinks {
     if (options.server.status().state === "ready") this.#serverReady();
   }
 
-  /** Of the server that is there, or was last. */
   get identity(): string | undefined {
-    return this.#options.server.status().identity;
+    return this.#places.identity;
   }
 
   placeOf(reported: ReportedPane): PanePlace {
@@ -99,7 +101,7 @@ export class PaneLinks {
     }
     this.first.after(agent, () => {
       const isActive = this.#options.book.active(agent.record.id) === agent;
-      if (!isActive || this.placeOf(reported) === "elsewhere" || this.#isBehindAnother(agent, pane)) return;
+      if (!isActive || this.placeOf(reported) === "elsewhere" || this.#places.isBehindAnother(agent, pane)) return;
       this.moved(agent, pane, tmuxSession);
       this.#isIn(agent, pane, reportedSec);
     });
@@ -111,36 +113,13 @@ export class PaneLinks {
     this.#context.reported(agent, pane);
   }
 
-  /** An agent that another one has started inherits its pane, and reads nothing of what is typed there. */
-  #isBehindAnother(agent: Agent, pane: PaneId): boolean {
-    const holder = this.#options.book.inPane(pane, this.identity);
-    return holder !== undefined && holder !== agent && isReachable(holder, this.#options.server.processes);
-  }
-
   /** The pane that was named, or another one: it has moved. */
   moved(agent: Agent, pane: PaneId, tmuxSession: string | undefined): void {
-    const { book } = this.#options;
-    const { record } = agent;
-    const isSame = record.tmuxPaneId === pane && record.paneServer === this.identity;
-    const session = tmuxSession ?? sessionOf(this.#options.server, pane) ?? record.tmuxSession;
-    if (isSame && session === record.tmuxSession) return;
-    for (const other of book.all()) {
-      const isThere = other.record.tmuxPaneId === pane && isSameServer(other.record.paneServer, this.identity);
-      if (other !== agent && isThere) this.#leave(other);
-    }
-    // No process goes from one pane to another.
-    const isOther = record.tmuxPaneId !== pane || !isSameServer(record.paneServer, this.identity);
-    const process = isOther ? undefined : record.process;
-    book.update(agent, { tmuxPaneId: pane, paneServer: this.identity, tmuxSession: session, process });
-    if (!isSame) this.#attach(agent);
+    if (this.#places.move(agent, pane, tmuxSession, (other) => this.#leave(other))) this.#attach(agent);
   }
 
-  /** For typing: the pane when it is there, undefined when the agent has none that lives on this server. */
   livePane(agent: Agent): PaneId | undefined {
-    const { tmuxPaneId, paneServer } = agent.record;
-    if (tmuxPaneId === undefined || !isPaneId(tmuxPaneId) || !isSameServer(paneServer, this.identity)) return undefined;
-    const info = this.#options.server.findPane(tmuxPaneId);
-    return info === undefined || info.exit !== undefined ? undefined : tmuxPaneId;
+    return this.#places.livePane(agent);
   }
 
   /** Once it is known which process the agent is that has just told of itself, or that nobody knows. */
@@ -198,12 +177,10 @@ export class PaneLinks {
 
   #attach(agent: Agent): void {
     this.#detach(agent);
-    const { tmuxPaneId, paneServer, id } = agent.record;
-    if (this.#closed || tmuxPaneId === undefined || !isPaneId(tmuxPaneId) || !isSameServer(paneServer, this.identity)) {
-      return;
-    }
-    const link = new PaneLink(agent, tmuxPaneId);
-    this.#links.set(id, link);
+    const pane = this.#places.paneHere(agent);
+    if (this.#closed || pane === undefined) return;
+    const link = new PaneLink(agent, pane);
+    this.#links.set(agent.record.id, link);
     this.#open(link);
   }
 

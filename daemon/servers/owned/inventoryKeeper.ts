@@ -6,10 +6,8 @@ import { AppError, isCutShort } from "../../../protocol/errors.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import { continuePane, listPanesWhere, unsetPaneOption } from "../../../protocol/command/build.ts";
 import {
-  DEAD_PANES,
   decodePaneIds,
   type PaneRow,
-  type DeadPane,
   identityText,
   type ServerIdentity,
   type SessionRow,
@@ -21,8 +19,7 @@ import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { Host } from "../../host/host.ts";
 import { AskOnce } from "../../time/askOnce.ts";
 import type { Clock } from "../../time/clock.ts";
-import { ExitSettler } from "../exitSettler.ts";
-import { TtyWatch } from "../ttyWatch.ts";
+import { DeathWatch } from "./deathWatch.ts";
 import { isHubName, type PaneEvent, TITLE_OPTION, titleReported } from "./hub.ts";
 import { HubGuard } from "./hubGuard.ts";
 import type { AttachedHub } from "./hubStartup.ts";
@@ -52,9 +49,7 @@ export class InventoryKeeper {
   readonly #options: InventoryKeeperOptions;
   readonly #refresher: InventoryRefresher;
   readonly #titles: TitleWatch;
-  readonly #dead: AskOnce;
-  readonly #settler: ExitSettler;
-  readonly #ttys: TtyWatch;
+  readonly #deaths: DeathWatch;
   readonly #guard: HubGuard;
   #hub: AttachedHub | undefined;
   #identity: ServerIdentity | undefined;
@@ -83,28 +78,18 @@ export class InventoryKeeper {
       onError,
     );
     this.#titles = new TitleWatch({ clock: options.clock, probe: () => titles.soon() });
-    this.#dead = new AskOnce(async () => {
-      const listing = listPanesWhere("#{pane_dead}", DEAD_PANES.format);
-      this.#foundDead(DEAD_PANES.decode((await this.requireHub().connection.command(listing)).body));
-    }, onError);
-    this.#settler = new ExitSettler({
+    this.#deaths = new DeathWatch({
+      host: options.host,
       clock: options.clock,
-      processes,
-      serverPid: () => (this.#hub === undefined ? undefined : this.#identity?.pid),
-      probe: () => this.#dead.soon(),
+      inventory: this.inventory,
+      connection: () => this.#hub?.connection,
+      serverPid: () => this.serverPid,
+      onSettled: (pane) => this.paneChanged(pane),
+      onError,
     });
     const { panes, log } = options;
     const onMoved = (): void => this.#refresher.topologyChanged();
     this.#guard = new HubGuard({ inventory: this.inventory, panes, log, hub: () => this.#hub, onMoved });
-    // The hook that tells of a death comes with the signal that tmux can miss, and can get lost itself; a terminal goes.
-    this.#ttys = new TtyWatch({
-      clock: options.clock,
-      terminals: options.host.terminals,
-      onlyGone: true,
-      probe: () => {
-        if (this.#hub !== undefined) this.#settler.probe();
-      },
-    });
   }
 
   /** See `ServerStatus`. */
@@ -141,7 +126,7 @@ export class InventoryKeeper {
     if (this.#hub === undefined) return;
     this.#hub = undefined;
     this.#titles.clear();
-    this.#settler.clear();
+    this.#deaths.clear();
     const { clock, onComplete } = this.#options;
     probeForEnd({
       host: this.#options.host,
@@ -159,8 +144,7 @@ export class InventoryKeeper {
   }
 
   close(): void {
-    this.#ttys.close();
-    this.#settler.clear();
+    this.#deaths.close();
   }
 
   /** @throws AppError CONNECTION_LOST */
@@ -181,7 +165,7 @@ export class InventoryKeeper {
 
   /** A hook can be missed (see `PaneEvent`): dead panes are looked for now and then, on a connection that is alive. */
   beat(): void {
-    this.#dead.soon();
+    this.#deaths.beat();
     if (this.#hub !== undefined) this.#guard.beat(this.#hub);
   }
 
@@ -198,7 +182,7 @@ export class InventoryKeeper {
   paneEvent(event: PaneEvent): void {
     if (event === "title") this.#titles.changed();
     else if (event === "off") this.#guard.turnedOff();
-    else this.#settler.probe();
+    else this.#deaths.probe();
   }
 
   paneChanged(pane: PaneId): void {
@@ -274,20 +258,13 @@ export class InventoryKeeper {
   #applyPanes(rows: readonly PaneRow[]): void {
     this.emit(this.inventory.applyPanes(rows));
     for (const row of rows) if (!row.dead) this.#options.panes.declareAlive(row.pane);
-    const unsettled = rows.filter((row) => row.dead && this.inventory.exitOf(row) === undefined);
-    if (unsettled.length > 0) this.#settler.found(unsettled.length);
+    this.#deaths.listed(rows);
   }
 
   /** Panes that wrote something and went before any listing met them. */
   #unknownStreams(): readonly PaneId[] {
     const own = this.#hub?.pane;
     return this.#options.panes.streamed().filter((pane) => pane !== own && this.inventory.findPane(pane) === undefined);
-  }
-
-  #foundDead(panes: readonly DeadPane[]): void {
-    const settled = panes.filter((pane) => this.inventory.exitOf(pane) !== undefined);
-    for (const { pane } of settled) if (this.inventory.findPane(pane)?.exit === undefined) this.paneChanged(pane);
-    this.#settler.found(panes.length - settled.length);
   }
 
   async #panesWhere(filter: string): Promise<readonly PaneId[]> {

@@ -12,10 +12,10 @@ import type { PaneForeground } from "../../tmux/processes.ts";
 import { requirePasteText } from "../../panes/pasteText.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
 import { headOf } from "../../tmux/outputSource.ts";
-import type { BoundedLines } from "./boundedLines.ts";
 import { userOptionOf } from "../paneUserOptions.ts";
 import { ServerListeners } from "../serverListeners.ts";
 import { StubLayout } from "./stubLayout.ts";
+import { captureStub, describeStub, snapshotStub } from "./stubScreen.ts";
 import { makeStubSession, type StubSession } from "./stubSession.ts";
 import type {
   CreateSession,
@@ -50,9 +50,6 @@ export interface StubServerOptions {
   /** Bytes of lines, and of stream, kept per pane. */
   readonly retainBytes?: number | undefined;
 }
-
-/** RIS: a terminal starts from nothing (ECMA-48). */
-const FULL_RESET = "\u001bc";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -178,49 +175,17 @@ export class StubServer implements TmuxServer {
   }
 
   async capture(id: PaneId, options: CaptureOptions = {}): Promise<Capture> {
-    const { lines, stream, pane } = this.#requirePane(id);
+    const session = this.#requirePane(id);
     options.signal?.throwIfAborted();
-    return {
-      lines: isPrinted(options) ? wholeScreen(lines, pane, options) : lines.last(options.lines ?? pane.rows),
-      position: headOf(stream),
-      exact: true,
-      cols: pane.cols,
-      rows: pane.rows,
-      cursor: { col: 0, row: Math.min(lines.count, pane.rows - 1) },
-      alternateScreen: false,
-      historyLines: Math.max(0, lines.count - pane.rows),
-    };
+    return captureStub(session, options);
   }
 
   async snapshot(id: PaneId): Promise<Snapshot> {
-    const { lines, stream, pane } = this.#requirePane(id);
-    return {
-      position: headOf(stream),
-      exact: true,
-      cols: pane.cols,
-      rows: pane.rows,
-      alternateScreen: false,
-      data: encoder.encode(
-        `${FULL_RESET}${lines
-          .last(pane.rows - 1)
-          .map((line) => `${line}\r\n`)
-          .join("")}`,
-      ),
-    };
+    return snapshotStub(this.#requirePane(id));
   }
 
   async describePane(id: PaneId): Promise<PaneDetails> {
-    const { cwd, lines, pane } = this.#requirePane(id);
-    const historyLines = Math.max(0, lines.count - pane.rows);
-    return {
-      command: "",
-      cwd,
-      title: pane.title,
-      tty: "",
-      historyLines,
-      alternateScreen: false,
-      inMode: false,
-    };
+    return describeStub(this.#requirePane(id));
   }
 
   async foreground(id: PaneId): Promise<PaneForeground> {
@@ -307,13 +272,4 @@ function lineOf(parts: readonly InputPart[]): string {
     part.kind === "keys" ? part.keys.map((key) => `<${key}>`) : [decoder.decode(part.bytes)],
   );
   return tokens.join(" ");
-}
-
-const isPrinted = ({ whole, start }: CaptureOptions): boolean => whole === true || start !== undefined;
-
-/** The screen with its blank rows, and so much history above it. */
-function wholeScreen(kept: BoundedLines, { rows }: PaneInfo, { lines = 0, start = -lines }: CaptureOptions): string[] {
-  const above = start === "oldest" ? kept.count : Math.max(0, -start);
-  const shown = kept.last(above + rows).slice(start === "oldest" ? 0 : Math.max(0, start));
-  return [...shown, ...Array<string>(Math.max(0, rows - shown.length)).fill("")];
 }

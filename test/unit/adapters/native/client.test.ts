@@ -31,17 +31,19 @@ function loaded(path: string, seen = new Set<string>()): Set<string> {
   return seen;
 }
 
-/** What the client loads of ours besides itself. */
+/** What the client and the player load of ours besides themselves. */
 const SHARED = [
   "daemon/time/clock.ts",
   "protocol/api/applyTreeEvent.ts",
   "protocol/api/nativeFrames.ts",
   "protocol/api/operationRoutes.ts",
+  "protocol/errors.ts",
+  "protocol/text/castReader.ts",
   "protocol/text/sse.ts",
 ];
 
 test("loads nothing that a browser has not", () => {
-  const modules = [...loaded("adapters/client/client.ts")];
+  const modules = [...new Set(["client", "castPlayer"].flatMap((name) => [...loaded(`adapters/client/${name}.ts`)]))];
   const files = readdirSync(new URL("adapters/client", ROOT)).filter((name) => name.endsWith(".ts"));
   expect(modules.filter((path) => !path.startsWith("adapters/client/")).sort()).toEqual(SHARED);
   expect(modules).toHaveLength(files.length + SHARED.length);
