@@ -38,6 +38,8 @@ export interface FreshellAppOptions {
   readonly config: Omit<FreshellConfig, "token"> & { readonly token: string };
   readonly programs: ProgramInputs;
   readonly homeDir: string;
+  /** Where the built page is. */
+  readonly pageDirectory: string;
   readonly version: string;
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
@@ -71,7 +73,8 @@ export async function createFreshellApp(options: FreshellAppOptions): Promise<Fr
   const metrics = new Metrics();
   collectFreshell(metrics, { context, waits: options.waits, sockets: () => sockets.size });
   const socket = socketRoute(context, sockets);
-  const routes = freshellRoutes(context, { renderMetrics: () => metrics.render(), socket });
+  const { homeDir, pageDirectory } = options;
+  const routes = freshellRoutes(context, { renderMetrics: () => metrics.render(), socket, homeDir, pageDirectory });
   const app = new Hono<GuardEnv>();
   app.onError(faultHandler(log, routes));
   app.use(

@@ -24,6 +24,8 @@ import { type Route, type RouteHandler, Routes } from "../http/routes.ts";
 import { lanAddresses } from "./freshellConfig.ts";
 import type { FreshellContext } from "./freshellContext.ts";
 import { faultBody } from "./freshellFaults.ts";
+import { fileRoutes } from "./files/fileRoutes.ts";
+import { pageRoutes } from "./files/pageRoutes.ts";
 import { deviceRoutes } from "./relay/deviceRoutes.ts";
 import { bodyOf, queryOf, requireNoQuery } from "./freshellRequests.ts";
 import { waitFor } from "./freshellWaits.ts";
@@ -35,6 +37,9 @@ export interface FreshellRouteParts {
   readonly renderMetrics: () => string;
   /** `/ws`. */
   readonly socket: RouteHandler;
+  readonly homeDir: string;
+  /** Where the built page is. */
+  readonly pageDirectory: string;
 }
 
 const METRICS_TYPE = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
@@ -47,6 +52,8 @@ export function freshellRoutes(context: FreshellContext, parts: FreshellRoutePar
     ...waits(context),
     ...sessions(context),
     ...deviceRoutes(context),
+    ...fileRoutes({ book: context.book, homeDir: parts.homeDir }),
+    ...pageRoutes(parts.pageDirectory),
   ]);
 }
 

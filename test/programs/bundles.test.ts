@@ -8,7 +8,7 @@ import { builtCli, builtFreshell } from "../support/daemon/cliBuild.ts";
 const ROOT = resolve(import.meta.dirname, "../..");
 const SHIPPED = resolve(dirname(builtCli()), "..");
 const files = readdirSync(SHIPPED, { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".js") && !name.startsWith("dashboard/page/"))
+  .filter((name) => name.endsWith(".js") && !/^(?:dashboard|freshell)\/page\//.test(name))
   .map((name) => join(SHIPPED, name));
 
 const ASKS = /^(?:import|export)\b(?:[^;"]* from)? ?"([^"]+)";|\bimport\("([^"]+)"\)|\b_*[rR]equire\d*\("([^"]+)"\)/gm;
