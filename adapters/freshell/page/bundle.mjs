@@ -4,5 +4,20 @@ import { bundlePage } from "../../pages/bundlePage.mjs";
 await bundlePage({
   name: "freshell/page",
   scripts: { page: "deviceMain.tsx", beat: "device/beatWorker.ts" },
-  packages: ["preact", "@xterm/xterm", "valibot"],
+  packages: [
+    "preact",
+    "@xterm/xterm",
+    "valibot",
+    "@codemirror/commands",
+    "@codemirror/language",
+    "@codemirror/search",
+    "@codemirror/state",
+    "@codemirror/view",
+    "@lezer/common",
+    "@lezer/highlight",
+    "@marijn/find-cluster-break",
+    "crelt",
+    "style-mod",
+    "w3c-keyname",
+  ],
 });

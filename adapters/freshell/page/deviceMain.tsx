@@ -10,6 +10,7 @@ import { activeTab } from "./model/deviceState.ts";
 import { DeviceLogin } from "./net/deviceLogin.ts";
 import { act } from "./ui/deviceActions.ts";
 import { DeviceApp } from "./ui/deviceApp.tsx";
+import { hasUnsaved } from "./ui/editorPane.tsx";
 
 /** As the ids of terminals: 126 random bits. */
 const ID_BYTES = 16;
@@ -115,6 +116,9 @@ async function main(): Promise<void> {
   });
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "visible") page.retryNow();
+  });
+  globalThis.addEventListener("beforeunload", (event) => {
+    if (hasUnsaved()) event.preventDefault();
   });
   place.replaceChildren();
   elect({ locks, onOwner: () => page.own(), onMirror: () => page.mirror() });

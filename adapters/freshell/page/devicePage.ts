@@ -37,6 +37,9 @@ export interface DevicePageOptions {
   readonly onChange: () => void;
 }
 
+/** How long a line of what somebody did stands before the panes. */
+const LINE_SHOWN_MS = 20_000;
+
 export class DevicePage {
   readonly api: PageApi;
   readonly streams: TerminalStreams;
@@ -125,6 +128,11 @@ export class DevicePage {
       role === "superseded" ? SUPERSEDED : await ((this.#owner ?? this.#mirror)?.perform(ask) ?? Promise.resolve(AWAY));
     if (!outcome.ok) this.update({ problem: outcome.error.message });
     return outcome;
+  }
+
+  /** The line is no longer before the eyes; the list of them has it. */
+  read(lineId: string): void {
+    this.update({ readLines: new Set([...this.#state.readLines, lineId]) });
   }
 
   /** Undefined when it has worked, else what is wrong. */
@@ -250,6 +258,11 @@ export class DevicePage {
 
   #show(view: DeviceView): void {
     if (this.#owner !== undefined) this.#options.channel.post({ kind: "view", view });
+    const { clock } = this.#options;
+    const known = new Set(this.#state.view?.lines.map(({ id }) => id));
+    for (const { id } of view.lines.filter((line) => !known.has(line.id))) {
+      clock.callAt(clock.nowMs() + LINE_SHOWN_MS, () => this.read(id));
+    }
     this.#state = withView(this.#state, view);
     this.#options.onChange();
   }

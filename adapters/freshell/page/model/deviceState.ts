@@ -11,7 +11,7 @@ export interface DeviceState {
   readonly link: LinkState;
   /** Undefined until the device is known. */
   readonly view: DeviceView | undefined;
-  readonly dialog: "settings" | "help" | undefined;
+  readonly dialog: "settings" | "help" | "activity" | undefined;
   readonly renaming: { readonly kind: "tab" | "pane"; readonly id: string } | undefined;
   /** Panes that fill their tab, by tab. */
   readonly zoomed: ReadonlyMap<string, string>;

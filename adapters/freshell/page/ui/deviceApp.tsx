@@ -31,6 +31,15 @@ export function DeviceApp({ page }: { readonly page: DevicePage }) {
           <button
             type="button"
             class="tool"
+            aria-label="What other devices did"
+            title="What other devices did"
+            onClick={() => page.update({ dialog: "activity" })}
+          >
+            ≡
+          </button>
+          <button
+            type="button"
+            class="tool"
             aria-label="Keys"
             title="Keys (Alt+Shift+/)"
             onClick={() => page.update({ dialog: "help" })}

@@ -36,6 +36,12 @@ export function DeviceDialogs({ page }: { readonly page: DevicePage }) {
           </dl>
         </Dialog>
       );
+    case "activity":
+      return (
+        <Dialog title="What other devices did" onClose={close}>
+          <Activity page={page} />
+        </Dialog>
+      );
     case undefined:
       return null;
   }
@@ -66,6 +72,29 @@ function Dialog({ title, onClose, children }: DialogProps) {
       </header>
       {children}
     </dialog>
+  );
+}
+
+function Activity({ page }: { readonly page: DevicePage }) {
+  const lines = (page.state.view?.lines ?? []).toReversed();
+  if (lines.length === 0) return <p class="quiet">Nothing so far.</p>;
+  return (
+    <ol class="activity">
+      {lines.map(({ id, who, what, atUnixMs, canUndo, note }) => (
+        <li key={id} class="row">
+          <time class="quiet">{new Date(atUnixMs).toLocaleTimeString()}</time>
+          <span>
+            <strong>{who}</strong> {what}
+            {note === undefined ? "" : ` (${note})`}
+          </span>
+          {canUndo ? (
+            <button type="button" class="button" onClick={() => void page.perform({ kind: "undo", lineId: id })}>
+              Undo
+            </button>
+          ) : null}
+        </li>
+      ))}
+    </ol>
   );
 }
 

@@ -26,7 +26,7 @@ export function RemoteLines({ page }: { readonly page: DevicePage }) {
               Undo
             </button>
           ) : null}
-          <Read onRead={() => page.update({ readLines: new Set([...readLines, id]) })} />
+          <Read onRead={() => page.read(id)} />
         </p>
       ))}
       {problem === undefined ? null : (

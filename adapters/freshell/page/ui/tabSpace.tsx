@@ -19,6 +19,7 @@ const KEY_STEP_PERCENT = 2;
 export function TabSpace({ page, tabId, isActive, isNarrow }: TabSpaceProps) {
   const { view, zoomed } = page.state;
   const place = useRef<HTMLDivElement>(null);
+  const order = useRef<readonly string[]>([]);
   const [drag, setDrag] = useState<{ readonly splitId: string; readonly percent: number } | undefined>(undefined);
   const snapshot = view?.layout.snapshot;
   const root = snapshot?.layouts[tabId];
@@ -27,6 +28,9 @@ export function TabSpace({ page, tabId, isActive, isNarrow }: TabSpaceProps) {
   const leaves = leavesIn(snapshot, tabId);
   const alone = zoomed.get(tabId) ?? (isNarrow ? activePane : undefined);
   const { panes, dividers } = boxesOf(root);
+  // One that is moved in the document loads its page again.
+  const known = order.current.filter((id) => leaves.some((leaf) => leaf.id === id));
+  order.current = [...known, ...leaves.map(({ id }) => id).filter((id) => !known.includes(id))];
   const settle = (splitId: string, percent: number): void => {
     setDrag(undefined);
     void page.perform({ kind: "split", splitId, percent });
@@ -41,32 +45,30 @@ export function TabSpace({ page, tabId, isActive, isNarrow }: TabSpaceProps) {
       data-space={tabId}
       data-alone={alone !== undefined}
     >
-      {leaves
-        .toSorted((one, other) => (one.id < other.id ? -1 : 1))
-        .map((leaf) => {
-          const box = panes.find(({ paneId }) => paneId === leaf.id);
-          if (box === undefined) return null;
-          const isHidden = alone !== undefined && alone !== leaf.id;
-          return (
-            <div
-              key={leaf.id}
-              class="pane-box"
-              data-pane={leaf.id}
-              hidden={isHidden}
-              style={alone === undefined ? cssOf(box) : FULL}
-            >
-              <PaneFrame
-                page={page}
-                leaf={leaf}
-                isActive={isActive && leaf.id === activePane}
-                index={panes.findIndex(({ paneId }) => paneId === leaf.id)}
-                count={panes.length}
-                isZoomed={zoomed.get(tabId) === leaf.id}
-                isNarrow={isNarrow}
-              />
-            </div>
-          );
-        })}
+      {order.current.map((id) => {
+        const [leaf, box] = [leaves.find((one) => one.id === id), panes.find(({ paneId }) => paneId === id)];
+        if (leaf === undefined || box === undefined) return null;
+        const isHidden = alone !== undefined && alone !== leaf.id;
+        return (
+          <div
+            key={leaf.id}
+            class="pane-box"
+            data-pane={leaf.id}
+            hidden={isHidden}
+            style={alone === undefined ? cssOf(box) : FULL}
+          >
+            <PaneFrame
+              page={page}
+              leaf={leaf}
+              isActive={isActive && leaf.id === activePane}
+              index={panes.findIndex(({ paneId }) => paneId === leaf.id)}
+              count={panes.length}
+              isZoomed={zoomed.get(tabId) === leaf.id}
+              isNarrow={isNarrow}
+            />
+          </div>
+        );
+      })}
       {alone === undefined
         ? dividers.map((divider) => (
             <Divider

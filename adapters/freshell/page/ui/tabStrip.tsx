@@ -61,7 +61,7 @@ export function TabStrip({ page }: { readonly page: DevicePage }) {
         title="New tab (Alt+Shift+T: with a terminal)"
         onClick={() => change(page, "new-tab", { picker: true })}
       >
-        ＋
+        +
       </button>
     </div>
   );
