@@ -3,7 +3,7 @@
  * answered by one page, the device's; another page that shows the same terminal keeps silent, or the program would read the
  * answer twice. The clipboard is the person's: a program asks, and it is never read.
  */
-import type { IParser } from "@xterm/xterm";
+import type { IParser } from "@xterm/headless";
 
 interface TerminalQueriesOptions {
   readonly isSilent: () => boolean;
