@@ -109,9 +109,12 @@ const requestId = v.pipe(v.string(), v.nonEmpty(), v.maxLength(256));
 const sessionId = v.pipe(v.string(), v.nonEmpty(), v.maxLength(MAX_WORD_CHARS));
 const of = <const Type extends string>(type: Type) => ({ type: v.literal(type), sessionId });
 
+/** A page that knows an id of another program's sends it all the same. */
+const lenient = { resumeSessionId: v.optional(v.string()) };
+
 /** The frames of clients, by their `type`. */
 export const SESSION_MESSAGES = {
-  "sdk.create": v.object({ type: v.literal("sdk.create"), requestId, ...sdkOptions }),
+  "sdk.create": v.object({ type: v.literal("sdk.create"), requestId, ...sdkOptions, ...lenient }),
   "sdk.attach": v.object(of("sdk.attach")),
   "sdk.send": v.object({ ...of("sdk.send"), text: sendText, images }),
   "sdk.interrupt": v.object(of("sdk.interrupt")),
@@ -135,6 +138,7 @@ export const SESSION_MESSAGES = {
     requestId,
     provider: codingProvider,
     ...codingOptions,
+    ...lenient,
   }),
   "codingcli.input": v.object({ ...of("codingcli.input"), data: v.pipe(wellFormedText, v.nonEmpty()) }),
   "codingcli.kill": v.object(of("codingcli.kill")),
