@@ -121,7 +121,7 @@ function contextOf(options: FreshellAppOptions): FreshellContext {
     log,
     findProgram: (name) => agentPath(name, programs),
     findDirectory: (cwd) => directoryOf(cwd, homeDir),
-    environment: () => ({ ...programs.env, ...agentEnvironment(programs.daemonEnv), FRESHELL_URL: url() }),
+    environment: () => ({ ...agentEnvironment({ ...programs.env, ...programs.daemonEnv }), FRESHELL_URL: url() }),
   });
   const asPanes = terminalServer(server, (key) => book.findByKey(key));
   return {

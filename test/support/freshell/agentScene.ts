@@ -40,8 +40,13 @@ export class AgentScene implements AsyncDisposable {
     return JSON.parse(readFileSync(join(this.#log, `${pid}.json`), "utf8")) as Started;
   }
 
+  /** Of those that have said what they were given. */
+  pids(): readonly number[] {
+    return readdirSync(this.#log).map((name) => Number.parseInt(name, 10));
+  }
+
   startedCount(): number {
-    return readdirSync(this.#log).length;
+    return this.pids().length;
   }
 
   /** An `sdk` session of this connection; its id. */
