@@ -10,6 +10,8 @@ const AGENTS = resolve(import.meta.dirname, "../../fixtures/agents");
 export const FAKE_CLAUDE = join(AGENTS, "fakeClaude.mjs");
 export const FAKE_CODEX = join(AGENTS, "fakeCodex.mjs");
 
+export const QUIET_AGENT = join(AGENTS, "quietAgent.sh");
+
 interface Started {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
