@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
+import { FAKE_CLAUDE } from "../support/freshell/agentScene.ts";
 import { NO_BROWSER } from "../support/page/browser.ts";
 import { deviceScenes, screenOf, typeCommand } from "../support/page/devicePageScene.ts";
 
@@ -189,6 +190,32 @@ describe.skipIf(NO_BROWSER !== undefined)("F244: the page is a device", () => {
       expect(await page.locator("iframe").count()).toBe(0);
     } finally {
       rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  test("a conversation: said, answered, a tool allowed, and there again after a reload", async () => {
+    const log = mkdtempSync(join(tmpdir(), "tw-agent-"));
+    try {
+      await using at = await scenes.open({ freshell: { env: { CLAUDE_CMD: FAKE_CLAUDE, FAKE_AGENT_LOG: log } } });
+      const { page } = at;
+      await page.getByRole("button", { name: "New tab" }).click();
+      await page.getByRole("button", { name: "Conversation with Claude" }).click();
+      const say = async (text: string): Promise<void> => {
+        await page.getByLabel("Message").fill(text);
+        await page.keyboard.press("Enter");
+      };
+      await say("echo <b>bold</b> words");
+      await page.locator(".said.assistant", { hasText: "<b>bold</b> words" }).waitFor();
+      await say("ask Bash");
+      const asked = page.getByRole("alertdialog", { name: "May it?" });
+      await asked.waitFor();
+      await page.reload();
+      await asked.getByRole("button", { name: "Allow" }).click();
+      await asked.waitFor({ state: "detached" });
+      await page.locator(".said.user", { hasText: "echo <b>bold</b> words" }).waitFor();
+      expect(await page.locator(".chat-list b").count()).toBe(0);
+    } finally {
+      rmSync(log, { recursive: true, force: true });
     }
   });
 });

@@ -1,7 +1,7 @@
 /** `/api/files`: what the page's editor reads and writes. Each path is looked at anew. */
 import { fileQuerySchema, fileWriteSchema, MAX_FILE_BODY_BYTES } from "../../../protocol/api/freshell/freshellFiles.ts";
-import type { Route, RouteHandler } from "../../http/routes.ts";
-import { bodyOf, queryOf, requireNoQuery } from "../freshellRequests.ts";
+import type { Route } from "../../http/routes.ts";
+import { bodyOf, get, queryOf, requireNoQuery } from "../freshellRequests.ts";
 import type { TerminalBook } from "../terminals/terminalBook.ts";
 import { allowedPath, type AllowedPath } from "./allowedPath.ts";
 import { TextFiles } from "./textFiles.ts";
@@ -19,7 +19,6 @@ export function fileRoutes({ book, homeDir }: FileRoutesOptions): readonly Route
       homeDir,
       book.list().map(({ identity }) => identity.cwd),
     );
-  const get = (path: string, handle: RouteHandler): Route => ({ method: "GET", path, auth: true, handle });
   return [
     get("/api/files", async (c) => {
       const { path } = queryOf(fileQuerySchema, c);

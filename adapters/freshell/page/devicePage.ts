@@ -19,6 +19,7 @@ import { type DeviceState, FIRST_STATE, withView } from "./model/deviceState.ts"
 import type { DeviceLogin } from "./net/deviceLogin.ts";
 import { FreshellLink, type LinkState, type ReadyMessage } from "./net/freshellLink.ts";
 import { PageApi, Refused } from "./net/pageApi.ts";
+import { SessionStreams } from "./net/sessionStreams.ts";
 import { TerminalStreams } from "./net/terminalStreams.ts";
 
 export interface DevicePageOptions {
@@ -43,6 +44,7 @@ const LINE_SHOWN_MS = 20_000;
 export class DevicePage {
   readonly api: PageApi;
   readonly streams: TerminalStreams;
+  readonly sessions: SessionStreams;
   readonly #options: DevicePageOptions;
   readonly #labels = new Map<string, string>();
   #state: DeviceState = FIRST_STATE;
@@ -59,6 +61,7 @@ export class DevicePage {
       look: async (terminalId) => (await this.api.terminals()).find((one) => one.terminalId === terminalId),
       onSized: (terminalId, size) => channel.post({ kind: "size", terminalId, ...size }),
     });
+    this.sessions = new SessionStreams((message) => this.#link?.send(message) ?? false);
     channel.listen((message) => this.#told(message));
   }
 
@@ -202,6 +205,7 @@ export class DevicePage {
       this.#options.beatEvery(heartbeatIntervalMs);
     }
     this.streams.ready();
+    this.sessions.ready();
     void this.#learnLabels();
   }
 
@@ -212,7 +216,9 @@ export class DevicePage {
       this.#link?.send({ type: "layout.rpc.ack", requestId, targetDeviceId: this.#options.device.deviceId });
       this.#link?.send({ type: "layout.rpc.result", requestId, ...this.#owner.answer(message) });
     } else if (message.type === "device.presence") this.#labels.set(message.deviceId, message.deviceLabel);
-    else if (!this.streams.heard(message) && message.type === "error") this.update({ problem: message.message });
+    else if (!this.streams.heard(message) && !this.sessions.heard(message) && message.type === "error") {
+      this.update({ problem: message.message });
+    }
   }
 
   #told(message: PageMessage): void {

@@ -5,6 +5,7 @@ import type {
   TerminalEntry,
 } from "../../../../protocol/api/freshell/freshellHttp.ts";
 import type { FileAnswer, FileEntry, FolderAnswer } from "../../../../protocol/api/freshell/freshellFiles.ts";
+import type { SessionEntry } from "../../../../protocol/api/freshell/sessionEvents.ts";
 import type { DeviceEntry } from "../../../../protocol/api/freshell/rpc.ts";
 
 /** A refusal in the server's words. */
@@ -85,6 +86,11 @@ export class PageApi {
 
   createTerminal(options: object): Promise<TerminalEntry> {
     return this.#post("/api/terminals", options);
+  }
+
+  /** A conversation with Claude Code. */
+  createSession(options: object): Promise<SessionEntry> {
+    return this.#post("/api/agent-sessions", { ...options, provider: "sdk" });
   }
 
   devices(): Promise<readonly DeviceEntry[]> {

@@ -4,8 +4,9 @@ import type { DevicePage } from "../devicePage.ts";
 import { paneTitle } from "../model/deviceState.ts";
 import { BrowserPane } from "./browserPane.tsx";
 import { act, change, selectPane, split, stepPane, zoom } from "./deviceActions.ts";
+import { ChatPane } from "./chatPane.tsx";
 import { EditorPane } from "./editorPane.tsx";
-import { PickerPane } from "./pickerPane.tsx";
+import { PickerPane, startConversation } from "./pickerPane.tsx";
 import { RenameField } from "./renameField.tsx";
 import { TerminalPane } from "./terminalPane.tsx";
 
@@ -97,10 +98,24 @@ function PaneBody({ page, leaf, isActive }: Pick<PaneFrameProps, "page" | "leaf"
       return <BrowserPane page={page} paneId={id} url={content.url} />;
     case "editor":
       return <EditorPane key={content.filePath} page={page} filePath={content.filePath} isActive={isActive} />;
-    case "claude-chat":
+    case "claude-chat": {
+      const { sessionRef } = content;
+      if (sessionRef?.provider !== "sdk") break;
+      const onNew = (): void => void startConversation(page, id, {});
+      return (
+        <ChatPane
+          key={sessionRef.sessionId}
+          page={page}
+          sessionId={sessionRef.sessionId}
+          isActive={isActive}
+          onNew={onNew}
+        />
+      );
+    }
     case "picker":
-      return <PickerPane page={page} paneId={id} hints={content} isActive={isActive} />;
+      break;
   }
+  return <PickerPane page={page} paneId={id} hints={content} isActive={isActive} />;
 }
 
 interface ToolProps {

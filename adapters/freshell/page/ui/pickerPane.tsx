@@ -30,11 +30,13 @@ export function PickerPane({ page, paneId, hints, isActive }: PickerPaneProps) {
   useEffect(() => {
     if (isActive) first.current?.focus();
   }, [isActive]);
-  const start = async (options: Readonly<Record<string, unknown>>): Promise<void> => {
+  const begin = async (run: () => Promise<unknown>): Promise<void> => {
     setBusy(true);
-    await page.perform({ kind: "terminal", paneId, options: { ...options, ...(cwd === "" ? {} : { cwd }) } });
+    await run();
     setBusy(false);
   };
+  const start = (options: Readonly<Record<string, unknown>>): Promise<void> =>
+    begin(() => page.perform({ kind: "terminal", paneId, options: { ...options, ...(cwd === "" ? {} : { cwd }) } }));
   const before = startOptions(hints);
   return (
     <div class="picker">
@@ -58,6 +60,14 @@ export function PickerPane({ page, paneId, hints, isActive }: PickerPaneProps) {
           </button>
         ))}
       </div>
+      <button
+        type="button"
+        class="button"
+        disabled={isBusy}
+        onClick={() => void begin(() => startConversation(page, paneId, cwd === "" ? {} : { cwd }))}
+      >
+        Conversation with Claude
+      </button>
       <label class="field">
         In the directory
         <input value={cwd} placeholder="home" onInput={(event) => setCwd(event.currentTarget.value)} />
@@ -77,6 +87,16 @@ export function PickerPane({ page, paneId, hints, isActive }: PickerPaneProps) {
       <OtherTerminals page={page} paneId={paneId} />
     </div>
   );
+}
+
+/** The session is the server's; the pane shows it. */
+export async function startConversation(page: DevicePage, paneId: string, options: object): Promise<void> {
+  try {
+    const { sessionId } = await page.api.createSession(options);
+    await page.perform({ kind: "session", paneId, provider: "sdk", sessionId });
+  } catch (error) {
+    page.update({ problem: error instanceof Error ? error.message : "the conversation could not begin" });
+  }
 }
 
 /** `localhost:3000` is what people write. */
