@@ -10,8 +10,9 @@ import { deviceScenes, screenOf, typeCommand } from "../support/page/devicePageS
 
 const scenes = deviceScenes();
 
-/** What the page shows of itself, once it is so. */
-const until = (page: Page, script: string): Promise<unknown> => page.waitForFunction(script);
+/** What the page shows of itself, once it is so. Its policy lets nobody wait within it. */
+const until = (page: Page, script: string): Promise<unknown> =>
+  expect.poll(() => page.evaluate(script), { timeout: 30_000 }).toBe(true);
 
 describe.skipIf(NO_BROWSER !== undefined)("F244: the page is a device", () => {
   test("another device opens a tab with a terminal and splits it: painted, typed into, told, undone", async () => {
@@ -106,12 +107,15 @@ describe.skipIf(NO_BROWSER !== undefined)("F244: the page is a device", () => {
     // It is far above the screen.
     await page.keyboard.press("Alt+Shift+F");
     await page.keyboard.type("before-4");
-    await screenOf(page).getByText("before-42").first().waitFor();
+    await page.getByText("1/1").waitFor();
+    await screenOf(page).getByText("line-20", { exact: true }).waitFor();
     const after = await at.layout();
     expect([after.workspaceRevision, after.snapshot.layouts]).toEqual([
       before.workspaceRevision,
       before.snapshot.layouts,
     ]);
+    await page.keyboard.press("Escape");
+    await typeCommand(page, screenOf(page), "down");
     // Every client is sent away, as when the server stops; the listener is there for those who come again.
     const [terminal] = (await at.freshell.call("GET", "/api/terminals")).json as unknown as { terminalId: string }[];
     at.freshell.freshell.end();
@@ -171,8 +175,8 @@ describe.skipIf(NO_BROWSER !== undefined)("F244: the page is a device", () => {
       await page.keyboard.type("\nthree");
       await page.getByText("not saved").waitFor();
       await page.keyboard.press("Control+S");
-      await until(page, "document.querySelector('.editor-pane').textContent.includes('not saved') === false");
-      expect(readFileSync(path, "utf8")).toBe("one\r\ntwo\r\nthree\r\n");
+      await expect.poll(() => readFileSync(path, "utf8")).toBe("one\r\ntwo\r\nthree\r\n");
+      await until(page, "document.querySelector('.editor-pane').dataset.file === 'ready'");
       writeFileSync(path, "theirs\n");
       await page.keyboard.type("!");
       await page.getByText("not saved").waitFor();
@@ -206,12 +210,13 @@ describe.skipIf(NO_BROWSER !== undefined)("F244: the page is a device", () => {
       };
       await say("echo <b>bold</b> words");
       await page.locator(".said.assistant", { hasText: "<b>bold</b> words" }).waitFor();
-      await say("ask Bash");
+      await say("permission rm -r build");
       const asked = page.getByRole("alertdialog", { name: "May it?" });
       await asked.waitFor();
       await page.reload();
       await asked.getByRole("button", { name: "Allow" }).click();
       await asked.waitFor({ state: "detached" });
+      await page.locator(".said.assistant", { hasText: "answered:" }).waitFor();
       await page.locator(".said.user", { hasText: "echo <b>bold</b> words" }).waitFor();
       expect(await page.locator(".chat-list b").count()).toBe(0);
     } finally {

@@ -123,7 +123,7 @@ function StatusNote({ status, onStart, onRespawn }: StatusNoteProps) {
       return null;
     case "lost":
       return (
-        <p class="pane-note" role="status">
+        <p class="pane-note over" role="status">
           Not connected: keys do not arrive.
         </p>
       );
@@ -156,7 +156,7 @@ function WishNote({ wish, onDone }: { readonly wish: Wish; readonly onDone: () =
   const text = isLink ? wish.url : wish.text;
   const shown = text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text;
   return (
-    <div class="pane-note wish" role="alertdialog" aria-label={isLink ? "Open a link" : "Copy to the clipboard"}>
+    <div class="pane-note wish over" role="alertdialog" aria-label={isLink ? "Open a link" : "Copy to the clipboard"}>
       <p>
         {isLink ? "This link leads to:" : `The program wants to put this on the clipboard (${text.length} characters):`}
       </p>
