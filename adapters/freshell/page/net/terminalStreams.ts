@@ -34,6 +34,8 @@ interface TerminalStreamsOptions {
 
 interface Stream {
   readonly sinks: Set<TerminalSink>;
+  /** As this page has it; undefined when another page has given it its size since. */
+  size?: TerminalSize | undefined;
 }
 
 export class TerminalStreams {
@@ -45,10 +47,11 @@ export class TerminalStreams {
   }
 
   /** Answers how to leave. */
-  join(terminalId: string, sink: TerminalSink): () => void {
-    const stream = this.#streams.get(terminalId) ?? { sinks: new Set() };
+  join(terminalId: string, sink: TerminalSink, size: TerminalSize | undefined): () => void {
+    const stream: Stream = this.#streams.get(terminalId) ?? { sinks: new Set() };
     this.#streams.set(terminalId, stream);
     stream.sinks.add(sink);
+    if (size !== undefined) this.resize(terminalId, size);
     this.attach(terminalId);
     return () => {
       stream.sinks.delete(sink);
@@ -69,17 +72,25 @@ export class TerminalStreams {
   }
 
   resize(terminalId: string, size: TerminalSize): void {
+    const stream = this.#streams.get(terminalId);
+    if (stream !== undefined) stream.size = size;
     this.#send({ type: "terminal.resize", terminalId, ...size });
     this.#options.onSized(terminalId, size);
   }
 
   sizedElsewhere(terminalId: string, size: TerminalSize): void {
+    const stream = this.#streams.get(terminalId);
+    if (stream !== undefined) stream.size = undefined;
     this.#tell(terminalId, (sink) => sink.sized(size));
   }
 
   /** There is a connection again. */
   ready(): void {
-    for (const terminalId of this.#streams.keys()) this.attach(terminalId);
+    for (const [terminalId, { size }] of this.#streams) {
+      // What was asked for while nobody was there is asked again, before the snapshot of it.
+      if (size !== undefined) this.#send({ type: "terminal.resize", terminalId, ...size });
+      this.attach(terminalId);
+    }
   }
 
   lost(): void {

@@ -86,8 +86,9 @@ export class TerminalView implements TerminalSink {
       options.onFocus();
       this.fit();
     });
-    this.#fit();
-    this.#leave = streams.join(terminalId, this);
+    const size = this.#fitting();
+    if (size !== undefined) this.#terminal.resize(size.cols, size.rows);
+    this.#leave = streams.join(terminalId, this, size);
     this.#watched = new ResizeObserver(() => this.#settle());
     this.#watched.observe(place);
   }
@@ -210,20 +211,27 @@ export class TerminalView implements TerminalSink {
 
   /** True: the terminal has another size now. */
   #fit(): boolean {
-    const { place, streams, terminalId } = this.#options;
+    const { streams, terminalId } = this.#options;
+    const { cols, rows } = this.#terminal;
+    const size = this.#fitting();
+    if (size === undefined || (size.cols === cols && size.rows === rows && this.#isLive)) return false;
+    this.#terminal.resize(size.cols, size.rows);
+    streams.resize(terminalId, size);
+    return true;
+  }
+
+  /** What the place has room for; undefined while nobody sees it. */
+  #fitting(): TerminalSize | undefined {
+    const { place } = this.#options;
     const screen = this.#terminal.element?.querySelector<HTMLElement>(".xterm-screen");
     const { cols, rows } = this.#terminal;
     const [cellWidth, cellHeight] = [(screen?.offsetWidth ?? 0) / cols, (screen?.offsetHeight ?? 0) / rows];
-    if (document.visibilityState !== "visible" || place.clientWidth === 0 || cellWidth === 0 || cellHeight === 0)
-      return false;
-    const next = {
+    const isSeen = document.visibilityState === "visible" && place.clientWidth > 0 && cellWidth > 0 && cellHeight > 0;
+    if (!isSeen) return undefined;
+    return {
       cols: within(Math.floor(place.clientWidth / cellWidth), MIN_COLS, MAX_COLS),
       rows: within(Math.floor(place.clientHeight / cellHeight), MIN_ROWS, MAX_ROWS),
     };
-    if (next.cols === cols && next.rows === rows && this.#isLive) return false;
-    this.#terminal.resize(next.cols, next.rows);
-    streams.resize(terminalId, next);
-    return true;
   }
 }
 
