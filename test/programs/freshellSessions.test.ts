@@ -51,8 +51,10 @@ describe("the command line", () => {
 
   test("F142 F143 a codingcli session by its program's name", async () => {
     const { sessionId } = await scene.data<SessionEntry>(
-      ...["session-create", "--provider", "codingcli"],
-      ...["--coding-provider", "codex", "--prompt", "hi"],
+      "session-create",
+      "--provider=codingcli",
+      "--coding-provider=codex",
+      "--prompt=hi",
     );
     const target = `session:codex:${sessionId}`;
     await scene.data("session-wait", "--target", target, "-p", "prompt: hi", "--from", "tail:20", "--exit");
