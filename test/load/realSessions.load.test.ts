@@ -11,7 +11,10 @@ const [claudes, codexes] = [realSessions("claude"), realSessions("codex")];
 const waitFor = (scene: AgentScene, sessionId: string, pattern: string) =>
   scene.freshell.call("POST", "/api/waits", {
     target: { sessionRef: { provider: "sdk", sessionId } },
-    ...{ pattern, regex: true, from: "tail:200", timeoutSec: 1 },
+    pattern,
+    regex: true,
+    from: "tail:200",
+    timeoutSec: 1,
   });
 
 describe.skipIf(claudes.length === 0).each(claudes.length === 0 ? (["cc"] as const) : claudes)("%s", (name) => {

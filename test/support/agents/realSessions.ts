@@ -18,7 +18,7 @@ import { join, resolve } from "node:path";
 const { AGENT_KIT: KIT, TUI_INST: INST } = process.env;
 /** The kit's recipe by the folder of the program. */
 const RECIPES = { cc: "claude", ccnew: "claude", codex: "codex", codexnew: "codex" } as const;
-export type RealSessionName = keyof typeof RECIPES;
+type RealSessionName = keyof typeof RECIPES;
 
 /** Those of the kind that are here; says why the others are not. */
 export function realSessions(kind: "claude" | "codex"): readonly RealSessionName[] {
@@ -30,7 +30,7 @@ export function realSessions(kind: "claude" | "codex"): readonly RealSessionName
   });
 }
 
-export interface RealSession extends Disposable {
+interface RealSession extends Disposable {
   /** For `CLAUDE_CMD` or `CODEX_CMD`. */
   readonly command: string;
 }
