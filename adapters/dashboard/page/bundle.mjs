@@ -21,7 +21,7 @@ await build({
   format: "esm",
   // The screen is most of the script, and only those who open a pane need it.
   splitting: true,
-  chunkNames: "[name]",
+  chunkNames: "[name]-[hash]",
   target: "es2022",
   minify: true,
   legalComments: "inline",
