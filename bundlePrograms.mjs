@@ -19,7 +19,12 @@ const PROGRAMS = ["adapters/bin/tmuxwire.ts", "adapters/bin/addin.ts"];
 /** Shares no file with those: what it loads is what it needs. */
 const FRESHELL = ["adapters/bin/freshell.ts"];
 /** Each is loaded by somebody else's program (a browser's, pi's): one file, and nothing of Node's that its source has not. */
-const LIBRARIES = ["adapters/client/client.ts", "adapters/team/piExtension.ts", "adapters/team/readyHook.ts"];
+const LIBRARIES = [
+  "adapters/client/client.ts",
+  "adapters/client/castPlayer.ts",
+  "adapters/team/piExtension.ts",
+  "adapters/team/readyHook.ts",
+];
 /** For us alone; package.json does not ship them. */
 const OURS = [
   ...readdirSync(join(ROOT, "bench")).map((name) => `bench/${name}`),

@@ -1,7 +1,7 @@
 /** What a client sees of a pane's stream, whichever way it came, and how long it waits before it tries again. */
 import { systemClock, type Timer } from "../../daemon/time/clock.ts";
 import type { NativeExit, NativeGap, NativeReadiness } from "../../protocol/api/nativeAnswers.ts";
-import type { StreamClosed, StreamOpen, StreamSnapshot } from "../../protocol/api/nativeStream.ts";
+import type { StreamClosed, StreamInput, StreamOpen, StreamSnapshot } from "../../protocol/api/nativeStream.ts";
 import type { CallOptions } from "./clientHttp.ts";
 
 export type PaneEvent =
@@ -16,6 +16,8 @@ export type PaneEvent =
   | { readonly kind: "resize"; readonly cols: number; readonly rows: number }
   /** The program has ended; the pane may stay. */
   | ({ readonly kind: "exit" } & NativeExit)
+  /** What was typed through the daemon when the output had come to `position`: only with `input`. */
+  | ({ readonly kind: "input"; readonly bytes: Uint8Array } & Omit<StreamInput, "data">)
   /** What its program is doing: only with `readiness`, the state at the beginning and every change. */
   | ({ readonly kind: "readiness" } & NativeReadiness)
   /** Last: the pane is gone. */
@@ -26,6 +28,11 @@ export interface FollowOptions extends CallOptions {
   readonly from?: string | undefined;
   /** Tell what the program is doing as well. */
   readonly readiness?: boolean | undefined;
+  /**
+   * Tell what is typed through the daemon as well, passwords included. Nothing of it is kept: what is typed while the
+   * connection is lost is not told.
+   */
+  readonly input?: boolean | undefined;
   /** False: a lost connection is an error instead of a pause. Default true. */
   readonly resume?: boolean | undefined;
 }

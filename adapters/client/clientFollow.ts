@@ -14,7 +14,7 @@ export async function* followPane(
   path: readonly string[],
   options: FollowOptions = {},
 ): AsyncGenerator<PaneEvent, void, void> {
-  const { from, readiness, resume = true, signal } = options;
+  const { from, readiness, input, resume = true, signal } = options;
   let isOpen = false;
   // A gap is handed out with the snapshot that ends it, so that none is handed out twice.
   let gap: PaneEvent | undefined;
@@ -22,7 +22,7 @@ export async function* followPane(
     path,
     query: (lastEventId) => {
       gap = undefined;
-      return { from: lastEventId === undefined ? from : undefined, readiness };
+      return { from: lastEventId === undefined ? from : undefined, readiness, input };
     },
     decode: (event) => {
       const seen = paneEvent(event);
@@ -71,6 +71,10 @@ function paneEvent({ event, data, id }: SseEvent): PaneEvent | undefined {
       return { kind: "resize", ...(json as StreamEventData["resize"]) };
     case "exit":
       return { kind: "exit", ...(json as StreamEventData["exit"]) };
+    case "input": {
+      const { data: typed, ...rest } = json as StreamEventData["input"];
+      return { kind: "input", bytes: decodeBase64(typed), ...rest };
+    }
     case "readiness":
       return { kind: "readiness", ...(json as StreamEventData["readiness"]) };
     case "closed":

@@ -46,7 +46,7 @@ export class SocketFollower {
 
   request(): Pick<
     Extract<StreamRequest, { type: "subscribe" }>,
-    "server" | "pane" | "from" | "creditBytes" | "readiness"
+    "server" | "pane" | "from" | "creditBytes" | "readiness" | "input"
   > {
     const { server, pane, options } = this.#options;
     const from = this.#position ?? options.from;
@@ -61,6 +61,7 @@ export class SocketFollower {
       creditBytes,
       ...(from === undefined ? {} : { from }),
       ...(options.readiness === undefined ? {} : { readiness: options.readiness }),
+      ...(options.input === undefined ? {} : { input: options.input }),
     };
   }
 
@@ -105,6 +106,11 @@ export class SocketFollower {
           ...(exitCode === undefined ? {} : { exitCode }),
           ...(signal === undefined ? {} : { signal }),
         });
+        return;
+      }
+      case "input": {
+        const { type: _type, channel: _channel, data, ...rest } = message;
+        this.#push({ kind: "input", bytes: decodeBase64(data), ...rest });
         return;
       }
       case "readiness": {

@@ -8,6 +8,7 @@ import type { Log } from "../../daemon/ops/log.ts";
 import type { Database } from "../../daemon/ops/sqlite.ts";
 import { Feeds } from "../../daemon/panes/feeds.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
+import type { RecordingBook } from "../../daemon/recordings/recordingBook.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { type AppError, toAppError } from "../../protocol/errors.ts";
@@ -35,6 +36,8 @@ export interface DashboardAppOptions {
   readonly listed?: Promise<void> | undefined;
   readonly readiness: ReadinessWatcher;
   readonly delivery: Delivery;
+  /** The daemon's; absent: it keeps none. */
+  readonly recordings?: RecordingBook | undefined;
   /** Opened with `MIGRATIONS`; closed by `close`. */
   readonly database: Database;
   readonly settings: DashboardSettings;
@@ -127,7 +130,7 @@ const peerReason = ({ code, details }: AppError): string | undefined =>
   code === "FORBIDDEN" && typeof details?.["reason"] === "string" ? details["reason"] : undefined;
 
 function contextOf(options: DashboardAppOptions): DashboardContext {
-  const { server, listed, readiness, delivery, database, settings, clock, nowUnixMs, log } = options;
+  const { server, listed, readiness, delivery, recordings, database, settings, clock, nowUnixMs, log } = options;
   const store = new DashboardStore({ database, clock, nowUnixMs, log });
   const book = new AgentBook(store);
   const onError = (error: unknown): void => log.error("dashboard.subscriber.failed", { error });
@@ -139,6 +142,7 @@ function contextOf(options: DashboardAppOptions): DashboardContext {
   return {
     server,
     delivery,
+    recordings,
     feeds: new Feeds({ server, clock, onError }),
     store,
     book,

@@ -2,6 +2,7 @@
 import type { Log } from "../../daemon/ops/log.ts";
 import type { Delivery } from "../../daemon/delivery/delivery.ts";
 import type { Feeds } from "../../daemon/panes/feeds.ts";
+import type { RecordingBook } from "../../daemon/recordings/recordingBook.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type { AgentBook } from "./agents/agentBook.ts";
@@ -26,6 +27,7 @@ export interface DashboardSettings {
 export interface DashboardContext {
   readonly server: TmuxServer;
   readonly delivery: Delivery;
+  readonly recordings: RecordingBook | undefined;
   readonly feeds: Feeds;
   readonly store: DashboardStore;
   readonly book: AgentBook;

@@ -33,6 +33,7 @@ export async function startDashboard(dashboard: DashboardConfig, context: StartC
     listed,
     readiness,
     delivery,
+    recordings: context.only.has("native") ? await context.recordings() : undefined,
     database,
     settings: dashboard,
     availability: {

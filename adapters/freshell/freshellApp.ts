@@ -3,7 +3,7 @@
  * tmux server of its own; terminals of an earlier start are found before it listens.
  */
 import { randomUUID } from "node:crypto";
-import { upgradeWebSocket, type WebSocketServerLike } from "@hono/node-server";
+import type { WebSocketServerLike } from "@hono/node-server";
 import { Hono } from "hono";
 import type { WebSocket } from "ws";
 import type { Log } from "../../daemon/ops/log.ts";
@@ -18,7 +18,7 @@ import { CLOSE_CODES, FRESHELL_MAX_MESSAGE_BYTES } from "../../protocol/api/fres
 import { AppError } from "../../protocol/errors.ts";
 import { createGuard, type GuardEnv } from "../http/requestGuard.ts";
 import { type RouteHandler, runRoute } from "../http/routes.ts";
-import { createWebSocketServer } from "../http/websocket.ts";
+import { createWebSocketServer, upgradeSocket } from "../http/websocket.ts";
 import type { FreshellConfig } from "./freshellConfig.ts";
 import type { FreshellContext } from "./freshellContext.ts";
 import { faultHandler, forbidden } from "./freshellFaults.ts";
@@ -148,28 +148,15 @@ function contextOf(options: FreshellAppOptions): FreshellContext {
 }
 
 function socketRoute(context: FreshellContext, sockets: Set<FreshellSocket>): RouteHandler {
-  const upgrade = upgradeWebSocket(
-    () => {
-      let connection: FreshellSocket | undefined;
-      return {
-        onOpen: (_event, { raw }) => {
-          const socket = raw as WebSocket;
-          const opened = new FreshellSocket(
-            { context, isFull: sockets.size >= context.settings.maxConnections },
-            socket,
-          );
-          connection = opened;
-          sockets.add(opened);
-          socket.once("close", () => {
-            sockets.delete(opened);
-            opened.closed();
-          });
-        },
-        onMessage: ({ data }) => connection?.message(data),
-      };
-    },
-    { onError: (error) => context.log.error("freshell.socket.failed", { error }) },
-  );
+  const onError = (error: unknown): void => context.log.error("freshell.socket.failed", { error });
+  const open = (socket: WebSocket) => {
+    const isFull = sockets.size >= context.settings.maxConnections;
+    const connection = new FreshellSocket({ context, isFull }, socket);
+    sockets.add(connection);
+    socket.once("close", () => sockets.delete(connection));
+    return connection;
+  };
+  const upgrade = upgradeSocket(open, onError);
   const refuse = (): never => {
     throw new AppError("INVALID_ARGUMENT", "this route is a WebSocket: send an upgrade request");
   };

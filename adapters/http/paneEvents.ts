@@ -11,7 +11,7 @@ import type { StreamEventData } from "../../protocol/api/nativeStream.ts";
 import { shuttingDown } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { formatGap, formatPosition, type StreamGap } from "../../protocol/position.ts";
-import { exitAnswer, snapshotAnswer } from "../operations/screenOutputs.ts";
+import { exitAnswer, snapshotAnswer, typedAnswer } from "../operations/screenOutputs.ts";
 import { sseEvent, SseWriter } from "./sseWriter.ts";
 
 interface PaneEventsOptions {
@@ -20,6 +20,8 @@ interface PaneEventsOptions {
   readonly serverName: string;
   readonly pane: PaneId;
   readonly start: StreamStart;
+  /** Tell what is typed as well. */
+  readonly input?: boolean | undefined;
   readonly outgoing: ServerResponse;
   readonly headers: Readonly<Record<string, string>>;
   readonly clock: Clock;
@@ -107,6 +109,7 @@ export function openPaneEvents(options: PaneEventsOptions): void {
       send("snapshot", snapshotAnswer(snapshot), formatPosition(snapshot.position));
     },
     resized: (cols, rows) => send("resize", { cols, rows }),
+    ...(options.input === true ? { typed: (typed) => send("input", typedAnswer(typed)) } : {}),
     exited: (status) => send("exit", exitAnswer(status)),
     closed: ({ code, message }) => {
       send("closed", { code, message });

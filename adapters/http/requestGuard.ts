@@ -153,7 +153,7 @@ function setCorsHeaders(c: Context<GuardEnv>, origin: string, methods: string): 
 }
 
 /** On the socket's own response when there is one: Hono's way makes web `Headers`, a twentieth of a short request. */
-function setHeader(c: Context<GuardEnv>, name: string, value: string): void {
+export function setHeader(c: Context<GuardEnv>, name: string, value: string): void {
   const outgoing = c.env?.outgoing;
   if (outgoing === undefined) c.header(name, value);
   else outgoing.setHeader(name, value);

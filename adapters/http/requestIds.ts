@@ -1,7 +1,7 @@
 /** A name for each request, in its answer and in the log: the caller's own when it gives a plain one. */
 import { randomBytes } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
-import type { GuardEnv } from "./requestGuard.ts";
+import { type GuardEnv, setHeader } from "./requestGuard.ts";
 
 const REQUEST_ID_HEADER = "X-Request-Id";
 const PLAIN = /^[\w.-]{1,64}$/;
@@ -20,6 +20,6 @@ export const nameRequests =
     const given = c.req.header(REQUEST_ID_HEADER) ?? "";
     const id = PLAIN.test(given) ? given : nextId();
     c.set("requestId", id);
-    c.header(REQUEST_ID_HEADER, id);
+    setHeader(c, REQUEST_ID_HEADER, id);
     return next();
   };

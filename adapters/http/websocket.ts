@@ -5,9 +5,11 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import type { WebSocketServerLike } from "@hono/node-server";
+import { upgradeWebSocket, type WebSocketServerLike } from "@hono/node-server";
+import type { WSEvents } from "hono/ws";
 import type { WebSocket } from "ws";
 import { WebSocketServer } from "ws";
+import { alignedDeadline } from "../../daemon/time/alignedDeadline.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import {
   STREAM_BUFFER_BYTES,
@@ -33,6 +35,47 @@ export function createWebSocketServer(protocol: string | undefined, maxMessageBy
   return server as unknown as WebSocketServerLike;
 }
 
+interface SocketSession {
+  /** A text message as its text, a binary one as its bytes. */
+  message(data: string | Uint8Array): void;
+  /** The connection is gone. */
+  closed(): void;
+}
+
+/** A route's answer to an upgrade request. @param open makes what the connection does; @param onError what that threw */
+export const upgradeSocket = (open: (socket: WebSocket) => SocketSession, onError: (error: unknown) => void) =>
+  upgradeWebSocket(() => socketEvents(open, onError), { onError });
+
+/**
+ * The library makes an `Event` of each message, which is as dear as all that is done with a short one: here they come from
+ * the socket itself, but those that were there before it was handed over.
+ */
+function socketEvents(open: (socket: WebSocket) => SocketSession, onError: (error: unknown) => void): WSEvents {
+  let session: SocketSession | undefined;
+  const events: WSEvents = {
+    onOpen: (_event, { raw }) => {
+      const socket = raw as WebSocket;
+      const opened = open(socket);
+      session = opened;
+      const take = (data: string | Uint8Array): void => {
+        try {
+          opened.message(data);
+        } catch (error) {
+          onError(error);
+        }
+      };
+      events.onMessage = ({ data }) => take(typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer));
+      // What came before this turn is handed on in it.
+      queueMicrotask(() => {
+        delete events.onMessage;
+      });
+      socket.on("message", (data: Buffer, isBinary: boolean) => take(isBinary ? data : data.toString("utf8")));
+    },
+    onClose: () => session?.closed(),
+  };
+  return events;
+}
+
 interface SocketWriterOptions {
   readonly socket: WebSocket;
   readonly clock: Clock;
@@ -56,6 +99,8 @@ export class SocketWriter {
   #stall: Timer | undefined;
   #beat: Timer | undefined;
   #alive = true;
+  /** Since the last beat. */
+  #heard = false;
   #pingedMs = 0;
 
   constructor(options: SocketWriterOptions) {
@@ -91,6 +136,11 @@ export class SocketWriter {
     this.#socket.send(message, { binary: false }, this.#flushed);
     const { maxBufferedBytes = STREAM_MAX_BUFFERED_BYTES } = this.#options;
     if (this.#socket.bufferedAmount > maxBufferedBytes) this.#give();
+  }
+
+  /** The peer has sent something: it is there, and need not be asked. */
+  heard(): void {
+    this.#heard = true;
   }
 
   /** Stops watching; the socket is its owner's to close. */
@@ -136,12 +186,15 @@ export class SocketWriter {
   /** A peer that is gone without a word answers no ping; one that reads nothing answers none either. */
   #nextBeat(): void {
     const { clock, stallMs = STREAM_STALL_MS } = this.#options;
-    this.#beat = clock.callAt(clock.nowMs() + Math.min(STREAM_KEEP_ALIVE_MS, stallMs), () => {
-      if (!this.#alive && clock.nowMs() - this.#pingedMs >= stallMs) {
+    const everyMs = Math.min(STREAM_KEEP_ALIVE_MS, stallMs);
+    this.#beat = clock.callAt(alignedDeadline(clock.nowMs() + everyMs, everyMs / 20), () => {
+      if (this.#heard) {
+        this.#heard = false;
+        this.#alive = true;
+      } else if (!this.#alive && clock.nowMs() - this.#pingedMs >= stallMs) {
         this.#give();
         return;
-      }
-      if (this.#alive) {
+      } else if (this.#alive) {
         this.#alive = false;
         this.#pingedMs = clock.nowMs();
         this.#socket.ping();

@@ -1,8 +1,7 @@
 /** Where MCP is on the native listener. The protocol's own code is loaded when somebody speaks it. */
-import { upgradeWebSocket } from "@hono/node-server";
-import type { WebSocket } from "ws";
 import { NATIVE_MAX_BODY_BYTES } from "../../protocol/api/nativeRequests.ts";
 import type { Route, RouteHandler } from "../http/routes.ts";
+import { upgradeSocket } from "../http/websocket.ts";
 import type { McpEndpoint } from "./mcp/mcpEndpoint.ts";
 import type { NativeContext } from "./nativeContext.ts";
 
@@ -15,17 +14,8 @@ export function mcpRoutes(context: NativeContext, version: string): readonly Rou
   const handle: RouteHandler = async (c) => (await endpoint()).handle(c);
   const connect: RouteHandler = async (c) => {
     const open = (await endpoint()).admit(c.req.query());
-    let socket: ReturnType<typeof open> | undefined;
-    const upgrade = upgradeWebSocket(
-      () => ({
-        onOpen: (_event, { raw }) => {
-          socket = open(raw as WebSocket);
-        },
-        onMessage: ({ data }) => socket?.receive(data),
-        onClose: () => socket?.closed(),
-      }),
-      { onError: (error) => context.log.error("mcp.socket.failed", { error }) },
-    );
+    const onError = (error: unknown): void => context.log.error("mcp.socket.failed", { error });
+    const upgrade = upgradeSocket(open, onError);
     return (await upgrade(c, async () => undefined)) ?? handle(c, {});
   };
   const rule = { path: PATH, auth: true } as const;

@@ -1,7 +1,4 @@
 /** From the endpoint table to routes: each operation is performed, and what is no operation has its handler here. */
-import { open } from "node:fs/promises";
-import { Readable } from "node:stream";
-import { upgradeWebSocket } from "@hono/node-server";
 import type { WebSocket } from "ws";
 import type { NativeOk } from "../../protocol/api/nativeAnswers.ts";
 import { STREAM_BEARER_PREFIX } from "../../protocol/api/nativeFrames.ts";
@@ -13,10 +10,11 @@ import { visibleError } from "../http/httpErrors.ts";
 import { longAnswer } from "../http/longAnswer.ts";
 import { streamedAnswer, wantsLines } from "../http/streamedAnswer.ts";
 import { type Route, type RouteHandler, Routes } from "../http/routes.ts";
+import { upgradeSocket } from "../http/websocket.ts";
 import { findPane, findServer } from "../operations/findTargets.ts";
 import { streamStart } from "../operations/inputs.ts";
 import { perform } from "../operations/perform.ts";
-import { requireRecordings } from "../operations/recordingOperations.ts";
+import { recordingResponse } from "../operations/recordingOperations.ts";
 import { statesNow } from "../operations/serverOperations.ts";
 import type { NativeContext, NativeHandlerContext } from "./nativeContext.ts";
 import { type Endpoint, ENDPOINTS, type OperationEndpoint, type OtherEndpointId } from "./endpoints.ts";
@@ -104,11 +102,12 @@ function otherHandlers(
       await context.onDemand?.reach(serverName);
       const server = findServer(servers, serverName);
       const target = { serverName, server, pane: findPane(server, pane) };
-      const { from = "now", readiness = false } = parse(
-        streamQuerySchema,
-        queryInput(streamQuerySchema, c.req.query()),
-      );
-      return openEventStream(context, c, target, { start: streamStart(lastEventId(c) ?? from), readiness });
+      const {
+        from = "now",
+        readiness = false,
+        input = false,
+      } = parse(streamQuerySchema, queryInput(streamQuerySchema, c.req.query()));
+      return openEventStream(context, c, target, { start: streamStart(lastEventId(c) ?? from), readiness, input });
     }),
     serverEvents: measured("serverEvents", async (c, { server = "" }) => {
       await context.onDemand?.reach(server);
@@ -117,14 +116,7 @@ function otherHandlers(
       return openServerEvents(context, c, found, { after: lastEventId(c) ?? after, readiness });
     }),
     socket: async (c) => (await upgrade(c, refuseRequest)) ?? refuseRequest(),
-    recordingFile: measured("recordingFile", async (c, { recording = "" }) => {
-      const { path } = requireRecordings(context).find(recording);
-      const file = await open(path).catch((error: unknown) => {
-        throw new AppError("NOT_FOUND", `the file of recording ${recording} is gone`, { cause: error });
-      });
-      const stream = Readable.toWeb(file.createReadStream()) as ReadableStream<Uint8Array>;
-      return c.body(stream, 200, { "content-type": "application/x-asciicast" });
-    }),
+    recordingFile: measured("recordingFile", (_c, { recording = "" }) => recordingResponse(context, recording)),
     openapi: (c) => c.body(document, 200, { "content-type": "application/json" }),
     metrics: (c) => c.text(renderMetrics(), 200, METRICS_TYPE),
     livez: measured("livez", (c) => c.json(OK)),
@@ -143,22 +135,13 @@ function lastEventId(c: NativeHandlerContext): string | undefined {
 }
 
 function upgradeTo(context: NativeContext, sockets: Set<WebSocket>) {
-  return upgradeWebSocket(
-    () => {
-      let session: StreamSocket | undefined;
-      return {
-        onOpen: (_event, { raw }) => {
-          const socket = raw as WebSocket;
-          sockets.add(socket);
-          session = new StreamSocket(context, socket);
-          socket.once("close", () => sockets.delete(socket));
-        },
-        onMessage: ({ data }) => session?.message(data),
-        onClose: () => session?.closed(),
-      };
-    },
-    { onError: (error) => context.log.error("native.socket.failed", { error }) },
-  );
+  const onError = (error: unknown): void => context.log.error("native.socket.failed", { error });
+  const connect = (socket: WebSocket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    return new StreamSocket(context, socket);
+  };
+  return upgradeSocket(connect, onError);
 }
 
 function refuseRequest(): never {

@@ -15,6 +15,8 @@ interface EventStreamStart {
   readonly start: StreamStart;
   /** Tell readiness as well. */
   readonly readiness: boolean;
+  /** Tell what is typed as well. */
+  readonly input: boolean;
 }
 
 /** @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST */
@@ -22,7 +24,7 @@ export function openEventStream(
   context: NativeContext,
   c: NativeHandlerContext,
   target: { readonly serverName: string; readonly server: TmuxServer; readonly pane: PaneInfo },
-  { start, readiness }: EventStreamStart,
+  { start, readiness, input }: EventStreamStart,
 ): Response {
   const { metrics } = context;
   const { outgoing } = c.env;
@@ -33,6 +35,7 @@ export function openEventStream(
     serverName,
     pane: pane.id,
     start,
+    input,
     outgoing,
     headers: Object.fromEntries(c.body(null).headers),
     clock: context.clock,

@@ -2,11 +2,8 @@
  * The native API: a tmux server of its own and the user's guests behind one application, which is reached through a unix
  * socket and a loopback port, or through what the service manager has opened for us. Both want the token.
  */
-import { homedir } from "node:os";
-import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import { readOrMakeToken } from "../../daemon/ops/tokenFile.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import { RecordingBook } from "../../daemon/recordings/recordingBook.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { OWN_SERVER_NAME } from "../../daemon/ops/daemonConfig.ts";
 import { isLoopbackAddress } from "../http/addresses.ts";
@@ -31,12 +28,7 @@ export async function startNative(native: NativeConfig, context: StartContext): 
   const descriptors = inheritedDescriptors(env, process.pid);
   const token = await readOrMakeToken(native.tokenPath);
   const servers = only.has("native") ? await openServers(native, context) : new Map<string, TmuxServer>();
-  const recordings = await RecordingBook.open({
-    folder: runtimePaths(env, homedir()).recordingsPath,
-    clock: systemClock,
-    nowUnixMs: Date.now,
-    log,
-  });
+  const recordings = await context.recordings();
   open.surfaces.push(() => recordings.close());
   const mounts = await context.mounts();
   const app = createNativeApp({

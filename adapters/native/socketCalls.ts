@@ -19,8 +19,8 @@ type Of<Type extends StreamRequest["type"]> = Extract<StreamRequest, { type: Typ
 interface SocketCallsSink {
   /** Bytes that may be written now. */
   room(): number;
-  /** Answers the request of this id once. */
-  answer(id: number, work: Promise<StreamMessage>): void;
+  /** Answers the request of this id once, with what `work` ends in. */
+  answer<Output>(id: number, work: Promise<Output>, message: (output: Output) => StreamMessage): void;
 }
 
 export class SocketCalls {
@@ -46,33 +46,23 @@ export class SocketCalls {
     const { signal } = abort;
     const names = { server, session, pane, recording };
     const work = perform(this.#context, name, { names, input, idempotencyKey, signal });
-    const answered = work.then(
-      (output): StreamMessage => ({ type: "result", id, output }),
-      (error: unknown) => {
+    const ended = work
+      .catch((error: unknown) => {
         throw signal.aborted ? (signal.reason as Error) : error;
-      },
-    );
-    this.#sink.answer(
-      id,
-      answered.finally(() => this.#underWay.delete(id)),
-    );
+      })
+      .finally(() => this.#underWay.delete(id));
+    this.#sink.answer(id, ended, (output) => ({ type: "result", id, output }));
   }
 
   /** What people do most has a shorter form, whose message is checked whole already. */
   input({ id, server, pane, parts }: Of<"input">): void {
     const receipt = this.#checked("input", { server, pane }, { parts }) as Promise<NativeReceipt>;
-    this.#sink.answer(
-      id,
-      receipt.then(({ position }) => ({ type: "ack", id, position })),
-    );
+    this.#sink.answer(id, receipt, ({ position }) => ({ type: "ack", id, position }));
   }
 
   resize({ id, server, pane, cols, rows }: Of<"resize">): void {
     const done = this.#checked("resize", { server, pane }, { cols, rows });
-    this.#sink.answer(
-      id,
-      done.then(() => ({ type: "ack", id })),
-    );
+    this.#sink.answer(id, done, () => ({ type: "ack", id }));
   }
 
   /** The call is still answered. One that has come to its end is left alone. */

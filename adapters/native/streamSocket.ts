@@ -15,7 +15,7 @@ import { formatGap, formatPosition } from "../../protocol/position.ts";
 import { visibleError } from "../http/httpErrors.ts";
 import { parseJsonText } from "../http/jsonText.ts";
 import { SocketWriter } from "../http/websocket.ts";
-import { exitAnswer, snapshotAnswer } from "../operations/screenOutputs.ts";
+import { exitAnswer, snapshotAnswer, typedAnswer } from "../operations/screenOutputs.ts";
 import { readinessAnswer } from "../operations/outputs.ts";
 import type { NativeContext } from "./nativeContext.ts";
 import { ReadinessStream } from "../operations/readinessAsked.ts";
@@ -71,7 +71,7 @@ export class StreamSocket {
     });
     this.#calls = new SocketCalls(context, {
       room: () => this.#writer.room(),
-      answer: (id, work) => this.#answer(id, work),
+      answer: (id, work, message) => this.#answer(id, work, message),
     });
     context.open.add(this.#stop);
   }
@@ -235,6 +235,9 @@ export class StreamSocket {
         this.#send({ type: "snapshot", channel: number, ...snapshotAnswer(snapshot) });
       },
       resized: (cols, rows) => this.#send({ type: "resize", channel: number, cols, rows }),
+      ...(request.input === true
+        ? { typed: (typed) => this.#send({ type: "input", channel: number, ...typedAnswer(typed) }) }
+        : {}),
       exited: (status) => this.#send({ type: "exit", channel: number, ...exitAnswer(status) }),
       closed: (error) => {
         // A reader that was never told of its channel still waits for its answer.
@@ -254,16 +257,18 @@ export class StreamSocket {
     }
   }
 
-  #answer(id: number, work: Promise<StreamMessage>): void {
+  #answer<Output>(id: number, work: Promise<Output>, message: (output: Output) => StreamMessage): void {
     this.#underWay += 1;
-    const answered = work.then(
-      (message) => this.#send(message),
-      (error: unknown) => this.#fail(id, error),
-    );
-    void answered.finally(() => {
-      this.#underWay -= 1;
-      this.#leaveWhenAnswered();
-    });
+    void work
+      .then(
+        (output) => this.#send(message(output)),
+        (error: unknown) => this.#fail(id, error),
+      )
+      .then(() => {
+        this.#underWay -= 1;
+        this.#leaveWhenAnswered();
+        return undefined;
+      });
   }
 
   #leaveWhenAnswered(): void {

@@ -78,6 +78,7 @@ export const EXAMPLE_RECORDING = {
   pane: "%5",
   path: "/home/me/.local/state/tmuxwire/recordings/20261120T064247Z-1f2e3d4c.cast",
   version: 2,
+  input: false,
   startedUnixMs: 1_795_149_767_000,
   recording: true,
   durationMs: 60_000,

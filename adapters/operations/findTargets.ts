@@ -12,7 +12,7 @@ import { isPaneId, isSessionId, isWindowId, type PaneId, paneIdOf } from "../../
 export function findServer(servers: ReadonlyMap<string, TmuxServer>, name: string): TmuxServer {
   const server = servers.get(name);
   if (server !== undefined) return server;
-  throw missing(`there is no server ${JSON.stringify(name)}; GET /v1/servers lists them`, name, [...servers.keys()]);
+  throw missing(`there is no server ${JSON.stringify(name)}; list the servers`, name, [...servers.keys()]);
 }
 
 /** @throws AppError NOT_FOUND */

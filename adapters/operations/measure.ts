@@ -14,7 +14,7 @@ export type Measure = <Result>(
 interface MeasureOptions {
   readonly metrics: Metrics;
   readonly clock: Clock;
-  readonly log: Pick<Log, "debug">;
+  readonly log: Pick<Log, "debug" | "writes">;
   readonly nextId: () => string;
 }
 
@@ -38,23 +38,38 @@ export function createMeasure({ metrics, clock, log, nextId }: MeasureOptions): 
     known.set(operation, labels);
     return labels;
   };
-  return async (operation, work, requestId) => {
-    const { ok, failed } = labelsOf(operation);
+  return (operation, work, requestId) => {
+    const labels = labelsOf(operation);
     const startedMs = clock.nowMs();
-    let labels = ok;
-    let outcome = "ok";
-    try {
-      return await work();
-    } catch (error) {
-      labels = failed;
-      outcome = toAppError(error).code;
-      errors.add(1, { operation, code: outcome });
-      throw error;
-    } finally {
+    const ended = (ofOutcome: object, outcome: string): void => {
       const elapsedMs = clock.nowMs() - startedMs;
-      seconds.observe(elapsedMs / 1_000, labels as Readonly<Record<string, string>>);
+      seconds.observe(elapsedMs / 1_000, ofOutcome as Readonly<Record<string, string>>);
+      if (!log.writes("debug")) return;
       const request = requestId ?? nextId();
       log.debug("operation.done", { request, operation, ms: Math.round(elapsedMs * 1_000) / 1_000, outcome });
+    };
+    const failed = (error: unknown): void => {
+      const { code } = toAppError(error);
+      errors.add(1, { operation, code });
+      ended(labels.failed, code);
+    };
+    // Each promise between a request and its answer is one more turn of the queue of microtasks.
+    const passOn = <Result>(result: Result): Result => {
+      ended(labels.ok, "ok");
+      return result;
+    };
+    let result: ReturnType<typeof work>;
+    try {
+      result = work();
+    } catch (error) {
+      failed(error);
+      return Promise.reject(error);
     }
+    if (!(result instanceof Promise)) return Promise.resolve(passOn(result));
+    const throwAgain = (error: unknown): never => {
+      failed(error);
+      throw error;
+    };
+    return result.then(passOn, throwAgain);
   };
 }

@@ -17,30 +17,31 @@ interface OperationRequest extends Call {
 
 /** What it does at once is done in this turn. @throws AppError */
 export function perform(context: OperationContext, name: OperationName, request: OperationRequest): Promise<object> {
-  return run(context, name, request, (input) => parse(OPERATIONS[name].input, input));
+  return run(context, name, request, false);
 }
 
-/** The same for an input that has passed the operation's schema already. @throws AppError */
+/** The same for names and input that a schema has passed already. @throws AppError */
 export function performChecked(
   context: OperationContext,
   name: OperationName,
   request: OperationRequest,
 ): Promise<object> {
-  return run(context, name, request, (input) => input);
+  return run(context, name, request, true);
 }
 
 function run(
   context: OperationContext,
   name: OperationName,
   request: OperationRequest,
-  check: (input: unknown) => unknown,
+  isChecked: boolean,
 ): Promise<object> {
   const operation = OPERATIONS[name];
   const work = () => {
-    requireNames(operation.scope, request.names);
+    if (!isChecked) requireNames(operation.scope, request.names);
     const act = (): object | Promise<object> => {
       const target = FIND[operation.scope](context, request.names);
-      return operation.run(context, target, check(request.input), request) as object | Promise<object>;
+      const input = isChecked ? request.input : parse(operation.input, request.input);
+      return operation.run(context, target, input, request) as object | Promise<object>;
     };
     const opening = context.onDemand?.reach(request.names.server);
     return opening === undefined ? act() : opening.then(() => act());

@@ -1,4 +1,6 @@
 /** Recordings of panes, which the daemon writes into a folder of its own. */
+import { open } from "node:fs/promises";
+import { Readable } from "node:stream";
 import type { RecordingBook, RecordingInfo } from "../../daemon/recordings/recordingBook.ts";
 import { DEFAULT_RECORDING_BYTES, DEFAULT_RECORDING_SEC } from "../../daemon/recordings/recordingLimits.ts";
 import { okSchema } from "../../protocol/api/nativeAnswers.ts";
@@ -25,7 +27,8 @@ export const recordingOperations = {
     example: { input: { maxSeconds: 3_600 }, output: EXAMPLE_RECORDING },
     run: async (context, { server, serverName, pane }, input) => {
       const { maxBytes = DEFAULT_RECORDING_BYTES, maxSeconds: maxSec = DEFAULT_RECORDING_SEC } = input;
-      const request = { version: input.version === 3 ? 3 : 2, maxBytes, maxSec } as const;
+      const version = input.version === 3 ? 3 : 2;
+      const request = { version, maxBytes, maxSec, input: input.input ?? false } as const;
       return recordingAnswer(await requireRecordings(context).start({ ...request, serverName, server, pane: pane.id }));
     },
   }),
@@ -76,7 +79,20 @@ export function requireRecordings({ recordings }: Pick<OperationContext, "record
   throw new AppError("INVALID_ARGUMENT", "this daemon keeps no recordings; tmuxwire rec writes one itself");
 }
 
-function recordingAnswer({ end, isRecording, durationMs, gaps, ...rest }: RecordingInfo): NativeRecording {
+/** What has come of a recording's file, as a response. @throws AppError INVALID_ARGUMENT, NOT_FOUND */
+export async function recordingResponse(
+  context: Pick<OperationContext, "recordings">,
+  recording: string,
+): Promise<Response> {
+  const { path } = requireRecordings(context).find(recording);
+  const file = await open(path).catch((error: unknown) => {
+    throw new AppError("NOT_FOUND", `the file of recording ${recording} is gone`, { cause: error });
+  });
+  const stream = Readable.toWeb(file.createReadStream()) as ReadableStream<Uint8Array>;
+  return new Response(stream, { headers: { "content-type": "application/x-asciicast" } });
+}
+
+export function recordingAnswer({ end, isRecording, durationMs, gaps, ...rest }: RecordingInfo): NativeRecording {
   return {
     ...rest,
     recording: isRecording,

@@ -4,6 +4,7 @@ import type { DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import type { Log } from "../../daemon/ops/log.ts";
 import type { ReadinessEngine } from "../../daemon/readiness/engine.ts";
+import type { RecordingBook } from "../../daemon/recordings/recordingBook.ts";
 import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
@@ -30,6 +31,8 @@ export interface StartContext {
   readonly open: OpenParts;
   /** Servers that are not ours: one connection to each, whoever asks for it. */
   readonly guests: SharedGuests;
+  /** One for all surfaces. The native API starts and ends them: without it there are none. */
+  readonly recordings: () => Promise<RecordingBook>;
   /** For the adapter that carries them; each is made when this is called. */
   readonly mounts: () => Promise<readonly MountedPart[]>;
 }

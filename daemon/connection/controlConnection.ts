@@ -13,9 +13,6 @@ import { createNonce, nonceCommand } from "./framing.ts";
 import { USUAL_TMUX, type TmuxFeatures } from "./tmuxFeatures.ts";
 import type { OpenTransport, Transport, TransportOptions } from "../host/transport.ts";
 
-/** What a command is followed by that somebody waits for: nothing, its answer, or also what the pane says to it. */
-type Awaited = "nothing" | "answer" | "echo";
-
 const NONE: ReplyShape = { kind: "none" };
 const OURS: ReplyShape = { kind: "ours" };
 const MAX_REASON_CHARS = 200;
@@ -108,24 +105,17 @@ export class ControlConnection {
     return this.#queue.pending;
   }
 
-  /**
-   * One command whose reply has no body, or a body of ids and numbers. `settle` runs in the turn of the answer. For
-   * whatever is done by the way; who waits for it takes `command`.
-   */
+  /** One command whose reply has no body, or a body of ids and numbers. `settle` runs in the turn of the answer. */
   send(command: string, shape: "none" | "ours", settle: Settle): void {
-    this.#write(`${command}\n`, [shape === "none" ? NONE : OURS], settle, "nothing");
+    this.#write(`${command}\n`, [shape === "none" ? NONE : OURS], settle);
   }
 
-  /**
-   * Several commands as one step: one reply each, or one error. No reply may begin with `%` (its shape is "none").
-   * `awaited` is "echo" for input.
-   */
-  sendGroup(commands: readonly string[], settle: Settle, awaited: Awaited = "answer"): void {
+  /** Several commands as one step: one reply each, or one error. No reply may begin with `%` (its shape is "none"). */
+  sendGroup(commands: readonly string[], settle: Settle): void {
     this.#write(
       `${joinGroup(commands)}\n`,
       commands.map(() => NONE),
       settle,
-      awaited,
     );
   }
 
@@ -143,14 +133,13 @@ export class ControlConnection {
       `${build(nonce)}\n${nonceCommand(nonce, trailer?.format ?? "", trailer?.target)}\n`,
       [{ kind: "foreign", nonce }],
       (outcome) => settle(outcome, nonce),
-      "answer",
     );
   }
 
   /** `send` as a promise. @throws AppError TMUX_COMMAND_FAILED, RESOURCE_LIMIT, CONNECTION_LOST */
   async command(command: string, shape: "none" | "ours" = "ours"): Promise<Reply> {
     const shapes = [shape === "none" ? NONE : OURS];
-    const [reply] = await settled((settle) => this.#write(`${command}\n`, shapes, settle, "answer"));
+    const [reply] = await settled((settle) => this.#write(`${command}\n`, shapes, settle));
     return reply ?? { body: new Uint8Array(0), trailer: "" };
   }
 
@@ -180,12 +169,9 @@ export class ControlConnection {
     this.#close(error);
   }
 
-  #write(text: string, shapes: readonly ReplyShape[], settle: Settle, awaited: Awaited): void {
+  #write(text: string, shapes: readonly ReplyShape[], settle: Settle): void {
     if (this.#closed !== undefined) throw this.#closed;
     this.#queue.add(shapes, text.length, settle);
-    const { busyPoll } = this.#transport;
-    if (awaited === "echo") busyPoll?.awaitEcho();
-    else if (awaited === "answer") busyPoll?.awaitAnswer();
     if (!this.#heard || this.#flushScheduled) {
       this.#outgoing.push(text);
       return;
@@ -213,7 +199,6 @@ export class ControlConnection {
       this.#close(toAppError(error));
       return;
     }
-    if (this.#queue.pending === 0) this.#transport.busyPoll?.answered();
     this.#options.onChunkEnd();
     // Nothing follows, and the pty may take a while to say that it is closed.
     if (this.#exited) this.#close(this.#lost());

@@ -113,12 +113,12 @@ export async function findAddressee(
   const names = new Set([...(isAgent ? profile.programs : []), ...(request.programs ?? [])]);
   const { pid, command, processes } = await server.foreground(pane);
   const condition: PaneCondition = { pid, command: command === "" ? undefined : command };
-  if (pid === undefined || processes === undefined) {
+  if (processes === undefined) {
     if (isAgent && SHELL_NAME.test(command)) throw shellInFront(pane);
     return new Addressee(server.processes, undefined, condition, isAgent);
   }
   const program = addresseeOf(processes, names);
-  if (program === undefined)
+  if (program === undefined || pid === undefined)
     throw programChanged(pane, "no program reads from the pane at the moment; look at it again");
   if (isAgent && program.isShell) throw shellInFront(pane);
   if (request.process !== undefined && !isAmong(processes, request.process)) {

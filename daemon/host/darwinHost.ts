@@ -13,7 +13,7 @@ import { unknownProcesses } from "./unknownProcesses.ts";
 
 const PS = "/bin/ps";
 /** A machine with thousands of processes at its knees. */
-const PS_LIMITS = { timeoutMs: 2_000, maxBytes: 8_388_608 };
+const PS_LIMITS = { timeoutMs: 5_000, maxBytes: 8_388_608 };
 /** Dates in English, and nobody's wish for other columns. */
 const PS_ENV = { PATH: "/bin:/usr/bin", LC_ALL: "C" };
 

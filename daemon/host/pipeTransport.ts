@@ -3,8 +3,6 @@
  * pipes stays attached when its daemon is killed (docs/tmuxFacts.md 3): the next start ends it (`orphanedClients.ts`).
  */
 import { spawn as spawnChild } from "node:child_process";
-import { BusyPoll } from "../time/busyPoll.ts";
-import { systemClock } from "../time/clock.ts";
 import { countSpawn } from "./spawnCount.ts";
 import { commandLine, type OpenTransport } from "./transport.ts";
 
@@ -17,12 +15,10 @@ export const openPipeTransport: OpenTransport = (options) => {
     stdio: ["pipe", "pipe", "ignore"],
   });
   countSpawn(child.pid);
-  const busyPoll = new BusyPoll({ clock: systemClock });
   let closed = false;
   const close = (): void => {
     if (closed) return;
     closed = true;
-    busyPoll.close();
     options.onClose();
   };
   child.stdout.on("data", (chunk: Uint8Array) => options.onData(chunk));
@@ -32,7 +28,6 @@ export const openPipeTransport: OpenTransport = (options) => {
   child.stdin.on("error", () => undefined);
   return {
     pid: child.pid ?? -1,
-    busyPoll,
     write: (text) => {
       if (!closed) child.stdin.write(text);
     },

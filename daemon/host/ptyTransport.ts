@@ -5,7 +5,6 @@
 import { writeSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { IPty, spawn } from "@homebridge/node-pty-prebuilt-multiarch";
-import { BusyPoll } from "../time/busyPoll.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
 import { PtyWriter } from "./ptyWriter.ts";
 import { countSpawn } from "./spawnCount.ts";
@@ -84,7 +83,6 @@ const ptyTransport =
     countSpawn(pty.pid);
     let closed = false;
     const writer = new PtyWriter({ clock, write: (bytes) => writeWhatFits(pty, bytes) });
-    const busyPoll = new BusyPoll({ clock });
     pty.onData((data) => {
       options.onData(data as unknown as Uint8Array);
       writer.drain();
@@ -92,16 +90,13 @@ const ptyTransport =
     pty.onExit(() => {
       closed = true;
       writer.close();
-      busyPoll.close();
       options.onClose();
     });
     return {
       pid: pty.pid,
-      busyPoll,
       write: (text) => writer.push(Buffer.from(text, "latin1")),
       close: () => {
         writer.close();
-        busyPoll.close();
         // Not by a signal alone: a client that leaves makes its terminal blocking while the server still reads from it
         // (client.c), and the server then hangs in that read until our end is closed.
         if (!closed) (pty as unknown as PtyInternals).destroy();

@@ -2,7 +2,6 @@
  * A control client of tmux as a byte stream, and how one is asked for: `tmux -CC` on a pty (`ptyTransport.ts`) or `tmux -C`
  * on pipes (`pipeTransport.ts`).
  */
-import type { BusyPoll } from "../time/busyPoll.ts";
 import { launcher } from "./launcher.ts";
 
 export interface TransportOptions {
@@ -23,8 +22,6 @@ export interface TransportOptions {
 
 export interface Transport {
   readonly pid: number;
-  /** Keeps this process awake while tmux answers; none where nothing is woken by a kernel. */
-  readonly busyPoll?: BusyPoll | undefined;
   /** ASCII only: the command encoder sees to that. Kept in order; never blocks. */
   write(text: string): void;
   /** Ends the control client. `onClose` follows. Safe to call twice. */

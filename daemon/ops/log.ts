@@ -19,6 +19,8 @@ export interface Log {
   info(event: LogEvent, fields?: LogFields): void;
   warn(event: LogEvent, fields?: LogFields): void;
   error(event: LogEvent, fields?: LogFields): void;
+  /** Whether a line of this level is written: what nobody reads need not be put together. */
+  writes(level: LogLevel): boolean;
   /** The same log with these fields on every line. */
   with(fields: LogFields): Log;
 }
@@ -56,6 +58,7 @@ function logWith(options: LogOptions, base: LogFields): Log {
     info: at("info"),
     warn: at("warn"),
     error: at("error"),
+    writes: (level) => LOG_LEVELS.indexOf(level) >= least,
     with: (fields) => logWith(options, { ...base, ...fields }),
   };
 }

@@ -6,6 +6,7 @@
  */
 import type { Foreground, ForegroundProcess, ProcessMark } from "../tmux/processes.ts";
 import type { HostProcesses } from "../host/hostProcesses.ts";
+import { TICKS_PER_SEC } from "../host/startClock.ts";
 import { hasEnded as isOver, type Procfs, type ProcessStat } from "../host/procfs.ts";
 import { isCalled, namesOf, readsCommands } from "../host/programNames.ts";
 
@@ -50,8 +51,8 @@ export async function readForeground(panePid: number, processes: Procfs): Promis
   return found;
 }
 
-/** Clock ticks of `start` in a second: the kernel's USER_HZ, the same on every Linux. */
-const TICKS_PER_SEC = 100;
+/** Of a number of ticks that a fraction of seconds holds. */
+const ROUNDING = 1e-4;
 
 /** A program whose first act is to start another one of its name (a script its binary, itself with more memory). */
 const LAUNCHED_WITHIN_SEC = 5;
@@ -117,9 +118,9 @@ export function isAtTerminal(mark: ProcessMark, processes: HostProcesses): boole
   return stat !== undefined && isReading(stat);
 }
 
-/** Whether it was started after this moment, in seconds since boot. Two ticks are rounding. */
-export const isStartedAfter = ({ start }: ProcessMark, uptimeSec: number): boolean =>
-  Number(start) / TICKS_PER_SEC > uptimeSec + 2 / TICKS_PER_SEC;
+/** Whether it was there before this moment, in seconds since boot. Within one tick nobody can say, and that is no yes. */
+export const wasThereBefore = ({ start }: ProcessMark, uptimeSec: number): boolean =>
+  Number(start) < Math.floor(uptimeSec * TICKS_PER_SEC + ROUNDING);
 
 /** Neither ended nor gone; it may have become another program. */
 export function isRunning(mark: ProcessMark, processes: HostProcesses): boolean {

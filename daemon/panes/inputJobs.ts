@@ -1,41 +1,19 @@
 /**
  * Input to one pane as atomic jobs in a FIFO. A short job is one command line, so tmux executes it in one
  * step and a pane that is gone drops the whole of it. A long job pastes pieces from a buffer and keeps the FIFO until its
- * last reply, with a few pieces under way at a time, so that other panes' commands pass between them. Bytes that tmux's
- * parser cannot carry go by `send-keys -H`. Input is never sent twice: what was written when the connection went is
- * `indeterminate`.
+ * last reply, with a few pieces under way at a time, so that other panes' commands pass between them. Input is never sent
+ * twice: what was written when the connection went is `indeterminate`. `inputPlan.ts` has the commands of a job.
  */
-import {
-  askInputOff,
-  type CommandCondition,
-  deleteBuffer,
-  joinGroup,
-  leaveModes,
-  onlyIf,
-  pasteBuffer,
-  sendBytes,
-  sendKeys,
-  sendLiteral,
-  setBuffer,
-} from "../../protocol/command/build.ts";
-import { isQuotable } from "../../protocol/command/encode.ts";
+import { askInputOff, deleteBuffer } from "../../protocol/command/build.ts";
 import { AppError, isCutShort } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import {
-  MAX_INPUT_BYTES,
-  MAX_INPUT_JOBS_PER_PANE,
-  MAX_SEND_KEYS_BYTES,
-  PASTE_PIECE_BYTES,
-} from "../../protocol/limits.ts";
+import { MAX_INPUT_JOBS_PER_PANE } from "../../protocol/limits.ts";
 import type { Outcome, Settle } from "../connection/commandQueue.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { InputOptions, InputPart } from "../tmux/io.ts";
-import { isKeyName, nearestKeyName } from "./keys.ts";
+import { PANE_HAS_CHANGED, planInput } from "./inputPlan.ts";
 import { targetError } from "./paneGone.ts";
-import { requirePasteText } from "./pasteText.ts";
 
-/** No session's name, and what tmux says is missing when a part's condition does not hold. */
-const PANE_HAS_CHANGED = "tmuxwire pane has changed";
 /** Groups of a long job that may wait for their answer at once. */
 const GROUPS_UNDER_WAY = 4;
 
@@ -57,6 +35,8 @@ interface InputQueueOptions {
   readonly connection: () => ControlConnection;
   /** Makes the names of paste buffers unique on the server. */
   readonly bufferName: () => string;
+  /** A job that tmux has taken: before what it makes the program print. */
+  readonly onTyped: (parts: readonly InputPart[]) => void;
 }
 
 export class InputQueue {
@@ -90,6 +70,7 @@ export class InputQueue {
         beforeWrite: options.beforeWrite,
         settle: (error) => {
           options.signal?.removeEventListener("abort", onAbort);
+          if (error === undefined) this.#options.onTyped(parts);
           if (error === undefined) resolve();
           else reject(error);
         },
@@ -136,7 +117,7 @@ export class InputQueue {
           job.answered += 1;
           this.#advance(job);
         };
-        this.#options.connection().sendGroup(withInputOff(this.#options.pane, group), settle, "echo");
+        this.#options.connection().sendGroup(withInputOff(this.#options.pane, group), settle);
         job.next += 1;
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
@@ -165,118 +146,6 @@ export class InputQueue {
     }
   }
 }
-
-interface InputPlan {
-  readonly groups: readonly (readonly string[])[];
-  readonly buffers: readonly string[];
-}
-
-/** The message is the contracts'; whoever shows it to people says what was meant as well. */
-function unknownKey(key: string): AppError {
-  const nearest = nearestKeyName(key);
-  const details = nearest === undefined ? {} : { details: { nearest } };
-  return new AppError("INVALID_ARGUMENT", `Invalid key token: ${key}`, details);
-}
-
-/**
- * @param pasteNeedsRaw of the server that gets the plan; asked when there is something to paste
- * @throws AppError INVALID_ARGUMENT on an unknown key name too much text or a paste that is none: nothing is typed.
- */
-export function planInput(
-  pane: PaneId,
-  parts: readonly InputPart[],
-  bufferName: () => string,
-  pasteNeedsRaw: () => boolean,
-): InputPlan {
-  const groups: (readonly string[])[] = [];
-  const buffers: string[] = [];
-  let line = [leaveModes(pane)];
-  let totalBytes = 0;
-  const typing = (command: string, condition: CommandCondition | undefined): readonly string[] =>
-    condition === undefined ? [command] : onlyIf(pane, condition, command, PANE_HAS_CHANGED);
-  for (const part of parts) {
-    // The second block of a condition is the last of its group, and what came after it would not know that it failed.
-    if (part.kind !== "text" && part.onlyIf !== undefined && part !== parts.at(-1)) {
-      throw new AppError("INVALID_ARGUMENT", "a part with a condition comes last");
-    }
-    if (part.kind === "keys") {
-      const unknown = part.keys.find((key) => !isKeyName(key));
-      if (unknown !== undefined) throw unknownKey(unknown);
-      if (part.keys.length === 0) continue;
-      line.push(...typing(sendKeys(pane, part.keys), part.onlyIf));
-      continue;
-    }
-    const condition = part.kind === "paste" ? part.onlyIf : undefined;
-    totalBytes += part.bytes.length;
-    if (totalBytes > MAX_INPUT_BYTES) {
-      throw new AppError("INVALID_ARGUMENT", `one input job holds at most ${MAX_INPUT_BYTES} bytes; split the text`);
-    }
-    if (part.bytes.length === 0) continue;
-    if (part.kind === "paste") requirePasteText(part.bytes);
-    if (part.kind === "text" && part.bytes.length <= MAX_SEND_KEYS_BYTES) {
-      line.push(isPrintable(part.bytes) ? sendLiteral(pane, part.bytes) : sendBytes(pane, part.bytes));
-      continue;
-    }
-    for (const run of quotableRuns(part.bytes)) {
-      if (isQuotable(run)) {
-        const name = bufferName();
-        buffers.push(name);
-        for (let at = 0; at < run.length; at += PASTE_PIECE_BYTES) {
-          line.push(setBuffer(name, run.subarray(at, at + PASTE_PIECE_BYTES), at > 0));
-          if (at + PASTE_PIECE_BYTES < run.length) {
-            groups.push(line);
-            line = [];
-          }
-        }
-        line.push(
-          ...typing(pasteBuffer(pane, name, { bracketed: part.kind === "paste", raw: pasteNeedsRaw() }), condition),
-        );
-      } else {
-        line.push(...typing(sendBytes(pane, run), condition));
-      }
-      if (condition !== undefined || joinedLength(line) > PASTE_PIECE_BYTES) {
-        groups.push(line);
-        line = [];
-      }
-    }
-  }
-  if (line.length > 0) groups.push(line);
-  return { groups, buffers };
-}
-
-/** Cuts bytes so that each run either can be quoted or consists of NUL and 0xFF only; the latter at most 1 KiB long. */
-function* quotableRuns(bytes: Uint8Array): Generator<Uint8Array> {
-  let from = 0;
-  while (from < bytes.length) {
-    const special = isSpecial(bytes[from]!);
-    const limit = special ? Math.min(bytes.length, from + MAX_SEND_KEYS_BYTES) : bytes.length;
-    let to = from + 1;
-    while (to < limit && isSpecial(bytes[to]!) === special) to += 1;
-    yield bytes.subarray(from, to);
-    from = to;
-  }
-}
-
-const isSpecial = (byte: number): boolean => byte === 0 || byte === 0xff;
-
-const utf8 = new TextDecoder("utf-8", { fatal: true });
-
-/** Printable UTF-8 without a control character: `send-keys -l` types it as it stands. */
-function isPrintable(bytes: Uint8Array): boolean {
-  let ascii = true;
-  for (const byte of bytes) {
-    if (byte < 0x20 || byte === 0x7f) return false;
-    if (byte >= 0x80) ascii = false;
-  }
-  if (ascii) return true;
-  try {
-    return !/[\u0080-\u009f]/.test(utf8.decode(bytes));
-  } catch {
-    return false;
-  }
-}
-
-const joinedLength = (commands: readonly string[]): number => joinGroup(commands).length;
 
 function indeterminate(error: AppError): AppError {
   return new AppError(error.code, `${error.message}; look at the pane before typing again`, {

@@ -22,7 +22,8 @@ export async function askForeground(
   probe: () => Promise<HostProcesses>,
 ): Promise<PaneForeground> {
   const { pid, command } = await askRow(connection, pane);
-  return { pid, command, processes: pid === undefined ? undefined : await readForeground(pid, await probe()) };
+  // From 3.8 on tmux forgets the process of a pane whose program has ended: nobody reads there.
+  return { pid, command, processes: pid === undefined ? [] : await readForeground(pid, await probe()) };
 }
 
 async function askRow(connection: ControlConnection, pane: PaneId): Promise<PaneDetailsRow> {

@@ -6,10 +6,11 @@
 import { AppError, shuttingDown, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { PaneInfo, ServerEvent, ServerStatus } from "../tmux/inventory.ts";
-import type { Snapshot } from "../tmux/io.ts";
+import type { InputPart, Snapshot } from "../tmux/io.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 import type { ExitStatus, OutputSource } from "../tmux/outputSource.ts";
+import { typedBytes } from "./typedBytes.ts";
 
 /**
  * Flood control: within a window, this many bytes or hand-outs go at once; what follows waits for the window's end. A
@@ -40,6 +41,9 @@ export interface FeedMember {
   pump(): void;
   /** The pane has another size; screens must be drawn anew. */
   resized(cols: number, rows: number): void;
+  /** Whether it wants what is typed through us. */
+  readonly wantsTyped?: boolean;
+  typed?(source: OutputSource, bytes: Uint8Array): void;
 }
 
 /** What a feed needs of a server. */
@@ -163,6 +167,7 @@ export class PaneFeed {
     return source.subscribe({
       advanced: (from, to) => this.#advanced(to - from),
       gap: () => this.#flush(),
+      typed: (parts) => this.#typed(source, parts),
       exited: () => this.#flush(),
       closed: (error) => this.#sourceClosed(error),
     });
@@ -192,6 +197,13 @@ export class PaneFeed {
     for (const member of this.#members) this.#guarded(() => member.pump());
     this.#flushing = false;
     this.#frames.clear();
+  }
+
+  #typed(source: OutputSource, parts: readonly InputPart[]): void {
+    const members = [...this.#members].filter(({ wantsTyped = false }) => wantsTyped);
+    if (members.length === 0) return;
+    const bytes = typedBytes(parts);
+    if (bytes.length > 0) for (const member of members) this.#guarded(() => member.typed?.(source, bytes));
   }
 
   #sourceClosed(error: AppError): void {

@@ -5,6 +5,7 @@
 import { decodeOctal } from "../../protocol/control/octal.ts";
 import type { AppError } from "../../protocol/errors.ts";
 import type { GapReason } from "../../protocol/position.ts";
+import type { InputPart } from "../tmux/io.ts";
 import { OutputRing } from "./outputRing.ts";
 import type { ExitStatus, OutputListener, OutputSlice, OutputSource } from "../tmux/outputSource.ts";
 
@@ -101,6 +102,11 @@ export class PaneStream implements OutputSource {
     this.announce();
     this.#exit = status;
     for (const listener of this.#listeners) this.#guarded(() => listener.exited(status));
+  }
+
+  /** tmux has taken this input; the program's answer to it comes after it. */
+  declareTyped(parts: readonly InputPart[]): void {
+    for (const listener of this.#listeners) this.#guarded(() => listener.typed?.(parts));
   }
 
   /** Another program runs in the pane now. */

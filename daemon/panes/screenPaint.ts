@@ -41,8 +41,8 @@ interface PaintInput {
   readonly saved: CapturedScreen;
   readonly flags: ScreenFlags;
   readonly stream: StreamModes;
-  /** What has scrolled away: how many rows of this width, and their text with attributes, wrapped rows joined. */
-  readonly history?: { readonly rows: number; readonly lines: readonly string[] } | undefined;
+  /** What has scrolled away: how many rows of this width, and the bytes that print them (`HistoryPainter`). */
+  readonly history?: { readonly rows: number; readonly text: string } | undefined;
   /** The unfinished sequence or character that the next output completes. */
   readonly pending: Uint8Array;
 }
@@ -61,7 +61,7 @@ export function paintScreen(input: PaintInput): Uint8Array {
   const { shown, saved, flags, stream } = input;
   // Captured line drawing comes as SO, letters, SI: G1 must be line drawing while rows are painted.
   let out = `${ESC}c${ESC})0`;
-  if (input.history !== undefined) out += paintHistory(input.history, flags);
+  if (input.history !== undefined) out += scrolledAway(input.history, flags);
   if (flags.alternateScreen) {
     const home = flags.savedCursor;
     out += paintRows(saved, flags) + sgrOf(stream.savedPen ?? DEFAULT_PEN);
@@ -87,21 +87,10 @@ export function paintScreen(input: PaintInput): Uint8Array {
   return data;
 }
 
-/**
- * Every line from the top of the screen down, so that the emulator wraps and scrolls it; then as many line ends as bring
- * the last of them off the screen. A line end never stands under a background colour, with which it would fill a row.
- */
-function paintHistory(history: NonNullable<PaintInput["history"]>, flags: ScreenFlags): string {
-  let pen: Pen = DEFAULT_PEN;
-  let out = "";
-  for (const line of history.lines) {
-    const isColoured = line.includes(ESC);
-    const before = pen.size > 0 ? sgrOf(pen) : "";
-    if (isColoured) for (const [, parameters = ""] of line.matchAll(SGR)) pen = applySgr(pen, parameters);
-    out += `${before}${expandTabs(line, flags)}${isColoured || before !== "" ? `${CSI}0m` : ""}\r\n`;
-  }
-  const left = Math.min(history.rows, flags.rows - 1);
-  return `${out}\u000f${cursorTo(flags.rows - 1, 0)}${"\n".repeat(left)}${cursorTo(0, 0)}`;
+/** Its lines wrap and scroll as they are printed; then as many line ends as bring the last of them off the screen. */
+function scrolledAway({ rows, text }: NonNullable<PaintInput["history"]>, flags: ScreenFlags): string {
+  const left = Math.min(rows, flags.rows - 1);
+  return `${text}\u000f${cursorTo(flags.rows - 1, 0)}${"\n".repeat(left)}${cursorTo(0, 0)}`;
 }
 
 const cursorTo = (row: number, col: number): string => `${CSI}${row + 1};${col + 1}H`;

@@ -12,7 +12,10 @@ import { field, flag, number, paneId, rowFormat, word } from "../../protocol/com
 import { decodeOctal } from "../../protocol/control/octal.ts";
 import { sequenceLength } from "../../protocol/text/utf8.ts";
 import type { Snapshot, SnapshotOptions } from "../tmux/io.ts";
+import { linesOf } from "./bodyLines.ts";
 import type { CaptureContext } from "./capture.ts";
+import { HISTORY_LOT_ROWS, paintLots } from "./historyLots.ts";
+import { HistoryPainter } from "./historyPaint.ts";
 import type { OutputSource } from "../tmux/outputSource.ts";
 import { paneGone, targetError } from "./paneGone.ts";
 import { paintScreen, type CapturedScreen, type ScreenFlags } from "./screenPaint.ts";
@@ -50,49 +53,52 @@ const FLAGS = rowFormat({
   mouseUtf8: mode("#{mouse_utf8_flag}", "?1005"),
   mouseSgr: mode("#{mouse_sgr_flag}", "?1006"),
   historyRows: number("#{history_size}"),
+  historyLimit: number("#{history_limit}"),
   tabs: word("#{pane_tabs}"),
 });
 
 /** tmux's "nothing saved" (UINT_MAX). */
 const NOT_SAVED = 4_294_967_295;
 
+/** Cells and joined rows of the screen, the same of the saved one, the unfinished sequence, the newest history. */
+type Bodies = readonly [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array?];
+
 interface RawSnapshot {
   readonly bodies: readonly Uint8Array[];
   readonly flags: ScreenFlags;
   /** Rows that tmux keeps above the screen. */
   readonly historyRows: number;
+  readonly historyLimit: number;
   readonly outputSeq: number;
   readonly exact: boolean;
 }
 
-/** @throws AppError NOT_FOUND, RESOURCE_LIMIT, CONNECTION_LOST */
+/**
+ * @param lotRows of history that is captured together with the screen, and of each lot of what is before it
+ * @throws AppError NOT_FOUND, RESOURCE_LIMIT, CONNECTION_LOST
+ */
 export async function takeSnapshot(
   context: CaptureContext,
   { historyLines = 0 }: SnapshotOptions = {},
+  lotRows = HISTORY_LOT_ROWS,
 ): Promise<Snapshot> {
+  // What moves too fast for lots is captured with the screen, however long that takes.
+  let together = Math.min(historyLines, lotRows);
   for (let tries = 1; ; tries += 1) {
-    const raw = await snapshotOnce(context, historyLines);
+    const raw = await snapshotOnce(context, together);
     if (!raw.exact && tries < MAX_SNAPSHOT_TRIES) continue;
     const { flags, outputSeq } = raw;
-    const [cells, joined, savedCells, savedJoined, pendingBody, historyBody] = raw.bodies as [
-      Uint8Array,
-      Uint8Array,
-      Uint8Array,
-      Uint8Array,
-      Uint8Array,
-      Uint8Array | undefined,
-    ];
-    const historyRows = Math.min(historyLines, raw.historyRows);
+    const [cells, joined, savedCells, savedJoined, pendingBody] = raw.bodies as Bodies;
+    // Before more output comes.
+    const stream = modesAt(context.stream, outputSeq);
     const pending = pendingOf(pendingBody, retainedBefore(context.stream, outputSeq));
-    const data = paintScreen({
-      flags,
-      shown: screenOf(cells, joined),
-      saved: screenOf(savedCells, savedJoined),
-      stream: modesAt(context.stream, outputSeq),
-      pending,
-      history:
-        historyBody === undefined || historyRows === 0 ? undefined : { rows: historyRows, lines: linesOf(historyBody) },
-    });
+    const history = await historyOf(context, raw, { historyLines, together, lotRows });
+    if (history === "moved") {
+      together = historyLines;
+      continue;
+    }
+    const [shown, saved] = [screenOf(cells, joined), screenOf(savedCells, savedJoined)];
+    const data = paintScreen({ flags, shown, saved, stream, pending, history });
     return {
       position: { epoch: context.stream.epoch, outputSeq },
       exact: raw.exact,
@@ -103,6 +109,24 @@ export async function takeSnapshot(
       pendingBytes: pending.length,
     };
   }
+}
+
+/** What scrolled away, painted; undefined when nothing did. */
+async function historyOf(
+  context: CaptureContext,
+  raw: RawSnapshot,
+  asked: { readonly historyLines: number; readonly together: number; readonly lotRows: number },
+): Promise<{ readonly rows: number; readonly text: string } | undefined | "moved"> {
+  const rows = Math.min(asked.historyLines, raw.historyRows);
+  const newest = (raw.bodies as Bodies)[5];
+  if (newest === undefined || rows === 0) return undefined;
+  const painter = new HistoryPainter();
+  const older = { from: raw.historyRows - rows, to: raw.historyRows - asked.together, lotRows: asked.lotRows };
+  const { outputSeq, historyRows, historyLimit, flags } = raw;
+  const moment = { outputSeq, historyRows, historyLimit, screen: flags };
+  if (older.from < older.to && !(await paintLots(context, moment, older, painter))) return "moved";
+  painter.add(linesOf(newest), false, flags);
+  return { rows, text: painter.text };
 }
 
 function snapshotOnce(context: CaptureContext, historyLines: number): Promise<RawSnapshot> {
@@ -143,8 +167,8 @@ function snapshotOnce(context: CaptureContext, historyLines: number): Promise<Ra
           const ownBytes = stream.outputSeq - own;
           const alone = totalOutputBytes() - total === ownBytes;
           const exact = ownBytes === 0 || (alone && stream.outputSeq === first);
-          const { historyRows } = row;
-          resolve({ bodies, flags: flagsOf(row), historyRows, outputSeq: stream.outputSeq, exact });
+          const { historyRows, historyLimit } = row;
+          resolve({ bodies, flags: flagsOf(row), historyRows, historyLimit, outputSeq: stream.outputSeq, exact });
         },
       );
     });
@@ -173,18 +197,10 @@ function flagsOf(row: NonNullable<ReturnType<typeof FLAGS.decodeLine>>): ScreenF
   };
 }
 
-const utf8 = new TextDecoder();
-
 const screenOf = (cells: Uint8Array, joined: Uint8Array): CapturedScreen => ({
   rows: linesOf(cells),
   joined: linesOf(joined),
 });
-
-function linesOf(body: Uint8Array): string[] {
-  const lines = utf8.decode(body).split("\n");
-  lines.pop();
-  return lines;
-}
 
 /** The newest retained bytes before a position; holes are passed over. */
 function retainedBefore(source: OutputSource, outputSeq: number): Uint8Array {

@@ -9,6 +9,7 @@ import type { Snapshot } from "../tmux/io.ts";
 import type { ExitStatus, OutputSource } from "../tmux/outputSource.ts";
 import type { FeedMember, OutputChunk, PaneFeed } from "./paneFeed.ts";
 import { tailStart } from "./tailStart.ts";
+import { TypedBacklog } from "./typedBacklog.ts";
 
 /** Most bytes of one chunk: small enough for a slow line, large enough that headers do not count. */
 const MAX_CHUNK_BYTES = 65_536;
@@ -21,6 +22,13 @@ export type StreamStart =
   | { readonly kind: "tail"; readonly lines: number }
   | { readonly kind: "position"; readonly position: Position };
 
+export interface TypedText {
+  readonly position: Position;
+  readonly bytes: Uint8Array;
+  /** Bytes before it that there was no room for. */
+  readonly missedBytes: number;
+}
+
 /** Where a subscription writes. What one of these throws ends this subscription and no other. */
 export interface SubscriptionSink {
   /** Bytes that may be written now; nothing is while it is 0 or less. One chunk may overdraw it. */
@@ -32,6 +40,8 @@ export interface SubscriptionSink {
   snapshot(snapshot: Snapshot): void;
   /** A snapshot follows. */
   resized(cols: number, rows: number): void;
+  /** What is typed through us, in its place; only for a sink that has this. */
+  typed?(typed: TypedText): void;
   exited(status: ExitStatus): void;
   /** Last. */
   closed(error: AppError): void;
@@ -54,6 +64,7 @@ export class Subscription implements FeedMember {
   #capturing = false;
   #pumping = false;
   #exitSent = false;
+  readonly #typed = new TypedBacklog();
   #done = false;
 
   /** @throws AppError INVALID_ARGUMENT when the position is ahead of the output. Nothing is written before `pump`. */
@@ -102,6 +113,17 @@ export class Subscription implements FeedMember {
     this.pump();
   }
 
+  get wantsTyped(): boolean {
+    return this.#sink.typed !== undefined;
+  }
+
+  /** Before the first screen nothing is told. */
+  typed(source: OutputSource, bytes: Uint8Array): void {
+    if (this.#want?.kind === "start") return;
+    this.#typed.add(source, bytes);
+    this.pump();
+  }
+
   #begin(start: StreamStart): Position {
     const { epoch, outputSeq } = this.#source;
     switch (start.kind) {
@@ -131,6 +153,7 @@ export class Subscription implements FeedMember {
       this.#capture(this.#want);
       return false;
     }
+    if (this.#tellTyped()) return true;
     const left =
       this.#redraw === undefined ? MAX_CHUNK_BYTES : this.#redraw.snapshot.position.outputSeq - this.#at.outputSeq;
     if (this.#redraw !== undefined && left <= 0) {
@@ -141,7 +164,7 @@ export class Subscription implements FeedMember {
       return true;
     }
     const { epoch } = this.#source;
-    const slice = this.#source.read(this.#at.outputSeq, Math.min(MAX_CHUNK_BYTES, left));
+    const slice = this.#source.read(this.#at.outputSeq, Math.min(MAX_CHUNK_BYTES, left, this.#bytesToTyped));
     switch (slice.kind) {
       case "bytes":
         this.#at = { epoch, outputSeq: slice.to };
@@ -153,6 +176,23 @@ export class Subscription implements FeedMember {
       case "end":
         return this.#atEnd();
     }
+  }
+
+  /** In its place in the output, or at once where that has been passed over. */
+  #tellTyped(): boolean {
+    const next = this.#typed.first;
+    if (next === undefined) return false;
+    const { source, at, bytes, missedBytes } = next;
+    const isReached = source === this.#source ? at <= this.#at.outputSeq : this.#source === this.#feed.source;
+    if (!isReached) return false;
+    this.#typed.take();
+    this.#sink.typed?.({ position: { epoch: source.epoch, outputSeq: at }, bytes, missedBytes });
+    return true;
+  }
+
+  get #bytesToTyped(): number {
+    const next = this.#typed.first;
+    return next?.source === this.#source ? next.at - this.#at.outputSeq : MAX_CHUNK_BYTES;
   }
 
   #atEnd(): boolean {

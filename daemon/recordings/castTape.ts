@@ -25,6 +25,8 @@ interface CastTapeOptions {
   readonly nowMs: () => number;
   readonly startedUnixMs: number;
   readonly title?: string | undefined;
+  /** What is typed is recorded, too: the first line says so. */
+  readonly input: boolean;
   readonly write: (line: string) => void;
   /** Once, after the last line. */
   readonly onEnd: (end: CastEnd) => void;
@@ -82,10 +84,11 @@ export class CastTape {
 
   /** First, with the size that the screen has then. */
   open({ server, pane }: Source, { cols, rows }: Size): void {
-    const { nowMs, startedUnixMs, title } = this.#options;
+    const { nowMs, startedUnixMs, title, input } = this.#options;
+    const source = { server, pane, ...(input ? ({ input } as const) : {}) };
     this.#startMs = nowMs();
     this.#size = { cols, rows };
-    this.#put(this.#encoder.header({ cols, rows, startedUnixMs, source: { server, pane }, title }));
+    this.#put(this.#encoder.header({ cols, rows, startedUnixMs, source, title }));
   }
 
   output(bytes: Uint8Array): void {
@@ -93,7 +96,8 @@ export class CastTape {
     this.#put(this.#encoder.output(this.elapsedMs, bytes));
   }
 
-  input(bytes: Uint8Array): void {
+  input({ bytes, missedBytes = 0 }: { readonly bytes: Uint8Array; readonly missedBytes?: number | undefined }): void {
+    if (missedBytes > 0) this.#put(this.#encoder.marker(this.elapsedMs, `input: ${missedBytes} bytes are missing`));
     this.#put(this.#encoder.input(this.elapsedMs, bytes));
   }
 

@@ -18,6 +18,8 @@ export interface RecordingRequest {
   readonly version: CastVersion;
   readonly maxBytes: number;
   readonly maxSec: number;
+  /** What is typed through us as well. */
+  readonly input: boolean;
 }
 
 interface RecordingOptions extends RecordingRequest {
@@ -64,7 +66,7 @@ export class Recording {
   }
 
   private constructor(options: RecordingOptions, file: FileHandle) {
-    const { clock, version, maxBytes, startedUnixMs, title } = options;
+    const { clock, version, maxBytes, startedUnixMs, title, input } = options;
     this.#options = options;
     this.#file = file;
     this.#opened = new Promise((resolve, reject) => {
@@ -78,6 +80,7 @@ export class Recording {
       maxBytes,
       startedUnixMs,
       title,
+      input,
       nowMs: () => clock.nowMs(),
       write: (line) => this.#write(line),
       onEnd: () => this.#ended(),
@@ -135,6 +138,7 @@ export class Recording {
       gap: (gap) => tape.gap(formatGap(gap)),
       snapshot: (snapshot) => tape.snapshot(snapshot, snapshot.data),
       resized: (cols, rows) => tape.resized({ cols, rows }),
+      ...(this.#options.input ? { typed: (typed) => tape.input(typed) } : {}),
       exited: (exit) => tape.exited(exit),
       closed: (error) => {
         this.#settleOpened(error);

@@ -85,6 +85,7 @@ export class RecordingBook {
         server: serverName,
         pane,
         version: request.version,
+        input: request.input,
         startedUnixMs,
       };
       const recording = await Recording.start({
@@ -147,7 +148,7 @@ export class RecordingBook {
   #requireKept(id: string): KeptRecording {
     const kept = this.#kept.get(id);
     if (kept !== undefined) return kept;
-    throw new AppError("NOT_FOUND", `there is no recording ${JSON.stringify(id)}; GET /v1/recordings lists them`);
+    throw new AppError("NOT_FOUND", `there is no recording ${JSON.stringify(id)}; list the recordings`);
   }
 
   #feedsOf(server: TmuxServer): Feeds {

@@ -18,6 +18,8 @@ export interface KeptRecording {
   readonly server: string;
   readonly pane: string;
   readonly version: CastVersion;
+  /** It holds what was typed as well. */
+  readonly input: boolean;
   readonly startedUnixMs: number;
   readonly bytes: number;
 }
@@ -33,7 +35,7 @@ export const recordingId = (startedUnixMs: number, random: string): string =>
 const headerSchema = v.object({
   version: v.picklist([2, 3]),
   timestamp: v.number(),
-  tmuxwire: v.object({ server: v.string(), pane: v.string() }),
+  tmuxwire: v.object({ server: v.string(), pane: v.string(), input: v.optional(v.boolean(), false) }),
 });
 
 /** Oldest first. Whatever is not ours is left alone. */

@@ -101,6 +101,7 @@ export class PaneRegistry {
         pane,
         connection: this.#options.connection,
         bufferName: this.#options.bufferName,
+        onTyped: (parts) => this.#streams.get(paneNumberOf(pane))?.declareTyped(parts),
       });
       this.#inputs.set(pane, queue);
     }

@@ -4,6 +4,7 @@
  */
 import type { AppError } from "../../protocol/errors.ts";
 import type { Gap, Position } from "../../protocol/position.ts";
+import type { InputPart } from "./io.ts";
 
 /** How a pane's program ended (tmux `pane_dead_status`, `pane_dead_signal`). Both absent when tmux does not know. */
 export interface ExitStatus {
@@ -25,6 +26,8 @@ export interface OutputListener {
   advanced(from: number, to: number): void;
   /** A hole appeared at the head of the stream. */
   gap(gap: Gap): void;
+  /** Our input, once tmux has taken it. */
+  typed?(parts: readonly InputPart[]): void;
   /** The program has ended; the source stays readable. */
   exited(status: ExitStatus): void;
   /** The source is gone; nothing follows. `NOT_FOUND` when the pane went, `CONNECTION_LOST` when tmux did. */

@@ -16,6 +16,12 @@ export const startRecordingSchema = v.strictObject({
   maxSeconds: v.optional(
     described(whole(1, MAX_RECORDING_SEC), "It ends after so many seconds; default 28800, 8 hours."),
   ),
+  input: v.optional(
+    described(
+      v.boolean(),
+      "Record what is typed through the daemon as well, passwords included, which the screen does not show; default false.",
+    ),
+  ),
 });
 export type NativeStartRecording = v.InferInput<typeof startRecordingSchema>;
 
@@ -25,6 +31,7 @@ export const recordingSchema = v.object({
   pane: described(v.string(), "The pane that it shows, such as %5."),
   path: described(v.string(), "The file, on the daemon's machine."),
   version: described(v.picklist([2, 3]), "Of the asciicast format."),
+  input: described(v.boolean(), "Whether it holds what was typed as well."),
   startedUnixMs: described(v.number(), "When it began: Unix time in milliseconds."),
   recording: described(v.boolean(), "Whether it is under way."),
   durationMs: described(v.nullable(v.number()), "How long it is; null for one of an earlier daemon."),

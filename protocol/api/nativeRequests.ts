@@ -5,11 +5,11 @@
 import * as v from "valibot";
 import { wellFormedText } from "../text/wellFormed.ts";
 import { described } from "./described.ts";
+import { recognized } from "./parse.ts";
+import { isPlainInput, MAX_INPUT_KEYS, MAX_INPUT_PARTS, MAX_KEY_CHARS } from "./plainInput.ts";
 
 /** Bounds of the contract. */
 export const NATIVE_MAX_BODY_BYTES = 2_097_152;
-const NATIVE_MAX_PARTS = 256;
-const NATIVE_MAX_KEYS = 1_024;
 const NATIVE_MAX_RUN_BYTES = 65_536;
 const NATIVE_MAX_OUTPUT_BYTES = 8_388_608;
 export const NATIVE_DEFAULT_OUTPUT_BYTES = 1_048_576;
@@ -45,7 +45,7 @@ const inputPartSchema = v.variant("kind", [
   v.strictObject({
     kind: described(v.literal("keys"), "Keys by tmux's names."),
     keys: described(
-      v.pipe(v.array(v.pipe(v.string(), v.nonEmpty(), v.maxLength(48))), v.maxLength(NATIVE_MAX_KEYS)),
+      v.pipe(v.array(v.pipe(v.string(), v.nonEmpty(), v.maxLength(MAX_KEY_CHARS))), v.maxLength(MAX_INPUT_KEYS)),
       "Key names such as C-c, Up or Escape.",
     ),
   }),
@@ -54,11 +54,11 @@ const inputPartSchema = v.variant("kind", [
 export type NativeInputPart = v.InferInput<typeof inputPartSchema>;
 
 const parts = described(
-  v.pipe(v.array(inputPartSchema), v.minLength(1), v.maxLength(NATIVE_MAX_PARTS)),
+  v.pipe(v.array(inputPartSchema), v.minLength(1), v.maxLength(MAX_INPUT_PARTS)),
   "What to type, in order.",
 );
 
-export const inputRequestSchema = v.strictObject({ parts });
+export const inputRequestSchema = recognized(v.strictObject({ parts }), isPlainInput);
 export type NativeInputRequest = v.InferInput<typeof inputRequestSchema>;
 
 const cols = described(whole(1, NATIVE_MAX_SIZE), "Width in columns.");
@@ -134,6 +134,7 @@ export const streamQuerySchema = v.strictObject({
   readiness: v.optional(
     described(v.boolean(), "Tell what the program is doing as well: the state at the beginning, then every change."),
   ),
+  input: v.optional(described(v.boolean(), "Tell what is typed through the daemon as well.")),
 });
 export const eventIdSchema = v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,32}:\d{1,15}$/, "after is the id of an event"));
 export const eventsQuerySchema = v.strictObject({

@@ -4,6 +4,8 @@
 import * as v from "valibot";
 import { eventIdSchema, fromSchema, inputRequestSchema, sizeRequestSchema } from "./nativeRequests.ts";
 import type { NativeExit, NativeGap, NativeReadiness } from "./nativeAnswers.ts";
+import { recognized } from "./parse.ts";
+import { isPlainInputMessage } from "./plainInput.ts";
 import type { NativeServerEvent } from "./nativeTree.ts";
 
 /** First event of a subscription, its position where reading begins. */
@@ -25,6 +27,14 @@ export interface StreamSnapshot {
   readonly data: string;
 }
 
+/** Base64 of what was typed through the daemon when the output had come to `position`. */
+export interface StreamInput {
+  readonly position: string;
+  readonly data: string;
+  /** Bytes before it that this reader was too slow for. */
+  readonly missedBytes?: number | undefined;
+}
+
 interface StreamResize {
   readonly cols: number;
   readonly rows: number;
@@ -42,6 +52,8 @@ export interface StreamEventData {
   readonly snapshot: StreamSnapshot;
   readonly resize: StreamResize;
   readonly exit: NativeExit;
+  /** Only for those who ask. */
+  readonly input: StreamInput;
   /** Only for those who ask: the state at the beginning, then every change. */
   readonly readiness: NativeReadiness;
   readonly closed: StreamClosed;
@@ -50,8 +62,7 @@ export interface StreamEventData {
 const id = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
 const channel = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(4_294_967_295));
 
-/** What a client sends. `id` comes back in the answer; `channel` is given by `subscribed`. */
-export const streamRequestSchema = v.variant("type", [
+const streamRequest = v.variant("type", [
   v.strictObject({
     type: v.literal("subscribe"),
     id,
@@ -60,6 +71,7 @@ export const streamRequestSchema = v.variant("type", [
     from: v.optional(fromSchema),
     creditBytes: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_073_741_824))),
     readiness: v.optional(v.boolean()),
+    input: v.optional(v.boolean()),
   }),
   v.strictObject({ type: v.literal("unsubscribe"), id, channel }),
   v.strictObject({
@@ -105,6 +117,8 @@ export const streamRequestSchema = v.variant("type", [
   /** The call of this id is not waited for any more; its answer follows. */
   v.strictObject({ type: v.literal("cancel"), id }),
 ]);
+/** What a client sends. `id` comes back in the answer; `channel` is given by `subscribed`. */
+export const streamRequestSchema = recognized(streamRequest, isPlainInputMessage);
 export type StreamRequest = v.InferInput<typeof streamRequestSchema>;
 
 /** What the daemon sends as text. `ack`, `result` and `error` with an `id` answer the request of that id. */
@@ -124,6 +138,7 @@ export type StreamMessage =
   | ({ readonly type: "snapshot"; readonly channel: number } & StreamSnapshot)
   | ({ readonly type: "resize"; readonly channel: number } & StreamResize)
   | ({ readonly type: "exit"; readonly channel: number } & NativeExit)
+  | ({ readonly type: "input"; readonly channel: number } & StreamInput)
   | ({ readonly type: "readiness"; readonly channel: number } & NativeReadiness)
   | ({ readonly type: "closed"; readonly channel: number } & StreamClosed)
   | ServerEventMessage;

@@ -5,12 +5,25 @@ import { AppError } from "../errors.ts";
 /** The error for the first fault; `path` is that of the field, undefined for the value itself. */
 export type Refuse = (issue: v.BaseIssue<unknown>, path: string | undefined) => Error;
 
+/** Values that a schema would give back as they are, told without it. */
+const recognizers = new WeakMap<v.GenericSchema, (value: unknown) => boolean>();
+
+/** @param isPlain true only for what the schema would give back as it is: `parse` then asks no more */
+export function recognized<Schema extends v.GenericSchema>(
+  schema: Schema,
+  isPlain: (value: unknown) => boolean,
+): Schema {
+  recognizers.set(schema, isPlain);
+  return schema;
+}
+
 /** @throws what `refuse` makes of the first fault; default AppError INVALID_ARGUMENT that names the field */
 export function parse<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
   refuse: Refuse = invalidArgument,
 ): v.InferOutput<Schema> {
+  if (recognizers.get(schema)?.(value) === true) return value;
   // To the library an array is an object without members.
   const parsed = v.safeParse(schema, Array.isArray(value) ? undefined : value);
   if (parsed.success) return parsed.output;

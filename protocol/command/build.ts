@@ -113,6 +113,14 @@ const startOf = (line: CapturePane["startLine"]): string =>
 export const captureHistory = (pane: PaneId, lines: number): string =>
   `capture-pan -p -e -J -S ${-lines} -E -1 -t ${pane}`;
 
+/** Some rows of history in the same form, `begin` to `end` (exclusive), counted back from the screen's first. */
+export const captureLot = (pane: PaneId, begin: number, end: number): string =>
+  `capture-pan -p -e -J -S ${begin} -E ${end - 1} -t ${pane}`;
+
+/** The rows before and behind `row`: one line when the first goes on in the second. */
+export const captureSeam = (pane: PaneId, row: number): string =>
+  `capture-pan -p -J -S ${row - 1} -E ${row} -t ${pane}`;
+
 /** Which of a pane's two screens: the one that is shown, or the normal one kept behind the alternate one. */
 type PaneScreen = "shown" | "saved";
 

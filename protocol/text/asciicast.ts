@@ -12,7 +12,7 @@ interface CastHeader {
   readonly startedUnixMs: number;
   readonly title?: string | undefined;
   /** What was recorded; players ignore it. */
-  readonly source: { readonly server: string; readonly pane: string };
+  readonly source: { readonly server: string; readonly pane: string; readonly input?: true };
 }
 
 /** Output, input, a resize, a mark with a label, and in version 3 the exit status. */

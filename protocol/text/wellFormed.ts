@@ -3,7 +3,9 @@ import * as v from "valibot";
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
+export const isWellFormed = (text: string): boolean => !LONE_SURROGATE.test(text);
+
 export const wellFormedText = v.pipe(
   v.string(),
-  v.check((value) => !LONE_SURROGATE.test(value), "text must be well-formed Unicode: it has half of a surrogate pair"),
+  v.check(isWellFormed, "text must be well-formed Unicode: it has half of a surrogate pair"),
 );

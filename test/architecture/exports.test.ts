@@ -12,6 +12,7 @@ const LAYERS = ["protocol", "daemon", "adapters", "bench", "test"];
 /** Imported by others than us (`exports` of package.json), by path or by a script, or a program's text. */
 const FOR_OTHERS: ReadonlySet<string> = new Set([
   "adapters/client/client.ts",
+  "adapters/client/castPlayer.ts",
   "adapters/team/piExtension.ts",
   "adapters/hooks/agentPlugins.ts#TmuxwirePlugin",
   "test/support/tmux/guestEngine.ts",

@@ -15,8 +15,10 @@ async function program() {
   const pty = spawnPty("cat", [], {});
   const ended = new Promise<void>((resolve) => pty.onExit(() => resolve()));
   const { pid } = pty;
+  // Until then it is the process that started it, under another name.
+  await eventually(() => procfs().executableNow(pid) !== procfs().executableNow(process.pid));
   const { start } = (await procfs().stat(pid))!;
-  const process: ForegroundProcess = {
+  const found: ForegroundProcess = {
     pid,
     start,
     executable: procfs().executableNow(pid),
@@ -29,7 +31,7 @@ async function program() {
     pty.kill("SIGKILL");
     await ended;
   };
-  return { process, end, [Symbol.asyncDispose]: end };
+  return { process: found, end, [Symbol.asyncDispose]: end };
 }
 
 /** Asking in its pane, then at an end; who reads from the pane after that is the test's to say, when it likes. */

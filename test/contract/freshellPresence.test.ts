@@ -51,6 +51,23 @@ describe("F021 F022 F023 F025 F026 F027 F028: presence", () => {
     expect((await freshell.call("GET", "/api/devices/desk")).json).toMatchObject({ online: false });
   });
 
+  test("what is said again in the same words holds again, whatever was said between", async () => {
+    const desk = await FakeOwner.start(freshell, "desk");
+    const say = async (workspaceRevision: number, allow: readonly string[]) => {
+      desk.client.send({ type: "device.presence", deviceId: "desk", workspaceRevision, remoteControl: { allow } });
+      await desk.settled();
+      const { json } = await freshell.call("GET", "/api/devices/desk");
+      const { status } = await ask(
+        requestOf("kill-pane", "desk", { target: "pane:p1" }, { expectedRevision: desk.revision }),
+      );
+      return [json["workspaceRevision"], status];
+    };
+    expect(await say(1, ["caller"])).toEqual([1, 200]);
+    expect(await say(4, [])).toEqual([4, 401]);
+    expect(await say(1, ["caller"])).toEqual([1, 200]);
+    expect(await say(4, [])).toEqual([4, 401]);
+  });
+
   test("silence for the time to live: offline, 4012; frames of any kind keep it online", async () => {
     await startWith({ config: { presenceTtlMs: 300 } });
     const [silent, talking] = [await FakeOwner.start(freshell, "silent"), await FakeOwner.start(freshell, "talking")];

@@ -126,6 +126,7 @@ describe("programs that end, or do not", () => {
     await client.next("sdk.exit");
     const child = Number(/left (\d+)/.exec(JSON.stringify(content))![1]);
     await eventually(() => !isAlive(child));
+    expect(await scene.entry(id)).toMatchObject({ status: "exited", exitCode: 0 });
   });
 
   test("one that refuses its words says why", async () => {
@@ -141,7 +142,8 @@ describe("bounds", () => {
     await restartWith({ CLAUDE_CMD: QUIET_AGENT });
     const create = () => scene.freshell.call("POST", "/api/agent-sessions", { provider: "sdk" });
     const made = await Promise.all(Array.from({ length: 34 }, create));
-    expect(made.map(({ status }) => status).toSorted()).toEqual([...Array.from({ length: 32 }, () => 201), 429, 429]);
+    expect(made.filter(({ status }) => status === 201)).toHaveLength(32);
+    expect(made.filter(({ status }) => status === 429)).toHaveLength(2);
     const refused = made.find(({ status }) => status === 429);
     expect(refused!.json).toMatchObject({ error: { code: "RESOURCE_LIMIT", details: { limit: "sessions", max: 32 } } });
     const { sessionId } = made.find(({ status }) => status === 201)!.json as unknown as { sessionId: string };

@@ -60,6 +60,21 @@ describe.each(["sse", "websocket"] as const)("%s", (transport) => {
     expect(await reader.text(5)).toBe("more\n");
   });
 
+  test("tells what is typed to who asks for it, before what it makes the program print", async () => {
+    await using api = await withPane();
+    await using reader = follow(api, { input: true });
+    await reader.next();
+    await api.pane.input([
+      { kind: "text", text: "é" },
+      { kind: "keys", keys: ["C-c"] },
+    ]);
+    const { epoch } = api.server.status();
+    const typed = await reader.next();
+    expect(typed).toEqual({ kind: "input", bytes: expect.anything() as unknown, position: `${epoch}:0` });
+    expect(Buffer.from((typed as Extract<PaneEvent, { kind: "input" }>).bytes).toString()).toBe("é\u0003");
+    expect(await reader.next()).toMatchObject({ kind: "output" });
+  });
+
   test("goes on from any retained position, exactly", async () => {
     await using api = await withPane();
     await api.type("0123456789");

@@ -31,7 +31,7 @@ test.each([
   await eventually(async () => (await agent.server.foreground(agent.pane)).processes?.[0]?.isShell === true);
   await agent.server.input(agent.pane, [{ kind: "text", bytes: Buffer.from(`touch ${canary}`) }]);
   const { status, json } = await dashboard.respond(AGENT, body(canary));
-  expect([status, json["error_type"]]).toEqual([409, "wrong_state"]);
+  expect({ ...json, status }).toMatchObject({ status: 409, error_type: "wrong_state" });
   await shellHasRun(agent, join(agent.socket.directory, "done"));
   expect(existsSync(canary)).toBe(false);
 });
@@ -58,7 +58,7 @@ test("a program that took the pane gets no answer to the question of the one bef
   agent.socket.tmux("respawn-pane", "-k", "-t", agent.pane, `cat > ${taken}`);
   await eventually(() => existsSync(taken));
   const { status, json } = await dashboard.respond(AGENT, { text: "for somebody else" });
-  expect([status, json["error_type"]]).toEqual([409, "wrong_state"]);
+  expect({ ...json, status }).toMatchObject({ status: 409, error_type: "wrong_state" });
   agent.socket.tmux("send-keys", "-t", agent.pane, "last", "Enter");
   await eventually(() => readFileSync(taken, "utf8") !== "");
   expect(readFileSync(taken, "utf8")).toBe("last\n");

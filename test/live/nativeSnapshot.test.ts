@@ -3,9 +3,10 @@
  * random; the snapshot is taken at a random byte, in the middle of sequences and characters too.
  */
 import { expect, test } from "vitest";
+import { HISTORY_LOT_ROWS } from "../../daemon/panes/historyLots.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 import { echoPane } from "../support/daemon/nativeEchoPane.ts";
-import { Emulator } from "../support/daemon/nativeScreens.ts";
+import { below, Emulator, randomFrom } from "../support/daemon/nativeScreens.ts";
 import { snapshotSession } from "../support/daemon/nativeSnapshotSession.ts";
 
 const SESSIONS = 20;
@@ -82,4 +83,32 @@ test("wrapped rows stay one line", async () => {
   using rebuilt = new Emulator(40, 12);
   await rebuilt.write(data);
   expect(rebuilt.wraps().slice(0, 6)).toEqual([false, true, true, false, false, false]);
+});
+
+test("history that is captured in lots is the history that was printed: colours, wraps and line drawing over their seams", async () => {
+  await using fixture = await ownedFixture();
+  const echo = await echoPane(fixture.server, "lots", 40, 12);
+  const random = randomFrom(17);
+  const line = (at: number): string => {
+    const kind = below(random, 8);
+    if (kind === 0) return `\u001b[3${below(random, 8)}m${at} from here on in colour`;
+    if (kind === 1) return `\u001b[0m${at} plain again`;
+    if (kind < 5) return `${at} ${"wrapped\u001b[1m ".repeat(3)}${"日本語 rows".repeat(2 + below(random, 30))}`;
+    if (kind === 5) return `${at} \u001b(0${"lqqk".repeat(1 + below(random, 40))}\u001b(B`;
+    return `${at}`;
+  };
+  // The screen begins with a line of its own: whether the newest row of history goes on there is not rebuilt.
+  const end = "\r\nshort".repeat(12);
+  const printed = Buffer.from(`\u001bc\u001b[3J${Array.from({ length: 900 }, (_, at) => line(at)).join("\r\n")}${end}`);
+  await echo.print(printed);
+  const { data, exact } = await fixture.server.snapshot(echo.pane, { historyLines: 5_000 });
+  expect(exact).toBe(true);
+  using rebuilt = new Emulator(40, 12, 10_000);
+  await rebuilt.write(data);
+  using whole = new Emulator(40, 12, 10_000);
+  await whole.write(printed);
+  expect(whole.wraps().length).toBeGreaterThan(3 * HISTORY_LOT_ROWS);
+  expect(rebuilt.cells()).toEqual(whole.cells());
+  expect(rebuilt.wraps()).toEqual(whole.wraps());
+  expect(rebuilt.cursor).toEqual(whole.cursor);
 });

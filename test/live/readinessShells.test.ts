@@ -92,8 +92,9 @@ test.each(installed)("$name: idle at its prompt, busy at work, idle again", asyn
   const pane = await paneWith(server, command);
   using watched = watchPane(server, pane);
   await watched.until(is("idle", profile));
-  await type({ server, pane, watched }, busy, is("busy"), is("idle"));
-  await type({ server, pane, watched }, busy, is("busy"), is("idle"));
+  // At a prompt that came before the program was seen to have gone, the profile may still be the program's.
+  await type({ server, pane, watched }, busy, is("busy"), is("idle", profile));
+  await type({ server, pane, watched }, busy, is("busy"), is("idle", profile));
   expect(watched.pane.current).toMatchObject({ state: "idle", profile });
 });
 

@@ -43,8 +43,8 @@ test("nothing but Node, its own parts and the packages that are installed with i
   expect([...packages].sort()).toEqual(native.sort());
 });
 
-test("what other programs load is one file each; the client takes nothing of Node's, for browsers", () => {
-  const client = asked(join(SHIPPED, "client/client.js"));
+test("what other programs load is one file each; the client and the player take nothing of Node's, for browsers", () => {
+  const client = ["client/client.js", "client/castPlayer.js"].flatMap((name) => asked(join(SHIPPED, name)));
   const forPi = ["team/piExtension.js", "team/readyHook.js"].flatMap((name) => asked(join(SHIPPED, name)));
   expect(client).toEqual([]);
   expect(forPi).not.toEqual([]);

@@ -61,6 +61,22 @@ describe("doctor", () => {
     expect(found.of("tmux socket hubs")?.message).toBe("held by a running daemon");
   });
 
+  test("looks at nothing of a part that is off, and says how to turn it on", async () => {
+    await using sandbox = cliSandbox();
+    writeFileSync(sandbox.path("cert.pem"), "rubbish");
+    const env = { PI_FOR_EXCEL_KEY_PATH: sandbox.path("cert.pem"), PI_FOR_EXCEL_CERT_PATH: sandbox.path("cert.pem") };
+    const ports = ["--port", "0", "--dashboard-port", "0"];
+    const off = await doctor(sandbox, ports, { env });
+    expect(off.of("certificate")).toBeUndefined();
+    expect(off.of("addin")).toMatchObject({
+      verdict: "ok",
+      message: expect.stringContaining("tmuxwire enable addin") as string,
+    });
+    const on = await doctor(sandbox, [...ports, "--addin-port", "0"], { env });
+    expect(on.of("addin")).toBeUndefined();
+    expect(on.of("certificate")).toMatchObject({ verdict: "fail" });
+  });
+
   test("finds hubs that were left behind", async () => {
     await using sandbox = cliSandbox();
     mkdirSync(dirname(sandbox.tmuxSocketPath), { mode: 0o700 });

@@ -153,7 +153,7 @@ test.skipIf(!KEEPS_PANES)(
     const { server, url } = await started(sandbox);
     const pane = await printing(sandbox, server, 12);
     const path = sandbox.path("demo.cast");
-    const byCommand = sandbox.start(["rec", "work", "--output", path, "--title", "a title"]);
+    const byCommand = sandbox.start(["rec", "work", "--output", path, "--title", "a title", "--input"]);
     await begun(path);
     const { id } = await pane.startRecording({ version: 3 });
     await nextPart(pane, 1);
@@ -170,7 +170,10 @@ test.skipIf(!KEEPS_PANES)(
 
     const own = recorded(path);
     expect(own.header).toMatchObject({ version: 2, width: COLS, height: ROWS, title: "a title" });
+    const typed = ({ events }: Recorded): string[] => events.flatMap(([, code, data]) => (code === "i" ? [data] : []));
+    expect(typed(own)).toEqual(["\r", "\r", "\r"]);
     const daemons = recorded(listed[0]!.path);
+    expect(typed(daemons)).toEqual([]);
     expect(daemons.header).toMatchObject({ version: 3, term: { cols: COLS, rows: ROWS } });
     expect(daemons.events.at(-1)?.slice(1)).toEqual(["x", "3"]);
     for (const one of [own, daemons]) {

@@ -30,6 +30,10 @@ export function findCommand(
 ): CommandSpec {
   const command = commandNamed(commands, name);
   if (command !== undefined) return command;
+  if (name.startsWith("-")) {
+    const words = JSON.stringify(name);
+    throw usageError(`there is no command ${words}; options stand behind a command: ${program} COMMAND ${name}`);
+  }
   const near = nearestName(
     name,
     commands.flatMap((candidate) => [candidate.name, ...(candidate.aliases ?? [])]),

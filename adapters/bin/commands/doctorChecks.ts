@@ -26,6 +26,12 @@ export async function examine(io: Io, readConfig: () => Config): Promise<Finding
   }
   const findings = [...system, ok("configuration", "every setting is usable; `tmuxwire config` shows them")];
   for (const adapter of ADAPTERS) {
+    // Nothing is to be put in order for what does not start.
+    const off = adapter.offBecause?.(config[adapter.name]);
+    if (off !== undefined) {
+      findings.push(ok(adapter.name, `not served: ${off}`));
+      continue;
+    }
     const checks = await adapter.checks?.(config[adapter.name], { daemon: config.daemon, env: io.env });
     findings.push(...(await findingsOf(checks ?? [])));
   }

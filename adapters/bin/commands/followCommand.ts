@@ -97,7 +97,7 @@ const LF = 0x0a;
 const MAX_LINE_BYTES = 65_536;
 
 function jsonEvent(event: PaneEvent): object {
-  if (event.kind !== "output" && event.kind !== "snapshot") return event;
+  if (!("bytes" in event)) return event;
   const { bytes, ...rest } = event;
   return { ...rest, data: Buffer.from(bytes).toString("base64") };
 }
@@ -114,6 +114,7 @@ async function show(io: Io, event: PaneEvent): Promise<void> {
     case "open":
     case "resize":
     case "exit":
+    case "input":
     case "readiness":
     case "closed":
       return;

@@ -56,6 +56,11 @@ export const recCommand: CommandSpec = {
       max: MAX_RECORDING_SEC,
       description: "end after so many seconds",
     },
+    {
+      name: "input",
+      type: "flag",
+      description: "what is typed through the daemon as well, passwords included, which the screen does not show",
+    },
     ...CLIENT_OPTIONS,
   ],
   examples: [
@@ -82,7 +87,8 @@ export const recCommand: CommandSpec = {
     const signal = AbortSignal.any([io.signal, age.signal]);
     try {
       const tape = tapeFor(call, target.add);
-      const why = await record(io, tape, { events: client.follow({ from: "snapshot", signal }), begin, ...target });
+      const events = client.follow({ from: "snapshot", ...(options.flag("input") ? { input: true } : {}), signal });
+      const why = await record(io, tape, { events, begin, ...target });
       if (why instanceof Interrupted) return why.exitCode === EXIT_CTRL_C ? 0 : why.exitCode;
       // What was asked for by its own flag is no news.
       if (why !== "pane" && !(why === "age" && givenSec !== undefined))
@@ -137,6 +143,7 @@ function tapeFor({ options }: CommandCall, write: (line: string) => void): CastT
     nowMs: () => systemClock.nowMs(),
     startedUnixMs: Date.now(),
     title: options.text("title"),
+    input: options.flag("input"),
     write,
     onEnd: () => undefined,
   });
@@ -191,6 +198,9 @@ function take(tape: CastTape, event: PaneEvent): void {
       return;
     case "resize":
       tape.resized(event);
+      return;
+    case "input":
+      tape.input(event);
       return;
     case "exit":
       tape.exited(event);

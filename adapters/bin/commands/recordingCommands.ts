@@ -34,11 +34,11 @@ export const recordingsCommand = operationCommand<{ readonly recordings: readonl
     io.out(table(["RECORDING", "SERVER", "PANE", "STATE", "BYTES", "FILE"], recordings.map(recordingRow))),
 });
 
-const recordingRow = ({ id, server, pane, recording, endedBy, bytes, path }: NativeRecording): string[] => [
+const recordingRow = ({ id, server, pane, recording, input, endedBy, bytes, path }: NativeRecording): string[] => [
   id,
   server,
   pane,
-  recording ? "recording" : endedBy === null ? "ended" : `ended (${endedBy})`,
+  `${recording ? "recording" : endedBy === null ? "ended" : `ended (${endedBy})`}${input ? ", with input" : ""}`,
   String(bytes),
   path,
 ];

@@ -19,6 +19,7 @@ import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { type AdapterName, ADAPTERS } from "../../adapters.ts";
 import type { MountedPart } from "../../serving/adapter.ts";
 import { OpenParts } from "../../serving/openParts.ts";
+import { sharedRecordings } from "../../serving/sharedRecordings.ts";
 import { SharedGuests } from "../../serving/sharedGuests.ts";
 import type { StartContext } from "../../serving/startContext.ts";
 import type { Config } from "../cli/configuration.ts";
@@ -80,7 +81,8 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
     const { daemon } = config;
     const guests = new SharedGuests({ env, log, ringBytes: daemon.ringBytes, open });
     const mounts = async (): Promise<readonly MountedPart[]> => [];
-    const context = { daemon, only, env, log, print, waits, readiness, delivery, open, guests, mounts };
+    const recordings = sharedRecordings(env, log);
+    const context = { daemon, only, env, log, print, waits, readiness, delivery, open, guests, recordings, mounts };
     await startParts(partsOf(options), context, options);
     tellOff(options);
   } catch (error) {

@@ -3,7 +3,7 @@
  * the agent's record, and answers are for that process alone (`AddresseeRequest`), after a restart of the daemon too.
  * Unknown where the system does not tell of processes.
  */
-import { addresseeOf, hasLeftTerminal, isAtTerminal, isStartedAfter } from "../../../daemon/panes/foreground.ts";
+import { addresseeOf, hasLeftTerminal, isAtTerminal, wasThereBefore } from "../../../daemon/panes/foreground.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
@@ -81,7 +81,7 @@ export class AgentProcesses {
       const isSame = agent.record.process === known && agent.record.tmuxPaneId === pane;
       if (!isSame || book.active(agent.record.id) !== agent || processes === undefined) return;
       const program = addresseeOf(processes, programs);
-      if (program !== undefined && isStartedAfter(program, reportedSec)) {
+      if (program !== undefined && !wasThereBefore(program, reportedSec)) {
         // The program that reported was there earlier: the pane is another's by now.
         onGone(agent);
         return;

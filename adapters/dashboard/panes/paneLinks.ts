@@ -3,11 +3,11 @@
  * id means something on one tmux server only: after that server has gone, an agent is unreachable until a hook names its
  * pane anew. Nothing is asked by the clock; an availability is measured again when something has happened.
  */
-import { uptime } from "node:os";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { AddresseeRequest } from "../../../daemon/delivery/addressee.ts";
 import type { HookEvidence, PaneReadiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
+import { startClock } from "../../../daemon/host/startClock.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { toAppError } from "../../../protocol/errors.ts";
@@ -50,12 +50,14 @@ export class PaneLinks {
   readonly #processes: AgentProcesses;
   readonly #context: ContextGauge;
   readonly #unsubscribe: () => void;
+  readonly #uptimeSec: () => number;
   #closed = false;
 
   constructor(options: PaneLinksOptions) {
     this.#options = options;
     this.agentOption = new AgentPaneOption(options);
     const { desk, clock, listed, log, server, programs } = options;
+    this.#uptimeSec = startClock(server.processes);
     const onError = (error: unknown): void => log.error("dashboard.pane.untold", { error });
     this.#processes = new AgentProcesses({
       server,
@@ -90,7 +92,7 @@ export class PaneLinks {
   /** A hook of the agent has come. The pane it names counts once it is known not to be another server's. */
   reported(agent: Agent, reported: ReportedPane): void {
     const { pane, tmuxSession } = reported;
-    const reportedSec = uptime();
+    const reportedSec = this.#uptimeSec();
     if (pane === undefined) {
       this.#isIn(agent, this.livePane(agent), reportedSec);
       return;

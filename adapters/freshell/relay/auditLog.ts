@@ -80,10 +80,12 @@ export class AuditLog {
   /** Before the answer. @throws AppError INTERNAL_ERROR */
   end(request: AuditedRequest, { result, errorCode, stage }: AuditResult): void {
     const timestamp = new Date(this.#options.nowUnixMs()).toISOString();
-    const line: AuditLine = { ...fieldsOf(request), result, errorCode, stage, timestamp };
+    const rest: Omit<AuditLine, keyof AuditedRequest> = { result, errorCode, stage, timestamp };
+    const note = this.#open.get(request);
     const wasNoted = this.#open.delete(request);
     try {
-      this.#append(JSON.stringify(line));
+      // A line begins as its note does.
+      this.#append(`${(note ?? JSON.stringify(fieldsOf(request))).slice(0, -1)},${JSON.stringify(rest).slice(1)}`);
     } catch (error) {
       throw this.#unwritten(error, "read the layout before you go on");
     } finally {

@@ -3,11 +3,15 @@
  * one socket once, and settles exactly once: by its result, by silence, or by the end of the connection. Nothing is kept for
  * the next connection of the device.
  */
+import { alignedDeadline } from "../../../daemon/time/alignedDeadline.ts";
 import { CLOSE_CODES } from "../../../protocol/api/freshell/freshellWire.ts";
 import { type OwnerRequest, parseOutcome, type RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import { MAX_LATE_REQUESTS } from "../freshellLimits.ts";
 import { badAnswer, failure, ownersFailure } from "./outcomes.ts";
+
+/** A silent device is found at most this part of its time too late: hundreds of them are looked at together. */
+const LATE_PART = 20;
 
 export interface OwnerTimes {
   readonly presenceTtlMs: number;
@@ -30,7 +34,8 @@ interface Pending {
   readonly request: OwnerRequest;
   readonly settle: (outcome: RpcOutcome) => void;
   isAcked: boolean;
-  timer: Timer;
+  /** When nobody waits for it any more. */
+  deadlineMs: number;
 }
 
 export class OwnerLink {
@@ -43,6 +48,8 @@ export class OwnerLink {
   readonly #pending = new Map<string, Pending>();
   readonly #late = new Map<string, OwnerRequest>();
   #presence: Timer;
+  /** One for all: most requests are answered long before their deadline, and then only the next look finds that out. */
+  #look: { readonly timer: Timer; readonly atMs: number } | undefined;
   #heardMs: number;
   #isClosed = false;
 
@@ -66,13 +73,12 @@ export class OwnerLink {
     const request: OwnerRequest = { ...asked, requestId, deadlineMs: times.ownerTimeoutMs };
     return new Promise((resolve) => {
       const settle = (outcome: RpcOutcome): void => {
-        pending.timer.cancel();
         this.#pending.delete(requestId);
         resolve(outcome);
       };
-      const timer = clock.callAt(clock.nowMs() + times.rpcAckTimeoutMs, () => this.#givenUp(pending));
-      const pending: Pending = { request, settle, isAcked: false, timer };
-      this.#pending.set(requestId, pending);
+      const deadlineMs = clock.nowMs() + times.rpcAckTimeoutMs;
+      this.#pending.set(requestId, { request, settle, isAcked: false, deadlineMs });
+      this.#lookAt(deadlineMs);
       send(request);
     });
   }
@@ -83,8 +89,8 @@ export class OwnerLink {
     if (pending === undefined || pending.isAcked) return false;
     const { clock, times } = this.#options;
     pending.isAcked = true;
-    pending.timer.cancel();
-    pending.timer = clock.callAt(clock.nowMs() + times.ownerTimeoutMs, () => this.#givenUp(pending));
+    pending.deadlineMs = clock.nowMs() + times.ownerTimeoutMs;
+    this.#lookAt(pending.deadlineMs);
     return true;
   }
 
@@ -108,6 +114,7 @@ export class OwnerLink {
   closed(): void {
     this.#isClosed = true;
     this.#presence.cancel();
+    this.#look?.timer.cancel();
     for (const { isAcked, settle } of this.#pending.values()) {
       settle(isAcked ? cutOff(this.deviceId) : gone(this.deviceId));
     }
@@ -117,6 +124,20 @@ export class OwnerLink {
   supersede(): void {
     this.closed();
     this.#options.close(CLOSE_CODES.DEVICE_SUPERSEDED, "Another connection is this device now");
+  }
+
+  #lookAt(atMs: number): void {
+    if (this.#look !== undefined && this.#look.atMs <= atMs) return;
+    this.#look?.timer.cancel();
+    this.#look = { timer: this.#options.clock.callAt(atMs, () => this.#looked()), atMs };
+  }
+
+  #looked(): void {
+    this.#look = undefined;
+    const nowMs = this.#options.clock.nowMs();
+    for (const pending of this.#pending.values()) if (pending.deadlineMs <= nowMs) this.#givenUp(pending);
+    const left = [...this.#pending.values()].map(({ deadlineMs }) => deadlineMs);
+    if (left.length > 0) this.#lookAt(Math.min(...left));
   }
 
   #givenUp({ request, isAcked, settle }: Pending): void {
@@ -130,7 +151,8 @@ export class OwnerLink {
 
   #listen(): Timer {
     const { clock, times, close } = this.#options;
-    return clock.callAt(this.#heardMs + times.presenceTtlMs, () => {
+    const deadlineMs = alignedDeadline(this.#heardMs + times.presenceTtlMs, times.presenceTtlMs / LATE_PART);
+    return clock.callAt(deadlineMs, () => {
       if (clock.nowMs() - this.#heardMs < times.presenceTtlMs) this.#presence = this.#listen();
       else {
         this.closed();

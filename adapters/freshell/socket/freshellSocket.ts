@@ -13,7 +13,7 @@ import type { FreshellContext } from "../freshellContext.ts";
 import { isOfSessions, SessionCalls } from "../sessions/sessionCalls.ts";
 import { LayoutCalls, isOfDevices } from "./layoutCalls.ts";
 import { type Admitted, checkHello } from "./helloGate.ts";
-import { readMessage } from "./clientMessage.ts";
+import { type ReadMessage, readMessage } from "./clientMessage.ts";
 import { TerminalCalls } from "./terminalCalls.ts";
 
 /** Below this what was sent as snapshots has been read. */
@@ -21,6 +21,9 @@ const NEARLY_NOTHING_BYTES = 65_536;
 
 /** Snapshots and histories. */
 const WAS_ASKED_FOR = /^(?:terminal\.(?:attached|created)|sdk\.history)/;
+
+/** Of a sign of life that is expected to come again as it is. */
+const MAX_KEPT_CHARS = 1_024;
 
 export interface SocketHost {
   readonly context: FreshellContext;
@@ -38,6 +41,7 @@ export class FreshellSocket {
   #layout: LayoutCalls | undefined;
   #sessions: SessionCalls | undefined;
   #isClosing = false;
+  #beat: { readonly text: string; readonly read: ReadMessage } | undefined;
   /** Bytes of snapshots that may still be unsent: they were asked for, and do not count against a slow reader. */
   #allowance = 0;
 
@@ -59,8 +63,9 @@ export class FreshellSocket {
 
   message(data: unknown): void {
     if (this.#isClosing) return;
+    this.#writer.heard();
     this.#layout?.heard();
-    const read = readMessage(data);
+    const read = this.#read(data);
     if ("message" in read && read.message.type === "ping") {
       this.#send({ type: "pong", timestamp: this.#timestamp() });
     } else if (this.#calls === undefined) {
@@ -69,6 +74,16 @@ export class FreshellSocket {
       const { code, message, requestId } = read.bad;
       this.#fail(code, message, { requestId });
     } else this.#perform(this.#calls, read.message, read.json);
+  }
+
+  /** A device says that it is there in the same words each time, which are read once. */
+  #read(data: unknown): ReadMessage {
+    const known = this.#beat;
+    if (known !== undefined && data === known.text) return known.read;
+    const read = readMessage(data);
+    const isBeat = "message" in read && read.message.type === "device.presence";
+    if (isBeat && typeof data === "string" && data.length <= MAX_KEPT_CHARS) this.#beat = { text: data, read };
+    return read;
   }
 
   /** The client is told why, and cut off when it does not take the news. Safe to call twice. */

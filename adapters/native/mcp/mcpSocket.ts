@@ -39,7 +39,7 @@ export class McpSocket implements Transport {
   }
 
   /** A text message; nothing it holds can end the connection. */
-  receive(data: unknown): void {
+  message(data: unknown): void {
     let message: JSONRPCMessage;
     try {
       message = parseJSONRPCMessage(typeof data === "string" ? parseJsonText(data) : undefined);

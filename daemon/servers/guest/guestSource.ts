@@ -59,6 +59,7 @@ export class GuestSource implements OutputSource {
     const unsubscribe = this.stream.subscribe({
       advanced: (from, to) => listener.advanced(from, to),
       gap: (gap) => listener.gap(gap),
+      typed: (parts) => listener.typed?.(parts),
       exited: (status) => listener.exited(status),
       closed: (error) => {
         release();

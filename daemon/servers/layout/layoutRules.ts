@@ -83,7 +83,11 @@ export function operationError(error: unknown): unknown {
   if (/duplicate session/.test(message)) return as("ALREADY_EXISTS", "");
   if (/fork failed|create pane failed: (?:fork|pty)|too many/i.test(message))
     return as("RESOURCE_LIMIT", "; end some panes first");
-  if (/no space for new pane|pane too small|create pane failed: pane too small|size or position/i.test(message))
+  if (
+    /no space for (?:a )?new pane|pane too small|create pane failed: pane too small|size or position|too big or too small/i.test(
+      message,
+    )
+  )
     return as("INCONSISTENT_STATE", "; make the window larger, or end a pane");
   if (/have \d+ panes|must be different|can't break|can't (?:zoom|move)|one pane/i.test(message))
     return as("INCONSISTENT_STATE", "");

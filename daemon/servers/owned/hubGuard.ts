@@ -27,8 +27,8 @@ interface HubGuardOptions {
 export class HubGuard {
   readonly #options: HubGuardOptions;
   readonly #outputs: OutputWatch;
-  /** Windows that have left the hub, and may be elsewhere. */
-  readonly #left = new Set<WindowId>();
+  /** Windows that have left a session, and may be in another: the hub's, or perhaps somebody's, where tmux does not say. */
+  readonly #left = new Map<WindowId, "hub" | "perhaps">();
   /** At the last beat the hub had another name. */
   #isRenamed = false;
 
@@ -86,7 +86,8 @@ export class HubGuard {
     this.#outputs.noticed(notification);
     const hub = this.#options.hub();
     if (hub === undefined) return;
-    if (notification.kind === "window-close" && !notification.linked) this.#left.add(notification.window);
+    if (notification.kind === "window-close" && !notification.linked) this.#left.set(notification.window, "hub");
+    if (!hub.connection.features.reportsOwnUnlink) this.#noticedUnsaid(notification);
     // Somebody's command took our client for theirs: what the hub gets does not come to where it is now.
     if (notification.kind === "session-changed" && notification.session !== hub.session)
       hub.connection.close(faulty("it was moved to another session"));
@@ -101,11 +102,25 @@ export class HubGuard {
 
   /** Every window of every session: what one wrote while it was not in the hub did not reach us. */
   listed(links: readonly WindowLink[]): void {
+    const own = this.#options.hub()?.session;
     const existing = new Set(links.map(({ window }) => window));
-    for (const window of this.#left) {
-      if (existing.has(window)) this.#declareHoles(this.#options.inventory.panesOf(window));
+    const inHub = new Set(links.filter(({ session }) => session === own).map(({ window }) => window));
+    for (const [window, from] of this.#left) {
+      const hasLeft = from === "hub" || !inHub.has(window);
+      if (hasLeft && existing.has(window)) this.#declareHoles(this.#options.inventory.panesOf(window));
     }
     this.#left.clear();
+  }
+
+  /**
+   * From 3.8 on tmux says the same of every window of ours that leaves a session. One that has left the hub is not there
+   * when it is listed, or was linked again before that.
+   */
+  #noticedUnsaid(notification: Notification): void {
+    if (notification.kind === "window-close" && !this.#left.has(notification.window))
+      this.#left.set(notification.window, "perhaps");
+    if (notification.kind === "window-add" && notification.linked && this.#left.has(notification.window))
+      this.#left.set(notification.window, "hub");
   }
 
   /** A name is taken back as soon as its loss is told, which may be after it was seen here. */

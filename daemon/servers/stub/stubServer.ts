@@ -169,6 +169,7 @@ export class StubServer implements TmuxServer {
     }
     options.beforeWrite?.();
     const position = headOf(session.stream);
+    session.stream.declareTyped(parts);
     session.lines.append(line, bytes.length);
     this.#outputBytes += bytes.length;
     session.stream.take(bytes);

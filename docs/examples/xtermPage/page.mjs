@@ -13,6 +13,7 @@ const FILES = new Map([
   ["/player", [here("player.html"), "text/html"]],
   ["/player.js", [here("player.js"), "text/javascript"]],
   ["/page.js", [here("page.js"), "text/javascript"]],
+  ["/castPlayer.js", [fileURLToPath(import.meta.resolve("tmuxwire/player")), "text/javascript"]],
   ["/client.js", [fileURLToPath(import.meta.resolve("tmuxwire/client")), "text/javascript"]],
   ["/xterm.js", [resolve("@xterm/xterm"), "text/javascript"]],
   ["/xterm.css", [resolve("@xterm/xterm/css/xterm.css"), "text/css"]],

@@ -50,6 +50,10 @@ const FAMILIES = {
       // Else newer ones tell the model of tools only when it looks for them.
       ENABLE_TOOL_SEARCH: "false",
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      // Else it asks the model without the tools of a server that a busy machine has not started within 5 s.
+      MCP_CONNECTION_NONBLOCKING: "0",
+      MCP_CONNECT_TIMEOUT_MS: "60000",
+      MCP_TIMEOUT: "60000",
     }),
   },
   responses: {

@@ -85,6 +85,7 @@ export class StreamChecker {
         return;
       case "resize":
       case "exit":
+      case "input":
       case "readiness":
         return;
     }

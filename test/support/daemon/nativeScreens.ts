@@ -116,8 +116,9 @@ function randomSgr(random: Random): string {
 export class Emulator implements Disposable {
   readonly #terminal: xterm.Terminal;
 
-  constructor(cols: number, rows: number) {
-    this.#terminal = new xterm.Terminal({ cols, rows, scrollback: 0, allowProposedApi: true });
+  /** @param scrollback rows above the screen that are kept: those that are there are rows like any other */
+  constructor(cols: number, rows: number, scrollback = 0) {
+    this.#terminal = new xterm.Terminal({ cols, rows, scrollback, allowProposedApi: true });
   }
 
   write(bytes: Uint8Array): Promise<void> {
@@ -177,10 +178,7 @@ export class Emulator implements Disposable {
   /** For each row, whether it goes on from the row above. */
   wraps(): boolean[] {
     const { active } = this.#terminal.buffer;
-    return Array.from(
-      { length: this.#terminal.rows },
-      (_, row) => active.getLine(active.baseY + row)?.isWrapped ?? false,
-    );
+    return Array.from({ length: active.length }, (_, row) => active.getLine(row)?.isWrapped ?? false);
   }
 
   [Symbol.dispose](): void {
@@ -189,8 +187,8 @@ export class Emulator implements Disposable {
 
   #rows(read: (line: xterm.IBufferLine) => string): string[] {
     const { active } = this.#terminal.buffer;
-    const rows = Array.from({ length: this.#terminal.rows }, (_, row) => {
-      const line = active.getLine(active.baseY + row);
+    const rows = Array.from({ length: active.length }, (_, row) => {
+      const line = active.getLine(row);
       return line === undefined ? "" : read(line);
     });
     while (rows.at(-1) === "") rows.pop();

@@ -73,6 +73,7 @@ export class PieceReader {
         return;
       case "resize":
       case "readiness":
+      case "input":
       case "exit":
         throw new Error(`${event.kind} came`);
     }

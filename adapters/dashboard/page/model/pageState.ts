@@ -28,6 +28,7 @@ export interface PageState {
   readonly selectedId: number | undefined;
   readonly openPaneId: number | undefined;
   readonly helpOpen: boolean;
+  readonly recordingsOpen: boolean;
   /** The server's time as well as it is known: what ages are counted to. */
   readonly nowUnixMs: number;
   /** For those who hear the page. */
@@ -49,6 +50,7 @@ export const firstState = (nowUnixMs: number): PageState => ({
   selectedId: undefined,
   openPaneId: undefined,
   helpOpen: false,
+  recordingsOpen: false,
   nowUnixMs,
   announcement: "",
 });

@@ -16,6 +16,9 @@ export interface Api {
   type(agentId: number, input: string): Promise<Answered>;
   events(lastEventId: string | undefined, signal: AbortSignal): Promise<Response>;
   pane(agentId: number, signal: AbortSignal): Promise<Response>;
+  recordings(signal: AbortSignal): Promise<Answered>;
+  /** As far as it has come. */
+  recordingText(id: string, signal: AbortSignal): Promise<string>;
 }
 
 /** A daemon that wants a token has given this page a cookie for it. */
@@ -58,6 +61,9 @@ export function createApi(fetch: typeof globalThis.fetch): Api {
         headers: lastEventId === undefined ? {} : { "last-event-id": lastEventId },
       }),
     pane: (agentId, signal) => ask(`/api/agents/${agentId}/pane/stream`, { signal }),
+    recordings: async (signal) => answered(await ask("/api/recordings", { signal })),
+    recordingText: async (id, signal) =>
+      (await ask(`/api/recordings/${encodeURIComponent(id)}/file`, { signal })).text(),
   };
 }
 

@@ -11,6 +11,7 @@ import { EmptyState } from "./emptyState.tsx";
 import { HelpDialog } from "./helpDialog.tsx";
 import type { Notifier } from "./notifier.ts";
 import { PaneView } from "./paneView.tsx";
+import { RecordingsDialog } from "./recordingsDialog.tsx";
 import { TokenForm } from "./tokenForm.tsx";
 import { TopBar } from "./topBar.tsx";
 
@@ -22,7 +23,7 @@ interface AppProps {
 }
 
 export function App({ state, page, api, notifier }: AppProps) {
-  const { agents, openPaneId, helpOpen, tokenWanted } = state;
+  const { agents, openPaneId, helpOpen, recordingsOpen, tokenWanted } = state;
   const open = openPaneId === undefined ? undefined : agents.get(openPaneId);
   const closePane = (): void => page.update({ openPaneId: undefined });
   return (
@@ -32,6 +33,7 @@ export function App({ state, page, api, notifier }: AppProps) {
         link={state.link}
         notifications={notifier.state}
         onNotify={() => void notifier.toggle()}
+        onRecordings={() => page.update({ recordingsOpen: true })}
         onHelp={() => page.update({ helpOpen: true })}
       />
       <Banner link={state.link} problem={state.problem} tokenWanted={tokenWanted} onRetry={() => page.retryNow()} />
@@ -42,6 +44,7 @@ export function App({ state, page, api, notifier }: AppProps) {
         <main class="list">{tokenWanted ? <TokenForm page={page} /> : <AgentList state={state} page={page} />}</main>
         {open === undefined ? null : <PaneView key={open.agentId} card={open} api={api} onClose={closePane} />}
       </div>
+      {recordingsOpen ? <RecordingsDialog api={api} onClose={() => page.update({ recordingsOpen: false })} /> : null}
       {helpOpen ? <HelpDialog onClose={() => page.update({ helpOpen: false })} /> : null}
     </div>
   );

@@ -58,13 +58,17 @@ export class Screen {
 
   /** Everything shown is replaced. */
   async repaint(cols: number, rows: number, bytes: Uint8Array): Promise<void> {
-    this.#terminal.reset();
-    this.resize(cols, rows);
+    this.reset(cols, rows);
     await this.write(bytes);
   }
 
+  reset(cols: number, rows: number): void {
+    this.#terminal.reset();
+    this.resize(cols, rows);
+  }
+
   /** Resolves when more may come. */
-  write(bytes: Uint8Array): Promise<void> {
+  write(bytes: Uint8Array | string): Promise<void> {
     this.#undrawnBytes += bytes.length;
     return new Promise((resolve) => {
       this.#terminal.write(bytes, () => {

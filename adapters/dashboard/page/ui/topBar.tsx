@@ -7,6 +7,7 @@ interface TopBarProps {
   readonly link: LinkState;
   readonly notifications: NotifierState;
   readonly onNotify: () => void;
+  readonly onRecordings: () => void;
   readonly onHelp: () => void;
 }
 
@@ -17,7 +18,7 @@ const NOTIFY_WORDS: Readonly<Record<NotifierState, string>> = {
   denied: "Notifications blocked",
 };
 
-export function TopBar({ asking, link, notifications, onNotify, onHelp }: TopBarProps) {
+export function TopBar({ asking, link, notifications, onNotify, onRecordings, onHelp }: TopBarProps) {
   const live = link.kind === "live";
   return (
     <header class="top">
@@ -39,20 +40,33 @@ export function TopBar({ asking, link, notifications, onNotify, onHelp }: TopBar
         {notifications === "unsupported" ? null : (
           <button
             type="button"
-            class="button plain notify"
+            class="button plain with-icon notify"
             aria-label={NOTIFY_WORDS[notifications]}
             aria-pressed={notifications === "on"}
             disabled={notifications === "denied"}
             title={notifications === "denied" ? "allow them for this address in the browser's settings" : undefined}
             onClick={onNotify}
           >
-            <svg class="bell" viewBox="0 0 24 24" aria-hidden="true">
+            <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
               <path d="M6 16v-5a6 6 0 0 1 12 0v5l1.5 2h-15z" />
               <path d="M10 20.5a2.2 2.2 0 0 0 4 0" />
             </svg>
             <span class="wide">{NOTIFY_WORDS[notifications]}</span>
           </button>
         )}
+        <button
+          type="button"
+          class="button plain with-icon"
+          aria-label="Recordings"
+          title="Recordings"
+          onClick={onRecordings}
+        >
+          <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+            <circle cx="12" cy="12" r="9" />
+            <path d="M10 8.5v7l6-3.5z" />
+          </svg>
+          <span class="wide">Recordings</span>
+        </button>
         <button
           type="button"
           class="button plain"

@@ -153,6 +153,7 @@ describe("what the table does not know is refused with one line", () => {
     ["tyr", /did you mean "try"\?/],
     ["something", /`tmuxwire help` lists the commands/],
     ["", /there is no command ""/],
+    ["--server", /there is no command "--server"; options stand behind a command: \S+ COMMAND --server$/],
   ])("the command %j", (name, message) => {
     expect(() => findCommand({ name: "tmuxwire", commands: [command] }, name)).toThrow(message);
   });

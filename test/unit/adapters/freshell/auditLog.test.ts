@@ -54,6 +54,14 @@ describe("F199", () => {
     expect([statSync(folder).mode & 0o777, statSync(path()).mode & 0o777]).toEqual([0o700, 0o600]);
   });
 
+  test("the same line for a request that was noted before it was sent", () => {
+    const noted = request('r"1\\');
+    audit.begin(noted);
+    audit.end(noted, OK);
+    const line = JSON.parse(readFileSync(path(), "utf8")) as object;
+    expect(Object.entries(line)).toEqual(Object.entries({ ...noted, ...OK, timestamp: "1970-01-01T00:00:00.000Z" }));
+  });
+
   test("a file that was made broader is made narrow", () => {
     audit.close();
     writeFileSync(path(), "", { mode: 0o644 });

@@ -6,7 +6,7 @@ import { Feeds } from "../../../../daemon/panes/feeds.ts";
 import type { OutputSource } from "../../../../daemon/tmux/outputSource.ts";
 import type { OutputChunk } from "../../../../daemon/panes/paneFeed.ts";
 import { PaneStream } from "../../../../daemon/panes/paneStream.ts";
-import type { SubscriptionSink } from "../../../../daemon/panes/subscription.ts";
+import type { SubscriptionSink, TypedText } from "../../../../daemon/panes/subscription.ts";
 import { StubServer } from "../../../../daemon/servers/stub/stubServer.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import type { PaneId } from "../../../../protocol/ids.ts";
@@ -53,6 +53,19 @@ class Reader implements SubscriptionSink {
   }
   closed({ code }: { code: string }): void {
     this.said.push(`closed ${code}`);
+  }
+}
+
+/** One that wants what is typed, in its order with the output. */
+class Typist extends Reader {
+  readonly told: string[] = [];
+  override output(chunk: OutputChunk): void {
+    super.output(chunk);
+    this.told.push(`output ${chunk.to}`);
+  }
+  typed({ bytes, position, missedBytes }: TypedText): void {
+    if (missedBytes > 0) this.told.push(`missed ${missedBytes}`);
+    this.told.push(`typed ${Buffer.from(bytes).toString()} at ${position.outputSeq}`);
   }
 }
 
@@ -200,6 +213,65 @@ describe("a subscription", () => {
     await turn();
     expect(reader.said).toEqual(["open", "gap evicted", "closed NOT_FOUND"]);
     expect(reader.at).toEqual({ epoch, outputSeq });
+  });
+
+  test("what is typed comes where the output had come to, and only for who wants it", async () => {
+    const { server, feeds, pane, print } = await paneOf(1_000);
+    const reader = new Typist();
+    reader.roomBytes = 3;
+    const plain = new Reader();
+    const subscription = feeds.subscribe(pane, { kind: "now" }, () => reader);
+    feeds.subscribe(pane, { kind: "now" }, () => plain);
+    await print(4);
+    await server.input(pane, [
+      { kind: "text", bytes: Buffer.from("ls") },
+      { kind: "keys", keys: ["Enter"] },
+    ]);
+    // The stub prints a line for each input.
+    expect(reader.told).toEqual(["typed aaaa at 0", "output 5"]);
+    reader.roomBytes = 100;
+    subscription.pump();
+    expect(reader.told).toEqual(["typed aaaa at 0", "output 5", "typed ls\r at 5", "output 16"]);
+    expect(plain.chunks).toHaveLength(2);
+  });
+
+  test("before the first screen nothing typed is told; what leaves the ring takes nothing typed with it", async () => {
+    const { feeds, pane, print } = await paneOf(100);
+    const reader = new Typist();
+    const subscription = feeds.subscribe(pane, { kind: "snapshot" }, () => reader);
+    await print(1);
+    expect(reader.told).toEqual([]);
+    subscription.pump();
+    await turn();
+    reader.roomBytes = 0;
+    for (const length of [2, 3, 400, 400]) await print(length);
+    reader.roomBytes = 1_000;
+    subscription.pump();
+    await turn();
+    expect(reader.said).toEqual(["open", "snapshot", "gap evicted", "snapshot"]);
+    expect(reader.told).toEqual([
+      "typed aa at 2",
+      "typed aaa at 5",
+      `typed ${"a".repeat(400)} at 9`,
+      `typed ${"a".repeat(400)} at 410`,
+    ]);
+  });
+
+  test("a reader that takes nothing is told how much it missed of what was typed", async () => {
+    const { server, feeds, pane, print } = await paneOf(100);
+    const reader = new Typist();
+    const subscription = feeds.subscribe(pane, { kind: "now" }, () => reader);
+    reader.roomBytes = 0;
+    const large = Buffer.alloc(700_000, "x");
+    const type = (bytes: Uint8Array) => server.input(pane, [{ kind: "text", bytes }]);
+    for (const bytes of [large, large, Buffer.from("last")]) await type(bytes);
+    reader.roomBytes = Number.POSITIVE_INFINITY;
+    subscription.pump();
+    await turn();
+    const typed = reader.told.map((word) => word.replace(/x+/, (run) => `${run.length} x`).replace(/ at .*/, ""));
+    expect(typed).toEqual(["typed 700000 x", "missed 700000", "typed last"]);
+    await print(1);
+    expect(reader.told.at(-1)).toMatch(/^typed a at/);
   });
 
   test("feeds go with their last subscriber", async () => {

@@ -72,7 +72,12 @@ test.each([
   transport.reply(usage);
   expect(await introduced).toMatchObject({ version, session: "$0" });
   const pane = "%7" as PaneId;
-  const queue = new InputQueue({ pane, connection: () => connection, bufferName: () => "b1" });
+  const queue = new InputQueue({
+    onTyped: () => undefined,
+    pane,
+    connection: () => connection,
+    bufferName: () => "b1",
+  });
   queue.submit([{ kind: "paste", bytes: Buffer.from("a\tb") }]).catch(() => undefined);
   await turn();
   expect(transport.lines.at(-1)).toContain(expected);

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { InputQueue, planInput } from "../../../../daemon/panes/inputJobs.ts";
+import { InputQueue } from "../../../../daemon/panes/inputJobs.ts";
+import { planInput } from "../../../../daemon/panes/inputPlan.ts";
+import { typedBytes } from "../../../../daemon/panes/typedBytes.ts";
 import type { InputPart } from "../../../../daemon/tmux/io.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import type { PaneId } from "../../../../protocol/ids.ts";
@@ -101,7 +103,12 @@ function fixture(): Fixture {
   const { connection, transport } = fakeConnection();
   const log: string[] = [];
   let buffers = 0;
-  const queue = new InputQueue({ pane, connection: () => connection, bufferName: () => `b${(buffers += 1)}` });
+  const queue = new InputQueue({
+    pane,
+    connection: () => connection,
+    bufferName: () => `b${(buffers += 1)}`,
+    onTyped: (parts) => log.push(`typed ${JSON.stringify(Buffer.from(typedBytes(parts)).toString().slice(0, 10))}`),
+  });
   const submit: Fixture["submit"] = (name, parts, signal) => {
     queue.submit(parts, { signal, beforeWrite: () => log.push(`${name} begins`) }).then(
       () => log.push(`${name} done`),
@@ -132,7 +139,7 @@ describe("InputQueue", () => {
     expect(log).toEqual(["a begins", "b begins"]);
     transport.reply();
     await turn();
-    expect(log).toEqual(["a begins", "b begins", "a done"]);
+    expect(log).toEqual(["a begins", "b begins", 'typed "one\\r"', "a done"]);
   });
 
   test("beforeWrite runs in the turn of the write", () => {
@@ -160,7 +167,7 @@ describe("InputQueue", () => {
     expect(log).toEqual(["long begins"]);
     transport.reply();
     await turn();
-    expect(log).toEqual(["long begins", "short begins", "long done"]);
+    expect(log).toEqual(["long begins", 'typed "xxxxxxxxxx"', "short begins", "long done"]);
     expect(transport.lines[6]).toContain('"after"');
   });
 
@@ -175,7 +182,7 @@ describe("InputQueue", () => {
       transport.reply(said, false);
       for (let answered = 0; answered < 3; answered += 1) transport.reply();
       await turn();
-      expect(log).toEqual(["a begins", "b begins", "a NOT_FOUND", "b done"]);
+      expect(log).toEqual(["a begins", "b begins", 'typed "two"', "a NOT_FOUND", "b done"]);
     },
   );
 
@@ -271,7 +278,7 @@ describe("InputQueue", () => {
     expect(log).toEqual(["long begins", "waiting NOT_FOUND"]);
     for (let answered = 0; answered < 6; answered += 1) transport.reply();
     await turn();
-    expect(log.slice(2)).toEqual(["long done"]);
+    expect(log.slice(2)).toEqual(['typed "xxxxxxxxxx"', "long done"]);
   });
 
   test("input that somebody has turned off fails; where something was typed before, it is indeterminate", async () => {

@@ -1,6 +1,6 @@
 /** What is no paste is refused before anything is typed, however it is cut up. */
 import { expect, test } from "vitest";
-import { planInput } from "../../../../daemon/panes/inputJobs.ts";
+import { planInput } from "../../../../daemon/panes/inputPlan.ts";
 import type { InputPart } from "../../../../daemon/tmux/io.ts";
 import type { PaneId } from "../../../../protocol/ids.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type CastEnd, CastTape } from "../../../../daemon/recordings/castTape.ts";
 
-function tapeWith(options: { readonly version?: 2 | 3; readonly maxBytes?: number } = {}) {
+function tapeWith(options: { readonly version?: 2 | 3; readonly maxBytes?: number; readonly input?: boolean } = {}) {
   const lines: string[] = [];
   const ends: CastEnd[] = [];
   let nowMs = 1_000;
@@ -10,6 +10,7 @@ function tapeWith(options: { readonly version?: 2 | 3; readonly maxBytes?: numbe
     maxBytes: options.maxBytes ?? 1_000_000,
     nowMs: () => nowMs,
     startedUnixMs: 0,
+    input: options.input ?? false,
     write: (line) => lines.push(line),
     onEnd: (end) => ends.push(end),
   });
@@ -87,6 +88,19 @@ test("it never has more bytes than its bound, and says so at its end", () => {
   expect(tape.bytes).toBeLessThanOrEqual(65_536);
   expect(tape.bytes).toBeGreaterThan(50_000);
   expect(events().at(-1)).toEqual([0, "m", "end: it has reached its bound of bytes"]);
+});
+
+test("what is typed, also where some of it is missing", () => {
+  const { tape, text, events } = tapeWith({ input: true });
+  tape.open(SOURCE, SIZE);
+  tape.input({ bytes: Buffer.from("a\r") });
+  tape.input({ bytes: Buffer.from("b"), missedBytes: 7 });
+  expect(text()).toContain('"tmuxwire":{"server":"main","pane":"%1","input":true}');
+  expect(events()).toEqual([
+    [0, "i", "a\r"],
+    [0, "m", "input: 7 bytes are missing"],
+    [0, "i", "b"],
+  ]);
 });
 
 test("what ends before it begins writes nothing", () => {

@@ -37,7 +37,7 @@ class Scene implements AsyncDisposable {
     return (await this.server.createSession({ name: "work" })).activePane!;
   }
 
-  request(pane: PaneId, more: { readonly maxBytes?: number; readonly maxSec?: number } = {}) {
+  request(pane: PaneId, more: { readonly maxBytes?: number; readonly maxSec?: number; readonly input?: boolean } = {}) {
     return {
       serverName: "main",
       server: this.server,
@@ -45,6 +45,7 @@ class Scene implements AsyncDisposable {
       version: 2,
       maxBytes: 65_536,
       maxSec: 60,
+      input: false,
       ...more,
     } as const;
   }
@@ -93,6 +94,36 @@ test("a recording has what the pane prints, is private, and is whole at every mo
   // What is stopped stays as it is.
   await scene.type(pane, "later");
   expect(await book.stop(id)).toEqual(stopped);
+});
+
+test("what is typed is recorded for who asks for it, which the list and the next daemon know", async () => {
+  await using scene = new Scene();
+  const book = await scene.book();
+  const pane = await scene.pane();
+  const [quiet, typed] = [
+    await book.start(scene.request(pane)),
+    await book.start(scene.request(pane, { input: true })),
+  ];
+  await scene.server.input(pane, [
+    { kind: "text", bytes: Buffer.from("secret") },
+    { kind: "keys", keys: ["Enter"] },
+  ]);
+  await book.stop(quiet.id);
+  await book.stop(typed.id);
+  const inputOf = ({ path }: { readonly path: string }): string[] =>
+    (lines(path).slice(1) as [number, string, string][]).flatMap(([, code, data]) => (code === "i" ? [data] : []));
+  expect([inputOf(quiet), inputOf(typed)]).toEqual([[], ["secret\r"]]);
+  // In front of what it makes the program print.
+  const codes = (lines(typed.path).slice(1) as [number, string, string][]).map(([, code]) => code);
+  expect(codes).toEqual(["o", "i", "o", "m"]);
+  expect(lines(typed.path)[0]).toMatchObject({ tmuxwire: { server: "main", pane, input: true } });
+  const isListed = (known: RecordingBook) => new Map(known.list().map(({ id, input }) => [id, input]));
+  const wanted = new Map([
+    [quiet.id, false],
+    [typed.id, true],
+  ]);
+  expect(isListed(book)).toEqual(wanted);
+  expect(isListed(await scene.book())).toEqual(wanted);
 });
 
 test("it ends with its pane, at its bounds, and with the daemon", async () => {

@@ -57,6 +57,8 @@ class Scene {
       },
       type: () => Promise.reject(new Error("nobody types")),
       pane: () => Promise.reject(new Error("nobody looks")),
+      recordings: () => Promise.reject(new Error("nobody asks")),
+      recordingText: () => Promise.reject(new Error("nobody plays")),
     } satisfies Api,
   });
 

@@ -1,0 +1,39 @@
+/** A recording on a screen of the page. Closed with its view. */
+import { type Cast, CastPlayer, type PlayerState } from "../../../client/castPlayer.ts";
+import { Screen } from "./screen.ts";
+
+interface RecordingSessionOptions {
+  readonly place: HTMLElement;
+  readonly cast: Cast;
+  readonly onState: (state: PlayerState) => void;
+}
+
+export class RecordingSession {
+  readonly player: CastPlayer;
+  readonly #screen: Screen;
+  readonly #resized: ResizeObserver;
+
+  constructor({ place, cast, onState }: RecordingSessionOptions) {
+    const screen = new Screen(place, { onInput: () => undefined });
+    this.#screen = screen;
+    this.#resized = new ResizeObserver(() => screen.fit());
+    this.#resized.observe(place);
+    this.player = new CastPlayer({
+      cast,
+      screen: {
+        reset: ({ cols, rows }) => screen.reset(cols, rows),
+        resize: ({ cols, rows }) => screen.resize(cols, rows),
+        write: (text) => screen.write(text),
+      },
+      onChange: onState,
+      nextFrame: (draw) => requestAnimationFrame(draw),
+    });
+  }
+
+  /** Safe to call twice. */
+  close(): void {
+    this.player.close();
+    this.#resized.disconnect();
+    this.#screen.close();
+  }
+}

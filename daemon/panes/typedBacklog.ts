@@ -1,0 +1,44 @@
+/**
+ * What was typed and one reader has not been told yet, each piece at its place in the output. Bounded: what does not fit
+ * is counted, and told with the next piece.
+ */
+import type { OutputSource } from "../tmux/outputSource.ts";
+
+const MAX_BYTES = 1_048_576;
+const MAX_PIECES = 1_024;
+
+interface TypedPiece {
+  /** The output that it came into. */
+  readonly source: OutputSource;
+  /** How far that had come. */
+  readonly at: number;
+  readonly bytes: Uint8Array;
+  /** Bytes before it that nobody is told of. */
+  readonly missedBytes: number;
+}
+
+export class TypedBacklog {
+  #pieces: TypedPiece[] = [];
+  #bytes = 0;
+  #missedBytes = 0;
+
+  get first(): TypedPiece | undefined {
+    return this.#pieces[0];
+  }
+
+  add(source: OutputSource, bytes: Uint8Array): void {
+    if (this.#pieces.length >= MAX_PIECES || this.#bytes + bytes.length > MAX_BYTES) {
+      this.#missedBytes += bytes.length;
+      return;
+    }
+    this.#pieces.push({ source, at: source.outputSeq, bytes, missedBytes: this.#missedBytes });
+    this.#bytes += bytes.length;
+    this.#missedBytes = 0;
+  }
+
+  take(): TypedPiece | undefined {
+    const piece = this.#pieces.shift();
+    this.#bytes -= piece?.bytes.length ?? 0;
+    return piece;
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * A recording read line by line: asciicast 2 and 3, whoever has written it. A last line that was cut off is none; any other
+ * line that is no event is an error.
+ */
+import { AppError } from "../errors.ts";
+import type { CastVersion } from "./asciicast.ts";
+
+export interface CastSize {
+  readonly cols: number;
+  readonly rows: number;
+}
+
+export interface RecordedEvent {
+  /** Since the beginning. */
+  readonly atSec: number;
+  readonly code: string;
+  readonly data: string;
+}
+
+/** Of a recording that does not say. */
+const USUAL_SIZE: CastSize = { cols: 80, rows: 24 };
+
+export class CastReader {
+  readonly #name: string;
+  #version: CastVersion | undefined;
+  #size = USUAL_SIZE;
+  #lines = 0;
+  #atSec = 0;
+  #broken: AppError | undefined;
+
+  /** @param name what errors call the recording */
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** Of the screen at the beginning. */
+  get size(): CastSize {
+    return this.#size;
+  }
+
+  /** Undefined for a line that is no event: the first, comments of version 3, one that was cut off. @throws AppError INVALID_ARGUMENT */
+  take(line: string): RecordedEvent | undefined {
+    if (this.#broken !== undefined) throw this.#broken;
+    this.#lines += 1;
+    if (line === "" || (this.#version === 3 && line.startsWith("#"))) return undefined;
+    const json = parsed(line);
+    if (this.#version === undefined) {
+      this.#begin(json);
+      return undefined;
+    }
+    const [time, code, data] = Array.isArray(json) && json.length === 3 ? (json as unknown[]) : [];
+    if (typeof time !== "number" || !(time >= 0) || typeof code !== "string" || typeof data !== "string") {
+      this.#broken = this.#error(`: line ${this.#lines} is no event of a recording`);
+      return undefined;
+    }
+    this.#atSec = this.#version === 2 ? time : this.#atSec + time;
+    return { atSec: this.#atSec, code, data };
+  }
+
+  /** After the last line. @throws AppError INVALID_ARGUMENT */
+  end(): void {
+    if (this.#version === undefined) throw this.#error(" is empty");
+  }
+
+  #begin(json: unknown): void {
+    const { version, width, height, term } = (json ?? {}) as Readonly<Record<string, unknown>>;
+    if (version !== 2 && version !== 3) throw this.#error(" is no asciicast of version 2 or 3");
+    this.#version = version;
+    const size = (version === 2 ? { cols: width, rows: height } : term) as Partial<CastSize> | undefined;
+    if (isCount(size?.cols) && isCount(size.rows)) this.#size = { cols: size.cols, rows: size.rows };
+  }
+
+  #error(words: string): AppError {
+    return new AppError("INVALID_ARGUMENT", `${this.#name}${words}`);
+  }
+}
+
+const isCount = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value) && value > 0;
+
+/** Of an `r` event; undefined for one that is none. */
+export function castSize(data: string): CastSize | undefined {
+  const [cols, rows] = data.split("x").map(Number);
+  return isCount(cols) && isCount(rows) ? { cols, rows } : undefined;
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
