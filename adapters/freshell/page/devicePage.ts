@@ -245,7 +245,7 @@ export class DevicePage {
 
   /** A page beside this one has asked. */
   async #answer(askId: string, ask: DeviceAsk): Promise<void> {
-    const outcome = await this.#owner?.perform(ask);
+    const outcome = this.#state.role === "superseded" ? SUPERSEDED : await this.#owner?.perform(ask);
     if (outcome !== undefined) this.#options.channel.post({ kind: "answer", askId, outcome });
   }
 

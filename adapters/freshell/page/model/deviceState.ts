@@ -83,12 +83,14 @@ export function tabAfter({ tabs, activeTabId }: LayoutSnapshot, step: 1 | -1): L
   return at < 0 ? tabs[0] : tabs[(at + step + tabs.length) % tabs.length];
 }
 
-/** What a pane is called. */
-export function paneTitle({ title, content }: LayoutLeaf): string {
+const MAX_PROGRAM_CHARS = 100;
+
+/** What a pane is called: by people, by its program, or by what it is. */
+export function paneTitle({ title, content }: LayoutLeaf, program: string): string {
   if (typeof title === "string" && title !== "") return title;
   switch (content.kind) {
     case "terminal":
-      return "Terminal";
+      return program.trim() === "" ? "Terminal" : program.slice(0, MAX_PROGRAM_CHARS);
     case "browser":
       return hostOf(content.url);
     case "editor":

@@ -1,5 +1,5 @@
 /** Searching in a terminal: Enter for the next one above, Shift+Enter for the one below, as one reads back. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Found } from "../model/terminalFind.ts";
 
 interface FindBarProps {
@@ -11,7 +11,8 @@ export function FindBar({ onFind, onClose }: FindBarProps) {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState("");
   const [found, setFound] = useState<Found | undefined>(undefined);
-  useEffect(() => field.current?.focus(), []);
+  // At once: the next key is meant for it.
+  useLayoutEffect(() => field.current?.focus(), []);
   const find = (wanted: string, step: 1 | -1): void => setFound(wanted === "" ? undefined : onFind(wanted, step));
   return (
     <form

@@ -1,4 +1,5 @@
 /** A pane: its title, what can be done with it, and what it shows. */
+import { useState } from "preact/hooks";
 import type { LayoutLeaf } from "../../../../protocol/api/freshell/deviceLayout.ts";
 import type { DevicePage } from "../devicePage.ts";
 import { paneTitle } from "../model/deviceState.ts";
@@ -22,7 +23,8 @@ interface PaneFrameProps {
 
 export function PaneFrame({ page, leaf, isActive, index, count, isZoomed, isNarrow }: PaneFrameProps) {
   const { id, content } = leaf;
-  const title = paneTitle(leaf);
+  const [program, setProgram] = useState("");
+  const title = paneTitle(leaf, program);
   const target = `pane:${id}`;
   const { renaming } = page.state;
   return (
@@ -71,15 +73,21 @@ export function PaneFrame({ page, leaf, isActive, index, count, isZoomed, isNarr
         </div>
       </header>
       <div class="pane-body">
-        <PaneBody page={page} leaf={leaf} isActive={isActive} />
+        <PaneBody page={page} leaf={leaf} isActive={isActive} onTitle={setProgram} />
       </div>
     </section>
   );
 }
 
-function PaneBody({ page, leaf, isActive }: Pick<PaneFrameProps, "page" | "leaf" | "isActive">) {
+interface PaneBodyProps extends Pick<PaneFrameProps, "page" | "leaf" | "isActive"> {
+  readonly onTitle: (title: string) => void;
+}
+
+function PaneBody({ page, leaf, isActive: isShown, onTitle }: PaneBodyProps) {
   const { id, content } = leaf;
-  const { findingIn, role } = page.state;
+  const { findingIn, role, renaming, dialog } = page.state;
+  // Whoever has written a title or closed a dialog is back in the pane.
+  const isActive = isShown && renaming === undefined && dialog === undefined;
   switch (content.kind) {
     case "terminal":
       return (
@@ -92,6 +100,7 @@ function PaneBody({ page, leaf, isActive }: Pick<PaneFrameProps, "page" | "leaf"
           isActive={isActive}
           isFinding={findingIn === id}
           isSilent={role !== "owner"}
+          onTitle={onTitle}
         />
       );
     case "browser":

@@ -1,5 +1,5 @@
 /** A pane that shows nothing yet: what it is to show. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { TerminalEntry } from "../../../../protocol/api/freshell/freshellHttp.ts";
 import type { DevicePage } from "../devicePage.ts";
 import { change } from "./deviceActions.ts";
@@ -27,7 +27,7 @@ export function PickerPane({ page, paneId, hints, isActive }: PickerPaneProps) {
   const first = useRef<HTMLButtonElement>(null);
   const [isBusy, setBusy] = useState(false);
   const [cwd, setCwd] = useState(typeof hints["initialCwd"] === "string" ? hints["initialCwd"] : "");
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isActive) first.current?.focus();
   }, [isActive]);
   const begin = async (run: () => Promise<unknown>): Promise<void> => {

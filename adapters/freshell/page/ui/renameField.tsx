@@ -1,5 +1,5 @@
 /** A title while it is being changed: Enter keeps it, Escape leaves it as it was. */
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface RenameFieldProps {
   readonly title: string;
@@ -12,7 +12,11 @@ const MAX_TITLE_CHARS = 256;
 export function RenameField({ title, label, onDone }: RenameFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   const isDone = useRef(false);
-  useEffect(() => field.current?.select(), []);
+  // At once: the next key is meant for it.
+  useLayoutEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, []);
   const end = (given: string | undefined): void => {
     if (isDone.current) return;
     isDone.current = true;

@@ -1,5 +1,5 @@
 /** A terminal in a pane: its screen, what became of its program, and what it asks the person for. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { DevicePage } from "../devicePage.ts";
 import { FindBar } from "./findBar.tsx";
 import { copyText } from "./copyText.ts";
@@ -14,17 +14,30 @@ interface TerminalPaneProps {
   readonly isActive: boolean;
   readonly isFinding: boolean;
   readonly isSilent: boolean;
+  /** What the program calls itself. */
+  readonly onTitle: (title: string) => void;
 }
 
 type Wish = { readonly kind: "clipboard"; readonly text: string } | { readonly kind: "link"; readonly url: string };
 
-export function TerminalPane({ page, paneId, terminalId, hints, isActive, isFinding, isSilent }: TerminalPaneProps) {
+export function TerminalPane({
+  page,
+  paneId,
+  terminalId,
+  hints,
+  isActive,
+  isFinding,
+  isSilent,
+  onTitle,
+}: TerminalPaneProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<TerminalView | undefined>(undefined);
   const silent = useRef(isSilent);
   silent.current = isSilent;
   const active = useRef(isActive);
   active.current = isActive;
+  const told = useRef(onTitle);
+  told.current = onTitle;
   const [status, setStatus] = useState<TerminalStatus>({ kind: "connecting" });
   const [wish, setWish] = useState<Wish | undefined>(undefined);
   const [problem, setProblem] = useState(false);
@@ -41,7 +54,7 @@ export function TerminalPane({ page, paneId, terminalId, hints, isActive, isFind
           streams: page.streams,
           isSilent: () => silent.current,
           onStatus: setStatus,
-          onTitle: () => undefined,
+          onTitle: (title) => told.current(title),
           onClipboard: (text) => setWish({ kind: "clipboard", text }),
           onLink: (url) => setWish({ kind: "link", url }),
           onFocus: () => {
@@ -67,7 +80,7 @@ export function TerminalPane({ page, paneId, terminalId, hints, isActive, isFind
     };
   }, [page, paneId, terminalId]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isActive && !isFinding) view.current?.focus();
   }, [isActive, isFinding]);
 
@@ -83,6 +96,7 @@ export function TerminalPane({ page, paneId, terminalId, hints, isActive, isFind
         />
       ) : null}
       <div class="terminal-place" ref={place} />
+      <TouchKeys onKey={(data) => view.current?.type(data)} />
       {problem ? <p class="pane-note bad">The page's own files cannot be loaded: reload the page.</p> : null}
       <StatusNote
         status={status}
@@ -95,6 +109,35 @@ export function TerminalPane({ page, paneId, terminalId, hints, isActive, isFind
     </div>
   );
 }
+
+/** Keys that a screen keyboard does not have; shown where one is likely. */
+const TOUCH_KEYS = [
+  { label: "Esc", data: "\u001b" },
+  { label: "Tab", data: "\t" },
+  { label: "C-c", data: "\u0003" },
+  { label: "C-d", data: "\u0004" },
+  { label: "←", data: "\u001b[D" },
+  { label: "↓", data: "\u001b[B" },
+  { label: "↑", data: "\u001b[A" },
+  { label: "→", data: "\u001b[C" },
+] as const;
+
+const TouchKeys = ({ onKey }: { readonly onKey: (data: string) => void }) => (
+  <div class="touch-keys" role="group" aria-label="Keys">
+    {TOUCH_KEYS.map(({ label, data }) => (
+      // The focus stays in the terminal, and with it the screen keyboard.
+      <button
+        key={label}
+        type="button"
+        class="button"
+        onPointerDown={(event) => event.preventDefault()}
+        onClick={() => onKey(data)}
+      >
+        {label}
+      </button>
+    ))}
+  </div>
+);
 
 const select = (paneId: string) =>
   ({ kind: "command", command: "select-pane", args: { target: `pane:${paneId}` } }) as const;

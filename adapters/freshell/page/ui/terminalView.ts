@@ -148,12 +148,9 @@ export class TerminalView implements TerminalSink {
     this.#terminal.focus();
   }
 
-  paste(text: string): void {
-    this.#terminal.paste(text);
-  }
-
-  selection(): string {
-    return this.#terminal.getSelection();
+  /** As if it had been typed. */
+  type(data: string): void {
+    this.#type(data);
   }
 
   /** The line it stands in is shown and the text marked. Answers how many there are, and which one this is. */
