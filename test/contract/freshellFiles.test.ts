@@ -86,7 +86,10 @@ describe("F244: files", () => {
     writeFileSync(path, "one");
     const { etag } = (await read(path)).json as unknown as FileAnswer;
     const answers = await Promise.all(Array.from({ length: 8 }, (_, at) => write(path, `by ${at}`, etag)));
-    expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([200, ...Array.from({ length: 7 }, () => 409)]);
+    expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
+      200,
+      ...Array.from({ length: 7 }, () => 409),
+    ]);
   });
 
   test("other names of a file, and links to it within, stay what they are", async () => {

@@ -108,7 +108,8 @@ async function logIn(page: Page): Promise<void> {
 }
 
 /** A terminal's screen; the n-th that is shown. */
-export const screenOf = (page: Page, at = 0): Locator => page.locator(".space:not([hidden]) .pane-box:not([hidden]) .terminal-pane").nth(at);
+export const screenOf = (page: Page, at = 0): Locator =>
+  page.locator(".space:not([hidden]) .pane-box:not([hidden]) .terminal-pane").nth(at);
 
 /** What a command prints is made by it, so that it is not what was typed. */
 export async function typeCommand(page: Page, screen: Locator, word: string): Promise<void> {
