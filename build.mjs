@@ -38,6 +38,7 @@ if (!existsSync(EXECUTABLE) || !existsSync(MARK) || readFileSync(MARK, "utf8") !
     run(["bundlePrograms.mjs", made]),
     run(["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json", "--outDir", made]),
     run(["adapters/dashboard/page/bundle.mjs", join(made, "adapters/dashboard/page")]),
+    run(["adapters/freshell/page/bundle.mjs", join(made, "adapters/freshell/page")]),
   ]);
   const failed = statuses.find((status) => status !== 0);
   if (failed === undefined) writeFileSync(join(made, ".built"), sources);

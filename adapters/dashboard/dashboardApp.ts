@@ -22,7 +22,7 @@ import type { DashboardContext, DashboardSettings } from "./dashboardContext.ts"
 import { dashboardRoutes } from "./dashboardRoutes.ts";
 import { EventLog } from "./events/eventLog.ts";
 import { HookStats } from "./hooks/hookStats.ts";
-import { PageFiles } from "./pageFiles.ts";
+import { PageFiles } from "../http/pageFiles.ts";
 import { type AvailabilityOptions, measureAvailability } from "./panes/availability.ts";
 import { PaneLinks } from "./panes/paneLinks.ts";
 import { PaneListing } from "./panes/panePlace.ts";

@@ -14,7 +14,7 @@ import { openEventStream } from "./events/eventStream.ts";
 import { HOOKS, isHookName } from "./hooks/hookRequest.ts";
 import { hookRoute } from "./hooks/hookRoute.ts";
 import * as limits from "./dashboardLimits.ts";
-import type { PageFiles } from "./pageFiles.ts";
+import type { PageFiles } from "../http/pageFiles.ts";
 import { respond } from "./respond/respond.ts";
 import { createSession, endSession, getSession } from "./sessionRoutes.ts";
 

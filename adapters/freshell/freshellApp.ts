@@ -8,6 +8,8 @@ import { Hono } from "hono";
 import type { WebSocket } from "ws";
 import type { Log } from "../../daemon/ops/log.ts";
 import { Metrics } from "../../daemon/ops/metrics.ts";
+import { agentEnvironment } from "../../daemon/ops/environment.ts";
+import { SessionBook } from "../../daemon/sessions/sessionBook.ts";
 import { Feeds } from "../../daemon/panes/feeds.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
@@ -27,7 +29,8 @@ import { CreateMemory } from "./socket/createMemory.ts";
 import { FreshellSocket } from "./socket/freshellSocket.ts";
 import { FrameShare } from "./socket/outputFrames.ts";
 import { TerminalBook } from "./terminals/terminalBook.ts";
-import type { ProgramInputs } from "./terminals/terminalPrograms.ts";
+import { newId } from "./terminals/terminalId.ts";
+import { agentPath, directoryOf, type ProgramInputs } from "./terminals/terminalPrograms.ts";
 import { terminalServer } from "./terminals/terminalServer.ts";
 import { Credentials, tokenOf } from "./tokens/credentials.ts";
 import type { SessionStore } from "./tokens/sessionFile.ts";
@@ -38,6 +41,8 @@ export interface FreshellAppOptions {
   readonly config: Omit<FreshellConfig, "token"> & { readonly token: string };
   readonly programs: ProgramInputs;
   readonly homeDir: string;
+  /** Where the built page is. */
+  readonly pageDirectory: string;
   readonly version: string;
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
@@ -71,7 +76,8 @@ export async function createFreshellApp(options: FreshellAppOptions): Promise<Fr
   const metrics = new Metrics();
   collectFreshell(metrics, { context, waits: options.waits, sockets: () => sockets.size });
   const socket = socketRoute(context, sockets);
-  const routes = freshellRoutes(context, { renderMetrics: () => metrics.render(), socket });
+  const { homeDir, pageDirectory } = options;
+  const routes = freshellRoutes(context, { renderMetrics: () => metrics.render(), socket, homeDir, pageDirectory });
   const app = new Hono<GuardEnv>();
   app.onError(faultHandler(log, routes));
   app.use(
@@ -97,6 +103,7 @@ export async function createFreshellApp(options: FreshellAppOptions): Promise<Fr
       for (const each of sockets) each.close(CLOSE_CODES.SERVER_SHUTDOWN, "Server shutting down");
     },
     close: async () => {
+      context.sessions.close();
       await context.layout.close();
       await context.book.close();
     },
@@ -109,6 +116,16 @@ function contextOf(options: FreshellAppOptions): FreshellContext {
   const book = new TerminalBook({ server, clock, nowUnixMs, log, programs, homeDir, maxTerminals, url });
   const onError = (error: unknown): void => log.error("freshell.subscriber.failed", { error });
   const waits = options.waits.share(config.waits, config.disableRegex);
+  const sessions = new SessionBook({
+    clock,
+    nowUnixMs,
+    newId,
+    epoch: randomUUID(),
+    log,
+    findProgram: (name) => agentPath(name, programs),
+    findDirectory: (cwd) => directoryOf(cwd, homeDir),
+    environment: () => ({ ...agentEnvironment({ ...programs.env, ...programs.daemonEnv }), FRESHELL_URL: url() }),
+  });
   const asPanes = terminalServer(server, (key) => book.findByKey(key));
   return {
     server,
@@ -116,7 +133,9 @@ function contextOf(options: FreshellAppOptions): FreshellContext {
     feeds: new Feeds({ server: asPanes, clock, onError }),
     frames: new FrameShare(server.status().tmuxVersion),
     waits,
-    layout: createLayoutPlane({ config, book, server, waits, clock, nowUnixMs, log }),
+    sessions,
+    sessionCreates: new CreateMemory(clock),
+    layout: createLayoutPlane({ config, book, server, sessions, waits, clock, nowUnixMs, log }),
     credentials: new Credentials({ token, ttlSec: deviceTokenTtlSec, nowUnixMs, clock, store: options.sessions }),
     creates: new CreateMemory(clock),
     settings: config,

@@ -1,12 +1,14 @@
 /** What the parts of the Freshell adapter share. */
 import type { Feeds } from "../../daemon/panes/feeds.ts";
 import type { Log } from "../../daemon/ops/log.ts";
+import type { Session, SessionBook } from "../../daemon/sessions/sessionBook.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import type { FreshellConfig } from "./freshellConfig.ts";
 import type { CreateMemory } from "./socket/createMemory.ts";
 import type { FrameShare } from "./socket/outputFrames.ts";
+import type { Terminal } from "./terminals/terminal.ts";
 import type { TerminalBook } from "./terminals/terminalBook.ts";
 import type { LayoutPlane } from "./relay/layoutPlane.ts";
 import type { Credentials } from "./tokens/credentials.ts";
@@ -25,7 +27,9 @@ export interface FreshellContext {
   readonly waits: Pick<WaitManager, "wait">;
   readonly credentials: Credentials;
   readonly layout: LayoutPlane;
-  readonly creates: CreateMemory;
+  readonly creates: CreateMemory<Terminal>;
+  readonly sessions: SessionBook;
+  readonly sessionCreates: CreateMemory<Session>;
   readonly settings: FreshellSettings;
   readonly version: string;
   /** Of this start of the daemon. */

@@ -16,6 +16,8 @@ export const END_WITHIN_MS = 500;
 
 /** More than this unsent, and a client is not reading (upstream: `MAX_WS_BUFFERED_AMOUNT`). */
 export const MAX_UNSENT_BYTES = 2_097_152;
+/** All that may be unsent, with what was asked for: a session's history and two of its longest lines. */
+export const MAX_BUFFERED_BYTES = 33_554_432;
 /** A client that is told to go and does not take the news is cut off. */
 export const CLOSE_WITHIN_MS = 2_000;
 /** Creates of one connection in so many milliseconds (F236). */

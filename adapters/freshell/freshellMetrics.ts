@@ -11,7 +11,7 @@ export interface FreshellMetricSources {
 }
 
 export function collectFreshell(metrics: Metrics, { context, waits, sockets }: FreshellMetricSources): void {
-  const { book, feeds, server, layout } = context;
+  const { book, feeds, server, layout, sessions } = context;
   collectWaits(metrics, waits);
   metrics.collect("freshell_terminals", "gauge", "Terminals by whether their program runs.", () => {
     const terminals = book.list();
@@ -19,6 +19,13 @@ export function collectFreshell(metrics: Metrics, { context, waits, sockets }: F
     return [
       { labels: { status: "running" }, value: running },
       { labels: { status: "exited" }, value: terminals.length - running },
+    ];
+  });
+  metrics.collect("freshell_sessions", "gauge", "Sessions of agents by whether their program runs.", () => {
+    const running = sessions.runningCount();
+    return [
+      { labels: { status: "running" }, value: running },
+      { labels: { status: "exited" }, value: sessions.list().length - running },
     ];
   });
   metrics.collect("freshell_connections", "gauge", "WebSockets open.", () => [{ value: sockets() }]);

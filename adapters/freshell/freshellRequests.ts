@@ -1,9 +1,11 @@
-/** Bodies and queries by their schemas: what is missing, wrong or too much is named. */
+/** Routes with their bodies and queries by schemas: what is missing, wrong or too much is named. */
 import type { Context } from "hono";
 import type { GenericSchema, InferOutput } from "valibot";
+import { FRESHELL_MAX_BODY_BYTES } from "../../protocol/api/freshell/freshellHttp.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { GuardEnv } from "../http/requestGuard.ts";
+import type { Route, RouteHandler } from "../http/routes.ts";
 
 /** @throws AppError INVALID_ARGUMENT */
 export function bodyOf<Schema extends GenericSchema>(schema: Schema, json: unknown): InferOutput<Schema> {
@@ -31,3 +33,32 @@ export function requireNoQuery(c: Context<GuardEnv>): void {
 
 const MAX_SHOWN_CHARS = 64;
 const shown = (name: string): string => name.slice(0, MAX_SHOWN_CHARS);
+
+export const get = (path: string, handle: RouteHandler): Route => ({ method: "GET", path, auth: true, handle });
+/** A body by its schema. */
+export function post<Schema extends GenericSchema>(
+  path: string,
+  schema: Schema,
+  handle: (
+    c: Context<GuardEnv>,
+    body: InferOutput<Schema>,
+    values: Readonly<Record<string, string>>,
+  ) => Response | Promise<Response>,
+): Route {
+  const read: RouteHandler = (c, values) => {
+    requireNoQuery(c);
+    return handle(c, bodyOf(schema, c.get("json")), values);
+  };
+  return { method: "POST", path, auth: true, maxJsonBytes: FRESHELL_MAX_BODY_BYTES, handle: read };
+}
+
+/** A POST that says everything with its path: a body is not read. */
+export const withoutBody = (path: string, handle: RouteHandler): Route => ({
+  method: "POST",
+  path,
+  auth: true,
+  handle: (c, values) => {
+    requireNoQuery(c);
+    return handle(c, values);
+  },
+});

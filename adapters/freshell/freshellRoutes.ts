@@ -1,10 +1,8 @@
 /** The routes of the contract over HTTP. Each translates: what it asks for is done by the book, the engine or the tokens. */
 import type { Context } from "hono";
-import type { GenericSchema, InferOutput } from "valibot";
 import {
   createTerminalSchema,
   deviceSessionSchema,
-  FRESHELL_MAX_BODY_BYTES,
   type FreshellHealth,
   type FreshellOk,
   freshellWaitSchema,
@@ -24,9 +22,12 @@ import { type Route, type RouteHandler, Routes } from "../http/routes.ts";
 import { lanAddresses } from "./freshellConfig.ts";
 import type { FreshellContext } from "./freshellContext.ts";
 import { faultBody } from "./freshellFaults.ts";
+import { fileRoutes } from "./files/fileRoutes.ts";
+import { pageRoutes } from "./files/pageRoutes.ts";
 import { deviceRoutes } from "./relay/deviceRoutes.ts";
-import { bodyOf, queryOf, requireNoQuery } from "./freshellRequests.ts";
-import { waitFor } from "./freshellWaits.ts";
+import { get, post, queryOf, requireNoQuery, withoutBody } from "./freshellRequests.ts";
+import { sourceOf, waitFor } from "./freshellWaits.ts";
+import { sessionRoutes } from "./sessions/agentSessionRoutes.ts";
 import type { Terminal } from "./terminals/terminal.ts";
 import { captureOf, textParts, tokenParts, typeInto } from "./terminals/terminalUse.ts";
 import { tokenOf } from "./tokens/credentials.ts";
@@ -35,6 +36,9 @@ export interface FreshellRouteParts {
   readonly renderMetrics: () => string;
   /** `/ws`. */
   readonly socket: RouteHandler;
+  readonly homeDir: string;
+  /** Where the built page is. */
+  readonly pageDirectory: string;
 }
 
 const METRICS_TYPE = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
@@ -45,27 +49,12 @@ export function freshellRoutes(context: FreshellContext, parts: FreshellRoutePar
     ...common(context, parts),
     ...terminals(context),
     ...waits(context),
-    ...sessions(context),
+    ...deviceSessions(context),
     ...deviceRoutes(context),
+    ...fileRoutes({ book: context.book, homeDir: parts.homeDir }),
+    ...pageRoutes(parts.pageDirectory),
+    ...sessionRoutes(context),
   ]);
-}
-
-const get = (path: string, handle: RouteHandler): Route => ({ method: "GET", path, auth: true, handle });
-/** A body by its schema. */
-function post<Schema extends GenericSchema>(
-  path: string,
-  schema: Schema,
-  handle: (
-    c: Context<GuardEnv>,
-    body: InferOutput<Schema>,
-    values: Readonly<Record<string, string>>,
-  ) => Response | Promise<Response>,
-): Route {
-  const read: RouteHandler = (c, values) => {
-    requireNoQuery(c);
-    return handle(c, bodyOf(schema, c.get("json")), values);
-  };
-  return { method: "POST", path, auth: true, maxJsonBytes: FRESHELL_MAX_BODY_BYTES, handle: read };
 }
 
 function common({ server, version }: FreshellContext, { renderMetrics, socket }: FreshellRouteParts): readonly Route[] {
@@ -120,29 +109,18 @@ function terminals(context: FreshellContext): readonly Route[] {
   ];
 }
 
-/** A POST that says everything with its path: a body is not read. */
-const withoutBody = (path: string, handle: RouteHandler): Route => ({
-  method: "POST",
-  path,
-  auth: true,
-  handle: (c, values) => {
-    requireNoQuery(c);
-    return handle(c, values);
-  },
-});
-
 function waits(context: FreshellContext): readonly Route[] {
-  const { book, clock, log } = context;
+  const { clock, log } = context;
   const options = { clock, errorBody: (error: unknown) => faultBody(error, log) };
   return [
     post("/api/waits", freshellWaitSchema, (c, asked) => {
-      const terminal = book.require(asked.target.terminalId);
-      return longAnswer(c, options, (signal) => waitFor(context.waits, terminal, asked, signal));
+      const source = sourceOf(asked, context);
+      return longAnswer(c, options, (signal) => waitFor(context.waits, source, asked, signal));
     }),
   ];
 }
 
-function sessions({ credentials, layout }: FreshellContext): readonly Route[] {
+function deviceSessions({ credentials, layout }: FreshellContext): readonly Route[] {
   return [
     post("/api/device-sessions", deviceSessionSchema, (c, body) => {
       const principal = credentials.principalOf(tokenOf(c.req));

@@ -8,14 +8,26 @@ import type {
   freshellWaitSchema,
 } from "../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { exitCodeOf, type Terminal } from "./terminals/terminal.ts";
+import type { OutputSource } from "../../daemon/tmux/outputSource.ts";
+import type { FreshellContext } from "./freshellContext.ts";
+import { exitCodeOf } from "./terminals/terminal.ts";
 
 export type AskedWait = InferOutput<typeof freshellWaitSchema>;
+
+/** Whose output it is. @throws AppError INVALID_ARGUMENT, NOT_FOUND, AMBIGUOUS_TARGET */
+export function sourceOf({ target, prompt }: AskedWait, { book, sessions }: WaitTargets): OutputSource {
+  if ("terminalId" in target) return book.require(target.terminalId).source;
+  if (prompt === true) throw invalid("prompt is about a terminal: a session of an agent has none");
+  const { provider, sessionId } = target.sessionRef;
+  return sessions.require(provider, sessionId).text;
+}
+
+export type WaitTargets = Pick<FreshellContext, "book" | "sessions">;
 
 /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE, TIMEOUT, NOT_FOUND, CONNECTION_LOST */
 export async function waitFor(
   waits: Pick<WaitManager, "wait">,
-  { source }: Terminal,
+  source: OutputSource,
   asked: AskedWait,
   signal: AbortSignal,
 ): Promise<FreshellWaitAnswer> {

@@ -1,5 +1,6 @@
 /** Freshell's listener: a tmux server of its own, a token, a port (docs/contracts/freshell.md). */
 import { homedir, hostname } from "node:os";
+import { fileURLToPath } from "node:url";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -27,6 +28,7 @@ export async function startFreshell(config: FreshellConfig, context: StartContex
     config: { ...config, token },
     programs: { env: paneEnvironment(env), daemonEnv: env },
     homeDir: homedir(),
+    pageDirectory: fileURLToPath(new URL("../freshell/page", import.meta.url)),
     sessions: sessionFile({ path: config.sessionsPath, token, log }),
     version: packageVersion(),
     clock: systemClock,

@@ -83,6 +83,8 @@ interface SocketWriterOptions {
   readonly onStall: () => void;
   readonly stallMs?: number | undefined;
   readonly bufferBytes?: number | undefined;
+  /** Default `STREAM_MAX_BUFFERED_BYTES`. */
+  readonly maxBufferedBytes?: number | undefined;
 }
 
 /** Writes to one socket and watches that it is read. */
@@ -132,7 +134,8 @@ export class SocketWriter {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#gather();
     this.#socket.send(message, { binary: false }, this.#flushed);
-    if (this.#socket.bufferedAmount > STREAM_MAX_BUFFERED_BYTES) this.#give();
+    const { maxBufferedBytes = STREAM_MAX_BUFFERED_BYTES } = this.#options;
+    if (this.#socket.bufferedAmount > maxBufferedBytes) this.#give();
   }
 
   /** The peer has sent something: it is there, and need not be asked. */

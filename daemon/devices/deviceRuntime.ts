@@ -10,6 +10,7 @@ import {
   contentRefSchema,
   type LayoutSnapshot,
   type OwnerLayout,
+  parseSnapshot,
   requireWithin,
   utf8Length,
 } from "../../protocol/api/freshell/deviceLayout.ts";
@@ -90,6 +91,16 @@ export class DeviceRuntime {
     } catch (thrown) {
       return { ok: false, error: this.#faultOf(thrown) };
     }
+  }
+
+  /**
+   * What the device's own people do to it that is no command: from one layout to the next. Answers the new revision.
+   * @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT when what comes of it is no layout, and what `make` throws
+   */
+  change(make: (layout: LayoutSnapshot) => LayoutSnapshot): number {
+    const { panes: _derived, ...layout } = this.layout().snapshot;
+    this.#commit(parseSnapshot(make(layout)), {}, undefined);
+    return this.workspaceRevision;
   }
 
   #perform(request: DeviceRequest): Done {

@@ -41,3 +41,22 @@ export const SECRET_VARIABLES = [
   "TMUXWIRE_TOKEN",
   "PI_TEAMD_TOKEN",
 ] as const;
+
+/** Of an agent that started us, and of the pane in which it did: a program that has them takes itself for a part of it. */
+const OF_AN_OUTER_AGENT: ReadonlySet<string> = new Set(["CLAUDECODE", "TMUX", "TMUX_PANE"]);
+
+/**
+ * What the program of an agent's session gets: its keys and settings are in the environment, so all of it, and no secret of
+ * ours.
+ */
+export function agentEnvironment(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const isOurs = (name: string): boolean =>
+    OF_AN_OUTER_AGENT.has(name) ||
+    SECRET_VARIABLES.some((secret) => name === secret) ||
+    /^(?:TMUXWIRE|FRESHELL|PI_TEAMD)_.*TOKEN/.test(name);
+  return Object.fromEntries(
+    Object.entries(environment).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined && !isOurs(entry[0]),
+    ),
+  );
+}

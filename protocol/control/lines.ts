@@ -1,7 +1,7 @@
 /**
- * Cuts a control-mode byte stream into lines at LF. A line that lies inside one chunk is handed on as a view of that
- * chunk; only a line that spans chunks is copied. The carry is bounded: a longer line is reported once and its bytes are
- * dropped up to its LF, whether it came in one chunk or in many.
+ * Cuts a stream of bytes into lines at LF: control mode, and the JSON of programs. A line that lies inside one chunk is
+ * handed on as a view of that chunk; only a line that spans chunks is copied. The carry is bounded: a longer line is
+ * reported once and its bytes are dropped up to its LF, whether it came in one chunk or in many.
  */
 import { MAX_LINE_BYTES } from "../limits.ts";
 
@@ -13,14 +13,16 @@ type LineHandler = (buffer: Uint8Array, from: number, to: number) => void;
 export class LineSplitter {
   readonly #onLine: LineHandler;
   readonly #onTooLong: () => void;
+  readonly #maxBytes: number;
   #carry = new Uint8Array(4_096);
   #carried = 0;
   /** Inside a line that has been reported as too long. */
   #skipping = false;
 
-  constructor(onLine: LineHandler, onTooLong: () => void) {
+  constructor(onLine: LineHandler, onTooLong: () => void, maxBytes = MAX_LINE_BYTES) {
     this.#onLine = onLine;
     this.#onTooLong = onTooLong;
+    this.#maxBytes = maxBytes;
   }
 
   /** Bytes of the unfinished line. */
@@ -35,7 +37,7 @@ export class LineSplitter {
       if (end === -1) break;
       if (this.#skipping) {
         this.#skipping = false;
-      } else if (this.#carried + end - from > MAX_LINE_BYTES) {
+      } else if (this.#carried + end - from > this.#maxBytes) {
         this.#carried = 0;
         this.#onTooLong();
       } else if (this.#carried === 0) {
@@ -49,7 +51,7 @@ export class LineSplitter {
       from = end + 1;
     }
     if (from === chunk.length || this.#skipping) return;
-    if (this.#carried + chunk.length - from > MAX_LINE_BYTES) {
+    if (this.#carried + chunk.length - from > this.#maxBytes) {
       this.#carried = 0;
       this.#skipping = true;
       this.#onTooLong();
@@ -61,7 +63,7 @@ export class LineSplitter {
   #keep(chunk: Uint8Array, from: number, to: number): void {
     const length = this.#carried + to - from;
     if (length > this.#carry.length) {
-      const grown = new Uint8Array(Math.min(MAX_LINE_BYTES, Math.max(length, this.#carry.length * 2)));
+      const grown = new Uint8Array(Math.min(this.#maxBytes, Math.max(length, this.#carry.length * 2)));
       grown.set(this.#carry.subarray(0, this.#carried));
       this.#carry = grown;
     }

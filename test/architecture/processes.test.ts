@@ -12,6 +12,8 @@ const MAY_START_PROCESSES = new Set([
   "daemon/host/pipeTransport.ts",
   // `tmux -V`, once at start-up; the same of a server's own program before the first client goes to it
   "daemon/host/runProgram.ts",
+  // an agent's session: one program for each, which is what a session is
+  "daemon/host/groupedProgram.ts",
   // runs inside a command or inside pi, not inside the daemon: the daemon itself, for those who find none
   "adapters/serving/autostart.ts",
   // a command that puts another program into its place: tmux itself, the journal

@@ -2,13 +2,14 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { isBuiltin, SourceMap } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
+import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { builtCli, builtFreshell } from "../support/daemon/cliBuild.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const SHIPPED = resolve(dirname(builtCli()), "..");
 const files = readdirSync(SHIPPED, { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".js") && !name.startsWith("dashboard/page/"))
+  .filter((name) => name.endsWith(".js") && !/^(?:dashboard|freshell)\/page\//.test(name))
   .map((name) => join(SHIPPED, name));
 
 const ASKS = /^(?:import|export)\b(?:[^;"]* from)? ?"([^"]+)";|\bimport\("([^"]+)"\)|\b_*[rR]equire\d*\("([^"]+)"\)/gm;
@@ -83,4 +84,13 @@ test.each([
   const entry = map.findEntry(line, lines[line]!.indexOf(text));
   const original = "originalSource" in entry ? entry.originalSource : "";
   expect(resolve(dirname(found[0]!), original)).toBe(join(ROOT, source));
+});
+
+test("the device's page, whatever panes it shows, is small: xterm.js, the editor and all", () => {
+  const page = join(SHIPPED, "freshell/page");
+  const served = readdirSync(page).filter((name) => /\.(?:js|css|html|svg)$/.test(name));
+  const sizes = served.map((name) => [name, gzipSync(readFileSync(join(page, name))).length] as const);
+  const bytes = sizes.reduce((sum, [, size]) => sum + size, 0);
+  expect(sizes.length).toBeGreaterThan(5);
+  expect([bytes <= 250 * 1_024, bytes, sizes]).toEqual([true, bytes, sizes]);
 });

@@ -33,7 +33,7 @@ export const capturePaneCommand = freshellCommand<TerminalCaptureAnswer>({
   ],
   perform: async (call, session) => {
     const query = queryOf(call);
-    const terminalId = await targetOfPane(call, session, "capture-pane", false);
+    const terminalId = await targetOfPane(call, session, "capture-pane");
     return session().call({ method: "GET", path: `/api/terminals/${terminalId}/capture${query}` });
   },
   show: ({ lines }) => lines.map((line) => `${line}\n`).join(""),

@@ -1,6 +1,6 @@
 /**
  * What a command may be about (seed 002 §5.4): the selector is parsed first, and only then it is known which part of the
- * product serves it. Panes and tabs are a device's, terminals and sessions the server's, which has no sessions.
+ * product serves it. Panes and tabs are a device's, terminals and sessions the server's.
  */
 import type { Selector } from "../../../protocol/api/freshell/selectors.ts";
 import { parseSelector, selectorText } from "../../../protocol/api/freshell/selectors.ts";
@@ -41,18 +41,46 @@ export function targetTerminal(call: CommandCall, name: string): string {
   throw wrongTarget(name, selector, "terminal:ID");
 }
 
+/** The session that `--target` names. @throws AppError INVALID_ARGUMENT, INVALID_TARGET */
+export function targetSession(call: CommandCall, name: string): SessionName {
+  const selector = targetOf(call, name, "session:PROVIDER:ID; `freshell session-list` lists them");
+  if (selector.type !== "session") throw wrongTarget(name, selector, "session:PROVIDER:ID");
+  const { provider, sessionId } = selector;
+  return { provider, sessionId };
+}
+
+export const sessionPath = ({ provider, sessionId }: SessionName): string =>
+  `/api/agent-sessions/${provider}/${encodeURIComponent(sessionId)}`;
+
 /**
  * The id of the terminal behind `--target`, which may be a pane's: then its owner is asked what the pane shows, and is not
  * needed any longer.
- * @throws AppError INVALID_ARGUMENT, INVALID_TARGET; NOT_FOUND for a session where one may be given
+ * @throws AppError INVALID_ARGUMENT, INVALID_TARGET
  * @throws CommandFailure
  */
-export async function targetOfPane(
+export async function targetOfPane(call: CommandCall, session: () => FreshellSession, name: string): Promise<string> {
+  const content = await contentOf(call, session, name, false);
+  if ("terminalId" in content) return content.terminalId;
+  throw new AppError("INVALID_TARGET", "the pane shows an agent's session, not a terminal");
+}
+
+interface SessionName {
+  readonly provider: string;
+  readonly sessionId: string;
+}
+type Content = { readonly terminalId: string } | { readonly sessionRef: SessionName };
+
+/** What is waited for: a terminal or a session, or the one that a pane shows. @throws as `targetOfPane` */
+export const waitTarget = (call: CommandCall, session: () => FreshellSession, name: string): Promise<Content> =>
+  contentOf(call, session, name, true);
+
+async function contentOf(
   call: CommandCall,
   session: () => FreshellSession,
   name: string,
   mayBeSession: boolean,
-): Promise<string> {
+): Promise<Content> {
+  const forms = `terminal:ID, pane:ID${mayBeSession ? ", pane-index:N or session:PROVIDER:ID" : " or pane-index:N"}`;
   const selector = targetOf(call, name);
   const tab = call.options.text("tab");
   if (tab !== undefined && !parseSelector(tab).type.startsWith("tab")) {
@@ -60,44 +88,45 @@ export async function targetOfPane(
   }
   switch (selector.type) {
     case "terminal":
-      return selector.terminalId;
+      return { terminalId: selector.terminalId };
     case "pane-index":
-      if (tab !== undefined) return terminalOfPane(call, session, selector, mayBeSession);
+      if (tab !== undefined) return contentOfPane(call, session, selector);
       throw new AppError("INVALID_ARGUMENT", `${selectorText(selector)} counts within a tab: give --tab as well`);
     case "pane":
-      return terminalOfPane(call, session, selector, mayBeSession);
-    case "session":
-      if (mayBeSession) throw noSession(selector);
-      throw wrongTarget(name, selector, "terminal:ID, pane:ID or pane-index:N");
+      return contentOfPane(call, session, selector);
+    case "session": {
+      const { provider, sessionId } = selector;
+      if (mayBeSession) return { sessionRef: { provider, sessionId } };
+      throw wrongTarget(name, selector, forms);
+    }
     case "tab":
     case "tab-name":
     case "tab-index":
-      throw wrongTarget(name, selector, "terminal:ID, pane:ID or pane-index:N");
+      throw wrongTarget(name, selector, forms);
   }
 }
 
-async function terminalOfPane(
-  call: CommandCall,
-  session: () => FreshellSession,
-  selector: Selector,
-  mayBeSession: boolean,
-): Promise<string> {
+async function contentOfPane(call: CommandCall, session: () => FreshellSession, selector: Selector): Promise<Content> {
   // Loaded when it is needed: what is about a terminal is not slower for it.
   const { DeviceCalls } = await import("./deviceCalls.ts");
   const pane = await new DeviceCalls(call, session).resolve(selectorText(selector), call.options.text("tab"));
   const { paneId, kind, contentRef } = pane;
-  if (contentRef !== null && "terminalId" in contentRef) return contentRef.terminalId;
-  if (contentRef !== null && mayBeSession) throw noSession(contentRef.sessionRef);
+  if (contentRef !== null) {
+    if ("terminalId" in contentRef) return contentRef;
+    const { provider, sessionId } = contentRef.sessionRef;
+    return { sessionRef: { provider, sessionId } };
+  }
   throw new AppError("INVALID_TARGET", `pane:${paneId} shows no terminal (${kind})`, { details: { paneId, kind } });
 }
 
-const noSession = ({ provider, sessionId }: { readonly provider: string; readonly sessionId: string }): AppError =>
-  new AppError("NOT_FOUND", `there is no session ${provider}:${sessionId}`);
-
-function targetOf({ options }: CommandCall, name: string): Selector {
+function targetOf(
+  { options }: CommandCall,
+  name: string,
+  wanted = "terminal:ID; `freshell list-terminals` lists them",
+): Selector {
   const text = options.text("target");
   if (text !== undefined) return parseSelector(text);
-  throw new AppError("INVALID_ARGUMENT", `${name} needs --target terminal:ID; \`freshell list-terminals\` lists them`);
+  throw new AppError("INVALID_ARGUMENT", `${name} needs --target ${wanted}`);
 }
 
 const wrongTarget = (name: string, selector: Selector, wanted: string): AppError =>

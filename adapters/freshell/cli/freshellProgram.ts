@@ -6,7 +6,7 @@ import { deviceCommand } from "./deviceCommand.ts";
 import { reportFreshellFailure } from "./freshellCommand.ts";
 import { CHANGE_COMMANDS } from "./changeCommands.ts";
 import { LISTING_COMMANDS } from "./listingCommands.ts";
-import { PENDING_COMMANDS } from "./pendingCommands.ts";
+import { SESSION_COMMANDS } from "./agentSessionCommands.ts";
 import { sendKeysCommand } from "./sendKeysCommand.ts";
 import { healthCommand, lanInfoCommand } from "./serverCommands.ts";
 import { killTerminalCommand, listTerminalsCommand, respawnTerminalCommand } from "./terminalCommands.ts";
@@ -29,7 +29,7 @@ export const freshellProgram = (version: () => string, more: readonly CommandSpe
     deviceCommand,
     healthCommand,
     lanInfoCommand,
-    ...PENDING_COMMANDS,
+    ...SESSION_COMMANDS,
     ...more,
   ],
   version,

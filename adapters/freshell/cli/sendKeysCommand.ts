@@ -25,7 +25,7 @@ export const sendKeysCommand = freshellCommand<TerminalInputAnswer>({
   ],
   perform: async (call, session) => {
     refuseLostBytes(call.positionals);
-    const terminalId = await targetOfPane(call, session, "send-keys", false);
+    const terminalId = await targetOfPane(call, session, "send-keys");
     const body = { keys: call.positionals, literal: call.options.flag("literal") };
     return session().call({ method: "POST", path: `/api/terminals/${terminalId}/input`, body });
   },

@@ -1,15 +1,34 @@
-/** `wait-for`: the server waits on the terminal's output, and answers once; nothing is asked again. */
+/** `wait-for` and `session-wait`: the server waits for what is printed, and answers once; nothing is asked again. */
 import type { FreshellWaitAnswer, FreshellWaitMatch } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { CommandFailure, failureOf } from "./commandFailure.ts";
-import type { CommandCall } from "../../bin/cli/commandTypes.ts";
+import type { CommandCall, OptionSpec } from "../../bin/cli/commandTypes.ts";
 import { printable } from "../../bin/cli/textTable.ts";
-import { PANE_TARGET, targetOfPane } from "./commandTargets.ts";
+import { DEVICE_OPTION, TAB_OPTION, waitTarget } from "./commandTargets.ts";
 import { freshellCommand } from "./freshellCommand.ts";
+import type { FreshellSession } from "./freshellSession.ts";
+
+/** Of every wait. */
+export const WAIT_OPTIONS: readonly OptionSpec[] = [
+  {
+    name: "from",
+    type: "text",
+    value: "WHERE",
+    description: "now, or tail:N for the last N lines as well",
+    default: "now",
+    complete: ["now", "tail:"],
+  },
+  { name: "pattern", short: "p", type: "text", value: "PATTERN", dashed: true, description: "the output shows this" },
+  { name: "literal", type: "flag", description: "the pattern is text (which it is without --regex)" },
+  { name: "regex", type: "flag", description: "the pattern is a regular expression in RE2 syntax" },
+  { name: "stable", type: "number", value: "SECONDS", description: "no output for this long" },
+  { name: "exit", type: "flag", description: "the program has ended" },
+  { name: "timeout", short: "T", type: "number", value: "SECONDS", description: "give up then", default: "30" },
+];
 
 export const waitForCommand = freshellCommand<FreshellWaitAnswer>({
   name: "wait-for",
-  summary: "wait until a terminal's output shows something, stands still, or its program ends",
+  summary: "wait until the output of a terminal or session shows something, stands still, or its program ends",
   details: [
     "All that is asked for must hold. --stable looks at the moment in which everything else holds as well.",
     "--prompt is a guess: a line that ends in $, #, > or % looks like a prompt, a progress bar or quoted mail too. Add " +
@@ -17,22 +36,16 @@ export const waitForCommand = freshellCommand<FreshellWaitAnswer>({
   ],
   positionals: [],
   options: [
-    ...PANE_TARGET,
     {
-      name: "from",
+      name: "target",
       type: "text",
-      value: "WHERE",
-      description: "now, or tail:N for the last N lines as well",
-      default: "now",
-      complete: ["now", "tail:"],
+      value: "TARGET",
+      description: "terminal:ID, pane:ID, pane-index:N or session:PROVIDER:ID",
     },
-    { name: "pattern", short: "p", type: "text", value: "PATTERN", dashed: true, description: "the output shows this" },
-    { name: "literal", type: "flag", description: "the pattern is text (which it is without --regex)" },
-    { name: "regex", type: "flag", description: "the pattern is a regular expression in RE2 syntax" },
-    { name: "stable", type: "number", value: "SECONDS", description: "no output for this long" },
-    { name: "exit", type: "flag", description: "the program has ended" },
+    TAB_OPTION,
+    DEVICE_OPTION,
+    ...WAIT_OPTIONS,
     { name: "prompt", type: "flag", description: "the last line looks like a shell's prompt" },
-    { name: "timeout", short: "T", type: "number", value: "SECONDS", description: "give up then", default: "30" },
   ],
   examples: [
     { line: "freshell wait-for --target terminal:ID -p 'tests passed' -T 600", does: "ten minutes at most" },
@@ -43,18 +56,33 @@ export const waitForCommand = freshellCommand<FreshellWaitAnswer>({
     { line: "freshell wait-for --target terminal:ID --exit --stable 1", does: "ended, and silent for a second" },
   ],
   perform: async (call, session) => {
-    const predicates = predicatesOf(call);
-    const body = { target: { terminalId: await targetOfPane(call, session, "wait-for", true) }, ...predicates };
-    try {
-      return await session().call({ method: "POST", path: "/api/waits", body, changes: false });
-    } catch (error) {
-      throw withHint(error, call);
-    }
+    const predicates = predicatesOf("wait-for", call);
+    return waitFor(call, session, await waitTarget(call, session, "wait-for"), predicates);
   },
-  show: ({ matched, exitCode }) => matched.map((match) => shown(match, exitCode)).join(""),
+  show: shownWait,
 });
 
-function predicatesOf({ options }: CommandCall): object {
+/** @throws AppError, CommandFailure */
+export async function waitFor(
+  call: CommandCall,
+  session: () => FreshellSession,
+  target: object,
+  predicates: object,
+): Promise<FreshellWaitAnswer> {
+  try {
+    const body = { target, ...predicates };
+    return await session().call({ method: "POST", path: "/api/waits", body, changes: false });
+  } catch (error) {
+    throw withHint(error, call);
+  }
+}
+
+export function shownWait({ matched, exitCode }: FreshellWaitAnswer): string {
+  return matched.map((match) => shown(match, exitCode)).join("");
+}
+
+/** @throws AppError INVALID_ARGUMENT */
+export function predicatesOf(name: string, { options }: CommandCall): object {
   const [pattern, stableSec, timeoutSec] = [
     options.text("pattern"),
     options.number("stable"),
@@ -66,7 +94,9 @@ function predicatesOf({ options }: CommandCall): object {
     throw invalid(`--${regex === true ? "regex" : "literal"} is about a pattern: give -p PATTERN`);
   }
   if (pattern === undefined && stableSec === undefined && exit !== true && prompt !== true) {
-    throw invalid("wait-for needs something to wait for: -p PATTERN, --stable SECONDS, --exit or --prompt");
+    throw invalid(
+      `${name} needs something to wait for: -p PATTERN, --stable SECONDS, or another of \`freshell help ${name}\``,
+    );
   }
   const from = options.text("from");
   return {

@@ -11,7 +11,7 @@ import { badAnswer, failure, failureOf } from "../relay/outcomes.ts";
 export interface HybridCall<Command extends RpcCommand> {
   readonly request: RpcRequest;
   readonly args: RpcArgs<Command>;
-  readonly context: Pick<FreshellContext, "book" | "server" | "waits">;
+  readonly context: Pick<FreshellContext, "book" | "server" | "sessions" | "waits">;
   /** One frame to the device as it is online now. Never rejects. */
   readonly ask: (
     phase: RpcPhase,

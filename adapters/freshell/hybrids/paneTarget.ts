@@ -1,23 +1,33 @@
 /**
- * `send-keys`, `capture-pane` and `wait-for` on a pane: the owner says once which terminal it shows, and from then on it is
- * the terminal's. The layout stays as it is.
+ * `send-keys`, `capture-pane` and `wait-for` on a pane: the owner says once what it shows, and from then on it is the
+ * terminal's. An agent's session can be waited for as well. The layout stays as it is.
  */
 import { terminalCaptureSchema } from "../../../protocol/api/freshell/freshellHttp.ts";
 import type { RpcFailure, RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
 import type { RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
 import { parse } from "../../../protocol/api/parse.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import { waitFor } from "../freshellWaits.ts";
+import { sourceOf, waitFor } from "../freshellWaits.ts";
 import { badAnswer, failureOf, success } from "../relay/outcomes.ts";
 import type { Terminal } from "../terminals/terminal.ts";
 import { captureOf, tokenParts, typeInto } from "../terminals/terminalUse.ts";
 import type { HybridCall } from "./hybridCall.ts";
 
 type PaneCommand = "send-keys" | "capture-pane" | "wait-for" | "respawn-pane";
-type Resolved = { readonly terminal: Terminal } | { readonly failed: RpcFailure };
+type Failed = { readonly failed: RpcFailure };
+type Shown = { readonly terminal: Terminal } | { readonly sessionRef: SessionName } | Failed;
+type SessionName = { readonly provider: string; readonly sessionId: string };
 
 /** The terminal that the pane shows. */
-export async function resolvedTerminal({ ask, args, context }: HybridCall<PaneCommand>): Promise<Resolved> {
+export async function resolvedTerminal(
+  call: HybridCall<PaneCommand>,
+): Promise<{ readonly terminal: Terminal } | Failed> {
+  const shown = await resolvedContent(call);
+  if ("sessionRef" in shown) return failed("INVALID_TARGET", "the pane shows an agent's session, not a terminal");
+  return shown;
+}
+
+async function resolvedContent({ ask, args, context }: HybridCall<PaneCommand>): Promise<Shown> {
   const { target, tab } = args;
   const outcome = await ask("resolve", { target, ...(tab === undefined ? {} : { tab }) });
   if (!outcome.ok) return { failed: outcome };
@@ -34,13 +44,16 @@ export async function resolvedTerminal({ ask, args, context }: HybridCall<PaneCo
       "the pane shows a terminal that is no more; respawning does not help, attach another one",
     );
   }
-  if (sessionRef !== undefined) {
-    return failed("INVALID_TARGET", "the pane shows an agent's session, not a terminal");
-  }
+  if (isSessionName(sessionRef)) return { sessionRef };
   return failed("INVALID_TARGET", "the pane shows no terminal; list the panes to see which do");
 }
 
-const failed = (code: "NOT_FOUND" | "INVALID_TARGET", message: string): Resolved => ({
+const isSessionName = (value: unknown): value is SessionName => {
+  const { provider, sessionId } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return typeof provider === "string" && typeof sessionId === "string";
+};
+
+const failed = (code: "NOT_FOUND" | "INVALID_TARGET", message: string): Failed => ({
   failed: failureOf(new AppError(code, message)),
 });
 
@@ -50,23 +63,33 @@ export async function onPane<Command extends RpcCommand>(
   signal: AbortSignal,
   resolved: () => void,
 ): Promise<RpcOutcome> {
+  if (isOf(call, "wait-for")) return waitOnPane(call, signal, resolved);
   const found = await resolvedTerminal(call as HybridCall<PaneCommand>);
   resolved();
   if ("failed" in found) return found.failed;
   const { terminal } = found;
-  const { server, waits } = call.context;
+  const { server } = call.context;
   if (isOf(call, "send-keys")) {
     const { keys, literal = false } = call.args;
     return success({ outputSeq: await typeInto(server, terminal, tokenParts(keys, literal)) });
   }
-  if (isOf(call, "capture-pane")) {
-    const { S, J = false, e = false } = call.args;
-    const asked = parse(terminalCaptureSchema, { S, J: J ? "1" : "0", e: e ? "1" : "0" });
-    return success(await captureOf(server, terminal, asked));
-  }
-  const { target: _target, tab: _tab, ...predicates } = (call as HybridCall<"wait-for">).args;
-  const asked = { ...predicates, target: { terminalId: terminal.id } };
-  return success(await waitFor(waits, terminal, asked, signal));
+  const { S, J = false, e = false } = (call as HybridCall<"capture-pane">).args;
+  const asked = parse(terminalCaptureSchema, { S, J: J ? "1" : "0", e: e ? "1" : "0" });
+  return success(await captureOf(server, terminal, asked));
+}
+
+async function waitOnPane(
+  call: HybridCall<"wait-for">,
+  signal: AbortSignal,
+  resolved: () => void,
+): Promise<RpcOutcome> {
+  const shown = await resolvedContent(call);
+  resolved();
+  if ("failed" in shown) return shown.failed;
+  const { target: _target, tab: _tab, ...predicates } = call.args;
+  const target = "terminal" in shown ? { terminalId: shown.terminal.id } : { sessionRef: shown.sessionRef };
+  const asked = { ...predicates, target };
+  return success(await waitFor(call.context.waits, sourceOf(asked, call.context), asked, signal));
 }
 
 const isOf = <Command extends RpcCommand>(

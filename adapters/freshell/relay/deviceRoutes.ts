@@ -14,10 +14,10 @@ import { AppError, ERROR_SURFACES } from "../../../protocol/errors.ts";
 import { longAnswer } from "../../http/longAnswer.ts";
 import { requestAbort } from "../../http/requestAbort.ts";
 import type { GuardEnv } from "../../http/requestGuard.ts";
-import type { Route, RouteHandler } from "../../http/routes.ts";
+import type { Route } from "../../http/routes.ts";
 import type { FreshellContext } from "../freshellContext.ts";
 import { faultBody } from "../freshellFaults.ts";
-import { queryOf, requireNoQuery } from "../freshellRequests.ts";
+import { get, queryOf, requireNoQuery } from "../freshellRequests.ts";
 import { tokenOf } from "../tokens/credentials.ts";
 import type { Caller } from "./layoutRelay.ts";
 import { failureOf } from "./outcomes.ts";
@@ -25,7 +25,6 @@ import type { Device } from "./presence.ts";
 
 export function deviceRoutes(context: FreshellContext): readonly Route[] {
   const { layout, nowUnixMs } = context;
-  const get = (path: string, handle: RouteHandler): Route => ({ method: "GET", path, auth: true, handle });
   const named = ({ id = "" }: Readonly<Record<string, string>>): Device => {
     const device = layout.presence.find(id);
     if (device !== undefined) return device;

@@ -25,12 +25,15 @@ export interface LayoutPlane {
   close(): Promise<void>;
 }
 
-export type LayoutPlaneOptions = Pick<FreshellContext, "book" | "server" | "waits" | "clock" | "nowUnixMs" | "log"> & {
+export type LayoutPlaneOptions = Pick<
+  FreshellContext,
+  "book" | "server" | "sessions" | "waits" | "clock" | "nowUnixMs" | "log"
+> & {
   readonly config: Pick<FreshellConfig, "homePath" | "resultsPath">;
 };
 
 export function createLayoutPlane(options: LayoutPlaneOptions): LayoutPlane {
-  const { config, book, server, waits, clock, nowUnixMs, log } = options;
+  const { config, book, server, sessions, waits, clock, nowUnixMs, log } = options;
   const { homePath, resultsPath } = config;
   const listeners = new Set<(message: PresenceMessage) => void>();
   const folder = new DeviceFolder({ path: join(homePath, "devices"), clock, log });
@@ -41,7 +44,13 @@ export function createLayoutPlane(options: LayoutPlaneOptions): LayoutPlane {
   const audit = new AuditLog({ folder: join(homePath, "audit"), nowUnixMs, clock, log });
   const results = new ResultMemory({ path: resultsPath, nowUnixMs, clock, log });
   const remoteControl = new RemoteControl({ path: join(homePath, "remote-control.json"), log });
-  const relay = new LayoutRelay({ presence, remoteControl, results, audit, context: { book, server, waits } });
+  const relay = new LayoutRelay({
+    presence,
+    remoteControl,
+    results,
+    audit,
+    context: { book, server, sessions, waits },
+  });
   let ignored = 0;
   return {
     presence,

@@ -8,8 +8,9 @@ import { type FreshellErrorCode, faultOf } from "../../../protocol/api/freshell/
 import { CLOSE_CODES, type ClientMessage, type ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
 import { type AppError, toAppError } from "../../../protocol/errors.ts";
 import { SocketWriter } from "../../http/websocket.ts";
-import { CLOSE_WITHIN_MS, MAX_UNSENT_BYTES } from "../freshellLimits.ts";
+import { CLOSE_WITHIN_MS, MAX_BUFFERED_BYTES, MAX_UNSENT_BYTES } from "../freshellLimits.ts";
 import type { FreshellContext } from "../freshellContext.ts";
+import { isOfSessions, SessionCalls } from "../sessions/sessionCalls.ts";
 import { LayoutCalls, isOfDevices } from "./layoutCalls.ts";
 import { type Admitted, checkHello } from "./helloGate.ts";
 import { type ReadMessage, readMessage } from "./clientMessage.ts";
@@ -17,6 +18,9 @@ import { TerminalCalls } from "./terminalCalls.ts";
 
 /** Below this what was sent as snapshots has been read. */
 const NEARLY_NOTHING_BYTES = 65_536;
+
+/** Snapshots and histories. */
+const WAS_ASKED_FOR = /^(?:terminal\.(?:attached|created)|sdk\.history)/;
 
 /** Of a sign of life that is expected to come again as it is. */
 const MAX_KEPT_CHARS = 1_024;
@@ -35,6 +39,7 @@ export class FreshellSocket {
   #closeTimer: Timer | undefined;
   #calls: TerminalCalls | undefined;
   #layout: LayoutCalls | undefined;
+  #sessions: SessionCalls | undefined;
   #isClosing = false;
   #beat: { readonly text: string; readonly read: ReadMessage } | undefined;
   /** Bytes of snapshots that may still be unsent: they were asked for, and do not count against a slow reader. */
@@ -44,7 +49,13 @@ export class FreshellSocket {
     this.#context = context;
     this.#socket = socket;
     const { clock, settings } = context;
-    this.#writer = new SocketWriter({ socket, clock, onDrain: () => undefined, onStall: () => undefined });
+    this.#writer = new SocketWriter({
+      socket,
+      clock,
+      onDrain: () => undefined,
+      onStall: () => undefined,
+      maxBufferedBytes: MAX_BUFFERED_BYTES,
+    });
     const late = (): void => this.close(CLOSE_CODES.HELLO_TIMEOUT, "Hello timeout");
     this.#helloTimer = clock.callAt(clock.nowMs() + settings.helloTimeoutMs, late);
     if (isFull) this.close(CLOSE_CODES.MAX_CONNECTIONS, "Too many connections");
@@ -97,6 +108,7 @@ export class FreshellSocket {
     this.#writer.close();
     this.#calls?.close();
     this.#layout?.close();
+    this.#sessions?.close();
   }
 
   #beforeHello(read: ReturnType<typeof readMessage>): void {
@@ -132,6 +144,13 @@ export class FreshellSocket {
       frame: (frame) => this.#write(frame),
       fail: (code, message, about) => this.#fail(code, message, about),
     });
+    this.#sessions = new SessionCalls({
+      context,
+      device: device?.deviceId,
+      send: (message) => this.#send(message),
+      frame: (frame) => this.#writeWhole(frame),
+      fail: (code, message, about) => this.#fail(code, message, about),
+    });
     const { presenceTtlMs } = settings;
     const isOwner = device?.role === "owner";
     const online = isOwner || context.layout.presence.find(device?.deviceId ?? "")?.owner !== undefined;
@@ -159,6 +178,7 @@ export class FreshellSocket {
     try {
       if (message.type === "hello") this.#fail("INVALID_MESSAGE", "hello was said already");
       else if (isOfDevices(message)) this.#layout?.perform(message, json);
+      else if (isOfSessions(message)) this.#sessions?.perform(message);
       else if (message.type !== "ping") calls.perform(message);
     } catch (thrown) {
       const error: AppError = toAppError(thrown);
@@ -174,6 +194,7 @@ export class FreshellSocket {
     about: {
       readonly requestId?: string | undefined;
       readonly terminalId?: string | undefined;
+      readonly sessionId?: string | undefined;
       readonly details?: Readonly<Record<string, unknown>> | undefined;
     } = {},
   ): void {
@@ -186,10 +207,16 @@ export class FreshellSocket {
 
   #send(message: ServerMessage): void {
     const text = Buffer.from(JSON.stringify(message));
-    if (message.type.startsWith("terminal.attached") || message.type === "terminal.created") {
+    if (WAS_ASKED_FOR.test(message.type)) {
       this.#allowance += text.length;
     }
     this.#write(text);
+  }
+
+  /** One line of a program may be longer than all that a client may leave unread: who keeps up is given the time for it. */
+  #writeWhole(frame: Uint8Array): void {
+    if (this.#socket.bufferedAmount < NEARLY_NOTHING_BYTES) this.#allowance = frame.length;
+    this.#write(frame);
   }
 
   #write(frame: Uint8Array): void {

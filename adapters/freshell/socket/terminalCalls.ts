@@ -5,15 +5,19 @@ import { faultOf } from "../../../protocol/api/freshell/freshellErrors.ts";
 import { TERMINAL_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
 import type { ClientMessage, ClientMessageOf } from "../../../protocol/api/freshell/freshellWire.ts";
 import type { DEVICE_MESSAGES } from "../../../protocol/api/freshell/rpc.ts";
+import type { SESSION_MESSAGES } from "../../../protocol/api/freshell/sessions.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { CREATES_WITHIN_MS, MAX_CREATES } from "../freshellLimits.ts";
 import type { FreshellContext } from "../freshellContext.ts";
-import { waitFor } from "../freshellWaits.ts";
+import { sourceOf, waitFor } from "../freshellWaits.ts";
 import type { Terminal } from "../terminals/terminal.ts";
 import { textParts, typeInto } from "../terminals/terminalUse.ts";
 import { Attachment, type AttachmentSink } from "./attachment.ts";
 
-type CallMessage = Exclude<ClientMessage, { type: "hello" | "ping" | keyof typeof DEVICE_MESSAGES }>;
+type CallMessage = Exclude<
+  ClientMessage,
+  { type: "hello" | "ping" | keyof typeof DEVICE_MESSAGES | keyof typeof SESSION_MESSAGES }
+>;
 type About = {
   readonly requestId?: string | undefined;
   readonly terminalId?: string | undefined;
@@ -216,9 +220,9 @@ export class TerminalCalls {
       if (this.#waits.has(requestId)) {
         throw new AppError("INVALID_ARGUMENT", "this requestId is that of a wait that is under way; use another one");
       }
-      const terminal = context.book.require(asked.target.terminalId);
+      const source = sourceOf(asked, context);
       this.#waits.set(requestId, wait);
-      const result = await waitFor(context.waits, terminal, asked, wait.signal);
+      const result = await waitFor(context.waits, source, asked, wait.signal);
       send({ type: "wait.result", requestId, ok: true, result });
     } catch (error) {
       // Whoever cancels a wait wants no answer.

@@ -15,6 +15,7 @@ import { MAX_ENDED_TERMINALS, RESERVED_OUTPUT_BYTES } from "../freshellLimits.ts
 import { endProgram } from "./endProgram.ts";
 import { OutputReserve } from "./outputReserve.ts";
 import { exitCodeOf, requireRunning, Terminal, type TerminalSize, unknownTerminal } from "./terminal.ts";
+import { newId } from "./terminalId.ts";
 import { type MarkedPane, notePlace, readMarkedPanes, type TerminalIdentity } from "./terminalMarks.ts";
 import { makePane, removePane, unfinishedSessions } from "./terminalPanes.ts";
 import { directoryOf, type ProgramInputs, programOf, TITLES } from "./terminalPrograms.ts";
@@ -31,9 +32,6 @@ export interface TerminalBookOptions {
   /** For `FRESHELL_URL`: known once there is a listener. */
   readonly url: () => string;
 }
-
-const ID_CHARS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
-const newId = (): string => Array.from(randomBytes(21), (byte) => ID_CHARS[byte & 63]).join("");
 
 export class TerminalBook {
   readonly #options: TerminalBookOptions;

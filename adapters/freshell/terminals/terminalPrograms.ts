@@ -72,7 +72,8 @@ async function shellPath(shell: string, { env }: ProgramInputs): Promise<string>
   throw invalid("shell is none that this system knows: give system, an absolute path, or a name out of /etc/shells");
 }
 
-async function agentPath(mode: TerminalMode, { env, daemonEnv }: ProgramInputs): Promise<string> {
+/** Where an agent's program is. @throws AppError INVALID_ARGUMENT */
+export async function agentPath(mode: TerminalMode, { env, daemonEnv }: ProgramInputs): Promise<string> {
   const variable = `${mode.toUpperCase()}_CMD`;
   const asked = daemonEnv[variable];
   const command = asked === undefined || asked.trim() === "" ? mode : asked.trim();

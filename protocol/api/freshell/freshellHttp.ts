@@ -133,10 +133,17 @@ export interface TerminalKillAnswer {
   readonly exitCode: number | null;
 }
 
+const idText = v.pipe(v.string(), v.nonEmpty("must not be empty"));
 /** What a wait is asked for; at least one predicate, and all that are given must hold together (seed 002 §8.3). */
 export const waitOptions = {
   target: described(
-    v.strictObject({ terminalId: v.pipe(v.string(), v.nonEmpty("must not be empty")) }),
+    v.union(
+      [
+        v.strictObject({ terminalId: idText }),
+        v.strictObject({ sessionRef: v.strictObject({ provider: idText, sessionId: idText }) }),
+      ],
+      "must be {terminalId} or {sessionRef:{provider,sessionId}}",
+    ),
     "Whose output is waited for.",
   ),
   pattern: v.optional(described(v.pipe(wellFormedText, v.nonEmpty("must not be empty")), "The output shows this.")),

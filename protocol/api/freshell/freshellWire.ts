@@ -15,6 +15,8 @@ import {
   waitOptions,
 } from "./freshellHttp.ts";
 import { DEVICE_MESSAGES, type OwnerRequest, type PresenceMessage, type RpcResultMessage } from "./rpc.ts";
+import type { SessionServerMessage } from "./sessionEvents.ts";
+import { SESSION_MESSAGES } from "./sessions.ts";
 
 /** Longest message of a client, a snapshot of 1 MiB with what goes around it; past it the connection is closed with 1009. */
 export const FRESHELL_MAX_MESSAGE_BYTES = 1_114_112;
@@ -83,6 +85,7 @@ export const CLIENT_MESSAGES = {
   "wait.start": v.object({ type: v.literal("wait.start"), requestId, ...waitOptions }),
   "wait.cancel": v.object({ type: v.literal("wait.cancel"), requestId }),
   ...DEVICE_MESSAGES,
+  ...SESSION_MESSAGES,
 } as const;
 
 export type ClientMessageType = keyof typeof CLIENT_MESSAGES;
@@ -120,6 +123,7 @@ export type ServerMessage =
       readonly message: string;
       readonly requestId?: string | undefined;
       readonly terminalId?: string | undefined;
+      readonly sessionId?: string | undefined;
       readonly timestamp: string;
       readonly details?: Readonly<Record<string, unknown>> | undefined;
       readonly stage?: FaultStage | undefined;
@@ -184,4 +188,5 @@ export type ServerMessage =
   | { readonly type: "wait.result"; readonly requestId: string; readonly ok: false; readonly error: FreshellFault }
   | PresenceMessage
   | OwnerRequest
-  | RpcResultMessage;
+  | RpcResultMessage
+  | SessionServerMessage;

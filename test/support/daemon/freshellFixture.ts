@@ -91,6 +91,7 @@ export class FreshellFixture implements AsyncDisposable {
         daemonEnv: options.env ?? {},
       },
       homeDir: tmpdir(),
+      pageDirectory: "",
       sessions: { read: () => [], write: () => undefined },
       version: "0.0.0",
       clock: systemClock,

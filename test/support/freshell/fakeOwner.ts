@@ -134,8 +134,8 @@ export class FakeOwner {
       case "resolve": {
         const pane = this.panes.find(({ id }) => id === target);
         if (pane === undefined) return { ok: false, error: { code: "NOT_FOUND", message: "there is no such pane" } };
-        const { kind, terminalId } = pane.content;
-        const contentRef = kind === "terminal" ? { terminalId } : null;
+        const { kind, terminalId, sessionRef } = pane.content;
+        const contentRef = kind === "terminal" ? { terminalId } : sessionRef === undefined ? null : { sessionRef };
         return { ok: true, result: { tabId: "t1", paneId: pane.id, kind, contentRef } };
       }
       case "apply":

@@ -8,6 +8,7 @@ export const AUTH_TOKEN = "a-token-of-the-tests-0123456789";
 export interface FreshellScene extends AsyncDisposable {
   readonly sandbox: CliSandbox;
   readonly url: string;
+  readonly daemon: Running;
   /** Runs `freshell`. */
   run(...args: readonly string[]): Promise<Finished>;
   start(...args: readonly string[]): Running;
@@ -49,6 +50,7 @@ export async function freshellScene(env: Readonly<Record<string, string>> = {}):
   return {
     sandbox,
     url,
+    daemon,
     run,
     start,
     data,

@@ -1,14 +1,17 @@
-/** The dashboard's page as it is shipped, bundled anew for a test file. */
+/** A page as it is shipped, bundled anew for a test file. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-const BUNDLE = resolve(import.meta.dirname, "../../../adapters/dashboard/page/bundle.mjs");
+const ADAPTERS = resolve(import.meta.dirname, "../../../adapters");
+
+export type PageName = "dashboard" | "freshell";
 
 /** Into `directory`. */
-function bundlePageInto(directory: string): void {
-  const { status, stderr } = spawnSync(process.execPath, [BUNDLE, directory], { encoding: "utf8" });
+function bundlePageInto(name: PageName, directory: string): void {
+  const script = join(ADAPTERS, name, "page/bundle.mjs");
+  const { status, stderr } = spawnSync(process.execPath, [script, directory], { encoding: "utf8" });
   if (status !== 0) throw new Error(`the page could not be bundled:\n${stderr}`);
 }
 
@@ -17,8 +20,8 @@ export interface PageBundle extends Disposable {
 }
 
 /** Into a directory that goes with it. */
-export function bundlePage(): PageBundle {
+export function bundlePage(name: PageName): PageBundle {
   const directory = mkdtempSync(join(tmpdir(), "tmuxwire-page-"));
-  bundlePageInto(directory);
+  bundlePageInto(name, directory);
   return { directory, [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) };
 }

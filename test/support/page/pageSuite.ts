@@ -1,7 +1,7 @@
 /** One browser and one bundle of the page for all tests of a file; without a browser the file says so and skips them. */
 import { afterAll, beforeAll } from "vitest";
 import { NO_BROWSER, startBrowser, type TestBrowser } from "./browser.ts";
-import { bundlePage, type PageBundle } from "./pageBundle.ts";
+import { bundlePage, type PageBundle, type PageName } from "./pageBundle.ts";
 
 interface PageSuite {
   readonly browser: TestBrowser;
@@ -9,12 +9,12 @@ interface PageSuite {
 }
 
 /** Its members are there while tests run. */
-export function pageSuite(): PageSuite {
+export function pageSuite(name: PageName = "dashboard"): PageSuite {
   let browser: TestBrowser | undefined;
   let bundle: PageBundle | undefined;
   if (NO_BROWSER === undefined) {
     beforeAll(async () => {
-      bundle = bundlePage();
+      bundle = bundlePage(name);
       browser = await startBrowser();
     });
     afterAll(async () => {

@@ -3,7 +3,7 @@
  * as the width allows. It takes bytes and gives keys; keys only while it is under control.
  */
 import { Terminal } from "@xterm/xterm";
-import "./screenSheet.ts";
+import "../../../pages/screenSheet.ts";
 import { isFocusReport, silence } from "./silence.ts";
 
 const MIN_FONT_PX = 7;

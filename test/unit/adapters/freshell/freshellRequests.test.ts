@@ -61,7 +61,17 @@ describe("F007 F043 F044 F045 a target that a command does not serve", () => {
     ["send-keys --target session:sdk:1 x", "INVALID_TARGET", 4],
     ["capture-pane --target session:sdk:1", "INVALID_TARGET", 4],
     ["wait-for --target tab-name:x --exit", "INVALID_TARGET", 4],
-    ["wait-for --target session:sdk:1 --exit", "NOT_FOUND", 3],
+    ["session-send --target terminal:x hi", "INVALID_TARGET", 4],
+    ["session-kill --target pane:1", "INVALID_TARGET", 4],
+    ["session-wait --target session:vim:1 --exit", "INVALID_ARGUMENT", 2],
+    ["session-wait --target session:sdk:1 --prompt", "INVALID_ARGUMENT", 2],
+    ["session-wait --target session:sdk:1", "INVALID_ARGUMENT", 2],
+    ["session-create", "INVALID_ARGUMENT", 2],
+    ["session-create --provider claude", "INVALID_ARGUMENT", 2],
+    ["session-create --provider codingcli --prompt x", "INVALID_ARGUMENT", 2],
+    ["session-create --provider codingcli --coding-provider claude", "INVALID_ARGUMENT", 2],
+    ["session-create --provider sdk --prompt x", "INVALID_ARGUMENT", 2],
+    ["session-create --provider sdk --effort extreme", "INVALID_ARGUMENT", 2],
     ["kill-terminal --target pane:1", "INVALID_TARGET", 4],
     ["kill-terminal --target session:sdk:1", "INVALID_TARGET", 4],
     ["respawn-terminal --target tab-index:1", "INVALID_TARGET", 4],
@@ -153,6 +163,54 @@ describe("what is asked of the server", () => {
     expect(await asked("capture-pane", ...target, ...options)).toMatchObject({
       method: "GET",
       path: `${of}/capture${query}`,
+    });
+  });
+
+  const session = ["--target", "session:codex:a:b/c"];
+  test.each([
+    [["session-list"], "GET", "", undefined],
+    [["session-list", "--provider", "codex"], "GET", "?provider=codex", undefined],
+    [["session-send", ...session, "two", "words"], "POST", "/codex/a%3Ab%2Fc/send", { text: "two words" }],
+    [["session-kill", ...session], "DELETE", "/codex/a%3Ab%2Fc", undefined],
+    [
+      [
+        "session-create",
+        "--provider",
+        "sdk",
+        "--cwd",
+        "/tmp",
+        "--model",
+        "m",
+        "--effort",
+        "max",
+        "--resume-session-id",
+        "i",
+      ],
+      "POST",
+      "",
+      { provider: "sdk", cwd: "/tmp", model: "m", effort: "max", resumeSessionId: "i" },
+    ],
+    [
+      ["session-create", "--provider", "codingcli", "--coding-provider", "codex", "--prompt", "-x", "--max-turns", "3"],
+      "POST",
+      "",
+      { provider: "codingcli", codingProvider: "codex", prompt: "-x", maxTurns: 3 },
+    ],
+  ])("F140 F143 F147 F148 F150 %j", async (args, method, path, body) => {
+    const request = await asked(...args);
+    expect(request).toMatchObject({
+      method,
+      path: `/api/agent-sessions${path}`,
+      ...(body === undefined ? {} : { body }),
+    });
+  });
+
+  test.each(["session-wait", "wait-for"])("F149 %s on a session", async (name) => {
+    const target = { sessionRef: { provider: "codex", sessionId: "a:b/c" } };
+    expect(await asked(name, ...session, "-p", "x", "--from", "tail:2", "--exit")).toEqual({
+      method: "POST",
+      path: "/api/waits",
+      body: { target, pattern: "x", from: "tail:2", exit: true },
     });
   });
 

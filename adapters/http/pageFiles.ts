@@ -1,14 +1,14 @@
 /**
- * The page's files, read once from where the build puts them and kept: a handful of small files with fixed names. Nothing of
+ * A page's files, read once from where the build puts them and kept: a handful of small files with fixed names. Nothing of
  * a request becomes a path.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { Context } from "hono";
-import type { GuardEnv } from "../http/requestGuard.ts";
+import type { GuardEnv } from "./requestGuard.ts";
 
-/** What the page may do: load its own files, talk to this server, and nothing else. */
+/** What a page may do: load its own files, talk to this server, and nothing else. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -19,7 +19,7 @@ const PAGE_POLICY = [
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
-].join("; ");
+];
 
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -40,9 +40,14 @@ interface PageFile {
 
 export class PageFiles {
   readonly #files = new Map<string, PageFile>();
+  readonly #policy: string;
 
-  /** @param directory where `index.html` is; one that is missing has no files. */
-  constructor(directory: string) {
+  /**
+   * @param directory where `index.html` is; one that is missing has no files.
+   * @param allowed what the page may do besides, as lines of its policy
+   */
+  constructor(directory: string, allowed: readonly string[] = []) {
+    this.#policy = [...PAGE_POLICY, ...allowed].join("; ");
     let names: string[];
     try {
       names = readdirSync(directory);
@@ -58,7 +63,7 @@ export class PageFiles {
     }
   }
 
-  /** @param name `index.html`, or what follows `/page/`. */
+  /** @param name `index.html`, or another that stands beside it. */
   answer(c: Context<GuardEnv>, name: string): Response {
     const file = this.#files.get(name);
     if (file === undefined) {
@@ -67,7 +72,7 @@ export class PageFiles {
     }
     const isHtml = name === "index.html";
     const headers = {
-      "Content-Security-Policy": PAGE_POLICY,
+      "Content-Security-Policy": this.#policy,
       "X-Content-Type-Options": "nosniff",
       "Referrer-Policy": "no-referrer",
       "Cross-Origin-Opener-Policy": "same-origin",

@@ -1,6 +1,6 @@
 /**
  * xterm's DOM renderer writes `<style>` elements and `style` attributes, which `style-src 'self'` refuses. The bundle
- * (`bundle.mjs`) turns the attributes into changes through the CSSOM, and the elements into this one: its text is a
+ * (`bundlePage.mjs`) turns the attributes into changes through the CSSOM, and the elements into this one: its text is a
  * constructed style sheet of the document for as long as the element stands in it. The policy allows both.
  */
 

@@ -1,0 +1,214 @@
+/**
+ * Text files read and written whole. A file that has changed since it was read is not written: what is there counts by what it
+ * holds. Writes of one file come one after the other, and a file is replaced at once or not at all.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { type FileHandle, link, open, readdir, realpath, rename, stat, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
+import {
+  type FileAnswer,
+  type FileEntry,
+  type FolderAnswer,
+  MAX_FILE_BYTES,
+} from "../../../protocol/api/freshell/freshellFiles.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { type AllowedPath, outside } from "./allowedPath.ts";
+
+/** Names of one folder. */
+const MAX_ENTRIES = 2_000;
+/** Without O_NONBLOCK it would wait for the other end of a FIFO. */
+const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+
+interface ReadFile {
+  readonly bytes: Buffer;
+  readonly mtimeMs: number;
+  readonly mode: number;
+  /** Other names of it, or another owner: it cannot be replaced by a new file without a loss. */
+  readonly isShared: boolean;
+}
+
+export class TextFiles {
+  /** By path: the last write that was begun. */
+  readonly #writes = new Map<string, Promise<unknown>>();
+
+  /** @throws AppError NOT_FOUND, INVALID_TARGET, RESOURCE_LIMIT, FORBIDDEN */
+  async read({ path, exists }: AllowedPath): Promise<FileAnswer> {
+    if (!exists) throw missing();
+    const { bytes, mtimeMs } = await readWhole(path);
+    return { path, etag: etagOf(bytes), mtimeMs, bytes: bytes.length, text: textOf(bytes) };
+  }
+
+  /** @throws AppError as `read`; REVISION_CONFLICT when it holds something else than `etag` says */
+  write(allowed: AllowedPath, text: string, etag: string | null): Promise<FileEntry> {
+    const bytes = Buffer.from(text);
+    if (bytes.length > MAX_FILE_BYTES) return Promise.reject(tooLong());
+    const before = this.#writes.get(allowed.path) ?? Promise.resolve();
+    const written = before.catch(() => undefined).then(() => replace(allowed.path, bytes, etag));
+    this.#writes.set(allowed.path, written);
+    const forget = (): void => {
+      if (this.#writes.get(allowed.path) === written) this.#writes.delete(allowed.path);
+    };
+    written.then(forget, forget);
+    return written;
+  }
+
+  /** @throws AppError NOT_FOUND, INVALID_TARGET, FORBIDDEN */
+  async list({ path, exists }: AllowedPath): Promise<FolderAnswer> {
+    if (!exists) throw missing();
+    const found = await readdir(path, { withFileTypes: true }).catch((error: unknown) => {
+      throw told(error);
+    });
+    // A link counts as what it leads to, and one that leads to nothing is left out.
+    const entries = await Promise.all(
+      found.slice(0, MAX_ENTRIES).map(async (entry) => {
+        const kind = entry.isSymbolicLink() ? await stat(`${path}/${entry.name}`).catch(() => undefined) : entry;
+        if (kind?.isDirectory() === true) return [{ name: entry.name, kind: "folder" as const }];
+        return kind?.isFile() === true ? [{ name: entry.name, kind: "file" as const }] : [];
+      }),
+    );
+    const order = ({ name, kind }: FolderAnswer["entries"][number]): string => `${kind === "folder" ? 0 : 1}${name}`;
+    return {
+      path,
+      entries: entries.flat().sort((one, other) => (order(one) < order(other) ? -1 : 1)),
+      cut: found.length > MAX_ENTRIES,
+    };
+  }
+}
+
+async function replace(path: string, bytes: Buffer, etag: string | null): Promise<FileEntry> {
+  const found = await readWhole(path).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === "NOT_FOUND") return undefined;
+    throw error;
+  });
+  if (found !== undefined) textOf(found.bytes);
+  const currentEtag = found === undefined ? null : etagOf(found.bytes);
+  if (currentEtag !== etag) throw changed(currentEtag);
+  try {
+    if (found?.isShared === true) await overwrite(path, bytes);
+    else await swapIn(path, bytes, found?.mode);
+  } catch (error) {
+    throw told(error);
+  }
+  const { mtimeMs } = await stat(path);
+  return { path, etag: etagOf(bytes), mtimeMs, bytes: bytes.length };
+}
+
+/** A new file in its place, under a name of its own until it is whole. */
+async function swapIn(path: string, bytes: Buffer, mode: number | undefined): Promise<void> {
+  const beside = `${dirname(path)}/.${randomBytes(9).toString("base64url")}.tmp`;
+  const file = await open(beside, "wx", mode ?? 0o666);
+  try {
+    try {
+      if (mode !== undefined) await file.chmod(mode);
+      await file.writeFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    // What has come into the place of a file that was not there is somebody else's.
+    if (mode === undefined) await link(beside, path);
+    else await rename(beside, path);
+  } catch (error) {
+    await unlink(beside).catch(() => undefined);
+    throw error;
+  }
+  if (mode === undefined) await unlink(beside).catch(() => undefined);
+}
+
+async function overwrite(path: string, bytes: Buffer): Promise<void> {
+  const file = await open(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  try {
+    await file.truncate(0);
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function readWhole(path: string): Promise<ReadFile> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, READ_FLAGS);
+    const found = await file.stat();
+    const { size, mtimeMs, mode, nlink, uid, dev, ino } = found;
+    if (!found.isFile()) throw noFile();
+    // Somebody may have put a link into the path since it was looked at.
+    const again = await stat(await realpath(path));
+    if (again.dev !== dev || again.ino !== ino || (await realpath(path)) !== path) throw outside();
+    if (size > MAX_FILE_BYTES) throw tooLong();
+    const bytes = await readBounded(file);
+    return { bytes, mtimeMs, mode: mode & 0o7777, isShared: nlink > 1 || uid !== process.getuid?.() };
+  } catch (error) {
+    throw told(error);
+  } finally {
+    await file?.close();
+  }
+}
+
+/** A file that grows meanwhile, or says that it has no size, is read no further. */
+async function readBounded(file: FileHandle): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of file.createReadStream({ autoClose: false, end: MAX_FILE_BYTES }) as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+  }
+  if (length > MAX_FILE_BYTES) throw tooLong();
+  return Buffer.concat(chunks, length);
+}
+
+const etagOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("base64url").slice(0, 22);
+
+/** @throws AppError INVALID_TARGET: written back, it would be another file */
+function textOf(bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new AppError("INVALID_TARGET", "this file is no text in UTF-8, and is not edited here", {
+      details: { reason: "not_text" },
+    });
+  }
+}
+
+const TOLD: Readonly<Record<string, () => AppError>> = {
+  ENOENT: () => missing(),
+  EISDIR: () => noFile(),
+  ENOTDIR: () => noFile(),
+  ENXIO: () => noFile(),
+  ENODEV: () => noFile(),
+  EEXIST: () => changed(undefined),
+  ELOOP: () => outside(),
+  EACCES: () => notAllowed(),
+  EPERM: () => notAllowed(),
+  EROFS: () => notAllowed(),
+  ENOSPC: () => noRoom(),
+  EDQUOT: () => noRoom(),
+};
+
+/** The system's words are for nobody outside. */
+function told(error: unknown): unknown {
+  const code = error instanceof AppError ? undefined : (error as NodeJS.ErrnoException).code;
+  return code !== undefined && Object.hasOwn(TOLD, code) ? TOLD[code]?.() : error;
+}
+
+const missing = (): AppError => new AppError("NOT_FOUND", "there is no such file or folder");
+const noFile = (): AppError =>
+  new AppError("INVALID_TARGET", "this is no plain file", { details: { reason: "not_a_file" } });
+const tooLong = (): AppError =>
+  new AppError("RESOURCE_LIMIT", `a file has at most ${MAX_FILE_BYTES} bytes here`, {
+    details: { limit: "fileBytes", max: MAX_FILE_BYTES },
+  });
+const changed = (currentEtag: string | null | undefined): AppError =>
+  new AppError("REVISION_CONFLICT", "the file has changed since it was read: nothing was written", {
+    details: { reason: "file_changed", ...(currentEtag === undefined ? {} : { currentEtag }) },
+  });
+const notAllowed = (): AppError =>
+  new AppError("FORBIDDEN", "the system does not let this user do that to the file", {
+    details: { reason: "permission" },
+  });
+const noRoom = (): AppError =>
+  new AppError("RESOURCE_LIMIT", "there is no room left on the disk; nothing was changed", {
+    details: { limit: "disk" },
+  });

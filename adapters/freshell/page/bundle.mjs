@@ -1,0 +1,23 @@
+/** The device's page; screens, the editor and conversations come when the first pane of theirs is shown. */
+import { bundlePage } from "../../pages/bundlePage.mjs";
+
+await bundlePage({
+  name: "freshell/page",
+  scripts: { page: "deviceMain.tsx", beat: "device/beatWorker.ts" },
+  packages: [
+    "preact",
+    "@xterm/xterm",
+    "valibot",
+    "@codemirror/commands",
+    "@codemirror/language",
+    "@codemirror/search",
+    "@codemirror/state",
+    "@codemirror/view",
+    "@lezer/common",
+    "@lezer/highlight",
+    "@marijn/find-cluster-break",
+    "crelt",
+    "style-mod",
+    "w3c-keyname",
+  ],
+});

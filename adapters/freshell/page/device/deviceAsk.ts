@@ -1,0 +1,40 @@
+/** What a person in a page asks the device for, and what pages of one profile say to each other. Plain data: it travels. */
+import type { OwnerLayout } from "../../../../protocol/api/freshell/deviceLayout.ts";
+import type { RpcOutcome } from "../../../../protocol/api/freshell/rpc.ts";
+import type { RpcCommand } from "../../../../protocol/api/freshell/rpcCommands.ts";
+import type { RemoteLine } from "../model/remoteLine.ts";
+
+export type DeviceAsk =
+  | { readonly kind: "command"; readonly command: RpcCommand; readonly args: Readonly<Record<string, unknown>> }
+  /** A terminal in the place of what a pane shows. */
+  | { readonly kind: "terminal"; readonly paneId: string; readonly options: Readonly<Record<string, unknown>> }
+  /** A conversation in the place of what a pane shows. */
+  | { readonly kind: "session"; readonly paneId: string; readonly provider: string; readonly sessionId: string }
+  | { readonly kind: "split"; readonly splitId: string; readonly percent: number }
+  | { readonly kind: "paneTitle"; readonly paneId: string; readonly title: string | undefined }
+  | { readonly kind: "undo"; readonly lineId: string }
+  | { readonly kind: "allow"; readonly allow: readonly string[] };
+
+/** What every page of the profile shows. */
+export interface DeviceView {
+  readonly layout: OwnerLayout;
+  readonly lines: readonly RemoteLine[];
+  readonly allow: readonly string[];
+  readonly notes: readonly string[];
+}
+
+export type PageMessage =
+  /** A page that is new here. */
+  | { readonly kind: "who" }
+  | { readonly kind: "view"; readonly view: DeviceView }
+  | { readonly kind: "ask"; readonly askId: string; readonly ask: DeviceAsk }
+  | { readonly kind: "answer"; readonly askId: string; readonly outcome: RpcOutcome }
+  /** The page that a person is at has given a terminal this size. */
+  | { readonly kind: "size"; readonly terminalId: string; readonly cols: number; readonly rows: number };
+
+/** Of a BroadcastChannel. */
+export interface PageChannel {
+  post(message: PageMessage): void;
+  /** One listener. */
+  listen(heard: (message: PageMessage) => void): void;
+}

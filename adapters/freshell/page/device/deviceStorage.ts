@@ -1,0 +1,148 @@
+/**
+ * What a browser profile keeps of its device: who it is, its layout, whom it allows, and its login. What is stored and is no
+ * layout is put aside under another name, never thrown away without a word.
+ */
+import { DeviceRuntime } from "../../../../daemon/devices/deviceRuntime.ts";
+import type { DeviceStore } from "../../../../daemon/devices/savedDevice.ts";
+import type { Clock } from "../../../../daemon/time/clock.ts";
+import type { OwnerLayout } from "../../../../protocol/api/freshell/deviceLayout.ts";
+import { DEVICE_ID } from "../../../../protocol/api/freshell/freshellHttp.ts";
+import { AppError } from "../../../../protocol/errors.ts";
+import { legacyLayout } from "../model/legacyLayout.ts";
+
+/** Of `localStorage`. */
+export interface TextStore {
+  getItem(key: string): string | null;
+  setItem(key: string, text: string): void;
+  removeItem(key: string): void;
+}
+
+export const STORAGE_KEYS = {
+  device: "freshell.device.v1",
+  layout: "freshell.device-layout.v1",
+  allow: "freshell.device-allow.v1",
+  login: "freshell.device-login.v1",
+  /** Of a page before this one; they are read once and stay. */
+  legacyTabs: "freshell.tabs.v1",
+  legacyPanes: "freshell.panes.v1",
+} as const;
+
+export interface BrowserDevice {
+  readonly deviceId: string;
+  readonly deviceLabel: string;
+}
+
+export function storedDevice(store: TextStore): BrowserDevice | undefined {
+  const { deviceId, deviceLabel } = objectIn(store, STORAGE_KEYS.device);
+  if (typeof deviceId !== "string" || !DEVICE_ID.test(deviceId)) return undefined;
+  return { deviceId, deviceLabel: typeof deviceLabel === "string" && deviceLabel !== "" ? deviceLabel : deviceId };
+}
+
+export function keepDevice(store: TextStore, device: BrowserDevice): void {
+  store.setItem(STORAGE_KEYS.device, JSON.stringify(device));
+}
+
+/** Ids of devices that may change this one's layout, or `*`. */
+export function storedAllow(store: TextStore): readonly string[] {
+  const { allow } = objectIn(store, STORAGE_KEYS.allow);
+  return (Array.isArray(allow) ? (allow as unknown[]) : []).filter((one): one is string => isAllowWord(one));
+}
+
+export function keepAllow(store: TextStore, allow: readonly string[]): void {
+  store.setItem(STORAGE_KEYS.allow, JSON.stringify({ allow }));
+}
+
+export const isAllowWord = (one: unknown): boolean => typeof one === "string" && (one === "*" || DEVICE_ID.test(one));
+
+interface OpenDeviceOptions {
+  readonly store: TextStore;
+  readonly deviceId: string;
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+  readonly newId: () => string;
+  readonly onChange: (layout: OwnerLayout) => void;
+}
+
+interface OpenedRuntime {
+  readonly runtime: DeviceRuntime;
+  /** What a person should know of it. */
+  readonly note?: string | undefined;
+}
+
+/** @throws AppError INTERNAL_ERROR when nothing can be stored */
+export function openStoredDevice(options: OpenDeviceOptions): OpenedRuntime {
+  const { store, nowUnixMs } = options;
+  const open = (kept: DeviceStore): DeviceRuntime => new DeviceRuntime({ ...options, store: kept });
+  const isFirst = store.getItem(STORAGE_KEYS.layout) === null;
+  try {
+    return isFirst ? openFirst(options, open) : { runtime: open(layoutStore(store)) };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code === "INTERNAL_ERROR") throw error;
+    const aside = `${STORAGE_KEYS.layout}.broken-${nowUnixMs()}`;
+    return {
+      runtime: open(emptied(store, aside)),
+      note: `What was stored holds no layout: it is kept as ${aside}, and a new one begins.`,
+    };
+  }
+}
+
+/** What an earlier page has left becomes the layout, or is left where it is. */
+function openFirst({ store, newId }: OpenDeviceOptions, open: (kept: DeviceStore) => DeviceRuntime): OpenedRuntime {
+  const [tabs, panes] = [store.getItem(STORAGE_KEYS.legacyTabs), store.getItem(STORAGE_KEYS.legacyPanes)];
+  const kept = layoutStore(store);
+  const left = "What an earlier page stored holds no layout that could be taken over: it stays where it is.";
+  if (tabs === null && panes === null) return { runtime: open(kept) };
+  const legacy = legacyLayout({ tabs, panes }, newId);
+  if (legacy === undefined) return { runtime: open(kept), note: tabs === null ? undefined : left };
+  try {
+    return { runtime: open({ ...kept, load: () => legacy }), note: "The tabs of an earlier page were taken over." };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code === "INTERNAL_ERROR") throw error;
+    return { runtime: open(kept), note: left };
+  }
+}
+
+const layoutStore = (store: TextStore): DeviceStore => ({
+  load: () => {
+    const text = store.getItem(STORAGE_KEYS.layout);
+    if (text === null) return undefined;
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      throw new AppError("INVALID_ARGUMENT", "the stored layout is no JSON");
+    }
+  },
+  save: (saved) => {
+    try {
+      store.setItem(STORAGE_KEYS.layout, JSON.stringify(saved));
+    } catch (cause) {
+      throw new AppError("INTERNAL_ERROR", "the browser's storage takes no more", { cause });
+    }
+  },
+});
+
+/** The same text twice may be more than the storage holds: it is taken away first, and put back when that fails. */
+function emptied(store: TextStore, aside: string): DeviceStore {
+  const text = store.getItem(STORAGE_KEYS.layout);
+  if (text !== null) {
+    store.removeItem(STORAGE_KEYS.layout);
+    try {
+      store.setItem(aside, text);
+    } catch (cause) {
+      store.setItem(STORAGE_KEYS.layout, text);
+      throw new AppError("INTERNAL_ERROR", "what was stored is no layout, and could not be kept", { cause });
+    }
+  }
+  return layoutStore(store);
+}
+
+export function objectIn(store: TextStore, key: string): Readonly<Record<string, unknown>> {
+  try {
+    const found = JSON.parse(store.getItem(key) ?? "{}") as unknown;
+    return typeof found === "object" && found !== null && !Array.isArray(found)
+      ? (found as Readonly<Record<string, unknown>>)
+      : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,52 @@
+/** A page beside the one that is the device: it shows what that one shows, and passes on what is asked for in it. */
+import type { Clock } from "../../../../daemon/time/clock.ts";
+import type { RpcOutcome } from "../../../../protocol/api/freshell/rpc.ts";
+import type { DeviceAsk, PageMessage } from "./deviceAsk.ts";
+
+interface MirrorDeskOptions {
+  readonly post: (message: PageMessage) => void;
+  readonly clock: Clock;
+  readonly newId: () => string;
+}
+
+/** As long as the server waits for an owner, and a little more. */
+const ANSWER_WITHIN_MS = 26_000;
+
+export class MirrorDesk {
+  readonly #options: MirrorDeskOptions;
+  readonly #asked = new Map<string, (outcome: RpcOutcome) => void>();
+
+  constructor(options: MirrorDeskOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects. */
+  perform(ask: DeviceAsk): Promise<RpcOutcome> {
+    const { post, clock, newId } = this.#options;
+    const askId = newId();
+    return new Promise((resolve) => {
+      const settle = (outcome: RpcOutcome): void => {
+        timer.cancel();
+        this.#asked.delete(askId);
+        resolve(outcome);
+      };
+      const timer = clock.callAt(clock.nowMs() + ANSWER_WITHIN_MS, () => settle(noAnswer()));
+      this.#asked.set(askId, settle);
+      post({ kind: "ask", askId, ask });
+    });
+  }
+
+  answered(askId: string, outcome: RpcOutcome): void {
+    this.#asked.get(askId)?.(outcome);
+  }
+
+  /** This page is the device from now on: nobody knows what became of it. */
+  close(): void {
+    for (const settle of this.#asked.values()) settle(noAnswer());
+  }
+}
+
+const noAnswer = (): RpcOutcome => ({
+  ok: false,
+  error: { code: "OWNER_TIMEOUT", message: "the page that is this device did not answer; look whether it was done" },
+});

@@ -1,0 +1,105 @@
+/**
+ * A file that somebody edits, apart from how it is shown: what was read, whether it was changed here, and what the server says
+ * to writing it. A file that has changed meanwhile is not overwritten until somebody says so.
+ */
+import type { PageApi } from "../net/pageApi.ts";
+import { Refused } from "../net/pageApi.ts";
+
+export interface FileStatus {
+  readonly kind: "reading" | "ready" | "saving" | "conflict" | "failed";
+  readonly isChanged: boolean;
+  /** It is not there yet. */
+  readonly isNew: boolean;
+  readonly message?: string | undefined;
+}
+
+interface OpenFileOptions {
+  readonly path: string;
+  readonly api: Pick<PageApi, "readFile" | "writeFile">;
+  readonly onStatus: (status: FileStatus) => void;
+  /** Another text is to be shown. */
+  readonly onText: (text: string) => void;
+}
+
+export class OpenFile {
+  readonly #options: OpenFileOptions;
+  #status: FileStatus = { kind: "reading", isChanged: false, isNew: false };
+  #etag: string | null = null;
+  #saved = "";
+
+  constructor(options: OpenFileOptions) {
+    this.#options = options;
+  }
+
+  /** What was changed here is gone with it. */
+  async read(): Promise<void> {
+    const { api, path, onText } = this.#options;
+    this.#tell({ kind: "reading", message: undefined });
+    try {
+      const { text, etag } = await api.readFile(path);
+      [this.#etag, this.#saved] = [etag, text];
+      onText(text);
+      this.#tell({ kind: "ready", isChanged: false, isNew: false });
+    } catch (error) {
+      if (error instanceof Refused && error.code === "NOT_FOUND") {
+        [this.#etag, this.#saved] = [null, ""];
+        onText("");
+        this.#tell({ kind: "ready", isChanged: false, isNew: true });
+      } else this.#tell({ kind: "failed", message: wordsOf(error) });
+    }
+  }
+
+  /** Somebody else may have changed it while nobody was at this page. */
+  async look(): Promise<void> {
+    if (this.#status.isChanged || this.#status.kind !== "ready") return;
+    const { api, path, onText } = this.#options;
+    const found = await api.readFile(path).catch(() => undefined);
+    if (found === undefined || found.etag === this.#etag || this.#status.isChanged || this.#status.kind !== "ready")
+      return;
+    [this.#etag, this.#saved] = [found.etag, found.text];
+    onText(found.text);
+    this.#tell({ isNew: false });
+  }
+
+  changed(text: string): void {
+    const isChanged = text !== this.#saved;
+    if (isChanged !== this.#status.isChanged) this.#tell({ isChanged });
+  }
+
+  async save(text: string): Promise<void> {
+    const { kind } = this.#status;
+    if (kind === "reading" || kind === "saving") return;
+    const { api, path } = this.#options;
+    this.#tell({ kind: "saving", message: undefined });
+    try {
+      const { etag } = await api.writeFile(path, text, this.#etag);
+      [this.#etag, this.#saved] = [etag, text];
+      this.#tell({ kind: "ready", isChanged: false, isNew: false });
+    } catch (error) {
+      const isConflict = error instanceof Refused && error.code === "REVISION_CONFLICT";
+      this.#tell({ kind: isConflict ? "conflict" : "failed", message: wordsOf(error) });
+    }
+  }
+
+  /** Somebody has seen that it was changed, and wants what stands here. */
+  async overwrite(text: string): Promise<void> {
+    const { api, path } = this.#options;
+    try {
+      this.#etag = (await api.readFile(path)).etag;
+    } catch (error) {
+      if (!(error instanceof Refused) || error.code !== "NOT_FOUND") {
+        this.#tell({ kind: "failed", message: wordsOf(error) });
+        return;
+      }
+      this.#etag = null;
+    }
+    await this.save(text);
+  }
+
+  #tell(change: Partial<FileStatus>): void {
+    this.#status = { ...this.#status, ...change };
+    this.#options.onStatus(this.#status);
+  }
+}
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : "the server did not answer");

@@ -1,0 +1,215 @@
+/**
+ * The page that is the device: it holds the layout, answers the server, carries out what people ask for in any page of the
+ * profile, and tells all pages what there is to see.
+ */
+import type { DeviceRuntime } from "../../../../daemon/devices/deviceRuntime.ts";
+import type { LayoutSnapshot, OwnerLayout } from "../../../../protocol/api/freshell/deviceLayout.ts";
+import { faultOf } from "../../../../protocol/api/freshell/freshellErrors.ts";
+import type { OwnerRequest, RpcOutcome } from "../../../../protocol/api/freshell/rpc.ts";
+import { hasTerminal, isMutation, type RpcCommand } from "../../../../protocol/api/freshell/rpcCommands.ts";
+import { AppError, toAppError } from "../../../../protocol/errors.ts";
+import { withPaneTitle, withSplitAt } from "../model/ownChanges.ts";
+import { type RemoteLine, whatWasDone } from "../model/remoteLine.ts";
+import { type LayoutStep, reverted } from "../model/revertLayout.ts";
+import type { DeviceAsk, DeviceView } from "./deviceAsk.ts";
+
+interface OwnerDeskOptions {
+  readonly deviceId: string;
+  readonly runtime: DeviceRuntime;
+  readonly allow: readonly string[];
+  readonly notes: readonly string[];
+  /** Over the server: what has a process behind it. Never rejects. */
+  readonly request: (frame: Readonly<Record<string, unknown>>) => Promise<RpcOutcome>;
+  /** The id of a new terminal. @throws Error */
+  readonly createTerminal: (options: object) => Promise<string>;
+  readonly labelOf: (deviceId: string) => string;
+  readonly nowUnixMs: () => number;
+  readonly newId: () => string;
+  /** Kept, and told to the server. */
+  readonly onAllow: (allow: readonly string[]) => void;
+  readonly onView: (view: DeviceView) => void;
+}
+
+/** Lines that are shown, and can be undone. */
+const MAX_LINES = 50;
+const TRIES = 3;
+
+interface KeptLine extends RemoteLine {
+  readonly step: LayoutStep;
+}
+
+export class OwnerDesk {
+  readonly #options: OwnerDeskOptions;
+  #lines: readonly KeptLine[] = [];
+  #allow: readonly string[];
+  #notes: readonly string[];
+
+  constructor(options: OwnerDeskOptions) {
+    this.#options = options;
+    this.#allow = options.allow;
+    this.#notes = options.notes;
+  }
+
+  get layout(): OwnerLayout {
+    return this.#options.runtime.layout();
+  }
+
+  get allow(): readonly string[] {
+    return this.#allow;
+  }
+
+  get view(): DeviceView {
+    const lines = this.#lines.map(({ step: _step, ...line }) => line);
+    return { layout: this.layout, lines, allow: this.#allow, notes: this.#notes };
+  }
+
+  /** What the server asks in somebody's name. */
+  answer(request: OwnerRequest): RpcOutcome {
+    const { runtime, deviceId } = this.#options;
+    const [before, revision] = [runtime.layout().snapshot, runtime.workspaceRevision];
+    const outcome = runtime.answer(request);
+    const isDone = outcome.ok && runtime.workspaceRevision === revision + 1;
+    if (isDone && request.callerDeviceId !== deviceId) this.#note(request, outcome.result, before);
+    return outcome;
+  }
+
+  /** What a person asks for. Never rejects. */
+  async perform(ask: DeviceAsk): Promise<RpcOutcome> {
+    try {
+      return await this.#perform(ask);
+    } catch (thrown) {
+      return { ok: false, error: faultOf(toAppError(thrown)) };
+    }
+  }
+
+  /** Told to everybody again. */
+  show(): void {
+    this.#options.onView(this.view);
+  }
+
+  #perform(ask: DeviceAsk): RpcOutcome | Promise<RpcOutcome> {
+    const { runtime, onAllow } = this.#options;
+    switch (ask.kind) {
+      case "command":
+        return this.#command(ask.command, ask.args);
+      case "terminal":
+        return this.#terminal(ask.paneId, ask.options);
+      case "session":
+        return this.#session(ask);
+      case "split":
+        return done(runtime.change((layout) => withSplitAt(layout, ask.splitId, ask.percent)));
+      case "paneTitle":
+        return done(runtime.change((layout) => withPaneTitle(layout, ask.paneId, ask.title)));
+      case "undo":
+        return this.#undo(ask.lineId);
+      case "allow":
+        onAllow(ask.allow);
+        this.#allow = ask.allow;
+        this.show();
+        return { ok: true, result: {} };
+    }
+  }
+
+  #command(command: RpcCommand, args: Readonly<Record<string, unknown>>): RpcOutcome | Promise<RpcOutcome> {
+    if (!isMutation(command)) throw new AppError("INVALID_ARGUMENT", `${command} changes no layout`);
+    const isOfServer = command === "respawn-pane" || command === "attach-terminal";
+    const isNew = command === "new-tab" || command === "split-pane";
+    if (isOfServer || (isNew && hasTerminal(args))) return this.#throughServer(command, args);
+    return this.#apply(command, args, "apply");
+  }
+
+  #apply(
+    command: RpcCommand,
+    args: Readonly<Record<string, unknown>>,
+    phase: "apply" | "reserve" | "finalize",
+  ): RpcOutcome {
+    const { runtime, deviceId, newId } = this.#options;
+    return runtime.answer({
+      command,
+      args,
+      callerDeviceId: deviceId,
+      expectedRevision: runtime.workspaceRevision,
+      idempotencyKey: newId(),
+      phase,
+    });
+  }
+
+  /** The server makes the process; another device may change the layout meanwhile. */
+  async #throughServer(command: RpcCommand, args: Readonly<Record<string, unknown>>): Promise<RpcOutcome> {
+    const { deviceId, runtime, newId, request } = this.#options;
+    const idempotencyKey = newId();
+    for (let tries = 1; ; tries += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- each try is for the layout that the one before it has found
+      const outcome = await request({
+        callerDeviceId: deviceId,
+        targetDeviceId: deviceId,
+        command,
+        args,
+        expectedRevision: runtime.workspaceRevision,
+        idempotencyKey,
+      });
+      if (outcome.ok || outcome.error.code !== "REVISION_CONFLICT" || tries === TRIES) return outcome;
+    }
+  }
+
+  async #terminal(paneId: string, options: object): Promise<RpcOutcome> {
+    const terminalId = await this.#options.createTerminal(options);
+    return this.#throughServer("attach-terminal", { target: `terminal:${terminalId}`, to: `pane:${paneId}` });
+  }
+
+  /** Nothing of the server's stands between the two steps. */
+  #session({ paneId, provider, sessionId }: Extract<DeviceAsk, { kind: "session" }>): RpcOutcome {
+    const place = this.#apply("attach-terminal", { target: "terminal:none", to: `pane:${paneId}` }, "reserve");
+    if (!place.ok) return place;
+    const { reservationId } = place.result;
+    return this.#apply(
+      "attach-terminal",
+      { reservationId, contentRef: { sessionRef: { provider, sessionId } } },
+      "finalize",
+    );
+  }
+
+  #undo(lineId: string): RpcOutcome {
+    const line = this.#lines.find(({ id }) => id === lineId);
+    if (line === undefined || !line.canUndo) throw new AppError("NOT_FOUND", "there is nothing to undo");
+    const { runtime } = this.#options;
+    const back = reverted(plain(this.layout.snapshot), line.step);
+    if (back === undefined) {
+      this.#replace({ ...line, canUndo: false, note: "not undone: it has been changed since" });
+      throw new AppError("INVALID_TARGET", "it cannot be undone: it has been changed since");
+    }
+    this.#replace({ ...line, canUndo: false, note: "undone" });
+    return done(runtime.change(() => back));
+  }
+
+  #note(
+    { command, args, callerDeviceId }: OwnerRequest,
+    result: Readonly<Record<string, unknown>>,
+    was: LayoutSnapshot,
+  ): void {
+    const { labelOf, nowUnixMs, newId } = this.#options;
+    const [before, after] = [plain(was), plain(this.layout.snapshot)];
+    const line: KeptLine = {
+      id: newId(),
+      who: labelOf(callerDeviceId),
+      what: whatWasDone({ command, args, result, before, after }),
+      atUnixMs: nowUnixMs(),
+      canUndo: command !== "respawn-pane" && reverted(after, { before, after }) !== undefined,
+      step: { before, after },
+    };
+    this.#lines = [...this.#lines, line].slice(-MAX_LINES);
+    this.show();
+  }
+
+  #replace(line: KeptLine): void {
+    this.#lines = this.#lines.map((one) => (one.id === line.id ? line : one));
+    this.show();
+  }
+}
+
+const done = (appliedRevision: number): RpcOutcome => ({ ok: true, result: {}, appliedRevision });
+
+/** Panes are told from the trees. */
+function plain({ panes: _derived, ...layout }: LayoutSnapshot): LayoutSnapshot {
+  return layout;
+}

@@ -1,0 +1,127 @@
+/** Joins the parts: the page, its connection, the profile, the document. */
+import { render } from "preact";
+import { systemClock } from "../../../daemon/time/clock.ts";
+import type { PageMessage } from "./device/deviceAsk.ts";
+import { type BrowserDevice, keepDevice, STORAGE_KEYS, storedDevice } from "./device/deviceStorage.ts";
+import { elect, oneAtATime } from "./device/ownerElection.ts";
+import { DevicePage } from "./devicePage.ts";
+import { actionFor } from "./model/deviceKeys.ts";
+import { activeTab } from "./model/deviceState.ts";
+import { DeviceLogin } from "./net/deviceLogin.ts";
+import { act } from "./ui/deviceActions.ts";
+import { DeviceApp } from "./ui/deviceApp.tsx";
+import { hasUnsaved } from "./ui/editorPane.tsx";
+
+/** As the ids of terminals: 126 random bits. */
+const ID_BYTES = 16;
+const ID_CHARS = 21;
+
+const newId = (): string => {
+  const bytes = crypto.getRandomValues(new Uint8Array(ID_BYTES));
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .slice(0, ID_CHARS);
+};
+
+/** Absent on a page that came by plain HTTP from another machine. */
+const locks = (navigator as Partial<Pick<Navigator, "locks">>).locks;
+
+/** Of several first pages at once, one makes it. */
+async function thisDevice(): Promise<BrowserDevice> {
+  return oneAtATime(
+    locks,
+    "freshell.device",
+  )(() => {
+    const known = storedDevice(localStorage);
+    if (known !== undefined) return Promise.resolve(known);
+    const made = { deviceId: newId(), deviceLabel: `${browserName()}-${newId().slice(0, 4)}` };
+    keepDevice(localStorage, made);
+    return Promise.resolve(made);
+  });
+}
+
+function browserName(): string {
+  const { userAgent } = navigator;
+  const name = ["Firefox", "Edg", "Chrome", "Safari"].find((one) => userAgent.includes(`${one}/`)) ?? "Browser";
+  const system = ["Android", "iPhone", "iPad", "Windows", "Mac", "Linux"].find((one) => userAgent.includes(one));
+  return `${name === "Edg" ? "Edge" : name}-${system ?? location.hostname}`;
+}
+
+async function main(): Promise<void> {
+  const root = document.querySelector("#page");
+  if (root === null) throw new Error("the document has no place for the page");
+  const device = await thisDevice();
+  const fetch = (path: string, init?: RequestInit): Promise<Response> => globalThis.fetch(path, init);
+  const login = new DeviceLogin({
+    store: localStorage,
+    fetch,
+    device,
+    nowUnixMs: Date.now,
+    alone: oneAtATime(locks, "freshell.login"),
+  });
+  const shared = new BroadcastChannel("freshell.device");
+  const beats = new Worker("/device/beat.js", { type: "module" });
+  let isDrawing = false;
+  const page: DevicePage = new DevicePage({
+    device,
+    login,
+    store: localStorage,
+    channel: {
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel of this origin has none
+      post: (message) => shared.postMessage(message),
+      listen: (heard) => {
+        shared.addEventListener("message", ({ data }: MessageEvent<PageMessage>) => heard(data));
+      },
+    },
+    fetch,
+    openSocket: () => new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`),
+    clock: systemClock,
+    nowUnixMs: Date.now,
+    random: Math.random,
+    newId,
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker of ours has none
+    beatEvery: (ms) => beats.postMessage(ms),
+    onChange: () => {
+      if (isDrawing) return;
+      isDrawing = true;
+      queueMicrotask(draw);
+    },
+  });
+  const place = root;
+  function draw(): void {
+    isDrawing = false;
+    const title = activeTab(page.state)?.title;
+    document.title = title === undefined ? "Freshell" : `${title} · Freshell`;
+    render(<DeviceApp page={page} />, place);
+  }
+
+  beats.addEventListener("message", () => page.beat());
+  // Before the pane sees the key.
+  document.addEventListener(
+    "keydown",
+    (event) => {
+      const action = actionFor(event);
+      if (action === undefined) return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (!event.repeat || action.kind === "focus" || action.kind === "grow" || action.kind === "shrink")
+        act(page, action);
+    },
+    { capture: true },
+  );
+  globalThis.addEventListener("online", () => page.retryNow());
+  globalThis.addEventListener("storage", ({ key }) => {
+    if (key === STORAGE_KEYS.login) page.retryNow();
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "visible") page.retryNow();
+  });
+  globalThis.addEventListener("beforeunload", (event) => {
+    if (hasUnsaved()) event.preventDefault();
+  });
+  place.replaceChildren();
+  elect({ locks, onOwner: () => page.own(), onMirror: () => page.mirror() });
+}
+
+await main();

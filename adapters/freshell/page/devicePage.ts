@@ -1,0 +1,295 @@
+/**
+ * What the page does: it finds out whether it is the device, keeps the connection, and carries out what a person asks for. It
+ * has never heard of the document, so that all of it can be tested without one.
+ */
+import type { Clock } from "../../../daemon/time/clock.ts";
+import type { ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
+import type { RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
+import type { DeviceAsk, DeviceView, PageChannel, PageMessage } from "./device/deviceAsk.ts";
+import {
+  type BrowserDevice,
+  keepAllow,
+  openStoredDevice,
+  storedAllow,
+  type TextStore,
+} from "./device/deviceStorage.ts";
+import { MirrorDesk } from "./device/mirrorDesk.ts";
+import { OwnerDesk } from "./device/ownerDesk.ts";
+import { type DeviceState, FIRST_STATE, withView } from "./model/deviceState.ts";
+import type { DeviceLogin } from "./net/deviceLogin.ts";
+import { FreshellLink, type LinkState, type ReadyMessage } from "./net/freshellLink.ts";
+import { PageApi, Refused } from "./net/pageApi.ts";
+import { SessionStreams } from "./net/sessionStreams.ts";
+import { TerminalStreams } from "./net/terminalStreams.ts";
+
+export interface DevicePageOptions {
+  readonly device: BrowserDevice;
+  readonly login: DeviceLogin;
+  readonly store: TextStore;
+  readonly channel: PageChannel;
+  readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
+  readonly openSocket: ConstructorParameters<typeof FreshellLink>[0]["open"];
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+  readonly random: () => number;
+  readonly newId: () => string;
+  /** Calls `DevicePage.beat` so often; 0 ends it. */
+  readonly beatEvery: (ms: number) => void;
+  readonly onChange: () => void;
+}
+
+/** How long a line of what somebody did stands before the panes. */
+const LINE_SHOWN_MS = 20_000;
+
+export class DevicePage {
+  readonly api: PageApi;
+  readonly streams: TerminalStreams;
+  readonly sessions: SessionStreams;
+  readonly #options: DevicePageOptions;
+  readonly #labels = new Map<string, string>();
+  #state: DeviceState = FIRST_STATE;
+  #link: FreshellLink | undefined;
+  #owner: OwnerDesk | undefined;
+  #mirror: MirrorDesk | undefined;
+
+  constructor(options: DevicePageOptions) {
+    const { login, fetch, channel } = options;
+    this.#options = options;
+    this.api = new PageApi(fetch, () => login.token());
+    this.streams = new TerminalStreams({
+      send: (message) => this.#link?.send(message) ?? false,
+      look: async (terminalId) => (await this.api.terminals()).find((one) => one.terminalId === terminalId),
+      onSized: (terminalId, size) => channel.post({ kind: "size", terminalId, ...size }),
+    });
+    this.sessions = new SessionStreams((message) => this.#link?.send(message) ?? false);
+    channel.listen((message) => this.#told(message));
+  }
+
+  get state(): DeviceState {
+    return this.#state;
+  }
+
+  get device(): BrowserDevice {
+    return this.#options.device;
+  }
+
+  update(change: Partial<DeviceState>): void {
+    this.#state = { ...this.#state, ...change };
+    this.#options.onChange();
+  }
+
+  /** This page is the device from now on. */
+  own(): void {
+    const { device, store, clock, nowUnixMs, newId } = this.#options;
+    this.#mirror?.close();
+    this.#mirror = undefined;
+    try {
+      const { runtime, note } = openStoredDevice({
+        store,
+        deviceId: device.deviceId,
+        clock,
+        nowUnixMs,
+        newId,
+        onChange: () => this.#changed(),
+      });
+      this.#owner = new OwnerDesk({
+        deviceId: device.deviceId,
+        runtime,
+        allow: storedAllow(store),
+        notes: note === undefined ? [] : [note],
+        request: (frame) => this.#link?.request(frame) ?? Promise.resolve(AWAY),
+        createTerminal: async (options) => (await this.api.createTerminal(options)).terminalId,
+        labelOf: (deviceId) => this.#labels.get(deviceId) ?? deviceId,
+        nowUnixMs,
+        newId,
+        onAllow: (allow) => this.#allowed(allow),
+        onView: (view) => this.#show(view),
+      });
+    } catch (error) {
+      this.update({ fault: error instanceof Error ? error.message : "the layout cannot be read" });
+      return;
+    }
+    this.update({ role: "owner", fault: undefined });
+    this.#owner.show();
+    this.#connect("owner");
+  }
+
+  /** Another page is the device. */
+  mirror(): void {
+    const { channel, clock, newId } = this.#options;
+    const post = (message: PageMessage): void => channel.post(message);
+    this.#mirror = new MirrorDesk({ post, clock, newId });
+    this.update({ role: "mirror" });
+    channel.post({ kind: "who" });
+    this.#connect("caller");
+  }
+
+  /** What a person asks for; what is refused is shown. */
+  async perform(ask: DeviceAsk): Promise<RpcOutcome> {
+    const { role } = this.#state;
+    const outcome =
+      role === "superseded" ? SUPERSEDED : await ((this.#owner ?? this.#mirror)?.perform(ask) ?? Promise.resolve(AWAY));
+    if (!outcome.ok) this.update({ problem: outcome.error.message });
+    return outcome;
+  }
+
+  /** The line is no longer before the eyes; the list of them has it. */
+  read(lineId: string): void {
+    this.update({ readLines: new Set([...this.#state.readLines, lineId]) });
+  }
+
+  /** Undefined when it has worked, else what is wrong. */
+  async giveToken(token: string): Promise<string | undefined> {
+    try {
+      await this.#options.login.open(token.trim());
+    } catch (error) {
+      if (error instanceof Refused && error.status === 401) return "This is not the server's token.";
+      return error instanceof Error ? error.message : "the token could not be sent";
+    }
+    this.retryNow();
+    return undefined;
+  }
+
+  async logOut(): Promise<void> {
+    await this.#options.login.close();
+    this.#connect(this.#state.role === "owner" ? "owner" : "caller");
+  }
+
+  retryNow(): void {
+    if (this.#state.role !== "superseded") this.#link?.retryNow();
+  }
+
+  /** A sign of life, for the server. */
+  beat(): void {
+    if (this.#owner === undefined) return;
+    const { allow, layout } = this.#owner;
+    const { workspaceRevision } = layout;
+    const { deviceId } = this.#options.device;
+    this.#link?.send({ type: "device.presence", deviceId, workspaceRevision, remoteControl: { allow } });
+  }
+
+  #connect(role: "owner" | "caller"): void {
+    const { login, device, openSocket, clock, random, newId } = this.#options;
+    this.#link?.close();
+    const link: FreshellLink = new FreshellLink({
+      open: openSocket,
+      token: () => login.token(),
+      doubt: (token) => login.doubt(token),
+      device: { ...device, deviceType: "browser", role },
+      clock,
+      random,
+      newId,
+      onState: (state) => {
+        if (this.#link === link) this.#linked(state);
+      },
+      onReady: (ready) => this.#ready(ready),
+      onMessage: (message) => this.#heard(message),
+    });
+    this.#link = link;
+    link.start();
+  }
+
+  #linked(link: LinkState): void {
+    if (link.kind === "closed") return;
+    if (link.kind !== "live" && this.#state.link.kind === "live") this.streams.lost();
+    if (link.kind === "superseded") {
+      this.#options.beatEvery(0);
+      this.update({ link, role: "superseded" });
+    } else this.update({ link });
+  }
+
+  #ready({ heartbeatIntervalMs }: ReadyMessage): void {
+    if (this.#owner !== undefined) {
+      this.beat();
+      this.#publish();
+      this.#options.beatEvery(heartbeatIntervalMs);
+    }
+    this.streams.ready();
+    this.sessions.ready();
+    void this.#learnLabels();
+  }
+
+  #heard(message: ServerMessage): void {
+    if (message.type === "layout.rpc.request") {
+      const { requestId } = message;
+      if (this.#owner === undefined) return;
+      this.#link?.send({ type: "layout.rpc.ack", requestId, targetDeviceId: this.#options.device.deviceId });
+      this.#link?.send({ type: "layout.rpc.result", requestId, ...this.#owner.answer(message) });
+    } else if (message.type === "device.presence") this.#labels.set(message.deviceId, message.deviceLabel);
+    else if (!this.streams.heard(message) && !this.sessions.heard(message) && message.type === "error") {
+      this.update({ problem: message.message });
+    }
+  }
+
+  #told(message: PageMessage): void {
+    switch (message.kind) {
+      case "who":
+        this.#owner?.show();
+        return;
+      case "view":
+        if (this.#mirror !== undefined) this.#show(message.view);
+        return;
+      case "ask":
+        void this.#answer(message.askId, message.ask);
+        return;
+      case "answer":
+        this.#mirror?.answered(message.askId, message.outcome);
+        return;
+      case "size": {
+        const { terminalId, cols, rows } = message;
+        this.streams.sizedElsewhere(terminalId, { cols, rows });
+        return;
+      }
+    }
+  }
+
+  /** A page beside this one has asked. */
+  async #answer(askId: string, ask: DeviceAsk): Promise<void> {
+    const outcome = this.#state.role === "superseded" ? SUPERSEDED : await this.#owner?.perform(ask);
+    if (outcome !== undefined) this.#options.channel.post({ kind: "answer", askId, outcome });
+  }
+
+  /** The layout is another one, and stored. */
+  #changed(): void {
+    this.#publish();
+    this.#owner?.show();
+  }
+
+  #publish(): void {
+    const layout = this.#owner?.layout;
+    if (layout === undefined) return;
+    const { ownerDeviceId, workspaceRevision, capturedAt, snapshot } = layout;
+    this.#link?.send({ type: "layout.snapshot.updated", ownerDeviceId, workspaceRevision, capturedAt, snapshot });
+  }
+
+  #show(view: DeviceView): void {
+    if (this.#owner !== undefined) this.#options.channel.post({ kind: "view", view });
+    const { clock } = this.#options;
+    const known = new Set(this.#state.view?.lines.map(({ id }) => id));
+    for (const { id } of view.lines.filter((line) => !known.has(line.id))) {
+      clock.callAt(clock.nowMs() + LINE_SHOWN_MS, () => this.read(id));
+    }
+    this.#state = withView(this.#state, view);
+    this.#options.onChange();
+  }
+
+  #allowed(allow: readonly string[]): void {
+    keepAllow(this.#options.store, allow);
+    // The desk has it after this turn.
+    queueMicrotask(() => this.beat());
+  }
+
+  async #learnLabels(): Promise<void> {
+    const devices = await this.api.devices().catch(() => []);
+    for (const { deviceId, deviceLabel } of devices) this.#labels.set(deviceId, deviceLabel);
+  }
+}
+
+const AWAY: RpcOutcome = {
+  ok: false,
+  error: { code: "INTERNAL_ERROR", message: "the server is away: nothing was done; try again when it is back" },
+};
+const SUPERSEDED: RpcOutcome = {
+  ok: false,
+  error: { code: "INTERNAL_ERROR", message: "another page is this device now; take it back first" },
+};

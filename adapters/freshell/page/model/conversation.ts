@@ -1,0 +1,122 @@
+/** A conversation with an agent as a pane shows it: frames folded into messages, open questions and a state. All of it is text. */
+import type {
+  ContentBlock,
+  PermissionRequest,
+  SessionServerMessage,
+  SessionStatus,
+} from "../../../../protocol/api/freshell/sessionEvents.ts";
+
+export interface ChatMessage {
+  readonly role: "user" | "assistant";
+  readonly content: readonly ContentBlock[];
+}
+
+export interface Conversation {
+  readonly messages: readonly ChatMessage[];
+  /** What is being written. */
+  readonly partial: string;
+  readonly asking: readonly PermissionRequest[];
+  readonly status: SessionStatus | "connecting" | "gone";
+  readonly exitCode?: number | undefined;
+  readonly problem?: string | undefined;
+}
+
+export const FIRST_CONVERSATION: Conversation = { messages: [], partial: "", asking: [], status: "connecting" };
+
+/** As many as the server has of one. */
+const MAX_MESSAGES = 1_000;
+
+type Frame = Extract<SessionServerMessage, { readonly type: `sdk.${string}` }>;
+
+export function withFrame(now: Conversation, frame: Frame): Conversation {
+  switch (frame.type) {
+    case "sdk.history": {
+      const messages = frame.messages.map(({ role, content }) => ({ role, content }));
+      // Those that are open follow.
+      return { ...now, messages, partial: "", asking: [], status: now.status === "connecting" ? "idle" : now.status };
+    }
+    case "sdk.stream":
+      return { ...now, partial: partialAfter(now.partial, frame.event, frame.parentToolUseId) };
+    case "sdk.assistant":
+      return { ...withMessage(now, { role: "assistant", content: frame.content }), partial: "" };
+    case "sdk.user":
+      return withMessage(now, { role: "user", content: frame.content });
+    case "sdk.permission.request": {
+      const { type: _type, sessionId: _session, ...request } = frame;
+      return { ...now, asking: [...withoutRequest(now, request.requestId), request] };
+    }
+    case "sdk.permission.cancelled":
+      return { ...now, asking: withoutRequest(now, frame.requestId) };
+    case "sdk.status":
+      return { ...now, status: frame.status };
+    case "sdk.result":
+      return { ...now, partial: "" };
+    case "sdk.error":
+      return { ...now, problem: frame.message };
+    case "sdk.exit":
+      return { ...now, status: "exited", exitCode: frame.exitCode, asking: [], partial: "" };
+    case "sdk.session.init":
+    case "sdk.created":
+    case "sdk.killed":
+      return now;
+  }
+}
+
+/** What a person says here is not told back. */
+export const withSaid = (now: Conversation, text: string): Conversation => ({
+  ...withMessage(now, { role: "user", content: [{ type: "text", text }] }),
+  problem: undefined,
+});
+
+export const withoutAsked = (now: Conversation, requestId: string): Conversation => ({
+  ...now,
+  asking: withoutRequest(now, requestId),
+});
+
+const withMessage = (now: Conversation, message: ChatMessage): Conversation => ({
+  ...now,
+  messages: [...now.messages, message].slice(-MAX_MESSAGES),
+});
+
+const withoutRequest = ({ asking }: Conversation, requestId: string): readonly PermissionRequest[] =>
+  asking.filter((one) => one.requestId !== requestId);
+
+/** Of the conversation itself; what agents that it has called write is theirs. */
+function partialAfter(partial: string, given: unknown, parent: string | null): string {
+  const event = given as { type?: unknown; delta?: { type?: unknown; text?: unknown } } | null | undefined;
+  if (parent !== null) return partial;
+  if (event?.type === "message_start") return "";
+  const { type, text } = event?.delta ?? {};
+  return event?.type === "content_block_delta" && type === "text_delta" && typeof text === "string"
+    ? partial + text
+    : partial;
+}
+
+const MAX_SHOWN_CHARS = 20_000;
+
+/** A part of a message in words; undefined for what is not shown. */
+export function blockText(
+  block: ContentBlock,
+): { readonly kind: "text" | "thinking" | "tool" | "result"; readonly text: string } | undefined {
+  switch (block.type) {
+    case "text":
+      return { kind: "text", text: cut(block.text) };
+    case "thinking":
+      return { kind: "thinking", text: cut(block.thinking) };
+    case "tool_use":
+      return { kind: "tool", text: cut(`${block.name} ${JSON.stringify(block.input)}`) };
+    case "tool_result":
+      return { kind: "result", text: cut(resultText(block.content)) };
+    default:
+      return undefined;
+  }
+}
+
+function resultText(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  const texts = (content as { readonly text?: unknown }[]).map((one) => one.text);
+  return texts.filter((text): text is string => typeof text === "string").join("\n");
+}
+
+const cut = (text: unknown): string => (typeof text === "string" ? text.slice(0, MAX_SHOWN_CHARS) : "");

@@ -1,0 +1,105 @@
+/** What a page shows besides the device: who it is to the others, its connection, and what is open in it. */
+import type { LayoutLeaf, LayoutSnapshot, LayoutTab } from "../../../../protocol/api/freshell/deviceLayout.ts";
+import { leavesIn } from "../../../../daemon/devices/layoutTarget.ts";
+import type { DeviceView } from "../device/deviceAsk.ts";
+import type { LinkState } from "../net/freshellLink.ts";
+
+export type PageRole = "owner" | "mirror" | "superseded";
+
+export interface DeviceState {
+  readonly role: PageRole | undefined;
+  readonly link: LinkState;
+  /** Undefined until the device is known. */
+  readonly view: DeviceView | undefined;
+  readonly dialog: "settings" | "help" | "activity" | undefined;
+  readonly renaming: { readonly kind: "tab" | "pane"; readonly id: string } | undefined;
+  /** Panes that fill their tab, by tab. */
+  readonly zoomed: ReadonlyMap<string, string>;
+  /** The pane whose text is searched. */
+  readonly findingIn: string | undefined;
+  /** Tabs whose panes are kept, the last one shown first. */
+  readonly shown: readonly string[];
+  /** What went wrong last, until somebody has read it. */
+  readonly problem: string | undefined;
+  /** Nothing can be stored: the device cannot be. */
+  readonly fault: string | undefined;
+  readonly readLines: ReadonlySet<string>;
+  readonly readNotes: ReadonlySet<string>;
+}
+
+export const FIRST_STATE: DeviceState = {
+  role: undefined,
+  link: { kind: "connecting" },
+  view: undefined,
+  dialog: undefined,
+  renaming: undefined,
+  zoomed: new Map(),
+  findingIn: undefined,
+  shown: [],
+  problem: undefined,
+  fault: undefined,
+  readLines: new Set(),
+  readNotes: new Set(),
+};
+
+/** Screens cost memory: tabs that nobody has looked at for longest give theirs up, and get them back from the server. */
+const MAX_SHOWN_TABS = 12;
+
+/** The state with a new view: what is open is still there, or closed. */
+export function withView(state: DeviceState, view: DeviceView): DeviceState {
+  const { snapshot } = view.layout;
+  const active = snapshot.activeTabId;
+  const isTab = (id: string): boolean => snapshot.tabs.some((tab) => tab.id === id);
+  const shown = [...(active === null ? [] : [active]), ...state.shown.filter((id) => id !== active && isTab(id))];
+  const zoomed = new Map(
+    [...state.zoomed].filter(([tabId, paneId]) => leavesIn(snapshot, tabId).some(({ id }) => id === paneId)),
+  );
+  const isPane = (id: string | undefined): boolean =>
+    id !== undefined && snapshot.tabs.some((tab) => leavesIn(snapshot, tab.id).some((leaf) => leaf.id === id));
+  return {
+    ...state,
+    view,
+    zoomed,
+    shown: shown.slice(0, MAX_SHOWN_TABS),
+    findingIn: isPane(state.findingIn) ? state.findingIn : undefined,
+  };
+}
+
+export function activeTab({ view }: DeviceState): LayoutTab | undefined {
+  const snapshot = view?.layout.snapshot;
+  return snapshot?.tabs.find(({ id }) => id === snapshot.activeTabId);
+}
+
+export function activeLeaf(state: DeviceState): LayoutLeaf | undefined {
+  const tab = activeTab(state);
+  const snapshot = state.view?.layout.snapshot;
+  if (tab === undefined || snapshot === undefined) return undefined;
+  return leavesIn(snapshot, tab.id).find(({ id }) => id === snapshot.activePane[tab.id]);
+}
+
+/** The tab so many places on, around the ends. */
+export function tabAfter({ tabs, activeTabId }: LayoutSnapshot, step: 1 | -1): LayoutTab | undefined {
+  const at = tabs.findIndex(({ id }) => id === activeTabId);
+  return at < 0 ? tabs[0] : tabs[(at + step + tabs.length) % tabs.length];
+}
+
+const MAX_PROGRAM_CHARS = 100;
+
+/** What a pane is called: by people, by its program, or by what it is. */
+export function paneTitle({ title, content }: LayoutLeaf, program: string): string {
+  if (typeof title === "string" && title !== "") return title;
+  switch (content.kind) {
+    case "terminal":
+      return program.trim() === "" ? "Terminal" : program.slice(0, MAX_PROGRAM_CHARS);
+    case "browser":
+      return hostOf(content.url);
+    case "editor":
+      return content.filePath.split("/").at(-1) ?? content.filePath;
+    case "claude-chat":
+      return "Conversation";
+    case "picker":
+      return "New pane";
+  }
+}
+
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url);

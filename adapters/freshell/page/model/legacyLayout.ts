@@ -1,0 +1,177 @@
+/**
+ * What an earlier page kept under `freshell.tabs.v1` and `freshell.panes.v1`, as a layout of today (seed 002 §13.1). Each tab
+ * and pane that can be understood is kept; what a pane cannot show any more becomes a picker that still knows what it was.
+ * The tree is walked without recursion: what is stored may be deeper than the stack.
+ */
+import {
+  filePathSchema,
+  LAYOUT_LIMITS,
+  type LayoutNode,
+  type PaneContent,
+  paneUrlSchema,
+} from "../../../../protocol/api/freshell/deviceLayout.ts";
+import * as v from "valibot";
+import { isTerminalId } from "../../../../protocol/api/freshell/selectors.ts";
+
+type Kept = Readonly<Record<string, unknown>>;
+
+interface LegacyText {
+  /** As they are stored; null: nothing is. */
+  readonly tabs: string | null;
+  readonly panes: string | null;
+}
+
+/** What `openSaved` stamps and checks; undefined: nothing is there that could be a layout. */
+export function legacyLayout(stored: LegacyText, newId: () => string): Kept | undefined {
+  const tabsState = objectOf(objectOf(parsed(stored.tabs))?.["tabs"]);
+  const panes = objectOf(parsed(stored.panes)) ?? {};
+  const listed = tabsState?.["tabs"];
+  if (tabsState === undefined || !Array.isArray(listed)) return undefined;
+  const [layouts, active, titles] = [
+    objectOf(panes["layouts"]) ?? {},
+    objectOf(panes["activePane"]) ?? {},
+    objectOf(panes["paneTitles"]) ?? {},
+  ];
+  const ids = new Uniques(newId);
+  const tabs: Kept[] = [];
+  const trees: Record<string, LayoutNode> = {};
+  const activePane: Record<string, unknown> = {};
+  const renamed = new Map<string, string>();
+  for (const given of listed.slice(0, LAYOUT_LIMITS.tabs) as unknown[]) {
+    const tab = objectOf(given);
+    if (tab === undefined) continue;
+    const before = String(tab["id"]);
+    const id = ids.take(tab["id"]);
+    if (!renamed.has(before)) renamed.set(before, id);
+    const root = own(layouts, before) ?? { type: "leaf", content: contentOfTab(tab) };
+    const tree = treeOf(root, { ids, titles: objectOf(own(titles, before)) ?? {} });
+    tabs.push({ ...tab, id, title: titleOf(tab["title"], `Tab ${tabs.length + 1}`), status: "running" });
+    trees[id] = tree;
+    activePane[id] = own(active, before);
+  }
+  if (tabs.length === 0) return undefined;
+  return { tabs, layouts: trees, activeTabId: renamed.get(String(tabsState["activeTabId"])) ?? null, activePane };
+}
+
+interface TreeContext {
+  readonly ids: Uniques;
+  readonly titles: Kept;
+}
+
+/** Too deep or too many: the panes that fit, and a picker in the place of the rest. */
+function treeOf(root: unknown, { ids, titles }: TreeContext): LayoutNode {
+  let leaves = 0;
+  const leaf = (given: Kept): LayoutNode => {
+    leaves += 1;
+    const id = ids.take(given["id"]);
+    const title = titleOf(own(titles, String(given["id"])), "");
+    return {
+      type: "leaf",
+      id,
+      content: contentOf(objectOf(given["content"]) ?? {}),
+      ...(title === "" ? {} : { title }),
+    };
+  };
+  /** Bounded by `depth`. */
+  const build = (given: unknown, depth: number): LayoutNode => {
+    const node = objectOf(given) ?? {};
+    const children = node["children"];
+    const isSplit = node["type"] === "split" && Array.isArray(children) && children.length >= 2;
+    if (!isSplit || depth >= LAYOUT_LIMITS.depth || leaves + 2 > LAYOUT_LIMITS.panesPerTab) {
+      return leaf(isSplit ? {} : node);
+    }
+    const id = ids.take(node["id"]);
+    const direction = node["direction"] === "vertical" ? "vertical" : "horizontal";
+    const first = build(children[0], depth + 1);
+    return {
+      type: "split",
+      id,
+      direction,
+      sizes: sizesOf(node["sizes"]),
+      children: [first, build(children[1], depth + 1)],
+    };
+  };
+  return build(root, 1);
+}
+
+function contentOf(content: Kept): PaneContent {
+  const { kind } = content;
+  if (kind === "terminal") return terminalContent(content);
+  if (kind === "browser" && v.is(paneUrlSchema, content["url"])) return { kind, url: content["url"] };
+  if (kind === "editor" && v.is(filePathSchema, content["filePath"])) return { kind, filePath: content["filePath"] };
+  if (kind === "claude-chat") return { kind: "claude-chat", ...hints(content) };
+  return { kind: "picker" };
+}
+
+/** One that was never made is a picker that can make it. */
+function terminalContent(content: Kept): PaneContent {
+  const { terminalId } = content;
+  if (typeof terminalId === "string" && isTerminalId(terminalId)) {
+    return { kind: "terminal", terminalId, ...hints(content) };
+  }
+  return { kind: "picker", ...hints(content) };
+}
+
+/** Of a tab without a tree: what it showed stood in the tab itself. */
+const contentOfTab = (tab: Kept): Kept =>
+  typeof tab["terminalId"] === "string" ? { ...tab, kind: "terminal" } : { ...tab, kind: "picker" };
+
+const HINTS = ["mode", "shell", "initialCwd", "resumeSessionId"] as const;
+const MAX_HINT_CHARS = 1_000;
+
+function hints(content: Kept): Kept {
+  return Object.fromEntries(
+    HINTS.flatMap((name) => {
+      const value = content[name];
+      return typeof value === "string" && value !== "" && value.length <= MAX_HINT_CHARS ? [[name, value]] : [];
+    }),
+  );
+}
+
+function sizesOf(given: unknown): readonly [number, number] {
+  const [first, second] = Array.isArray(given) ? (given as unknown[]) : [];
+  const isShare = (one: unknown): one is number => typeof one === "number" && one > 0 && one <= 1_000_000;
+  return isShare(first) && isShare(second) ? [first, second] : [50, 50];
+}
+
+function titleOf(given: unknown, otherwise: string): string {
+  const text = typeof given === "string" ? given.replaceAll(/[\p{Cc}\p{Cs}]+/gu, " ").trim() : "";
+  // A character of two units is not cut in half.
+  const cut = text.slice(0, LAYOUT_LIMITS.titleChars).replace(/\p{Cs}$/u, "");
+  return cut === "" ? otherwise : cut;
+}
+
+/** An id occurs once, and is one that a layout may have. */
+class Uniques {
+  readonly #newId: () => string;
+  readonly #taken = new Set<string>();
+
+  constructor(newId: () => string) {
+    this.#newId = newId;
+  }
+
+  take(given: unknown): string {
+    const isGood =
+      typeof given === "string" &&
+      /^[!-~]+$/.test(given) &&
+      given.length <= LAYOUT_LIMITS.idChars &&
+      given !== "__proto__" &&
+      !this.#taken.has(given);
+    const id = isGood ? given : this.#newId();
+    this.#taken.add(id);
+    return id;
+  }
+}
+
+function parsed(text: string | null): unknown {
+  try {
+    return text === null ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const objectOf = (given: unknown): Kept | undefined =>
+  typeof given === "object" && given !== null && !Array.isArray(given) ? (given as Kept) : undefined;
+
+const own = (all: Kept, name: string): unknown => (Object.hasOwn(all, name) ? all[name] : undefined);

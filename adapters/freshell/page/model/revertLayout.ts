@@ -1,0 +1,106 @@
+/**
+ * Undoing one change of a layout after others have followed: each part that the change made different goes back, as long as
+ * it is still as the change left it. Otherwise nothing is undone, because somebody's later work would go with it.
+ */
+import type { LayoutNode, LayoutSnapshot } from "../../../../protocol/api/freshell/deviceLayout.ts";
+import { leavesIn } from "../../../../daemon/devices/layoutTarget.ts";
+
+export interface LayoutStep {
+  readonly before: LayoutSnapshot;
+  readonly after: LayoutSnapshot;
+}
+
+/** Undefined: it cannot be undone any more, or there is nothing to undo. */
+export function reverted(now: LayoutSnapshot, { before, after }: LayoutStep): LayoutSnapshot | undefined {
+  const ids = [...new Set([...before.tabs, ...after.tabs].map(({ id }) => id))];
+  let layout: LayoutSnapshot | undefined = now;
+  for (const id of ids) {
+    if (layout !== undefined) layout = revertedTab(layout, id, before, after);
+  }
+  if (layout === undefined) return undefined;
+  const back = withPointers(layout, now, before, after);
+  return isSame(back, now) ? undefined : back;
+}
+
+function revertedTab(
+  now: LayoutSnapshot,
+  tabId: string,
+  before: LayoutSnapshot,
+  after: LayoutSnapshot,
+): LayoutSnapshot | undefined {
+  const [was, made, is] = [treeOf(before, tabId), treeOf(after, tabId), treeOf(now, tabId)];
+  if (was === undefined) return is === undefined ? now : isSame(is, made) ? withoutTab(now, tabId) : undefined;
+  if (made === undefined) return is === undefined ? withTab(now, tabId, before) : undefined;
+  let layout = now;
+  if (!isSame(was, made)) {
+    if (is === undefined || !isSame(is, made)) return undefined;
+    layout = { ...layout, layouts: { ...layout.layouts, [tabId]: was } };
+  }
+  const [titleWas, titleMade] = [titleOf(before, tabId), titleOf(after, tabId)];
+  if (titleWas === undefined || titleWas === titleMade) return layout;
+  if (titleOf(now, tabId) !== titleMade) return undefined;
+  const tabs = layout.tabs.map((tab) => (tab.id === tabId ? { ...tab, title: titleWas } : tab));
+  return { ...layout, tabs };
+}
+
+/** Where it stood, among those that are there. */
+function withTab(now: LayoutSnapshot, tabId: string, before: LayoutSnapshot): LayoutSnapshot | undefined {
+  const at = before.tabs.findIndex(({ id }) => id === tabId);
+  const [tab, root] = [before.tabs[at], treeOf(before, tabId)];
+  if (tab === undefined || root === undefined) return undefined;
+  const follows = before.tabs.slice(at + 1).find(({ id }) => now.tabs.some((one) => one.id === id));
+  const place = follows === undefined ? now.tabs.length : now.tabs.findIndex(({ id }) => id === follows.id);
+  return {
+    ...now,
+    tabs: [...now.tabs.slice(0, place), tab, ...now.tabs.slice(place)],
+    layouts: { ...now.layouts, [tabId]: root },
+    activePane: { ...now.activePane, [tabId]: before.activePane[tabId] ?? "" },
+    activeTabId: now.activeTabId ?? tabId,
+  };
+}
+
+function withoutTab(now: LayoutSnapshot, tabId: string): LayoutSnapshot {
+  const at = now.tabs.findIndex(({ id }) => id === tabId);
+  const tabs = now.tabs.filter(({ id }) => id !== tabId);
+  const rest = <Value>(all: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> =>
+    Object.fromEntries(Object.entries(all).filter(([id]) => id !== tabId));
+  const neighbour = tabs[at - 1] ?? tabs[at];
+  return {
+    ...now,
+    tabs,
+    layouts: rest(now.layouts),
+    activePane: rest(now.activePane),
+    activeTabId: now.activeTabId === tabId ? (neighbour?.id ?? null) : now.activeTabId,
+  };
+}
+
+/** What is active goes back with the rest where it is as the change left it, and always leads to what is there. */
+function withPointers(
+  layout: LayoutSnapshot,
+  now: LayoutSnapshot,
+  before: LayoutSnapshot,
+  after: LayoutSnapshot,
+): LayoutSnapshot {
+  const isThere = (tabId: string | null): boolean => layout.tabs.some(({ id }) => id === tabId);
+  const goesBack = now.activeTabId === after.activeTabId && isThere(before.activeTabId);
+  const activePane = Object.fromEntries(
+    layout.tabs.map(({ id }) => {
+      const panes = leavesIn(layout, id).map((leaf) => leaf.id);
+      const wanted = [
+        ...(layout.activePane[id] === after.activePane[id] ? [before.activePane[id]] : []),
+        layout.activePane[id],
+        panes[0],
+      ];
+      return [id, wanted.find((one) => one !== undefined && panes.includes(one)) ?? ""];
+    }),
+  );
+  return { ...layout, activePane, activeTabId: goesBack ? before.activeTabId : layout.activeTabId };
+}
+
+const treeOf = ({ layouts }: LayoutSnapshot, tabId: string): LayoutNode | undefined =>
+  Object.hasOwn(layouts, tabId) ? layouts[tabId] : undefined;
+
+const titleOf = ({ tabs }: LayoutSnapshot, tabId: string): string | undefined =>
+  tabs.find(({ id }) => id === tabId)?.title;
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);

@@ -1,0 +1,94 @@
+/**
+ * The device's login: a token for minutes and one that renews it, which works once. Pages of one profile share it and renew
+ * it one after the other. The server's own token is never kept.
+ */
+import type { DeviceSessionAnswer } from "../../../../protocol/api/freshell/freshellHttp.ts";
+import { type BrowserDevice, objectIn, STORAGE_KEYS, type TextStore } from "../device/deviceStorage.ts";
+import { endSession, openSession, Refused, renewSession } from "./pageApi.ts";
+
+/** Renewed when it lasts no longer than this. */
+const RENEW_BEFORE_MS = 60_000;
+
+interface DeviceLoginOptions {
+  readonly store: TextStore;
+  readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
+  readonly device: BrowserDevice;
+  readonly nowUnixMs: () => number;
+  /** One page of the profile at a time. */
+  readonly alone: <Result>(run: () => Promise<Result>) => Promise<Result>;
+}
+
+interface Tokens {
+  readonly deviceToken: string;
+  readonly refreshToken: string;
+  readonly expiresAt: number;
+}
+
+export class DeviceLogin {
+  readonly #options: DeviceLoginOptions;
+
+  constructor(options: DeviceLoginOptions) {
+    this.#options = options;
+  }
+
+  /** @throws Refused UNAUTHORIZED: somebody must log in */
+  async token(): Promise<string> {
+    const known = this.#stored();
+    if (known === undefined) throw loggedOut();
+    if (!this.#endsSoon(known)) return known.deviceToken;
+    return this.#options.alone(() => this.#renewed());
+  }
+
+  /** The server did not take it: it has another token now, or has forgotten us. Renewed at the next call. */
+  doubt(token: string): void {
+    const known = this.#stored();
+    if (known?.deviceToken === token) this.#keep({ ...known, expiresAt: 0 });
+  }
+
+  /** With the server's own token. @throws Refused */
+  async open(token: string): Promise<void> {
+    const { fetch, device } = this.#options;
+    this.#keep(await openSession(fetch, token, { ...device, deviceType: "browser" }));
+  }
+
+  async close(): Promise<void> {
+    const { store, fetch } = this.#options;
+    const known = this.#stored();
+    store.removeItem(STORAGE_KEYS.login);
+    if (known !== undefined) await endSession(fetch, known.deviceToken).catch(() => undefined);
+  }
+
+  async #renewed(): Promise<string> {
+    const { store, fetch } = this.#options;
+    const known = this.#stored();
+    if (known === undefined) throw loggedOut();
+    // Another page has done it meanwhile.
+    if (!this.#endsSoon(known)) return known.deviceToken;
+    try {
+      const { deviceToken } = this.#keep(await renewSession(fetch, known.refreshToken));
+      return deviceToken;
+    } catch (error) {
+      if (error instanceof Refused && error.status === 401) store.removeItem(STORAGE_KEYS.login);
+      throw error;
+    }
+  }
+
+  #endsSoon({ expiresAt }: Tokens): boolean {
+    return expiresAt - this.#options.nowUnixMs() < RENEW_BEFORE_MS;
+  }
+
+  #keep({ deviceToken, refreshToken, expiresAt }: Tokens | DeviceSessionAnswer): Tokens {
+    const tokens = { deviceToken, refreshToken, expiresAt };
+    this.#options.store.setItem(STORAGE_KEYS.login, JSON.stringify(tokens));
+    return tokens;
+  }
+
+  #stored(): Tokens | undefined {
+    const { deviceToken, refreshToken, expiresAt } = objectIn(this.#options.store, STORAGE_KEYS.login);
+    const isWhole =
+      typeof deviceToken === "string" && typeof refreshToken === "string" && typeof expiresAt === "number";
+    return isWhole ? { deviceToken, refreshToken, expiresAt } : undefined;
+  }
+}
+
+const loggedOut = (): Refused => new Refused("this device is not logged in", 401, "UNAUTHORIZED");

@@ -1,0 +1,200 @@
+/**
+ * The page's one WebSocket: hello, frames, and again after a loss. What is asked over it is answered or fails with the
+ * connection; nothing is sent twice.
+ */
+import type { Clock, Timer } from "../../../../daemon/time/clock.ts";
+import { CLOSE_CODES, type ServerMessage } from "../../../../protocol/api/freshell/freshellWire.ts";
+import { parseOutcome, type RpcOutcome } from "../../../../protocol/api/freshell/rpc.ts";
+import { Refused } from "./pageApi.ts";
+
+export type LinkState =
+  | { readonly kind: "connecting" }
+  | { readonly kind: "live" }
+  | { readonly kind: "lost"; readonly message: string; readonly retryAtMs: number }
+  /** Somebody must log in. */
+  | { readonly kind: "loggedOut" }
+  /** Another connection is this device now. */
+  | { readonly kind: "superseded" }
+  | { readonly kind: "closed" };
+
+/** Of a WebSocket. */
+interface LinkSocket {
+  addEventListener(type: "open", heard: () => void): void;
+  addEventListener(type: "message", heard: (event: { readonly data: unknown }) => void): void;
+  addEventListener(type: "close", heard: (event: { readonly code: number }) => void): void;
+  send(text: string): void;
+  close(code?: number): void;
+}
+
+export type ReadyMessage = Extract<ServerMessage, { type: "ready" }>;
+
+interface FreshellLinkOptions {
+  readonly open: () => LinkSocket;
+  /** Good now. @throws Refused */
+  readonly token: () => Promise<string>;
+  readonly doubt: (token: string) => void;
+  readonly device: object;
+  readonly clock: Clock;
+  /** Spreads the tries of many pages; between 0 and 1. */
+  readonly random: () => number;
+  readonly newId: () => string;
+  readonly onState: (state: LinkState) => void;
+  readonly onReady: (ready: ReadyMessage) => void;
+  readonly onMessage: (message: ServerMessage) => void;
+}
+
+const CAPABILITIES = { layoutOwnershipV1: true, layoutRpcV1: true, devicePresenceV1: true };
+const READY_WITHIN_MS = 10_000;
+/** Longer than the server waits for an owner to acknowledge and to answer. */
+const RPC_WITHIN_MS = 25_000;
+const RETRY_MIN_MS = 250;
+const RETRY_MAX_MS = 5_000;
+
+export class FreshellLink {
+  readonly #options: FreshellLinkOptions;
+  readonly #asked = new Map<string, (outcome: RpcOutcome) => void>();
+  #socket: LinkSocket | undefined;
+  #isReady = false;
+  #isClosed = false;
+  #retry: Timer | undefined;
+  #late: Timer | undefined;
+  #tries = 0;
+  #wasDoubted = false;
+
+  constructor(options: FreshellLinkOptions) {
+    this.#options = options;
+  }
+
+  /** Once. */
+  start(): void {
+    void this.#connect();
+  }
+
+  get isLive(): boolean {
+    return this.#isReady;
+  }
+
+  /** False: there is no connection, and nothing was sent. */
+  send(message: object): boolean {
+    if (!this.#isReady) return false;
+    this.#socket?.send(JSON.stringify(message));
+    return true;
+  }
+
+  /** Never rejects. */
+  request(frame: Readonly<Record<string, unknown>>): Promise<RpcOutcome> {
+    const { newId, clock } = this.#options;
+    const requestId = newId();
+    return new Promise((resolve) => {
+      const settle = (outcome: RpcOutcome): void => {
+        timer.cancel();
+        this.#asked.delete(requestId);
+        resolve(outcome);
+      };
+      const timer = clock.callAt(clock.nowMs() + RPC_WITHIN_MS, () => settle(failed("the server does not answer")));
+      this.#asked.set(requestId, settle);
+      if (!this.send({ ...frame, type: "layout.rpc.request", requestId })) settle(failed("the server is away"));
+    });
+  }
+
+  /** Ends a pause between two tries. */
+  retryNow(): void {
+    if (this.#socket !== undefined || this.#isClosed) return;
+    this.#retry?.cancel();
+    void this.#connect();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#retry?.cancel();
+    this.#drop();
+    this.#options.onState({ kind: "closed" });
+  }
+
+  async #connect(): Promise<void> {
+    const { open, token: tokenOf, onState } = this.#options;
+    this.#retry = undefined;
+    onState({ kind: "connecting" });
+    let token: string;
+    try {
+      token = await tokenOf();
+    } catch (error) {
+      if (this.#isClosed) return;
+      if (error instanceof Refused && error.status === 401) onState({ kind: "loggedOut" });
+      else this.#lost(error instanceof Error ? error.message : "the server cannot be reached");
+      return;
+    }
+    if (this.#isClosed || this.#socket !== undefined) return;
+    const socket = open();
+    this.#socket = socket;
+    const { clock } = this.#options;
+    this.#late = clock.callAt(clock.nowMs() + READY_WITHIN_MS, () => this.#ended(socket, 0, token));
+    const { device } = this.#options;
+    socket.addEventListener("open", () => {
+      socket.send(JSON.stringify({ type: "hello", token, capabilities: CAPABILITIES, device }));
+    });
+    socket.addEventListener("message", ({ data }) => this.#heard(socket, data));
+    socket.addEventListener("close", ({ code }) => this.#ended(socket, code, token));
+  }
+
+  #heard(socket: LinkSocket, data: unknown): void {
+    if (socket !== this.#socket || typeof data !== "string") return;
+    const message = JSON.parse(data) as ServerMessage;
+    if (message.type === "ready") {
+      this.#late?.cancel();
+      this.#isReady = true;
+      this.#tries = 0;
+      this.#wasDoubted = false;
+      this.#options.onState({ kind: "live" });
+      this.#options.onReady(message);
+    } else if (message.type === "layout.rpc.result") {
+      this.#asked.get(message.requestId)?.(parseOutcome(message) ?? failed("the answer is none"));
+    } else this.#options.onMessage(message);
+  }
+
+  #ended(socket: LinkSocket, code: number, token: string): void {
+    if (socket !== this.#socket) return;
+    this.#drop();
+    const { onState, doubt } = this.#options;
+    if (code === CLOSE_CODES.DEVICE_SUPERSEDED) {
+      this.#isClosed = true;
+      onState({ kind: "superseded" });
+    } else if (code === CLOSE_CODES.NOT_AUTHENTICATED) {
+      doubt(token);
+      // Another start of the server may have forgotten it: once more, with a renewed one.
+      if (this.#wasDoubted) onState({ kind: "loggedOut" });
+      else {
+        this.#wasDoubted = true;
+        void this.#connect();
+      }
+    } else if (code === CLOSE_CODES.PROTOCOL_MISMATCH) {
+      this.#isClosed = true;
+      onState({
+        kind: "lost",
+        message: "this page is of another version than the server: reload it",
+        retryAtMs: Infinity,
+      });
+    } else this.#lost("the connection to the server was lost");
+  }
+
+  #lost(message: string): void {
+    const { clock, random, onState } = this.#options;
+    const pauseMs = Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** this.#tries) * (0.5 + random() / 2);
+    this.#tries += 1;
+    const retryAtMs = clock.nowMs() + pauseMs;
+    this.#retry = clock.callAt(retryAtMs, () => void this.#connect());
+    onState({ kind: "lost", message, retryAtMs });
+  }
+
+  #drop(): void {
+    const socket = this.#socket;
+    this.#socket = undefined;
+    this.#isReady = false;
+    this.#late?.cancel();
+    socket?.close(1000);
+    for (const settle of this.#asked.values()) settle(failed("the connection to the server was lost"));
+  }
+}
+
+const failed = (message: string): RpcOutcome => ({ ok: false, error: { code: "INTERNAL_ERROR", message } });

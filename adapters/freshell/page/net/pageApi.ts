@@ -1,0 +1,119 @@
+/** The server's answers over HTTP, with the device's token. */
+import type {
+  DeviceSessionAnswer,
+  DeviceSessionRequest,
+  TerminalEntry,
+} from "../../../../protocol/api/freshell/freshellHttp.ts";
+import type { FileAnswer, FileEntry, FolderAnswer } from "../../../../protocol/api/freshell/freshellFiles.ts";
+import type { SessionEntry } from "../../../../protocol/api/freshell/sessionEvents.ts";
+import type { DeviceEntry } from "../../../../protocol/api/freshell/rpc.ts";
+
+/** A refusal in the server's words. */
+export class Refused extends Error {
+  /** 0 when there was no answer. */
+  readonly status: number;
+  readonly code: string;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(message: string, status: number, code: string, details: Readonly<Record<string, unknown>> = {}) {
+    super(message);
+    this.name = "Refused";
+    this.status = status;
+    this.code = code;
+    this.details = details;
+  }
+}
+
+type Fetch = (path: string, init?: RequestInit) => Promise<Response>;
+
+interface Asking {
+  readonly method?: "GET" | "POST" | "DELETE";
+  readonly body?: unknown;
+  readonly token?: string | undefined;
+}
+
+async function call<Answer>(fetch: Fetch, path: string, { method = "GET", body, token }: Asking): Promise<Answer> {
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      method,
+      credentials: "omit",
+      headers: {
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(token === undefined ? {} : { "x-auth-token": token }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  } catch {
+    throw new Refused("the server cannot be reached", 0, "UNREACHABLE");
+  }
+  const answer = (await response.json().catch(() => undefined)) as
+    | {
+        readonly error?: {
+          readonly code: string;
+          readonly message: string;
+          readonly details?: Record<string, unknown>;
+        };
+      }
+    | undefined;
+  if (response.ok && answer !== undefined) return answer as Answer;
+  const { code = "INTERNAL_ERROR", message = `the server answers ${response.status}`, details } = answer?.error ?? {};
+  throw new Refused(message, response.status, code, details);
+}
+
+export const openSession = (fetch: Fetch, token: string, device: DeviceSessionRequest): Promise<DeviceSessionAnswer> =>
+  call(fetch, "/api/device-sessions", { method: "POST", body: device, token });
+
+export const renewSession = (fetch: Fetch, refreshToken: string): Promise<DeviceSessionAnswer> =>
+  call(fetch, "/api/device-sessions/refresh", { method: "POST", body: { refreshToken } });
+
+export const endSession = (fetch: Fetch, token: string): Promise<unknown> =>
+  call(fetch, "/api/device-sessions/current", { method: "DELETE", token });
+
+/** What a page asks for once it is logged in. */
+export class PageApi {
+  readonly #fetch: Fetch;
+  readonly #token: () => Promise<string>;
+
+  constructor(fetch: Fetch, token: () => Promise<string>) {
+    this.#fetch = fetch;
+    this.#token = token;
+  }
+
+  terminals(): Promise<readonly TerminalEntry[]> {
+    return this.#get("/api/terminals");
+  }
+
+  createTerminal(options: object): Promise<TerminalEntry> {
+    return this.#post("/api/terminals", options);
+  }
+
+  /** A conversation with Claude Code. */
+  createSession(options: object): Promise<SessionEntry> {
+    return this.#post("/api/agent-sessions", { ...options, provider: "sdk" });
+  }
+
+  devices(): Promise<readonly DeviceEntry[]> {
+    return this.#get("/api/devices");
+  }
+
+  readFile(path: string): Promise<FileAnswer> {
+    return this.#get(`/api/files?path=${encodeURIComponent(path)}`);
+  }
+
+  writeFile(path: string, text: string, etag: string | null): Promise<FileEntry> {
+    return this.#post("/api/files", { path, text, etag });
+  }
+
+  listFolder(path: string): Promise<FolderAnswer> {
+    return this.#get(`/api/files/list?path=${encodeURIComponent(path)}`);
+  }
+
+  async #get<Answer>(path: string): Promise<Answer> {
+    return call(this.#fetch, path, { token: await this.#token() });
+  }
+
+  async #post<Answer>(path: string, body: unknown): Promise<Answer> {
+    return call(this.#fetch, path, { method: "POST", body, token: await this.#token() });
+  }
+}

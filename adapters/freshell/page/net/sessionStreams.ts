@@ -1,0 +1,63 @@
+/** The conversations that the page shows: each attached once, and again when the connection comes back. */
+import type { ServerMessage } from "../../../../protocol/api/freshell/freshellWire.ts";
+import type { SessionServerMessage } from "../../../../protocol/api/freshell/sessionEvents.ts";
+
+type SdkMessage = Extract<SessionServerMessage, { readonly type: `sdk.${string}` }>;
+
+export interface SessionSink {
+  heard(message: SdkMessage): void;
+  /** There is no such session. */
+  gone(): void;
+  refused(message: string): void;
+}
+
+export class SessionStreams {
+  readonly #send: (message: object) => boolean;
+  readonly #sinks = new Map<string, Set<SessionSink>>();
+
+  constructor(send: (message: object) => boolean) {
+    this.#send = send;
+  }
+
+  /** Answers how to leave. */
+  join(sessionId: string, sink: SessionSink): () => void {
+    const sinks = this.#sinks.get(sessionId) ?? new Set();
+    this.#sinks.set(sessionId, sinks.add(sink));
+    this.#attach(sessionId);
+    return () => {
+      sinks.delete(sink);
+      if (sinks.size === 0 && this.#sinks.get(sessionId) === sinks) this.#sinks.delete(sessionId);
+    };
+  }
+
+  /** False: the connection is away, and nothing was said. */
+  tell(sessionId: string, message: Readonly<Record<string, unknown>>): boolean {
+    return this.#send({ ...message, sessionId });
+  }
+
+  ready(): void {
+    for (const sessionId of this.#sinks.keys()) this.#attach(sessionId);
+  }
+
+  /** True: it was about a conversation that is shown. */
+  heard(message: ServerMessage): boolean {
+    if (message.type === "error") {
+      const sinks = this.#sinks.get(String((message as { readonly sessionId?: unknown }).sessionId));
+      for (const sink of sinks ?? []) {
+        if (message.code === "INVALID_SESSION_ID") sink.gone();
+        else sink.refused(message.message);
+      }
+      return sinks !== undefined;
+    }
+    if (!isOfSdk(message)) return false;
+    const sinks = this.#sinks.get(message.sessionId);
+    for (const sink of sinks ?? []) sink.heard(message);
+    return true;
+  }
+
+  #attach(sessionId: string): void {
+    this.#send({ type: "sdk.attach", sessionId });
+  }
+}
+
+const isOfSdk = (message: ServerMessage): message is SdkMessage => message.type.startsWith("sdk.");

@@ -1,0 +1,163 @@
+/** A conversation with an agent: what was said, what it asks leave for, and a place to write. Nothing in it but text. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ContentBlock, PermissionRequest } from "../../../../protocol/api/freshell/sessionEvents.ts";
+import type { DevicePage } from "../devicePage.ts";
+import {
+  blockText,
+  type Conversation,
+  FIRST_CONVERSATION,
+  withFrame,
+  withoutAsked,
+  withSaid,
+} from "../model/conversation.ts";
+
+interface ChatPaneProps {
+  readonly page: DevicePage;
+  readonly sessionId: string;
+  readonly isActive: boolean;
+  /** Another conversation in this place. */
+  readonly onNew: () => void;
+}
+
+export function ChatPane({ page, sessionId, isActive, onNew }: ChatPaneProps) {
+  const [now, setNow] = useState<Conversation>(FIRST_CONVERSATION);
+  const [text, setText] = useState("");
+  const field = useRef<HTMLTextAreaElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(
+    () =>
+      page.sessions.join(sessionId, {
+        heard: (message) => setNow((was) => withFrame(was, message)),
+        gone: () => setNow((was) => ({ ...was, status: was.status === "exited" ? "exited" : "gone" })),
+        refused: (problem) => setNow((was) => ({ ...was, problem })),
+      }),
+    [page, sessionId],
+  );
+  useEffect(() => {
+    if (isActive) field.current?.focus();
+  }, [isActive]);
+  // What comes is shown, unless somebody is reading further up.
+  useEffect(() => {
+    const place = list.current;
+    if (place !== null && place.scrollHeight - place.scrollTop - place.clientHeight < 160)
+      place.scrollTop = place.scrollHeight;
+  }, [now]);
+  const isOver = now.status === "exited" || now.status === "gone";
+  const isBusy = now.status === "running" || now.status === "compacting";
+  const say = (): void => {
+    if (text.trim() === "" || isOver) return;
+    if (!page.sessions.tell(sessionId, { type: "sdk.send", text })) {
+      setNow({ ...now, problem: "Not connected: nothing was sent." });
+      return;
+    }
+    setNow(withSaid(now, text));
+    setText("");
+  };
+  const answer = (request: PermissionRequest, behavior: "allow" | "deny"): void => {
+    const { requestId } = request;
+    if (page.sessions.tell(sessionId, { type: "sdk.permission.respond", requestId, behavior })) {
+      setNow(withoutAsked(now, requestId));
+    }
+  };
+  return (
+    <div class="chat-pane" data-status={now.status}>
+      <div class="chat-list" ref={list} role="log" aria-label="Conversation">
+        {now.messages.map(({ role, content }, at) => (
+          <Message key={at} role={role} content={content} />
+        ))}
+        {now.partial === "" ? null : <p class="said assistant">{now.partial}</p>}
+        {now.asking.map((request) => (
+          <div key={request.requestId} class="pane-note wish" role="alertdialog" aria-label="May it?">
+            <p>
+              It wants to use <strong>{request.tool.name}</strong>:
+            </p>
+            <code class="wish-text">{JSON.stringify(request.tool.input, undefined, 1)}</code>
+            <div class="row">
+              <button type="button" class="button strong" onClick={() => answer(request, "allow")}>
+                Allow
+              </button>
+              <button type="button" class="button" onClick={() => answer(request, "deny")}>
+                Deny
+              </button>
+            </div>
+          </div>
+        ))}
+        {now.problem === undefined ? null : (
+          <p class="bad" role="alert">
+            {now.problem}
+          </p>
+        )}
+      </div>
+      {isOver ? (
+        <p class="pane-note" role="status">
+          {now.status === "gone" ? "This conversation is no more." : "The agent has ended."}{" "}
+          <button type="button" class="button" onClick={onNew}>
+            Start a new one here
+          </button>
+        </p>
+      ) : (
+        <form
+          class="chat-form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            say();
+          }}
+        >
+          <textarea
+            ref={field}
+            aria-label="Message"
+            rows={2}
+            value={text}
+            placeholder={isBusy ? "It is working…" : "Enter sends, Shift+Enter is a new line"}
+            onInput={(event) => setText(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+              event.preventDefault();
+              say();
+            }}
+          />
+          {isBusy ? (
+            <button
+              type="button"
+              class="button"
+              onClick={() => page.sessions.tell(sessionId, { type: "sdk.interrupt" })}
+            >
+              Stop
+            </button>
+          ) : null}
+          <button type="submit" class="button strong" disabled={text.trim() === ""}>
+            Send
+          </button>
+        </form>
+      )}
+    </div>
+  );
+}
+
+const FOLDED = { thinking: "Thinking", tool: "Tool", result: "Answer of the tool" } as const;
+
+function Message({ role, content }: { readonly role: string; readonly content: readonly ContentBlock[] }) {
+  return (
+    <>
+      {content.map((block, at) => {
+        const shown = blockText(block);
+        if (shown === undefined || shown.text === "") return null;
+        if (shown.kind === "text") {
+          return (
+            <p key={at} class={`said ${role}`}>
+              {shown.text}
+            </p>
+          );
+        }
+        return (
+          <details key={at} class="folded">
+            <summary>
+              {FOLDED[shown.kind]} <span class="quiet">{shown.text.slice(0, 80)}</span>
+            </summary>
+            <pre>{shown.text}</pre>
+          </details>
+        );
+      })}
+    </>
+  );
+}

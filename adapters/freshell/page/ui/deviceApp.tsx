@@ -1,0 +1,118 @@
+/** The page: tabs on top, the panes of the tab that is shown, and what happened. */
+import { useEffect, useState } from "preact/hooks";
+import type { DevicePage } from "../devicePage.ts";
+import type { LinkState } from "../net/freshellLink.ts";
+import { DeviceDialogs } from "./deviceDialogs.tsx";
+import { change } from "./deviceActions.ts";
+import { LoginForm } from "./loginForm.tsx";
+import { RemoteLines } from "./remoteLines.tsx";
+import { TabSpace } from "./tabSpace.tsx";
+import { TabStrip } from "./tabStrip.tsx";
+
+const NARROW = "(max-width: 640px)";
+
+export function DeviceApp({ page }: { readonly page: DevicePage }) {
+  const { link, view, role, shown, fault } = page.state;
+  const isNarrow = useMedia(NARROW);
+  if (fault !== undefined) return <p class="loading bad">{fault}</p>;
+  if (link.kind === "loggedOut") return <LoginForm onToken={(token) => page.giveToken(token)} />;
+  const snapshot = view?.layout.snapshot;
+  return (
+    <div class="device" data-role={role} data-link={link.kind} data-revision={view?.layout.workspaceRevision}>
+      <header class="top">
+        <TabStrip page={page} />
+        <div class="top-right">
+          <Link link={link} onRetry={() => page.retryNow()} />
+          {role === "mirror" ? (
+            <span class="badge" title="Another page of this browser is the device; this one shows the same">
+              mirror
+            </span>
+          ) : null}
+          <button
+            type="button"
+            class="tool"
+            aria-label="What other devices did"
+            title="What other devices did"
+            onClick={() => page.update({ dialog: "activity" })}
+          >
+            ≡
+          </button>
+          <button
+            type="button"
+            class="tool"
+            aria-label="Keys"
+            title="Keys (Alt+Shift+/)"
+            onClick={() => page.update({ dialog: "help" })}
+          >
+            ?
+          </button>
+          <button
+            type="button"
+            class="tool"
+            aria-label="Settings"
+            title="Settings (Alt+Shift+,)"
+            onClick={() => page.update({ dialog: "settings" })}
+          >
+            ⚙
+          </button>
+        </div>
+      </header>
+      {role === "superseded" ? (
+        <p class="banner" role="alert">
+          Another connection is this device now.{" "}
+          <button type="button" class="button" onClick={() => page.own()}>
+            Take it back
+          </button>
+        </p>
+      ) : null}
+      <main class="spaces">
+        {snapshot === undefined ? <p class="loading">Waiting for the device…</p> : null}
+        {snapshot?.tabs.length === 0 ? (
+          <div class="empty">
+            <p>No tabs.</p>
+            <button type="button" class="button strong" onClick={() => change(page, "new-tab", { mode: "shell" })}>
+              Open a terminal
+            </button>
+          </div>
+        ) : null}
+        {shown.toSorted().map((tabId) => (
+          <TabSpace
+            key={tabId}
+            page={page}
+            tabId={tabId}
+            isActive={tabId === snapshot?.activeTabId}
+            isNarrow={isNarrow}
+          />
+        ))}
+      </main>
+      <RemoteLines page={page} />
+      <DeviceDialogs page={page} />
+    </div>
+  );
+}
+
+function Link({ link, onRetry }: { readonly link: LinkState; readonly onRetry: () => void }) {
+  const words = link.kind === "live" ? "connected" : link.kind === "lost" ? link.message : "connecting…";
+  return (
+    <span class="link" role="status">
+      <span class={`dot ${link.kind === "live" ? "good" : "bad"}`} title={words} />
+      {link.kind === "live" ? <span class="heard">connected</span> : <span class="link-words">{words}</span>}
+      {link.kind === "lost" ? (
+        <button type="button" class="button" onClick={onRetry}>
+          Try now
+        </button>
+      ) : null}
+    </span>
+  );
+}
+
+function useMedia(query: string): boolean {
+  const [matches, setMatches] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const media = matchMedia(query);
+    const changed = (): void => setMatches(media.matches);
+    media.addEventListener("change", changed);
+    return () => media.removeEventListener("change", changed);
+  }, [query]);
+  return matches;
+}

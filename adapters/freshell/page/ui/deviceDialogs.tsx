@@ -1,0 +1,145 @@
+/** Settings, and the keys. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import type { DeviceEntry } from "../../../../protocol/api/freshell/rpc.ts";
+import type { DevicePage } from "../devicePage.ts";
+import { DEVICE_KEYS } from "../model/deviceKeys.ts";
+
+export function DeviceDialogs({ page }: { readonly page: DevicePage }) {
+  const close = (): void => page.update({ dialog: undefined });
+  switch (page.state.dialog) {
+    case "settings":
+      return (
+        <Dialog title="Settings" onClose={close}>
+          <Settings page={page} />
+        </Dialog>
+      );
+    case "help":
+      return (
+        <Dialog title="Keys" onClose={close}>
+          <p>Each with Alt and Shift; everything else goes to the pane.</p>
+          <dl class="keys">
+            {DEVICE_KEYS.map(({ code, key, words }) => (
+              <div key={code}>
+                <dt>
+                  <kbd>{key}</kbd>
+                </dt>
+                <dd>{words}</dd>
+              </div>
+            ))}
+            <div>
+              <dt>
+                <kbd>1</kbd>–<kbd>9</kbd>
+              </dt>
+              <dd>the tab at that place</dd>
+            </div>
+          </dl>
+        </Dialog>
+      );
+    case "activity":
+      return (
+        <Dialog title="What other devices did" onClose={close}>
+          <Activity page={page} />
+        </Dialog>
+      );
+    case undefined:
+      return null;
+  }
+}
+
+interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+function Dialog({ title, onClose, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    dialog.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    <dialog ref={dialog} class="dialog" aria-label={title} onClose={onClose}>
+      <header class="row">
+        <h2>{title}</h2>
+        <button type="button" class="tool" aria-label="Close" onClick={onClose}>
+          ✕
+        </button>
+      </header>
+      {children}
+    </dialog>
+  );
+}
+
+function Activity({ page }: { readonly page: DevicePage }) {
+  const lines = (page.state.view?.lines ?? []).toReversed();
+  if (lines.length === 0) return <p class="quiet">Nothing so far.</p>;
+  return (
+    <ol class="activity">
+      {lines.map(({ id, who, what, atUnixMs, canUndo, note }) => (
+        <li key={id} class="row">
+          <time class="quiet">{new Date(atUnixMs).toLocaleTimeString()}</time>
+          <span>
+            <strong>{who}</strong> {what}
+            {note === undefined ? "" : ` (${note})`}
+          </span>
+          {canUndo ? (
+            <button type="button" class="button" onClick={() => void page.perform({ kind: "undo", lineId: id })}>
+              Undo
+            </button>
+          ) : null}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Settings({ page }: { readonly page: DevicePage }) {
+  const [devices, setDevices] = useState<readonly DeviceEntry[]>([]);
+  const { deviceId, deviceLabel } = page.device;
+  const allow = page.state.view?.allow ?? [];
+  useEffect(() => {
+    page.api.devices().then(setDevices, () => undefined);
+  }, [page]);
+  const others = devices.filter((one) => one.deviceId !== deviceId);
+  const known = new Set(others.map((one) => one.deviceId));
+  const rows = [
+    { id: "*", label: "Every device that is logged in" },
+    ...others.map((one) => ({ id: one.deviceId, label: one.deviceLabel })),
+    ...allow.filter((id) => id !== "*" && !known.has(id)).map((id) => ({ id, label: id })),
+  ];
+  const set = (id: string, isAllowed: boolean): void => {
+    const next = isAllowed ? [...allow, id] : allow.filter((one) => one !== id);
+    void page.perform({ kind: "allow", allow: next });
+  };
+  return (
+    <>
+      <p>
+        This device: <strong>{deviceLabel}</strong> <code>{deviceId}</code>
+      </p>
+      <fieldset>
+        <legend>Who may change the tabs and panes of this device</legend>
+        {rows.map(({ id, label }) => (
+          <label key={id} class="check">
+            <input
+              type="checkbox"
+              checked={allow.includes(id)}
+              onChange={(event) => set(id, event.currentTarget.checked)}
+            />
+            <span>
+              {label} {id === "*" ? null : <code class="quiet">{id}</code>}
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <p class="quiet">Anybody who is logged in may read them, and type into terminals.</p>
+      <button type="button" class="button" onClick={() => void page.logOut()}>
+        Log this device out
+      </button>
+    </>
+  );
+}

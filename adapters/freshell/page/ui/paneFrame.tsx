@@ -1,0 +1,140 @@
+/** A pane: its title, what can be done with it, and what it shows. */
+import { useState } from "preact/hooks";
+import type { LayoutLeaf } from "../../../../protocol/api/freshell/deviceLayout.ts";
+import type { DevicePage } from "../devicePage.ts";
+import { paneTitle } from "../model/deviceState.ts";
+import { BrowserPane } from "./browserPane.tsx";
+import { act, change, selectPane, split, stepPane, zoom } from "./deviceActions.ts";
+import { ChatPane } from "./chatPane.tsx";
+import { EditorPane } from "./editorPane.tsx";
+import { PickerPane, startConversation } from "./pickerPane.tsx";
+import { RenameField } from "./renameField.tsx";
+import { TerminalPane } from "./terminalPane.tsx";
+
+interface PaneFrameProps {
+  readonly page: DevicePage;
+  readonly leaf: LayoutLeaf;
+  readonly isActive: boolean;
+  readonly index: number;
+  readonly count: number;
+  readonly isZoomed: boolean;
+  readonly isNarrow: boolean;
+}
+
+export function PaneFrame({ page, leaf, isActive, index, count, isZoomed, isNarrow }: PaneFrameProps) {
+  const { id, content } = leaf;
+  const [program, setProgram] = useState("");
+  const title = paneTitle(leaf, program);
+  const target = `pane:${id}`;
+  const { renaming } = page.state;
+  return (
+    <section
+      class={`pane${isActive ? " active" : ""}`}
+      aria-label={`Pane ${index + 1} of ${count}: ${title}`}
+      onPointerDownCapture={() => {
+        if (!isActive) selectPane(page, id);
+      }}
+    >
+      <header class="pane-head">
+        {renaming?.kind === "pane" && renaming.id === id ? (
+          <RenameField
+            title={title}
+            label="Title of the pane"
+            onDone={(given) => {
+              page.update({ renaming: undefined });
+              if (given === undefined || given === title) return;
+              void page.perform({ kind: "paneTitle", paneId: id, title: given === "" ? undefined : given });
+            }}
+          />
+        ) : (
+          <h2 class="pane-title" onDblClick={() => page.update({ renaming: { kind: "pane", id } })}>
+            {title}
+          </h2>
+        )}
+        <div class="pane-buttons">
+          {isNarrow && count > 1 ? (
+            <>
+              <Tool label="Previous pane" sign="‹" onPress={() => stepPane(page, -1)} />
+              <span class="quiet pane-index">
+                {index + 1}/{count}
+              </span>
+              <Tool label="Next pane" sign="›" onPress={() => stepPane(page, 1)} />
+            </>
+          ) : null}
+          {content.kind === "terminal" ? (
+            <Tool label="Search" sign="⌕" onPress={() => act(page, { kind: "find" })} />
+          ) : null}
+          <Tool label="Split side by side" sign="◫" onPress={() => split(page, id, "horizontal")} />
+          <Tool label="Split one above the other" sign="⊟" onPress={() => split(page, id, "vertical")} />
+          {count > 1 && !isNarrow ? (
+            <Tool label={isZoomed ? "Show all panes" : "Zoom"} sign={isZoomed ? "⤡" : "⤢"} onPress={() => zoom(page)} />
+          ) : null}
+          <Tool label={`Close the pane ${title}`} sign="✕" onPress={() => change(page, "kill-pane", { target })} />
+        </div>
+      </header>
+      <div class="pane-body">
+        <PaneBody page={page} leaf={leaf} isActive={isActive} onTitle={setProgram} />
+      </div>
+    </section>
+  );
+}
+
+interface PaneBodyProps extends Pick<PaneFrameProps, "page" | "leaf" | "isActive"> {
+  readonly onTitle: (title: string) => void;
+}
+
+function PaneBody({ page, leaf, isActive: isShown, onTitle }: PaneBodyProps) {
+  const { id, content } = leaf;
+  const { findingIn, role, renaming, dialog } = page.state;
+  // Whoever has written a title or closed a dialog is back in the pane.
+  const isActive = isShown && renaming === undefined && dialog === undefined;
+  switch (content.kind) {
+    case "terminal":
+      return (
+        <TerminalPane
+          key={content.terminalId}
+          page={page}
+          paneId={id}
+          terminalId={content.terminalId}
+          hints={content}
+          isActive={isActive}
+          isFinding={findingIn === id}
+          isSilent={role !== "owner"}
+          onTitle={onTitle}
+        />
+      );
+    case "browser":
+      return <BrowserPane page={page} paneId={id} url={content.url} />;
+    case "editor":
+      return <EditorPane key={content.filePath} page={page} filePath={content.filePath} isActive={isActive} />;
+    case "claude-chat": {
+      const { sessionRef } = content;
+      if (sessionRef?.provider !== "sdk") break;
+      const onNew = (): void => void startConversation(page, id, {});
+      return (
+        <ChatPane
+          key={sessionRef.sessionId}
+          page={page}
+          sessionId={sessionRef.sessionId}
+          isActive={isActive}
+          onNew={onNew}
+        />
+      );
+    }
+    case "picker":
+      break;
+  }
+  return <PickerPane page={page} paneId={id} hints={content} isActive={isActive} />;
+}
+
+interface ToolProps {
+  readonly label: string;
+  readonly sign: string;
+  readonly onPress: () => void;
+}
+
+const Tool = ({ label, sign, onPress }: ToolProps) => (
+  <button type="button" class="tool" aria-label={label} title={label} onClick={onPress}>
+    {sign}
+  </button>
+);

@@ -1,0 +1,165 @@
+/** A pane that shows nothing yet: what it is to show. */
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { TerminalEntry } from "../../../../protocol/api/freshell/freshellHttp.ts";
+import type { DevicePage } from "../devicePage.ts";
+import { change } from "./deviceActions.ts";
+import { startOptions } from "./terminalPane.tsx";
+
+interface PickerPaneProps {
+  readonly page: DevicePage;
+  readonly paneId: string;
+  /** What an earlier page knew of what stood here. */
+  readonly hints: Readonly<Record<string, unknown>>;
+  readonly isActive: boolean;
+}
+
+const PROGRAMS = [
+  { mode: "shell", label: "Terminal" },
+  { mode: "claude", label: "Claude" },
+  { mode: "codex", label: "Codex" },
+  { mode: "opencode", label: "OpenCode" },
+  { mode: "gemini", label: "Gemini" },
+  { mode: "kimi", label: "Kimi" },
+] as const;
+
+export function PickerPane({ page, paneId, hints, isActive }: PickerPaneProps) {
+  const target = `pane:${paneId}`;
+  const first = useRef<HTMLButtonElement>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [cwd, setCwd] = useState(typeof hints["initialCwd"] === "string" ? hints["initialCwd"] : "");
+  useLayoutEffect(() => {
+    if (isActive) first.current?.focus();
+  }, [isActive]);
+  const begin = async (run: () => Promise<unknown>): Promise<void> => {
+    setBusy(true);
+    await run();
+    setBusy(false);
+  };
+  const start = (options: Readonly<Record<string, unknown>>): Promise<void> =>
+    begin(() => page.perform({ kind: "terminal", paneId, options: { ...options, ...(cwd === "" ? {} : { cwd }) } }));
+  const before = startOptions(hints);
+  return (
+    <div class="picker">
+      {typeof before["mode"] === "string" ? (
+        <button type="button" class="button strong" disabled={isBusy} onClick={() => void start(before)}>
+          Start again what was here: {before["mode"]}
+          {typeof before["cwd"] === "string" ? ` in ${before["cwd"]}` : ""}
+        </button>
+      ) : null}
+      <div class="row" role="group" aria-label="Programs">
+        {PROGRAMS.map(({ mode, label }, at) => (
+          <button
+            key={mode}
+            ref={at === 0 ? first : null}
+            type="button"
+            class={`button${at === 0 ? " strong" : ""}`}
+            disabled={isBusy}
+            onClick={() => void start({ mode })}
+          >
+            {label}
+          </button>
+        ))}
+      </div>
+      <button
+        type="button"
+        class="button"
+        disabled={isBusy}
+        onClick={() => void begin(() => startConversation(page, paneId, cwd === "" ? {} : { cwd }))}
+      >
+        Conversation with Claude
+      </button>
+      <label class="field">
+        In the directory
+        <input value={cwd} placeholder="home" onInput={(event) => setCwd(event.currentTarget.value)} />
+      </label>
+      <LineForm
+        label="A page of the web"
+        placeholder="http://localhost:3000"
+        button="Open"
+        onGiven={(given) => change(page, "open-browser", { target, url: withScheme(given) })}
+      />
+      <LineForm
+        label="A file"
+        placeholder="~/notes.md"
+        button="Edit"
+        onGiven={(given) => change(page, "open-editor", { target, filePath: given })}
+      />
+      <OtherTerminals page={page} paneId={paneId} />
+    </div>
+  );
+}
+
+/** The session is the server's; the pane shows it. */
+export async function startConversation(page: DevicePage, paneId: string, options: object): Promise<void> {
+  try {
+    const { sessionId } = await page.api.createSession(options);
+    await page.perform({ kind: "session", paneId, provider: "sdk", sessionId });
+  } catch (error) {
+    page.update({ problem: error instanceof Error ? error.message : "the conversation could not begin" });
+  }
+}
+
+/** `localhost:3000` is what people write. */
+export const withScheme = (given: string): string =>
+  /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`;
+
+interface LineFormProps {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly button: string;
+  readonly onGiven: (text: string) => void;
+}
+
+function LineForm({ label, placeholder, button, onGiven }: LineFormProps) {
+  const [text, setText] = useState("");
+  return (
+    <form
+      class="field"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() !== "") onGiven(text.trim());
+      }}
+    >
+      <label>
+        {label}
+        <input value={text} placeholder={placeholder} onInput={(event) => setText(event.currentTarget.value)} />
+      </label>
+      <button type="submit" class="button">
+        {button}
+      </button>
+    </form>
+  );
+}
+
+const MAX_LISTED = 20;
+
+/** Terminals that no pane of this device shows. */
+function OtherTerminals({ page, paneId }: Pick<PickerPaneProps, "page" | "paneId">) {
+  const [terminals, setTerminals] = useState<readonly TerminalEntry[]>([]);
+  useEffect(() => {
+    // They are an offer, no more.
+    page.api.terminals().then(setTerminals, () => undefined);
+  }, [page]);
+  const shown = JSON.stringify(page.state.view?.layout.snapshot.layouts ?? {});
+  const others = terminals.filter(({ terminalId }) => !shown.includes(`"${terminalId}"`)).slice(-MAX_LISTED);
+  if (others.length === 0) return null;
+  return (
+    <div class="field" role="group" aria-label="Terminals that no pane shows">
+      <span>Terminals that no pane shows</span>
+      {others.map(({ terminalId, title, cwd, status }) => (
+        <button
+          key={terminalId}
+          type="button"
+          class="button left"
+          onClick={() => change(page, "attach-terminal", { target: `terminal:${terminalId}`, to: `pane:${paneId}` })}
+        >
+          {title}{" "}
+          <span class="quiet">
+            {status === "exited" ? "ended, " : ""}
+            {cwd}
+          </span>
+        </button>
+      ))}
+    </div>
+  );
+}

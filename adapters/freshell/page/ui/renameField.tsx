@@ -1,0 +1,40 @@
+/** A title while it is being changed: Enter keeps it, Escape leaves it as it was. */
+import { useLayoutEffect, useRef } from "preact/hooks";
+
+interface RenameFieldProps {
+  readonly title: string;
+  readonly label: string;
+  readonly onDone: (title: string | undefined) => void;
+}
+
+const MAX_TITLE_CHARS = 256;
+
+export function RenameField({ title, label, onDone }: RenameFieldProps) {
+  const field = useRef<HTMLInputElement>(null);
+  const isDone = useRef(false);
+  // At once: the next key is meant for it.
+  useLayoutEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, []);
+  const end = (given: string | undefined): void => {
+    if (isDone.current) return;
+    isDone.current = true;
+    onDone(given);
+  };
+  return (
+    <input
+      ref={field}
+      class="rename"
+      aria-label={label}
+      defaultValue={title}
+      maxLength={MAX_TITLE_CHARS}
+      onBlur={(event) => end(event.currentTarget.value.trim())}
+      onKeyDown={(event) => {
+        event.stopPropagation();
+        if (event.key === "Enter") end(event.currentTarget.value.trim());
+        else if (event.key === "Escape") end(undefined);
+      }}
+    />
+  );
+}

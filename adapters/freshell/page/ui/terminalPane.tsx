@@ -1,0 +1,230 @@
+/** A terminal in a pane: its screen, what became of its program, and what it asks the person for. */
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { DevicePage } from "../devicePage.ts";
+import { FindBar } from "./findBar.tsx";
+import { copyText } from "./copyText.ts";
+import type { TerminalStatus, TerminalView } from "./terminalView.ts";
+
+interface TerminalPaneProps {
+  readonly page: DevicePage;
+  readonly paneId: string;
+  readonly terminalId: string;
+  /** What is known of how to start one like it. */
+  readonly hints: Readonly<Record<string, unknown>>;
+  readonly isActive: boolean;
+  readonly isFinding: boolean;
+  readonly isSilent: boolean;
+  /** What the program calls itself. */
+  readonly onTitle: (title: string) => void;
+}
+
+type Wish = { readonly kind: "clipboard"; readonly text: string } | { readonly kind: "link"; readonly url: string };
+
+export function TerminalPane({
+  page,
+  paneId,
+  terminalId,
+  hints,
+  isActive,
+  isFinding,
+  isSilent,
+  onTitle,
+}: TerminalPaneProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const view = useRef<TerminalView | undefined>(undefined);
+  const silent = useRef(isSilent);
+  silent.current = isSilent;
+  const active = useRef(isActive);
+  active.current = isActive;
+  const told = useRef(onTitle);
+  told.current = onTitle;
+  const [status, setStatus] = useState<TerminalStatus>({ kind: "connecting" });
+  const [wish, setWish] = useState<Wish | undefined>(undefined);
+  const [problem, setProblem] = useState(false);
+
+  useEffect(() => {
+    let isClosed = false;
+    const open = async (): Promise<void> => {
+      try {
+        const { TerminalView: View } = await import("./terminalView.ts");
+        if (isClosed || place.current === null) return;
+        view.current = new View({
+          place: place.current,
+          terminalId,
+          streams: page.streams,
+          isSilent: () => silent.current,
+          onStatus: setStatus,
+          onTitle: (title) => told.current(title),
+          onClipboard: (text) => setWish({ kind: "clipboard", text }),
+          onLink: (url) => setWish({ kind: "link", url }),
+          onFocus: () => {
+            if (!active.current) void page.perform(select(paneId));
+          },
+        });
+        if (active.current) view.current.focus();
+      } catch {
+        setProblem(true);
+      }
+    };
+    void open();
+    const atPage = (): void => {
+      if (active.current) view.current?.fit();
+    };
+    globalThis.addEventListener("focus", atPage);
+    return () => {
+      isClosed = true;
+      globalThis.removeEventListener("focus", atPage);
+      view.current?.close();
+      view.current = undefined;
+      setStatus({ kind: "connecting" });
+    };
+  }, [page, paneId, terminalId]);
+
+  useLayoutEffect(() => {
+    if (isActive && !isFinding) view.current?.focus();
+  }, [isActive, isFinding]);
+
+  return (
+    <div class="terminal-pane" data-terminal={terminalId} data-status={status.kind}>
+      {isFinding ? (
+        <FindBar
+          onFind={(text, step) => view.current?.find(text, step) ?? { count: 0, index: 0 }}
+          onClose={() => {
+            view.current?.clearFind();
+            page.update({ findingIn: undefined });
+          }}
+        />
+      ) : null}
+      <div class="terminal-place" ref={place} />
+      <TouchKeys onKey={(data) => view.current?.type(data)} />
+      {problem ? <p class="pane-note bad">The page's own files cannot be loaded: reload the page.</p> : null}
+      <StatusNote
+        status={status}
+        onStart={() => void page.perform({ kind: "terminal", paneId, options: startOptions(hints) })}
+        onRespawn={() =>
+          void page.perform({ kind: "command", command: "respawn-pane", args: { target: `pane:${paneId}` } })
+        }
+      />
+      {wish === undefined ? null : <WishNote wish={wish} onDone={() => setWish(undefined)} />}
+    </div>
+  );
+}
+
+/** Keys that a screen keyboard does not have; shown where one is likely. */
+const TOUCH_KEYS = [
+  { label: "Esc", data: "\u001b" },
+  { label: "Tab", data: "\t" },
+  { label: "C-c", data: "\u0003" },
+  { label: "C-d", data: "\u0004" },
+  { label: "←", data: "\u001b[D" },
+  { label: "↓", data: "\u001b[B" },
+  { label: "↑", data: "\u001b[A" },
+  { label: "→", data: "\u001b[C" },
+] as const;
+
+const TouchKeys = ({ onKey }: { readonly onKey: (data: string) => void }) => (
+  <div class="touch-keys" role="group" aria-label="Keys">
+    {TOUCH_KEYS.map(({ label, data }) => (
+      // The focus stays in the terminal, and with it the screen keyboard.
+      <button
+        key={label}
+        type="button"
+        class="button"
+        onPointerDown={(event) => event.preventDefault()}
+        onClick={() => onKey(data)}
+      >
+        {label}
+      </button>
+    ))}
+  </div>
+);
+
+const select = (paneId: string) =>
+  ({ kind: "command", command: "select-pane", args: { target: `pane:${paneId}` } }) as const;
+
+/** What an earlier page knew of a terminal that is no more. */
+export function startOptions(hints: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { mode, shell, initialCwd, resumeSessionId } = hints;
+  return {
+    ...(typeof mode === "string" ? { mode } : {}),
+    ...(typeof shell === "string" && (mode === undefined || mode === "shell") ? { shell } : {}),
+    ...(typeof initialCwd === "string" ? { cwd: initialCwd } : {}),
+    ...(typeof resumeSessionId === "string" && (mode === "claude" || mode === "codex") ? { resumeSessionId } : {}),
+  };
+}
+
+interface StatusNoteProps {
+  readonly status: TerminalStatus;
+  readonly onStart: () => void;
+  readonly onRespawn: () => void;
+}
+
+function StatusNote({ status, onStart, onRespawn }: StatusNoteProps) {
+  switch (status.kind) {
+    case "live":
+    case "connecting":
+      return null;
+    case "lost":
+      return (
+        <p class="pane-note over" role="status">
+          Not connected: keys do not arrive.
+        </p>
+      );
+    case "gone":
+      return (
+        <p class="pane-note" role="status">
+          This terminal is no more.{" "}
+          <button type="button" class="button" onClick={onStart}>
+            Start a new one here
+          </button>
+        </p>
+      );
+    case "exited":
+      return (
+        <p class="pane-note" role="status">
+          The program has ended{status.exitCode === null ? "" : ` (${status.exitCode})`}.{" "}
+          <button type="button" class="button" onClick={onRespawn}>
+            Start it again
+          </button>
+        </p>
+      );
+  }
+}
+
+const MAX_SHOWN_CHARS = 200;
+
+/** Where it stands: the person decides, with what it is about before the eyes. */
+function WishNote({ wish, onDone }: { readonly wish: Wish; readonly onDone: () => void }) {
+  const isLink = wish.kind === "link";
+  const text = isLink ? wish.url : wish.text;
+  const shown = text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text;
+  return (
+    <div class="pane-note wish over" role="alertdialog" aria-label={isLink ? "Open a link" : "Copy to the clipboard"}>
+      <p>
+        {isLink ? "This link leads to:" : `The program wants to put this on the clipboard (${text.length} characters):`}
+      </p>
+      <code class="wish-text">{shown}</code>
+      <div class="row">
+        {isLink ? (
+          <a class="button strong" href={wish.url} target="_blank" rel="noopener noreferrer" onClick={onDone}>
+            Open
+          </a>
+        ) : (
+          <button
+            type="button"
+            class="button strong"
+            onClick={() => {
+              void copyText(wish.text);
+              onDone();
+            }}
+          >
+            Allow
+          </button>
+        )}
+        <button type="button" class="button" onClick={onDone}>
+          {isLink ? "Cancel" : "Ignore"}
+        </button>
+      </div>
+    </div>
+  );
+}

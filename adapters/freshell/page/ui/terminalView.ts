@@ -1,0 +1,235 @@
+/**
+ * A terminal on the screen: xterm in a place of the page, as many columns and rows as fit. What comes too fast to be drawn is
+ * left out, and a fresh snapshot takes its place.
+ */
+import { type IBufferLine, Terminal } from "@xterm/xterm";
+import "../../../pages/screenSheet.ts";
+import type { TerminalSink, TerminalSize, TerminalStreams } from "../net/terminalStreams.ts";
+import { systemClock, type Timer } from "../../../../daemon/time/clock.ts";
+import { type Found, matchesIn } from "../model/terminalFind.ts";
+import { answerQueries } from "./terminalQueries.ts";
+
+export type TerminalStatus =
+  | { readonly kind: "connecting" | "live" | "lost" | "gone" }
+  | { readonly kind: "exited"; readonly exitCode: number | null };
+
+interface TerminalViewOptions {
+  readonly place: HTMLElement;
+  readonly terminalId: string;
+  readonly streams: TerminalStreams;
+  /** Another page answers what programs ask. */
+  readonly isSilent: () => boolean;
+  readonly onStatus: (status: TerminalStatus) => void;
+  readonly onTitle: (title: string) => void;
+  readonly onClipboard: (text: string) => void;
+  readonly onLink: (url: string) => void;
+  readonly onFocus: () => void;
+}
+
+const FONT_FAMILY = 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace';
+const FONT_PX = 13;
+const SCROLLBACK_LINES = 5_000;
+/** Characters given to xterm and not drawn yet; its own limit is 50 MB. */
+const MAX_UNDRAWN_CHARS = 4_194_304;
+/** A place that changes its size goes on changing it for a while. */
+const SETTLE_MS = 120;
+/** As the server takes them. */
+const [MIN_COLS, MAX_COLS, MIN_ROWS, MAX_ROWS] = [2, 1_000, 2, 500];
+const RESET = "\u001bc";
+
+/** The same in both colour schemes: programs choose their colours for a dark screen. */
+const THEME = {
+  background: "#14161a",
+  foreground: "#dedbd3",
+  cursor: "#e9a23b",
+  cursorAccent: "#14161a",
+  selectionBackground: "#3c4a63",
+};
+
+export class TerminalView implements TerminalSink {
+  readonly #options: TerminalViewOptions;
+  readonly #terminal: Terminal;
+  readonly #leave: () => void;
+  readonly #watched: ResizeObserver;
+  #undrawnChars = 0;
+  #isSkipping = false;
+  /** A snapshot is being drawn: what it holds is the past, and asks nothing. */
+  #replaying = 0;
+  #isLive = false;
+  #settling: Timer | undefined;
+
+  constructor(options: TerminalViewOptions) {
+    this.#options = options;
+    const { place, terminalId, streams } = options;
+    this.#terminal = new Terminal({
+      cols: 80,
+      rows: 24,
+      allowProposedApi: false,
+      scrollback: SCROLLBACK_LINES,
+      fontFamily: FONT_FAMILY,
+      fontSize: FONT_PX,
+      theme: THEME,
+      macOptionIsMeta: true,
+      // Only http and https are links at all; where they lead is shown before anybody goes there.
+      linkHandler: { activate: (_event, url) => this.#link(url) },
+    });
+    answerQueries(this.#terminal.parser, {
+      isSilent: () => this.#replaying > 0 || options.isSilent(),
+      onClipboard: options.onClipboard,
+    });
+    this.#terminal.open(place);
+    this.#terminal.attachCustomKeyEventHandler((event) => this.#isForProgram(event));
+    this.#terminal.onData((data) => this.#type(data));
+    this.#terminal.onBinary((data) => this.#type(data));
+    this.#terminal.onTitleChange((title) => options.onTitle(title));
+    this.#terminal.textarea?.addEventListener("focus", () => {
+      options.onFocus();
+      this.fit();
+    });
+    const size = this.#fitting();
+    if (size !== undefined) this.#terminal.resize(size.cols, size.rows);
+    this.#leave = streams.join(terminalId, this, size);
+    this.#watched = new ResizeObserver(() => this.#settle());
+    this.#watched.observe(place);
+  }
+
+  attached(snapshot: string): void {
+    const { buffer } = this.#terminal;
+    const upBy = buffer.active.baseY - buffer.active.viewportY;
+    this.#isSkipping = false;
+    this.#replaying += 1;
+    this.#write(RESET + snapshot, () => {
+      this.#replaying -= 1;
+      if (upBy > 0) this.#terminal.scrollLines(-upBy);
+    });
+    this.#isLive = true;
+    this.#options.onStatus({ kind: "live" });
+  }
+
+  output(data: string): void {
+    if (this.#isSkipping) return;
+    if (!this.#isLive) {
+      // Another program in the place of the one that has ended.
+      this.#isLive = true;
+      this.#options.onStatus({ kind: "live" });
+    }
+    if (this.#undrawnChars > MAX_UNDRAWN_CHARS) {
+      this.#isSkipping = true;
+      this.#terminal.write("", () => this.#options.streams.attach(this.#options.terminalId));
+      return;
+    }
+    this.#write(data);
+  }
+
+  exited(exitCode: number | null): void {
+    this.#isLive = false;
+    this.#options.onStatus({ kind: "exited", exitCode });
+  }
+
+  gone(): void {
+    this.#isLive = false;
+    this.#options.onStatus({ kind: "gone" });
+  }
+
+  lost(): void {
+    this.#options.onStatus({ kind: "lost" });
+  }
+
+  sized({ cols, rows }: TerminalSize): void {
+    this.#terminal.resize(cols, rows);
+  }
+
+  /** This is the page that somebody is at: its size is the terminal's. */
+  fit(): void {
+    if (this.#fit() && this.#isLive) this.#options.streams.attach(this.#options.terminalId);
+  }
+
+  focus(): void {
+    this.#terminal.focus();
+  }
+
+  /** As if it had been typed. */
+  type(data: string): void {
+    this.#type(data);
+  }
+
+  /** The line it stands in is shown and the text marked. Answers how many there are, and which one this is. */
+  find(text: string, step: 1 | -1): Found {
+    const { buffer } = this.#terminal;
+    const lineAt = (row: number): IBufferLine | undefined => buffer.active.getLine(row);
+    const selected = this.#terminal.getSelectionPosition();
+    const found = matchesIn({ length: buffer.active.length, lineAt }, text, selected?.start, step);
+    if (found.match === undefined) this.#terminal.clearSelection();
+    else {
+      const { row, column, cells } = found.match;
+      this.#terminal.select(column, row, cells);
+      this.#terminal.scrollToLine(Math.max(0, row - Math.floor(this.#terminal.rows / 2)));
+    }
+    return found;
+  }
+
+  clearFind(): void {
+    this.#terminal.clearSelection();
+  }
+
+  close(): void {
+    this.#settling?.cancel();
+    this.#watched.disconnect();
+    this.#leave();
+    this.#terminal.dispose();
+  }
+
+  #write(data: string, drawn?: () => void): void {
+    this.#undrawnChars += data.length;
+    this.#terminal.write(data, () => {
+      this.#undrawnChars -= data.length;
+      drawn?.();
+    });
+  }
+
+  #type(data: string): void {
+    if (this.#isLive && this.#replaying === 0) this.#options.streams.type(this.#options.terminalId, data);
+  }
+
+  /** Copying takes Ctrl+C while something is marked. */
+  #isForProgram(event: KeyboardEvent): boolean {
+    const isCopy = event.ctrlKey && !event.altKey && !event.metaKey && event.code === "KeyC";
+    return !(isCopy && this.#terminal.hasSelection());
+  }
+
+  #link(url: string): void {
+    if (/^https?:\/\//i.test(url)) this.#options.onLink(url);
+  }
+
+  #settle(): void {
+    this.#settling?.cancel();
+    this.#settling = systemClock.callAt(systemClock.nowMs() + SETTLE_MS, () => this.fit());
+  }
+
+  /** True: the terminal has another size now. */
+  #fit(): boolean {
+    const { streams, terminalId } = this.#options;
+    const { cols, rows } = this.#terminal;
+    const size = this.#fitting();
+    if (size === undefined || (size.cols === cols && size.rows === rows && this.#isLive)) return false;
+    this.#terminal.resize(size.cols, size.rows);
+    streams.resize(terminalId, size);
+    return true;
+  }
+
+  /** What the place has room for; undefined while nobody sees it. */
+  #fitting(): TerminalSize | undefined {
+    const { place } = this.#options;
+    const screen = this.#terminal.element?.querySelector<HTMLElement>(".xterm-screen");
+    const { cols, rows } = this.#terminal;
+    const [cellWidth, cellHeight] = [(screen?.offsetWidth ?? 0) / cols, (screen?.offsetHeight ?? 0) / rows];
+    const isSeen = document.visibilityState === "visible" && place.clientWidth > 0 && cellWidth > 0 && cellHeight > 0;
+    if (!isSeen) return undefined;
+    return {
+      cols: within(Math.floor(place.clientWidth / cellWidth), MIN_COLS, MAX_COLS),
+      rows: within(Math.floor(place.clientHeight / cellHeight), MIN_ROWS, MAX_ROWS),
+    };
+  }
+}
+
+const within = (value: number, least: number, most: number): number => Math.min(most, Math.max(least, value));

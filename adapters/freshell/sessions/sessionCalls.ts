@@ -1,0 +1,258 @@
+/**
+ * What a client of `/ws` does with sessions. An `sdk` session listens to the connections that have created or attached to it,
+ * and tells them what happens; a `codingcli` session tells the one that has created it.
+ */
+import { randomUUID } from "node:crypto";
+import type { CodingSession } from "../../../daemon/sessions/codingSession.ts";
+import { isClaudeSession } from "../../../daemon/sessions/providers.ts";
+import type { SdkSession } from "../../../daemon/sessions/sdkSession.ts";
+import type { Session } from "../../../daemon/sessions/sessionBook.ts";
+import type { FreshellErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
+import { faultOf } from "../../../protocol/api/freshell/freshellErrors.ts";
+import type { ClientMessage, ClientMessageOf, ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
+import type { CreateSessionRequest } from "../../../protocol/api/freshell/sessions.ts";
+import { SESSION_MESSAGES } from "../../../protocol/api/freshell/sessions.ts";
+import { type AppError, toAppError } from "../../../protocol/errors.ts";
+import type { FreshellContext } from "../freshellContext.ts";
+import { frameOf, type SessionNotice } from "./sessionFrames.ts";
+
+type SessionMessage = ClientMessageOf<keyof typeof SESSION_MESSAGES>;
+type OfAttached = Exclude<SessionMessage, { type: "sdk.create" | "sdk.attach" | `codingcli.${string}` }>;
+type About = {
+  readonly requestId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+};
+
+export const isOfSessions = (message: ClientMessage): message is SessionMessage =>
+  Object.hasOwn(SESSION_MESSAGES, message.type);
+
+export interface SessionCallsOptions {
+  readonly context: FreshellContext;
+  /** Whose connection it is, where that was said. */
+  readonly device: string | undefined;
+  readonly send: (message: ServerMessage) => void;
+  /** A message that is encoded already, and may be long. */
+  readonly frame: (frame: Uint8Array) => void;
+  readonly fail: (code: FreshellErrorCode, message: string, about: About) => void;
+}
+
+export class SessionCalls {
+  readonly #options: SessionCallsOptions;
+  /** Of its creates: the device's, or this connection's own. */
+  readonly #owner: string;
+  /** By session: how it stops. */
+  readonly #followed = new Map<
+    string,
+    { readonly listener: (notice: SessionNotice) => void; readonly stop: () => void }
+  >();
+  #isClosed = false;
+
+  constructor(options: SessionCallsOptions) {
+    this.#options = options;
+    this.#owner = options.device === undefined ? `connection ${randomUUID()}` : `device ${options.device}`;
+  }
+
+  perform(message: SessionMessage): void {
+    switch (message.type) {
+      case "sdk.create":
+        void this.#createSdk(message);
+        return;
+      case "codingcli.create":
+        void this.#createCoding(message);
+        return;
+      case "sdk.attach":
+        this.#withSdk(message.sessionId, (session) => this.#attach(session));
+        return;
+      case "codingcli.input":
+        this.#input(message);
+        return;
+      case "codingcli.kill": {
+        const { sessionId } = message;
+        const session = this.#options.context.sessions.find(sessionId);
+        const success = session?.kind === "codingcli" && session.kill();
+        this.#options.send({ type: "codingcli.killed", sessionId, success });
+        return;
+      }
+      case "sdk.send":
+      case "sdk.interrupt":
+      case "sdk.kill":
+      case "sdk.permission.respond":
+      case "sdk.set-model":
+      case "sdk.set-permission-mode":
+        this.#withSdk(message.sessionId, (session) => this.#ofAttached(session, message));
+    }
+  }
+
+  /** What it follows goes on without it. Safe to call twice. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { stop } of this.#followed.values()) stop();
+    this.#followed.clear();
+  }
+
+  #ofAttached(session: SdkSession, message: OfAttached): void {
+    const { id: sessionId } = session;
+    const listener = this.#followed.get(sessionId)?.listener;
+    if (session.status === "exited") {
+      if (message.type === "sdk.kill") this.#options.send({ type: "sdk.killed", sessionId, success: false });
+      else this.#noSuchSession(sessionId, "the session has ended");
+      return;
+    }
+    if (listener === undefined) {
+      const text = "this connection has neither created the session nor attached to it; send sdk.attach first";
+      this.#options.fail("UNAUTHORIZED", text, { sessionId });
+      return;
+    }
+    switch (message.type) {
+      case "sdk.send":
+        this.#answer(session.say(message.text, message.images, listener), { sessionId });
+        return;
+      case "sdk.interrupt":
+        this.#answer(session.interrupt(), { sessionId });
+        return;
+      case "sdk.permission.respond": {
+        const { type: _type, sessionId: _session, ...answer } = message;
+        this.#answer(session.respond(answer, listener), { sessionId, requestId: answer.requestId });
+        return;
+      }
+      case "sdk.set-model":
+        this.#answer(session.setModel(message.model), { sessionId });
+        return;
+      case "sdk.set-permission-mode":
+        this.#answer(session.setPermissionMode(message.permissionMode), { sessionId });
+        return;
+      case "sdk.kill":
+        this.#options.send({ type: "sdk.killed", sessionId, success: session.kill() });
+    }
+  }
+
+  async #createSdk({ type: _type, requestId, ...options }: ClientMessageOf<"sdk.create">): Promise<void> {
+    await this.#create(requestId, "sdk", { provider: "sdk", ...options, ...claudeOnly(options) }, (session) => {
+      const { id: sessionId } = session;
+      this.#options.send({ type: "sdk.created", requestId, sessionId });
+      // The program says nothing of itself before it is told something; a page waits for this before it asks for words.
+      this.#tell(session, (session as SdkSession).init());
+      this.#follow(session);
+      if (session.status === "exited") this.#toldEnd(session as SdkSession);
+    });
+  }
+
+  async #createCoding(message: ClientMessageOf<"codingcli.create">): Promise<void> {
+    const { type: _type, requestId, provider: codingProvider, ...options } = message;
+    const resume = codingProvider === "claude" ? claudeOnly(options) : {};
+    await this.#create(
+      requestId,
+      "codingcli",
+      { provider: "codingcli", codingProvider, ...options, ...resume },
+      (session) => {
+        this.#options.send({ type: "codingcli.created", requestId, sessionId: session.id, provider: codingProvider });
+        this.#follow(session);
+      },
+    );
+  }
+
+  async #create(
+    requestId: string,
+    kind: string,
+    asked: CreateSessionRequest,
+    created: (session: Session) => void,
+  ): Promise<void> {
+    const { sessions, sessionCreates } = this.#options.context;
+    const key = `${kind} ${requestId}`;
+    let made = sessionCreates.find(this.#owner, key);
+    if (made === undefined) {
+      made = sessions.create(asked);
+      sessionCreates.remember(this.#owner, key, made);
+    }
+    try {
+      const session = await made;
+      if (!this.#isClosed) created(session);
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      // As upstream says it, and its pages understand it.
+      if (error.details?.["reason"] === "provider") this.#options.fail("INVALID_MESSAGE", error.message, { requestId });
+      else this.#failed(error, { requestId });
+    }
+  }
+
+  #follow(session: Session): void {
+    if (this.#followed.has(session.id) || session.status === "exited") return;
+    const listener = (notice: SessionNotice): void => {
+      this.#options.frame(frameOf(session, notice));
+      if (notice.type === "sdk.exit" || notice.type === "codingcli.exit") this.#unfollow(session.id);
+    };
+    const stop = (session as { watch(listener: (notice: SessionNotice) => void): () => void }).watch(listener);
+    this.#followed.set(session.id, { listener, stop });
+  }
+
+  #unfollow(sessionId: string): void {
+    this.#followed.get(sessionId)?.stop();
+    this.#followed.delete(sessionId);
+  }
+
+  #attach(session: SdkSession): void {
+    const { id: sessionId } = session;
+    this.#options.send({ type: "sdk.history", sessionId, messages: session.history() });
+    this.#tell(session, session.init());
+    if (session.status === "exited") {
+      this.#toldEnd(session);
+      return;
+    }
+    this.#tell(session, { type: "sdk.status", status: session.status });
+    for (const request of session.permissions()) this.#tell(session, { type: "sdk.permission.request", ...request });
+    this.#follow(session);
+  }
+
+  #toldEnd(session: SdkSession): void {
+    this.#tell(session, { type: "sdk.status", status: "exited" });
+    this.#tell(session, {
+      type: "sdk.exit",
+      ...(session.exitCode === undefined ? {} : { exitCode: session.exitCode }),
+    });
+  }
+
+  #tell(session: Session, notice: SessionNotice): void {
+    this.#options.frame(frameOf(session, notice));
+  }
+
+  #input({ sessionId, data }: ClientMessageOf<"codingcli.input">): void {
+    const session = this.#options.context.sessions.find(sessionId);
+    if (session?.kind === "codingcli") this.#answer((session as CodingSession).say(data), { sessionId });
+    else this.#noSuchSession(sessionId);
+  }
+
+  #withSdk(sessionId: string, use: (session: SdkSession) => void): void {
+    const session = this.#options.context.sessions.find(sessionId);
+    if (session?.kind === "sdk") use(session as SdkSession);
+    else this.#noSuchSession(sessionId);
+  }
+
+  #noSuchSession(sessionId: string, message = "there is no such session; list the sessions again"): void {
+    this.#options.fail("INVALID_SESSION_ID", message, { sessionId });
+  }
+
+  /** Only a failure is told. */
+  #answer(work: Promise<unknown>, about: About): void {
+    work.catch((thrown: unknown) => {
+      const error = toAppError(thrown);
+      // It has ended, or takes nothing.
+      if (error.code === "INVALID_TARGET") this.#options.fail("INVALID_SESSION_ID", error.message, about);
+      else this.#failed(error, about);
+    });
+  }
+
+  #failed(error: AppError, about: About): void {
+    if (error.code === "INTERNAL_ERROR") this.#options.context.log.error("freshell.socket.failed", { error });
+    const { code, message, details } = faultOf(error);
+    this.#options.fail(code, message, { ...about, details });
+  }
+}
+
+/** Pages send what they have kept, and go on without it. */
+const claudeOnly = ({
+  resumeSessionId,
+}: {
+  readonly resumeSessionId?: string | undefined;
+}): { resumeSessionId?: undefined } =>
+  resumeSessionId === undefined || isClaudeSession(resumeSessionId) ? {} : { resumeSessionId: undefined };

@@ -1,0 +1,195 @@
+/**
+ * One session, whichever kind: its program, its text, who follows it, and when it has ended. Nobody who follows it keeps it
+ * alive, and it goes on when they leave.
+ */
+import { constants } from "node:os";
+import type { SessionEntry, SessionStatus } from "../../protocol/api/freshell/sessionEvents.ts";
+import type { CodingProvider, SessionKind } from "../../protocol/api/freshell/sessions.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { Clock } from "../time/clock.ts";
+import type { ExitStatus } from "../tmux/outputSource.ts";
+import { given } from "./jsonFields.ts";
+import { type JsonLine, SessionProgram } from "./sessionProgram.ts";
+import { SessionText } from "./sessionText.ts";
+
+/** What a session is made of, found and checked. */
+export interface SessionPlan {
+  readonly id: string;
+  readonly epoch: string;
+  readonly codingProvider: CodingProvider;
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly hasInput: boolean;
+  readonly model: string | undefined;
+}
+
+export interface SessionHost {
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+  readonly newId: () => string;
+  /** Somebody who follows a session threw. */
+  readonly onListenerError: (error: unknown) => void;
+  readonly onEnded: () => void;
+}
+
+/** 128 and the signal for a program that was killed. */
+const exitCodeOfProgram = ({ exitCode, signal }: ExitStatus): number | undefined =>
+  signal === undefined ? exitCode : 128 + signal;
+
+export abstract class AgentSession<Event> {
+  readonly id: string;
+  readonly kind: SessionKind;
+  readonly codingProvider: CodingProvider;
+  readonly createdAt: number;
+  readonly text: SessionText;
+  protected readonly host: SessionHost;
+  protected readonly program: SessionProgram;
+  protected cwd: string;
+  protected model: string | undefined;
+  protected cliSessionId: string | undefined;
+  protected openPermissions = 0;
+  #status: SessionStatus;
+  #updatedAt: number;
+  #exit: ExitStatus | undefined;
+  #isKilled = false;
+  readonly #listeners = new Set<(event: Event) => void>();
+
+  protected constructor(kind: SessionKind, status: SessionStatus, plan: SessionPlan, host: SessionHost) {
+    this.kind = kind;
+    this.host = host;
+    this.#status = status;
+    const { id, epoch, codingProvider, cwd, model } = plan;
+    this.id = id;
+    this.codingProvider = codingProvider;
+    this.cwd = cwd;
+    this.model = model;
+    this.createdAt = host.nowUnixMs();
+    this.#updatedAt = this.createdAt;
+    const { onListenerError } = host;
+    this.text = new SessionText({ id: `session:${kind}:${id}`, epoch, onListenerError });
+    this.program = new SessionProgram({
+      ...plan,
+      clock: host.clock,
+      onLine: (line) => {
+        this.#updatedAt = host.nowUnixMs();
+        this.line(line);
+      },
+      onBadLine: (what) => this.badLine(what),
+      onErrors: (words) => this.errors(words),
+      onPause: () => this.text.tell(),
+      onEnded: (exit) => this.#ended(exit),
+    });
+  }
+
+  get status(): SessionStatus {
+    return this.#status;
+  }
+
+  /** Whether its program's own id, or ours, is this one. */
+  isCalled(id: string): boolean {
+    return this.id === id || this.cliSessionId === id;
+  }
+
+  get exitCode(): number | undefined {
+    return this.#exit === undefined ? undefined : exitCodeOfProgram(this.#exit);
+  }
+
+  entry(): SessionEntry {
+    const { kind, codingProvider, id, createdAt, cwd, model, cliSessionId, exitCode, openPermissions, text } = this;
+    return given({
+      provider: kind,
+      codingProvider,
+      sessionId: id,
+      status: this.#status,
+      createdAt,
+      updatedAt: this.#updatedAt,
+      cwd,
+      model,
+      cliSessionId,
+      pid: this.program.pid ?? null,
+      exitCode,
+      openPermissions,
+      bufferRef: { outputSeq: text.outputSeq, tailSeq: text.tailSeq },
+    });
+  }
+
+  /** Answers how to stop it. */
+  watch(listener: (event: Event) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** What somebody tells it. @throws AppError INVALID_TARGET, RESOURCE_LIMIT, COMMAND_TIMEOUT */
+  abstract say(text: string): Promise<void>;
+
+  /** What it is doing is to stop. @throws AppError INVALID_TARGET */
+  abstract interrupt(): Promise<void>;
+
+  /** False: it has ended already. Its end is told like any other. */
+  kill(): boolean {
+    if (this.#exit !== undefined) return false;
+    this.#isKilled = true;
+    this.program.end();
+    return true;
+  }
+
+  /** Resolves once its program is gone. */
+  get ended(): Promise<ExitStatus> {
+    return this.program.ended;
+  }
+
+  /** This process is about to go: the program ends without us. */
+  letGo(): void {
+    this.#isKilled = true;
+    this.program.letGo();
+  }
+
+  /** It is forgotten: nothing of it can be read any more. */
+  forget(): void {
+    this.text.close(new AppError("NOT_FOUND", "the session has ended and is forgotten"));
+    this.#listeners.clear();
+  }
+
+  protected abstract line(line: JsonLine): void;
+  protected abstract badLine(what: string): void;
+  protected abstract errors(words: string): void;
+  /** @param why of an end that nobody wanted */
+  protected abstract over(exitCode: number | undefined, why: string | undefined): void;
+
+  /** False: it is so already. */
+  protected turnTo(status: SessionStatus): boolean {
+    if (this.#status === status || this.#status === "exited") return false;
+    this.#status = status;
+    return true;
+  }
+
+  protected tell(event: Event, except?: (event: Event) => void): void {
+    for (const listener of this.#listeners) {
+      if (listener === except) continue;
+      try {
+        listener(event);
+      } catch (error) {
+        this.host.onListenerError(error);
+      }
+    }
+  }
+
+  #ended(exit: ExitStatus): void {
+    this.#exit = exit;
+    this.#updatedAt = this.host.nowUnixMs();
+    this.turnTo("exited");
+    this.text.end(exit);
+    const { lastWords } = this.program;
+    const isFailure = !this.#isKilled && exit.exitCode !== 0;
+    this.over(this.exitCode, isFailure ? `${endOf(exit)}${lastWords === "" ? "" : `: ${lastWords}`}` : undefined);
+    this.host.onEnded();
+  }
+}
+
+function endOf({ exitCode, signal }: ExitStatus): string {
+  if (exitCode !== undefined) return `the program ended with ${exitCode}`;
+  const name = Object.entries(constants.signals).find(([, number]) => number === signal)?.[0];
+  return name === undefined ? "the program could not be started" : `the program was killed by ${name}`;
+}

@@ -1,0 +1,253 @@
+/**
+ * A session of the kind `sdk`: Claude Code with JSON both ways, which stays and is talked to. Each of its lines becomes at
+ * most a few events; what it asks is asked of people and of nobody else.
+ */
+import type { ContentBlock, SdkEvent, SessionStatus } from "../../protocol/api/freshell/sessionEvents.ts";
+import type { PermissionAnswer, SessionImage } from "../../protocol/api/freshell/sessions.ts";
+import { AgentSession, type SessionHost, type SessionPlan } from "./agentSession.ts";
+import { contentOf, toolsOf, usageOf } from "./claudeMessages.ts";
+import { ClaudeText } from "./claudeText.ts";
+import { given, numberAt, objectAt, textAt } from "./jsonFields.ts";
+import { OpenPermissions } from "./openPermissions.ts";
+import { SessionHistory } from "./sessionHistory.ts";
+import type { JsonLine } from "./sessionProgram.ts";
+
+type InitEvent = Extract<SdkEvent, { type: "sdk.session.init" }>;
+type Listener = (event: SdkEvent) => void;
+
+export class SdkSession extends AgentSession<SdkEvent> {
+  readonly #history: SessionHistory;
+  readonly #permissions: OpenPermissions;
+  readonly #words: ClaudeText;
+  #tools: readonly { readonly name: string }[] = [];
+  #toldInit = "";
+  #asked = 0;
+
+  constructor(plan: SessionPlan, host: SessionHost) {
+    super("sdk", "starting", plan, host);
+    this.#history = new SessionHistory(host.nowUnixMs);
+    this.#permissions = new OpenPermissions(host.newId);
+    this.#words = new ClaudeText(this.text);
+    // Its answer is the first sign of life: until it is told something it says nothing else.
+    this.#ask("initialize").catch(() => undefined);
+  }
+
+  /** What it is like, as far as it has said so. */
+  init(): InitEvent {
+    const { cliSessionId, model, cwd } = this;
+    return given({ type: "sdk.session.init" as const, cliSessionId, model, cwd, tools: this.#tools });
+  }
+
+  history(): ReturnType<SessionHistory["messages"]> {
+    return this.#history.messages();
+  }
+
+  permissions(): ReturnType<OpenPermissions["list"]> {
+    return this.#permissions.list();
+  }
+
+  /** @param by is not told what it has sent itself */
+  async say(text: string, images: readonly SessionImage[] = [], by?: Listener): Promise<void> {
+    const pictures = images.map(({ mediaType, data }) => ({
+      type: "image",
+      source: { type: "base64", media_type: mediaType, data },
+    }));
+    const words: ContentBlock = { type: "text", text };
+    await this.#write({
+      type: "user",
+      message: { role: "user", content: [words, ...pictures] },
+      parent_tool_use_id: null,
+      session_id: this.cliSessionId ?? "default",
+    });
+    this.#history.add("user", [words]);
+    this.tell({ type: "sdk.user", content: [words] }, by);
+    this.#turn("running");
+  }
+
+  async interrupt(): Promise<void> {
+    await this.#ask("interrupt");
+  }
+
+  /** @throws AppError as `say` */
+  async setModel(model: string): Promise<void> {
+    await this.#ask("set_model", { model });
+    this.model = model;
+  }
+
+  async setPermissionMode(mode: string): Promise<void> {
+    await this.#ask("set_permission_mode", { mode });
+  }
+
+  /** @throws AppError NOT_FOUND, and as `say` */
+  async respond(answer: PermissionAnswer, by?: Listener): Promise<void> {
+    const { line, reopen } = this.#permissions.settle(answer);
+    this.openPermissions = this.#permissions.size;
+    try {
+      await this.#write(line);
+    } catch (error) {
+      // The program has not got it: somebody can still answer.
+      if (this.status !== "exited") reopen();
+      this.openPermissions = this.#permissions.size;
+      throw error;
+    }
+    this.tell({ type: "sdk.permission.cancelled", requestId: answer.requestId }, by);
+  }
+
+  protected line(line: JsonLine): void {
+    switch (line["type"]) {
+      case "system":
+        this.#system(line);
+        return;
+      case "stream_event":
+        this.#stream(line);
+        return;
+      case "assistant":
+        this.#assistant(line);
+        return;
+      case "user":
+        this.#user(line);
+        return;
+      case "result":
+        this.#result(line);
+        return;
+      case "control_request":
+        this.#request(line);
+        return;
+      case "control_cancel_request":
+        this.#withdrawn(textAt(line, "request_id") ?? "");
+        return;
+      case "control_response":
+        this.#answered(objectAt(line, "response") ?? {});
+        return;
+      default:
+        return;
+    }
+  }
+
+  protected badLine(message: string): void {
+    this.tell({ type: "sdk.error", message });
+  }
+
+  /** For its end, if it is one that nobody wanted. */
+  protected errors(): void {}
+
+  protected over(exitCode: number | undefined, why: string | undefined): void {
+    for (const requestId of this.#permissions.clear()) this.tell({ type: "sdk.permission.cancelled", requestId });
+    this.openPermissions = 0;
+    if (why !== undefined) this.tell({ type: "sdk.error", message: why });
+    this.tell({ type: "sdk.status", status: "exited" });
+    this.tell(given({ type: "sdk.exit" as const, exitCode }));
+  }
+
+  #system(line: JsonLine): void {
+    if (line["subtype"] === "init") {
+      this.cliSessionId = textAt(line, "session_id") ?? this.cliSessionId;
+      this.model = textAt(line, "model") ?? this.model;
+      this.cwd = textAt(line, "cwd") ?? this.cwd;
+      this.#tools = toolsOf(line).map((name) => ({ name }));
+      // It says so at the beginning of every turn.
+      const init = this.init();
+      const told = JSON.stringify(init);
+      if (told !== this.#toldInit) this.tell(init);
+      this.#toldInit = told;
+      if (this.status === "starting") this.#turn("connected");
+    } else if (line["subtype"] === "status") {
+      if (line["status"] === "compacting") this.#turn("compacting");
+      else if (this.status === "compacting") this.#turn("running");
+    }
+  }
+
+  #stream(line: JsonLine): void {
+    const event = objectAt(line, "event");
+    if (event === undefined) return;
+    const parentToolUseId = textAt(line, "parent_tool_use_id") ?? null;
+    this.#words.stream(event, parentToolUseId);
+    this.tell({ type: "sdk.stream", event, parentToolUseId });
+  }
+
+  #assistant(line: JsonLine): void {
+    const message = objectAt(line, "message");
+    const content = contentOf(message);
+    this.#words.assistant(content, textAt(line, "parent_tool_use_id") ?? null);
+    this.#history.add("assistant", content);
+    const model = message === undefined ? undefined : textAt(message, "model");
+    this.tell(given({ type: "sdk.assistant" as const, content, model, usage: usageOf(message) }));
+    this.#turn("running");
+  }
+
+  #user(line: JsonLine): void {
+    // What a command of its own has said about itself.
+    if (line["isReplay"] === true) return;
+    const content = contentOf(objectAt(line, "message"));
+    if (content.length === 0) return;
+    this.#words.results(content);
+    this.#history.add("user", content);
+    this.tell({ type: "sdk.user", content });
+  }
+
+  #result(line: JsonLine): void {
+    this.tell(
+      given({
+        type: "sdk.result" as const,
+        result: textAt(line, "subtype"),
+        durationMs: numberAt(line, "duration_ms"),
+        costUsd: numberAt(line, "total_cost_usd"),
+        usage: usageOf(line),
+      }),
+    );
+    this.#turn("idle");
+  }
+
+  #request(line: JsonLine): void {
+    const programsId = textAt(line, "request_id") ?? "";
+    const request = objectAt(line, "request") ?? {};
+    if (request["subtype"] !== "can_use_tool") {
+      const error = "this client answers can_use_tool only";
+      const response = { subtype: "error", request_id: programsId, error };
+      this.#write({ type: "control_response", response }).catch(() => undefined);
+      return;
+    }
+    if (this.#permissions.isFull) {
+      this.tell({
+        type: "sdk.error",
+        message: "the program asks for more permissions than a person answers, and is ended",
+      });
+      this.kill();
+      return;
+    }
+    const asked = this.#permissions.add(programsId, request);
+    this.openPermissions = this.#permissions.size;
+    this.tell({ type: "sdk.permission.request", ...asked });
+  }
+
+  #withdrawn(programsId: string): void {
+    const requestId = this.#permissions.withdraw(programsId);
+    this.openPermissions = this.#permissions.size;
+    if (requestId !== undefined) this.tell({ type: "sdk.permission.cancelled", requestId });
+  }
+
+  #answered(response: JsonLine): void {
+    if (response["subtype"] === "error") {
+      const [what = ""] = (textAt(response, "request_id") ?? "").split("-");
+      this.tell({
+        type: "sdk.error",
+        message: `the program refuses ${what}: ${textAt(response, "error") ?? "no reason"}`,
+      });
+    }
+    if (this.status === "starting") this.#turn("connected");
+  }
+
+  #turn(status: SessionStatus): void {
+    if (this.turnTo(status)) this.tell({ type: "sdk.status", status });
+  }
+
+  #ask(subtype: string, more: object = {}): Promise<void> {
+    this.#asked += 1;
+    const request = { subtype, ...more };
+    return this.#write({ type: "control_request", request_id: `${subtype}-${this.#asked}`, request });
+  }
+
+  #write(line: object): Promise<void> {
+    return this.program.write(`${JSON.stringify(line)}\n`);
+  }
+}

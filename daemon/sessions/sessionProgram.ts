@@ -1,0 +1,234 @@
+/**
+ * The program of one session: lines of JSON out of it, lines into it, and its end. It ends in one way, whoever wants it to:
+ * its group gets SIGTERM, and SIGKILL five seconds later. A program that ends by itself leaves its group to the same.
+ */
+import { constants } from "node:os";
+import { LineSplitter } from "../../protocol/control/lines.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { isTooDeep } from "../../protocol/text/jsonDepth.ts";
+import { decodeUtf8 } from "../../protocol/text/utf8.ts";
+import { GROUP_ENDS_WITHIN_MS, type GroupedProgram, startGroupedProgram } from "../host/groupedProgram.ts";
+import type { Clock, Timer } from "../time/clock.ts";
+import type { ExitStatus } from "../tmux/outputSource.ts";
+import {
+  INPUT_TAKEN_WITHIN_MS,
+  LAST_WORDS_CHARS,
+  MAX_PROGRAM_LINE_BYTES,
+  MAX_UNTAKEN_INPUT_BYTES,
+  OUTPUT_DRAINS_WITHIN_MS,
+} from "./sessionLimits.ts";
+
+/** A line that is one JSON object. */
+export type JsonLine = Readonly<Record<string, unknown>>;
+
+interface SessionProgramOptions {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly hasInput: boolean;
+  readonly clock: Clock;
+  readonly onLine: (line: JsonLine) => void;
+  /** What it printed is no line of JSON: told once, however many follow. */
+  readonly onBadLine: (what: string) => void;
+  readonly onErrors: (text: string) => void;
+  /** All of a chunk has been handed on. */
+  readonly onPause: () => void;
+  readonly onEnded: (status: ExitStatus) => void;
+}
+
+export class SessionProgram {
+  readonly #options: SessionProgramOptions;
+  readonly #program: GroupedProgram;
+  readonly #lines: LineSplitter;
+  readonly #errors = new TextDecoder();
+  readonly #ended: Promise<ExitStatus>;
+  #resolveEnded: (status: ExitStatus) => void = () => undefined;
+  #status: ExitStatus | undefined;
+  #hasEnded = false;
+  #saidBadLine = false;
+  #isEnding = false;
+  #kill: Timer | undefined;
+  #drain: Timer | undefined;
+  #lastWords = "";
+
+  constructor(options: SessionProgramOptions) {
+    this.#options = options;
+    this.#ended = new Promise((resolve) => (this.#resolveEnded = resolve));
+    this.#lines = new LineSplitter(
+      (buffer, from, to) => this.#line(buffer, from, to),
+      () => this.#tooLong(),
+      MAX_PROGRAM_LINE_BYTES,
+    );
+    const { file, args, cwd, env, hasInput } = options;
+    this.#program = startGroupedProgram({
+      file,
+      args,
+      cwd,
+      env,
+      hasInput,
+      onOutput: (chunk) => {
+        if (this.#hasEnded) return;
+        this.#lines.push(chunk);
+        options.onPause();
+      },
+      onErrors: (chunk) => this.#said(chunk),
+      onExit: (end) => this.#exited(statusOf(end)),
+      onClosed: () => this.#close(),
+    });
+  }
+
+  /** Undefined once it has ended. */
+  get pid(): number | undefined {
+    return this.#status === undefined && !this.#hasEnded ? this.#program.pid : undefined;
+  }
+
+  get ended(): Promise<ExitStatus> {
+    return this.#ended;
+  }
+
+  get isEnding(): boolean {
+    return this.#isEnding;
+  }
+
+  /** The end of its standard error, in one line. */
+  get lastWords(): string {
+    return this.#lastWords.replaceAll(/[\p{Cc}\s]+/gu, " ").trim();
+  }
+
+  /** Resolves once the program has been handed all of it. @throws AppError INVALID_TARGET, RESOURCE_LIMIT, COMMAND_TIMEOUT */
+  async write(text: string): Promise<void> {
+    if (this.#hasEnded || this.#status !== undefined) throw ended();
+    if (!this.#options.hasInput) {
+      throw new AppError(
+        "INVALID_TARGET",
+        "the session's program has its prompt and takes nothing after it; make another session, or one of the kind sdk",
+      );
+    }
+    const bytes = Buffer.from(text, "utf8");
+    if (this.#program.unwrittenBytes + bytes.length > MAX_UNTAKEN_INPUT_BYTES) {
+      throw new AppError(
+        "RESOURCE_LIMIT",
+        "the session's program does not read what was sent before; try again later",
+        {
+          details: { limit: "untakenInputBytes", max: MAX_UNTAKEN_INPUT_BYTES },
+        },
+      );
+    }
+    const { clock } = this.#options;
+    await new Promise<void>((resolve, reject) => {
+      const late = clock.callAt(clock.nowMs() + INPUT_TAKEN_WITHIN_MS, () => reject(notTaken()));
+      this.#program.write(bytes, (error) => {
+        late.cancel();
+        if (error === null || error === undefined) resolve();
+        else reject(this.#status === undefined ? inputClosed(error) : ended());
+      });
+    });
+  }
+
+  /** What runs in it now is to stop; it goes on. */
+  interrupt(): void {
+    this.#program.signal("SIGINT");
+  }
+
+  /** Safe to call twice. */
+  end(): void {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    const { clock } = this.#options;
+    this.#program.signal("SIGTERM");
+    this.#kill = clock.callAt(clock.nowMs() + GROUP_ENDS_WITHIN_MS, () => {
+      this.#program.signal("SIGKILL");
+      this.#program.letGo();
+    });
+  }
+
+  /** Ends it without us: this process is about to go. Safe to call twice. */
+  letGo(): void {
+    this.end();
+    this.#kill?.cancel();
+    this.#program.letGo();
+  }
+
+  #exited(status: ExitStatus): void {
+    this.#status = status;
+    this.end();
+    const { clock } = this.#options;
+    // Whoever else of the group holds the pipes.
+    this.#drain = clock.callAt(clock.nowMs() + OUTPUT_DRAINS_WITHIN_MS, () => {
+      this.#program.stopReading();
+      this.#close();
+    });
+  }
+
+  #close(): void {
+    if (this.#hasEnded) return;
+    this.#drain?.cancel();
+    // A last line without its end.
+    if (this.#lines.carriedBytes > 0) this.#lines.push(Buffer.from("\n"));
+    this.#hasEnded = true;
+    this.end();
+    const status = this.#status ?? {};
+    this.#options.onPause();
+    this.#options.onEnded(status);
+    this.#resolveEnded(status);
+  }
+
+  #line(buffer: Uint8Array, from: number, to: number): void {
+    if (this.#hasEnded) return;
+    const text = decodeUtf8(buffer.subarray(from, to));
+    if (text.trim() === "") return;
+    let line: unknown;
+    try {
+      line = JSON.parse(text);
+    } catch {
+      this.#bad("the program prints lines that are no JSON");
+      return;
+    }
+    if (typeof line !== "object" || line === null || Array.isArray(line)) {
+      this.#bad("the program prints lines that are no JSON objects");
+    } else if (isTooDeep(line, text.length)) this.#bad("the program prints JSON that is nested too deep");
+    else this.#options.onLine(line as JsonLine);
+  }
+
+  #bad(what: string): void {
+    if (this.#saidBadLine) return;
+    this.#saidBadLine = true;
+    this.#options.onBadLine(`${what}; they are left out`);
+  }
+
+  #tooLong(): void {
+    if (this.#hasEnded || this.#isEnding) return;
+    this.#options.onBadLine(`the program printed a line of more than ${MAX_PROGRAM_LINE_BYTES} bytes, and is ended`);
+    this.end();
+  }
+
+  #said(chunk: Uint8Array): void {
+    const text = this.#errors.decode(chunk, { stream: true });
+    if (text === "") return;
+    this.#lastWords = (this.#lastWords + text).slice(-LAST_WORDS_CHARS);
+    this.#options.onErrors(text);
+  }
+}
+
+function statusOf({
+  exitCode,
+  signal,
+}: {
+  exitCode?: number | undefined;
+  signal?: NodeJS.Signals | undefined;
+}): ExitStatus {
+  if (signal !== undefined) return { signal: constants.signals[signal] };
+  return exitCode === undefined ? {} : { exitCode };
+}
+
+const ended = (): AppError =>
+  new AppError("INVALID_TARGET", "the session has ended; make another one, with resumeSessionId to go on with it");
+const inputClosed = (cause: Error): AppError =>
+  new AppError("INVALID_TARGET", "the session's program has closed its input and takes nothing more", { cause });
+const notTaken = (): AppError =>
+  new AppError(
+    "COMMAND_TIMEOUT",
+    `the session's program has not taken it within ${INPUT_TAKEN_WITHIN_MS / 1_000} s; it may still do so`,
+    { details: { delivery: "indeterminate" } },
+  );

@@ -1,0 +1,199 @@
+/**
+ * What happens in sessions of coding agents, as clients are told it: frames of `/ws`, and entries over HTTP. What a program
+ * printed stands in `content`, `event`, `input`, `arguments`, `output` and `message`: it is a stranger's text, and whoever
+ * shows it shows it as text.
+ */
+import type { CodingProvider, SessionKind } from "./sessions.ts";
+
+/** A part of a message, as Claude Code has them; a later version may have others, which are passed on. */
+export type ContentBlock =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "thinking"; readonly thinking: string }
+  | {
+      readonly type: "tool_use";
+      readonly id: string;
+      readonly name: string;
+      readonly input: Readonly<Record<string, unknown>>;
+    }
+  | {
+      readonly type: "tool_result";
+      readonly tool_use_id: string;
+      readonly content?: string | readonly unknown[] | undefined;
+      readonly is_error?: boolean | undefined;
+    };
+
+/** Tokens, as the program counts them. */
+export interface SessionUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_creation_input_tokens?: number | undefined;
+  readonly cache_read_input_tokens?: number | undefined;
+}
+
+export type SessionStatus = "starting" | "connected" | "running" | "idle" | "compacting" | "exited";
+
+/** Whose words: a person's or a tool's, which stand on the user's side, or the program's. */
+export interface HistoryMessage {
+  readonly role: "user" | "assistant";
+  readonly content: readonly ContentBlock[];
+  /** ISO 8601. */
+  readonly timestamp: string;
+}
+
+/** The program asks before it does something. It stays open until somebody answers or the program takes it back. */
+export interface PermissionRequest {
+  readonly requestId: string;
+  readonly subtype: "can_use_tool";
+  readonly tool: { readonly name: string; readonly input: Readonly<Record<string, unknown>> };
+  readonly toolUseID?: string | undefined;
+  /** What `updatedPermissions` could be, so that it does not ask again. */
+  readonly suggestions?: readonly unknown[] | undefined;
+  readonly blockedPath?: string | undefined;
+  readonly decisionReason?: string | undefined;
+}
+
+/** What happens in an `sdk` session, without its name: with `sessionId` it is a frame to all who are attached. */
+export type SdkEvent =
+  | {
+      readonly type: "sdk.session.init";
+      /** The program's own id, for `resumeSessionId`. Not known before it has been told something. */
+      readonly cliSessionId?: string | undefined;
+      readonly model?: string | undefined;
+      readonly cwd?: string | undefined;
+      readonly tools?: readonly { readonly name: string }[] | undefined;
+    }
+  /** A piece of a message that is being written: an event of Anthropic's Messages API. */
+  | { readonly type: "sdk.stream"; readonly event: unknown; readonly parentToolUseId: string | null }
+  | {
+      readonly type: "sdk.assistant";
+      readonly content: readonly ContentBlock[];
+      readonly model?: string | undefined;
+      readonly usage?: SessionUsage | undefined;
+    }
+  /** Ours: what tools answered, and what somebody else than the reader has sent. */
+  | { readonly type: "sdk.user"; readonly content: readonly ContentBlock[] }
+  | ({ readonly type: "sdk.permission.request" } & PermissionRequest)
+  /** Nobody needs to answer any more: the program took it back, has ended, or somebody else has answered. */
+  | { readonly type: "sdk.permission.cancelled"; readonly requestId: string }
+  | {
+      readonly type: "sdk.result";
+      /** How the turn ended: `success`, `error_during_execution`, … */
+      readonly result?: string | undefined;
+      readonly durationMs?: number | undefined;
+      readonly costUsd?: number | undefined;
+      readonly usage?: SessionUsage | undefined;
+    }
+  | { readonly type: "sdk.status"; readonly status: SessionStatus }
+  | { readonly type: "sdk.error"; readonly message: string }
+  /** 128 and the signal for a program that was killed. */
+  | { readonly type: "sdk.exit"; readonly exitCode?: number | undefined };
+
+/** What happens in a `codingcli` session, in the same words whichever program it is. */
+export interface NormalizedEvent {
+  readonly type:
+    | "session.start"
+    | "session.end"
+    | "message.user"
+    | "message.assistant"
+    | "reasoning"
+    | "tool.call"
+    | "tool.result"
+    | "token.usage"
+    | "error";
+  /** ISO 8601. */
+  readonly timestamp: string;
+  /** Ours, whatever the program calls it. */
+  readonly sessionId: string;
+  readonly provider: CodingProvider;
+  /** From 1 on. */
+  readonly sequenceNumber: number;
+  /** One of these, by the type. */
+  readonly session?: {
+    readonly provider: CodingProvider;
+    /** The program's own id, for `resumeSessionId`. */
+    readonly providerSessionId?: string | undefined;
+    readonly cwd?: string | undefined;
+    readonly model?: string | undefined;
+    readonly tools?: readonly string[] | undefined;
+  };
+  readonly message?: { readonly role: "user" | "assistant"; readonly content: string };
+  readonly reasoning?: string;
+  readonly tool?: {
+    readonly callId: string;
+    readonly name: string;
+    readonly arguments?: unknown;
+    readonly output?: string | undefined;
+    readonly isError?: boolean | undefined;
+    readonly exitCode?: number | undefined;
+  };
+  readonly tokens?: {
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+    readonly cachedTokens?: number | undefined;
+    /** USD. */
+    readonly totalCost?: number | undefined;
+  };
+  readonly error?: { readonly message: string; readonly recoverable: boolean };
+}
+
+export type SessionServerMessage =
+  | { readonly type: "sdk.created"; readonly requestId: string; readonly sessionId: string }
+  /** Everything from the beginning, or the newest of it. The permission requests that are open follow as they were. */
+  | { readonly type: "sdk.history"; readonly sessionId: string; readonly messages: readonly HistoryMessage[] }
+  | { readonly type: "sdk.killed"; readonly sessionId: string; readonly success: boolean }
+  | (SdkEvent & { readonly sessionId: string })
+  | {
+      readonly type: "codingcli.created";
+      readonly requestId: string;
+      readonly sessionId: string;
+      readonly provider: CodingProvider;
+    }
+  | {
+      readonly type: "codingcli.event";
+      readonly sessionId: string;
+      readonly provider: CodingProvider;
+      readonly event: NormalizedEvent;
+    }
+  | {
+      readonly type: "codingcli.stderr";
+      readonly sessionId: string;
+      readonly provider: CodingProvider;
+      readonly text: string;
+    }
+  | {
+      readonly type: "codingcli.exit";
+      readonly sessionId: string;
+      readonly provider: CodingProvider;
+      /** 128 and the signal for a program that was killed. */
+      readonly exitCode: number;
+    }
+  | { readonly type: "codingcli.killed"; readonly sessionId: string; readonly success: boolean };
+
+/** A session as lists and answers tell it; times are Unix milliseconds. */
+export interface SessionEntry {
+  readonly provider: SessionKind;
+  /** `claude` in an `sdk` session. */
+  readonly codingProvider: CodingProvider;
+  readonly sessionId: string;
+  readonly status: SessionStatus;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly cwd: string;
+  readonly model?: string | undefined;
+  /** The program's own id, once it has told it. */
+  readonly cliSessionId?: string | undefined;
+  /** Of the program; null once it has ended. */
+  readonly pid: number | null;
+  readonly exitCode?: number | undefined;
+  /** Permission requests that nobody has answered. */
+  readonly openPermissions: number;
+  /** What is retained of its text, which is what waits read. */
+  readonly bufferRef: { readonly outputSeq: number; readonly tailSeq: number };
+}
+
+/** `DELETE /api/agent-sessions/:provider/:id`, once the program is gone. */
+export interface SessionKillAnswer {
+  readonly ok: true;
+  /** Null where nobody knows. */
+  readonly exitCode: number | null;
+}

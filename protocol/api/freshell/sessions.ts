@@ -1,0 +1,149 @@
+/**
+ * Sessions of coding agents (seed 002 §3.3, §6.3, §8.8): programs that the server runs and whose JSON it reads. `sdk` is one
+ * that stays and is talked to; `codingcli` is one that is given a prompt, answers, and ends. Here is what clients ask
+ * for: the frames of `/ws`, in upstream's names, and the bodies over HTTP. What they are told stands in `sessionEvents.ts`.
+ */
+import * as v from "valibot";
+import { wellFormedText } from "../../text/wellFormed.ts";
+import { described } from "../described.ts";
+
+/** The two kinds of session. */
+export const SESSION_KINDS = ["sdk", "codingcli"] as const;
+export type SessionKind = (typeof SESSION_KINDS)[number];
+/** The programs that a `codingcli` session may be of. Those without a stream of JSON are known by name, and refused. */
+export const CODING_PROVIDERS = ["claude", "codex", "opencode", "gemini", "kimi"] as const;
+export type CodingProvider = (typeof CODING_PROVIDERS)[number];
+export const EFFORTS = ["low", "medium", "high", "max"] as const;
+export const PERMISSION_MODES = ["default", "plan", "acceptEdits", "bypassPermissions"] as const;
+export const SANDBOXES = ["read-only", "workspace-write", "danger-full-access"] as const;
+const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
+
+/** A prompt is a word of a command line, and no system takes one longer than 128 KiB. */
+export const MAX_PROMPT_BYTES = 120_000;
+const MAX_WORD_CHARS = 512;
+
+const noNul = v.regex(/^[^\0]*$/, "must not hold a NUL character");
+const text = v.pipe(wellFormedText, v.nonEmpty("must not be empty"), noNul);
+/** A word of a command line: one that begins with a dash would be an option. */
+const word = v.pipe(
+  text,
+  v.maxLength(MAX_WORD_CHARS, `has at most ${MAX_WORD_CHARS} characters`),
+  v.regex(/^[^-]/, "must not begin with a dash"),
+);
+const anObject = v.custom<Readonly<Record<string, unknown>>>(
+  (given) => typeof given === "object" && given !== null && !Array.isArray(given),
+  "must be an object",
+);
+const count = v.pipe(
+  v.number("must be a number"),
+  v.integer("must be a whole number"),
+  v.minValue(1, "must be at least 1"),
+  v.maxValue(1_000_000, "must be at most 1000000"),
+);
+
+const common = {
+  cwd: v.optional(described(text, "An existing directory; default the home directory.")),
+  resumeSessionId: v.optional(described(word, "The program's own session to go on with.")),
+  model: v.optional(described(word, "The model, in the program's words.")),
+};
+const sdkOptions = {
+  ...common,
+  permissionMode: v.optional(described(word, "What it may do unasked.")),
+  effort: v.optional(described(v.picklist(EFFORTS, `must be ${EFFORTS.join(", ")}`), "How hard it thinks.")),
+};
+const codingOptions = {
+  ...common,
+  prompt: described(
+    v.pipe(
+      text,
+      v.check(
+        (prompt) => new TextEncoder().encode(prompt).length <= MAX_PROMPT_BYTES,
+        `has at most ${MAX_PROMPT_BYTES} bytes; an sdk session takes longer ones`,
+      ),
+    ),
+    "What it is told.",
+  ),
+  maxTurns: v.optional(described(count, "It ends after so many turns.")),
+  permissionMode: v.optional(
+    described(v.picklist(PERMISSION_MODES, `must be ${PERMISSION_MODES.join(", ")}`), "What it may do unasked."),
+  ),
+  sandbox: v.optional(described(v.picklist(SANDBOXES, `must be ${SANDBOXES.join(", ")}`), "What it can reach.")),
+  keepStdinOpen: v.optional(
+    described(
+      v.boolean(),
+      "What is sent later reaches its input. Claude Code and Codex wait for an input that stays open.",
+    ),
+  ),
+};
+const codingProvider = v.picklist(CODING_PROVIDERS, `must be ${CODING_PROVIDERS.join(", ")}`);
+
+/** `POST /api/agent-sessions`. */
+export const createSessionSchema = v.variant(
+  "provider",
+  [
+    v.strictObject({ provider: v.literal("sdk"), ...sdkOptions }),
+    v.strictObject({ provider: v.literal("codingcli"), codingProvider, ...codingOptions }),
+  ],
+  "provider must be sdk or codingcli",
+);
+export type CreateSessionRequest = v.InferInput<typeof createSessionSchema>;
+type Asked = v.InferOutput<typeof createSessionSchema>;
+export type SdkOptions = Omit<Extract<Asked, { provider: "sdk" }>, "provider">;
+export type CodingOptions = Omit<Extract<Asked, { provider: "codingcli" }>, "provider">;
+
+/** Four characters for three bytes, the last ones filled up. */
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const image = v.object({
+  mediaType: v.picklist(IMAGE_TYPES, `must be ${IMAGE_TYPES.join(", ")}`),
+  data: v.pipe(v.string("must be text"), v.nonEmpty("must not be empty"), v.regex(BASE64, "is no base64")),
+});
+export type SessionImage = v.InferOutput<typeof image>;
+const images = v.optional(v.pipe(v.array(image), v.maxLength(20, "are at most 20")));
+const sendText = v.pipe(wellFormedText, v.nonEmpty("must not be empty"));
+
+/** `POST /api/agent-sessions/:provider/:id/send`. */
+export const sessionSendSchema = v.strictObject({ text: described(sendText, "What it is told."), images });
+export type SessionSendRequest = v.InferInput<typeof sessionSendSchema>;
+
+const requestId = v.pipe(v.string(), v.nonEmpty(), v.maxLength(256));
+const sessionId = v.pipe(v.string(), v.nonEmpty(), v.maxLength(MAX_WORD_CHARS));
+const of = <const Type extends string>(type: Type) => ({ type: v.literal(type), sessionId });
+
+/** A page that knows an id of another program's sends it all the same. */
+const lenient = { resumeSessionId: v.optional(v.string()) };
+
+/** The frames of clients, by their `type`. */
+export const SESSION_MESSAGES = {
+  "sdk.create": v.object({ type: v.literal("sdk.create"), requestId, ...sdkOptions, ...lenient }),
+  "sdk.attach": v.object(of("sdk.attach")),
+  "sdk.send": v.object({ ...of("sdk.send"), text: sendText, images }),
+  "sdk.interrupt": v.object(of("sdk.interrupt")),
+  "sdk.kill": v.object(of("sdk.kill")),
+  "sdk.permission.respond": v.object({
+    ...of("sdk.permission.respond"),
+    requestId,
+    behavior: v.picklist(["allow", "deny"], "must be allow or deny"),
+    /** Default: as the program asked for it. */
+    updatedInput: v.optional(anObject),
+    updatedPermissions: v.optional(v.array(v.unknown())),
+    /** Why not. */
+    message: v.optional(wellFormedText),
+    /** It is not to go on with something else either. */
+    interrupt: v.optional(v.boolean()),
+  }),
+  "sdk.set-model": v.object({ ...of("sdk.set-model"), model: word }),
+  "sdk.set-permission-mode": v.object({ ...of("sdk.set-permission-mode"), permissionMode: word }),
+  "codingcli.create": v.object({
+    type: v.literal("codingcli.create"),
+    requestId,
+    provider: codingProvider,
+    ...codingOptions,
+    ...lenient,
+  }),
+  "codingcli.input": v.object({ ...of("codingcli.input"), data: v.pipe(wellFormedText, v.nonEmpty()) }),
+  "codingcli.kill": v.object(of("codingcli.kill")),
+} as const;
+export type PermissionAnswer = Omit<
+  v.InferOutput<(typeof SESSION_MESSAGES)["sdk.permission.respond"]>,
+  "type" | "sessionId"
+>;

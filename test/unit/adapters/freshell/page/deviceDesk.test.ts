@@ -1,0 +1,394 @@
+/** The page's parts without a document: the owner's desk, a mirror's, the connection, terminals, a login, a file. */
+import { describe, expect, test } from "vitest";
+import type { DeviceView } from "../../../../../adapters/freshell/page/device/deviceAsk.ts";
+import { MirrorDesk } from "../../../../../adapters/freshell/page/device/mirrorDesk.ts";
+import { type FileStatus, OpenFile } from "../../../../../adapters/freshell/page/device/openFile.ts";
+import { OwnerDesk } from "../../../../../adapters/freshell/page/device/ownerDesk.ts";
+import { elect } from "../../../../../adapters/freshell/page/device/ownerElection.ts";
+import { FIRST_CONVERSATION, withFrame } from "../../../../../adapters/freshell/page/model/conversation.ts";
+import { DeviceLogin } from "../../../../../adapters/freshell/page/net/deviceLogin.ts";
+import { FreshellLink, type LinkState } from "../../../../../adapters/freshell/page/net/freshellLink.ts";
+import { Refused } from "../../../../../adapters/freshell/page/net/pageApi.ts";
+import { type TerminalSink, TerminalStreams } from "../../../../../adapters/freshell/page/net/terminalStreams.ts";
+import type { OwnerRequest, RpcOutcome } from "../../../../../protocol/api/freshell/rpc.ts";
+import { FakeClock } from "../../../../support/clock/fakeClock.ts";
+import { DeviceFake } from "../../../../support/freshell/deviceFake.ts";
+
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function desk(request: (frame: Readonly<Record<string, unknown>>) => RpcOutcome = () => ({ ok: true, result: {} })) {
+  const device = new DeviceFake();
+  const asked: Readonly<Record<string, unknown>>[] = [];
+  const views: DeviceView[] = [];
+  let ids = 0;
+  const owner = new OwnerDesk({
+    deviceId: "desk",
+    runtime: device.runtime,
+    allow: [],
+    notes: [],
+    request: (frame) => {
+      asked.push(frame);
+      return Promise.resolve(request(frame));
+    },
+    createTerminal: () => Promise.resolve("t".repeat(21)),
+    labelOf: (id) => `label of ${id}`,
+    nowUnixMs: () => 5,
+    newId: () => `page-${(ids += 1)}`,
+    onAllow: () => undefined,
+    onView: (view) => views.push(view),
+  });
+  const remote = (command: string, args: object, more: object = {}): RpcOutcome =>
+    owner.answer({
+      type: "layout.rpc.request",
+      requestId: "r",
+      callerDeviceId: "phone",
+      targetDeviceId: "desk",
+      command,
+      args,
+      phase: "apply",
+      expectedRevision: device.runtime.workspaceRevision,
+      idempotencyKey: `remote-${(ids += 1)}`,
+      deadlineMs: 1,
+      ...more,
+    } as OwnerRequest);
+  return { device, owner, asked, views, remote };
+}
+
+describe("the owner's desk", () => {
+  test("what another device did is a line with who and what, and can be undone once", async () => {
+    const { owner, remote, device } = desk();
+    remote("new-tab", { title: "build", picker: true });
+    expect(owner.view.lines).toMatchObject([{ who: "label of phone", what: "opened the tab “build”", canUndo: true }]);
+    remote("read", {}, { phase: "read" });
+    remote("kill-tab", { target: "tab-name:none" });
+    expect(owner.view.lines).toHaveLength(1);
+    const [line] = owner.view.lines;
+    const undo = { kind: "undo", lineId: line?.id ?? "" } as const;
+    expect(await owner.perform(undo)).toMatchObject({ ok: true });
+    expect([device.layout.tabs, owner.view.lines[0]?.note]).toEqual([[], "undone"]);
+    expect(await owner.perform(undo)).toMatchObject({ ok: false, error: { code: "NOT_FOUND" } });
+  });
+
+  test("our own changes are no lines; one that is retried by its key is one line", () => {
+    const { owner, remote } = desk();
+    remote("new-tab", { picker: true }, { idempotencyKey: "k" });
+    remote("new-tab", { picker: true }, { idempotencyKey: "k" });
+    expect(owner.view.lines).toHaveLength(1);
+    remote("new-tab", { picker: true }, { callerDeviceId: "desk" });
+    expect(owner.view.lines).toHaveLength(1);
+    for (let count = 0; count < 60; count += 1) remote("new-tab", { picker: true });
+    expect(owner.view.lines).toHaveLength(50);
+  });
+
+  test("a layout change is done here, what has a process behind it by the server; again after another revision", async () => {
+    let tries = 0;
+    const { owner, asked, device } = desk(() => {
+      tries += 1;
+      return tries === 1
+        ? { ok: false, error: { code: "REVISION_CONFLICT", message: "m" } }
+        : { ok: true, result: { tabId: "t" } };
+    });
+    expect(await owner.perform({ kind: "command", command: "new-tab", args: { picker: true } })).toMatchObject({
+      ok: true,
+    });
+    expect([asked, device.layout.tabs.length]).toEqual([[], 1]);
+    expect(await owner.perform({ kind: "command", command: "new-tab", args: {} })).toMatchObject({ ok: true });
+    expect(asked.map(({ command, idempotencyKey }) => [command, idempotencyKey])).toEqual([
+      ["new-tab", asked[0]?.["idempotencyKey"]],
+      ["new-tab", asked[0]?.["idempotencyKey"]],
+    ]);
+    expect(await owner.perform({ kind: "command", command: "read", args: {} })).toMatchObject({ ok: false });
+    const pane = Object.values(device.layout.activePane)[0] ?? "";
+    const session = { kind: "session", paneId: pane, provider: "sdk", sessionId: "s1" } as const;
+    expect(await owner.perform(session)).toMatchObject({ ok: true });
+    expect(device.layout.panes).toMatchObject([
+      { kind: "claude-chat", contentRef: { sessionRef: { sessionId: "s1" } } },
+    ]);
+    await owner.perform({ kind: "terminal", paneId: pane, options: {} });
+    expect(asked.at(-1)).toMatchObject({ command: "attach-terminal", args: { target: `terminal:${"t".repeat(21)}` } });
+  });
+});
+
+describe("a mirror", () => {
+  test("gets its answer, or says that nobody answered", async () => {
+    const clock = new FakeClock();
+    const posted: { askId: string }[] = [];
+    let ids = 0;
+    const mirror = new MirrorDesk({
+      post: (message) => posted.push(message as { askId: string }),
+      clock,
+      newId: () => `ask-${(ids += 1)}`,
+    });
+    const first = mirror.perform({ kind: "undo", lineId: "l" });
+    const second = mirror.perform({ kind: "undo", lineId: "l" });
+    mirror.answered(posted[0]?.askId ?? "", { ok: true, result: {} });
+    mirror.answered("unknown", { ok: true, result: {} });
+    expect(await first).toEqual({ ok: true, result: {} });
+    clock.advanceMs(26_000);
+    expect(await second).toMatchObject({ ok: false, error: { code: "OWNER_TIMEOUT" } });
+  });
+
+  test("the lock says who owns: first the one that gets it, then the next; without locks everybody tries", async () => {
+    const told: string[] = [];
+    const queue: (() => unknown)[] = [];
+    let isHeld = false;
+    const locks = {
+      request: (_name: string, given: unknown, maybe?: (lock: unknown) => unknown): Promise<never> => {
+        const run = (maybe ?? given) as (lock: unknown) => unknown;
+        const result = maybe === undefined ? void queue.push(() => run({})) : run(isHeld ? null : {});
+        isHeld = true;
+        return Promise.resolve(result) as Promise<never>;
+      },
+    };
+    const page = (name: string) => ({
+      onOwner: () => told.push(`${name} owns`),
+      onMirror: () => told.push(`${name} mirrors`),
+    });
+    elect({ locks, ...page("a") });
+    elect({ locks, ...page("b") });
+    await tick();
+    expect(told).toEqual(["a owns", "b mirrors"]);
+    queue[0]?.();
+    elect({ locks: undefined, ...page("c") });
+    expect(told.slice(2)).toEqual(["b owns", "c owns"]);
+  });
+});
+
+class Socket {
+  readonly sent: Readonly<Record<string, unknown>>[] = [];
+  readonly #heard = new Map<string, (event: never) => void>();
+  addEventListener(type: string, heard: (event: never) => void): void {
+    this.#heard.set(type, heard);
+  }
+  send(text: string): void {
+    this.sent.push(JSON.parse(text) as Readonly<Record<string, unknown>>);
+  }
+  close(): void {}
+  open(): void {
+    this.#heard.get("open")?.(undefined as never);
+  }
+  frame(message: object): void {
+    this.#heard.get("message")?.({ data: JSON.stringify(message) } as never);
+  }
+  closed(code: number): void {
+    this.#heard.get("close")?.({ code } as never);
+  }
+}
+
+describe("the connection", () => {
+  function link(token: () => Promise<string> = () => Promise.resolve("token")) {
+    const clock = new FakeClock();
+    const sockets: Socket[] = [];
+    const states: LinkState["kind"][] = [];
+    const doubted: string[] = [];
+    let ids = 0;
+    const made = new FreshellLink({
+      open: () => {
+        const socket = new Socket();
+        sockets.push(socket);
+        return socket;
+      },
+      token,
+      doubt: (one) => doubted.push(one),
+      device: { deviceId: "desk" },
+      clock,
+      random: () => 1,
+      newId: () => `id-${(ids += 1)}`,
+      onState: ({ kind }) => states.push(kind),
+      onReady: () => undefined,
+      onMessage: () => undefined,
+    });
+    made.start();
+    return { clock, sockets, states, doubted, link: made };
+  }
+  const ready = { type: "ready", heartbeatIntervalMs: 1 };
+
+  test("hello, ready, requests; a loss fails what was asked, and it comes back", async () => {
+    const at = link();
+    await tick();
+    const [first] = at.sockets;
+    first?.open();
+    expect(first?.sent[0]).toMatchObject({ type: "hello", token: "token", capabilities: { layoutRpcV1: true } });
+    expect(at.link.send({ type: "ping" })).toBe(false);
+    first?.frame(ready);
+    const [one, two] = [at.link.request({ command: "read" }), at.link.request({ command: "read" })];
+    first?.frame({ type: "layout.rpc.result", requestId: "id-1", ok: true, result: { a: 1 } });
+    expect(await one).toEqual({ ok: true, result: { a: 1 } });
+    first?.closed(1006);
+    expect(await two).toMatchObject({ ok: false });
+    at.clock.advanceMs(250);
+    await tick();
+    at.sockets[1]?.open();
+    at.sockets[1]?.frame(ready);
+    expect(at.states).toEqual(["connecting", "live", "lost", "connecting", "live"]);
+    at.sockets[1]?.closed(4011);
+    at.clock.advanceMs(60_000);
+    await tick();
+    expect([at.states.at(-1), at.sockets.length]).toEqual(["superseded", 2]);
+  });
+
+  test("a token that is not taken is doubted and tried once more; nobody logged in is nobody's loss", async () => {
+    const at = link();
+    await tick();
+    at.sockets[0]?.closed(4001);
+    await tick();
+    at.sockets[1]?.closed(4001);
+    await tick();
+    expect([at.states.at(-1), at.doubted.length, at.sockets.length]).toEqual(["loggedOut", 2, 2]);
+    const none = link(() => Promise.reject(new Refused("no", 401, "UNAUTHORIZED")));
+    await tick();
+    expect([none.states, none.sockets.length]).toEqual([["connecting", "loggedOut"], 0]);
+    none.link.retryNow();
+    expect(none.states).toHaveLength(3);
+  });
+});
+
+describe("terminals", () => {
+  const sink = (log: string[]): TerminalSink => ({
+    attached: (snapshot) => log.push(`attached ${snapshot}`),
+    output: (data) => log.push(data),
+    exited: (code) => log.push(`exited ${code}`),
+    gone: () => log.push("gone"),
+    lost: () => log.push("lost"),
+    sized: ({ cols, rows }) => log.push(`${cols}x${rows}`),
+  });
+
+  test("one attachment for many panes; what has ended is told from what is not there", async () => {
+    const [sent, log]: [object[], string[]] = [[], []];
+    let status: "exited" | undefined = "exited";
+    const streams = new TerminalStreams({
+      send: (message) => sent.push(message) > 0,
+      look: () => Promise.resolve(status === undefined ? undefined : ({ status, exitCode: 3 } as never)),
+      onSized: () => undefined,
+    });
+    const leave = streams.join("t", sink(log), { cols: 90, rows: 30 });
+    const leaveOther = streams.join("t", sink(log), undefined);
+    expect(streams.heard({ type: "terminal.attached", terminalId: "t", snapshot: "s", outputSeq: 1 })).toBe(true);
+    expect(streams.heard({ type: "terminal.output", terminalId: "u", data: "x", outputSeq: 2 })).toBe(false);
+    const refused = {
+      type: "error",
+      code: "INVALID_TERMINAL_ID",
+      message: "m",
+      terminalId: "t",
+      timestamp: "",
+    } as const;
+    streams.heard(refused);
+    await tick();
+    status = undefined;
+    streams.heard(refused);
+    await tick();
+    expect(log).toEqual(["attached s", "attached s", "exited 3", "exited 3", "gone", "gone"]);
+    sent.length = 0;
+    streams.ready();
+    expect(sent).toEqual([
+      { type: "terminal.resize", terminalId: "t", cols: 90, rows: 30 },
+      { type: "terminal.attach", terminalId: "t" },
+    ]);
+    streams.sizedElsewhere("t", { cols: 10, rows: 5 });
+    sent.length = 0;
+    streams.ready();
+    expect(sent).toEqual([{ type: "terminal.attach", terminalId: "t" }]);
+    leave();
+    sent.length = 0;
+    leaveOther();
+    expect(sent).toEqual([{ type: "terminal.detach", terminalId: "t" }]);
+  });
+});
+
+describe("a login", () => {
+  test("is renewed before it ends, once for all pages, and given up when it is no good", async () => {
+    const texts = new Map<string, string>();
+    const store = {
+      getItem: (key: string) => texts.get(key) ?? null,
+      setItem: (key: string, text: string) => void texts.set(key, text),
+      removeItem: (key: string) => void texts.delete(key),
+    };
+    let [nowUnixMs, status, count] = [0, 200, 0];
+    const paths: string[] = [];
+    const login = new DeviceLogin({
+      store,
+      fetch: (path) => {
+        paths.push(path);
+        count += 1;
+        const tokens = { deviceToken: `d${count}`, refreshToken: `r${count}`, expiresAt: nowUnixMs + 900_000 };
+        return Promise.resolve(
+          Response.json(status === 200 ? tokens : { error: { code: "UNAUTHORIZED", message: "m" } }, { status }),
+        );
+      },
+      device: { deviceId: "desk", deviceLabel: "l" },
+      nowUnixMs: () => nowUnixMs,
+      alone: (run) => run(),
+    });
+    await expect(login.token()).rejects.toMatchObject({ status: 401 });
+    await login.open("bootstrap");
+    expect([await login.token(), [...texts.values()].join("").includes("bootstrap")]).toEqual(["d1", false]);
+    nowUnixMs = 850_000;
+    expect([await login.token(), await login.token(), paths.at(-1)]).toEqual([
+      "d2",
+      "d2",
+      "/api/device-sessions/refresh",
+    ]);
+    login.doubt("d2");
+    status = 401;
+    await expect(login.token()).rejects.toMatchObject({ status: 401 });
+    expect(texts.size).toBe(0);
+  });
+});
+
+describe("a file that is edited", () => {
+  test("saved, refused when it has changed, written over only when somebody says so", async () => {
+    const disk = { text: "one", etag: "e1" };
+    const statuses: FileStatus[] = [];
+    const texts: string[] = [];
+    const file = new OpenFile({
+      path: "/f",
+      api: {
+        readFile: () => Promise.resolve({ path: "/f", mtimeMs: 0, bytes: 0, ...disk }),
+        writeFile: (_path, text, etag) => {
+          if (etag !== disk.etag) return Promise.reject(new Refused("changed", 409, "REVISION_CONFLICT"));
+          [disk.text, disk.etag] = [text, `${disk.etag}+`];
+          return Promise.resolve({ path: "/f", mtimeMs: 0, bytes: 0, etag: disk.etag });
+        },
+      },
+      onStatus: (status) => statuses.push(status),
+      onText: (text) => texts.push(text),
+    });
+    await file.read();
+    file.changed("mine");
+    await file.save("mine");
+    expect([disk.text, statuses.at(-1)]).toEqual([
+      "mine",
+      { kind: "ready", isChanged: false, isNew: false, message: undefined },
+    ]);
+    [disk.text, disk.etag] = ["theirs", "e9"];
+    file.changed("mine again");
+    await file.look();
+    expect(texts).toEqual(["one"]);
+    await file.save("mine again");
+    expect([disk.text, statuses.at(-1)?.kind]).toEqual(["theirs", "conflict"]);
+    await file.overwrite("mine again");
+    expect([disk.text, statuses.at(-1)?.kind]).toEqual(["mine again", "ready"]);
+    [disk.text, disk.etag] = ["theirs", "e10"];
+    await file.look();
+    expect(texts).toEqual(["one", "theirs"]);
+  });
+});
+
+describe("a conversation", () => {
+  test("pieces, messages, questions and the end; nothing of an agent that it has called", () => {
+    const sessionId = "s";
+    const delta = (text: string) => ({ type: "content_block_delta", delta: { type: "text_delta", text } });
+    let now = withFrame(FIRST_CONVERSATION, { type: "sdk.history", sessionId, messages: [] });
+    now = withFrame(now, { type: "sdk.stream", sessionId, event: delta("he"), parentToolUseId: null });
+    now = withFrame(now, { type: "sdk.stream", sessionId, event: delta("other"), parentToolUseId: "tool" });
+    now = withFrame(now, { type: "sdk.stream", sessionId, event: null, parentToolUseId: null });
+    expect([now.status, now.partial]).toEqual(["idle", "he"]);
+    now = withFrame(now, { type: "sdk.assistant", sessionId, content: [{ type: "text", text: "hello" }] });
+    const tool = { name: "Bash", input: {} };
+    const asks = { type: "sdk.permission.request", sessionId, requestId: "p", subtype: "can_use_tool", tool } as const;
+    now = withFrame(withFrame(now, asks), asks);
+    expect([now.partial, now.messages.length, now.asking.length]).toEqual(["", 1, 1]);
+    now = withFrame(now, { type: "sdk.exit", sessionId, exitCode: 137 });
+    expect([now.status, now.exitCode, now.asking]).toEqual(["exited", 137, []]);
+  });
+});
