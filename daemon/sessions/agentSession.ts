@@ -4,7 +4,7 @@
  */
 import { constants } from "node:os";
 import type { SessionEntry, SessionStatus } from "../../protocol/api/freshell/sessionEvents.ts";
-import type { CodingProvider, SessionKind } from "../../protocol/api/freshell/sessions.ts";
+import type { CodingProvider, SessionKind } from "../../protocol/api/freshell/sessionNames.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Clock } from "../time/clock.ts";
 import type { ExitStatus } from "../tmux/outputSource.ts";
