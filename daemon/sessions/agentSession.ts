@@ -4,7 +4,7 @@
  */
 import { constants } from "node:os";
 import type { SessionEntry, SessionStatus } from "../../protocol/api/freshell/sessionEvents.ts";
-import type { CodingProvider, SessionKind } from "../../protocol/api/freshell/sessions.ts";
+import type { CodingProvider, SessionKind } from "../../protocol/api/freshell/sessionNames.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Clock } from "../time/clock.ts";
 import type { ExitStatus } from "../tmux/outputSource.ts";
@@ -146,8 +146,9 @@ export abstract class AgentSession<Event> {
     this.program.letGo();
   }
 
-  /** It is forgotten: nothing of it can be read any more. */
+  /** It is forgotten: nothing of it can be read any more. What is left of its group is the guard's. */
   forget(): void {
+    this.program.letGo();
     this.text.close(new AppError("NOT_FOUND", "the session has ended and is forgotten"));
     this.#listeners.clear();
   }

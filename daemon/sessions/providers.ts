@@ -1,5 +1,6 @@
 /** The programs of sessions, as data: how each is called and started, and what reads its lines. */
-import type { CodingOptions, CodingProvider, SdkOptions } from "../../protocol/api/freshell/sessions.ts";
+import type { CodingProvider } from "../../protocol/api/freshell/sessionNames.ts";
+import type { CodingOptions, SdkOptions } from "../../protocol/api/freshell/sessions.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { claudeEvents } from "./claudeEvents.ts";
 import { codexEvents } from "./codexEvents.ts";

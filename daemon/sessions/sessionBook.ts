@@ -1,5 +1,6 @@
 /** All sessions: which run, which have ended and can still be read, and who is meant by a name. */
-import type { CodingProvider, CreateSessionRequest, SessionKind } from "../../protocol/api/freshell/sessions.ts";
+import type { CodingProvider, SessionKind } from "../../protocol/api/freshell/sessionNames.ts";
+import type { CreateSessionRequest } from "../../protocol/api/freshell/sessions.ts";
 import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import type { Log } from "../ops/log.ts";
 import type { Clock } from "../time/clock.ts";

@@ -126,8 +126,9 @@ export class SessionProgram {
     });
   }
 
-  /** What runs in it now is to stop; it goes on. */
+  /** What it does is to stop, as by Ctrl-C. @throws AppError INVALID_TARGET */
   interrupt(): void {
+    if (this.#hasEnded || this.#status !== undefined) throw ended();
     this.#program.signal("SIGINT");
   }
 

@@ -82,6 +82,8 @@ describe("F147 F148 F150 F151: over HTTP, with no device and no connection", () 
     expect((await call("GET", `/claude/${codex.sessionId}`)).status).toBe(404);
     expect((await call("GET", `/sdk/${codex.sessionId}`)).status).toBe(404);
     expect(codeOf(await call("POST", `/codex/${codex.sessionId}/send`, { text: "x" }))).toBe("INVALID_TARGET");
+    await wait(codex.sessionId, { exit: true }, "codex");
+    expect(codeOf(await call("POST", `/codex/${codex.sessionId}/interrupt`))).toBe("INVALID_TARGET");
   });
 
   test("F040: by the program's own id, unless two go on with the same one", async () => {

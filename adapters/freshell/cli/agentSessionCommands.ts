@@ -9,7 +9,7 @@ import {
   PERMISSION_MODES,
   SANDBOXES,
   SESSION_KINDS,
-} from "../../../protocol/api/freshell/sessions.ts";
+} from "../../../protocol/api/freshell/sessionNames.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { CommandCall, CommandSpec } from "../../bin/cli/commandTypes.ts";
 import { printable, table } from "../../bin/cli/textTable.ts";

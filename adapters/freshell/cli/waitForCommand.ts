@@ -82,7 +82,7 @@ export function shownWait({ matched, exitCode }: FreshellWaitAnswer): string {
 }
 
 /** @throws AppError INVALID_ARGUMENT */
-export function predicatesOf(name: string, { options }: CommandCall): object {
+export function predicatesOf(command: string, { options }: CommandCall): object {
   const [pattern, stableSec, timeoutSec] = [
     options.text("pattern"),
     options.number("stable"),
@@ -95,7 +95,7 @@ export function predicatesOf(name: string, { options }: CommandCall): object {
   }
   if (pattern === undefined && stableSec === undefined && exit !== true && prompt !== true) {
     throw invalid(
-      `${name} needs something to wait for: -p PATTERN, --stable SECONDS, or another of \`freshell help ${name}\``,
+      `${command} needs something to wait for: -p PATTERN, --stable SECONDS, or another of \`freshell help ${command}\``,
     );
   }
   const from = options.text("from");

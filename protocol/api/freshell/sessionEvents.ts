@@ -3,7 +3,7 @@
  * printed stands in `content`, `event`, `input`, `arguments`, `output` and `message`: it is a stranger's text, and whoever
  * shows it shows it as text.
  */
-import type { CodingProvider, SessionKind } from "./sessions.ts";
+import type { CodingProvider, SessionKind } from "./sessionNames.ts";
 
 /** A part of a message, as Claude Code has them; a later version may have others, which are passed on. */
 export type ContentBlock =

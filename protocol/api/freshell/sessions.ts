@@ -6,16 +6,8 @@
 import * as v from "valibot";
 import { wellFormedText } from "../../text/wellFormed.ts";
 import { described } from "../described.ts";
+import { CODING_PROVIDERS, EFFORTS, PERMISSION_MODES, SANDBOXES } from "./sessionNames.ts";
 
-/** The two kinds of session. */
-export const SESSION_KINDS = ["sdk", "codingcli"] as const;
-export type SessionKind = (typeof SESSION_KINDS)[number];
-/** The programs that a `codingcli` session may be of. Those without a stream of JSON are known by name, and refused. */
-export const CODING_PROVIDERS = ["claude", "codex", "opencode", "gemini", "kimi"] as const;
-export type CodingProvider = (typeof CODING_PROVIDERS)[number];
-export const EFFORTS = ["low", "medium", "high", "max"] as const;
-export const PERMISSION_MODES = ["default", "plan", "acceptEdits", "bypassPermissions"] as const;
-export const SANDBOXES = ["read-only", "workspace-write", "danger-full-access"] as const;
 const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
 
 /** A prompt is a word of a command line, and no system takes one longer than 128 KiB. */

@@ -206,11 +206,11 @@ describe("what is asked of the server", () => {
   });
 
   test.each(["session-wait", "wait-for"])("F149 %s on a session", async (name) => {
-    const target = { sessionRef: { provider: "codex", sessionId: "a:b/c" } };
+    const named = { sessionRef: { provider: "codex", sessionId: "a:b/c" } };
     expect(await asked(name, ...session, "-p", "x", "--from", "tail:2", "--exit")).toEqual({
       method: "POST",
       path: "/api/waits",
-      body: { target, pattern: "x", from: "tail:2", exit: true },
+      body: { target: named, pattern: "x", from: "tail:2", exit: true },
     });
   });
 

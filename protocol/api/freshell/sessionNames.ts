@@ -1,0 +1,11 @@
+/** The words of sessions, without the schemas: a command line reads them whenever it starts. */
+
+/** The two kinds of session. */
+export const SESSION_KINDS = ["sdk", "codingcli"] as const;
+export type SessionKind = (typeof SESSION_KINDS)[number];
+/** The programs that a `codingcli` session may be of. Those without a stream of JSON are known by name, and refused. */
+export const CODING_PROVIDERS = ["claude", "codex", "opencode", "gemini", "kimi"] as const;
+export type CodingProvider = (typeof CODING_PROVIDERS)[number];
+export const EFFORTS = ["low", "medium", "high", "max"] as const;
+export const PERMISSION_MODES = ["default", "plan", "acceptEdits", "bypassPermissions"] as const;
+export const SANDBOXES = ["read-only", "workspace-write", "danger-full-access"] as const;
