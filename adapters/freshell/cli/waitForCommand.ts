@@ -2,10 +2,12 @@
 import type { FreshellWaitAnswer, FreshellWaitMatch } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { CommandFailure, failureOf } from "./commandFailure.ts";
+import type { Io } from "../../bin/cli/cliIo.ts";
 import type { CommandCall } from "../../bin/cli/commandTypes.ts";
 import { printable } from "../../bin/cli/textTable.ts";
 import { PANE_TARGET, targetOfPane } from "./commandTargets.ts";
 import { freshellCommand } from "./freshellCommand.ts";
+import { rehearseAnswer } from "./freshellRequest.ts";
 
 export const waitForCommand = freshellCommand<FreshellWaitAnswer>({
   name: "wait-for",
@@ -46,13 +48,21 @@ export const waitForCommand = freshellCommand<FreshellWaitAnswer>({
     const predicates = predicatesOf(call);
     const body = { target: { terminalId: await targetOfPane(call, session, "wait-for", true) }, ...predicates };
     try {
-      return await session().call({ method: "POST", path: "/api/waits", body, changes: false });
+      const meanwhile = (): void => rehearse(call.io, session().url);
+      return await session().call({ method: "POST", path: "/api/waits", body, changes: false, meanwhile });
     } catch (error) {
       throw withHint(error, call);
     }
   },
   show: ({ matched, exitCode }) => matched.map((match) => shown(match, exitCode)).join(""),
 });
+
+/** All that telling the answer takes, but for the answer. */
+function rehearse(io: Io, url: string): void {
+  rehearseAnswer({ url });
+  shown({ predicate: "pattern", text: "" }, undefined);
+  void io.out("");
+}
 
 function predicatesOf({ options }: CommandCall): object {
   const [pattern, stableSec, timeoutSec] = [
