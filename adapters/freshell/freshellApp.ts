@@ -109,6 +109,7 @@ function contextOf(options: FreshellAppOptions): FreshellContext {
   const book = new TerminalBook({ server, clock, nowUnixMs, log, programs, homeDir, maxTerminals, url });
   const onError = (error: unknown): void => log.error("freshell.subscriber.failed", { error });
   const waits = options.waits.share(config.waits, config.disableRegex);
+  const layout = createLayoutPlane({ config, book, server, waits, clock, nowUnixMs, log });
   const asPanes = terminalServer(server, (key) => book.findByKey(key));
   return {
     server,
@@ -116,8 +117,15 @@ function contextOf(options: FreshellAppOptions): FreshellContext {
     feeds: new Feeds({ server: asPanes, clock, onError }),
     frames: new FrameShare(server.status().tmuxVersion),
     waits,
-    layout: createLayoutPlane({ config, book, server, waits, clock, nowUnixMs, log }),
-    credentials: new Credentials({ token, ttlSec: deviceTokenTtlSec, nowUnixMs, clock, store: options.sessions }),
+    layout,
+    credentials: new Credentials({
+      token,
+      ttlSec: deviceTokenTtlSec,
+      nowUnixMs,
+      clock,
+      store: options.sessions,
+      remoteTargets: (deviceId) => layout.remoteTargets(deviceId),
+    }),
     creates: new CreateMemory(clock),
     settings: config,
     version,
