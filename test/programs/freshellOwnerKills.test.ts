@@ -27,9 +27,8 @@ test.each(HYBRIDS)("the command line that is the owner is killed at each step of
   };
   const { paneId = "" } = await run("new-tab");
   const [{ deviceId }] = (await daemon.call("GET", "/api/devices")).json as unknown as [DeviceEntry];
+  /** As the last command has published it: whoever changes or reads its own layout is the device. */
   const layout = async (): Promise<DeviceLayoutAnswer> => {
-    // Whoever reads its own layout is the device, and publishes it.
-    await run("list-panes");
     const path = `/api/devices/${deviceId}/layout?allowStale=1`;
     return (await daemon.call("GET", path)).json as unknown as DeviceLayoutAnswer;
   };
@@ -74,6 +73,7 @@ test.each(HYBRIDS)("the command line that is the owner is killed at each step of
       auditOf(sandbox).flatMap((one) => (one.requestId === requestId ? [one.result] : []));
     await eventually(() => lines().length > 0);
     expect([what, requestId === "", lines()]).toEqual([what, false, ["error"]]);
+    await run("list-panes");
     const after = await layout();
     const isDone = moment === "finalized";
     expect([what, after.workspaceRevision]).toEqual([what, before.workspaceRevision + (isDone ? 1 : 0)]);
