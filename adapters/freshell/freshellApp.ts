@@ -126,6 +126,7 @@ function contextOf(options: FreshellAppOptions): FreshellContext {
     findDirectory: (cwd) => directoryOf(cwd, homeDir),
     environment: () => ({ ...agentEnvironment({ ...programs.env, ...programs.daemonEnv }), FRESHELL_URL: url() }),
   });
+  const layout = createLayoutPlane({ config, book, server, sessions, waits, clock, nowUnixMs, log });
   const asPanes = terminalServer(server, (key) => book.findByKey(key));
   return {
     server,
@@ -135,8 +136,15 @@ function contextOf(options: FreshellAppOptions): FreshellContext {
     waits,
     sessions,
     sessionCreates: new CreateMemory(clock),
-    layout: createLayoutPlane({ config, book, server, sessions, waits, clock, nowUnixMs, log }),
-    credentials: new Credentials({ token, ttlSec: deviceTokenTtlSec, nowUnixMs, clock, store: options.sessions }),
+    layout,
+    credentials: new Credentials({
+      token,
+      ttlSec: deviceTokenTtlSec,
+      nowUnixMs,
+      clock,
+      store: options.sessions,
+      remoteTargets: (deviceId) => layout.remoteTargets(deviceId),
+    }),
     creates: new CreateMemory(clock),
     settings: config,
     version,

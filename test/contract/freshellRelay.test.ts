@@ -1,9 +1,17 @@
 /** The way to owners and back: routing, silence, permissions, the audit (docs/contracts/freshell.md). */
-import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { sessionFile } from "../../adapters/freshell/tokens/sessionFile.ts";
+import { silentLog } from "../../bench/silentLog.ts";
 import type { StubServer } from "../../daemon/servers/stub/stubServer.ts";
-import { FreshellFixture, type FreshellFixtureOptions } from "../support/daemon/freshellFixture.ts";
+import {
+  CAPABILITIES,
+  FRESHELL_TOKEN,
+  FreshellFixture,
+  type FreshellFixtureOptions,
+} from "../support/daemon/freshellFixture.ts";
 import { stubServer } from "../support/daemon/nativeServer.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { FakeOwner, requestOf } from "../support/freshell/fakeOwner.ts";
@@ -246,6 +254,60 @@ describe("F164 F165 F166 F191 F197 F198: who may do what", () => {
     writeFileSync(path, JSON.stringify({ __proto__: ["*"], other: ["*"] }));
     expect((await from("phone", phone)).status).toBe(401);
     expect(audit().filter(({ errorCode }) => errorCode === "UNAUTHORIZED")).toHaveLength(5);
+  });
+
+  test("F197: tokens of another bootstrap token are strangers', for mutations and for reads", async () => {
+    const path = join(mkdtempSync(join(tmpdir(), "freshell-sessions-")), "sessions.json");
+    const of = (token: string): FreshellFixtureOptions => ({
+      token,
+      app: { sessions: sessionFile({ path, token, log: silentLog }) },
+    });
+    const THEIRS = "bootstrap-token-of-others";
+    await startWith(of(THEIRS));
+    const opening = { deviceId: "caller", deviceLabel: "c", deviceType: "cli" };
+    const { json } = await freshell.call("POST", "/api/device-sessions", opening, { "x-auth-token": THEIRS });
+    const { deviceToken, refreshToken } = json as { deviceToken: string; refreshToken: string };
+    const before = await ask(requestOf("read", "nobody", {}), { "x-auth-token": deviceToken });
+    expect(before.json.error["code"]).toBe("NOT_FOUND");
+
+    await startWith(of(FRESHELL_TOKEN));
+    const desk = await FakeOwner.start(freshell, "desk", { allow: ["*"] });
+    for (const token of [THEIRS, deviceToken]) {
+      for (const request of [requestOf("kill-pane", "desk", { target: "pane:p1" }), requestOf("read", "desk", {})]) {
+        const { status, json: refused } = await ask(request, { "x-auth-token": token });
+        expect([status, refused.error["code"]]).toEqual([401, "UNAUTHORIZED"]);
+      }
+      const client = await freshell.connect(false);
+      client.send({ type: "hello", token, capabilities: CAPABILITIES, device: device("caller") });
+      expect((await client.next("error"))["code"]).toBe("NOT_AUTHENTICATED");
+      expect((await client.closed).code).toBe(4_001);
+    }
+    const renewed = await freshell.call("POST", "/api/device-sessions/refresh", { refreshToken }, {});
+    expect(renewed.status).toBe(401);
+    expect(desk.asked).toEqual([]);
+    // The same device, logged in here.
+    expect((await ask(requestOf("kill-pane", "desk", { target: "pane:p1" }), await login("caller"))).status).toBe(200);
+    rmSync(dirname(path), { recursive: true });
+  });
+
+  test("D13: a login and a refresh tell whose layout the device may change, and no scope stands for the permission", async () => {
+    const opening = { deviceId: "phone", deviceLabel: "p", deviceType: "cli" };
+    const remote = (answer: { readonly json: Record<string, unknown> }): readonly string[] =>
+      (answer.json["scopes"] as readonly string[]).filter((scope) => scope.startsWith("remote-control:"));
+    const first = await freshell.call("POST", "/api/device-sessions", opening);
+    expect(remote(first)).toEqual([]);
+    const desk = await FakeOwner.start(freshell, "desk", { allow: ["phone"] });
+    await FakeOwner.start(freshell, "tablet", { allow: ["others"] });
+    await FakeOwner.start(freshell, "phone", { allow: ["*"] });
+    const file = join(freshell.home, ".freshell/remote-control.json");
+    writeFileSync(file, JSON.stringify({ away: ["*"], tablet: ["laptop"], "no id!": ["*"] }), { mode: 0o600 });
+    const body = { refreshToken: first.json["refreshToken"] };
+    const second = await freshell.call("POST", "/api/device-sessions/refresh", body, {});
+    expect(remote(second)).toEqual(["remote-control:away", "remote-control:desk"]);
+    await desk.allow();
+    const headers = { "x-auth-token": String(second.json["deviceToken"]) };
+    const request = requestOf("kill-pane", "desk", { target: "pane:p1" }, { callerDeviceId: "phone" });
+    expect((await ask(request, headers)).status).toBe(401);
   });
 
   test("a list that others may read or write, or that is none, allows nobody", async () => {

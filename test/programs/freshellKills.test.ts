@@ -2,43 +2,21 @@
  * Hybrids whose owner, caller or daemon ends at each of their steps: afterwards each terminal is in a pane or told of as an
  * orphan, each pane's terminal runs, and tmux holds nothing that is not listed (F089–F092, docs/contracts/freshell.md).
  */
-import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { TerminalEntry } from "../../protocol/api/freshell/freshellHttp.ts";
 import { eventually } from "../support/clock/eventually.ts";
-import { type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
-import { CAPABILITIES, FRESHELL_TOKEN, FreshellClient } from "../support/daemon/freshellFixture.ts";
-import { callJson } from "../support/daemon/nativeServer.ts";
-import { FakeOwner, type Listener, requestOf } from "../support/freshell/fakeOwner.ts";
-
-const HYBRIDS = ["split-pane", "attach-terminal", "respawn-pane"] as const;
-const STEPS = ["reserve", "act", "finalize"] as const;
-type Hybrid = (typeof HYBRIDS)[number];
-type Step = (typeof STEPS)[number];
-
-interface Daemon extends Listener {
-  readonly running: Running;
-  call(method: string, path: string, body?: unknown): ReturnType<typeof callJson>;
-  terminals(): Promise<readonly TerminalEntry[]>;
-}
-
-async function serve(sandbox: CliSandbox): Promise<Daemon> {
-  const running = sandbox.start(["serve", "--only", "freshell"], { env: { AUTH_TOKEN: FRESHELL_TOKEN, PORT: "0" } });
-  const [, url = ""] = await running.line(/Freshell listening on (\S+)/);
-  const call: Daemon["call"] = (method, path, body) =>
-    callJson(url, method, path, body, { "x-auth-token": FRESHELL_TOKEN });
-  return {
-    running,
-    call,
-    terminals: async () => (await call("GET", "/api/terminals")).json as unknown as readonly TerminalEntry[],
-    connect: async (hello) => {
-      const client = await FreshellClient.open(url);
-      client.send({ type: "hello", token: FRESHELL_TOKEN, capabilities: CAPABILITIES, ...hello });
-      await client.next("ready");
-      return client;
-    },
-  };
-}
+import { type CliSandbox, cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { FakeOwner, requestOf } from "../support/freshell/fakeOwner.ts";
+import {
+  auditOf,
+  type Daemon,
+  type Hybrid,
+  HYBRIDS,
+  notePlain,
+  requireWhole,
+  serve,
+  type Step,
+  STEPS,
+} from "../support/freshell/hybridKills.ts";
 
 /** An owner with a terminal in its first pane, what it keeps taken from the one before. */
 async function ownerAt(daemon: Daemon, before?: FakeOwner): Promise<FakeOwner> {
@@ -91,32 +69,12 @@ function endAt(owner: FakeOwner, step: Step, end: () => void, isApplied: boolean
   });
 }
 
-async function requireWhole(sandbox: CliSandbox, daemon: Daemon, owner: FakeOwner, what: string): Promise<void> {
+async function requireOwnersWhole(sandbox: CliSandbox, daemon: Daemon, owner: FakeOwner, what: string): Promise<void> {
   owner.publish();
   await owner.settled();
-  const terminals = await daemon.terminals();
   const shown = owner.panes.flatMap(({ content }) => (content["kind"] === "terminal" ? [content["terminalId"]] : []));
-  for (const id of shown)
-    expect([what, terminals.find(({ terminalId }) => terminalId === id)?.status]).toEqual([what, "running"]);
-  // Made by this test over HTTP, as attach-terminal's are: nobody promised them a pane.
-  const isPlain = ({ terminalId }: TerminalEntry): boolean => plain.has(terminalId);
-  for (const terminal of terminals.filter((one) => !isPlain(one))) {
-    const hasPane = shown.includes(terminal.terminalId);
-    expect([what, terminal.terminalId, terminal.orphan === true]).toEqual([what, terminal.terminalId, !hasPane]);
-  }
-  const socket = sandbox.path("run/tmuxwire/freshell.sock");
-  const sessions = sandbox.tmux(socket, "list-sessions", "-F", "#{session_name}").split("\n");
-  expect([what, sessions.filter((name) => name.startsWith("freshell-")).length]).toEqual([what, terminals.length]);
+  await requireWhole(sandbox, daemon, shown, what);
 }
-const plain = new Set<string>();
-const notePlain = async (daemon: Daemon): Promise<void> => {
-  for (const { terminalId, orphan } of await daemon.terminals()) if (orphan !== true) plain.add(terminalId);
-};
-const auditOf = (sandbox: CliSandbox): readonly { readonly requestId: string; readonly result: string }[] =>
-  readFileSync(sandbox.path("home/.freshell/audit/remote-control.jsonl"), "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line) as { requestId: string; result: string });
 
 test("the owner or the caller ends at each step of each hybrid", async () => {
   await using sandbox = cliSandbox();
@@ -158,7 +116,7 @@ test("the owner or the caller ends at each step of each hybrid", async () => {
             .filter((line) => line.requestId === requestId)
             .map(({ result }) => result),
         ]).toEqual([what, [who === "owner" ? "error" : "ok"]]);
-        await requireWhole(sandbox, daemon, owner, what);
+        await requireOwnersWhole(sandbox, daemon, owner, what);
       }
     }
   }
@@ -188,7 +146,7 @@ test(
         await daemon.running.finished;
         daemon = await serve(sandbox);
         owner = await ownerAt(daemon, owner);
-        await requireWhole(sandbox, daemon, owner, what);
+        await requireOwnersWhole(sandbox, daemon, owner, what);
         if (step === "finalize" && !isApplied) {
           expect([what, (await daemon.terminals()).filter(({ orphan }) => orphan).length]).toEqual([what, before + 1]);
         }
@@ -198,7 +156,7 @@ test(
         // What is asked again with its key is done once.
         const again = await daemon.call("POST", "/api/rpc", { ...request, requestId: `${requestId}-again` });
         expect([what, again.status]).toEqual([what, 200]);
-        await requireWhole(sandbox, daemon, owner, what);
+        await requireOwnersWhole(sandbox, daemon, owner, what);
         await notePlain(daemon);
       }
     }

@@ -3,8 +3,9 @@
  * everything else that a command does. An answer may begin with blanks while the server waits; nothing is followed, so that
  * the token goes nowhere else.
  */
-import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
-import { request as httpRequest } from "node:http";
+import type { ClientRequest, RequestOptions } from "node:http";
+import { IncomingMessage, request as httpRequest } from "node:http";
+import { Socket } from "node:net";
 import type { FreshellFault } from "../../../protocol/api/freshell/freshellErrors.ts";
 import { ERROR_SURFACES } from "../../../protocol/errors.ts";
 import { CommandFailure, type CommandFault, EXIT_UNREACHABLE } from "./commandFailure.ts";
@@ -18,6 +19,8 @@ export interface FreshellRequest {
   readonly token?: string | undefined;
   /** Whether asking twice is more than asking once; what only reads or waits is not. Default: all but GET. */
   readonly changes?: boolean | undefined;
+  /** Run once it is on its way, for what can be done while the answer takes its time. */
+  readonly meanwhile?: (() => void) | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -38,7 +41,7 @@ export async function freshellRequest<Answer>(asked: FreshellRequest): Promise<A
 }
 
 async function exchange(asked: FreshellRequest): Promise<{ readonly text: string; readonly status: number }> {
-  const { url, method, path, body, token, signal } = asked;
+  const { url, method, path, body, token, meanwhile, signal } = asked;
   signal.throwIfAborted();
   const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   const headers = {
@@ -70,8 +73,21 @@ async function exchange(asked: FreshellRequest): Promise<{ readonly text: string
         },
       );
     });
+    if (meanwhile !== undefined) sent.once("finish", () => setImmediate(meanwhile));
     sent.end(payload);
   });
+}
+
+/**
+ * Reads an answer that nobody has sent: what a process runs for the first time takes it a millisecond and more, which a wait
+ * has before its answer comes, and not after.
+ */
+export function rehearseAnswer(asked: Pick<FreshellRequest, "url">): void {
+  const answer = new IncomingMessage(new Socket());
+  void readAll(asked, answer).then((text) => faultOf(parsed(text) ?? {}));
+  answer.complete = true;
+  answer.push(Buffer.from("{}"));
+  answer.push(null);
 }
 
 /** The one for https is loaded when it is needed. */
@@ -81,7 +97,7 @@ async function requester(url: string): Promise<(url: string, options: RequestOpt
 }
 
 /** By its events: an iterator over it would be set up while the answer is there already. */
-function readAll(asked: FreshellRequest, incoming: IncomingMessage): Promise<string> {
+function readAll(asked: Pick<FreshellRequest, "url">, incoming: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -119,7 +135,7 @@ function faultOf(answer: object): CommandFault | undefined {
   };
 }
 
-function unreachable({ url }: FreshellRequest, why: string, cause?: unknown): CommandFailure {
+function unreachable({ url }: Pick<FreshellRequest, "url">, why: string, cause?: unknown): CommandFailure {
   return new CommandFailure(
     {
       code: "INTERNAL_ERROR",

@@ -14,7 +14,7 @@ import { freshellHome } from "./freshellHome.ts";
 import { freshellRequest, type FreshellRequest } from "./freshellRequest.ts";
 import { isSameServer, serverUrl } from "./freshellUrl.ts";
 
-type Call = Pick<FreshellRequest, "method" | "path" | "body" | "changes"> & {
+type Call = Pick<FreshellRequest, "method" | "path" | "body" | "changes" | "meanwhile"> & {
   /** Goes on to its end when the command is told to stop: what it does has several steps. */
   readonly isFinished?: boolean | undefined;
 };

@@ -2,10 +2,12 @@
 import type { FreshellWaitAnswer, FreshellWaitMatch } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { CommandFailure, failureOf } from "./commandFailure.ts";
+import type { Io } from "../../bin/cli/cliIo.ts";
 import type { CommandCall, OptionSpec } from "../../bin/cli/commandTypes.ts";
 import { printable } from "../../bin/cli/textTable.ts";
 import { DEVICE_OPTION, TAB_OPTION, waitTarget } from "./commandTargets.ts";
 import { freshellCommand } from "./freshellCommand.ts";
+import { rehearseAnswer } from "./freshellRequest.ts";
 import type { FreshellSession } from "./freshellSession.ts";
 
 /** Of every wait. */
@@ -71,7 +73,8 @@ export async function waitFor(
 ): Promise<FreshellWaitAnswer> {
   try {
     const body = { target, ...predicates };
-    return await session().call({ method: "POST", path: "/api/waits", body, changes: false });
+    const meanwhile = (): void => rehearse(call.io, session().url);
+    return await session().call({ method: "POST", path: "/api/waits", body, changes: false, meanwhile });
   } catch (error) {
     throw withHint(error, call);
   }
@@ -79,6 +82,13 @@ export async function waitFor(
 
 export function shownWait({ matched, exitCode }: FreshellWaitAnswer): string {
   return matched.map((match) => shown(match, exitCode)).join("");
+}
+
+/** All that telling the answer takes, but for the answer. */
+function rehearse(io: Io, url: string): void {
+  rehearseAnswer({ url });
+  shown({ predicate: "pattern", text: "" }, undefined);
+  void io.out("");
 }
 
 /** @throws AppError INVALID_ARGUMENT */

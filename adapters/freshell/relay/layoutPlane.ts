@@ -18,6 +18,8 @@ export interface LayoutPlane {
   watch(listener: (message: PresenceMessage) => void): () => void;
   /** A device has shown its layout: the terminals in it have their place. */
   shown(snapshot: LayoutSnapshot): void;
+  /** Devices whose layout this one may change now, besides its own. */
+  remoteTargets(deviceId: string): readonly string[];
   /** A frame of an owner's that nobody has asked for. */
   ignore(): void;
   ignoredCount(): number;
@@ -66,6 +68,7 @@ export function createLayoutPlane(options: LayoutPlaneOptions): LayoutPlane {
       const ids = new Set(contents.map((content) => (content.kind === "terminal" ? content.terminalId : undefined)));
       for (const orphan of orphans) if (ids.has(orphan.id)) book.placed(orphan, true);
     },
+    remoteTargets: (deviceId) => remoteControl.targetsOf(deviceId, presence.all()),
     ignore: () => {
       ignored += 1;
     },

@@ -72,6 +72,10 @@ export class Presence {
     return this.#devices.get(deviceId);
   }
 
+  all(): Iterable<Device> {
+    return this.#devices.values();
+  }
+
   list(): readonly DeviceEntry[] {
     const nowUnixMs = this.#options.nowUnixMs();
     return [...this.#devices.values()].map((device) => device.entry(nowUnixMs));

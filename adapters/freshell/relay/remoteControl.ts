@@ -6,6 +6,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import * as v from "valibot";
 import type { Log } from "../../../daemon/ops/log.ts";
+import { DEVICE_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
 import type { Device } from "./presence.ts";
 
 const ANYBODY = "*";
@@ -25,6 +26,20 @@ export class RemoteControl {
     if (deviceId === callerDeviceId || allow.has(callerDeviceId) || allow.has(ANYBODY)) return true;
     const listed = this.#read().get(deviceId) ?? [];
     return listed.includes(callerDeviceId) || listed.includes(ANYBODY);
+  }
+
+  /** Whose layout it may change now besides its own: devices that allow it, and those that the file names. */
+  targetsOf(callerDeviceId: string, devices: Iterable<Device>): readonly string[] {
+    const targets = new Set<string>();
+    for (const { deviceId, allow } of devices) {
+      if (allow.has(callerDeviceId) || allow.has(ANYBODY)) targets.add(deviceId);
+    }
+    for (const [target, callers] of this.#read()) {
+      const isListed = callers.includes(callerDeviceId) || callers.includes(ANYBODY);
+      if (isListed && DEVICE_ID.test(target)) targets.add(target);
+    }
+    targets.delete(callerDeviceId);
+    return [...targets].toSorted();
   }
 
   #read(): ReadonlyMap<string, readonly string[]> {

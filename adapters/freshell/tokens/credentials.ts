@@ -20,6 +20,8 @@ export interface CredentialsOptions {
   /** A token ends by this one too: a person's clock that is set back gives it no longer life. */
   readonly clock: Clock;
   readonly store: SessionStore;
+  /** Devices whose layout a device may change besides its own. */
+  readonly remoteTargets: (deviceId: string) => readonly string[];
 }
 
 const digest = (text: string): Buffer => createHash("sha256").update(text, "utf8").digest();
@@ -89,7 +91,9 @@ export class Credentials {
     this.#keep(session);
     this.#store();
     const { expiresAt, scopes } = session;
-    return { deviceToken, refreshToken, expiresAt, deviceId, scopes };
+    // As it is now: whoever gave the permission may take it back while the token lives, and it is asked for each time.
+    const remote = this.#options.remoteTargets(deviceId).map((target) => `remote-control:${target}`);
+    return { deviceToken, refreshToken, expiresAt, deviceId, scopes: [...scopes, ...remote] };
   }
 
   #hasExpired(session: StoredSession): boolean {

@@ -26,6 +26,8 @@ export interface FreshellFixtureOptions {
   readonly config?: Partial<FreshellConfig>;
   readonly app?: Partial<FreshellAppOptions>;
   readonly env?: Readonly<Record<string, string>>;
+  /** `AUTH_TOKEN`; default `FRESHELL_TOKEN`. */
+  readonly token?: string;
 }
 
 interface Frame {
@@ -84,7 +86,7 @@ export class FreshellFixture implements AsyncDisposable {
         waits: { maxGlobal, maxPerTarget, maxTimeoutSec, maxPatternBytes, maxRegexPerTarget },
         disableRegex: false,
         ...options.config,
-        token: FRESHELL_TOKEN,
+        token: options.token ?? FRESHELL_TOKEN,
       },
       programs: {
         env: { ...paneEnvironment(process.env), SHELL: "/bin/bash", ...options.env },

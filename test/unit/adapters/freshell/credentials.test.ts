@@ -12,6 +12,7 @@ const TOKEN = "bootstrap-token-of-a-test";
 const device = { deviceId: "d1", deviceLabel: "me", deviceType: "cli" } as const;
 let directory: string;
 let nowMs = 1_000_000;
+let targets: readonly string[] = [];
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "tw-sessions-"));
   nowMs = 1_000_000;
@@ -26,6 +27,7 @@ const start = (token = TOKEN): Credentials =>
     nowUnixMs: () => nowMs,
     clock: new FakeClock(),
     store: sessionFile({ path: path(), token, log: silentLog }),
+    remoteTargets: () => targets,
   });
 
 test("the bootstrap token, a device's until it expires, and nobody's", () => {
@@ -43,6 +45,16 @@ test("the bootstrap token, a device's until it expires, and nobody's", () => {
   }
   nowMs = expiresAt;
   expect(credentials.principalOf(deviceToken)).toBeUndefined();
+});
+
+test("D13: a token is told whose layout its device may change, at its login and at each refresh; the session keeps none of it", () => {
+  const credentials = start();
+  targets = ["desk"];
+  const first = credentials.open(device);
+  expect(first.scopes).toEqual(["terminals", "layout:write:d1", "remote-control:desk"]);
+  expect(credentials.principalOf(first.deviceToken)).toMatchObject({ scopes: ["terminals", "layout:write:d1"] });
+  targets = [];
+  expect(credentials.refresh(first.refreshToken).scopes).toEqual(["terminals", "layout:write:d1"]);
 });
 
 test("sessions outlive the daemon in a file that only we may read, without a token in it", () => {

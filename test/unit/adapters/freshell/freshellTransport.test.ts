@@ -5,6 +5,12 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Interrupted } from "../../../../adapters/bin/cli/cliIo.ts";
 import { FreshellFake, runFreshell } from "../../../support/freshell/freshellFake.ts";
 
+function deferred<Value>(): { readonly promise: Promise<Value>; readonly resolve: (value: Value) => void } {
+  let resolve: (value: Value) => void = () => undefined;
+  const promise = new Promise<Value>((resolved) => (resolve = resolved));
+  return { promise, resolve };
+}
+
 let fake: FreshellFake;
 beforeEach(async () => {
   fake = await FreshellFake.start();
@@ -118,6 +124,26 @@ describe("F136 a long wait", () => {
       response.end();
     };
     expect(await fake.run(WAIT)).toEqual({ code: 0, out: "exit: 0\n", err: "" });
+  });
+
+  test("has run what tells its answer before that comes, with nothing to tell, and prints it once", async () => {
+    const told: string[] = [];
+    const answered = deferred<() => void>();
+    fake.answer = (_asked, response) =>
+      answered.resolve(() => response.end('{"matched":[{"predicate":"exit"}],"outputSeq":1,"elapsedMs":1}'));
+    const rehearsed = deferred<undefined>();
+    const io = {
+      out: async (data: string | Uint8Array) => {
+        told.push(String(data));
+        rehearsed.resolve(undefined);
+      },
+    };
+    const running = fake.run(WAIT, { FRESHELL_TOKEN: "t" }, io);
+    // Not before something was written: without a rehearsal the answer would be waited for, and this for it.
+    await rehearsed.promise;
+    expect(told).toEqual([""]);
+    (await answered.promise)();
+    expect([(await running).code, told]).toEqual([0, ["", "exit\n"]]);
   });
 
   test("fails behind blanks, with the status of a success", async () => {
