@@ -7,6 +7,7 @@ import { streamRequestSchema } from "../../protocol/api/nativeStream.ts";
 import { isPlainInput, isPlainInputMessage } from "../../protocol/api/plainInput.ts";
 
 const oneOf = <Value>(...values: readonly Value[]): fc.Arbitrary<Value> => fc.constantFrom(...values);
+const enters = (count: number): unknown[] => Array.from({ length: count }, () => ({ kind: "enter" }));
 const text = oneOf<unknown>("ls", "", "é\u{1f600}", "\ud800", "x\udc00", 5, null, undefined);
 const keys = oneOf<unknown>(
   ["C-c"],
@@ -30,7 +31,7 @@ const part = fc.oneof(
 );
 const parts = fc.oneof(
   { weight: 8, arbitrary: fc.array(part, { maxLength: 3 }) },
-  oneOf<unknown>(Array(256).fill({ kind: "enter" }), Array(257).fill({ kind: "enter" }), {}, null, undefined),
+  oneOf<unknown>(enters(256), enters(257), {}, null, undefined),
 );
 const body = fc.oneof(
   { weight: 8, arbitrary: fc.record({ parts, more: fc.constant(1) }, { requiredKeys: ["parts"] }).map(seldomMore) },

@@ -96,6 +96,11 @@ export const exitCodeOf = ({ exitCode, signal }: ExitStatus): number | undefined
 export const unknownTerminal = (): AppError =>
   new AppError("NOT_FOUND", "there is no such terminal; list the terminals again");
 
+export const tooManyTerminals = (max: number): AppError =>
+  new AppError("RESOURCE_LIMIT", `there are ${max} terminals already (MAX_TERMINALS); kill one first`, {
+    details: { limit: "MAX_TERMINALS", max },
+  });
+
 /** @throws AppError INVALID_TARGET */
 export function requireRunning({ isRunning, pane }: Terminal): PaneId {
   if (isRunning && pane !== undefined) return pane;

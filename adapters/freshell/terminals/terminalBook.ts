@@ -14,9 +14,16 @@ import type { PaneId } from "../../../protocol/ids.ts";
 import { MAX_ENDED_TERMINALS, RESERVED_OUTPUT_BYTES } from "../freshellLimits.ts";
 import { endProgram } from "./endProgram.ts";
 import { OutputReserve } from "./outputReserve.ts";
-import { exitCodeOf, requireRunning, Terminal, type TerminalSize, unknownTerminal } from "./terminal.ts";
+import {
+  exitCodeOf,
+  requireRunning,
+  Terminal,
+  type TerminalSize,
+  tooManyTerminals,
+  unknownTerminal,
+} from "./terminal.ts";
 import { newId } from "./terminalId.ts";
-import { type MarkedPane, notePlace, readMarkedPanes, type TerminalIdentity } from "./terminalMarks.ts";
+import { notePlace, readTerminals, type TerminalIdentity } from "./terminalMarks.ts";
 import { makePane, removePane, unfinishedSessions } from "./terminalPanes.ts";
 import { directoryOf, type ProgramInputs, programOf, TITLES } from "./terminalPrograms.ts";
 import { PROGRAM_SEAM, TerminalSource } from "./terminalSource.ts";
@@ -86,17 +93,13 @@ export class TerminalBook {
   /** Those of a daemon before this one; what it left half made is ended. */
   async restore(): Promise<void> {
     const { server, log } = this.#options;
-    const newest = new Map<string, MarkedPane>();
-    for (const marked of await readMarkedPanes(server)) {
-      const other = newest.get(marked.id);
-      if (other === undefined || other.generation < marked.generation) newest.set(marked.id, marked);
-    }
-    const kept = new Set([...newest.values()].map(({ pane }) => pane));
+    const found = await readTerminals(server);
+    const kept = new Set(found.map(({ pane }) => pane));
     for (const session of unfinishedSessions(server, kept)) {
       log.warn("freshell.terminal.unfinished", { session: session.id });
       await server.killSession(session.id).catch(() => undefined);
     }
-    for (const marked of [...newest.values()].toSorted((a, b) => a.createdAt - b.createdAt)) {
+    for (const marked of found) {
       const { generation, reservedSeq, pane } = marked;
       const terminal = this.#terminalOf(marked, generation, reservedSeq, { cols: 80, rows: 24 });
       if (marked.isOrphan) terminal.place = "orphan";
@@ -265,14 +268,7 @@ export class TerminalBook {
   #requireRoom(): void {
     const { maxTerminals } = this.#options;
     const running = this.list().filter(({ isRunning }) => isRunning).length;
-    if (running + this.#making < maxTerminals) return;
-    throw new AppError(
-      "RESOURCE_LIMIT",
-      `there are ${maxTerminals} terminals already (MAX_TERMINALS); kill one first`,
-      {
-        details: { limit: "MAX_TERMINALS", max: maxTerminals },
-      },
-    );
+    if (running + this.#making >= maxTerminals) throw tooManyTerminals(maxTerminals);
   }
 
   async #end(terminal: Terminal): Promise<void> {

@@ -60,8 +60,17 @@ export function marksOf(
   };
 }
 
-/** Every pane that is a terminal, asked of tmux. @throws AppError CONNECTION_LOST */
-export async function readMarkedPanes(server: PaneUserOptions): Promise<readonly MarkedPane[]> {
+/** The newest pane of each terminal, oldest terminal first, asked of tmux. @throws AppError CONNECTION_LOST */
+export async function readTerminals(server: PaneUserOptions): Promise<readonly MarkedPane[]> {
+  const newest = new Map<string, MarkedPane>();
+  for (const marked of await readMarkedPanes(server)) {
+    const other = newest.get(marked.id);
+    if (other === undefined || other.generation < marked.generation) newest.set(marked.id, marked);
+  }
+  return [...newest.values()].toSorted((a, b) => a.createdAt - b.createdAt);
+}
+
+async function readMarkedPanes(server: PaneUserOptions): Promise<readonly MarkedPane[]> {
   const [ids, seqs, titles, cwds, shells, resumes, orphans] = await Promise.all(
     [ID_MARK, SEQ_MARK, TITLE_MARK, CWD_MARK, SHELL_MARK, RESUME_MARK, ORPHAN_MARK].map((mark) =>
       server.paneUserOptions(mark),
