@@ -1,19 +1,24 @@
 /**
  * A pane is dead when its terminal is closed; how its program ended tmux learns from a signal, mostly a moment later. Now
  * and then tmux 3.3a sleeps over that signal, and the program stays a zombie until another one ends (docs/tmuxFacts.md
- * 39). The same signal from us makes it look, and means nothing to it otherwise; then we look again, at once and then
- * less and less often, and after that with every heartbeat.
+ * 39). The same signal from us makes it look, and means nothing to it otherwise; where we cannot send one, it gets it from
+ * a program that it starts and that ends. Then we look again, at once and then less and less often, and after that with
+ * every heartbeat.
  */
 import type { HostProcesses } from "../host/hostProcesses.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 
 const LOOK_AFTER_MS = [1, 5, 25, 125, 625];
+/** A program is started for it when tmux has not learned of the end by itself after so many looks. */
+const LOOKS_BEFORE_PROGRAM = 3;
 
 interface ExitSettlerOptions {
   readonly clock: Clock;
   readonly processes: HostProcesses;
   /** The tmux server's process; undefined while it is not known or does not answer. */
   readonly serverPid: () => number | undefined;
+  /** Has tmux start a program that ends at once. */
+  readonly startProgram: () => void;
   /** Asks tmux which panes are dead, and calls `found` with the answer. */
   readonly probe: () => void;
 }
@@ -43,7 +48,7 @@ export class ExitSettler {
   found(unsettled: number): void {
     this.#unsettled = unsettled;
     if (unsettled === 0) return;
-    this.remind();
+    this.#remind();
     const { clock, probe } = this.#options;
     const delayMs = LOOK_AFTER_MS[this.#tries];
     if (delayMs === undefined) return;
@@ -53,10 +58,13 @@ export class ExitSettler {
   }
 
   /** Has tmux ask the kernel which programs have ended. */
-  remind(): void {
-    const pid = this.#options.serverPid();
-    // One that has just gone, is another user's or of another machine is not reached: things stay as they are.
-    if (pid !== undefined) this.#options.processes.signal(pid, "SIGCHLD");
+  #remind(): void {
+    const { serverPid, processes, startProgram } = this.#options;
+    const pid = serverPid();
+    if (pid === undefined) return;
+    // One that has just gone, is another user's or of another machine is not reached.
+    const isSent = processes.signal(pid, "SIGCHLD") === true;
+    if (!isSent && this.#tries === LOOKS_BEFORE_PROGRAM) startProgram();
   }
 
   /** What was asked about is no more. Safe to call twice. */

@@ -16,6 +16,9 @@ export const joinGroup = (commands: readonly string[]): string => commands.join(
 export const displayMessage = (format: string, target?: PaneId): string =>
   `display-messag -p ${target === undefined ? "" : `-t ${target} `}${quote(format)}`;
 
+/** tmux starts a program that ends at once, and waits for nothing. */
+export const startProgram = (): string => "run-shel -b true";
+
 /** Leaves copy mode and any other mode; does nothing outside one (docs/tmuxFacts.md 26). */
 export const leaveModes = (pane: PaneId): string => `copy-mod -q -t ${pane}`;
 

@@ -3,7 +3,7 @@
  * is attached to, so terminals that come and go are a second reason to look (`guestTtys.ts`): one listing of ids, and a
  * full one of those windows in which something differs.
  */
-import { listAllPanes } from "../../../protocol/command/build.ts";
+import { listAllPanes, startProgram } from "../../../protocol/command/build.ts";
 import { PROGRAMS } from "../../../protocol/command/formats.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import { isCutShort } from "../../../protocol/errors.ts";
@@ -78,7 +78,21 @@ export class GuestInventory {
     this.#silent = new SilentChanges(() => options.clients().baseConnection());
     const { clock, processes, clients } = options;
     const serverPid = (): number | undefined => clients().serverPid;
-    this.#settler = new ExitSettler({ clock, processes, serverPid, probe: () => this.#refresher.probe() });
+    this.#settler = new ExitSettler({
+      clock,
+      processes,
+      serverPid,
+      startProgram: () => {
+        try {
+          clients()
+            .baseConnection()
+            .send(startProgram(), "none", () => undefined);
+        } catch {
+          // The next listing is a connection's that is there.
+        }
+      },
+      probe: () => this.#refresher.probe(),
+    });
   }
 
   /** Lists everything over a connection that is not the base's yet. @throws AppError CONNECTION_LOST */

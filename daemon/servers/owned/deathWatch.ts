@@ -2,7 +2,7 @@
  * Programs of an owned server that have ended: a hook says so, a terminal goes, or a beat comes, and a listing finds the dead
  * panes. How a program ended may not be known to tmux yet; then tmux is made to look (`ExitSettler`).
  */
-import { listPanesWhere } from "../../../protocol/command/build.ts";
+import { listPanesWhere, startProgram } from "../../../protocol/command/build.ts";
 import { DEAD_PANES, type PaneRow } from "../../../protocol/command/formats.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
@@ -39,6 +39,7 @@ export class DeathWatch {
       clock,
       processes: host.processes,
       serverPid: () => (connection() === undefined ? undefined : serverPid()),
+      startProgram: () => connection()?.send(startProgram(), "none", () => undefined),
       probe: () => this.#dead.soon(),
     });
     // The hook that tells of a death comes with the signal that tmux can miss, and can get lost itself; a terminal goes.

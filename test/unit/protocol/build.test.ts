@@ -12,6 +12,7 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
   joinGroup: [build.joinGroup(["a", "b", "c"]), "a ; b ; c"],
   displayMessage: [build.displayMessage("#{pane_id}"), 'display-messag -p "\\043{pane_id}"'],
   "displayMessage of a pane": [build.displayMessage("x", pane), 'display-messag -p -t %7 "x"'],
+  startProgram: [build.startProgram(), "run-shel -b true"],
   leaveModes: [build.leaveModes(pane), "copy-mod -q -t %7"],
   askInputOff: [build.askInputOff(pane), 'display-messag -p -t %7 "\\043{pane_input_off}"'],
   sendLiteral: [build.sendLiteral(pane, text), 'send-key -l -t %7 -- "a\\073b\\012"'],

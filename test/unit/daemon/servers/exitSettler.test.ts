@@ -15,6 +15,7 @@ test("asked at once, then less and less often, then with the heartbeat, until it
     processes,
     clock,
     serverPid: () => undefined,
+    startProgram: () => undefined,
     probe: () => {
       probes += 1;
       settler.found(unsettled);
@@ -51,6 +52,7 @@ test("a process that is reminded is told nothing else, and one that is gone is n
     processes,
     clock: new FakeClock(),
     serverPid: () => child.pid,
+    startProgram: () => undefined,
     probe: () => undefined,
   });
   await new Promise<void>((resolve) => {
@@ -62,5 +64,23 @@ test("a process that is reminded is told nothing else, and one that is gone is n
   });
   expect(words).toEqual(["up", "told"]);
   await new Promise((resolve) => child.once("close", resolve));
-  settler.remind();
+  settler.found(1);
+});
+
+test("where it cannot be sent a signal tmux starts a program, once for each end that it has not learned of", () => {
+  const clock = new FakeClock();
+  let started = 0;
+  const settler: ExitSettler = new ExitSettler({
+    processes: { ...processes, signal: () => undefined },
+    clock,
+    serverPid: () => 4_711,
+    startProgram: () => (started += 1),
+    probe: () => settler.found(started > 0 ? 0 : 1),
+  });
+  settler.probe();
+  clock.advanceMs(29);
+  expect(started).toBe(0);
+  clock.advanceMs(60_000);
+  settler.beat();
+  expect(started).toBe(1);
 });
