@@ -1,5 +1,5 @@
 /**
- * What holds for the device's page in a browser (docs/contracts/freshell.md §9): a key's way to its glyph beside the dashboard's
+ * What holds for the device's page in a browser (docs/contracts/freshell.md §10): a key's way to its glyph beside the dashboard's
  * page on the same terminal, a reload with many terminals, and a split that another device asks for. `PAGE_TRIES` sets how
  * often. Other work on the machine shows in them, so its load is printed beside.
  */
