@@ -78,7 +78,7 @@ export abstract class AgentSession<Event> {
       },
       onBadLine: (what) => this.badLine(what),
       onErrors: (words) => this.errors(words),
-      onPause: () => this.text.tell(),
+      onPause: () => this.text.announce(),
       onEnded: (exit) => this.#ended(exit),
     });
   }
@@ -181,7 +181,7 @@ export abstract class AgentSession<Event> {
     this.#exit = exit;
     this.#updatedAt = this.host.nowUnixMs();
     this.turnTo("exited");
-    this.text.end(exit);
+    this.text.declareExit(exit);
     const { lastWords } = this.program;
     const isFailure = !this.#isKilled && exit.exitCode !== 0;
     this.over(this.exitCode, isFailure ? `${endOf(exit)}${lastWords === "" ? "" : `: ${lastWords}`}` : undefined);

@@ -23,11 +23,11 @@ describe("the stream", () => {
     });
     source.write("é");
     source.line("two");
-    source.tell();
-    source.tell();
+    source.announce();
+    source.announce();
     source.write("end");
-    source.end({ exitCode: 3 });
-    source.end({ exitCode: 4 });
+    source.declareExit({ exitCode: 3 });
+    source.declareExit({ exitCode: 4 });
     source.close(new AppError("NOT_FOUND", "gone"));
     expect(heard).toEqual([[0, 7], [7, 11], { exitCode: 3 }, "NOT_FOUND"]);
     expect([textOf(source), source.outputSeq, source.exit]).toEqual(["é\ntwo\nend\n", 11, { exitCode: 3 }]);
