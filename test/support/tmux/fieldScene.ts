@@ -55,7 +55,8 @@ class LineLedger {
       return;
     }
     const source = this.#source;
-    this.#readSeq = source.tailSeq;
+    // An attach client that carried the pane before has kept what it read then: that was seen.
+    this.#readSeq = source.outputSeq;
     const read = (): void => this.#read(source);
     source.subscribe({
       advanced: read,
