@@ -24,16 +24,40 @@ const RUN = '/usr/bin/env -u SHLVL -u _ "$@"';
 /** A control client of tmux 3.2 ignores that its terminal has gone (docs/tmuxFacts.md 3a), so somebody ends it. */
 const ignoresHangup = (tmuxVersion: string): boolean => /^tmux (?:next-)?3\.2/.test(tmuxVersion);
 
-const GUARD = `trap 'kill -KILL "$!"' HUP\n${RUN} <&0 &\nwait "$!"`;
+/** What `sh` starts behind it reads `/dev/null`, but for a descriptor of another number. */
+const START = `exec 3<&0\n${RUN} <&3 3<&- &`;
 
-/** A command that becomes the one it is given as its last arguments. */
-export function launcher(env: Readonly<Record<string, string>>, tmuxVersion = ""): readonly string[] {
+const GUARD = `trap 'kill -KILL "$!"' HUP\n${START}\nwait "$!"`;
+
+/** On pipes nobody is sent a signal: the end of an input in which nothing is ever written says that the daemon has gone. */
+const PIPE_GUARD = [
+  `trap 'kill -KILL "$client"' HUP`,
+  START,
+  "client=$!",
+  `{ while read -r _; do :; done; kill -KILL "$client"; } <&3 3<&- >/dev/null 2>&1 &`,
+  "reader=$!",
+  'wait "$client"',
+  "code=$?",
+  'kill "$reader" 2>/dev/null',
+  'exit "$code"',
+].join("\n");
+
+/**
+ * A command that becomes the one it is given as its last arguments.
+ * @param input `unused`: a pipe in which nothing is ever written, and which ends with us
+ */
+export function launcher(
+  env: Readonly<Record<string, string>>,
+  tmuxVersion = "",
+  input: "used" | "unused" = "used",
+): readonly string[] {
   const bash = (env["PATH"] ?? "")
     .split(":")
     .filter((directory) => directory.startsWith("/"))
     .map((directory) => join(directory, "bash"))
     .find((path) => existsSync(path));
   const shell = bash === undefined ? ["/bin/sh"] : [bash, "--norc", "--noprofile"];
-  const start = ignoresHangup(tmuxVersion) ? GUARD : `exec ${RUN}`;
+  const guard = input === "unused" ? PIPE_GUARD : GUARD;
+  const start = ignoresHangup(tmuxVersion) ? guard : `exec ${RUN}`;
   return [...shell, "-c", `${SCRIPT}\n${start}`, "tmuxwire"];
 }

@@ -1,12 +1,12 @@
 /** tmux on the machine that we run on. */
 import type { HostClients } from "./host.ts";
-import { openPipeTransport } from "./pipeTransport.ts";
+import { openPipeTransport, openShortTransport } from "./pipeTransport.ts";
 import { openPtyTransport, ptyProblem } from "./ptyTransport.ts";
 import { runProgram } from "./runProgram.ts";
 
 export const localClients: HostClients = {
   open: (options) => (ptyProblem() === undefined ? openPtyTransport(options) : openPipeTransport(options)),
   // Of a client that ends at once a pty can lose the last output (a hang-up after a short read is taken for the end).
-  openShort: openPipeTransport,
+  openShort: openShortTransport,
   run: runProgram,
 };

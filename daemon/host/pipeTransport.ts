@@ -4,11 +4,16 @@
  */
 import { spawn as spawnChild } from "node:child_process";
 import { countSpawn } from "./spawnCount.ts";
-import { commandLine, type OpenTransport } from "./transport.ts";
+import { commandLine, type OpenTransport, type Transport, type TransportOptions } from "./transport.ts";
 
 /** `tmux -C` on pipes. */
-export const openPipeTransport: OpenTransport = (options) => {
-  const { file, args } = commandLine(options, "-C");
+export const openPipeTransport: OpenTransport = (options) => openPipes(options, "used");
+
+/** All that the client does is on its command line: nothing may be written to it. It does not outlive us on any tmux. */
+export const openShortTransport: OpenTransport = (options) => openPipes(options, "unused");
+
+function openPipes(options: TransportOptions, input: "used" | "unused"): Transport {
+  const { file, args } = commandLine(options, "-C", input);
   const child = spawnChild(file, args, {
     env: { ...options.env },
     cwd: options.cwd,
@@ -35,4 +40,4 @@ export const openPipeTransport: OpenTransport = (options) => {
       if (!closed) child.kill("SIGHUP");
     },
   };
-};
+}

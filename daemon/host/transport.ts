@@ -34,8 +34,9 @@ export type OpenTransport = (options: TransportOptions) => Transport;
 export function commandLine(
   options: TransportOptions,
   mode: string,
+  input?: "used" | "unused",
 ): { readonly file: string; readonly args: string[] } {
   const { tmux, tmuxVersion, env } = options;
-  const [file = tmux, ...args] = [...launcher(env, tmuxVersion), tmux, mode, ...options.args];
+  const [file = tmux, ...args] = [...launcher(env, tmuxVersion, input), tmux, mode, ...options.args];
   return { file, args };
 }

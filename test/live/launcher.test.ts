@@ -23,6 +23,12 @@ async function launched(
   return { stdout, code };
 }
 
+/** A client that is never written to. */
+function onPipes(env: Readonly<Record<string, string>>, script: string) {
+  const [file, ...args] = [...launcher(env, "tmux 3.2a", "unused"), "/bin/sh", "-c", script];
+  return spawn(file, args, { env: { ...env }, stdio: ["pipe", "pipe", "ignore"] });
+}
+
 /** The descriptors that the command sees; `node` opens its own, so `sh` looks. */
 const LOOK = ["/bin/sh", "-c", 'cd /proc/self/fd; for f in *; do [ -e "/proc/$$/fd/$f" ] && echo "$f"; done; exit 7'];
 
@@ -46,6 +52,17 @@ describe.skipIf(!existsSync("/proc/self/fd"))("with /proc", () => {
       expect(code).toBe(7);
     });
 
+    test.each([...PROGRAMS, "sh"])(`${version}: its input, by %s`, async (program) => {
+      using directory = onlyWith(...PROGRAMS.filter((name) => name === program));
+      const env = { PATH: directory.path };
+      const [file, ...args] = [...launcher(env, version), "/bin/cat"];
+      const child = spawn(file, args, { env, stdio: ["pipe", "pipe", "inherit"] });
+      child.stdin.end("typed");
+      const [text] = (await once(child.stdout.setEncoding("utf8"), "data")) as [string];
+      expect(text).toBe("typed");
+      await once(child, "close");
+    });
+
     test.each([...PROGRAMS, "sh"])(`${version}: arguments and environment as they are, by %s`, async (program) => {
       using directory = onlyWith(...PROGRAMS.filter((name) => name === program));
       const env = { PATH: directory.path, A: "a b", PWD: process.cwd() };
@@ -57,4 +74,27 @@ describe.skipIf(!existsSync("/proc/self/fd"))("with /proc", () => {
       expect(await variables(start)).toEqual(await variables([]));
     });
   }
+
+  // tmux 3.2 lists no client that is on its way out, and does not end while it is there (docs/tmuxFacts.md 3a).
+  test.each([...PROGRAMS, "sh"])(
+    "tmux 3.2a: on pipes, whose other end has gone with the daemon, by %s",
+    async (program) => {
+      using directory = onlyWith(...PROGRAMS.filter((name) => name === program));
+      const env = { PATH: directory.path };
+      const child = onPipes(env, "echo $$; while :; do /bin/sleep 1; done");
+      const [pid] = (await once(child.stdout.setEncoding("utf8"), "data")) as [string];
+      child.stdin.destroy();
+      const [, signal] = (await once(child, "exit")) as [unknown, unknown];
+      expect(signal).toBe(null);
+      expect(existsSync(`/proc/${pid.trim()}`)).toBe(false);
+    },
+  );
+
+  test("tmux 3.2a: on pipes, one that ends by itself, with its own code and all that it has said", async () => {
+    const child = onPipes({ PATH: "/usr/bin" }, "echo said; exit 7");
+    let stdout = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+    const [code] = (await once(child, "close")) as [unknown];
+    expect([code, stdout]).toEqual([7, "said\n"]);
+  });
 });

@@ -4,7 +4,7 @@
  * for where the kernel shows it, in the descriptors of every process of those servers.
  */
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { createClient, type TmuxwireClient } from "../../../adapters/client/client.ts";
 import { type CliSandbox, cliSandbox, type Running } from "./cliSandbox.ts";
@@ -124,6 +124,23 @@ export async function restartField(): Promise<RestartField> {
   }
 }
 
+/** tmux does not list those that are on their way out, and they can be so for ever (docs/tmuxFacts.md 3a). */
+const controlClientsOf = (socketPath: string): readonly number[] =>
+  readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => {
+      const [program, mode, ...words] = wordsOf(pid);
+      return program === "tmux" && (mode === "-C" || mode === "-CC") && words.includes(socketPath);
+    });
+
+function wordsOf(pid: number): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+}
+
 /** How many times slower than an idle machine this one is at the moment; 1 at least. */
 function slowness(): number {
   const startMs = performance.now();
@@ -157,6 +174,12 @@ function leftAt(socketPath: string, isOwned: boolean, daemon: number | undefined
     const isGuarded = parent !== undefined && daemon !== undefined && parentOf(parent) === daemon;
     if (isGuarded) processes.push({ pid: parent, what: "guard" });
     else problems.push(`client ${client} on ${socketPath} has outlived its daemon`);
+  }
+  // The server of one that we started has that client's command line.
+  for (const client of controlClientsOf(socketPath).filter((pid) => pid !== Number(server))) {
+    const parent = parentOf(client);
+    const isOurs = daemon !== undefined && (parent === daemon || (parent !== undefined && parentOf(parent) === daemon));
+    if (!isOurs) problems.push(`process ${client} of a client on ${socketPath} has outlived its daemon`);
   }
   return [...problems, ...foreignDescriptors(processes, daemon)];
 }
