@@ -4,7 +4,8 @@
  */
 import { Terminal } from "@xterm/xterm";
 import "../../../pages/screenSheet.ts";
-import { isFocusReport, silence } from "./silence.ts";
+import { muteQueries } from "../../../pages/terminalQueries.ts";
+import { isFocusReport } from "./focusReport.ts";
 
 const MIN_FONT_PX = 7;
 const MAX_FONT_PX = 14;
@@ -45,7 +46,8 @@ export class Screen {
       // What a pane prints as a link stays text.
       linkHandler: { activate: () => undefined },
     });
-    silence(this.#terminal.parser);
+    // The pane's own tmux answers.
+    muteQueries(this.#terminal.parser, { isSilent: () => true });
     this.#terminal.open(place);
     this.#terminal.onData((data) => {
       if (this.#controlled && !isFocusReport(data)) onInput(data);

@@ -4,10 +4,10 @@
  */
 import { type IBufferLine, Terminal } from "@xterm/xterm";
 import "../../../pages/screenSheet.ts";
+import { muteQueries } from "../../../pages/terminalQueries.ts";
 import type { TerminalSink, TerminalSize, TerminalStreams } from "../net/terminalStreams.ts";
 import { systemClock, type Timer } from "../../../../daemon/time/clock.ts";
 import { type Found, matchesIn } from "../model/terminalFind.ts";
-import { answerQueries } from "./terminalQueries.ts";
 
 export type TerminalStatus =
   | { readonly kind: "connecting" | "live" | "lost" | "gone" }
@@ -73,7 +73,7 @@ export class TerminalView implements TerminalSink {
       // Only http and https are links at all; where they lead is shown before anybody goes there.
       linkHandler: { activate: (_event, url) => this.#link(url) },
     });
-    answerQueries(this.#terminal.parser, {
+    muteQueries(this.#terminal.parser, {
       isSilent: () => this.#replaying > 0 || options.isSilent(),
       onClipboard: options.onClipboard,
     });
