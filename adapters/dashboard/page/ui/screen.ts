@@ -3,6 +3,7 @@
  * as the width allows. It takes bytes and gives keys; keys only while it is under control.
  */
 import { Terminal } from "@xterm/xterm";
+import { SCREEN_LOOK } from "../../../pages/screenLook.ts";
 import "../../../pages/screenSheet.ts";
 import { muteQueries } from "../../../pages/terminalQueries.ts";
 import { isFocusReport } from "./focusReport.ts";
@@ -11,16 +12,6 @@ const MIN_FONT_PX = 7;
 const MAX_FONT_PX = 14;
 /** Bytes given to xterm and not drawn yet, past which nothing more is taken; its own limit is 50 MB. */
 const MAX_UNDRAWN_BYTES = 1_048_576;
-const FONT_FAMILY = 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace';
-
-/** The same in both colour schemes: programs choose their colours for a dark screen. */
-const THEME = {
-  background: "#14161a",
-  foreground: "#dedbd3",
-  cursor: "#e9a23b",
-  cursorAccent: "#14161a",
-  selectionBackground: "#3c4a63",
-};
 
 interface ScreenOptions {
   readonly onInput: (data: string) => void;
@@ -40,9 +31,8 @@ export class Screen {
       disableStdin: true,
       cursorBlink: false,
       scrollback: 1_000,
-      fontFamily: FONT_FAMILY,
+      ...SCREEN_LOOK,
       fontSize: MAX_FONT_PX,
-      theme: THEME,
       // What a pane prints as a link stays text.
       linkHandler: { activate: () => undefined },
     });
