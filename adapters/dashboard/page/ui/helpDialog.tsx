@@ -12,7 +12,7 @@ export function HelpDialog({ onClose }: { readonly onClose: () => void }) {
     };
   }, []);
   return (
-    <dialog class="help" ref={dialog} aria-labelledby="help-title" onClose={onClose}>
+    <dialog class="dialog help" ref={dialog} aria-labelledby="help-title" onClose={onClose}>
       <h2 id="help-title">Keyboard</h2>
       <dl>
         {SHORTCUT_HELP.map(([keys, meaning]) => (

@@ -52,7 +52,7 @@ export function RecordingsDialog({ api, onClose }: RecordingsDialogProps) {
     };
   }, []);
   return (
-    <dialog class="recordings" ref={dialog} aria-labelledby="recordings-title" onClose={onClose}>
+    <dialog class="dialog recordings" ref={dialog} aria-labelledby="recordings-title" onClose={onClose}>
       <h2 id="recordings-title">{opened === undefined ? "Recordings" : opened.name}</h2>
       {problem === "" ? null : (
         <p class="pane-problem" role="alert">

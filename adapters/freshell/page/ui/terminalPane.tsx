@@ -206,13 +206,13 @@ function WishNote({ wish, onDone }: { readonly wish: Wish; readonly onDone: () =
       <code class="wish-text">{shown}</code>
       <div class="row">
         {isLink ? (
-          <a class="button strong" href={wish.url} target="_blank" rel="noopener noreferrer" onClick={onDone}>
+          <a class="button primary" href={wish.url} target="_blank" rel="noopener noreferrer" onClick={onDone}>
             Open
           </a>
         ) : (
           <button
             type="button"
-            class="button strong"
+            class="button primary"
             onClick={() => {
               void copyText(wish.text);
               onDone();
