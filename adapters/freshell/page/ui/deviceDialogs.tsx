@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import type { DeviceEntry } from "../../../../protocol/api/freshell/rpc.ts";
 import type { DevicePage } from "../devicePage.ts";
 import { DEVICE_KEYS } from "../model/deviceKeys.ts";
+import { RemoteLineText } from "./remoteLineText.tsx";
 
 export function DeviceDialogs({ page }: { readonly page: DevicePage }) {
   const close = (): void => page.update({ dialog: undefined });
@@ -80,18 +81,10 @@ function Activity({ page }: { readonly page: DevicePage }) {
   if (lines.length === 0) return <p class="quiet">Nothing so far.</p>;
   return (
     <ol class="activity">
-      {lines.map(({ id, who, what, atUnixMs, canUndo, note }) => (
-        <li key={id} class="row">
-          <time class="quiet">{new Date(atUnixMs).toLocaleTimeString()}</time>
-          <span>
-            <strong>{who}</strong> {what}
-            {note === undefined ? "" : ` (${note})`}
-          </span>
-          {canUndo ? (
-            <button type="button" class="button" onClick={() => void page.perform({ kind: "undo", lineId: id })}>
-              Undo
-            </button>
-          ) : null}
+      {lines.map((line) => (
+        <li key={line.id} class="row">
+          <time class="quiet">{new Date(line.atUnixMs).toLocaleTimeString()}</time>
+          <RemoteLineText page={page} line={line} />
         </li>
       ))}
     </ol>
