@@ -1,7 +1,8 @@
 /** Settings, and the keys. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import type { DeviceEntry } from "../../../../protocol/api/freshell/rpc.ts";
+import { useModal } from "../../../pages/useModal.ts";
 import type { DevicePage } from "../devicePage.ts";
 import { DEVICE_KEYS } from "../model/deviceKeys.ts";
 import { RemoteLineText } from "./remoteLineText.tsx";
@@ -55,16 +56,8 @@ interface DialogProps {
 }
 
 function Dialog({ title, onClose, children }: DialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const before = document.activeElement;
-    dialog.current?.showModal();
-    return () => {
-      if (before instanceof HTMLElement) before.focus();
-    };
-  }, []);
   return (
-    <dialog ref={dialog} class="dialog" aria-label={title} onClose={onClose}>
+    <dialog ref={useModal()} class="dialog" aria-label={title} onClose={onClose}>
       <header class="row">
         <h2>{title}</h2>
         <button type="button" class="tool" aria-label="Close" onClick={onClose}>
