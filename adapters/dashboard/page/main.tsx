@@ -1,6 +1,8 @@
 /** Joins the parts: the page, its connection, the document. */
 import { render } from "preact";
 import { systemClock } from "../../../daemon/time/clock.ts";
+import { oncePerTurn } from "../../pages/oncePerTurn.ts";
+import { onReturn } from "../../pages/onReturn.ts";
 import { createApi } from "./net/api.ts";
 import { Page } from "./page.ts";
 import { App } from "./ui/app.tsx";
@@ -22,9 +24,7 @@ const notifier = new Notifier({
 });
 
 root.replaceChildren();
-let drawing = false;
 const draw = (): void => {
-  drawing = false;
   const { state } = page;
   document.title = titleText(askingCards(state.agents).length);
   notifier.keep(state.agents);
@@ -39,11 +39,7 @@ const page: Page = new Page({
   nowUnixMs: () => Date.now(),
   random: () => Math.random(),
   newKey: randomKey,
-  onChange: () => {
-    if (drawing) return;
-    drawing = true;
-    queueMicrotask(draw);
-  },
+  onChange: oncePerTurn(draw),
   onAsking: (card) => notifier.asking(card),
 });
 notifier.onChange = () => page.update({});
@@ -59,10 +55,7 @@ function focusCard(agentId: number): void {
 
 // Before a pane under control sees the key and keeps it.
 document.addEventListener("keydown", (event) => handleKey(event, page), { capture: true });
-globalThis.addEventListener("online", () => page.retryNow());
-document.addEventListener("visibilitychange", () => {
-  if (document.visibilityState === "visible") page.retryNow();
-});
+onReturn(() => page.retryNow());
 
 draw();
 page.start();

@@ -1,6 +1,8 @@
 /** Joins the parts: the page, its connection, the profile, the document. */
 import { render } from "preact";
 import { systemClock } from "../../../daemon/time/clock.ts";
+import { oncePerTurn } from "../../pages/oncePerTurn.ts";
+import { onReturn } from "../../pages/onReturn.ts";
 import type { PageMessage } from "./device/deviceAsk.ts";
 import { type BrowserDevice, keepDevice, STORAGE_KEYS, storedDevice } from "./device/deviceStorage.ts";
 import { elect, oneAtATime } from "./device/ownerElection.ts";
@@ -62,7 +64,6 @@ async function main(): Promise<void> {
   });
   const shared = new BroadcastChannel("freshell.device");
   const beats = new Worker("/device/beat.js", { type: "module" });
-  let isDrawing = false;
   const page: DevicePage = new DevicePage({
     device,
     login,
@@ -82,15 +83,10 @@ async function main(): Promise<void> {
     newId,
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker of ours has none
     beatEvery: (ms) => beats.postMessage(ms),
-    onChange: () => {
-      if (isDrawing) return;
-      isDrawing = true;
-      queueMicrotask(draw);
-    },
+    onChange: oncePerTurn(draw),
   });
   const place = root;
   function draw(): void {
-    isDrawing = false;
     const title = activeTab(page.state)?.title;
     document.title = title === undefined ? "Freshell" : `${title} · Freshell`;
     render(<DeviceApp page={page} />, place);
@@ -110,12 +106,9 @@ async function main(): Promise<void> {
     },
     { capture: true },
   );
-  globalThis.addEventListener("online", () => page.retryNow());
+  onReturn(() => page.retryNow());
   globalThis.addEventListener("storage", ({ key }) => {
     if (key === STORAGE_KEYS.login) page.retryNow();
-  });
-  document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "visible") page.retryNow();
   });
   globalThis.addEventListener("beforeunload", (event) => {
     if (hasUnsaved()) event.preventDefault();

@@ -1,18 +1,10 @@
 /** The page's keys. */
-import { useEffect, useRef } from "preact/hooks";
+import { useModal } from "../../../pages/useModal.ts";
 import { SHORTCUT_HELP } from "../model/shortcuts.ts";
 
 export function HelpDialog({ onClose }: { readonly onClose: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const back = document.activeElement;
-    dialog.current?.showModal();
-    return () => {
-      if (back instanceof HTMLElement) back.focus();
-    };
-  }, []);
   return (
-    <dialog class="help" ref={dialog} aria-labelledby="help-title" onClose={onClose}>
+    <dialog class="dialog help" ref={useModal()} aria-labelledby="help-title" onClose={onClose}>
       <h2 id="help-title">Keyboard</h2>
       <dl>
         {SHORTCUT_HELP.map(([keys, meaning]) => (

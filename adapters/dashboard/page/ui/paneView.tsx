@@ -1,11 +1,14 @@
 /** The pane of one agent, live; read-only until control is taken. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { systemClock } from "../../../../daemon/time/clock.ts";
+import { ScreenKeys } from "../../../pages/screenKeys.tsx";
 import type { AgentCard } from "../model/agentCard.ts";
 import type { Api } from "../net/api.ts";
 import { nameOf } from "../words/stateWords.ts";
 import { FIRST_STATUS } from "./paneStatus.ts";
 import type { PaneSession } from "./paneSession.ts";
+
+const PANE_KEYS = ["Esc", "Tab", "C-c", "Enter", "←", "↓", "↑", "→"] as const;
 
 interface PaneViewProps {
   readonly card: AgentCard;
@@ -79,39 +82,12 @@ export function PaneView({ card, api, onClose }: PaneViewProps) {
           {problem}
         </p>
       )}
-      {controlled ? <PaneKeys onKey={(input) => session.current?.type(input)} /> : null}
+      {controlled ? (
+        <ScreenKeys class="pane-keys" keys={PANE_KEYS} onKey={(input) => session.current?.type(input)} />
+      ) : null}
       <div class={`screen${controlled ? " controlled" : ""}`}>
         <div ref={place} />
       </div>
     </section>
   );
 }
-
-/** Keys that a screen keyboard does not have; shown where one is likely. */
-const PANE_KEYS = [
-  { label: "Esc", input: "\u001b" },
-  { label: "Tab", input: "\t" },
-  { label: "C-c", input: "\u0003" },
-  { label: "Enter", input: "\r" },
-  { label: "←", input: "\u001b[D" },
-  { label: "↓", input: "\u001b[B" },
-  { label: "↑", input: "\u001b[A" },
-  { label: "→", input: "\u001b[C" },
-] as const;
-
-const PaneKeys = ({ onKey }: { readonly onKey: (input: string) => void }) => (
-  <div class="pane-keys" role="group" aria-label="Keys">
-    {PANE_KEYS.map(({ label, input }) => (
-      // The focus stays in the pane, and with it the screen keyboard.
-      <button
-        key={label}
-        type="button"
-        class="button"
-        onPointerDown={(event) => event.preventDefault()}
-        onClick={() => onKey(input)}
-      >
-        {label}
-      </button>
-    ))}
-  </div>
-);

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { NativeRecording } from "../../../../protocol/api/nativeRecordings.ts";
 import { type Cast, parseCast } from "../../../client/castPlayer.ts";
+import { useModal } from "../../../pages/useModal.ts";
 import type { Api } from "../net/api.ts";
 import { recordingText } from "../words/recordingWords.ts";
 import { RecordingView } from "./recordingView.tsx";
@@ -20,7 +21,7 @@ interface RecordingsDialogProps {
 }
 
 export function RecordingsDialog({ api, onClose }: RecordingsDialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useModal();
   const [recordings, setRecordings] = useState<readonly NativeRecording[] | undefined>(undefined);
   const [opened, setOpened] = useState<Opened | undefined>(undefined);
   const [problem, setProblem] = useState("");
@@ -40,19 +41,14 @@ export function RecordingsDialog({ api, onClose }: RecordingsDialogProps) {
       setOpened({ name, cast: parseCast(await text(signal), name) });
     });
   useEffect(() => {
-    const back = document.activeElement;
-    dialog.current?.showModal();
     void attempt(async (signal) => {
       const { body } = await api.recordings(signal);
       setRecordings((body as { readonly recordings: readonly NativeRecording[] }).recordings.toReversed());
     });
-    return () => {
-      closing.current.abort();
-      if (back instanceof HTMLElement) back.focus();
-    };
+    return () => closing.current.abort();
   }, []);
   return (
-    <dialog class="recordings" ref={dialog} aria-labelledby="recordings-title" onClose={onClose}>
+    <dialog class="dialog recordings" ref={dialog} aria-labelledby="recordings-title" onClose={onClose}>
       <h2 id="recordings-title">{opened === undefined ? "Recordings" : opened.name}</h2>
       {problem === "" ? null : (
         <p class="pane-problem" role="alert">

@@ -3,23 +3,15 @@
  * as the width allows. It takes bytes and gives keys; keys only while it is under control.
  */
 import { Terminal } from "@xterm/xterm";
+import { SCREEN_LOOK } from "../../../pages/screenLook.ts";
 import "../../../pages/screenSheet.ts";
-import { isFocusReport, silence } from "./silence.ts";
+import { muteQueries } from "../../../pages/terminalQueries.ts";
+import { isFocusReport } from "./focusReport.ts";
 
 const MIN_FONT_PX = 7;
 const MAX_FONT_PX = 14;
 /** Bytes given to xterm and not drawn yet, past which nothing more is taken; its own limit is 50 MB. */
 const MAX_UNDRAWN_BYTES = 1_048_576;
-const FONT_FAMILY = 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace';
-
-/** The same in both colour schemes: programs choose their colours for a dark screen. */
-const THEME = {
-  background: "#14161a",
-  foreground: "#dedbd3",
-  cursor: "#e9a23b",
-  cursorAccent: "#14161a",
-  selectionBackground: "#3c4a63",
-};
 
 interface ScreenOptions {
   readonly onInput: (data: string) => void;
@@ -39,13 +31,13 @@ export class Screen {
       disableStdin: true,
       cursorBlink: false,
       scrollback: 1_000,
-      fontFamily: FONT_FAMILY,
+      ...SCREEN_LOOK,
       fontSize: MAX_FONT_PX,
-      theme: THEME,
       // What a pane prints as a link stays text.
       linkHandler: { activate: () => undefined },
     });
-    silence(this.#terminal.parser);
+    // The pane's own tmux answers.
+    muteQueries(this.#terminal.parser, { isSilent: () => true });
     this.#terminal.open(place);
     this.#terminal.onData((data) => {
       if (this.#controlled && !isFocusReport(data)) onInput(data);

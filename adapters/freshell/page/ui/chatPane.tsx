@@ -73,7 +73,7 @@ export function ChatPane({ page, sessionId, isActive, onNew }: ChatPaneProps) {
             </p>
             <code class="wish-text">{JSON.stringify(request.tool.input, undefined, 1)}</code>
             <div class="row">
-              <button type="button" class="button strong" onClick={() => answer(request, "allow")}>
+              <button type="button" class="button primary" onClick={() => answer(request, "allow")}>
                 Allow
               </button>
               <button type="button" class="button" onClick={() => answer(request, "deny")}>
@@ -125,7 +125,7 @@ export function ChatPane({ page, sessionId, isActive, onNew }: ChatPaneProps) {
               Stop
             </button>
           ) : null}
-          <button type="submit" class="button strong" disabled={text.trim() === ""}>
+          <button type="submit" class="button primary" disabled={text.trim() === ""}>
             Send
           </button>
         </form>

@@ -70,7 +70,7 @@ export function DeviceApp({ page }: { readonly page: DevicePage }) {
         {snapshot?.tabs.length === 0 ? (
           <div class="empty">
             <p>No tabs.</p>
-            <button type="button" class="button strong" onClick={() => change(page, "new-tab", { mode: "shell" })}>
+            <button type="button" class="button primary" onClick={() => change(page, "new-tab", { mode: "shell" })}>
               Open a terminal
             </button>
           </div>

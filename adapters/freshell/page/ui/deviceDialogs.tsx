@@ -1,9 +1,11 @@
 /** Settings, and the keys. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import type { DeviceEntry } from "../../../../protocol/api/freshell/rpc.ts";
+import { useModal } from "../../../pages/useModal.ts";
 import type { DevicePage } from "../devicePage.ts";
 import { DEVICE_KEYS } from "../model/deviceKeys.ts";
+import { RemoteLineText } from "./remoteLineText.tsx";
 
 export function DeviceDialogs({ page }: { readonly page: DevicePage }) {
   const close = (): void => page.update({ dialog: undefined });
@@ -54,16 +56,8 @@ interface DialogProps {
 }
 
 function Dialog({ title, onClose, children }: DialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const before = document.activeElement;
-    dialog.current?.showModal();
-    return () => {
-      if (before instanceof HTMLElement) before.focus();
-    };
-  }, []);
   return (
-    <dialog ref={dialog} class="dialog" aria-label={title} onClose={onClose}>
+    <dialog ref={useModal()} class="dialog" aria-label={title} onClose={onClose}>
       <header class="row">
         <h2>{title}</h2>
         <button type="button" class="tool" aria-label="Close" onClick={onClose}>
@@ -80,18 +74,10 @@ function Activity({ page }: { readonly page: DevicePage }) {
   if (lines.length === 0) return <p class="quiet">Nothing so far.</p>;
   return (
     <ol class="activity">
-      {lines.map(({ id, who, what, atUnixMs, canUndo, note }) => (
-        <li key={id} class="row">
-          <time class="quiet">{new Date(atUnixMs).toLocaleTimeString()}</time>
-          <span>
-            <strong>{who}</strong> {what}
-            {note === undefined ? "" : ` (${note})`}
-          </span>
-          {canUndo ? (
-            <button type="button" class="button" onClick={() => void page.perform({ kind: "undo", lineId: id })}>
-              Undo
-            </button>
-          ) : null}
+      {lines.map((line) => (
+        <li key={line.id} class="row">
+          <time class="quiet">{new Date(line.atUnixMs).toLocaleTimeString()}</time>
+          <RemoteLineText page={page} line={line} />
         </li>
       ))}
     </ol>

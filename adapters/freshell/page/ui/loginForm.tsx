@@ -31,7 +31,7 @@ export function LoginForm({ onToken }: { readonly onToken: (token: string) => Pr
           onInput={(event) => setToken(event.currentTarget.value)}
         />
       </label>
-      <button type="submit" class="button strong" disabled={isBusy}>
+      <button type="submit" class="button primary" disabled={isBusy}>
         Log in
       </button>
       {problem === undefined ? null : <p role="alert">{problem}</p>}

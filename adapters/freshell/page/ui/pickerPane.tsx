@@ -41,7 +41,7 @@ export function PickerPane({ page, paneId, hints, isActive }: PickerPaneProps) {
   return (
     <div class="picker">
       {typeof before["mode"] === "string" ? (
-        <button type="button" class="button strong" disabled={isBusy} onClick={() => void start(before)}>
+        <button type="button" class="button primary" disabled={isBusy} onClick={() => void start(before)}>
           Start again what was here: {before["mode"]}
           {typeof before["cwd"] === "string" ? ` in ${before["cwd"]}` : ""}
         </button>
@@ -52,7 +52,7 @@ export function PickerPane({ page, paneId, hints, isActive }: PickerPaneProps) {
             key={mode}
             ref={at === 0 ? first : null}
             type="button"
-            class={`button${at === 0 ? " strong" : ""}`}
+            class={`button${at === 0 ? " primary" : ""}`}
             disabled={isBusy}
             onClick={() => void start({ mode })}
           >

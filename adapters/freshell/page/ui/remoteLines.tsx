@@ -1,5 +1,6 @@
 /** What other devices did, a line each, and what the page itself has to say. */
 import type { DevicePage } from "../devicePage.ts";
+import { RemoteLineText } from "./remoteLineText.tsx";
 
 const SHOWN_LINES = 4;
 
@@ -15,18 +16,10 @@ export function RemoteLines({ page }: { readonly page: DevicePage }) {
           <Read onRead={() => page.update({ readNotes: new Set([...readNotes, note]) })} />
         </p>
       ))}
-      {lines.map(({ id, who, what, canUndo, note }) => (
-        <p key={id} class="line" data-line={id}>
-          <span>
-            <strong>{who}</strong> {what}
-            {note === undefined ? "" : ` (${note})`}
-          </span>
-          {canUndo ? (
-            <button type="button" class="button" onClick={() => void page.perform({ kind: "undo", lineId: id })}>
-              Undo
-            </button>
-          ) : null}
-          <Read onRead={() => page.read(id)} />
+      {lines.map((line) => (
+        <p key={line.id} class="line" data-line={line.id}>
+          <RemoteLineText page={page} line={line} />
+          <Read onRead={() => page.read(line.id)} />
         </p>
       ))}
       {problem === undefined ? null : (

@@ -1,5 +1,6 @@
 /** A terminal in a pane: its screen, what became of its program, and what it asks the person for. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { ScreenKeys } from "../../../pages/screenKeys.tsx";
 import type { DevicePage } from "../devicePage.ts";
 import { FindBar } from "./findBar.tsx";
 import { copyText } from "./copyText.ts";
@@ -17,6 +18,8 @@ interface TerminalPaneProps {
   /** What the program calls itself. */
   readonly onTitle: (title: string) => void;
 }
+
+const TOUCH_KEYS = ["Esc", "Tab", "C-c", "C-d", "←", "↓", "↑", "→"] as const;
 
 type Wish = { readonly kind: "clipboard"; readonly text: string } | { readonly kind: "link"; readonly url: string };
 
@@ -96,7 +99,7 @@ export function TerminalPane({
         />
       ) : null}
       <div class="terminal-place" ref={place} />
-      <TouchKeys onKey={(data) => view.current?.type(data)} />
+      <ScreenKeys class="touch-keys" keys={TOUCH_KEYS} onKey={(data) => view.current?.type(data)} />
       {problem ? <p class="pane-note bad">The page's own files cannot be loaded: reload the page.</p> : null}
       <StatusNote
         status={status}
@@ -109,35 +112,6 @@ export function TerminalPane({
     </div>
   );
 }
-
-/** Keys that a screen keyboard does not have; shown where one is likely. */
-const TOUCH_KEYS = [
-  { label: "Esc", data: "\u001b" },
-  { label: "Tab", data: "\t" },
-  { label: "C-c", data: "\u0003" },
-  { label: "C-d", data: "\u0004" },
-  { label: "←", data: "\u001b[D" },
-  { label: "↓", data: "\u001b[B" },
-  { label: "↑", data: "\u001b[A" },
-  { label: "→", data: "\u001b[C" },
-] as const;
-
-const TouchKeys = ({ onKey }: { readonly onKey: (data: string) => void }) => (
-  <div class="touch-keys" role="group" aria-label="Keys">
-    {TOUCH_KEYS.map(({ label, data }) => (
-      // The focus stays in the terminal, and with it the screen keyboard.
-      <button
-        key={label}
-        type="button"
-        class="button"
-        onPointerDown={(event) => event.preventDefault()}
-        onClick={() => onKey(data)}
-      >
-        {label}
-      </button>
-    ))}
-  </div>
-);
 
 const select = (paneId: string) =>
   ({ kind: "command", command: "select-pane", args: { target: `pane:${paneId}` } }) as const;
@@ -206,13 +180,13 @@ function WishNote({ wish, onDone }: { readonly wish: Wish; readonly onDone: () =
       <code class="wish-text">{shown}</code>
       <div class="row">
         {isLink ? (
-          <a class="button strong" href={wish.url} target="_blank" rel="noopener noreferrer" onClick={onDone}>
+          <a class="button primary" href={wish.url} target="_blank" rel="noopener noreferrer" onClick={onDone}>
             Open
           </a>
         ) : (
           <button
             type="button"
-            class="button strong"
+            class="button primary"
             onClick={() => {
               void copyText(wish.text);
               onDone();

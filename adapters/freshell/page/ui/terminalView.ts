@@ -3,11 +3,12 @@
  * left out, and a fresh snapshot takes its place.
  */
 import { type IBufferLine, Terminal } from "@xterm/xterm";
+import { SCREEN_LOOK } from "../../../pages/screenLook.ts";
 import "../../../pages/screenSheet.ts";
+import { muteQueries } from "../../../pages/terminalQueries.ts";
 import type { TerminalSink, TerminalSize, TerminalStreams } from "../net/terminalStreams.ts";
 import { systemClock, type Timer } from "../../../../daemon/time/clock.ts";
 import { type Found, matchesIn } from "../model/terminalFind.ts";
-import { answerQueries } from "./terminalQueries.ts";
 
 export type TerminalStatus =
   | { readonly kind: "connecting" | "live" | "lost" | "gone" }
@@ -26,7 +27,6 @@ interface TerminalViewOptions {
   readonly onFocus: () => void;
 }
 
-const FONT_FAMILY = 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace';
 const FONT_PX = 13;
 const SCROLLBACK_LINES = 5_000;
 /** Characters given to xterm and not drawn yet; its own limit is 50 MB. */
@@ -36,15 +36,6 @@ const SETTLE_MS = 120;
 /** As the server takes them. */
 const [MIN_COLS, MAX_COLS, MIN_ROWS, MAX_ROWS] = [2, 1_000, 2, 500];
 const RESET = "\u001bc";
-
-/** The same in both colour schemes: programs choose their colours for a dark screen. */
-const THEME = {
-  background: "#14161a",
-  foreground: "#dedbd3",
-  cursor: "#e9a23b",
-  cursorAccent: "#14161a",
-  selectionBackground: "#3c4a63",
-};
 
 export class TerminalView implements TerminalSink {
   readonly #options: TerminalViewOptions;
@@ -66,14 +57,13 @@ export class TerminalView implements TerminalSink {
       rows: 24,
       allowProposedApi: false,
       scrollback: SCROLLBACK_LINES,
-      fontFamily: FONT_FAMILY,
+      ...SCREEN_LOOK,
       fontSize: FONT_PX,
-      theme: THEME,
       macOptionIsMeta: true,
       // Only http and https are links at all; where they lead is shown before anybody goes there.
       linkHandler: { activate: (_event, url) => this.#link(url) },
     });
-    answerQueries(this.#terminal.parser, {
+    muteQueries(this.#terminal.parser, {
       isSilent: () => this.#replaying > 0 || options.isSilent(),
       onClipboard: options.onClipboard,
     });

@@ -6,7 +6,6 @@ import { reverted } from "../../../../../adapters/freshell/page/model/revertLayo
 import { actionFor, DEVICE_KEYS } from "../../../../../adapters/freshell/page/model/deviceKeys.ts";
 import { whatWasDone } from "../../../../../adapters/freshell/page/model/remoteLine.ts";
 import { matchesIn } from "../../../../../adapters/freshell/page/model/terminalFind.ts";
-import { clipboardText } from "../../../../../adapters/freshell/page/ui/terminalQueries.ts";
 import type { LayoutSnapshot } from "../../../../../protocol/api/freshell/deviceLayout.ts";
 import { DeviceFake } from "../../../../support/freshell/deviceFake.ts";
 
@@ -186,13 +185,6 @@ describe("keys and words", () => {
     const url = "http://h/";
     const to = { command: "navigate", args: { url }, result: { tabId }, before, after: before };
     expect(whatWasDone(to)).toBe("opened “http://h/” in “build”");
-  });
-
-  test("OSC 52: text for the clipboard, never a question, and nothing that is no text", () => {
-    expect(clipboardText(`c;${btoa("héllo".normalize())}`)).toBeUndefined();
-    expect(clipboardText(`c;${Buffer.from("héllo").toString("base64")}`)).toBe("héllo");
-    for (const data of ["c;?", "c;", "c;%%%", `c;${"A".repeat(1_048_577)}`])
-      expect(clipboardText(data)).toBeUndefined();
   });
 });
 

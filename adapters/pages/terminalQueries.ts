@@ -1,50 +1,57 @@
 /**
- * What a program writes to a terminal that is more than text for its screen. Questions that the server's tmux leaves open are
- * answered by one page, the device's; another page that shows the same terminal keeps silent, or the program would read the
- * answer twice. The clipboard is the person's: a program asks, and it is never read.
+ * What programs ask their terminal, and xterm.js would answer by itself. A program that reads two answers takes the second for
+ * typing: where another terminal answers, tmux's own or another page's, a screen is silent. Works on xterm's headless twin too.
  */
 import type { IParser } from "@xterm/headless";
 
-interface TerminalQueriesOptions {
+interface QueryOptions {
+  /** Another terminal answers. */
   readonly isSilent: () => boolean;
-  /** Text for the clipboard. */
-  readonly onClipboard: (text: string) => void;
+  /** Text that a program wants on the clipboard. */
+  readonly onClipboard?: (text: string) => void;
 }
 
 /** Final bytes of the questions, with what stands before them. */
 const QUESTIONS = [
+  // device attributes
   { final: "c" },
   { prefix: ">", final: "c" },
   { prefix: "=", final: "c" },
+  // status and cursor position
   { final: "n" },
   { prefix: "?", final: "n" },
+  // modes
   { intermediates: "$", final: "p" },
   { prefix: "?", intermediates: "$", final: "p" },
+  // name and version
   { prefix: ">", final: "q" },
 ] as const;
-/** Colours: setting them is shown by all. */
+/** Palette, foreground, background, cursor and selection colours: setting them is shown, only asking is a question. */
 const COLOURS = [4, 5, 10, 11, 12, 13, 14, 17, 19];
 /** More than anybody copies by hand. */
 const MAX_CLIPBOARD_CHARS = 1_048_576;
 
-export function answerQueries(parser: IParser, { isSilent, onClipboard }: TerminalQueriesOptions): void {
+export function muteQueries(parser: IParser, { isSilent, onClipboard }: QueryOptions): void {
   for (const question of QUESTIONS) parser.registerCsiHandler(question, isSilent);
-  parser.registerDcsHandler({ intermediates: "$", final: "q" }, isSilent);
+  // DECRQSS, and XTGETTCAP which xterm does not know today
+  for (const intermediates of ["$", "+"]) parser.registerDcsHandler({ intermediates, final: "q" }, isSilent);
   for (const colour of COLOURS) {
     parser.registerOscHandler(colour, (data) => isSilent() && data.split(";").includes("?"));
   }
+  // DECID, the oldest question
   parser.registerEscHandler({ final: "Z" }, isSilent);
   // Window operations could move and read the window.
   parser.registerCsiHandler({ final: "t" }, () => true);
+  // The clipboard is the person's: a program asks to fill it, and never reads it.
   parser.registerOscHandler(52, (data) => {
     const text = clipboardText(data);
-    if (text !== undefined && !isSilent()) onClipboard(text);
+    if (text !== undefined && !isSilent()) onClipboard?.(text);
     return true;
   });
 }
 
 /** Of OSC 52; undefined for a question, for what is no base64, and for nothing. */
-export function clipboardText(data: string): string | undefined {
+function clipboardText(data: string): string | undefined {
   const encoded = data.slice(data.indexOf(";") + 1);
   if (encoded === "?" || encoded === "" || encoded.length > MAX_CLIPBOARD_CHARS) return undefined;
   try {

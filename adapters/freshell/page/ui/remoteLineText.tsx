@@ -1,0 +1,25 @@
+/** What another device did, and a way to undo it. */
+import type { DevicePage } from "../devicePage.ts";
+import type { RemoteLine } from "../model/remoteLine.ts";
+
+interface RemoteLineTextProps {
+  readonly page: DevicePage;
+  readonly line: RemoteLine;
+}
+
+export function RemoteLineText({ page, line }: RemoteLineTextProps) {
+  const { id, who, what, canUndo, note } = line;
+  return (
+    <>
+      <span>
+        <strong>{who}</strong> {what}
+        {note === undefined ? "" : ` (${note})`}
+      </span>
+      {canUndo ? (
+        <button type="button" class="button" onClick={() => void page.perform({ kind: "undo", lineId: id })}>
+          Undo
+        </button>
+      ) : null}
+    </>
+  );
+}
