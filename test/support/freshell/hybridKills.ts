@@ -25,8 +25,12 @@ export interface Daemon extends Listener {
 export async function serve(sandbox: CliSandbox): Promise<Daemon> {
   const running = sandbox.start(["serve", "--only", "freshell"], { env: { AUTH_TOKEN: FRESHELL_TOKEN, PORT: "0" } });
   const [, url = ""] = await running.line(/Freshell listening on (\S+)/);
-  const call: Daemon["call"] = (method, path, body) =>
-    callJson(url, method, path, body, { "x-auth-token": FRESHELL_TOKEN });
+  return daemonAt(running, url, FRESHELL_TOKEN);
+}
+
+/** @param token the bootstrap token */
+export function daemonAt(running: Running, url: string, token: string): Daemon {
+  const call: Daemon["call"] = (method, path, body) => callJson(url, method, path, body, { "x-auth-token": token });
   return {
     running,
     url,
@@ -34,7 +38,7 @@ export async function serve(sandbox: CliSandbox): Promise<Daemon> {
     terminals: async () => (await call("GET", "/api/terminals")).json as unknown as readonly TerminalEntry[],
     connect: async (hello) => {
       const client = await FreshellClient.open(url);
-      client.send({ type: "hello", token: FRESHELL_TOKEN, capabilities: CAPABILITIES, ...hello });
+      client.send({ type: "hello", token, capabilities: CAPABILITIES, ...hello });
       await client.next("ready");
       return client;
     },

@@ -8,10 +8,11 @@ export interface Frame {
   readonly type: string;
   readonly requestId?: string;
   readonly phase?: string;
+  readonly [field: string]: unknown;
 }
 
-/** Whether it goes on. */
-export type Watch = (from: "client" | "server", frame: Frame) => boolean;
+/** Whether it goes on. While that is not said, those behind it wait. */
+export type Watch = (from: "client" | "server", frame: Frame) => boolean | Promise<boolean>;
 
 export class WatchedWay implements AsyncDisposable {
   readonly url: string;
@@ -25,7 +26,12 @@ export class WatchedWay implements AsyncDisposable {
 
   static async to(target: string): Promise<WatchedWay> {
     const { host } = new URL(target);
-    const headersOf = (headers: IncomingHttpHeaders): IncomingHttpHeaders => ({ ...headers, host });
+    // A page that came this way says so.
+    const headersOf = ({ origin, ...headers }: IncomingHttpHeaders): IncomingHttpHeaders => ({
+      ...headers,
+      host,
+      ...(origin === way.url ? { origin: target } : origin === undefined ? {} : { origin }),
+    });
     const server = createServer((asked, response) => {
       const options = { method: asked.method, headers: headersOf(asked.headers), agent: false };
       const sent = request(target + (asked.url ?? ""), options, (answer) => {
@@ -45,11 +51,21 @@ export class WatchedWay implements AsyncDisposable {
         const link = (one: WebSocket, other: WebSocket, from: "client" | "server"): void => {
           one.on("error", () => undefined);
           one.once("close", () => other.terminate());
+          let before: Promise<void> | undefined;
           one.on("message", (data: Buffer) => {
             const text = data.toString();
-            if (!way.watch(from, JSON.parse(text) as Frame)) return;
-            if (other.readyState === WebSocket.OPEN) other.send(text);
-            else waiting.push(text);
+            const look = (): boolean | Promise<boolean> => way.watch(from, JSON.parse(text) as Frame);
+            const pass = (goesOn: boolean): void => {
+              if (!goesOn) return;
+              if (other.readyState === WebSocket.OPEN) other.send(text);
+              else waiting.push(text);
+            };
+            const said = before === undefined ? look() : before.then(look);
+            if (typeof said === "boolean") return pass(said);
+            const passed = said.then(pass).finally(() => {
+              if (before === passed) before = undefined;
+            });
+            before = passed;
           });
         };
         link(client, upstream, "client");
