@@ -2,7 +2,7 @@
  * A terminal on the screen: xterm in a place of the page, as many columns and rows as fit. What comes too fast to be drawn is
  * left out, and a fresh snapshot takes its place.
  */
-import { type IBufferLine, Terminal } from "@xterm/xterm";
+import { type IBufferLine, type IDisposable, Terminal } from "@xterm/xterm";
 import "../../../pages/screenSheet.ts";
 import type { TerminalSink, TerminalSize, TerminalStreams } from "../net/terminalStreams.ts";
 import { systemClock, type Timer } from "../../../../daemon/time/clock.ts";
@@ -51,6 +51,7 @@ export class TerminalView implements TerminalSink {
   readonly #terminal: Terminal;
   readonly #leave: () => void;
   readonly #watched: ResizeObserver;
+  readonly #titles: IDisposable;
   #undrawnChars = 0;
   #isSkipping = false;
   /** A snapshot is being drawn: what it holds is the past, and asks nothing. */
@@ -81,7 +82,7 @@ export class TerminalView implements TerminalSink {
     this.#terminal.attachCustomKeyEventHandler((event) => this.#isForProgram(event));
     this.#terminal.onData((data) => this.#type(data));
     this.#terminal.onBinary((data) => this.#type(data));
-    this.#terminal.onTitleChange((title) => options.onTitle(title));
+    this.#titles = this.#terminal.onTitleChange((title) => options.onTitle(title));
     this.#terminal.textarea?.addEventListener("focus", () => {
       options.onFocus();
       this.fit();
@@ -176,7 +177,12 @@ export class TerminalView implements TerminalSink {
     this.#settling?.cancel();
     this.#watched.disconnect();
     this.#leave();
-    this.#terminal.dispose();
+    this.#isLive = false;
+    this.#titles.dispose();
+    // xterm draws with the next frame what it has been given, and throws over a terminal that is gone by then. A page in the
+    // background has no frames: until it is seen again it keeps a screen of this one and no history.
+    this.#terminal.options.scrollback = 0;
+    this.#terminal.write("", () => requestAnimationFrame(() => this.#terminal.dispose()));
   }
 
   #write(data: string, drawn?: () => void): void {
