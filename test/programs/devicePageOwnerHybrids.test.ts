@@ -141,9 +141,9 @@ describe.skipIf(NO_BROWSER !== undefined)("commands of panes with a process, wit
     expect(second).not.toBe(first);
     await prints(terminalId, "after");
     expect(await screen(terminalId).getByText("before-42").count()).toBe(0);
-    await owner().data("send-keys", "--target", `pane:${paneId}`, "exit 3", "Enter");
+    await owner().rpc("send-keys", { target: `pane:${paneId}`, keys: ["exit 3", "Enter"] });
     await owner().page.getByText("The program has ended (3).").waitFor();
-    await owner().change("respawn-pane", "--target", "pane-index:0", "--tab", "tab-name:shell");
+    await owner().done("respawn-pane", { target: "pane-index:0", tab: "tab-name:shell" });
     await prints(terminalId, "again");
     expect(await owner().page.getByText("The program has ended").count()).toBe(0);
   });

@@ -1,5 +1,5 @@
 /**
- * The page that is the owner goes at a step of a hybrid: it is closed, loaded again, taken over by a page beside it, crashed, or
+ * The page that is the owner, or the daemon, goes at a step of a hybrid. The page is closed, loaded again, taken over by a page beside it, crashed, or
  * its profile is gone and comes back as it was before. Its layout is as before or as after, whoever asks again has it
  * once, each pane's terminal runs, and each terminal is in a pane or told of as an orphan (docs/contracts/freshell.md).
  */
@@ -25,11 +25,10 @@ const ROWS: readonly (readonly [Hybrid, Moment, End])[] = [
   ["attach-terminal", "reserve", "reloaded"],
   ["attach-terminal", "act", "replaced"],
   ["attach-terminal", "finalize", "closed"],
-  ["attach-terminal", "finalized", "reloaded"],
   ["respawn-pane", "reserve", "replaced"],
   ["respawn-pane", "act", "closed"],
   ["respawn-pane", "finalize", "reloaded"],
-  ["respawn-pane", "finalized", "closed"],
+  ["respawn-pane", "finalized", "reloaded"],
   ["split-pane", "act", "taken over"],
 ];
 
@@ -128,7 +127,8 @@ describe.skipIf(NO_BROWSER !== undefined)("the page that is the owner goes at a 
       await cut;
       await go();
       const code = moment === "reserve" ? "DEVICE_OFFLINE" : "INCONSISTENT_STATE";
-      expect(await answer).toMatchObject({ ok: false, error: { code } });
+      const refused = await answer;
+      expect(refused).toMatchObject({ ok: false, error: { code } });
       await owner().isBack();
       const isDone = moment === "finalized";
       const after = await owner().layout();
@@ -145,6 +145,43 @@ describe.skipIf(NO_BROWSER !== undefined)("the page that is the owner goes at a 
       await requireWhole(scene.sandbox, daemon, await terminalsShown(), what);
       const audited = auditOf(scene.sandbox).filter(({ requestId }) => requestId === request["requestId"]);
       expect(audited.map(({ result }) => result)).toEqual(["error"]);
+      const remediation = refused.ok ? undefined : refused.error.details?.["remediation"];
+      if (typeof remediation !== "string" || isDone) return;
+      // It can be pasted: the terminal that has no pane goes, or the pane shows what it was to show.
+      await scene.data(...remediation.split(" ").slice(1));
+      expect((await daemon.terminals()).filter(({ orphan }) => orphan === true)).toEqual([]);
+    },
+  );
+
+  test.each(["act", "finalized"] as const)(
+    "F089 F092 F160 split-pane, at %s the daemon is killed: the page comes back by itself, and nothing is half there",
+    async (moment) => {
+      const { paneId, terminalId: first } = await owner().done("new-tab", { title: "before" });
+      const request = await requestFor("split-pane", `pane:${paneId}`);
+      await notePlain(owner().daemon);
+      const [before, shown] = [await owner().layout(), await owner().shown()];
+      const cut = cutAt(moment);
+      void owner()
+        .send(request)
+        .catch(() => undefined);
+      await cut;
+      await owner().restart();
+      await owner().isBack();
+      const { scene, daemon } = owner();
+      const isDone = moment === "finalized";
+      const after = await owner().layout();
+      expect(after.workspaceRevision).toBe(before.workspaceRevision + (isDone ? 1 : 0));
+      if (!isDone) expect([after.snapshot, await owner().shown()]).toEqual([before.snapshot, shown]);
+      await requireWhole(scene.sandbox, daemon, await terminalsShown(), moment);
+      const again = await owner().send({ ...request, requestId: `${String(request["requestId"])}-again` });
+      expect(again).toMatchObject({ ok: true, appliedRevision: before.workspaceRevision + 1 });
+      await requireWhole(scene.sandbox, daemon, await terminalsShown(), moment);
+      expect(Object.keys((await owner().shown()).panes)).toHaveLength(2);
+      const audited = auditOf(scene.sandbox).filter(({ requestId }) => requestId === request["requestId"]);
+      expect(audited.map(({ result }) => result)).toEqual(["error"]);
+      // What ran before goes on, and is shown.
+      await daemon.call("POST", `/api/terminals/${first}/input`, { data: "echo goes-$((40+2))\r" });
+      await owner().page.locator(`[data-terminal="${first}"]`).getByText("goes-42").first().waitFor();
     },
   );
 });

@@ -70,8 +70,14 @@ const plain = new Set<string>();
 export const notePlain = async (daemon: Daemon): Promise<void> => {
   for (const { terminalId, orphan } of await daemon.terminals()) if (orphan !== true) plain.add(terminalId);
 };
-export const auditOf = (sandbox: CliSandbox): readonly { readonly requestId: string; readonly result: string }[] =>
+export interface AuditLine {
+  readonly requestId: string;
+  readonly callerDeviceId: string;
+  readonly result: string;
+  readonly errorCode: string | null;
+}
+export const auditOf = (sandbox: CliSandbox): readonly AuditLine[] =>
   readFileSync(sandbox.path("home/.freshell/audit/remote-control.jsonl"), "utf8")
     .trim()
     .split("\n")
-    .map((line) => JSON.parse(line) as { requestId: string; result: string });
+    .map((line) => JSON.parse(line) as AuditLine);

@@ -6,25 +6,27 @@ export interface Places {
   readonly tab: string;
   readonly pane: string;
   readonly second: string;
+  /** A page of the web, which the pane shows. */
+  readonly url: string;
 }
-const FAKE_PLACES: Places = { tab: "tab:t1", pane: "pane:p1", second: "pane:p2" };
+const FAKE_PLACES: Places = { tab: "tab:t1", pane: "pane:p1", second: "pane:p2", url: "https://h/" };
 
 type Form = readonly [command: string, args: object];
 
 /** One of each of the forms that change a layout and nothing else (§6.1). The tab's title is `a:b c`. */
-export const layoutForms = ({ tab, pane, second }: Places = FAKE_PLACES): readonly Form[] => [
-  ["new-tab", { browser: "http://h/" }],
+export const layoutForms = ({ tab, pane, second, url }: Places = FAKE_PLACES): readonly Form[] => [
+  ["new-tab", { browser: url }],
   ["kill-tab", { target: tab }],
   ["rename-tab", { target: "tab-name:a:b c", title: "new" }],
   ["select-tab", { target: "tab-index:0" }],
-  ["split-pane", { target: pane, direction: "horizontal", browser: "http://h/" }],
+  ["split-pane", { target: pane, direction: "horizontal", browser: url }],
   ["split-pane", { target: "pane-index:0", tab, direction: "vertical", editor: "/f" }],
   ["kill-pane", { target: pane }],
   ["resize-pane", { target: pane, x: 30 }],
   ["swap-pane", { source: pane, target: second }],
   ["select-pane", { target: pane }],
-  ["open-browser", { target: pane, url: "https://h/" }],
-  ["navigate", { target: pane, url: "https://h/" }],
+  ["open-browser", { target: pane, url }],
+  ["navigate", { target: pane, url }],
   ["open-editor", { target: pane, filePath: "/f" }],
 ];
 

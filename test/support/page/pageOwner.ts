@@ -5,9 +5,12 @@
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import type { DeviceEntry, DeviceLayoutAnswer, OwnerRequest, RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
+import type { FreshellClient } from "../daemon/freshellFixture.ts";
+import { callJson } from "../daemon/nativeServer.ts";
 import { requestOf } from "../freshell/fakeOwner.ts";
 import { AUTH_TOKEN, type FreshellScene, freshellScene, type Refusal } from "../freshell/freshellScene.ts";
 import { type Daemon, daemonAt } from "../freshell/hybridKills.ts";
+import type { Places } from "../freshell/rpcForms.ts";
 import { type Watch, WatchedWay } from "../freshell/watchedWay.ts";
 import { type BrowserPage, NO_BROWSER, startBrowser, type TestBrowser } from "./browser.ts";
 import { type OtherSite, siteOf } from "./otherSite.ts";
@@ -28,12 +31,14 @@ interface OneTab {
   readonly paneId: string;
 }
 
+type Answered = RpcOutcome & { readonly status: number };
+
 const STORED_DEVICE = 'JSON.parse(localStorage.getItem("freshell.device.v1")).deviceId';
 
 export class PageOwner implements AsyncDisposable {
   readonly scene: FreshellScene;
   /** With the bootstrap token. */
-  readonly daemon: Daemon;
+  daemon: Daemon;
   /** What panes may show. */
   readonly site: OtherSite;
   /** What the server has asked the page for. */
@@ -43,6 +48,7 @@ export class PageOwner implements AsyncDisposable {
   deviceId = "";
   readonly #way: WatchedWay;
   readonly #browser: TestBrowser;
+  readonly #clients: FreshellClient[] = [];
   #opened: BrowserPage | undefined;
   #page: Page | undefined;
   /** Of profiles that are gone. */
@@ -90,6 +96,25 @@ export class PageOwner implements AsyncDisposable {
     return this.page;
   }
 
+  /** Killed, and there again at the same place. */
+  async restart(): Promise<void> {
+    const { scene, daemon } = this;
+    daemon.running.child.kill("SIGKILL");
+    await daemon.running.finished;
+    const env = { AUTH_TOKEN, PORT: new URL(scene.url).port };
+    const running = scene.sandbox.start(["serve", "--only", "freshell"], { env });
+    await running.line(/Freshell listening on/);
+    this.daemon = daemonAt(running, scene.url, AUTH_TOKEN);
+  }
+
+  /** Another device's connection, for as long as the test goes on. */
+  async connect(deviceId: string): Promise<FreshellClient> {
+    const device = { deviceId, deviceLabel: deviceId, deviceType: "cli", role: "caller" };
+    const client = await this.daemon.connect({ device });
+    this.#clients.push(client);
+    return client;
+  }
+
   /** One more page of the profile, which the test goes on with. */
   async another(): Promise<Page> {
     this.#page = await this.#opened?.another();
@@ -121,9 +146,12 @@ export class PageOwner implements AsyncDisposable {
   async allow(...ids: readonly string[]): Promise<void> {
     const { page } = this;
     await page.getByRole("button", { name: "Settings" }).click();
-    const everybody = page.getByLabel("Every device that is logged in");
-    await everybody.setChecked(ids.includes("*"));
-    for (const id of ids.filter((one) => one !== "*")) await page.getByRole("checkbox", { name: id }).check();
+    const rows = page.locator("dialog label.check");
+    for (const id of ids.filter((one) => one !== "*")) await rows.filter({ hasText: id }).waitFor();
+    for (const row of await rows.all()) {
+      const [id = "*"] = await row.locator("code").allTextContents();
+      await row.getByRole("checkbox").setChecked(ids.includes(id));
+    }
     await page.keyboard.press("Escape");
     // Frames of a connection are taken in their order, and the answer to a read comes behind what was told before it.
     await this.layout();
@@ -151,13 +179,14 @@ export class PageOwner implements AsyncDisposable {
     return { ...request, ...revised, ...fields };
   }
 
-  async send(request: object): Promise<RpcOutcome & { readonly status: number }> {
-    const { status, json } = await this.daemon.call("POST", "/api/rpc", request);
+  /** @param token of a device; default the bootstrap token */
+  async send(request: object, token = AUTH_TOKEN): Promise<Answered> {
+    const { status, json } = await callJson(this.scene.url, "POST", "/api/rpc", request, { "x-auth-token": token });
     return { status, ...(json as unknown as RpcOutcome) };
   }
 
   /** Over HTTP. */
-  async rpc(command: string, args: object = {}, fields: object = {}): ReturnType<PageOwner["send"]> {
+  async rpc(command: string, args: object = {}, fields: object = {}): Promise<Answered> {
     return this.send(await this.request(command, args, fields));
   }
 
@@ -179,6 +208,15 @@ export class PageOwner implements AsyncDisposable {
     const first = await this.tab(title);
     const { paneId } = await this.done("split-pane", { target: first.pane, direction: "horizontal", picker: true });
     return { ...first, second: paneId };
+  }
+
+  /** A page of the web and, on its right, what is given: by default a terminal. */
+  async places(content: object = {}): Promise<Places> {
+    const url = `${this.site.url}one`;
+    const { tabId, paneId } = await this.done("new-tab", { title: "a:b c", browser: url });
+    const args = { target: `pane:${paneId}`, direction: "horizontal", ...content };
+    const second = await this.done("split-pane", args);
+    return { tab: `tab:${tabId}`, pane: `pane:${paneId}`, second: `pane:${second.paneId}`, url };
   }
 
   /** What the command line answers about this device. */
@@ -217,10 +255,12 @@ export class PageOwner implements AsyncDisposable {
     this.watch = () => true;
     for (const { id } of (await this.layout()).snapshot.tabs) await this.done("kill-tab", { target: `tab:${id}` });
     for (const id of await this.terminalIds()) await this.daemon.call("POST", `/api/terminals/${id}/kill`);
+    for (const client of this.#clients.splice(0)) client.socket.terminate();
     this.asked.length = 0;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    for (const client of this.#clients) client.socket.terminate();
     await this.close();
     await this.#browser[Symbol.asyncDispose]();
     await this.#way[Symbol.asyncDispose]();
