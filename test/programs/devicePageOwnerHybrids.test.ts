@@ -76,6 +76,34 @@ describe.skipIf(NO_BROWSER !== undefined)("commands of panes with a process, wit
     await prints(made.terminalId, "split");
   });
 
+  test("F089 F092 the person changes the layout while the terminal is made: the place holds, unless it is gone", async () => {
+    const { pane, paneId } = await owner().tab("mine");
+    const { page } = owner();
+    for (const isGone of [false, true]) {
+      owner().watch = async (from, { phase }) => {
+        if (from === "client" || phase !== "finalize") return true;
+        if (isGone) await page.locator(`[data-pane="${paneId}"]`).getByLabel("Close the pane").click();
+        else await page.getByRole("button", { name: "New tab" }).click();
+        return true;
+      };
+      const { revision } = await owner().shown();
+      const answer = await owner().rpc("split-pane", { target: pane, direction: "horizontal" });
+      // The pane is chosen before it is closed; the new tab is followed by the new pane.
+      expect((await owner().shown()).revision).toBe(revision + 2);
+      if (answer.ok) expect([isGone, answer.appliedRevision]).toEqual([false, revision + 2]);
+      else
+        expect([isGone, answer.error]).toMatchObject([
+          true,
+          { code: "INCONSISTENT_STATE", details: { cause: "NOT_FOUND" } },
+        ]);
+      await owner().done("select-tab", { target: "tab-name:mine" });
+    }
+    // One is in its pane, the other has none.
+    const [shown, lost] = await owner().daemon.terminals();
+    expect([shown?.orphan, lost?.orphan, lost?.status]).toEqual([undefined, true, "running"]);
+    expect(Object.values((await owner().shown()).panes)).toEqual([`0 0 100 100 terminal ${shown?.terminalId} *`]);
+  });
+
   test("F090 F098 a revision that is not the layout's: REVISION_CONFLICT, nothing made, nothing moved", async () => {
     const { pane } = await owner().pair();
     const { terminalId } = await owner().done("new-tab", { title: "shell" });

@@ -16,20 +16,19 @@ const owner = pageOwner();
 type Moment = "reserve" | "act" | "finalize" | "finalized";
 type End = "closed" | "reloaded" | "replaced" | "crashed" | "taken over";
 
-/** Each hybrid with each end of the page, each end at each step. */
+/** Each step of each hybrid, and at each step the page's several ends. */
 const ROWS: readonly (readonly [Hybrid, Moment, End])[] = [
   ["split-pane", "reserve", "closed"],
   ["split-pane", "act", "reloaded"],
   ["split-pane", "finalize", "replaced"],
   ["split-pane", "finalized", "crashed"],
   ["attach-terminal", "reserve", "reloaded"],
-  ["attach-terminal", "act", "replaced"],
+  ["attach-terminal", "act", "taken over"],
   ["attach-terminal", "finalize", "closed"],
-  ["respawn-pane", "reserve", "replaced"],
+  ["respawn-pane", "reserve", "taken over"],
   ["respawn-pane", "act", "closed"],
   ["respawn-pane", "finalize", "reloaded"],
   ["respawn-pane", "finalized", "reloaded"],
-  ["split-pane", "act", "taken over"],
 ];
 
 /** From then on the page hears nothing and says nothing, until the one that comes next says hello. */
