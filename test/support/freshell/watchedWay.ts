@@ -17,24 +17,26 @@ export type Watch = (from: "client" | "server", frame: Frame) => boolean | Promi
 export class WatchedWay implements AsyncDisposable {
   readonly url: string;
   watch: Watch = () => true;
+  /** Where it leads to. */
+  target: string;
   readonly #close: () => Promise<void>;
 
-  private constructor(url: string, close: () => Promise<void>) {
+  private constructor(url: string, target: string, close: () => Promise<void>) {
     this.url = url;
+    this.target = target;
     this.#close = close;
   }
 
   static async to(target: string): Promise<WatchedWay> {
-    const { host } = new URL(target);
     // A page that came this way says so.
     const headersOf = ({ origin, ...headers }: IncomingHttpHeaders): IncomingHttpHeaders => ({
       ...headers,
-      host,
-      ...(origin === way.url ? { origin: target } : origin === undefined ? {} : { origin }),
+      host: new URL(way.target).host,
+      ...(origin === way.url ? { origin: way.target } : origin === undefined ? {} : { origin }),
     });
     const server = createServer((asked, response) => {
       const options = { method: asked.method, headers: headersOf(asked.headers), agent: false };
-      const sent = request(target + (asked.url ?? ""), options, (answer) => {
+      const sent = request(way.target + (asked.url ?? ""), options, (answer) => {
         response.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.on("error", () => response.destroy());
         answer.pipe(response);
@@ -46,7 +48,7 @@ export class WatchedWay implements AsyncDisposable {
     const sockets = new WebSocketServer({ noServer: true });
     server.on("upgrade", (asked, socket, head) =>
       sockets.handleUpgrade(asked, socket, head, (client) => {
-        const upstream = new WebSocket(`${target.replace("http", "ws")}${asked.url ?? ""}`);
+        const upstream = new WebSocket(`${way.target.replace("http", "ws")}${asked.url ?? ""}`);
         const waiting: string[] = [];
         const link = (one: WebSocket, other: WebSocket, from: "client" | "server"): void => {
           one.on("error", () => undefined);
@@ -78,7 +80,7 @@ export class WatchedWay implements AsyncDisposable {
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
-    const way = new WatchedWay(`http://127.0.0.1:${port}`, async () => {
+    const way = new WatchedWay(`http://127.0.0.1:${port}`, target, async () => {
       for (const client of sockets.clients) client.terminate();
       server.closeAllConnections();
       server.close();

@@ -35,7 +35,7 @@ type Answered = RpcOutcome & { readonly status: number };
 
 const STORED_DEVICE = 'JSON.parse(localStorage.getItem("freshell.device.v1")).deviceId';
 
-export class PageOwner implements AsyncDisposable {
+class PageOwner implements AsyncDisposable {
   readonly scene: FreshellScene;
   /** With the bootstrap token. */
   daemon: Daemon;
@@ -96,15 +96,15 @@ export class PageOwner implements AsyncDisposable {
     return this.page;
   }
 
-  /** Killed, and there again at the same place. */
+  /** The daemon is killed and another one is there; the command line still knows the first one only. */
   async restart(): Promise<void> {
-    const { scene, daemon } = this;
-    daemon.running.child.kill("SIGKILL");
-    await daemon.running.finished;
-    const env = { AUTH_TOKEN, PORT: new URL(scene.url).port };
-    const running = scene.sandbox.start(["serve", "--only", "freshell"], { env });
-    await running.line(/Freshell listening on/);
-    this.daemon = daemonAt(running, scene.url, AUTH_TOKEN);
+    const { running } = this.daemon;
+    running.child.kill("SIGKILL");
+    await running.finished;
+    const next = this.scene.sandbox.start(["serve", "--only", "freshell"], { env: { AUTH_TOKEN, PORT: "0" } });
+    const [, url = ""] = await next.line(/Freshell listening on (\S+)/);
+    this.daemon = daemonAt(next, url, AUTH_TOKEN);
+    this.#way.target = url;
   }
 
   /** Another device's connection, for as long as the test goes on. */
@@ -181,7 +181,7 @@ export class PageOwner implements AsyncDisposable {
 
   /** @param token of a device; default the bootstrap token */
   async send(request: object, token = AUTH_TOKEN): Promise<Answered> {
-    const { status, json } = await callJson(this.scene.url, "POST", "/api/rpc", request, { "x-auth-token": token });
+    const { status, json } = await callJson(this.daemon.url, "POST", "/api/rpc", request, { "x-auth-token": token });
     return { status, ...(json as unknown as RpcOutcome) };
   }
 
