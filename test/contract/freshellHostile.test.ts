@@ -6,6 +6,7 @@ import { FreshellFixture } from "../support/daemon/freshellFixture.ts";
 import { stubServer } from "../support/daemon/nativeServer.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { FakeOwner, requestOf } from "../support/freshell/fakeOwner.ts";
+import { wrongRequests } from "../support/freshell/rpcForms.ts";
 
 let freshell: FreshellFixture;
 let desk: FakeOwner;
@@ -147,38 +148,7 @@ describe("snapshots that are none: INVALID_MESSAGE, and what was known stays", (
 });
 
 describe("a caller that asks wrongly: INVALID_ARGUMENT of the relay, and the owner hears nothing", () => {
-  const url = (text: string): object => requestOf("navigate", "desk", { target: "pane:p1", url: text });
-  test.each<[string, object]>([
-    ["a phase", killPane({ phase: "finalize" })],
-    ["a reservation", killPane({ reservationId: "r" })],
-    ["a command of the prototype", killPane({ command: "__proto__" })],
-    ["an unknown command", killPane({ command: "new-window" })],
-    ["F180: no revision", killPane({ expectedRevision: undefined })],
-    ["F159: no key", requestOf("new-tab", "desk", {}, { idempotencyKey: undefined })],
-    ["a key of 129 characters", requestOf("new-tab", "desk", {}, { idempotencyKey: "k".repeat(129) })],
-    ["F061: javascript:", url("javascript:alert(1)")],
-    ["file:", url("file:///etc/passwd")],
-    ["a password", url("http://user:pw@example.org/")],
-    ["a blank", url("http://example.org/a b")],
-    ["no URL", url("not a url")],
-    ["2,049 characters", url(`http://example.org/${"x".repeat(2_030)}`)],
-    ["F038: pane-index without a tab", requestOf("kill-pane", "desk", { target: "pane-index:0" })],
-    ["a title with a control character", requestOf("rename-tab", "desk", { target: "tab:t1", title: "a\u0007" })],
-    ["F050: an empty title", requestOf("rename-tab", "desk", { target: "tab:t1", title: "" })],
-    ["F054: no direction", requestOf("split-pane", "desk", { target: "pane:p1" })],
-    [
-      "F055: two contents",
-      requestOf("split-pane", "desk", {
-        target: "pane:p1",
-        direction: "vertical",
-        browser: "http://h",
-        editor: "/f",
-      }),
-    ],
-    ["F057: no axis", requestOf("resize-pane", "desk", { target: "pane:p1" })],
-    ["F007: tmux's target words", requestOf("kill-pane", "desk", { target: "0:1.2" })],
-    ["a field that is not there", requestOf("kill-pane", "desk", { target: "pane:p1", force: true })],
-  ])("%s", async (_what, request) => {
+  test.each(wrongRequests("desk"))("%s", async (_what, request) => {
     const { status, error, json } = await ask(request);
     expect([status, json["ok"], error["code"], error["stage"]]).toEqual([400, false, "INVALID_ARGUMENT", "relay"]);
     const caller = await freshell.connect();

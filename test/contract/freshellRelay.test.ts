@@ -15,6 +15,7 @@ import {
 import { stubServer } from "../support/daemon/nativeServer.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { FakeOwner, requestOf } from "../support/freshell/fakeOwner.ts";
+import { layoutForms, ownerForms } from "../support/freshell/rpcForms.ts";
 
 let server: StubServer;
 let freshell: FreshellFixture;
@@ -41,25 +42,8 @@ const audit = (): readonly Record<string, unknown>[] =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 const device = (deviceId: string, role = "caller") => ({ deviceId, deviceLabel: "me", deviceType: "cli", role });
 
-/** One of each of the forms that change a layout and nothing else (§6.1). */
-const LAYOUT_FORMS: readonly [string, object][] = [
-  ["new-tab", { browser: "http://h/" }],
-  ["kill-tab", { target: "tab:t1" }],
-  ["rename-tab", { target: "tab-name:a:b c", title: "new" }],
-  ["select-tab", { target: "tab-index:0" }],
-  ["split-pane", { target: "pane:p1", direction: "horizontal", browser: "http://h/" }],
-  ["split-pane", { target: "pane-index:0", tab: "tab:t1", direction: "vertical", editor: "/f" }],
-  ["kill-pane", { target: "pane:p1" }],
-  ["resize-pane", { target: "pane:p1", x: 30 }],
-  ["swap-pane", { source: "pane:p1", target: "pane:p2" }],
-  ["select-pane", { target: "pane:p1" }],
-  ["open-browser", { target: "pane:p1", url: "https://h/" }],
-  ["navigate", { target: "pane:p1", url: "https://h/" }],
-  ["open-editor", { target: "pane:p1", filePath: "/f" }],
-];
-
 describe("F003 F012 F153 F156 F184: a mutation of another device", () => {
-  test.each(LAYOUT_FORMS)(
+  test.each(layoutForms())(
     "%s %j: one frame to its owner, as it was asked, and the owner's answer",
     async (command, args) => {
       const desk = await FakeOwner.start(freshell, "desk", { allow: ["caller"] });
@@ -129,17 +113,7 @@ describe("F003 F012 F153 F156 F184: a mutation of another device", () => {
 });
 
 describe("F004 F005 F006 F024 F064 F078 F102 D12: an owner that is not there", () => {
-  test.each([
-    ...LAYOUT_FORMS,
-    ["new-tab", {}],
-    ["split-pane", { target: "pane:p1", direction: "horizontal", shell: "system" }],
-    ["respawn-pane", { target: "pane:p1" }],
-    ["send-keys", { target: "pane:p1", keys: ["a"] }],
-    ["capture-pane", { target: "pane:p1" }],
-    ["wait-for", { target: "pane:p1", exit: true }],
-    ["read", {}],
-    ["resolve", { target: "pane:p1" }],
-  ] as [string, object][])("%s %j: DEVICE_OFFLINE, at once", async (command, args) => {
+  test.each(ownerForms())("%s %j: DEVICE_OFFLINE, at once", async (command, args) => {
     const desk = await FakeOwner.start(freshell, "desk", { allow: ["caller"] });
     desk.client.socket.close();
     await desk.client.closed;

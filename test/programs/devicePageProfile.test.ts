@@ -1,9 +1,8 @@
 /** F245: pages of one browser profile. One is the device, the others show the same; and what an earlier page has stored. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { NO_BROWSER } from "../support/page/browser.ts";
 import { deviceScenes, screenOf, typeCommand } from "../support/page/devicePageScene.ts";
+import { siteOf } from "../support/page/otherSite.ts";
 
 const scenes = deviceScenes();
 
@@ -68,27 +67,10 @@ describe.skipIf(NO_BROWSER !== undefined)("F245: two pages of one profile", () =
     ]);
     await page.getByRole("button", { name: "Start again what was here: shell in /tmp" }).click();
     await typeCommand(page, screenOf(page), "back");
-    await using site = await siteWith(`<iframe src="${at.freshell.url}/device/"></iframe>`);
+    await using site = await siteOf(() => `<iframe src="${at.freshell.url}/device/"></iframe>`);
     const other = await page.context().newPage();
     const framed = other.waitForResponse(`${at.freshell.url}/device/`);
     await other.goto(site.url);
     expect((await framed).status()).toBe(403);
   });
 });
-
-/** Another page of this machine. */
-async function siteWith(body: string): Promise<{ readonly url: string } & AsyncDisposable> {
-  const server = createServer((_request, response) => {
-    response.setHeader("content-type", "text/html").end(body);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}/`,
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-}

@@ -25,8 +25,12 @@ export interface Daemon extends Listener {
 export async function serve(sandbox: CliSandbox): Promise<Daemon> {
   const running = sandbox.start(["serve", "--only", "freshell"], { env: { AUTH_TOKEN: FRESHELL_TOKEN, PORT: "0" } });
   const [, url = ""] = await running.line(/Freshell listening on (\S+)/);
-  const call: Daemon["call"] = (method, path, body) =>
-    callJson(url, method, path, body, { "x-auth-token": FRESHELL_TOKEN });
+  return daemonAt(running, url, FRESHELL_TOKEN);
+}
+
+/** @param token the bootstrap token */
+export function daemonAt(running: Running, url: string, token: string): Daemon {
+  const call: Daemon["call"] = (method, path, body) => callJson(url, method, path, body, { "x-auth-token": token });
   return {
     running,
     url,
@@ -34,7 +38,7 @@ export async function serve(sandbox: CliSandbox): Promise<Daemon> {
     terminals: async () => (await call("GET", "/api/terminals")).json as unknown as readonly TerminalEntry[],
     connect: async (hello) => {
       const client = await FreshellClient.open(url);
-      client.send({ type: "hello", token: FRESHELL_TOKEN, capabilities: CAPABILITIES, ...hello });
+      client.send({ type: "hello", token, capabilities: CAPABILITIES, ...hello });
       await client.next("ready");
       return client;
     },
@@ -66,8 +70,14 @@ const plain = new Set<string>();
 export const notePlain = async (daemon: Daemon): Promise<void> => {
   for (const { terminalId, orphan } of await daemon.terminals()) if (orphan !== true) plain.add(terminalId);
 };
-export const auditOf = (sandbox: CliSandbox): readonly { readonly requestId: string; readonly result: string }[] =>
+export interface AuditLine {
+  readonly requestId: string;
+  readonly callerDeviceId: string;
+  readonly result: string;
+  readonly errorCode: string | null;
+}
+export const auditOf = (sandbox: CliSandbox): readonly AuditLine[] =>
   readFileSync(sandbox.path("home/.freshell/audit/remote-control.jsonl"), "utf8")
     .trim()
     .split("\n")
-    .map((line) => JSON.parse(line) as { requestId: string; result: string });
+    .map((line) => JSON.parse(line) as AuditLine);

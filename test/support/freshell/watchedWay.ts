@@ -8,27 +8,35 @@ export interface Frame {
   readonly type: string;
   readonly requestId?: string;
   readonly phase?: string;
+  readonly [field: string]: unknown;
 }
 
-/** Whether it goes on. */
-export type Watch = (from: "client" | "server", frame: Frame) => boolean;
+/** Whether it goes on. While that is not said, those behind it wait. */
+export type Watch = (from: "client" | "server", frame: Frame) => boolean | Promise<boolean>;
 
 export class WatchedWay implements AsyncDisposable {
   readonly url: string;
   watch: Watch = () => true;
+  /** Where it leads to. */
+  target: string;
   readonly #close: () => Promise<void>;
 
-  private constructor(url: string, close: () => Promise<void>) {
+  private constructor(url: string, target: string, close: () => Promise<void>) {
     this.url = url;
+    this.target = target;
     this.#close = close;
   }
 
   static async to(target: string): Promise<WatchedWay> {
-    const { host } = new URL(target);
-    const headersOf = (headers: IncomingHttpHeaders): IncomingHttpHeaders => ({ ...headers, host });
+    // A page that came this way says so.
+    const headersOf = ({ origin, ...headers }: IncomingHttpHeaders): IncomingHttpHeaders => ({
+      ...headers,
+      host: new URL(way.target).host,
+      ...(origin === way.url ? { origin: way.target } : origin === undefined ? {} : { origin }),
+    });
     const server = createServer((asked, response) => {
       const options = { method: asked.method, headers: headersOf(asked.headers), agent: false };
-      const sent = request(target + (asked.url ?? ""), options, (answer) => {
+      const sent = request(way.target + (asked.url ?? ""), options, (answer) => {
         response.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.on("error", () => response.destroy());
         answer.pipe(response);
@@ -40,16 +48,26 @@ export class WatchedWay implements AsyncDisposable {
     const sockets = new WebSocketServer({ noServer: true });
     server.on("upgrade", (asked, socket, head) =>
       sockets.handleUpgrade(asked, socket, head, (client) => {
-        const upstream = new WebSocket(`${target.replace("http", "ws")}${asked.url ?? ""}`);
+        const upstream = new WebSocket(`${way.target.replace("http", "ws")}${asked.url ?? ""}`);
         const waiting: string[] = [];
         const link = (one: WebSocket, other: WebSocket, from: "client" | "server"): void => {
           one.on("error", () => undefined);
           one.once("close", () => other.terminate());
+          let before: Promise<void> | undefined;
           one.on("message", (data: Buffer) => {
             const text = data.toString();
-            if (!way.watch(from, JSON.parse(text) as Frame)) return;
-            if (other.readyState === WebSocket.OPEN) other.send(text);
-            else waiting.push(text);
+            const look = (): boolean | Promise<boolean> => way.watch(from, JSON.parse(text) as Frame);
+            const pass = (goesOn: boolean): void => {
+              if (!goesOn) return;
+              if (other.readyState === WebSocket.OPEN) other.send(text);
+              else waiting.push(text);
+            };
+            const said = before === undefined ? look() : before.then(look);
+            if (typeof said === "boolean") return pass(said);
+            const passed = said.then(pass).finally(() => {
+              if (before === passed) before = undefined;
+            });
+            before = passed;
           });
         };
         link(client, upstream, "client");
@@ -62,7 +80,7 @@ export class WatchedWay implements AsyncDisposable {
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
-    const way = new WatchedWay(`http://127.0.0.1:${port}`, async () => {
+    const way = new WatchedWay(`http://127.0.0.1:${port}`, target, async () => {
       for (const client of sockets.clients) client.terminate();
       server.closeAllConnections();
       server.close();

@@ -21,6 +21,8 @@ export const NO_BROWSER: string | undefined =
 
 export interface BrowserPage extends AsyncDisposable {
   readonly page: Page;
+  /** One more page of its profile, which is watched as well. */
+  another(): Promise<Page>;
   /** What it did wrong so far; empty for a good page. */
   readonly wrongs: readonly string[];
 }
@@ -28,6 +30,8 @@ export interface BrowserPage extends AsyncDisposable {
 export interface OpenOptions extends BrowserContextOptions {
   /** Runs in the page before any script of its own. */
   readonly before?: string;
+  /** Whatever else it may show: an origin. */
+  readonly shows?: string;
 }
 
 export interface TestBrowser extends AsyncDisposable {
@@ -68,14 +72,22 @@ const definedOf = (env: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
 
 async function openPage(browser: Browser, url: string, options: OpenOptions = {}): Promise<BrowserPage> {
-  const { before, ...rest } = options;
+  const { before, shows, ...rest } = options;
   const context = await browser.newContext(rest);
   if (before !== undefined) await context.addInitScript(before);
-  const page = await context.newPage();
-  // Before the test's own time-out, so that it says what was waited for.
-  page.setDefaultTimeout(STEP_TIMEOUT_MS);
   const wrongs: string[] = [];
-  const { origin } = new URL(url);
+  const another = async (): Promise<Page> => {
+    const page = await context.newPage();
+    // Before the test's own time-out, so that it says what was waited for.
+    page.setDefaultTimeout(STEP_TIMEOUT_MS);
+    watch(page, [new URL(url).origin, ...(shows === undefined ? [] : [shows])], wrongs);
+    await page.goto(url);
+    return page;
+  };
+  return { page: await another(), another, wrongs, [Symbol.asyncDispose]: () => context.close() };
+}
+
+function watch(page: Page, origins: readonly string[], wrongs: string[]): void {
   page.on("console", (message) => {
     // Chromium reports refused styles and scripts here; a failed request is the test's own doing or a wrong of its own.
     const isRequest = message.text().startsWith("Failed to load resource");
@@ -87,9 +99,7 @@ async function openPage(browser: Browser, url: string, options: OpenOptions = {}
     void dialog.dismiss();
   });
   page.on("request", (request) => {
-    const { origin: asked, protocol } = new URL(request.url());
-    if (asked !== origin && protocol !== "data:") wrongs.push(`request elsewhere: ${request.url()}`);
+    const { origin, protocol } = new URL(request.url());
+    if (!origins.includes(origin) && protocol !== "data:") wrongs.push(`request elsewhere: ${request.url()}`);
   });
-  await page.goto(url);
-  return { page, wrongs, [Symbol.asyncDispose]: () => context.close() };
 }

@@ -3,6 +3,7 @@
  * as the width allows. It takes bytes and gives keys; keys only while it is under control.
  */
 import { Terminal } from "@xterm/xterm";
+import { disposeScreen } from "../../../pages/disposeScreen.ts";
 import { SCREEN_LOOK } from "../../../pages/screenLook.ts";
 import "../../../pages/screenSheet.ts";
 import { muteQueries } from "../../../pages/terminalQueries.ts";
@@ -96,6 +97,6 @@ export class Screen {
   }
 
   close(): void {
-    this.#terminal.dispose();
+    disposeScreen(this.#terminal);
   }
 }

@@ -13,7 +13,7 @@ export interface DeviceState {
   readonly view: DeviceView | undefined;
   readonly dialog: "settings" | "help" | "activity" | undefined;
   readonly renaming: { readonly kind: "tab" | "pane"; readonly id: string } | undefined;
-  /** Panes that fill their tab, by tab. */
+  /** Active panes that fill their tab, by tab. */
   readonly zoomed: ReadonlyMap<string, string>;
   /** The pane whose text is searched. */
   readonly findingIn: string | undefined;
@@ -51,9 +51,8 @@ export function withView(state: DeviceState, view: DeviceView): DeviceState {
   const active = snapshot.activeTabId;
   const isTab = (id: string): boolean => snapshot.tabs.some((tab) => tab.id === id);
   const shown = [...(active === null ? [] : [active]), ...state.shown.filter((id) => id !== active && isTab(id))];
-  const zoomed = new Map(
-    [...state.zoomed].filter(([tabId, paneId]) => leavesIn(snapshot, tabId).some(({ id }) => id === paneId)),
-  );
+  // Whatever else is active now, a new pane as well, is to be seen: as in tmux, the others come back.
+  const zoomed = new Map([...state.zoomed].filter(([tabId, paneId]) => snapshot.activePane[tabId] === paneId));
   const isPane = (id: string | undefined): boolean =>
     id !== undefined && snapshot.tabs.some((tab) => leavesIn(snapshot, tab.id).some((leaf) => leaf.id === id));
   return {

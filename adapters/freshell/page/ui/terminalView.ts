@@ -2,7 +2,8 @@
  * A terminal on the screen: xterm in a place of the page, as many columns and rows as fit. What comes too fast to be drawn is
  * left out, and a fresh snapshot takes its place.
  */
-import { type IBufferLine, Terminal } from "@xterm/xterm";
+import { type IBufferLine, type IDisposable, Terminal } from "@xterm/xterm";
+import { disposeScreen } from "../../../pages/disposeScreen.ts";
 import { SCREEN_LOOK } from "../../../pages/screenLook.ts";
 import "../../../pages/screenSheet.ts";
 import { muteQueries } from "../../../pages/terminalQueries.ts";
@@ -42,6 +43,7 @@ export class TerminalView implements TerminalSink {
   readonly #terminal: Terminal;
   readonly #leave: () => void;
   readonly #watched: ResizeObserver;
+  readonly #titles: IDisposable;
   #undrawnChars = 0;
   #isSkipping = false;
   /** A snapshot is being drawn: what it holds is the past, and asks nothing. */
@@ -71,7 +73,7 @@ export class TerminalView implements TerminalSink {
     this.#terminal.attachCustomKeyEventHandler((event) => this.#isForProgram(event));
     this.#terminal.onData((data) => this.#type(data));
     this.#terminal.onBinary((data) => this.#type(data));
-    this.#terminal.onTitleChange((title) => options.onTitle(title));
+    this.#titles = this.#terminal.onTitleChange((title) => options.onTitle(title));
     this.#terminal.textarea?.addEventListener("focus", () => {
       options.onFocus();
       this.fit();
@@ -166,7 +168,9 @@ export class TerminalView implements TerminalSink {
     this.#settling?.cancel();
     this.#watched.disconnect();
     this.#leave();
-    this.#terminal.dispose();
+    this.#isLive = false;
+    this.#titles.dispose();
+    disposeScreen(this.#terminal);
   }
 
   #write(data: string, drawn?: () => void): void {
