@@ -6,7 +6,7 @@
  *     await pane.type("make test", { enter: true });
  *     for await (const event of pane.follow({ from: "snapshot" })) …
  */
-import type * as answers from "../../protocol/api/nativeAnswers.ts";
+import type * as answers from "../../protocol/api/nativeResponses.ts";
 import type * as delivery from "../../protocol/api/nativeDelivery.ts";
 import type * as recordings from "../../protocol/api/nativeRecordings.ts";
 import type * as requests from "../../protocol/api/nativeRequests.ts";
@@ -28,7 +28,7 @@ export type { ServerEventsOptions, ServerEventWithId } from "./clientServerEvent
 export type { ClientSocket, SocketOptions } from "./clientSocket.ts";
 export type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 export { applyTreeEvent } from "../../protocol/api/applyTreeEvent.ts";
-export type * from "../../protocol/api/nativeAnswers.ts";
+export type * from "../../protocol/api/nativeResponses.ts";
 export type * from "../../protocol/api/nativeDelivery.ts";
 export type * from "../../protocol/api/nativeLayout.ts";
 export type * from "../../protocol/api/nativeRecordings.ts";

@@ -1,5 +1,5 @@
 /** Requests of the typed client and the errors they end in. Runs in browsers and Node alike: `fetch` and nothing else. */
-import type { NativeErrorAnswer } from "../../protocol/api/nativeAnswers.ts";
+import type { NativeErrorAnswer } from "../../protocol/api/nativeResponses.ts";
 import {
   OPERATION_ROUTES,
   type OperationName,

@@ -1,5 +1,5 @@
 /** A command's output as it comes: lines of JSON, each told when it is there, the answer last. */
-import type { NativeErrorAnswer, NativeRunAnswer } from "../../protocol/api/nativeAnswers.ts";
+import type { NativeErrorAnswer, NativeRunAnswer } from "../../protocol/api/nativeResponses.ts";
 import type { NativeRunRequest } from "../../protocol/api/nativeRequests.ts";
 import { decodeBase64 } from "./clientEvents.ts";
 import { errorOf, type HttpCaller, TmuxwireError } from "./clientHttp.ts";

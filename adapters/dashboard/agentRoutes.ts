@@ -14,7 +14,7 @@ import { cardOf } from "./agents/card.ts";
 import { fieldsOf } from "./agents/questions.ts";
 import type { DashboardContext } from "./dashboardContext.ts";
 import { MAX_KEYS } from "./dashboardLimits.ts";
-import { failureAnswer, refusalAnswer, type RespondAnswer } from "./respond/respondAnswer.ts";
+import { failureAnswer, refusalAnswer, type RespondAnswer } from "./respond/respondResponse.ts";
 import * as failures from "./respond/failures.ts";
 import { agentNotFound } from "./respond/respond.ts";
 import { usablePane } from "./respond/usablePane.ts";

@@ -16,7 +16,7 @@ import {
   terminalResizeSchema,
 } from "../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { longAnswer } from "../http/longAnswer.ts";
+import { longAnswer } from "../http/longResponse.ts";
 import type { GuardEnv } from "../http/requestGuard.ts";
 import { type Route, type RouteHandler, Routes } from "../http/routes.ts";
 import { lanAddresses } from "./freshellConfig.ts";

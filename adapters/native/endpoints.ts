@@ -3,7 +3,7 @@
  * guard, the routes and OpenAPI are made from it (docs/contracts/native.md).
  */
 import type { GenericSchema } from "valibot";
-import { healthSchema, okSchema } from "../../protocol/api/nativeAnswers.ts";
+import { healthSchema, okSchema } from "../../protocol/api/nativeResponses.ts";
 import { eventsQuerySchema, streamQuerySchema } from "../../protocol/api/nativeRequests.ts";
 import { OPERATION_ROUTES, type OperationName, type OperationRoute } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";

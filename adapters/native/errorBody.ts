@@ -1,5 +1,5 @@
 /** The shape of every error of the native API, in a response, in a late answer and on the WebSocket. */
-import type { NativeErrorAnswer } from "../../protocol/api/nativeAnswers.ts";
+import type { NativeErrorAnswer } from "../../protocol/api/nativeResponses.ts";
 import type { VisibleError } from "../http/httpErrors.ts";
 
 export function errorBody({ status, message, error }: VisibleError): NativeErrorAnswer {

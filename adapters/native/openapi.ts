@@ -1,5 +1,5 @@
 /** OpenAPI 3.1 from the endpoint table and the schemas that validate requests: nothing is described twice. */
-import { errorAnswerSchema } from "../../protocol/api/nativeAnswers.ts";
+import { errorAnswerSchema } from "../../protocol/api/nativeResponses.ts";
 import { IDEMPOTENCY_KEY_HEADER } from "../../protocol/api/nativeDelivery.ts";
 import { STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
 import { type ErrorCode, ERROR_SURFACES } from "../../protocol/errors.ts";

@@ -10,7 +10,7 @@ import type { PaneReadiness, ReadinessWatcher } from "../../daemon/readiness/rea
 import type { ServerState } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { TreeEvent } from "../../daemon/tmux/layout.ts";
-import type { NativeReadiness } from "../../protocol/api/nativeAnswers.ts";
+import type { NativeReadiness } from "../../protocol/api/nativeResponses.ts";
 import type { NativeServerEvent, NativeTreeAnswer, RESET_REASONS } from "../../protocol/api/nativeTree.ts";
 import { isPaneId, type PaneId } from "../../protocol/ids.ts";
 import { readinessAnswer } from "../operations/outputs.ts";

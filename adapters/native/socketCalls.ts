@@ -2,7 +2,7 @@
  * Operations called over a WebSocket: `call` any of the table, `cancel` one, `input` and `resize` for short. Each is
  * answered when it has come to an end, whatever the order. Bounded: by their number, and by what the client has not read.
  */
-import type { NativeReceipt } from "../../protocol/api/nativeAnswers.ts";
+import type { NativeReceipt } from "../../protocol/api/nativeResponses.ts";
 import type { StreamMessage, StreamRequest } from "../../protocol/api/nativeStream.ts";
 import type { OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { AppError } from "../../protocol/errors.ts";

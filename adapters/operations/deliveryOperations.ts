@@ -1,6 +1,6 @@
 /** Prompts and dialogs: the delivery engine does the work, an idempotency key makes a request safe to repeat. */
 import type { Delivery, SubmitResult } from "../../daemon/delivery/delivery.ts";
-import { okSchema } from "../../protocol/api/nativeAnswers.ts";
+import { okSchema } from "../../protocol/api/nativeResponses.ts";
 import {
   chooseRequestSchema,
   deliveryAnswerSchema,

@@ -1,6 +1,6 @@
 /** What descriptions show more than once. */
 import { paneIdOf } from "../../protocol/ids.ts";
-import type { NativePane, NativeSession } from "../../protocol/api/nativeAnswers.ts";
+import type { NativePane, NativeSession } from "../../protocol/api/nativeResponses.ts";
 import type { NativeDelivery } from "../../protocol/api/nativeDelivery.ts";
 import type { NativeRecording } from "../../protocol/api/nativeRecordings.ts";
 import type { NativeTreeAnswer, NativeTreeWindow } from "../../protocol/api/nativeTree.ts";

@@ -13,7 +13,7 @@ import type {
   NativeServer,
   NativeSession,
   NativeWaitAnswer,
-} from "../../protocol/api/nativeAnswers.ts";
+} from "../../protocol/api/nativeResponses.ts";
 import { exitAnswer, screenAnswer } from "./screenOutputs.ts";
 import { formatGap, formatPosition } from "../../protocol/position.ts";
 

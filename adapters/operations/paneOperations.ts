@@ -1,6 +1,6 @@
 /** One pane: what it is, what is typed into it, what it shows. */
 import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
-import * as answers from "../../protocol/api/nativeAnswers.ts";
+import * as answers from "../../protocol/api/nativeResponses.ts";
 import {
   captureRequestSchema,
   emptyRequestSchema,

@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import { Readable } from "node:stream";
 import type { RecordingBook, RecordingInfo } from "../../daemon/recordings/recordingBook.ts";
 import { DEFAULT_RECORDING_BYTES, DEFAULT_RECORDING_SEC } from "../../daemon/recordings/recordingLimits.ts";
-import { okSchema } from "../../protocol/api/nativeAnswers.ts";
+import { okSchema } from "../../protocol/api/nativeResponses.ts";
 import {
   type NativeRecording,
   recordingSchema,

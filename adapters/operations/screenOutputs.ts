@@ -2,7 +2,7 @@
 import type { TypedText } from "../../daemon/panes/subscription.ts";
 import type { ExitStatus } from "../../daemon/tmux/outputSource.ts";
 import type { Capture, Snapshot } from "../../daemon/tmux/io.ts";
-import type { NativeExit, NativeSnapshot } from "../../protocol/api/nativeAnswers.ts";
+import type { NativeExit, NativeSnapshot } from "../../protocol/api/nativeResponses.ts";
 import type { StreamInput } from "../../protocol/api/nativeStream.ts";
 import { formatPosition } from "../../protocol/position.ts";
 

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { stat } from "node:fs/promises";
 import type { ServerState } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import * as answers from "../../protocol/api/nativeAnswers.ts";
+import * as answers from "../../protocol/api/nativeResponses.ts";
 import { createSessionSchema, emptyRequestSchema } from "../../protocol/api/nativeRequests.ts";
 import { treeSchema, windowsSchema } from "../../protocol/api/nativeTree.ts";
 import { AppError } from "../../protocol/errors.ts";

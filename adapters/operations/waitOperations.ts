@@ -1,7 +1,7 @@
 /** Operations that last until a pane has done something: waits, and commands in its shell. */
 import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import { runAnswerSchema, waitAnswerSchema } from "../../protocol/api/nativeAnswers.ts";
+import { runAnswerSchema, waitAnswerSchema } from "../../protocol/api/nativeResponses.ts";
 import {
   NATIVE_DEFAULT_OUTPUT_BYTES,
   NATIVE_DEFAULT_TIMEOUT_MS,

@@ -16,7 +16,7 @@ import { MAX_NAME_TRIES, MAX_STARTS_PER_TEAM } from "./teamLimits.ts";
 import { asTmuxNames, findNamed, nextSessionName } from "./names.ts";
 import { startPost } from "./posts.ts";
 import { sessionEnd } from "./sessionEnd.ts";
-import { startAnswer } from "./startAnswer.ts";
+import { startAnswer } from "./startResponse.ts";
 import { requireDirectory, requirePrompt, requireSame } from "./startChecks.ts";
 import {
   beginRecord,

@@ -3,7 +3,7 @@
  */
 import * as v from "valibot";
 import { eventIdSchema, fromSchema, inputRequestSchema, sizeRequestSchema } from "./nativeRequests.ts";
-import type { NativeExit, NativeGap, NativeReadiness } from "./nativeAnswers.ts";
+import type { NativeExit, NativeGap, NativeReadiness } from "./nativeResponses.ts";
 import { recognized } from "./parse.ts";
 import { isPlainInputMessage } from "./plainInput.ts";
 import type { NativeServerEvent } from "./nativeTree.ts";

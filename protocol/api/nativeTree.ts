@@ -4,7 +4,7 @@
  */
 import * as v from "valibot";
 import type { LayoutCell } from "../windowLayout.ts";
-import { exitSchema, serverStateSchema } from "./nativeAnswers.ts";
+import { exitSchema, serverStateSchema } from "./nativeResponses.ts";
 import { readinessSchema } from "./nativeReadiness.ts";
 import { described } from "./described.ts";
 

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
-import * as answers from "../../protocol/api/nativeAnswers.ts";
+import * as answers from "../../protocol/api/nativeResponses.ts";
 import { deliveryAnswerSchema } from "../../protocol/api/nativeDelivery.ts";
 import { engines } from "../support/agents/deliveryEngine.ts";
 import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";

@@ -9,7 +9,7 @@ import type { Clock } from "../../../daemon/time/clock.ts";
 import { MAX_AGENTS, REPEAT_WITHOUT_KEY_MS } from "../dashboardLimits.ts";
 import type { DashboardStore } from "../store/store.ts";
 import { INTERRUPTED } from "./failures.ts";
-import { failureAnswer, type RespondAnswer } from "./respondAnswer.ts";
+import { failureAnswer, type RespondAnswer } from "./respondResponse.ts";
 
 interface AnswerKeysOptions {
   readonly store: DashboardStore;

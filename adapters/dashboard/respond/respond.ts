@@ -12,7 +12,7 @@ import { requestHash } from "./answerKeys.ts";
 import { pressSlowly } from "./contractKeys.ts";
 import { type Delivered, deliverAnswer } from "./deliverAnswer.ts";
 import * as failures from "./failures.ts";
-import { failureAnswer, refusalAnswer, type RespondAnswer } from "./respondAnswer.ts";
+import { failureAnswer, refusalAnswer, type RespondAnswer } from "./respondResponse.ts";
 import { parseRespond, type RespondRequest } from "./respondRequest.ts";
 import { usablePane } from "./usablePane.ts";
 

@@ -11,7 +11,7 @@ import {
   type RpcSuccess,
 } from "../../../protocol/api/freshell/rpc.ts";
 import { AppError, ERROR_SURFACES } from "../../../protocol/errors.ts";
-import { longAnswer } from "../../http/longAnswer.ts";
+import { longAnswer } from "../../http/longResponse.ts";
 import { requestAbort } from "../../http/requestAbort.ts";
 import type { GuardEnv } from "../../http/requestGuard.ts";
 import type { Route } from "../../http/routes.ts";

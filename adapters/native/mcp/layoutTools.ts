@@ -9,7 +9,7 @@ import {
   panesSchema,
   serversSchema,
   sessionSchema,
-} from "../../../protocol/api/nativeAnswers.ts";
+} from "../../../protocol/api/nativeResponses.ts";
 import { LAYOUT_OPERATIONS, layoutResultSchema } from "../../../protocol/api/nativeLayout.ts";
 import { createSessionSchema } from "../../../protocol/api/nativeRequests.ts";
 import type { NativeTreeWindow } from "../../../protocol/api/nativeTree.ts";

@@ -6,7 +6,7 @@ import {
   type NativeRunAnswer,
   runAnswerSchema,
   waitAnswerSchema,
-} from "../../../protocol/api/nativeAnswers.ts";
+} from "../../../protocol/api/nativeResponses.ts";
 import { captureRequestSchema, runRequestSchema, timeoutMs } from "../../../protocol/api/nativeRequests.ts";
 import { described } from "../../../protocol/api/described.ts";
 import { AppError } from "../../../protocol/errors.ts";

@@ -1,6 +1,6 @@
 /** The MCP tools that type: exact input, prompts, answers to dialogs, the program's own way to stop. */
 import * as v from "valibot";
-import { okSchema, type NativeReceipt, receiptSchema } from "../../../protocol/api/nativeAnswers.ts";
+import { okSchema, type NativeReceipt, receiptSchema } from "../../../protocol/api/nativeResponses.ts";
 import {
   chooseRequestSchema,
   deliveryAnswerSchema,

@@ -1,6 +1,6 @@
 /** The MCP tool that waits: one that may type first, and one for clients that only look. */
 import * as v from "valibot";
-import { type NativeCapture, type NativeWaitAnswer, waitAnswerSchema } from "../../../protocol/api/nativeAnswers.ts";
+import { type NativeCapture, type NativeWaitAnswer, waitAnswerSchema } from "../../../protocol/api/nativeResponses.ts";
 import { described } from "../../../protocol/api/described.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import { waitRequestSchema } from "../../operations/waitSchema.ts";

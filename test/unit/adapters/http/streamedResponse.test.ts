@@ -1,7 +1,7 @@
 /** Answers that tell output as it comes, as lines of JSON. */
 import { Hono } from "hono";
 import { expect, test } from "vitest";
-import { streamedAnswer, wantsLines } from "../../../../adapters/http/streamedAnswer.ts";
+import { streamedAnswer, wantsLines } from "../../../../adapters/http/streamedResponse.ts";
 import { errorBody } from "../../../../adapters/native/errorBody.ts";
 import { visibleError } from "../../../../adapters/http/httpErrors.ts";
 import type { GuardEnv } from "../../../../adapters/http/requestGuard.ts";
