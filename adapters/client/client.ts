@@ -11,7 +11,7 @@ import type * as delivery from "../../protocol/api/nativeDelivery.ts";
 import type * as recordings from "../../protocol/api/nativeRecordings.ts";
 import type * as requests from "../../protocol/api/nativeRequests.ts";
 import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
-import type { NativeTreeAnswer, NativeWindow } from "../../protocol/api/nativeTree.ts";
+import type { NativeTreeResponse, NativeWindow } from "../../protocol/api/nativeTree.ts";
 import { decodeBase64, type FollowOptions, type PaneEvent } from "./clientEvents.ts";
 import { followPane } from "./clientFollow.ts";
 import { type RunListener, runAndListen } from "./clientRun.ts";
@@ -104,7 +104,7 @@ export class ServerClient {
   }
 
   /** Everything there is to draw; `events({ after: tree.id })` goes on from it. */
-  tree(options: CallOptions = {}): Promise<NativeTreeAnswer> {
+  tree(options: CallOptions = {}): Promise<NativeTreeResponse> {
     return this.perform("tree", {}, {}, options);
   }
 
@@ -187,12 +187,12 @@ export class PaneClient {
   }
 
   /** @throws TmuxwireError TIMEOUT with `details.predicates` */
-  wait(request: NativeWaitRequest, options: CallOptions = {}): Promise<answers.NativeWaitAnswer> {
+  wait(request: NativeWaitRequest, options: CallOptions = {}): Promise<answers.NativeWaitResponse> {
     return this.#perform("wait", request, options);
   }
 
   /** In a shell at its prompt. */
-  run(command: string, options: RunOptions = {}): Promise<answers.NativeRunAnswer> {
+  run(command: string, options: RunOptions = {}): Promise<answers.NativeRunResponse> {
     const { signal, onOutput, onTyped, onSkipped, ...rest } = options;
     if (onOutput !== undefined) {
       return runAndListen(this.#http, this.#names, { command, ...rest }, { onOutput, onTyped, onSkipped }, signal);

@@ -1,5 +1,5 @@
 /** Requests of the typed client and the errors they end in. Runs in browsers and Node alike: `fetch` and nothing else. */
-import type { NativeErrorAnswer } from "../../protocol/api/nativeResponses.ts";
+import type { NativeErrorResponse } from "../../protocol/api/nativeResponses.ts";
 import {
   OPERATION_ROUTES,
   type OperationName,
@@ -108,7 +108,7 @@ export class HttpCaller {
     const response = await this.open(request);
     const text = await this.#guarded(request, () => response.text());
     // A late answer has status 200 whatever became of it.
-    const answer = JSON.parse(text) as Answer | NativeErrorAnswer;
+    const answer = JSON.parse(text) as Answer | NativeErrorResponse;
     if (isError(answer)) throw errorOf(answer, response.status);
     return answer;
   }
@@ -150,10 +150,10 @@ function queryOf({ query = {} }: HttpRequest): string {
   return `?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join("&")}`;
 }
 
-const isError = (answer: unknown): answer is NativeErrorAnswer =>
+const isError = (answer: unknown): answer is NativeErrorResponse =>
   typeof answer === "object" && answer !== null && "error" in answer;
 
-export const errorOf = ({ error }: NativeErrorAnswer, status: number): TmuxwireError =>
+export const errorOf = ({ error }: NativeErrorResponse, status: number): TmuxwireError =>
   new TmuxwireError(error.code, error.message, { status, details: error.details });
 
 function errorFrom(text: string, status: number): TmuxwireError {

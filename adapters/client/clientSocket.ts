@@ -168,15 +168,15 @@ export class ClientSocket {
     }
   }
 
-  /** @param onAnswer runs in the turn of the answer, before any frame that follows it */
+  /** @param onResponse runs in the turn of the answer, before any frame that follows it */
   #ask(
     request: StreamRequest & { readonly id: number },
-    onAnswer?: (message: StreamMessage) => void,
+    onResponse?: (message: StreamMessage) => void,
   ): Promise<StreamMessage> {
     return new Promise((resolve, reject) => {
       this.#pending.set(request.id, {
         resolve: (message) => {
-          onAnswer?.(message);
+          onResponse?.(message);
           resolve(message);
         },
         reject,

@@ -3,7 +3,7 @@
  * read its body, because each part of the contract has its own words for a bad one; the token is `requireToken`'s.
  */
 import type { Context } from "hono";
-import { recordingAnswer, recordingResponse, requireRecordings } from "../operations/recordingOperations.ts";
+import { nativeRecording, recordingResponse, requireRecordings } from "../operations/recordingOperations.ts";
 import { readIncoming, readStream } from "../http/body.ts";
 import type { GuardEnv } from "../http/requestGuard.ts";
 import { type Route, type RouteHandler, Routes } from "../http/routes.ts";
@@ -66,7 +66,7 @@ export function dashboardRoutes(context: DashboardContext, files: PageFiles): Ro
     on("POST", "/api/sessions", async (c) => createSession(context, c, await bodyOf(c, limits.SMALL_MAX_BODY_BYTES))),
     on("GET", "/api/sessions/:uuid", (c, { uuid = "" }) => getSession(context, c, uuid)),
     on("DELETE", "/api/sessions/:uuid", (c, { uuid = "" }) => endSession(context, c, uuid)),
-    read("/api/recordings", (c) => c.json({ recordings: requireRecordings(context).list().map(recordingAnswer) })),
+    read("/api/recordings", (c) => c.json({ recordings: requireRecordings(context).list().map(nativeRecording) })),
     on("GET", "/api/recordings/:recording/file", (_c, { recording = "" }) => recordingResponse(context, recording)),
     on("GET", "/hook/status", (c) => c.json(context.hookStats.answer(settings.hooksEnabled))),
     on("POST", "/hook/:hook", (c, { hook = "" }) => {

@@ -8,15 +8,15 @@ import {
   freshellWaitSchema,
   type LanInfo,
   refreshSchema,
-  type TerminalInputAnswer,
-  type TerminalKillAnswer,
+  type TerminalInputResponse,
+  type TerminalKillResponse,
   type TerminalResizeRequest,
   terminalCaptureSchema,
   terminalInputSchema,
   terminalResizeSchema,
 } from "../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { longAnswer } from "../http/longResponse.ts";
+import { longResponse } from "../http/longResponse.ts";
 import type { GuardEnv } from "../http/requestGuard.ts";
 import { type Route, type RouteHandler, Routes } from "../http/routes.ts";
 import { lanAddresses } from "./freshellConfig.ts";
@@ -86,7 +86,7 @@ function terminals(context: FreshellContext): readonly Route[] {
     post("/api/terminals/:id/input", terminalInputSchema, async (c, body, values) => {
       const terminal = named(values);
       const typed = "data" in body ? textParts(body.data) : tokenParts(body.keys, body.literal);
-      const answer: TerminalInputAnswer = { outputSeq: await typeInto(server, terminal, typed) };
+      const answer: TerminalInputResponse = { outputSeq: await typeInto(server, terminal, typed) };
       return c.json(answer);
     }),
     post("/api/terminals/:id/resize", terminalResizeSchema, async (c, { cols, rows }, values) => {
@@ -103,7 +103,7 @@ function terminals(context: FreshellContext): readonly Route[] {
       return c.json(terminal.entry());
     }),
     withoutBody("/api/terminals/:id/kill", async (c, values) => {
-      const answer: TerminalKillAnswer = { ok: true, exitCode: await book.kill(named(values)) };
+      const answer: TerminalKillResponse = { ok: true, exitCode: await book.kill(named(values)) };
       return c.json(answer);
     }),
   ];
@@ -115,7 +115,7 @@ function waits(context: FreshellContext): readonly Route[] {
   return [
     post("/api/waits", freshellWaitSchema, (c, asked) => {
       const source = sourceOf(asked, context);
-      return longAnswer(c, options, (signal) => waitFor(context.waits, source, asked, signal));
+      return longResponse(c, options, (signal) => waitFor(context.waits, source, asked, signal));
     }),
   ];
 }

@@ -3,7 +3,7 @@ import type { InferOutput } from "valibot";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import type { WaitFrom, WaitRequest, WaitResult } from "../../daemon/waits/waitTypes.ts";
 import type {
-  FreshellWaitAnswer,
+  FreshellWaitResponse,
   FreshellWaitMatch,
   freshellWaitSchema,
 } from "../../protocol/api/freshell/freshellHttp.ts";
@@ -30,7 +30,7 @@ export async function waitFor(
   source: OutputSource,
   asked: AskedWait,
   signal: AbortSignal,
-): Promise<FreshellWaitAnswer> {
+): Promise<FreshellWaitResponse> {
   return answerOf(await waits.wait(source, requestOf(asked), { signal }));
 }
 
@@ -57,7 +57,7 @@ function fromOf(text: string | undefined): WaitFrom {
   return lines === undefined ? { kind: "now" } : { kind: "tail", lines: Number(lines) };
 }
 
-function answerOf({ matched, position, exit, elapsedMs }: WaitResult): FreshellWaitAnswer {
+function answerOf({ matched, position, exit, elapsedMs }: WaitResult): FreshellWaitResponse {
   const exitCode = exit === undefined ? undefined : exitCodeOf(exit);
   return {
     matched: matched.map(({ predicate, text, to }) => ({

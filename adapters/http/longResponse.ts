@@ -16,7 +16,7 @@ const BLANK = encoder.encode(" ");
 
 type Outcome<Answer> = { readonly answer: Answer } | { readonly error: unknown };
 
-interface LongAnswerOptions<Answer> {
+interface LongResponseOptions<Answer> {
   readonly clock: Clock;
   /** The contract's shape of an error. */
   readonly errorBody: (error: unknown) => object;
@@ -24,9 +24,9 @@ interface LongAnswerOptions<Answer> {
   readonly statusOf?: ((answer: Answer) => ContentfulStatusCode) | undefined;
 }
 
-export async function longAnswer<Answer extends object>(
+export async function longResponse<Answer extends object>(
   c: Context<GuardEnv>,
-  { clock, errorBody, statusOf = () => 200 }: LongAnswerOptions<Answer>,
+  { clock, errorBody, statusOf = () => 200 }: LongResponseOptions<Answer>,
   work: (signal: AbortSignal) => Promise<Answer>,
 ): Promise<Response> {
   const { signal } = requestAbort(c);
@@ -54,7 +54,7 @@ async function firstOf<Settled>(clock: Clock, outcome: Promise<Settled>): Promis
 }
 
 function blanksThen(
-  { clock, errorBody }: Pick<LongAnswerOptions<object>, "clock" | "errorBody">,
+  { clock, errorBody }: Pick<LongResponseOptions<object>, "clock" | "errorBody">,
   outcome: Promise<Outcome<object>>,
 ): ReadableStream<Uint8Array> {
   let timer: Timer | undefined;

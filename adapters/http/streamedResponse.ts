@@ -19,7 +19,7 @@ interface Told {
   readonly onOutput: (bytes: Uint8Array) => void;
 }
 
-interface StreamedAnswerOptions {
+interface StreamedResponseOptions {
   readonly clock: Clock;
   /** The contract's shape of an error. */
   readonly errorBody: (error: unknown) => object;
@@ -28,9 +28,9 @@ interface StreamedAnswerOptions {
 export const wantsLines = (c: Context<GuardEnv>): boolean =>
   (c.req.header("accept") ?? "").split(",").some((type) => type.split(";", 1)[0]?.trim().toLowerCase() === LINES_TYPE);
 
-export async function streamedAnswer(
+export async function streamedResponse(
   c: Context<GuardEnv>,
-  { clock, errorBody }: StreamedAnswerOptions,
+  { clock, errorBody }: StreamedResponseOptions,
   work: (signal: AbortSignal, told: Told) => Promise<object>,
 ): Promise<Response> {
   const abort = requestAbort(c);

@@ -22,7 +22,7 @@ export type OtherEndpointId =
   | "recordingFile";
 
 /** An answer that is not JSON. */
-type OtherAnswer = "events" | "socket" | "document" | "text" | "recording";
+type OtherResponse = "events" | "socket" | "document" | "text" | "recording";
 
 interface EndpointBase {
   readonly method: "GET" | "POST" | "DELETE";
@@ -33,7 +33,7 @@ interface EndpointBase {
   readonly auth: boolean;
   readonly query?: GenericSchema | undefined;
   readonly body?: GenericSchema | undefined;
-  readonly answer: GenericSchema | OtherAnswer;
+  readonly answer: GenericSchema | OtherResponse;
   readonly status?: 201 | undefined;
   /** With an `Idempotency-Key` a request is done once. */
   readonly idempotent?: true | undefined;

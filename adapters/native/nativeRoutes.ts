@@ -7,8 +7,8 @@ import { eventsQuerySchema, NATIVE_MAX_BODY_BYTES, streamQuerySchema } from "../
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { visibleError } from "../http/httpErrors.ts";
-import { longAnswer } from "../http/longResponse.ts";
-import { streamedAnswer, wantsLines } from "../http/streamedResponse.ts";
+import { longResponse } from "../http/longResponse.ts";
+import { streamedResponse, wantsLines } from "../http/streamedResponse.ts";
 import { type Route, type RouteHandler, Routes } from "../http/routes.ts";
 import { upgradeSocket } from "../http/websocket.ts";
 import { findPane, findServer } from "../operations/findTargets.ts";
@@ -77,9 +77,9 @@ function performing(context: NativeContext, { id, operation, body, query, status
         requestId: c.get("requestId"),
         ...told,
       });
-    if (streams && wantsLines(c)) return streamedAnswer(c, { clock: context.clock, errorBody: shownError }, work);
+    if (streams && wantsLines(c)) return streamedResponse(c, { clock: context.clock, errorBody: shownError }, work);
     return long
-      ? longAnswer(c, { clock: context.clock, errorBody: shownError }, work)
+      ? longResponse(c, { clock: context.clock, errorBody: shownError }, work)
       : c.json(await work(NEVER), status ?? 200);
   };
 }

@@ -1,5 +1,5 @@
 /** OpenAPI 3.1 from the endpoint table and the schemas that validate requests: nothing is described twice. */
-import { errorAnswerSchema } from "../../protocol/api/nativeResponses.ts";
+import { errorResponseSchema } from "../../protocol/api/nativeResponses.ts";
 import { IDEMPOTENCY_KEY_HEADER } from "../../protocol/api/nativeDelivery.ts";
 import { STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
 import { type ErrorCode, ERROR_SURFACES } from "../../protocol/errors.ts";
@@ -23,7 +23,7 @@ export function openApiDocument(version: string): object {
     servers: [{ url: "/", description: "The daemon that serves this description: http://127.0.0.1:7420 by default." }],
     paths,
     components: {
-      schemas: { Error: jsonSchema(errorAnswerSchema, "output") },
+      schemas: { Error: jsonSchema(errorResponseSchema, "output") },
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer", description: "The token of the daemon's token file." },
       },

@@ -15,8 +15,8 @@ import { formatGap, formatPosition } from "../../protocol/position.ts";
 import { visibleError } from "../http/httpErrors.ts";
 import { parseJsonText } from "../http/jsonText.ts";
 import { SocketWriter } from "../http/websocket.ts";
-import { exitAnswer, snapshotAnswer, typedAnswer } from "../operations/screenOutputs.ts";
-import { readinessAnswer } from "../operations/outputs.ts";
+import { nativeExit, nativeSnapshot, streamInput } from "../operations/screenOutputs.ts";
+import { nativeReadiness } from "../operations/outputs.ts";
 import type { NativeContext } from "./nativeContext.ts";
 import { ReadinessStream } from "../operations/readinessAsked.ts";
 import { streamStart } from "../operations/inputs.ts";
@@ -52,7 +52,7 @@ export class StreamSocket {
     this.#isStopping = true;
     for (const { subscription } of this.#channels.values()) subscription?.finish(shuttingDown());
     this.#serverEvents.finish(shuttingDown());
-    this.#leaveWhenAnswered();
+    this.#leaveWhenSettled();
   };
 
   constructor(context: NativeContext, socket: WebSocket) {
@@ -183,7 +183,7 @@ export class StreamSocket {
         channel.readiness = new ReadinessStream(this.#context, server, pane.id, {
           // Nothing comes before `subscribed`; credit is for output.
           room: () => (isOpen ? this.#writer.room() : 0),
-          send: (state) => this.#send({ type: "readiness", channel: number, ...readinessAnswer(state) }),
+          send: (state) => this.#send({ type: "readiness", channel: number, ...nativeReadiness(state) }),
         });
       }
       const start = streamStart(request.from ?? "now");
@@ -232,13 +232,13 @@ export class StreamSocket {
       },
       snapshot: (snapshot) => {
         metrics.streamSnapshots.add();
-        this.#send({ type: "snapshot", channel: number, ...snapshotAnswer(snapshot) });
+        this.#send({ type: "snapshot", channel: number, ...nativeSnapshot(snapshot) });
       },
       resized: (cols, rows) => this.#send({ type: "resize", channel: number, cols, rows }),
       ...(request.input === true
-        ? { typed: (typed) => this.#send({ type: "input", channel: number, ...typedAnswer(typed) }) }
+        ? { typed: (typed) => this.#send({ type: "input", channel: number, ...streamInput(typed) }) }
         : {}),
-      exited: (status) => this.#send({ type: "exit", channel: number, ...exitAnswer(status) }),
+      exited: (status) => this.#send({ type: "exit", channel: number, ...nativeExit(status) }),
       closed: (error) => {
         // A reader that was never told of its channel still waits for its answer.
         if (isOpen()) this.#send({ type: "closed", channel: number, code: error.code, message: error.message });
@@ -266,12 +266,12 @@ export class StreamSocket {
       )
       .then(() => {
         this.#underWay -= 1;
-        this.#leaveWhenAnswered();
+        this.#leaveWhenSettled();
         return undefined;
       });
   }
 
-  #leaveWhenAnswered(): void {
+  #leaveWhenSettled(): void {
     if (!this.#isStopping || this.#underWay > 0) return;
     this.#socket.close(CLOSE_GOING_AWAY, "the daemon is stopping");
     this.closed();

@@ -11,9 +11,9 @@ import { formatPosition } from "../../protocol/position.ts";
 import { EXAMPLE_PANE } from "./examples.ts";
 import { inputParts } from "./inputs.ts";
 import { ON_TMUX, operation } from "./operation.ts";
-import { captureAnswer, paneAnswer, paneDetailsAnswer } from "./outputs.ts";
+import { nativeCapture, nativePane, nativePaneDetails } from "./outputs.ts";
 import { readinessNow } from "./readinessAsked.ts";
-import { snapshotAnswer } from "./screenOutputs.ts";
+import { nativeSnapshot } from "./screenOutputs.ts";
 
 export const paneOperations = {
   listPanes: operation({
@@ -26,7 +26,7 @@ export const paneOperations = {
     example: { input: {}, output: { panes: [EXAMPLE_PANE] } },
     run: ({ readiness }, { server }) => {
       const known = (pane: PaneInfo) => readiness?.known(server, pane.id);
-      return { panes: server.panes().map((pane) => paneAnswer(server, pane, known(pane))) };
+      return { panes: server.panes().map((pane) => nativePane(server, pane, known(pane))) };
     },
   }),
 
@@ -54,7 +54,7 @@ export const paneOperations = {
         server.describePane(pane.id),
         readinessNow(context, server, pane.id),
       ]);
-      return paneDetailsAnswer(server, server.findPane(pane.id) ?? pane, details, readiness);
+      return nativePaneDetails(server, server.findPane(pane.id) ?? pane, details, readiness);
     },
   }),
 
@@ -95,7 +95,7 @@ export const paneOperations = {
       },
     },
     run: async (_context, { server, pane }, { lines, joined, ansi }) =>
-      captureAnswer(await server.capture(pane.id, { lines, joinWrapped: joined, ansi })),
+      nativeCapture(await server.capture(pane.id, { lines, joinWrapped: joined, ansi })),
   }),
 
   snapshot: operation({
@@ -115,7 +115,7 @@ export const paneOperations = {
         data: "G2MbWz8ybA==",
       },
     },
-    run: async (_context, { server, pane }) => snapshotAnswer(await server.snapshot(pane.id)),
+    run: async (_context, { server, pane }) => nativeSnapshot(await server.snapshot(pane.id)),
   }),
 
   resize: operation({

@@ -9,7 +9,7 @@ import { treeSchema, windowsSchema } from "../../protocol/api/nativeTree.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { EXAMPLE_SESSION, EXAMPLE_TREE, EXAMPLE_WINDOW } from "./examples.ts";
 import { ON_TMUX, operation } from "./operation.ts";
-import { serverAnswer, sessionAnswer } from "./outputs.ts";
+import { nativeServer, nativeSession } from "./outputs.ts";
 
 /** Asked of tmux: between two heartbeats somebody may have moved or stopped our client. */
 export const statesNow = (servers: ReadonlyMap<string, TmuxServer>): Promise<(readonly [string, ServerState])[]> =>
@@ -41,7 +41,7 @@ export const serverOperations = {
     },
     run: async ({ servers }) => {
       await statesNow(servers);
-      return { servers: [...servers].map(([name, server]) => serverAnswer(name, server)) };
+      return { servers: [...servers].map(([name, server]) => nativeServer(name, server)) };
     },
   }),
 
@@ -53,7 +53,7 @@ export const serverOperations = {
     output: answers.sessionsSchema,
     errors: ["NOT_FOUND"],
     example: { input: {}, output: { sessions: [EXAMPLE_SESSION] } },
-    run: (_context, { server }) => ({ sessions: server.sessions().map(sessionAnswer) }),
+    run: (_context, { server }) => ({ sessions: server.sessions().map(nativeSession) }),
   }),
 
   createSession: operation({
@@ -68,7 +68,7 @@ export const serverOperations = {
     run: async (_context, { server }, input) => {
       if (input.cwd !== undefined) await requireDirectory(input.cwd);
       const name = input.name ?? `tw-${randomBytes(4).toString("hex")}`;
-      return sessionAnswer(await server.createSession({ ...input, name }));
+      return nativeSession(await server.createSession({ ...input, name }));
     },
   }),
 

@@ -9,8 +9,8 @@ import { peersUnknowable } from "../http/peerUsers.ts";
 import { type Check, fail, type Finding, ok, warn } from "./findings.ts";
 
 /** Health is answered from memory; what needs longer is not ours. */
-const ANSWER_WITHIN_MS = 1_000;
-const MAX_ANSWER_BYTES = 65_536;
+const RESPONSE_WITHIN_MS = 1_000;
+const MAX_RESPONSE_BYTES = 65_536;
 
 /** Whom a listener obeys. */
 export const usersCheck = (
@@ -93,13 +93,13 @@ export const isHealth = (answer: unknown): boolean =>
 function ask(url: string, headers: Readonly<Record<string, string>>): Promise<unknown> {
   return new Promise((resolve) => {
     const send = url.startsWith("https:") ? httpsRequest : httpRequest;
-    const options = { headers, rejectUnauthorized: false, timeout: ANSWER_WITHIN_MS };
+    const options = { headers, rejectUnauthorized: false, timeout: RESPONSE_WITHIN_MS };
     const request = send(url, options, (response) => {
       let text = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {
         text += chunk;
-        if (text.length > MAX_ANSWER_BYTES) request.destroy();
+        if (text.length > MAX_RESPONSE_BYTES) request.destroy();
       });
       response.once("close", () => resolve(parsed(text)));
     });

@@ -46,7 +46,7 @@ interface Request {
   readonly signal: AbortSignal | undefined;
 }
 
-interface Unanswered {
+interface Unreached {
   readonly error: TeamToolError;
   /** The request reached nobody, or repeating it has no further effect. */
   readonly mayRepeat: boolean;
@@ -76,7 +76,7 @@ export class DaemonClient {
   }
 
   /** @throws TeamToolError when the daemon has responded with one, or the caller has left */
-  async #try(request: Request): Promise<{ readonly answer: Record<string, unknown> } | Unanswered> {
+  async #try(request: Request): Promise<{ readonly answer: Record<string, unknown> } | Unreached> {
     const address = await this.#address();
     if (address === undefined) return { error: unreachable("no tmuxwire daemon was found"), mayRepeat: true };
     try {

@@ -17,7 +17,7 @@ interface Answered {
   readonly threadId: string | undefined;
 }
 
-export async function startAnswer({ server, socketPath, session, record, threadId }: Answered): Promise<TeamStart> {
+export async function startResponse({ server, socketPath, session, record, threadId }: Answered): Promise<TeamStart> {
   const { activePane: pane, name: sessionName } = session;
   const window = server.windows().find((other) => pane !== undefined && other.panes.includes(pane));
   const end = sessionEnd(server, session);

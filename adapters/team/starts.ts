@@ -16,7 +16,7 @@ import { MAX_NAME_TRIES, MAX_STARTS_PER_TEAM } from "./teamLimits.ts";
 import { asTmuxNames, findNamed, nextSessionName } from "./names.ts";
 import { startPost } from "./posts.ts";
 import { sessionEnd } from "./sessionEnd.ts";
-import { startAnswer } from "./startResponse.ts";
+import { startResponse } from "./startResponse.ts";
 import { requireDirectory, requirePrompt, requireSame } from "./startChecks.ts";
 import {
   beginRecord,
@@ -268,7 +268,7 @@ export class Starts {
     session: SessionInfo,
     record: StartRecord | undefined,
   ): Promise<TeamStart> {
-    return startAnswer({ server, socketPath: this.#context.servers.socketPath(teamId), session, record, threadId });
+    return startResponse({ server, socketPath: this.#context.servers.socketPath(teamId), session, record, threadId });
   }
 }
 

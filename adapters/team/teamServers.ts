@@ -104,7 +104,7 @@ export class TeamServers {
     entry.users += 1;
     try {
       const server = await entry.server;
-      await this.#untilAnswers(teamId, server);
+      await this.#untilResponds(teamId, server);
       return await run(server);
     } finally {
       entry.users -= 1;
@@ -114,7 +114,7 @@ export class TeamServers {
   }
 
   /** What was known of a server that has ended is not reported as if it were still true. @throws AppError tmux_error */
-  async #untilAnswers(teamId: string, server: TmuxServer): Promise<void> {
+  async #untilResponds(teamId: string, server: TmuxServer): Promise<void> {
     const { clock } = this.#options;
     const untilMs = clock.nowMs() + RECONNECT_WITHIN_MS;
     while (!(await answers(server))) {

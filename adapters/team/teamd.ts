@@ -21,8 +21,8 @@ interface WritePermission {
 }
 
 /** teamd responds in milliseconds; one that needs longer will not respond at all. */
-const ANSWER_WITHIN_MS = 5_000;
-const MAX_ANSWER_BYTES = 4_194_304;
+const RESPONSE_WITHIN_MS = 5_000;
+const MAX_RESPONSE_BYTES = 4_194_304;
 const MAX_REASON_CHARS = 200;
 /** In no title, task or participant: the search finds nothing, and teamd has said that it knows the team. */
 const NO_THREAD = "tmuxwire:none";
@@ -115,7 +115,7 @@ export class TeamdClient {
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         redirect: "error",
-        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+        signal: AbortSignal.timeout(RESPONSE_WITHIN_MS),
       });
       return { status: response.status, body: objectOf(JSON.parse(await boundedText(response))) };
     } catch (error) {
@@ -162,7 +162,7 @@ async function boundedText(response: Response): Promise<string> {
   for await (const chunk of response.body ?? []) {
     const bytes = chunk as Uint8Array;
     size += bytes.length;
-    if (size > MAX_ANSWER_BYTES) throw new Error("the response is too long");
+    if (size > MAX_RESPONSE_BYTES) throw new Error("the response is too long");
     chunks.push(bytes);
   }
   const text = Buffer.concat(chunks).toString("utf8");

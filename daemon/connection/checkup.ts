@@ -46,7 +46,7 @@ export class ConnectionChecker {
   beat(nowMs: number, checkup: Checkup): void {
     const connection = this.#connection;
     if (this.#asked !== undefined) {
-      this.#checkAnswers(this.#asked, nowMs);
+      this.#checkReplies(this.#asked, nowMs);
       return;
     }
     this.#asked = { sinceMs: nowMs, answers: connection.answers };
@@ -91,7 +91,7 @@ export class ConnectionChecker {
   }
 
   /** tmux speaks but answers nothing, for instance because a hook of somebody's waits in our client's name. */
-  #checkAnswers(asked: { readonly sinceMs: number; readonly answers: number }, nowMs: number): void {
+  #checkReplies(asked: { readonly sinceMs: number; readonly answers: number }, nowMs: number): void {
     const { answers } = this.#connection;
     if (asked.answers !== answers) this.#asked = { sinceMs: nowMs, answers };
     else if (nowMs - asked.sinceMs >= HEARTBEAT_DEGRADED_MS) this.#giveUp("its commands are not answered any more");

@@ -11,9 +11,9 @@ const MIN_NAME = "3.2";
 const MIN_RELEASE = numbered(3, 2);
 /** OpenBSD names its own tmux after the system; 6.9 came with 3.2, a month after it. */
 const MIN_OPENBSD = numbered(6, 9);
-const ANSWER_WITHIN_MS = 5_000;
+const REPLY_WITHIN_MS = 5_000;
 /** Most of a foreign program's answer kept in a message. */
-const MAX_ANSWER_CHARS = 100;
+const MAX_REPLY_CHARS = 100;
 
 /**
  * The whole answer, for instance `tmux 3.3a`.
@@ -24,7 +24,7 @@ export async function probeTmuxVersion(
   env: Readonly<Record<string, string>>,
   run: RunProgram,
 ): Promise<string> {
-  const { failure, stdout } = await run(tmux, ["-V"], env, { timeoutMs: ANSWER_WITHIN_MS });
+  const { failure, stdout } = await run(tmux, ["-V"], env, { timeoutMs: REPLY_WITHIN_MS });
   if (failure !== undefined) {
     const missing = failure.code === "ENOENT";
     throw new AppError(
@@ -47,7 +47,7 @@ export async function askVersion(
   env: Readonly<Record<string, string>>,
   run: RunProgram,
 ): Promise<string | undefined> {
-  const { failure, stdout } = await run(program, ["-V"], env, { timeoutMs: ANSWER_WITHIN_MS });
+  const { failure, stdout } = await run(program, ["-V"], env, { timeoutMs: REPLY_WITHIN_MS });
   // Up to 3.3a it begins with the name that it was started by: `exe 3.3a` for a path that ends so.
   const version = stdout.trim().replace(/^\S+ /, "tmux ");
   return failure === undefined && judgeVersion(version) !== "unknown" ? version : undefined;
@@ -63,7 +63,7 @@ const tooOld = (version: string): AppError =>
 const unknown = (tmux: string, answer: string): AppError =>
   new AppError(
     "TMUX_UNAVAILABLE",
-    `${tmux} -V answered ${JSON.stringify(answer.slice(0, MAX_ANSWER_CHARS))}, which is no version of tmux: is it tmux that is first on PATH?`,
+    `${tmux} -V answered ${JSON.stringify(answer.slice(0, MAX_REPLY_CHARS))}, which is no version of tmux: is it tmux that is first on PATH?`,
     { details: { reason: "tmux_unknown" } },
   );
 

@@ -86,10 +86,10 @@ export const treeSchema = v.object({
   state,
   ...treeEntries,
 });
-export type NativeTreeAnswer = Frozen<v.InferOutput<typeof treeSchema>>;
+export type NativeTreeResponse = Frozen<v.InferOutput<typeof treeSchema>>;
 export type NativeTreeWindow = Frozen<v.InferOutput<typeof treeWindowSchema>>;
 export type NativeTreeSession = Frozen<v.InferOutput<typeof treeSessionSchema>>;
-export type NativeTree = Pick<NativeTreeAnswer, "sessions" | "windows" | "panes">;
+export type NativeTree = Pick<NativeTreeResponse, "sessions" | "windows" | "panes">;
 
 export const windowsSchema = v.object({
   windows: described(

@@ -57,7 +57,7 @@ describe("servers and sessions", () => {
   ])("refuses %j and names the field", async (body, field) => {
     await using api = await withSession();
     const { status, json } = await api.call("POST", "/v1/servers/main/sessions", body);
-    const { error } = v.parse(answers.errorAnswerSchema, json);
+    const { error } = v.parse(answers.errorResponseSchema, json);
     expect([status, error.code]).toEqual([400, "INVALID_ARGUMENT"]);
     expect(error.message).toContain(field);
   });
@@ -142,7 +142,7 @@ describe("waits", () => {
       timeoutMs: 5_000,
     });
     expect(status).toBe(200);
-    const answer = v.parse(answers.waitAnswerSchema, json);
+    const answer = v.parse(answers.waitResponseSchema, json);
     expect(answer.matched.map((match) => match.predicate)).toEqual(["pattern"]);
   });
 
@@ -174,7 +174,7 @@ describe("waits", () => {
       anyOf: [{ exit: true }, { pattern: { literal: "older" } }],
       timeoutMs: 5_000,
     });
-    expect(v.parse(answers.waitAnswerSchema, found.json).matched[0]?.predicate).toBe("anyOf[1].pattern");
+    expect(v.parse(answers.waitResponseSchema, found.json).matched[0]?.predicate).toBe("anyOf[1].pattern");
   });
 
   test.each([
@@ -241,6 +241,6 @@ describe("the rest", () => {
     await using api = await withSession();
     const answer = await api.call(method, path);
     expect(answer.status).toBe(status);
-    v.parse(answers.errorAnswerSchema, answer.json);
+    v.parse(answers.errorResponseSchema, answer.json);
   });
 });

@@ -10,7 +10,7 @@ import { JSON_OPTION } from "./configCommand.ts";
 import { configurationOf } from "../cli/configuration.ts";
 import type { ServiceFile, ServicePlan } from "./serviceUnits.ts";
 import { servicePlan, UNIT_MARK } from "./serviceUnits.ts";
-import { isAnswering } from "../../serving/socketProbe.ts";
+import { isListening } from "../../serving/socketProbe.ts";
 
 const ACTIONS = ["install", "uninstall", "status"] as const;
 type Action = (typeof ACTIONS)[number];
@@ -91,7 +91,7 @@ async function uninstall(call: CommandCall, plan: ServicePlan): Promise<number> 
 async function status({ io, options }: CommandCall, plan: ServicePlan): Promise<number> {
   const files = plan.files.map((file) => ({ path: file.path, state: stateOf(file) }));
   const enabled = plan.links.some(isThere);
-  const answering = await isAnswering(configurationOf(io, options).native.socketPath);
+  const answering = await isListening(configurationOf(io, options).native.socketPath);
   const installed = files.every(({ state }) => state !== "missing");
   if (options.flag("json")) {
     await io.out(`${JSON.stringify({ installed, enabled, answering, files })}\n`);

@@ -27,7 +27,7 @@ export interface FreshellRequest {
 /** A server that is at work sends at least a blank every ten seconds. */
 const SILENCE_MS = 30_000;
 /** The longest answer is a capture: 5,000 lines of 1,000 cells with colours. */
-const MAX_ANSWER_BYTES = 67_108_864;
+const MAX_RESPONSE_BYTES = 67_108_864;
 
 /** @throws CommandFailure; what `signal` aborts with. */
 export async function freshellRequest<Answer>(asked: FreshellRequest): Promise<Answer> {
@@ -82,7 +82,7 @@ async function exchange(asked: FreshellRequest): Promise<{ readonly text: string
  * Reads an answer that nobody has sent: what a process runs for the first time takes it a millisecond and more, which a wait
  * has before its answer comes, and not after.
  */
-export function rehearseAnswer(asked: Pick<FreshellRequest, "url">): void {
+export function rehearseResponse(asked: Pick<FreshellRequest, "url">): void {
   const answer = new IncomingMessage(new Socket());
   void readAll(asked, answer).then((text) => faultOf(parsed(text) ?? {}));
   answer.complete = true;
@@ -104,7 +104,8 @@ function readAll(asked: Pick<FreshellRequest, "url">, incoming: IncomingMessage)
     incoming.on("data", (chunk: Buffer) => {
       length += chunk.length;
       chunks.push(chunk);
-      if (length > MAX_ANSWER_BYTES) reject(unreachable(asked, `its answer is longer than ${MAX_ANSWER_BYTES} bytes`));
+      if (length > MAX_RESPONSE_BYTES)
+        reject(unreachable(asked, `its answer is longer than ${MAX_RESPONSE_BYTES} bytes`));
     });
     incoming.once("error", reject);
     incoming.once("end", () => resolve(Buffer.concat(chunks).toString("utf8")));

@@ -6,7 +6,7 @@ import type { ContentRef } from "../../../protocol/api/freshell/deviceLayout.ts"
 import type { RpcOutcome, RpcPhase, RpcRequest, RpcSuccess } from "../../../protocol/api/freshell/rpc.ts";
 import type { RpcArgs, RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
 import type { FreshellContext } from "../freshellContext.ts";
-import { badAnswer, failure, failureOf } from "../relay/outcomes.ts";
+import { badResult, failure, failureOf } from "../relay/outcomes.ts";
 
 export interface HybridCall<Command extends RpcCommand> {
   readonly request: RpcRequest;
@@ -39,7 +39,7 @@ export async function reserve(call: HybridCall<RpcCommand>): Promise<Reserved> {
     return { kind: "reserved", reservation: { reservationId, tabId, paneId } };
   }
   const isDone = outcome.appliedRevision !== undefined && reservationId === undefined;
-  return { kind: "settled", outcome: isDone ? outcome : badAnswer("reserve gives reservationId, tabId and paneId") };
+  return { kind: "settled", outcome: isDone ? outcome : badResult("reserve gives reservationId, tabId and paneId") };
 }
 
 /** What the server did for it has failed: the layout is as before, and the caller hears why. */

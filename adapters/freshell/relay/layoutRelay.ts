@@ -16,7 +16,7 @@ import { MAX_REQUESTS, MAX_REQUESTS_PER_OWNER } from "../freshellLimits.ts";
 import type { AuditLog } from "./auditLog.ts";
 import { ownersLayout } from "./ownersLayout.ts";
 import { offline } from "./ownerLink.ts";
-import { badAnswer, failure, failureOf } from "./outcomes.ts";
+import { badResult, failure, failureOf } from "./outcomes.ts";
 import type { Device, Presence } from "./presence.ts";
 import type { RemoteControl } from "./remoteControl.ts";
 import type { ResultMemory } from "./resultMemory.ts";
@@ -237,7 +237,7 @@ function applied({ expectedRevision = 0, idempotencyKey }: RpcRequest, outcome: 
   const { appliedRevision } = outcome;
   const next = expectedRevision + 1;
   if (appliedRevision === next || (idempotencyKey !== undefined && (appliedRevision ?? next) < next)) return outcome;
-  return badAnswer(`appliedRevision is ${appliedRevision ?? "missing"}, after ${expectedRevision}`);
+  return badResult(`appliedRevision is ${appliedRevision ?? "missing"}, after ${expectedRevision}`);
 }
 
 function noted(device: Device, outcome: RpcOutcome): RpcOutcome {

@@ -31,7 +31,7 @@ export function ownersFailure({ error }: RpcFailure): RpcFailure {
 }
 
 /** The owner has answered what no owner answers; whether anything was done is its secret. */
-export const badAnswer = (what: string): RpcFailure =>
+export const badResult = (what: string): RpcFailure =>
   failure("INTERNAL_ERROR", `the device has answered wrongly (${what}): read its layout before you go on`, "owner", {
     cause: "OWNER_ANSWER",
     retry: false,

@@ -8,7 +8,7 @@ import { CLOSE_CODES } from "../../../protocol/api/freshell/freshellWire.ts";
 import { type OwnerRequest, parseOutcome, type RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import { MAX_LATE_REQUESTS } from "../freshellLimits.ts";
-import { badAnswer, failure, ownersFailure } from "./outcomes.ts";
+import { badResult, failure, ownersFailure } from "./outcomes.ts";
 
 /** A silent device is found at most this part of its time too late: hundreds of them are looked at together. */
 const LATE_PART = 20;
@@ -105,7 +105,7 @@ export class OwnerLink {
     }
     const outcome = parseOutcome(frame);
     if (outcome === undefined)
-      pending.settle(badAnswer("a result has either ok:true and result, or ok:false and error"));
+      pending.settle(badResult("a result has either ok:true and result, or ok:false and error"));
     else pending.settle(outcome.ok ? outcome : ownersFailure(outcome));
     return true;
   }

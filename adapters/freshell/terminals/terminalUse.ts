@@ -1,7 +1,7 @@
 /** What is typed into a terminal and seen of it, by tmux's own words for both. */
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { CaptureOptions, InputPart } from "../../../daemon/tmux/io.ts";
-import type { TerminalCaptureAnswer, terminalCaptureSchema } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type { TerminalCaptureResponse, terminalCaptureSchema } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { keyTokenParts } from "../../../protocol/api/freshell/keyTokens.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { encodeUtf8 } from "../../../protocol/text/utf8.ts";
@@ -31,7 +31,7 @@ export async function captureOf(
   server: TmuxServer,
   terminal: Terminal,
   { S: start, J: joinWrapped, e: ansi }: InferOutput<typeof terminalCaptureSchema>,
-): Promise<TerminalCaptureAnswer> {
+): Promise<TerminalCaptureResponse> {
   const { pane, source } = terminal;
   const status = terminal.isRunning ? "running" : "exited";
   if (pane === undefined) {

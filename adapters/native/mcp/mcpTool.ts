@@ -24,7 +24,7 @@ export interface ToolCallParts {
   readonly progress: Progress | undefined;
 }
 
-export interface ToolAnswer {
+export interface ToolOutput {
   /** For a model to read. */
   readonly text: string;
   readonly structured: object;
@@ -94,7 +94,7 @@ export interface McpTool<In extends v.GenericSchema = v.GenericSchema, Out exten
   readonly input: In;
   readonly output: Out;
   /** @throws AppError */
-  run(call: ToolCall, input: v.InferOutput<In>): Promise<ToolAnswer>;
+  run(call: ToolCall, input: v.InferOutput<In>): Promise<ToolOutput>;
 }
 
 /** A row, with its types. */

@@ -3,9 +3,9 @@ import * as v from "valibot";
 import {
   captureSchema,
   type NativeCapture,
-  type NativeRunAnswer,
-  runAnswerSchema,
-  waitAnswerSchema,
+  type NativeRunResponse,
+  runResponseSchema,
+  waitResponseSchema,
 } from "../../../protocol/api/nativeResponses.ts";
 import { captureRequestSchema, runRequestSchema, timeoutMs } from "../../../protocol/api/nativeRequests.ts";
 import { described } from "../../../protocol/api/described.ts";
@@ -56,7 +56,7 @@ export const captureTool = mcpTool({
     rows: v.optional(captureSchema.entries.rows),
     alternateScreen: v.optional(captureSchema.entries.alternateScreen),
     cursor: v.optional(captureSchema.entries.cursor),
-    gaps: v.optional(waitAnswerSchema.entries.gaps),
+    gaps: v.optional(waitResponseSchema.entries.gaps),
     ...CUT,
   }),
   run: async (call, { server, pane, since, maxOutputBytes = DEFAULT_TEXT_BYTES, ...input }) => {
@@ -105,17 +105,19 @@ export const runTool = mcpTool({
   isOpenWorld: true,
   input: v.strictObject({ ...PANE, command, timeoutMs, ...TEXT_BOUND }),
   output: v.object({
-    output: runAnswerSchema.entries.output,
-    exitCode: runAnswerSchema.entries.exitCode,
-    from: runAnswerSchema.entries.from,
-    to: runAnswerSchema.entries.to,
-    gaps: runAnswerSchema.entries.gaps,
-    elapsedMs: runAnswerSchema.entries.elapsedMs,
+    output: runResponseSchema.entries.output,
+    exitCode: runResponseSchema.entries.exitCode,
+    from: runResponseSchema.entries.from,
+    to: runResponseSchema.entries.to,
+    gaps: runResponseSchema.entries.gaps,
+    elapsedMs: runResponseSchema.entries.elapsedMs,
     ...CUT,
   }),
   run: async (call, { server, pane, maxOutputBytes = DEFAULT_TEXT_BYTES, ...input }) => {
     using progress = outputProgress(call);
-    const answer = await call.onPane<NativeRunAnswer>("run", { server, pane }, input, { onOutput: progress.onOutput });
+    const answer = await call.onPane<NativeRunResponse>("run", { server, pane }, input, {
+      onOutput: progress.onOutput,
+    });
     const { exitCode, from, to, gaps, elapsedMs } = answer;
     const { text, cutBytes } = newest(visible(answer.output), maxOutputBytes);
     const cut = cutBytes === 0 ? {} : { cutBytes, cut: how(pane, from) };

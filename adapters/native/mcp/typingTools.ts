@@ -3,13 +3,13 @@ import * as v from "valibot";
 import { okSchema, type NativeReceipt, receiptSchema } from "../../../protocol/api/nativeResponses.ts";
 import {
   chooseRequestSchema,
-  deliveryAnswerSchema,
+  deliveryResponseSchema,
   type NativeDelivery,
   submitRequestSchema,
 } from "../../../protocol/api/nativeDelivery.ts";
 import { inputRequestSchema } from "../../../protocol/api/nativeRequests.ts";
 import { described } from "../../../protocol/api/described.ts";
-import { mcpTool, PANE, type ToolAnswer } from "./mcpTool.ts";
+import { mcpTool, PANE, type ToolOutput } from "./mcpTool.ts";
 
 export const sendTool = mcpTool({
   name: "send",
@@ -48,7 +48,7 @@ export const submitTool = mcpTool({
   isIdempotent: false,
   isOpenWorld: true,
   input: v.strictObject({ ...PANE, ...submitRequestSchema.entries, ...key }),
-  output: deliveryAnswerSchema,
+  output: deliveryResponseSchema,
   run: async (call, { server, pane, idempotencyKey, ...input }) =>
     delivered(await call.onPane<NativeDelivery>("submit", { server, pane }, input, { idempotencyKey })),
 });
@@ -63,12 +63,12 @@ export const chooseTool = mcpTool({
   isIdempotent: false,
   isOpenWorld: true,
   input: v.strictObject({ ...PANE, ...chooseRequestSchema.entries, ...key }),
-  output: deliveryAnswerSchema,
+  output: deliveryResponseSchema,
   run: async (call, { server, pane, idempotencyKey, ...input }) =>
     delivered(await call.onPane<NativeDelivery>("choose", { server, pane }, input, { idempotencyKey })),
 });
 
-const delivered = (answer: NativeDelivery): ToolAnswer => ({
+const delivered = (answer: NativeDelivery): ToolOutput => ({
   text: `Outcome: ${answer.outcome}, after ${Math.round(answer.latencyMs)} ms; position ${answer.position ?? "none"}.`,
   structured: answer,
 });

@@ -53,8 +53,8 @@ export class GuestStreams implements GuestClients {
   /** @throws AppError CONNECTION_LOST */
   clientFor({ id, window }: PaneInfo): AttachClient {
     const { state } = this.#options.life;
-    const isAnswering = state !== "silent" && state !== "closed";
-    const carrying = isAnswering ? this.#clients.carrying(id) : undefined;
+    const isResponsive = state !== "silent" && state !== "closed";
+    const carrying = isResponsive ? this.#clients.carrying(id) : undefined;
     if (carrying !== undefined) return carrying;
     this.connection();
     const client = this.#clients.forPane(id, this.#sessionsOf(window));

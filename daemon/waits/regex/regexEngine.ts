@@ -13,7 +13,7 @@ import { findPlain, type PlainRegex } from "./plainRegex.ts";
 import type { RegexAnalysis } from "./regexAnalysis.ts";
 import { refusalOf } from "./regexRefusal.ts";
 import { RegexThread } from "./regexThread.ts";
-import type { WorkerAnswer, WorkerJob } from "./regexWorker.ts";
+import type { WorkerResult, WorkerJob } from "./regexWorker.ts";
 import type { WaitLimits } from "../waitLimits.ts";
 import type { WaitMetrics } from "../waitMetrics.ts";
 
@@ -85,7 +85,7 @@ export class RegexEngine {
       clock,
       scheduler,
       limits,
-      onAnswers: (answers) => this.#onAnswers(answers),
+      onResults: (answers) => this.#onResults(answers),
       onLost: (seq, why) => this.#onLost(seq, why),
       onUnavailable: (reason) => this.#failAll((this.#unavailable = regexUnavailable(reason))),
     });
@@ -210,13 +210,13 @@ export class RegexEngine {
     this.#thread.setBusy(this.#sent.size > 0);
   }
 
-  #onAnswers(answers: readonly WorkerAnswer[]): void {
+  #onResults(answers: readonly WorkerResult[]): void {
     for (const answer of answers) this.#answer(answer);
     this.#thread.setBusy(this.#sent.size > 0);
     if (this.#queue.length > 0) this.#flushSoon();
   }
 
-  #answer(answer: WorkerAnswer): void {
+  #answer(answer: WorkerResult): void {
     const job = this.#take(answer.seq);
     if (job === undefined) return;
     if (answer.kind !== "invalid") {

@@ -64,7 +64,7 @@ export const terminalInputSchema = v.union(
   "must be {keys, literal?} or {data}, and nothing else",
 );
 export type TerminalInputRequest = v.InferInput<typeof terminalInputSchema>;
-export interface TerminalInputAnswer {
+export interface TerminalInputResponse {
   /** What the input causes comes after this. */
   readonly outputSeq: number;
 }
@@ -92,7 +92,7 @@ export const terminalCaptureSchema = v.strictObject({
   e: v.optional(described(queryFlag, "Colours and attributes are kept."), "0"),
 });
 export type TerminalCaptureQuery = v.InferInput<typeof terminalCaptureSchema>;
-export interface TerminalCaptureAnswer {
+export interface TerminalCaptureResponse {
   readonly lines: readonly string[];
   readonly outputSeq: number;
   /** Whether `outputSeq` is exactly what the lines show. */
@@ -127,7 +127,7 @@ export interface TerminalEntry {
   readonly orphan?: true;
 }
 
-export interface TerminalKillAnswer {
+export interface TerminalKillResponse {
   readonly ok: true;
   /** Null where nobody knows. */
   readonly exitCode: number | null;
@@ -171,7 +171,7 @@ export interface FreshellWaitMatch {
   /** Behind the matched text. */
   readonly outputSeq?: number | undefined;
 }
-export interface FreshellWaitAnswer {
+export interface FreshellWaitResponse {
   readonly matched: readonly FreshellWaitMatch[];
   readonly outputSeq: number;
   readonly exitCode?: number | undefined;

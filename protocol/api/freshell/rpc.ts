@@ -200,7 +200,7 @@ export interface DeviceEntry {
 }
 
 /** `GET /api/devices/:id/layout`. */
-export interface DeviceLayoutAnswer {
+export interface DeviceLayoutResponse {
   readonly source: "live" | "cache";
   readonly ownerDeviceId: string;
   readonly capturedAt: number;

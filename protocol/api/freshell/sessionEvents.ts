@@ -192,7 +192,7 @@ export interface SessionEntry {
 }
 
 /** `DELETE /api/agent-sessions/:provider/:id`, once the program is gone. */
-export interface SessionKillAnswer {
+export interface SessionKillResponse {
   readonly ok: true;
   /** Null where nobody knows. */
   readonly exitCode: number | null;

@@ -14,7 +14,7 @@ interface FakeRespond {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-interface FakeAnswer {
+interface FakeResponse {
   readonly status: number;
   readonly body: unknown;
 }
@@ -43,7 +43,7 @@ export class FakeDashboard implements AsyncDisposable {
   /** Every address that was asked for, and the page that asked. */
   readonly addresses: string[] = [];
   /** What the next responds are answered, one each; afterwards all is well. */
-  readonly answers: FakeAnswer[] = [];
+  readonly answers: FakeResponse[] = [];
   /** False: the event stream is refused. */
   up = true;
   /** Wanted until a page has given it; every try. */

@@ -8,17 +8,17 @@ interface RawRequest {
   readonly body?: string | undefined;
 }
 
-interface RawAnswer {
+interface RawResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-export function sendRaw(port: number, raw: RawRequest): Promise<RawAnswer> {
+export function sendRaw(port: number, raw: RawRequest): Promise<RawResponse> {
   const { method, path, body } = raw;
   const headers = Object.fromEntries(Object.entries(raw.headers).filter(([, value]) => value !== undefined));
   return new Promise((resolve, reject) => {
     const outgoing = request({ host: "127.0.0.1", port, method, path, headers, setHost: false, agent: false });
-    const answer = (status: number | undefined, got: RawAnswer["headers"]): void => {
+    const answer = (status: number | undefined, got: RawResponse["headers"]): void => {
       resolve({ status: status ?? 0, headers: got });
       outgoing.destroy();
     };

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CLAUDE_HOOK_SCRIPT } from "../../../../adapters/hooks/claudeHook.ts";
-import { inProcessCli, type CliAnswer } from "../../../support/daemon/cliIo.ts";
+import { inProcessCli, type CliResult } from "../../../support/daemon/cliIo.ts";
 
 let home = "";
 let env: Record<string, string> = {};
@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
-const hooks = (...words: string[]): Promise<CliAnswer> =>
+const hooks = (...words: string[]): Promise<CliResult> =>
   inProcessCli(["hooks", ...words], { homeDir: home, cwd: join(home, "project"), env });
 const path = (...parts: string[]): string => join(home, ...parts);
 const settings = (): string => path(".claude", "settings.json");

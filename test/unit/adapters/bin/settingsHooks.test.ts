@@ -13,13 +13,13 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { inProcessCli, type CliAnswer } from "../../../support/daemon/cliIo.ts";
+import { inProcessCli, type CliResult } from "../../../support/daemon/cliIo.ts";
 
 let home = "";
 beforeEach(() => void (home = mkdtempSync(join(tmpdir(), "tmuxwire it's-"))));
 afterEach(() => rmSync(home, { recursive: true }));
 
-const hooks = (words: readonly string[], env: Record<string, string> = {}): Promise<CliAnswer> =>
+const hooks = (words: readonly string[], env: Record<string, string> = {}): Promise<CliResult> =>
   inProcessCli(["hooks", ...words], { homeDir: home, cwd: home, env: { PATH: process.env["PATH"] ?? "", ...env } });
 
 interface Hook {
