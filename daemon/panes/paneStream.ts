@@ -104,7 +104,7 @@ export class PaneStream implements OutputSource {
     for (const listener of this.#listeners) this.#guarded(() => listener.exited(status));
   }
 
-  /** tmux has taken this input; the program's answer to it comes after it. */
+  /** tmux has taken this input; the program's response to it comes after it. */
   declareTyped(parts: readonly InputPart[]): void {
     for (const listener of this.#listeners) this.#guarded(() => listener.typed?.(parts));
   }

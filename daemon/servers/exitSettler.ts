@@ -15,11 +15,11 @@ const LOOKS_BEFORE_PROGRAM = 3;
 interface ExitSettlerOptions {
   readonly clock: Clock;
   readonly processes: HostProcesses;
-  /** The tmux server's process; undefined while it is not known or does not answer. */
+  /** The tmux server's process; undefined while it is not known or does not respond. */
   readonly serverPid: () => number | undefined;
   /** Has tmux start a program that ends at once. */
   readonly startProgram: () => void;
-  /** Asks tmux which panes are dead, and calls `found` with the answer. */
+  /** Asks tmux which panes are dead, and calls `found` with the reply. */
   readonly probe: () => void;
 }
 

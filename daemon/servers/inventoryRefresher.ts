@@ -92,7 +92,7 @@ export class InventoryRefresher {
     this.topologyChanged();
   }
 
-  /** Asks for what failed while tmux did not answer. */
+  /** Asks for what failed while tmux did not respond. */
   resume(): void {
     if (this.#probe || this.#topology || this.#all || this.#windows.size > 0) this.#start();
   }

@@ -2,7 +2,7 @@
  * Finds panes whose output somebody has turned off for our client (`refresh-client -A %N:off`): tmux tells nobody and has
  * no format for it. What it has is the second in which each window was last written to; a window that was written to
  * later than we last heard of any of its panes is one we do not hear. It is turned on again, and the hole is declared in
- * the turn of tmux's answer: what it sent before that is before the hole.
+ * the turn of tmux's reply: what it sent before that is before the hole.
  *
  * From tmux 3.4 on, a pane that is off for every client is not even read (server-client.c
  * `server_client_check_pane_buffer`), so that this time stands still. Panes to which that may have happened are turned on
@@ -203,7 +203,7 @@ export class OutputWatch {
 
   /**
    * Between two commands that come one after the other tmux has read all its terminals (`server_loop`): what comes after the
-   * answer to the first and before that to the second had to wait.
+   * reply to the first and before that to the second had to wait.
    */
   #wake(connection: ControlConnection): void {
     if (!connection.features.leavesOffUnread) return;

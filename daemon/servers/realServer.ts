@@ -1,5 +1,5 @@
 /**
- * A real tmux behind the `TmuxServer` interface: what a server of our own and the user's do alike. Lists are answered
+ * A real tmux behind the `TmuxServer` interface: what a server of our own and the user's do alike. Lists are served
  * from the inventory, a pane is named by an id that must be in it, and everything else is asked of tmux over the
  * connection or the stream that the kind of server hands out. What differs is in `ServerKind`.
  */

@@ -30,7 +30,7 @@ export class Inventory {
   readonly #windows = new Map<WindowId, WindowInfo>();
   readonly #panes = new Map<PaneId, PaneInfo>();
   readonly #strays = new Set<PaneId>();
-  /** Made when it is asked for and kept until something changes: answers about a pane name its sessions. */
+  /** Made when it is asked for and kept until something changes: whatever tells of a pane names its sessions. */
   #sorted: readonly SessionInfo[] | undefined;
 
   constructor(processes: HostProcesses) {

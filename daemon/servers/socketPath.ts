@@ -11,7 +11,7 @@ import { MAX_SOCKET_PATH_BYTES } from "../../protocol/limits.ts";
 interface SocketPathOptions {
   /** What the path is called where the user sets it. */
   readonly setting?: string | undefined;
-  /** A sticky directory will do: whoever answers at the socket is looked at (`requireOwnServer`). */
+  /** A sticky directory will do: whoever listens on the socket is checked (`requireOwnServer`). */
   readonly isStickyWell?: boolean | undefined;
 }
 
@@ -48,7 +48,7 @@ export function prepareSocketPath(socketPath: string, options: SocketPathOptions
 }
 
 /**
- * Whoever answers there is ours: by its own word, and in a directory that others share by the kernel's, which says whose
+ * Whoever listens there is ours: by its own word, and in a directory that others share by the kernel's, which says whose
  * the socket is; nobody else could have put a socket of ours there.
  * @throws AppError CONFIGURATION_INVALID
  */

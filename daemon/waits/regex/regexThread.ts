@@ -20,7 +20,7 @@ interface RegexThreadOptions {
   readonly clock: Clock;
   readonly scheduler: Scheduler;
   readonly limits: WaitLimits;
-  onResults(answers: readonly WorkerResult[]): void;
+  onResults(results: readonly WorkerResult[]): void;
   /** The worker is gone and a new one has its place; `seq` is the job it was running, 0 when none. */
   onLost(seq: number, why: "overdue" | "crashed"): void;
   /** There is no worker and there will be none. */
@@ -104,7 +104,7 @@ export class RegexThread {
     worker.on("error", () => this.#onEnd());
     worker.on("exit", () => this.#onEnd());
     this.#start = scheduler.at(clock.nowMs() + START_TIMEOUT_MS, () => {
-      if (this.#isBusy && !this.#hasSpoken) this.#giveUp("the RE2 worker does not answer");
+      if (this.#isBusy && !this.#hasSpoken) this.#giveUp("the RE2 worker does not respond");
     });
   }
 
@@ -128,8 +128,8 @@ export class RegexThread {
       case "unavailable":
         this.#giveUp(message.reason);
         return;
-      case "answers":
-        this.#options.onResults(message.answers);
+      case "results":
+        this.#options.onResults(message.results);
     }
   }
 

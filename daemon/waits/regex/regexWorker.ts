@@ -45,7 +45,7 @@ export type WorkerResult =
 export type WorkerMessage =
   /** It has RE2 and listens. `threadId` is the kernel's, where that is known. */
   | { readonly kind: "ready"; readonly threadId: number | undefined }
-  | { readonly kind: "answers"; readonly answers: readonly WorkerResult[] }
+  | { readonly kind: "results"; readonly results: readonly WorkerResult[] }
   | { readonly kind: "unavailable"; readonly reason: string };
 
 interface WorkerSetup {
@@ -153,21 +153,21 @@ function workerMain(load: (path: string) => unknown): void {
       drop(id);
       sources.delete(id);
     }
-    let answers: WorkerResult[] = [];
+    let results: WorkerResult[] = [];
     let sentMs = nowMs();
     for (const job of request.jobs) {
       Atomics.store(setup.running, 0, job.seq);
       // An abort of the wasm heap is thrown from here and ends the thread: the shared word then names the job.
-      answers.push(run(job));
+      results.push(run(job));
       Atomics.store(setup.running, 0, 0);
-      // An answer must not wait for the jobs behind it longer than anyone would notice.
+      // A result must not wait for the jobs behind it longer than anyone would notice.
       if (nowMs() - sentMs > 2) {
-        post({ kind: "answers", answers });
-        answers = [];
+        post({ kind: "results", results });
+        results = [];
         sentMs = nowMs();
       }
     }
-    if (answers.length > 0) post({ kind: "answers", answers });
+    if (results.length > 0) post({ kind: "results", results });
   });
 }
 
