@@ -1,4 +1,4 @@
-/** A command's output as it comes: lines of JSON, each told when it is there, the answer last. */
+/** A command's output as it comes: lines of JSON, each told when it is there, the result last. */
 import type { NativeErrorResponse, NativeRunResponse } from "../../protocol/api/nativeResponses.ts";
 import type { NativeRunRequest } from "../../protocol/api/nativeRequests.ts";
 import { decodeBase64 } from "./clientEvents.ts";

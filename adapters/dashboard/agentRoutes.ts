@@ -28,7 +28,7 @@ export function listAgents({ book, events, nowUnixMs }: DashboardContext, c: Con
 }
 
 export function listTurns({ book, store }: DashboardContext, c: Context<GuardEnv>, id: number): Response {
-  if (book.find(id) === undefined) return answer(c, agentNotFound(id));
+  if (book.find(id) === undefined) return respondWith(c, agentNotFound(id));
   const asked = Number(c.req.query("limit") ?? 50);
   const limit = Number.isInteger(asked) ? Math.min(Math.max(asked, 1), MAX_TURNS) : 50;
   const turns = store.turns(id, limit).map((turn) => ({
@@ -46,14 +46,14 @@ export function listTurns({ book, store }: DashboardContext, c: Context<GuardEnv
 
 export function availability({ book }: DashboardContext, c: Context<GuardEnv>, id: number): Response {
   const agent = book.find(id);
-  if (agent === undefined) return answer(c, agentNotFound(id));
+  if (agent === undefined) return respondWith(c, agentNotFound(id));
   return c.json({ status: "ok", agent_id: id, commander_available: agent.isAvailable });
 }
 
 /** The native pane stream for this agent's pane. It never resizes anything. */
 export async function paneStream(context: DashboardContext, c: Context<GuardEnv>, id: number): Promise<Response> {
   const pane = await livePane(context, id);
-  if (typeof pane !== "string") return answer(c, pane);
+  if (typeof pane !== "string") return respondWith(c, pane);
   const { outgoing } = c.env;
   if (outgoing === undefined) throw new AppError("INTERNAL_ERROR", "a stream needs a connection");
   // The reader may have gone while we looked.
@@ -83,14 +83,14 @@ export async function paneInput(
   const part = inputPart(bytes);
   if (part === undefined) {
     const message = `Give text, or keys: a list of 1 to ${MAX_KEYS} key names such as Enter, C-c or Up.`;
-    return answer(c, refusalResponse(400, "invalid_input", message));
+    return respondWith(c, refusalResponse(400, "invalid_input", message));
   }
   const pane = await livePane(context, id);
-  if (typeof pane !== "string") return answer(c, pane);
+  if (typeof pane !== "string") return respondWith(c, pane);
   try {
     await context.server.input(pane, [part]);
   } catch (error) {
-    return answer(c, failureResponse(failures.failureOf(error), undefined));
+    return respondWith(c, failureResponse(failures.failureOf(error), undefined));
   }
   return c.json({ status: "ok", agent_id: id });
 }
@@ -120,4 +120,4 @@ async function livePane(context: DashboardContext, id: number): Promise<PaneId |
   return typeof pane === "string" ? pane : failureResponse(pane, undefined);
 }
 
-export const answer = (c: Context<GuardEnv>, { status, body }: RespondResponse): Response => c.json(body, status);
+export const respondWith = (c: Context<GuardEnv>, { status, body }: RespondResponse): Response => c.json(body, status);

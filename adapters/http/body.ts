@@ -58,11 +58,11 @@ export function readIncoming(incoming: IncomingMessage, maxBytes: number, clock:
 }
 
 /**
- * A connection that is destroyed while bytes of its client are unread is reset, and a reset can overtake the answer. So
- * after the answer our end is closed, nothing more is read, and the rest follows when the client has had time to look.
+ * A connection that is destroyed while bytes of its client are unread is reset, and a reset can overtake the response. So
+ * after the response our end is closed, nothing more is read, and the rest follows when the client has had time to look.
  */
 function lingerAfterResponse(socket: Socket, clock: Clock): void {
-  // What Node calls when the last answer of a connection has been written.
+  // What Node calls when the last response of a connection has been written.
   socket.destroySoon = () => {
     socket.end();
     socket.pause();

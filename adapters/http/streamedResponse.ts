@@ -1,6 +1,6 @@
 /**
- * Answers that tell output as it comes, as lines of JSON (`application/x-ndjson`): `{"typed":true}`, `{"output":BASE64}`,
- * `{"skipped":BYTES}` where a reader was too slow, and last the answer or `{"error": …}`; an empty line every 10 s while
+ * Responses that tell output as it comes, as lines of JSON (`application/x-ndjson`): `{"typed":true}`, `{"output":BASE64}`,
+ * `{"skipped":BYTES}` where a reader was too slow, and last the result or `{"error": …}`; an empty line every 10 s while
  * nothing happens. What fails before there is anything to tell is an ordinary error with its own status.
  */
 import type { Context } from "hono";
@@ -10,7 +10,7 @@ import type { GuardEnv } from "./requestGuard.ts";
 
 const LINES_TYPE = "application/x-ndjson";
 const EMPTY_LINE_EVERY_MS = 10_000;
-/** Held for a slow reader: what one answer may keep as well. */
+/** Held for a slow reader: what one response may keep as well. */
 const HELD_BYTES = 8_388_608;
 const encoder = new TextEncoder();
 
@@ -36,7 +36,7 @@ export async function streamedResponse(
   const abort = requestAbort(c);
   const lines = new Lines(clock, () => abort.abort());
   const done = work(abort.signal, lines).then(
-    (answer) => ({ answer }),
+    (result) => ({ result }),
     (error: unknown) => ({ error: abort.signal.aborted ? (abort.signal.reason as unknown) : error }),
   );
   const first = await Promise.race([done, lines.begun]);
@@ -44,7 +44,7 @@ export async function streamedResponse(
     lines.end();
     throw first.error;
   }
-  void done.then((outcome) => lines.end("error" in outcome ? errorBody(outcome.error) : outcome.answer));
+  void done.then((outcome) => lines.end("error" in outcome ? errorBody(outcome.error) : outcome.result));
   return c.body(lines.body, 200, { "content-type": LINES_TYPE });
 }
 

@@ -1,6 +1,6 @@
 /**
  * `/v1/stream`: many panes over one WebSocket. Output goes as binary frames that all subscribers of a pane share; each
- * channel has credit, so that one pane's flood does not fill the connection for the others. Requests are answered in the
+ * channel has credit, so that one pane's flood does not fill the connection for the others. Responses come in the
  * order in which they came to an end; input keeps the order in which it was sent, because each pane has one FIFO.
  */
 import type { WebSocket } from "ws";
@@ -45,7 +45,7 @@ export class StreamSocket {
   readonly #channels = new Map<number, OpenChannel>();
   readonly #serverEvents: SocketEvents;
   readonly #calls: SocketCalls;
-  /** Requests whose answer is still to come. */
+  /** Requests whose response is still to come. */
   #underWay = 0;
   #isStopping = false;
   readonly #stop = (): void => {
@@ -71,7 +71,7 @@ export class StreamSocket {
     });
     this.#calls = new SocketCalls(context, {
       room: () => this.#writer.room(),
-      answer: (id, work, message) => this.#answer(id, work, message),
+      respond: (id, work, message) => this.#respond(id, work, message),
     });
     context.open.add(this.#stop);
   }
@@ -240,7 +240,7 @@ export class StreamSocket {
         : {}),
       exited: (status) => this.#send({ type: "exit", channel: number, ...nativeExit(status) }),
       closed: (error) => {
-        // A reader that was never told of its channel still waits for its answer.
+        // A reader that was never told of its channel still waits for its response.
         if (isOpen()) this.#send({ type: "closed", channel: number, code: error.code, message: error.message });
         else this.#fail(request.id, error);
         endChannel(channel);
@@ -257,7 +257,7 @@ export class StreamSocket {
     }
   }
 
-  #answer<Output>(id: number, work: Promise<Output>, message: (output: Output) => StreamMessage): void {
+  #respond<Output>(id: number, work: Promise<Output>, message: (output: Output) => StreamMessage): void {
     this.#underWay += 1;
     void work
       .then(

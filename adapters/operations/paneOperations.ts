@@ -1,6 +1,6 @@
 /** One pane: what it is, what is typed into it, what it shows. */
 import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
-import * as answers from "../../protocol/api/nativeResponses.ts";
+import * as responses from "../../protocol/api/nativeResponses.ts";
 import {
   captureRequestSchema,
   emptyRequestSchema,
@@ -21,7 +21,7 @@ export const paneOperations = {
     description: "Those of all sessions.",
     scope: "server",
     input: emptyRequestSchema,
-    output: answers.panesSchema,
+    output: responses.panesSchema,
     errors: ["NOT_FOUND"],
     example: { input: {}, output: { panes: [EXAMPLE_PANE] } },
     run: ({ readiness }, { server }) => {
@@ -35,7 +35,7 @@ export const paneOperations = {
     description: "Includes what only tmux knows at this moment: program, directory, history.",
     scope: "pane",
     input: emptyRequestSchema,
-    output: answers.paneDetailsSchema,
+    output: responses.paneDetailsSchema,
     errors: ON_TMUX,
     example: {
       input: {},
@@ -63,7 +63,7 @@ export const paneOperations = {
     description: "The parts arrive in order as one job; nothing from another sender comes between them.",
     scope: "pane",
     input: inputRequestSchema,
-    output: answers.receiptSchema,
+    output: responses.receiptSchema,
     errors: ["INVALID_ARGUMENT", "RESOURCE_LIMIT", ...ON_TMUX],
     example: {
       input: { parts: [{ kind: "text", text: "make test" }, { kind: "enter" }] },
@@ -80,7 +80,7 @@ export const paneOperations = {
     description: "Includes its position in the stream of output.",
     scope: "pane",
     input: captureRequestSchema,
-    output: answers.captureSchema,
+    output: responses.captureSchema,
     errors: ["INVALID_ARGUMENT", "RESOURCE_LIMIT", ...ON_TMUX],
     example: {
       input: { lines: 200, joined: true },
@@ -102,7 +102,7 @@ export const paneOperations = {
     summary: "Read the bytes that rebuild a pane's screen.",
     scope: "pane",
     input: emptyRequestSchema,
-    output: answers.snapshotSchema,
+    output: responses.snapshotSchema,
     errors: ON_TMUX,
     example: {
       input: {},
@@ -123,7 +123,7 @@ export const paneOperations = {
     description: "Not on a guest server.",
     scope: "pane",
     input: sizeRequestSchema,
-    output: answers.okSchema,
+    output: responses.okSchema,
     errors: ["INVALID_ARGUMENT", ...ON_TMUX],
     example: { input: { cols: 120, rows: 40 }, output: { ok: true } },
     run: async (_context, { server, pane }, { cols, rows }) => {

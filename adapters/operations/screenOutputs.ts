@@ -1,4 +1,4 @@
-/** A program's end, a pane's screen and what is typed, as every surface tells them, in answers and in streams. */
+/** A program's end, a pane's screen and what is typed, as every surface tells them, in responses and in streams. */
 import type { TypedText } from "../../daemon/panes/subscription.ts";
 import type { ExitStatus } from "../../daemon/tmux/outputSource.ts";
 import type { Capture, Snapshot } from "../../daemon/tmux/io.ts";

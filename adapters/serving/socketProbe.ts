@@ -8,10 +8,10 @@ const RESPONSE_WITHIN_MS = 1_000;
 export function isListening(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);
-    const settle = (answering: boolean): void => {
+    const settle = (listening: boolean): void => {
       timer.cancel();
       socket.destroy();
-      resolve(answering);
+      resolve(listening);
     };
     const timer = systemClock.callAt(systemClock.nowMs() + RESPONSE_WITHIN_MS, () => settle(true));
     socket.once("connect", () => settle(true));

@@ -63,7 +63,7 @@ async function guestOf(check: string, { socketPath }: GuestConfig): Promise<Find
     return fail(check, `${socketPath} belongs to user ${stat.uid}`, "offer servers of your own only");
   }
   if (await isListening(socketPath)) return ok(check, `a tmux server runs on ${socketPath}`);
-  return warn(check, `nobody answers on ${socketPath}`, "start that tmux again");
+  return warn(check, `nobody listens on ${socketPath}`, "start that tmux again");
 }
 
 interface Listed {
@@ -88,12 +88,12 @@ function listSessions(path: string, env: CheckInputs["env"]): Promise<Listed[]> 
     });
     const timer = systemClock.callAt(systemClock.nowMs() + LIST_WITHIN_MS, () => {
       transport.close();
-      reject(new Error(`tmux on ${path} does not answer; is its process stopped? (pgrep tmux)`));
+      reject(new Error(`tmux on ${path} does not respond; is its process stopped? (pgrep tmux)`));
     });
   });
 }
 
-/** A hub's name has letters and digits only, so no other line of the answer can be taken for one. */
+/** A hub's name has letters and digits only, so no other line of the reply can be taken for one. */
 function listed(line: string): Listed[] {
   const match = /^(\d+) (\S+)$/.exec(line);
   return match === null ? [] : [{ attached: Number(match[1]), name: match[2] ?? "" }];

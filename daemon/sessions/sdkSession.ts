@@ -202,7 +202,7 @@ export class SdkSession extends AgentSession<SdkEvent> {
     const programsId = textAt(line, "request_id") ?? "";
     const request = objectAt(line, "request") ?? {};
     if (request["subtype"] !== "can_use_tool") {
-      const error = "this client handles can_use_tool only";
+      const error = "this client answers can_use_tool only";
       const response = { subtype: "error", request_id: programsId, error };
       this.#write({ type: "control_response", response }).catch(() => undefined);
       return;

@@ -1,5 +1,5 @@
 /**
- * What the native API answers (docs/contracts/native.md): schemas for OpenAPI and for tests, types for everyone. Positions
+ * What the native API returns (docs/contracts/native.md): schemas for OpenAPI and for tests, types for everyone. Positions
  * are `epoch:outputSeq` texts; ids are tmux's own. Titles, names, paths and screen text are whatever a program made them.
  */
 import * as v from "valibot";
@@ -49,7 +49,7 @@ export const serverStateSchema = v.picklist(["connecting", "ready", "degraded", 
 const serverSchema = v.object({
   name: described(v.string(), "Its name in paths."),
   kind: described(v.picklist(["owned", "guest", "stub"]), "The daemon's own, the user's, or one in memory for tests."),
-  state: described(serverStateSchema, "Whether tmux answers."),
+  state: described(serverStateSchema, "Whether tmux responds."),
   epoch: described(v.string(), "Identifies the connection to tmux: positions of another epoch are no longer valid."),
   tmuxVersion: described(v.nullable(v.string()), "As tmux reports it; null when it is not known."),
   socketPath: described(v.nullable(v.string()), "The socket of the tmux server; null when there is none."),

@@ -35,7 +35,7 @@ const activeWindow = described(
 const createdSec = described(v.number(), "When it was made: Unix time in seconds.");
 const placeSchema = v.object({ index: count("The window's number in the session."), window });
 const places = described(v.array(placeSchema), "Its windows, by their number.");
-const state = described(serverStateSchema, "Whether tmux answers.");
+const state = described(serverStateSchema, "Whether tmux responds.");
 
 const CELL_KIND = described(
   v.picklist(["pane", "row", "column"]),

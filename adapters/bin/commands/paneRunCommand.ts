@@ -83,10 +83,10 @@ export const runCommand: CommandSpec = {
       : { maxOutputBytes: 1, onOutput: (bytes) => printed.add(bytes), onSkipped: (bytes) => printed.skipped(bytes) };
     try {
       // The words are in the pane from here on, and so is Ctrl-C.
-      const answer = await target.run(words.join(" "), { ...settings, ...listener, onTyped: interrupts.forward });
-      if (json) await io.out(`${JSON.stringify(answer)}\n`);
-      else await printed.end(answer);
-      return statusOf(call, answer, interrupts.forwarded);
+      const response = await target.run(words.join(" "), { ...settings, ...listener, onTyped: interrupts.forward });
+      if (json) await io.out(`${JSON.stringify(response)}\n`);
+      else await printed.end(response);
+      return statusOf(call, response, interrupts.forwarded);
     } finally {
       interrupts[Symbol.dispose]();
     }

@@ -1,4 +1,4 @@
-/** The answers of `POST /api/respond/:id`, as they go out and as they are kept. */
+/** The responses of `POST /api/respond/:id`, as they go out and as they are kept. */
 import type { Failure } from "./failures.ts";
 
 export interface RespondResponse {

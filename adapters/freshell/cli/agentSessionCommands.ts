@@ -121,7 +121,7 @@ const sendCommand = freshellCommand<TerminalInputResponse>({
 const waitCommand = freshellCommand<FreshellWaitResponse>({
   name: "session-wait",
   summary: "wait until a session says something, stands still, or ends",
-  details: ["Its text is what the agent says, a line `$ NAME` for each tool that it calls, and what tools answer."],
+  details: ["Its text is what the agent says, a line `$ NAME` for each tool that it calls, and what tools return."],
   positionals: [],
   options: [TARGET, ...WAIT_OPTIONS],
   examples: [{ line: "freshell session-wait --target session:sdk:ID -p 'All tests pass' -T 600", does: "ten minutes" }],

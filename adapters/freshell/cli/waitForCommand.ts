@@ -1,4 +1,4 @@
-/** `wait-for` and `session-wait`: the server waits for what is printed, and answers once; nothing is asked again. */
+/** `wait-for` and `session-wait`: the server waits for what is printed, and responds once; nothing is asked again. */
 import type { FreshellWaitResponse, FreshellWaitMatch } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { CommandFailure, failureOf } from "./commandFailure.ts";
@@ -84,7 +84,7 @@ export function shownWait({ matched, exitCode }: FreshellWaitResponse): string {
   return matched.map((match) => shown(match, exitCode)).join("");
 }
 
-/** All that telling the answer takes, but for the answer. */
+/** All that telling the response takes, but for the response. */
 function rehearse(io: Io, url: string): void {
   rehearseResponse({ url });
   shown({ predicate: "pattern", text: "" }, undefined);

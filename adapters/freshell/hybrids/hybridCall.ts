@@ -26,7 +26,7 @@ export interface Reservation {
   readonly paneId: string;
 }
 
-/** What an owner answers to `reserve`: a place; or, when it has done this request already, the result. */
+/** What an owner returns for `reserve`: a place; or, when it has done this request already, the result. */
 export type Reserved =
   | { readonly kind: "reserved"; readonly reservation: Reservation }
   | { readonly kind: "settled"; readonly outcome: RpcOutcome };
@@ -54,7 +54,7 @@ export async function compensate(
 }
 
 /**
- * The pane shows the terminal from now on. When the owner does not confirm it, the terminal stays, and the answer says what
+ * The pane shows the terminal from now on. When the owner does not confirm it, the terminal stays, and the response says what
  * can be done about it.
  */
 export async function finalize(
@@ -70,7 +70,7 @@ export async function finalize(
     return withFields(outcome, { tabId, paneId, terminalId });
   }
   const { code, message } = outcome.ok
-    ? { code: "INTERNAL_ERROR", message: "it has answered no revision" }
+    ? { code: "INTERNAL_ERROR", message: "it has returned no revision" }
     : outcome.error;
   return failure(
     "INCONSISTENT_STATE",

@@ -84,14 +84,14 @@ async function layoutResponse(
   if (device.layout === undefined) {
     throw new AppError("NOT_FOUND", `no layout of the device ${device.deviceId} is known; it has published none`);
   }
-  const answer: DeviceLayoutResponse = {
+  const response: DeviceLayoutResponse = {
     source: "cache",
     ownerDeviceId: device.deviceId,
     ...device.layout,
     ownerOnline: device.owner !== undefined,
     ownerLastSeenAt: device.lastSeenAt,
   };
-  return c.json(answer);
+  return c.json(response);
 }
 
 const AWAY: ReadonlySet<string> = new Set(["DEVICE_OFFLINE", "RPC_TIMEOUT", "OWNER_TIMEOUT"]);
@@ -111,13 +111,13 @@ function rpcResponse(context: FreshellContext, c: Context<GuardEnv>): Response |
     }
   };
   if (command !== "wait-for") {
-    return perform(requestAbort(c).signal).then((answer) => c.json(answer, statusOf(answer)));
+    return perform(requestAbort(c).signal).then((outcome) => c.json(outcome, statusOf(outcome)));
   }
   const errorBody = (error: unknown): object => faultBody(error, context.log);
   return longResponse(c, { clock: context.clock, errorBody, statusOf }, perform);
 }
 
 const statusOf = (
-  answer: RpcSuccess | RpcFailure,
+  outcome: RpcSuccess | RpcFailure,
 ): 200 | (typeof ERROR_SURFACES)[RpcFailure["error"]["code"]]["httpStatus"] =>
-  answer.ok ? 200 : ERROR_SURFACES[answer.error.code].httpStatus;
+  outcome.ok ? 200 : ERROR_SURFACES[outcome.error.code].httpStatus;

@@ -13,7 +13,7 @@ const layoutSchema = v.looseObject({
   snapshot: v.unknown(),
 });
 
-/** The answer to a `read`, as it came, or why it is none. */
+/** The result of a `read`, as it came, or why it is none. */
 export function ownersLayout(device: Device, outcome: RpcOutcome): RpcOutcome {
   if (!outcome.ok) return outcome;
   const parsed = v.safeParse(layoutSchema, outcome.result);

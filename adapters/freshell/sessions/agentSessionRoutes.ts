@@ -52,8 +52,8 @@ export function sessionRoutes({ sessions }: FreshellContext): readonly Route[] {
         const session = named(values);
         session.kill();
         await session.ended;
-        const answer: SessionKillResponse = { ok: true, exitCode: session.exitCode ?? null };
-        return c.json(answer);
+        const response: SessionKillResponse = { ok: true, exitCode: session.exitCode ?? null };
+        return c.json(response);
       },
     },
   ];

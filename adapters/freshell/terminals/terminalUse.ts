@@ -17,7 +17,7 @@ export const tokenParts = (tokens: readonly string[], literal: boolean): readonl
 
 const textPart = (text: string): InputPart => ({ kind: "text", bytes: encodeUtf8(text) });
 
-/** Answers the position behind which is what the input causes. @throws AppError INVALID_TARGET, RESOURCE_LIMIT, CONNECTION_LOST */
+/** Returns the position behind which is what the input causes. @throws AppError INVALID_TARGET, RESOURCE_LIMIT, CONNECTION_LOST */
 export async function typeInto(server: TmuxServer, terminal: Terminal, parts: readonly InputPart[]): Promise<number> {
   const pane = requireRunning(terminal);
   const { source } = terminal;

@@ -108,12 +108,12 @@ export const PANE = {
   ...SERVER,
   pane: described(name, "The pane: an id such as %5, or a session's name for its active pane."),
 };
-/** What an answer says of its own text. */
+/** What a result says of its own text. */
 export const TEXT_BOUND = {
   maxOutputBytes: v.optional(
     described(
       v.pipe(v.number(), v.integer(), v.minValue(256), v.maxValue(1_048_576)),
-      "The most bytes of text to answer, the newest; default 16384.",
+      "The most bytes of text to return, the newest; default 16384.",
     ),
   ),
 };

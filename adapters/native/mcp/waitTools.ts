@@ -43,16 +43,16 @@ function waitTool(input: WaitInput, effect: "reads" | "works", description: stri
     output: waitOutput,
     run: async (call, { server, pane, maxOutputBytes = DEFAULT_TEXT_BYTES, ...predicates }) => {
       const target = { server, pane };
-      const answer = await waited(call, target, predicates);
+      const response = await waited(call, target, predicates);
       const screen = await screenOf(call, target);
       const { text, cutBytes } = newest(visible(screen ?? ""), maxOutputBytes);
       const cut = cutBytes === 0 ? {} : { cutBytes, cut: `capture pane ${pane} with a larger maxOutputBytes` };
-      const matched = answer.matched.map(({ predicate }) => predicate).join(", ");
-      const outcome = answer.timedOut ? "The time is over and it has not happened" : `It happened (${matched})`;
-      const said = `${outcome}, after ${Math.round(answer.elapsedMs)} ms; position ${answer.position}.`;
+      const matched = response.matched.map(({ predicate }) => predicate).join(", ");
+      const outcome = response.timedOut ? "The time is over and it has not happened" : `It happened (${matched})`;
+      const said = `${outcome}, after ${Math.round(response.elapsedMs)} ms; position ${response.position}.`;
       return {
         text: `${said}${cutText(cutBytes, cut.cut)}\n${screen === null ? "The pane is gone." : framed(text)}`,
-        structured: { ...answer, screen: screen === null ? null : text, ...cut, untrusted: ["screen", "matched"] },
+        structured: { ...response, screen: screen === null ? null : text, ...cut, untrusted: ["screen", "matched"] },
       };
     },
   });
@@ -71,7 +71,7 @@ interface Waited extends NativeWaitResponse {
   readonly timedOut: boolean;
 }
 
-/** That the time is over is an answer: what is on the screen says what to do next. @throws AppError */
+/** That the time is over is a result: what is on the screen says what to do next. @throws AppError */
 async function waited(call: ToolCall, target: Target, input: object): Promise<Waited> {
   try {
     return { ...(await call.onPane<NativeWaitResponse>("wait", target, input)), timedOut: false };

@@ -1,5 +1,5 @@
 /**
- * Requests and answers of the Freshell contract over HTTP: one schema per request, from which come validation, types and
+ * Requests and responses of the Freshell contract over HTTP: one schema per request, from which come validation, types and
  * the help of the command line. Times are Unix milliseconds. What a request holds besides is refused by name.
  */
 import * as v from "valibot";
@@ -104,7 +104,7 @@ export interface TerminalCaptureResponse {
 
 export type TerminalStatus = "running" | "exited";
 
-/** A terminal as lists and answers tell it. */
+/** A terminal as lists and responses tell it. */
 export interface TerminalEntry {
   readonly terminalId: string;
   readonly title: string;

@@ -61,7 +61,7 @@ test("a request that is answered costs no timer of its own", async () => {
   for (let at = 0; at < 1_000; at += 1) {
     ask(`r${at}`);
     link.acked(`r${at}`);
-    link.answered(`r${at}`, { ok: true, result: {} });
+    link.takeResult(`r${at}`, { ok: true, result: {} });
     await pass(1);
   }
   expect(told).toHaveLength(1_000);
