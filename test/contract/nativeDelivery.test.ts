@@ -26,7 +26,7 @@ async function withPane() {
 }
 
 describe("submit", () => {
-  test("answers what became of the prompt", async () => {
+  test("returns what became of the prompt", async () => {
     await using api = await withPane();
     const { status, json } = await api.call("POST", `${PANE}/submit`, { text: "hello" });
     expect(status).toBe(200);

@@ -11,7 +11,7 @@ import { FRESHELL_TOKEN } from "../support/daemon/freshellFixture.ts";
 import { auditOf, HYBRIDS, notePlain, requireWhole, serve } from "../support/freshell/hybridKills.ts";
 import { WatchedWay } from "../support/freshell/watchedWay.ts";
 
-/** Where it is killed: before it hears, behind its answer, before it hears the end, with the end saved and told to nobody. */
+/** Where it is killed: before it hears, behind its response, before it hears the end, with the end saved and told to nobody. */
 const MOMENTS = ["reserve", "act", "finalize", "finalized"] as const;
 
 test.each(HYBRIDS)("the command line that is the owner is killed at each step of %s", async (hybrid) => {

@@ -109,10 +109,10 @@ describe.each([
     for (const text of ['{\n  "token": "hush",\n}\n', '{ "hooks": [] }', "", "[]"]) {
       write(settings(), text);
       for (const action of ["install", "uninstall", "status"]) {
-        const answer = await hooks([action, agent]);
-        expect(answer).toMatchObject({ code: 1, out: "" });
-        expect(answer.err).toMatch(/^[^\n]*it was left as it is[^\n]*\n$/);
-        expect(answer.err).not.toContain("hush");
+        const result = await hooks([action, agent]);
+        expect(result).toMatchObject({ code: 1, out: "" });
+        expect(result.err).toMatch(/^[^\n]*it was left as it is[^\n]*\n$/);
+        expect(result.err).not.toContain("hush");
       }
       expect(readFileSync(settings(), "utf8")).toBe(text);
     }

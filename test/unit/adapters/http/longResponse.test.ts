@@ -1,4 +1,4 @@
-/** Answers that take long: their own status when they come soon, blanks and then JSON when they do not. */
+/** Responses that take long: their own status when they come soon, blanks and then JSON when they do not. */
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { longResponse } from "../../../../adapters/http/longResponse.ts";
@@ -32,7 +32,7 @@ function answering() {
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-test("one that comes soon is an ordinary answer", async () => {
+test("one that comes soon is an ordinary response", async () => {
   const { clock, response, resolve } = answering();
   clock.advanceMs(9_999);
   resolve({ ok: true });

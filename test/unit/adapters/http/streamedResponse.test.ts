@@ -1,4 +1,4 @@
-/** Answers that tell output as it comes, as lines of JSON. */
+/** Responses that tell output as it comes, as lines of JSON. */
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { streamedResponse, wantsLines } from "../../../../adapters/http/streamedResponse.ts";
@@ -41,7 +41,7 @@ const linesOf = async (response: Response): Promise<unknown[]> =>
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as unknown);
 
-test("tells what is typed and printed, then the answer", async () => {
+test("tells what is typed and printed, then the result", async () => {
   const { clock, work, response, called } = answering();
   const { told } = await called;
   told.onTyped();

@@ -32,7 +32,7 @@ function recorder(): { readonly seen: string[]; readonly settle: (name: string) 
 }
 
 describe("CommandQueue", () => {
-  test("answers in the order in which commands were added", () => {
+  test("settles in the order in which commands were added", () => {
     const queue = new CommandQueue();
     const { seen, settle } = recorder();
     queue.add([OURS], 1, settle("first"));
@@ -46,7 +46,7 @@ describe("CommandQueue", () => {
     expect(queue.pending).toBe(0);
   });
 
-  test("knows the shape of the next answer", () => {
+  test("knows the shape of the next reply", () => {
     const queue = new CommandQueue();
     expect(queue.expect()).toBeUndefined();
     queue.add([OURS, NONE], 1, () => undefined);
@@ -94,11 +94,11 @@ describe("CommandQueue", () => {
     expect(seen).toEqual(["group RESOURCE_LIMIT", "next n"]);
   });
 
-  test("an answer without a command is a lost pairing", () => {
+  test("a reply without a command is a lost pairing", () => {
     expect(() => new CommandQueue().reply(block(""))).toThrow(expect.objectContaining({ code: "PROTOCOL_ERROR" }));
   });
 
-  test("is bounded in commands; what is answered makes room", () => {
+  test("is bounded in commands; what has its reply makes room", () => {
     const queue = new CommandQueue();
     for (let added = 0; added < MAX_PENDING_COMMANDS; added += 1) queue.add([OURS], 1, () => undefined);
     const refused = (): void => queue.add([OURS], 1, () => undefined);
@@ -108,7 +108,7 @@ describe("CommandQueue", () => {
     expect(queue.pending).toBe(MAX_PENDING_COMMANDS);
   });
 
-  test("is bounded in bytes; what is answered or failed makes room", () => {
+  test("is bounded in bytes; what has its reply or failed makes room", () => {
     const queue = new CommandQueue();
     const half = MAX_PENDING_COMMAND_BYTES / 2;
     const add = (): void => queue.add([OURS], half, () => undefined);
@@ -137,7 +137,7 @@ describe("CommandQueue", () => {
     expect(queue.pending).toBe(0);
   });
 
-  test("abandonAll settles everyone now; late answers find their slots and tell nobody twice", () => {
+  test("abandonAll settles everyone now; late replies find their slots and tell nobody twice", () => {
     const queue = new CommandQueue();
     const { seen, settle } = recorder();
     queue.add([OURS], 1, settle("first"));
@@ -177,7 +177,7 @@ describe("CommandQueue", () => {
     expect(queue.pending).toBe(0);
   });
 
-  test("thousands of answers leave nothing behind", () => {
+  test("thousands of replies leave nothing behind", () => {
     const queue = new CommandQueue();
     let answered = 0;
     for (let round = 0; round < 1_000; round += 1) {

@@ -1,4 +1,4 @@
-/** Whatever host there is: what it tells is right, and what it cannot tell is unknown and never a wrong answer. */
+/** Whatever host there is: what it tells is right, and what it cannot tell is unknown and never wrong. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
