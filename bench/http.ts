@@ -183,7 +183,7 @@ async function detection(ours: Watched, theirs: Watched, emit: Emit): Promise<vo
     const mark = `mark-${(marks += 1)}-done`;
     const text = nextToken().trim();
     const wait = { action: "send_and_capture", session: SESSION, text, wait_for: `${mark}$`, timeout_ms: 5_000 };
-    const responded = ask(wait).then((response) => ({ response, atMs: performance.now() }));
+    const responded = ask(wait).then((json) => ({ json, atMs: performance.now() }));
     // Only output after the send counts.
     await pollUntilSeen(socketPath, text);
     await delay(quietMs);
@@ -191,11 +191,8 @@ async function detection(ours: Watched, theirs: Watched, emit: Emit): Promise<vo
     const writtenMs = performance.now();
     writeSync(fd, `\r\n${mark}\r\n`);
     closeSync(fd);
-    const { response, atMs } = await responded;
-    check(
-      response.ok && response.output?.includes(mark) === true,
-      `the wait ended with ${response.error ?? "no match"}`,
-    );
+    const { json, atMs } = await responded;
+    check(json.ok && json.output?.includes(mark) === true, `the wait ended with ${json.error ?? "no match"}`);
     return atMs - writtenMs;
   };
   // A daemon has served some waits before; the bridge has nothing that would grow faster.

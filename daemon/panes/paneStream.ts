@@ -109,7 +109,7 @@ export class PaneStream implements OutputSource {
     for (const listener of this.#listeners) this.#guarded(() => listener.typed?.(parts));
   }
 
-  /** Another program runs in the pane now. */
+  /** A new program runs in the pane now. */
   declareAlive(): void {
     this.#exit = undefined;
   }

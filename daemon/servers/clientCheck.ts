@@ -8,12 +8,12 @@ import type { SessionId } from "../../protocol/ids.ts";
 import { PAUSE_AFTER_SEC } from "../../protocol/limits.ts";
 import type { Checkup } from "../connection/checkup.ts";
 
-/** Needed, or the client is another than the one we started. */
+/** Required, or the client is not the one that we started. */
 const NEEDED = ["control-mode", "ignore-size", `pause-after=${PAUSE_AFTER_SEC}`];
-/** Each of them ends output or input without a word. */
+/** Each of them stops output or input silently. */
 const HARMFUL = ["suspended", "read-only"];
 
-/** @param withOutput output is expected over it; otherwise it is nobody's concern */
+/** @param withOutput output is expected over it; otherwise that does not matter */
 export function clientFault(reply: Uint8Array, session: SessionId, withOutput: boolean): string | undefined {
   const state = CLIENT_STATE.decodeOne(reply);
   if (state?.session !== session) return "it is attached to another session";

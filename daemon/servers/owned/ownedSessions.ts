@@ -1,5 +1,5 @@
 /**
- * Sessions of an owned server: made in one step with everything that must hold before their program starts, and
+ * Sessions of an owned server: made in one step with everything that must hold from their program's start, and
  * ended together with the windows that the hub would keep.
  */
 import {
