@@ -11,7 +11,7 @@ const DAEMON = fileURLToPath(new URL("../adapters/bin/tmuxwire.js", import.meta.
 /** One of the add-in's default origins (docs/contracts/addin.md §1). */
 const ORIGIN = "https://localhost:3000";
 
-export interface Answer {
+export interface BridgeResponse {
   readonly ok: boolean;
   readonly output?: string;
   readonly error?: string;
@@ -56,18 +56,18 @@ export class Connections implements Disposable {
     this.#port = port;
   }
 
-  post(body: object): Promise<Answer> {
+  post(body: object): Promise<BridgeResponse> {
     return this.#call("POST", "/v1/tmux", body);
   }
 
-  health(): Promise<Answer> {
+  health(): Promise<BridgeResponse> {
     return this.#call("GET", "/health");
   }
 
-  async #call(method: string, path: string, body?: object): Promise<Answer> {
+  async #call(method: string, path: string, body?: object): Promise<BridgeResponse> {
     const http = this.#free.pop() ?? (await RawHttp.open(this.#port, `Origin: ${ORIGIN}\r\n`));
     try {
-      return (await http.call(method, path, body)) as Answer;
+      return (await http.call(method, path, body)) as BridgeResponse;
     } finally {
       this.#free.push(http);
     }

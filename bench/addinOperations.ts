@@ -2,16 +2,16 @@
  * The add-in's everyday requests, each against the one tmux process that does the same, in one run: HTTP, JSON and all on
  * our side, on theirs nothing but the process. Both have a screen and a history of the same lines.
  */
-import type { Answer } from "./addinDaemon.ts";
+import type { BridgeResponse } from "./addinDaemon.ts";
 import { captureLines, tmuxProcess } from "./baseline.ts";
 import { check, compare, type Contender, type Emit, timed } from "./figures.ts";
 import { SESSION } from "./privateServer.ts";
 
-/** Ours answers some hundred times in the time of a dozen processes: the caches are each side's own while it is its turn. */
+/** Ours responds some hundred times in the time of a dozen processes: the caches are each side's own while it is its turn. */
 const TURNS = { rounds: 8, perRound: 40, warmUp: 100 };
 
 export async function againstOneProcess(
-  post: (body: object) => Promise<Answer>,
+  post: (body: object) => Promise<BridgeResponse>,
   socketPath: string,
   nextToken: () => string,
   emit: Emit,

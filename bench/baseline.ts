@@ -1,6 +1,6 @@
 /**
  * What the clients do today: a tmux process per operation, and polling. Measured at its best: no shell in between, the
- * pane's server has no other client, and the poll that sees the answer is the first that could.
+ * pane's server has no other client, and the poll that sees the response is the first that could.
  */
 import { spawn } from "node:child_process";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -59,10 +59,10 @@ interface BridgeRequest {
   readonly wait_for?: string;
 }
 
-/** The least bridge that answers the add-in's requests: a process per operation, a look every 120 ms for `wait_for`. */
+/** The least bridge that serves the add-in's requests: a process per operation, a poll every 120 ms for `wait_for`. */
 export async function startBridge(socketPath: string): Promise<Bridge> {
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const output = await answer(socketPath, await readJson(request));
+    const output = await serve(socketPath, await readJson(request));
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify({ ok: true, output }));
   };
@@ -81,7 +81,7 @@ export async function startBridge(socketPath: string): Promise<Bridge> {
   };
 }
 
-async function answer(socketPath: string, request: BridgeRequest): Promise<string> {
+async function serve(socketPath: string, request: BridgeRequest): Promise<string> {
   const { action, text, enter, lines = 200, wait_for: waitFor } = request;
   if (action !== "capture_pane") {
     if (text !== undefined) await sendText(socketPath, text);

@@ -11,7 +11,7 @@ export const READY = "ready!";
 /** Sends back every byte as it is. */
 export const ECHO = ["sh", "-c", `stty raw -echo; printf ${READY}; exec cat`];
 
-/** Not typed by the relay, but answered with the screen. */
+/** Not typed by the relay, but responded to with the screen. */
 export const ASKS_FOR_CAPTURE = "capture";
 
 let tokens = 0;

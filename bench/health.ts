@@ -49,7 +49,7 @@ async function withFlood<Result>({ port }: DaemonProcess, measure: () => Promise
   let waits = 0;
   const waiting = HOSTILE.map(async (pattern) => {
     while (!over.signal.aborted) {
-      // 408 when the time is over, 429 once RE2 was given up on: both are answers.
+      // 408 when the time is over, 429 once RE2 was given up on: both are responses.
       await ask({ action: "send_and_capture", text: "", wait_for: pattern, timeout_ms: 1_000 }).catch(() => undefined);
       waits += 1;
     }

@@ -1,10 +1,10 @@
 /**
  * The add-in's requests over loopback HTTP to a daemon in a process of its own, against subprocesses and against the
- * least bridge that answers the same requests with subprocesses and a poll every 120 ms (`baseline.ts`).
+ * least bridge that serves the same requests with subprocesses and a poll every 120 ms (`baseline.ts`).
  */
 import { openSync, closeSync, writeSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Answer, Connections, type DaemonProcess, startDaemon } from "./addinDaemon.ts";
+import { type BridgeResponse, Connections, type DaemonProcess, startDaemon } from "./addinDaemon.ts";
 import { againstOneProcess } from "./addinOperations.ts";
 import { captureLines, pollUntilSeen, sendText, startBridge } from "./baseline.ts";
 import {
@@ -62,7 +62,7 @@ export async function run(emit: Emit): Promise<void> {
 
 interface Endpoint {
   readonly name: string;
-  readonly post: (body: object) => Promise<Answer>;
+  readonly post: (body: object) => Promise<BridgeResponse>;
 }
 
 let tokens = 0;
@@ -176,14 +176,14 @@ const watched = (endpoint: Endpoint, socket: PrivateSocket): Watched => ({
   tty: socket.tmux("list-panes", "-t", `=${SESSION}:`, "-F", "#{pane_tty}").trim(),
 });
 
-/** From the text being written in the pane to the answer in the client's hands. */
+/** From the text being written in the pane to the response in the client's hands. */
 async function detection(ours: Watched, theirs: Watched, emit: Emit): Promise<void> {
   let marks = 0;
   const detect = async ({ post: ask, socketPath, tty }: Watched, quietMs: number): Promise<number> => {
     const mark = `mark-${(marks += 1)}-done`;
     const text = nextToken().trim();
     const wait = { action: "send_and_capture", session: SESSION, text, wait_for: `${mark}$`, timeout_ms: 5_000 };
-    const answered = ask(wait).then((answer) => ({ answer, atMs: performance.now() }));
+    const responded = ask(wait).then((json) => ({ json, atMs: performance.now() }));
     // Only output after the send counts.
     await pollUntilSeen(socketPath, text);
     await delay(quietMs);
@@ -191,8 +191,8 @@ async function detection(ours: Watched, theirs: Watched, emit: Emit): Promise<vo
     const writtenMs = performance.now();
     writeSync(fd, `\r\n${mark}\r\n`);
     closeSync(fd);
-    const { answer, atMs } = await answered;
-    check(answer.ok && answer.output?.includes(mark) === true, `the wait ended with ${answer.error ?? "no match"}`);
+    const { json, atMs } = await responded;
+    check(json.ok && json.output?.includes(mark) === true, `the wait ended with ${json.error ?? "no match"}`);
     return atMs - writtenMs;
   };
   // A daemon has served some waits before; the bridge has nothing that would grow faster.
@@ -215,10 +215,10 @@ const joined = (output: string | undefined): string => output?.replaceAll("\n", 
 
 async function startProgram({ port }: DaemonProcess): Promise<void> {
   using connections = new Connections(port);
-  const ask = async (body: object): Promise<Answer> => {
-    const answer = await connections.post({ session: SESSION, ...body });
-    check(answer.ok, answer.error ?? "refused");
-    return answer;
+  const ask = async (body: object): Promise<BridgeResponse> => {
+    const response = await connections.post({ session: SESSION, ...body });
+    check(response.ok, response.error ?? "refused");
+    return response;
   };
   await ask({ action: "create_session" });
   await ask({ action: "send_keys", text: PROGRAM, enter: true });

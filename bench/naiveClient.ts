@@ -43,7 +43,7 @@ export class NaiveClient {
     });
   }
 
-  /** Resolves when it is attached; blocks before that answer nothing. */
+  /** Resolves when it is attached; blocks before that reply to nothing. */
   static async attach(options: NaiveClientOptions): Promise<NaiveClient> {
     let client: NaiveClient | undefined;
     await new Promise<void>((resolve) => {

@@ -96,7 +96,7 @@ export async function echoDaemon(): Promise<EchoDaemon> {
 
 type Way = "POST, SSE" | "POST, WebSocket" | "WebSocket both ways";
 
-/** From the input being written to the bytes on the stream; the answer is waited for outside the time. */
+/** From the input being written to the bytes on the stream; the response is waited for outside the time. */
 export async function ourEcho({ daemon, http, pane }: EchoDaemon, way: Way): Promise<Contender> {
   let onBytes: (text: string) => void = () => undefined;
   const socket = way === "POST, SSE" ? undefined : await openSocket(daemon, pane, (text) => onBytes(text));

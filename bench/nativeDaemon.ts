@@ -12,7 +12,7 @@ import { systemClock } from "../daemon/time/clock.ts";
 import { WaitManager } from "../daemon/waits/waitManager.ts";
 import { benchEnvironment, SESSION } from "./privateServer.ts";
 
-/** What the parent asks for; each is answered once. */
+/** What the parent asks for; each gets one reply. */
 type DaemonRequest =
   | { readonly ask: "print"; readonly bytesPerSec: number; readonly chunkBytes: number; readonly seconds: number }
   | { readonly ask: "usage" };

@@ -7,7 +7,7 @@ export interface NativeProcess extends AsyncDisposable {
   readonly port: number;
   readonly url: string;
   readonly pid: number;
-  ask<Answer>(request: object): Promise<Answer>;
+  ask<Reply>(request: object): Promise<Reply>;
 }
 
 /** Runs what stands beside this file: compiled in a bench, source where Node can run that. */
@@ -25,10 +25,10 @@ export async function nativeProcess(socketPath = "", ringBytes?: number): Promis
     port,
     url: `http://127.0.0.1:${port}`,
     pid: child.pid!,
-    ask: async <Answer>(request: object) => {
+    ask: async <Reply>(request: object) => {
       child.send(request);
-      const [answer] = (await once(child, "message")) as [Answer];
-      return answer;
+      const [reply] = (await once(child, "message")) as [Reply];
+      return reply;
     },
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode !== null) return;

@@ -184,13 +184,13 @@ async function told(daemon: EchoDaemon): Promise<readonly Subject[]> {
     name: "ours, text written to HTTP wait",
     sample: async () => {
       const token = nextToken();
-      const answered = daemon.http
+      const responded = daemon.http
         .call("POST", `${daemon.pane}/wait`, { pattern: { literal: token } })
         .then(() => performance.now());
       // The wait is armed by then, and as cold as the program that prints.
       await delay(ARMED_WITHIN_MS);
       const writtenMs = write(token);
-      return (await answered) - writtenMs;
+      return (await responded) - writtenMs;
     },
   };
   return [

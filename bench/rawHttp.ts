@@ -27,19 +27,19 @@ export class RawHttp implements Disposable {
     return new RawHttp(socket, headers);
   }
 
-  /** The answer's JSON. */
+  /** The response's JSON. */
   call(method: string, path: string, body?: object): Promise<unknown> {
     this.#write(method, path, body);
     return new Promise((resolve, reject) => {
       this.#onText = () => {
         const end = this.#text.indexOf("\r\n\r\n");
         if (end < 0) return;
-        const answer = bodyOf(this.#text.slice(0, end), this.#text.slice(end + 4));
-        if (answer === undefined) return;
+        const response = bodyOf(this.#text.slice(0, end), this.#text.slice(end + 4));
+        if (response === undefined) return;
         const isGood = this.#text.startsWith("HTTP/1.1 2");
         this.#text = "";
-        if (isGood) resolve(JSON.parse(answer));
-        else reject(new Error(answer));
+        if (isGood) resolve(JSON.parse(response));
+        else reject(new Error(response));
       };
     });
   }

@@ -1,6 +1,6 @@
 /**
  * The least a daemon between two processes can be, in a process of its own: a WebSocket server, a naive control client, and
- * nothing else. A message is typed, output is sent as it comes; `capture` is answered with the screen.
+ * nothing else. A message is typed, output is sent as it comes; `capture` returns the screen.
  */
 import type { AddressInfo } from "node:net";
 import { WebSocketServer } from "ws";

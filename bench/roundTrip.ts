@@ -1,5 +1,5 @@
 /**
- * How long input takes to come back, and how fast tmux answers: send → echo of six bytes through a raw-mode program, a
+ * How long input takes to come back, and how fast tmux replies: send → echo of six bytes through a raw-mode program, a
  * command that does nothing, and many such commands in one go.
  */
 import { ControlConnection } from "../daemon/connection/controlConnection.ts";
@@ -131,7 +131,7 @@ const ourNoop = async ({ connection }: BareConnection): Promise<string> =>
   utf8Decoder.decode((await connection.command(NOOP)).body);
 
 const once = (command: () => Promise<string>) => (): Promise<number> =>
-  timed(async () => check((await command()).trimEnd() === "beat", "not the command's answer"));
+  timed(async () => check((await command()).trimEnd() === "beat", "not the command's reply"));
 
 const subprocessNoop = ({ socketPath }: PrivateSocket): Promise<string> =>
   tmuxProcess(socketPath, ["display-message", "-t", SESSION, "-p", "beat"]);
@@ -145,7 +145,7 @@ interface BareConnection extends AsyncDisposable {
   readonly connection: ControlConnection;
 }
 
-/** A control connection without hub, panes or supervisor: what answers commands. */
+/** A control connection without hub, panes or supervisor: what replies to commands. */
 async function bareConnection(open: OpenTransport): Promise<BareConnection> {
   const socket = privateSocket();
   const connection = new ControlConnection({

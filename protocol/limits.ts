@@ -9,7 +9,7 @@ export const MAX_LINE_BYTES = 4_194_304;
 export const MAX_REPLY_BYTES = 16_777_216;
 /** Most commands written or waiting at once on one connection; at 38 k commands/s this is a quarter of a second. */
 export const MAX_PENDING_COMMANDS = 10_000;
-/** Most command bytes not yet answered; an input job of 1 MiB encodes to at most 4 MiB, and four may be under way. */
+/** Most command bytes without a reply; an input job of 1 MiB encodes to at most 4 MiB, and four may be under way. */
 export const MAX_PENDING_COMMAND_BYTES = 16_777_216;
 
 /** Longest value noted on a pane, as tmux keeps it: ids and names, not documents. */

@@ -1,6 +1,6 @@
 /**
  * A window's layout as tmux writes it (`#{window_layout}`): a checksum, then cells within cells down to the panes, such as
- * `bb62,159x48,0,0{79x48,0,0,1,79x48,80,0,2}`. Parsing answers a tree or undefined, never half of one. Ids and numbers only: no program can write any of it.
+ * `bb62,159x48,0,0{79x48,0,0,1,79x48,80,0,2}`. Parsing returns a tree or undefined, never half of one. Ids and numbers only: no program can write any of it.
  */
 import { type PaneId, paneIdOf } from "./ids.ts";
 

@@ -1,6 +1,6 @@
 /**
  * The add-in's listener: `GET /health` and `POST /v1/tmux` (docs/contracts/addin.md §1). Both modes pass through the same
- * routes; which one it is shows only in the `TmuxServer` behind them. Health is answered from memory, because the client
+ * routes; which one it is shows only in the `TmuxServer` behind them. Health is served from memory, because the client
  * asks for it before every call and gives it 900 ms.
  */
 import { Hono } from "hono";
@@ -100,6 +100,6 @@ function healthOf(server: TmuxServer): AddinHealth {
 
 const UNHEALTHY = {
   connecting: "tmux is not connected; it is being reconnected, try again shortly",
-  degraded: "tmux does not answer (degraded); if it does not come back by itself, look whether it is stopped or hangs",
+  degraded: "tmux does not respond (degraded); if it does not come back by itself, look whether it is stopped or hangs",
   closed: "the connection to tmux is closed; start the bridge again",
 } as const;

@@ -1,7 +1,7 @@
 /**
  * From a JSON value to a checked request (docs/contracts/addin.md §2). The schema's checks and the three that need the
  * machine (does `cwd` exist, does tmux know each key, does the pattern compile) are merged by the order of the fields,
- * so that a request with several faults is answered with the first one, as the contract validates.
+ * so that a request with several faults is refused with the first one, as the contract validates.
  */
 import { stat } from "node:fs/promises";
 import * as v from "valibot";
@@ -32,7 +32,7 @@ export async function parseAddinRequest(payload: unknown, checkPattern: CheckPat
 /** The place of a field in the order of validation; -1, before all, for what is no field: the body itself. */
 const rankOf = (field: unknown): number => ADDIN_FIELD_ORDER.indexOf(field as AddinField);
 
-/** Asynchronous, so that a dead network mount costs this request its answer and nobody else anything. */
+/** Asynchronous, so that a dead network mount costs this request its response and nobody else anything. */
 async function checkDirectory(path: string): Promise<void> {
   const stats = await stat(path).catch((error: unknown) => {
     throw new AppError("INVALID_ARGUMENT", `cwd does not exist: ${path}`, { cause: error });

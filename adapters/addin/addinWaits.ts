@@ -1,7 +1,7 @@
 /**
  * `wait_for` in terms of the daemon's waits: one pattern on the pane's stream, armed in the turn in which the input is
  * written, the echo of the typed text left out. What the waits say of a pattern becomes the contract's 400 elsewhere
- * (`requests.ts`); a timeout is an answer here, not an error.
+ * (`requests.ts`); a timeout is a result here, not an error.
  */
 import type { OutputSource } from "../../daemon/tmux/outputSource.ts";
 import type { ScreenView } from "../../daemon/waits/screen/screenView.ts";

@@ -1,5 +1,5 @@
 /**
- * The moment a pane answers. A `send_and_capture` without `wait_for` captures as soon as the pane has shown anything after
+ * The moment a pane responds. A `send_and_capture` without `wait_for` captures as soon as the pane has shown anything after
  * the send, typically the echo and within a fraction of a millisecond; the bridge that ours replaces took longer than
  * that to start its capture, so its clients have always seen the echo.
  */

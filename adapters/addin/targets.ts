@@ -1,6 +1,6 @@
 /**
  * Which session and pane a request means: exactly the one it names, or a 404 before anything is typed or killed. A session
- * that ends while a request is under way gives the same answer, whichever part of the server noticed first.
+ * that ends while a request is under way gives the same response, whichever part of the server noticed first.
  */
 import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";

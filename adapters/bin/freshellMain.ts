@@ -8,5 +8,5 @@ import { completionsCommand } from "./commands/completionsCommand.ts";
 
 const program = freshellProgram(packageVersion, [completionsCommand("freshell")]);
 
-/** Answers the exit code. */
+/** Returns the exit code. */
 export const freshellMain = (): Promise<number> => runCli(program, process.argv.slice(2), processIo(process));

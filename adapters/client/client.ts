@@ -6,12 +6,12 @@
  *     await pane.type("make test", { enter: true });
  *     for await (const event of pane.follow({ from: "snapshot" })) …
  */
-import type * as answers from "../../protocol/api/nativeAnswers.ts";
+import type * as responses from "../../protocol/api/nativeResponses.ts";
 import type * as delivery from "../../protocol/api/nativeDelivery.ts";
 import type * as recordings from "../../protocol/api/nativeRecordings.ts";
 import type * as requests from "../../protocol/api/nativeRequests.ts";
 import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
-import type { NativeTreeAnswer, NativeWindow } from "../../protocol/api/nativeTree.ts";
+import type { NativeTreeResponse, NativeWindow } from "../../protocol/api/nativeTree.ts";
 import { decodeBase64, type FollowOptions, type PaneEvent } from "./clientEvents.ts";
 import { followPane } from "./clientFollow.ts";
 import { type RunListener, runAndListen } from "./clientRun.ts";
@@ -28,7 +28,7 @@ export type { ServerEventsOptions, ServerEventWithId } from "./clientServerEvent
 export type { ClientSocket, SocketOptions } from "./clientSocket.ts";
 export type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 export { applyTreeEvent } from "../../protocol/api/applyTreeEvent.ts";
-export type * from "../../protocol/api/nativeAnswers.ts";
+export type * from "../../protocol/api/nativeResponses.ts";
 export type * from "../../protocol/api/nativeDelivery.ts";
 export type * from "../../protocol/api/nativeLayout.ts";
 export type * from "../../protocol/api/nativeRecordings.ts";
@@ -45,8 +45,8 @@ export class TmuxwireClient {
     this.#http = new HttpCaller(options);
   }
 
-  async servers(options: CallOptions = {}): Promise<readonly answers.NativeServer[]> {
-    return (await this.#http.perform<{ servers: answers.NativeServer[] }>("listServers", {}, {}, options)).servers;
+  async servers(options: CallOptions = {}): Promise<readonly responses.NativeServer[]> {
+    return (await this.#http.perform<{ servers: responses.NativeServer[] }>("listServers", {}, {}, options)).servers;
   }
 
   server(name: string): ServerClient {
@@ -86,11 +86,11 @@ export class ServerClient {
     return this.#http.perform(name, { ...this.#names, ...names }, input, options);
   }
 
-  async sessions(options: CallOptions = {}): Promise<readonly answers.NativeSession[]> {
-    return (await this.perform<{ sessions: answers.NativeSession[] }>("listSessions", {}, {}, options)).sessions;
+  async sessions(options: CallOptions = {}): Promise<readonly responses.NativeSession[]> {
+    return (await this.perform<{ sessions: responses.NativeSession[] }>("listSessions", {}, {}, options)).sessions;
   }
 
-  createSession(input: requests.NativeCreateSession = {}, options: CallOptions = {}): Promise<answers.NativeSession> {
+  createSession(input: requests.NativeCreateSession = {}, options: CallOptions = {}): Promise<responses.NativeSession> {
     return this.perform("createSession", {}, input, options);
   }
 
@@ -104,7 +104,7 @@ export class ServerClient {
   }
 
   /** Everything there is to draw; `events({ after: tree.id })` goes on from it. */
-  tree(options: CallOptions = {}): Promise<NativeTreeAnswer> {
+  tree(options: CallOptions = {}): Promise<NativeTreeResponse> {
     return this.perform("tree", {}, {}, options);
   }
 
@@ -113,8 +113,8 @@ export class ServerClient {
     return followServer(this.#http, ["v1", "servers", this.#names.server, "events"], options);
   }
 
-  async panes(options: CallOptions = {}): Promise<readonly answers.NativePane[]> {
-    return (await this.perform<{ panes: answers.NativePane[] }>("listPanes", {}, {}, options)).panes;
+  async panes(options: CallOptions = {}): Promise<readonly responses.NativePane[]> {
+    return (await this.perform<{ panes: responses.NativePane[] }>("listPanes", {}, {}, options)).panes;
   }
 
   /** By number (5 or `%5`), or by session: its active pane. */
@@ -144,17 +144,17 @@ export class PaneClient {
     this.#names = { server, pane };
   }
 
-  info(options: CallOptions = {}): Promise<answers.NativePaneDetails> {
+  info(options: CallOptions = {}): Promise<responses.NativePaneDetails> {
     return this.#perform("describePane", {}, options);
   }
 
   /** One job: nothing of another sender comes between its parts. */
-  input(parts: requests.NativeInputPart[], options: CallOptions = {}): Promise<answers.NativeReceipt> {
+  input(parts: requests.NativeInputPart[], options: CallOptions = {}): Promise<responses.NativeReceipt> {
     return this.#perform("input", { parts } satisfies requests.NativeInputRequest, options);
   }
 
   /** Types text byte for byte. */
-  type(text: string, options: CallOptions & { readonly enter?: boolean } = {}): Promise<answers.NativeReceipt> {
+  type(text: string, options: CallOptions & { readonly enter?: boolean } = {}): Promise<responses.NativeReceipt> {
     return this.input(
       [{ kind: "text", text }, ...(options.enter === true ? [{ kind: "enter" as const }] : [])],
       options,
@@ -162,37 +162,37 @@ export class PaneClient {
   }
 
   /** tmux's key names: `Enter`, `C-c`, `Up`. */
-  keys(keys: string[], options: CallOptions = {}): Promise<answers.NativeReceipt> {
+  keys(keys: string[], options: CallOptions = {}): Promise<responses.NativeReceipt> {
     return this.input([{ kind: "keys", keys }], options);
   }
 
   /** Bracketed when the program asked for that. */
-  paste(text: string, options: CallOptions & { readonly enter?: boolean } = {}): Promise<answers.NativeReceipt> {
+  paste(text: string, options: CallOptions & { readonly enter?: boolean } = {}): Promise<responses.NativeReceipt> {
     return this.input(
       [{ kind: "paste", text }, ...(options.enter === true ? [{ kind: "enter" as const }] : [])],
       options,
     );
   }
 
-  capture(options: CaptureOptions = {}): Promise<answers.NativeCapture> {
+  capture(options: CaptureOptions = {}): Promise<responses.NativeCapture> {
     const { signal, lines, joined, ansi } = options;
     return this.#perform("capture", { lines, joined, ansi } satisfies requests.NativeCaptureRequest, { signal });
   }
 
   async snapshot(
     options: CallOptions = {},
-  ): Promise<Omit<answers.NativeSnapshot, "data"> & { readonly bytes: Uint8Array }> {
-    const { data, ...rest } = await this.#perform<answers.NativeSnapshot>("snapshot", {}, options);
+  ): Promise<Omit<responses.NativeSnapshot, "data"> & { readonly bytes: Uint8Array }> {
+    const { data, ...rest } = await this.#perform<responses.NativeSnapshot>("snapshot", {}, options);
     return { ...rest, bytes: decodeBase64(data) };
   }
 
   /** @throws TmuxwireError TIMEOUT with `details.predicates` */
-  wait(request: NativeWaitRequest, options: CallOptions = {}): Promise<answers.NativeWaitAnswer> {
+  wait(request: NativeWaitRequest, options: CallOptions = {}): Promise<responses.NativeWaitResponse> {
     return this.#perform("wait", request, options);
   }
 
   /** In a shell at its prompt. */
-  run(command: string, options: RunOptions = {}): Promise<answers.NativeRunAnswer> {
+  run(command: string, options: RunOptions = {}): Promise<responses.NativeRunResponse> {
     const { signal, onOutput, onTyped, onSkipped, ...rest } = options;
     if (onOutput !== undefined) {
       return runAndListen(this.#http, this.#names, { command, ...rest }, { onOutput, onTyped, onSkipped }, signal);

@@ -1,6 +1,6 @@
 /** What a client sees of a pane's stream, whichever way it came, and how long it waits before it tries again. */
 import { systemClock, type Timer } from "../../daemon/time/clock.ts";
-import type { NativeExit, NativeGap, NativeReadiness } from "../../protocol/api/nativeAnswers.ts";
+import type { NativeExit, NativeGap, NativeReadiness } from "../../protocol/api/nativeResponses.ts";
 import type { StreamClosed, StreamInput, StreamOpen, StreamSnapshot } from "../../protocol/api/nativeStream.ts";
 import type { CallOptions } from "./clientHttp.ts";
 

@@ -1,5 +1,5 @@
 /** Requests of the typed client and the errors they end in. Runs in browsers and Node alike: `fetch` and nothing else. */
-import type { NativeErrorAnswer } from "../../protocol/api/nativeAnswers.ts";
+import type { NativeErrorResponse } from "../../protocol/api/nativeResponses.ts";
 import {
   OPERATION_ROUTES,
   type OperationName,
@@ -8,10 +8,10 @@ import {
 } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 
-/** What the daemon said, or `DAEMON_UNREACHABLE` when nothing answered. Decide by `code`, show `message`. */
+/** What the daemon said, or `DAEMON_UNREACHABLE` when nothing responded. Decide by `code`, show `message`. */
 export class TmuxwireError extends Error {
   readonly code: ErrorCode;
-  /** 0 when there was no answer. */
+  /** 0 when there was no response. */
   readonly status: number;
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
@@ -103,14 +103,14 @@ export class HttpCaller {
     });
   }
 
-  /** The answer's JSON. @throws TmuxwireError; the signal's reason when it aborts */
-  async json<Answer>(request: HttpRequest): Promise<Answer> {
+  /** The response's JSON. @throws TmuxwireError; the signal's reason when it aborts */
+  async json<Body>(request: HttpRequest): Promise<Body> {
     const response = await this.open(request);
     const text = await this.#guarded(request, () => response.text());
-    // A late answer has status 200 whatever became of it.
-    const answer = JSON.parse(text) as Answer | NativeErrorAnswer;
-    if (isError(answer)) throw errorOf(answer, response.status);
-    return answer;
+    // A late response has status 200 whatever became of it.
+    const body = JSON.parse(text) as Body | NativeErrorResponse;
+    if (isError(body)) throw errorOf(body, response.status);
+    return body;
   }
 
   /** The response, once its status says that all is well. */
@@ -150,19 +150,19 @@ function queryOf({ query = {} }: HttpRequest): string {
   return `?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join("&")}`;
 }
 
-const isError = (answer: unknown): answer is NativeErrorAnswer =>
-  typeof answer === "object" && answer !== null && "error" in answer;
+const isError = (body: unknown): body is NativeErrorResponse =>
+  typeof body === "object" && body !== null && "error" in body;
 
-export const errorOf = ({ error }: NativeErrorAnswer, status: number): TmuxwireError =>
+export const errorOf = ({ error }: NativeErrorResponse, status: number): TmuxwireError =>
   new TmuxwireError(error.code, error.message, { status, details: error.details });
 
 function errorFrom(text: string, status: number): TmuxwireError {
   try {
-    const answer: unknown = JSON.parse(text);
-    if (isError(answer)) return errorOf(answer, status);
+    const body: unknown = JSON.parse(text);
+    if (isError(body)) return errorOf(body, status);
   } catch {
     // Not ours: a proxy's page, or the guard's plain refusal.
   }
   const code = status === 403 ? "FORBIDDEN" : status === 401 ? "UNAUTHORIZED" : "INTERNAL_ERROR";
-  return new TmuxwireError(code, `the answer was ${status}: ${text.slice(0, 100)}`, { status });
+  return new TmuxwireError(code, `the response was ${status}: ${text.slice(0, 100)}`, { status });
 }

@@ -33,7 +33,7 @@ export class LayoutClient {
   readonly resizePane: Operation<"resize-pane"> = (request, options) => this.run("resize-pane", request, options);
   readonly resizeWindow: Operation<"resize-window"> = (request, options) => this.run("resize-window", request, options);
   readonly selectLayout: Operation<"select-layout"> = (request, options) => this.run("select-layout", request, options);
-  /** The answer's `pane` is another one than before. */
+  /** The response's `pane` is another one than before. */
   readonly respawnPane: Operation<"respawn-pane"> = (request, options) => this.run("respawn-pane", request, options);
   readonly clearHistory: Operation<"clear-history"> = (request, options) => this.run("clear-history", request, options);
   readonly setWindowOption: Operation<"set-window-option"> = (request, options) =>

@@ -1,5 +1,5 @@
-/** A command's output as it comes: lines of JSON, each told when it is there, the answer last. */
-import type { NativeErrorAnswer, NativeRunAnswer } from "../../protocol/api/nativeAnswers.ts";
+/** A command's output as it comes: lines of JSON, each told when it is there, the result last. */
+import type { NativeErrorResponse, NativeRunResponse } from "../../protocol/api/nativeResponses.ts";
 import type { NativeRunRequest } from "../../protocol/api/nativeRequests.ts";
 import { decodeBase64 } from "./clientEvents.ts";
 import { errorOf, type HttpCaller, TmuxwireError } from "./clientHttp.ts";
@@ -17,8 +17,8 @@ type Line =
   | { readonly typed: true }
   | { readonly output: string; readonly exitCode?: undefined }
   | { readonly skipped: number }
-  | NativeErrorAnswer
-  | NativeRunAnswer;
+  | NativeErrorResponse
+  | NativeRunResponse;
 
 /** @throws TmuxwireError; the signal's reason when it aborts */
 export async function runAndListen(
@@ -27,7 +27,7 @@ export async function runAndListen(
   request: NativeRunRequest,
   { onOutput, onTyped, onSkipped }: RunListener,
   signal: AbortSignal | undefined,
-): Promise<NativeRunAnswer> {
+): Promise<NativeRunResponse> {
   const response = await http.open({
     method: "POST",
     path: ["v1", "servers", server, "panes", pane, "run"],

@@ -84,8 +84,8 @@ export class ClientSocket {
 
   /** One job, as with HTTP. @throws TmuxwireError; DAEMON_UNREACHABLE when it is not known whether it arrived */
   async input(server: string, pane: number | string, parts: NativeInputPart[]): Promise<{ readonly position: string }> {
-    const answer = await this.#ask({ type: "input", id: this.#nextId(), server, pane: String(pane), parts });
-    return { position: "position" in answer ? (answer.position ?? "") : "" };
+    const response = await this.#ask({ type: "input", id: this.#nextId(), server, pane: String(pane), parts });
+    return { position: "position" in response ? (response.position ?? "") : "" };
   }
 
   async resize(server: string, pane: number | string, cols: number, rows: number): Promise<void> {
@@ -168,15 +168,15 @@ export class ClientSocket {
     }
   }
 
-  /** @param onAnswer runs in the turn of the answer, before any frame that follows it */
+  /** @param onResponse runs in the turn of the response, before any frame that follows it */
   #ask(
     request: StreamRequest & { readonly id: number },
-    onAnswer?: (message: StreamMessage) => void,
+    onResponse?: (message: StreamMessage) => void,
   ): Promise<StreamMessage> {
     return new Promise((resolve, reject) => {
       this.#pending.set(request.id, {
         resolve: (message) => {
-          onAnswer?.(message);
+          onResponse?.(message);
           resolve(message);
         },
         reject,
@@ -200,7 +200,7 @@ export class ClientSocket {
     }
     const message = JSON.parse(String(data)) as StreamMessage;
     if ("id" in message) {
-      this.#answered(message.id, message);
+      this.#responded(message.id, message);
       return;
     }
     // Events of a server, which this client reads by `ServerClient.events`.
@@ -213,7 +213,7 @@ export class ClientSocket {
       after(retryDelayMs(0), () => void this.#subscribe(follower));
   }
 
-  #answered(id: number | null, message: StreamMessage): void {
+  #responded(id: number | null, message: StreamMessage): void {
     const pending = this.#pending.get(id ?? -1);
     if (pending === undefined) return;
     this.#pending.delete(id ?? -1);

@@ -113,7 +113,7 @@ export class SseFollower<Decoded> {
     let liveMs = Number.POSITIVE_INFINITY;
     try {
       const { body } = await open(this.#lastEventId, abort.signal);
-      if (body === null) throw new SseLoss("cut", new Error("the answer has no body"));
+      if (body === null) throw new SseLoss("cut", new Error("the response has no body"));
       liveMs = clock.nowMs();
       onState?.({ kind: "live" });
       const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();

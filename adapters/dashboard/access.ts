@@ -15,7 +15,7 @@ const COOKIE = "tmuxwire_dashboard";
 /** A month: the token itself is for as long as the user likes. */
 const COOKIE_AGE_SEC = 2_592_000;
 
-/** Answers `TOKEN_PATH` as well: what is next there is for a dashboard without a token. */
+/** Serves `TOKEN_PATH` as well: what is next there is for a dashboard without a token. */
 export function requireToken(token: string): MiddlewareHandler<GuardEnv> {
   const isToken = bearerVerifier(token);
   // Cookies go to every port of this machine: not with the token itself in them.

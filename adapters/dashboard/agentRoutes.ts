@@ -14,7 +14,7 @@ import { cardOf } from "./agents/card.ts";
 import { fieldsOf } from "./agents/questions.ts";
 import type { DashboardContext } from "./dashboardContext.ts";
 import { MAX_KEYS } from "./dashboardLimits.ts";
-import { failureAnswer, refusalAnswer, type RespondAnswer } from "./respond/respondAnswer.ts";
+import { failureResponse, refusalResponse, type RespondResponse } from "./respond/respondResponse.ts";
 import * as failures from "./respond/failures.ts";
 import { agentNotFound } from "./respond/respond.ts";
 import { usablePane } from "./respond/usablePane.ts";
@@ -28,7 +28,7 @@ export function listAgents({ book, events, nowUnixMs }: DashboardContext, c: Con
 }
 
 export function listTurns({ book, store }: DashboardContext, c: Context<GuardEnv>, id: number): Response {
-  if (book.find(id) === undefined) return answer(c, agentNotFound(id));
+  if (book.find(id) === undefined) return respondWith(c, agentNotFound(id));
   const asked = Number(c.req.query("limit") ?? 50);
   const limit = Number.isInteger(asked) ? Math.min(Math.max(asked, 1), MAX_TURNS) : 50;
   const turns = store.turns(id, limit).map((turn) => ({
@@ -46,14 +46,14 @@ export function listTurns({ book, store }: DashboardContext, c: Context<GuardEnv
 
 export function availability({ book }: DashboardContext, c: Context<GuardEnv>, id: number): Response {
   const agent = book.find(id);
-  if (agent === undefined) return answer(c, agentNotFound(id));
+  if (agent === undefined) return respondWith(c, agentNotFound(id));
   return c.json({ status: "ok", agent_id: id, commander_available: agent.isAvailable });
 }
 
 /** The native pane stream for this agent's pane. It never resizes anything. */
 export async function paneStream(context: DashboardContext, c: Context<GuardEnv>, id: number): Promise<Response> {
   const pane = await livePane(context, id);
-  if (typeof pane !== "string") return answer(c, pane);
+  if (typeof pane !== "string") return respondWith(c, pane);
   const { outgoing } = c.env;
   if (outgoing === undefined) throw new AppError("INTERNAL_ERROR", "a stream needs a connection");
   // The reader may have gone while we looked.
@@ -83,14 +83,14 @@ export async function paneInput(
   const part = inputPart(bytes);
   if (part === undefined) {
     const message = `Give text, or keys: a list of 1 to ${MAX_KEYS} key names such as Enter, C-c or Up.`;
-    return answer(c, refusalAnswer(400, "invalid_input", message));
+    return respondWith(c, refusalResponse(400, "invalid_input", message));
   }
   const pane = await livePane(context, id);
-  if (typeof pane !== "string") return answer(c, pane);
+  if (typeof pane !== "string") return respondWith(c, pane);
   try {
     await context.server.input(pane, [part]);
   } catch (error) {
-    return answer(c, failureAnswer(failures.failureOf(error), undefined));
+    return respondWith(c, failureResponse(failures.failureOf(error), undefined));
   }
   return c.json({ status: "ok", agent_id: id });
 }
@@ -109,15 +109,15 @@ function inputPart(bytes: Uint8Array): InputPart | undefined {
   return names.length === keys.length ? { kind: "keys", keys: names as readonly string[] } : undefined;
 }
 
-async function livePane(context: DashboardContext, id: number): Promise<PaneId | RespondAnswer> {
+async function livePane(context: DashboardContext, id: number): Promise<PaneId | RespondResponse> {
   const agent: Agent | undefined = context.book.find(id);
   if (agent === undefined) return agentNotFound(id);
   const { tmuxPaneId } = agent.record;
   if (tmuxPaneId === undefined || !isPaneId(tmuxPaneId)) {
-    return refusalAnswer(400, "no_pane_id", "Agent has no tmux pane ID — cannot show or use its pane.");
+    return refusalResponse(400, "no_pane_id", "Agent has no tmux pane ID — cannot show or use its pane.");
   }
   const pane = await usablePane(context, agent, tmuxPaneId);
-  return typeof pane === "string" ? pane : failureAnswer(pane, undefined);
+  return typeof pane === "string" ? pane : failureResponse(pane, undefined);
 }
 
-export const answer = (c: Context<GuardEnv>, { status, body }: RespondAnswer): Response => c.json(body, status);
+export const respondWith = (c: Context<GuardEnv>, { status, body }: RespondResponse): Response => c.json(body, status);

@@ -18,8 +18,8 @@ export const dashboardChecks = (config: DashboardConfig, { daemon }: CheckInputs
   { name: "dashboard data", probe: () => databaseCheck("dashboard data", config.databasePath) },
 ];
 
-/** Its answer to whoever may ask, or that it wants its token first. */
-const isDashboard = (answer: unknown): boolean =>
-  typeof answer === "object" &&
-  answer !== null &&
-  ("events_received" in answer || ("error_type" in answer && answer.error_type === "unauthorized"));
+/** Its response to whoever may ask, or that it wants its token first. */
+const isDashboard = (body: unknown): boolean =>
+  typeof body === "object" &&
+  body !== null &&
+  ("events_received" in body || ("error_type" in body && body.error_type === "unauthorized"));

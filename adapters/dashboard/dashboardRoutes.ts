@@ -3,12 +3,12 @@
  * read its body, because each part of the contract has its own words for a bad one; the token is `requireToken`'s.
  */
 import type { Context } from "hono";
-import { recordingAnswer, recordingResponse, requireRecordings } from "../operations/recordingOperations.ts";
+import { nativeRecording, recordingResponse, requireRecordings } from "../operations/recordingOperations.ts";
 import { readIncoming, readStream } from "../http/body.ts";
 import type { GuardEnv } from "../http/requestGuard.ts";
 import { type Route, type RouteHandler, Routes } from "../http/routes.ts";
 import { TOKEN_PATH } from "./access.ts";
-import { answer, availability, listAgents, listTurns, paneInput, paneStream } from "./agentRoutes.ts";
+import { respondWith, availability, listAgents, listTurns, paneInput, paneStream } from "./agentRoutes.ts";
 import type { DashboardContext } from "./dashboardContext.ts";
 import { openEventStream } from "./events/eventStream.ts";
 import { HOOKS, isHookName } from "./hooks/hookRequest.ts";
@@ -46,8 +46,8 @@ export function dashboardRoutes(context: DashboardContext, files: PageFiles): Ro
   const agent = ({ id }: Readonly<Record<string, string>>): number => Number(id);
 
   return new Routes([
-    read("/", (c) => files.answer(c, "index.html"), true),
-    read("/page/:file", (c, { file = "" }) => files.answer(c, file)),
+    read("/", (c) => files.respond(c, "index.html"), true),
+    read("/page/:file", (c, { file = "" }) => files.respond(c, file)),
     // Without a token nobody needs a cookie.
     on("POST", TOKEN_PATH, (c) => c.body(null, 204)),
     read("/api/agents", (c) => listAgents(context, c)),
@@ -60,15 +60,15 @@ export function dashboardRoutes(context: DashboardContext, files: PageFiles): Ro
     on("POST", "/api/respond/:id", async (c, at) => {
       const key = c.req.header("idempotency-key")?.trim().slice(0, limits.MAX_KEY_CHARS);
       const bytes = await bodyOf(c, limits.RESPOND_MAX_BODY_BYTES);
-      return answer(c, await respond(context, agent(at), bytes, key === "" ? undefined : key));
+      return respondWith(c, await respond(context, agent(at), bytes, key === "" ? undefined : key));
     }),
     on("GET", "/api/events/stream", (c) => openEventStream(context, c)),
     on("POST", "/api/sessions", async (c) => createSession(context, c, await bodyOf(c, limits.SMALL_MAX_BODY_BYTES))),
     on("GET", "/api/sessions/:uuid", (c, { uuid = "" }) => getSession(context, c, uuid)),
     on("DELETE", "/api/sessions/:uuid", (c, { uuid = "" }) => endSession(context, c, uuid)),
-    read("/api/recordings", (c) => c.json({ recordings: requireRecordings(context).list().map(recordingAnswer) })),
+    read("/api/recordings", (c) => c.json({ recordings: requireRecordings(context).list().map(nativeRecording) })),
     on("GET", "/api/recordings/:recording/file", (_c, { recording = "" }) => recordingResponse(context, recording)),
-    on("GET", "/hook/status", (c) => c.json(context.hookStats.answer(settings.hooksEnabled))),
+    on("GET", "/hook/status", (c) => c.json(context.hookStats.report(settings.hooksEnabled))),
     on("POST", "/hook/:hook", (c, { hook = "" }) => {
       if (!isHookName(hook)) return c.notFound();
       return hookRoute(context, c, hook, () => bodyOf(c, limits.HOOK_MAX_BODY_BYTES));

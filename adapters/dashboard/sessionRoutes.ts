@@ -61,7 +61,7 @@ export function createSession(context: DashboardContext, c: Context<GuardEnv>, b
   );
   desk.reportCreated(agent);
   if (pane !== undefined) panes.moved(agent, pane, undefined);
-  const answer = {
+  const created = {
     status: "created",
     agent_id: agent.record.id,
     session_uuid: uuid,
@@ -69,7 +69,7 @@ export function createSession(context: DashboardContext, c: Context<GuardEnv>, b
     project_name: project.name,
   };
   desk.refreshCard(agent, "session_created");
-  return c.json(answer, 201);
+  return c.json(created, 201);
 }
 
 /** Its history stays. @throws AppError RESOURCE_LIMIT */

@@ -18,7 +18,7 @@ export function freshellChecks(config: FreshellConfig, { env }: CheckInputs): re
       settings: FRESHELL_SETTINGS,
       remote: allowLan,
       url: `http://${urlHost(host)}:${port}/api/health`,
-      isOurs: (answer) => typeof answer === "object" && answer !== null && "app" in answer && answer.app === "freshell",
+      isOurs: (body) => typeof body === "object" && body !== null && "app" in body && body.app === "freshell",
     }),
   ];
 }

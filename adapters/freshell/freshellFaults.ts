@@ -1,4 +1,4 @@
-/** Errors as answers over HTTP, in the shape and with the codes of the contract; the listener's own refusals among them. */
+/** Errors as responses over HTTP, in the shape and with the codes of the contract; the listener's own refusals among them. */
 import type { Context, ErrorHandler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Log } from "../../daemon/ops/log.ts";
@@ -26,6 +26,6 @@ export function faultHandler(log: Log, routes: Routes): ErrorHandler<GuardEnv> {
 
 /** 403: from another machine, by another name, or from a page of another site. */
 export const forbidden = (c: Context<GuardEnv>): Response => {
-  const message = "this listener answers this machine, under its own names, and pages of its own or of ALLOWED_ORIGINS";
+  const message = "this listener serves this machine, under its own names, and pages of its own or of ALLOWED_ORIGINS";
   return c.json({ error: faultOf(new AppError("FORBIDDEN", message)) }, 403);
 };

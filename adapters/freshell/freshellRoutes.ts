@@ -8,15 +8,15 @@ import {
   freshellWaitSchema,
   type LanInfo,
   refreshSchema,
-  type TerminalInputAnswer,
-  type TerminalKillAnswer,
+  type TerminalInputResponse,
+  type TerminalKillResponse,
   type TerminalResizeRequest,
   terminalCaptureSchema,
   terminalInputSchema,
   terminalResizeSchema,
 } from "../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { longAnswer } from "../http/longAnswer.ts";
+import { longResponse } from "../http/longResponse.ts";
 import type { GuardEnv } from "../http/requestGuard.ts";
 import { type Route, type RouteHandler, Routes } from "../http/routes.ts";
 import { lanAddresses } from "./freshellConfig.ts";
@@ -59,8 +59,8 @@ export function freshellRoutes(context: FreshellContext, parts: FreshellRoutePar
 
 function common({ server, version }: FreshellContext, { renderMetrics, socket }: FreshellRouteParts): readonly Route[] {
   const health = (c: Context<GuardEnv>): Response => {
-    const answer: FreshellHealth = { app: "freshell", ok: true, version, ready: server.status().state === "ready" };
-    return c.json(answer);
+    const response: FreshellHealth = { app: "freshell", ok: true, version, ready: server.status().state === "ready" };
+    return c.json(response);
   };
   return [
     { method: "GET", path: "/api/health", auth: false, linkable: true, handle: health },
@@ -86,8 +86,8 @@ function terminals(context: FreshellContext): readonly Route[] {
     post("/api/terminals/:id/input", terminalInputSchema, async (c, body, values) => {
       const terminal = named(values);
       const typed = "data" in body ? textParts(body.data) : tokenParts(body.keys, body.literal);
-      const answer: TerminalInputAnswer = { outputSeq: await typeInto(server, terminal, typed) };
-      return c.json(answer);
+      const response: TerminalInputResponse = { outputSeq: await typeInto(server, terminal, typed) };
+      return c.json(response);
     }),
     post("/api/terminals/:id/resize", terminalResizeSchema, async (c, { cols, rows }, values) => {
       await book.resize(named(values), { cols, rows });
@@ -103,8 +103,8 @@ function terminals(context: FreshellContext): readonly Route[] {
       return c.json(terminal.entry());
     }),
     withoutBody("/api/terminals/:id/kill", async (c, values) => {
-      const answer: TerminalKillAnswer = { ok: true, exitCode: await book.kill(named(values)) };
-      return c.json(answer);
+      const response: TerminalKillResponse = { ok: true, exitCode: await book.kill(named(values)) };
+      return c.json(response);
     }),
   ];
 }
@@ -115,7 +115,7 @@ function waits(context: FreshellContext): readonly Route[] {
   return [
     post("/api/waits", freshellWaitSchema, (c, asked) => {
       const source = sourceOf(asked, context);
-      return longAnswer(c, options, (signal) => waitFor(context.waits, source, asked, signal));
+      return longResponse(c, options, (signal) => waitFor(context.waits, source, asked, signal));
     }),
   ];
 }

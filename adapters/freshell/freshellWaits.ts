@@ -1,9 +1,9 @@
-/** A wait of the contract in the engine's terms, and the engine's answer in the contract's. Nothing is evaluated here. */
+/** A wait of the contract in the engine's terms, and the engine's result in the contract's. Nothing is evaluated here. */
 import type { InferOutput } from "valibot";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import type { WaitFrom, WaitRequest, WaitResult } from "../../daemon/waits/waitTypes.ts";
 import type {
-  FreshellWaitAnswer,
+  FreshellWaitResponse,
   FreshellWaitMatch,
   freshellWaitSchema,
 } from "../../protocol/api/freshell/freshellHttp.ts";
@@ -30,8 +30,8 @@ export async function waitFor(
   source: OutputSource,
   asked: AskedWait,
   signal: AbortSignal,
-): Promise<FreshellWaitAnswer> {
-  return answerOf(await waits.wait(source, requestOf(asked), { signal }));
+): Promise<FreshellWaitResponse> {
+  return responseOf(await waits.wait(source, requestOf(asked), { signal }));
 }
 
 function requestOf(asked: AskedWait): WaitRequest {
@@ -57,7 +57,7 @@ function fromOf(text: string | undefined): WaitFrom {
   return lines === undefined ? { kind: "now" } : { kind: "tail", lines: Number(lines) };
 }
 
-function answerOf({ matched, position, exit, elapsedMs }: WaitResult): FreshellWaitAnswer {
+function responseOf({ matched, position, exit, elapsedMs }: WaitResult): FreshellWaitResponse {
   const exitCode = exit === undefined ? undefined : exitCodeOf(exit);
   return {
     matched: matched.map(({ predicate, text, to }) => ({

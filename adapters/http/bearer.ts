@@ -9,7 +9,7 @@ type VerifyAuthorization = (header: string | undefined) => boolean;
 const PREFIX = "Bearer ";
 const digestOf = (text: string): Buffer => createHash("sha256").update(text, "utf8").digest();
 
-/** Answers whether an `Authorization` header carries this token; the prefix is case-sensitive, the token is trimmed. */
+/** Whether an `Authorization` header carries this token; the prefix is case-sensitive, the token is trimmed. */
 export function bearerVerifier(token: string): VerifyAuthorization {
   const expected = digestOf(token);
   return (header) => {

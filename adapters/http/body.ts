@@ -19,7 +19,7 @@ function tooLarge(maxBytes: number, close: boolean): AppError {
 export function readIncoming(incoming: IncomingMessage, maxBytes: number, clock: Clock): Promise<Uint8Array> {
   const announced = Number(incoming.headers["content-length"] ?? 0);
   if (announced > maxBytes + MAX_DRAIN_BYTES) {
-    lingerAfterAnswer(incoming.socket, clock);
+    lingerAfterResponse(incoming.socket, clock);
     return Promise.reject(tooLarge(maxBytes, true));
   }
   return new Promise((resolve, reject) => {
@@ -33,7 +33,7 @@ export function readIncoming(incoming: IncomingMessage, maxBytes: number, clock:
     };
     const giveUp = (): void =>
       settle(() => {
-        lingerAfterAnswer(incoming.socket, clock);
+        lingerAfterResponse(incoming.socket, clock);
         reject(tooLarge(maxBytes, true));
       });
     const onData = (chunk: Buffer): void => {
@@ -58,11 +58,11 @@ export function readIncoming(incoming: IncomingMessage, maxBytes: number, clock:
 }
 
 /**
- * A connection that is destroyed while bytes of its client are unread is reset, and a reset can overtake the answer. So
- * after the answer our end is closed, nothing more is read, and the rest follows when the client has had time to look.
+ * A connection that is destroyed while bytes of its client are unread is reset, and a reset can overtake the response. So
+ * after the response our end is closed, nothing more is read, and the rest follows when the client has had time to look.
  */
-function lingerAfterAnswer(socket: Socket, clock: Clock): void {
-  // What Node calls when the last answer of a connection has been written.
+function lingerAfterResponse(socket: Socket, clock: Clock): void {
+  // What Node calls when the last response of a connection has been written.
   socket.destroySoon = () => {
     socket.end();
     socket.pause();

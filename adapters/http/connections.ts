@@ -1,7 +1,7 @@
 /**
  * The connections of one listener, and who has to leave when they are too many: whoever has proved nothing yet, those who
  * have said nothing first. A connection counts as known from its first request that carried the token or came from a user
- * who is let in, and is never closed for others. Sockets that only sit there thus cost nobody else an answer.
+ * who is let in, and is never closed for others. Sockets that only sit there thus cost nobody else a response.
  */
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";

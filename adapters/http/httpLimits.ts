@@ -4,7 +4,7 @@
 export const MAX_DRAIN_BYTES = 1_048_576;
 /** How long that reading may take; a client that trickles is not worth a connection. */
 export const MAX_DRAIN_MS = 2_000;
-/** From such an answer to the end of the connection: a client on this machine reads it at once. */
+/** From such a response to the end of the connection: a client on this machine reads it at once. */
 export const LINGER_MS = 500;
 
 /**
@@ -22,7 +22,7 @@ export const FIRST_BYTE_WITHIN_MS = 2_000;
 export const MAX_HEADER_BYTES = 16_384;
 /** Time to receive the headers. Loopback needs microseconds; a client that holds a connection open needs a bound. */
 export const HEADERS_TIMEOUT_MS = 10_000;
-/** Time to receive a whole request. The answer may take as long as its wait. */
+/** Time to receive a whole request. The response may take as long as its wait. */
 export const REQUEST_TIMEOUT_MS = 30_000;
 /** How often Node looks for connections past those two. */
 export const CONNECTIONS_CHECK_MS = 5_000;

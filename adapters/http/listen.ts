@@ -29,7 +29,7 @@ interface ListenOptions extends BoundedServerOptions {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  /** Other machines are answered as well, for which `fetch` wants the token. Default: this one alone. */
+  /** Other machines are served as well, for which `fetch` wants the token. Default: this one alone. */
   readonly remote?: boolean | undefined;
   /** What the port and host settings are called where the user sets them, for error messages. */
   readonly settings?: ListenSettings | undefined;

@@ -64,7 +64,7 @@ export class PageFiles {
   }
 
   /** @param name `index.html`, or another that stands beside it. */
-  answer(c: Context<GuardEnv>, name: string): Response {
+  respond(c: Context<GuardEnv>, name: string): Response {
     const file = this.#files.get(name);
     if (file === undefined) {
       const missing = "The page has not been built: run `npm run build`, then start tmuxwire again.\n";

@@ -11,7 +11,7 @@ import type { StreamEventData } from "../../protocol/api/nativeStream.ts";
 import { shuttingDown } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { formatGap, formatPosition, type StreamGap } from "../../protocol/position.ts";
-import { exitAnswer, snapshotAnswer, typedAnswer } from "../operations/screenOutputs.ts";
+import { nativeExit, nativeSnapshot, streamInput } from "../operations/screenOutputs.ts";
 import { sseEvent, SseWriter } from "./sseWriter.ts";
 
 interface PaneEventsOptions {
@@ -106,11 +106,11 @@ export function openPaneEvents(options: PaneEventsOptions): void {
     },
     snapshot: (snapshot) => {
       observe.snapshot?.();
-      send("snapshot", snapshotAnswer(snapshot), formatPosition(snapshot.position));
+      send("snapshot", nativeSnapshot(snapshot), formatPosition(snapshot.position));
     },
     resized: (cols, rows) => send("resize", { cols, rows }),
-    ...(options.input === true ? { typed: (typed) => send("input", typedAnswer(typed)) } : {}),
-    exited: (status) => send("exit", exitAnswer(status)),
+    ...(options.input === true ? { typed: (typed) => send("input", streamInput(typed)) } : {}),
+    exited: (status) => send("exit", nativeExit(status)),
     closed: ({ code, message }) => {
       send("closed", { code, message });
       end();

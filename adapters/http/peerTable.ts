@@ -1,6 +1,6 @@
 /**
  * Whose process is at the other end of a connection on this machine: the kernel's table of TCP sockets has a row for each
- * end, and the other end's row names its user. Linux only; elsewhere, and for a row that cannot be found, the answer is
+ * end, and the other end's row names its user. Linux only; elsewhere, and for a row that cannot be found, the result is
  * "unknown", which is never taken for permission. One reading serves everybody who asks meanwhile.
  */
 import { accessSync, constants, readFileSync } from "node:fs";

@@ -1,5 +1,5 @@
 /**
- * A request's abort: told when the client goes before its answer is complete, and by whoever gives the request up for
+ * A request's abort: told when the client goes before its response is complete, and by whoever gives the request up for
  * another reason. Hono's own signal costs a whole web `Request` to be made, which is a tenth of what a short request
  * takes; this one listens to the response it already has, and one serves the whole request.
  */
@@ -7,7 +7,7 @@ import type { Context } from "hono";
 import { AppError } from "../../protocol/errors.ts";
 import type { GuardEnv } from "./requestGuard.ts";
 
-/** The reason a request ends when nobody is there to read its answer. */
+/** The reason a request ends when nobody is there to read its response. */
 export const clientGone = (): AppError => new AppError("CANCELLED", "the client closed the connection");
 
 /** Aborts with `clientGone()` when the client goes, or has gone while its request was looked through. */

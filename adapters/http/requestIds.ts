@@ -1,4 +1,4 @@
-/** A name for each request, in its answer and in the log: the caller's own when it gives a plain one. */
+/** A name for each request, in its response and in the log: the caller's own when it gives a plain one. */
 import { randomBytes } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
 import { type GuardEnv, setHeader } from "./requestGuard.ts";

@@ -1,5 +1,5 @@
 /**
- * Routes of a listener, declared once: what the guard asks of a request and what answers it. A request is matched once, by
+ * Routes of a listener, declared once: what the guard asks of a request and what handles it. A request is matched once, by
  * the path as it stands in the request line; the first path that fits is the one.
  */
 import type { Context, Handler } from "hono";
@@ -25,7 +25,7 @@ export type RouteHandler = (c: Context<GuardEnv>, values: PathValues) => Respons
 
 export interface Route extends Omit<RouteRule, "methods"> {
   readonly method: "GET" | "POST" | "DELETE";
-  /** GET only: HEAD is answered as well. */
+  /** GET only: HEAD is served as well. */
   readonly head?: true | undefined;
   /** `:name` stands for one segment. */
   readonly path: string;

@@ -2,7 +2,7 @@
 
 /** Bytes buffered in this process for one reader before it is no longer written to: a tenth of a second of a flood. */
 export const STREAM_BUFFER_BYTES = 1_048_576;
-/** Answers are not held back by that bound, so they need one of their own: past it the reader never reads. */
+/** Responses are not held back by that bound, so they need one of their own: past it the reader never reads. */
 export const STREAM_MAX_BUFFERED_BYTES = 8_388_608;
 /** A reader that takes nothing for this long while data waits for it is gone. */
 export const STREAM_STALL_MS = 30_000;

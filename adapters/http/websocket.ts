@@ -42,7 +42,7 @@ interface SocketSession {
   closed(): void;
 }
 
-/** A route's answer to an upgrade request. @param open makes what the connection does; @param onError what that threw */
+/** A route's response to an upgrade request. @param open makes what the connection does; @param onError what that threw */
 export const upgradeSocket = (open: (socket: WebSocket) => SocketSession, onError: (error: unknown) => void) =>
   upgradeWebSocket(() => socketEvents(open, onError), { onError });
 
@@ -183,7 +183,7 @@ export class SocketWriter {
     this.#socket.terminate();
   }
 
-  /** A peer that is gone without a word answers no ping; one that reads nothing answers none either. */
+  /** A peer that is gone without a word returns no ping; one that reads nothing returns none either. */
   #nextBeat(): void {
     const { clock, stallMs = STREAM_STALL_MS } = this.#options;
     const everyMs = Math.min(STREAM_KEEP_ALIVE_MS, stallMs);

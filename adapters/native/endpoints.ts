@@ -3,7 +3,7 @@
  * guard, the routes and OpenAPI are made from it (docs/contracts/native.md).
  */
 import type { GenericSchema } from "valibot";
-import { healthSchema, okSchema } from "../../protocol/api/nativeAnswers.ts";
+import { healthSchema, okSchema } from "../../protocol/api/nativeResponses.ts";
 import { eventsQuerySchema, streamQuerySchema } from "../../protocol/api/nativeRequests.ts";
 import { OPERATION_ROUTES, type OperationName, type OperationRoute } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
@@ -21,8 +21,8 @@ export type OtherEndpointId =
   | "readyz"
   | "recordingFile";
 
-/** An answer that is not JSON. */
-type OtherAnswer = "events" | "socket" | "document" | "text" | "recording";
+/** A response that is not JSON. */
+type OtherResponse = "events" | "socket" | "document" | "text" | "recording";
 
 interface EndpointBase {
   readonly method: "GET" | "POST" | "DELETE";
@@ -33,16 +33,16 @@ interface EndpointBase {
   readonly auth: boolean;
   readonly query?: GenericSchema | undefined;
   readonly body?: GenericSchema | undefined;
-  readonly answer: GenericSchema | OtherAnswer;
+  readonly response: GenericSchema | OtherResponse;
   readonly status?: 201 | undefined;
   /** With an `Idempotency-Key` a request is done once. */
   readonly idempotent?: true | undefined;
   readonly errors: readonly ErrorCode[];
-  /** An answer of another status that is no error of ours. */
+  /** A response of another status that is no error of ours. */
   readonly failed?: {
     readonly status: 503;
     readonly description: string;
-    readonly answer: GenericSchema;
+    readonly response: GenericSchema;
     readonly example: unknown;
   };
   readonly example: { readonly input: unknown; readonly output: unknown };
@@ -69,7 +69,7 @@ const OTHERS: readonly OtherEndpoint[] = [
       "`Last-Event-ID` takes precedence over `from`. Every byte comes once and in order, or a gap says which do not.",
     auth: true,
     query: streamQuerySchema,
-    answer: "events",
+    response: "events",
     example: {
       input: { from: "snapshot", readiness: true },
       output: "id: k3Jd9:1030\nevent: output\ndata: aGVsbG8K\n\n",
@@ -85,7 +85,7 @@ const OTHERS: readonly OtherEndpoint[] = [
       "The whole tree comes first, then every change once and in order. `Last-Event-ID` takes precedence over `after`.",
     auth: true,
     query: eventsQuerySchema,
-    answer: "events",
+    response: "events",
     example: {
       input: { after: "0f1e2d3c4b5a:17", readiness: true },
       output: 'id: 0f1e2d3c4b5a:18\nevent: pane-closed\ndata: {"type":"pane-closed","pane":"%5"}\n\n',
@@ -98,7 +98,7 @@ const OTHERS: readonly OtherEndpoint[] = [
     path: "/v1/stream",
     summary: "Open a WebSocket for many panes: output as binary frames, credit, input, every operation.",
     auth: true,
-    answer: "socket",
+    response: "socket",
     example: { input: {}, output: undefined },
     errors: ["INVALID_ARGUMENT"],
   },
@@ -109,7 +109,7 @@ const OTHERS: readonly OtherEndpoint[] = [
     summary: "Read a recording.",
     description: "As far as it has come: whole lines of asciicast.",
     auth: true,
-    answer: "recording",
+    response: "recording",
     example: { input: {}, output: '{"version":2,"width":80,"height":24}\n[0.100000, "o", "$ "]\n' },
     errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
   },
@@ -119,7 +119,7 @@ const OTHERS: readonly OtherEndpoint[] = [
     path: "/v1/openapi.json",
     summary: "Read this description.",
     auth: false,
-    answer: "document",
+    response: "document",
     example: { input: {}, output: { openapi: "3.1.0" } },
     errors: [],
   },
@@ -129,7 +129,7 @@ const OTHERS: readonly OtherEndpoint[] = [
     path: "/metrics",
     summary: "Read the metrics, as Prometheus text.",
     auth: true,
-    answer: "text",
+    response: "text",
     example: { input: {}, output: 'tmuxwire_sessions{server="main"} 1\n' },
     errors: [],
   },
@@ -137,9 +137,9 @@ const OTHERS: readonly OtherEndpoint[] = [
     id: "livez",
     method: "GET",
     path: "/livez",
-    summary: "See whether the process answers.",
+    summary: "See whether the process responds.",
     auth: false,
-    answer: okSchema,
+    response: okSchema,
     example: { input: {}, output: { ok: true } },
     errors: [],
   },
@@ -149,12 +149,12 @@ const OTHERS: readonly OtherEndpoint[] = [
     path: "/readyz",
     summary: "See whether every server is ready: 200, else 503.",
     auth: false,
-    answer: healthSchema,
+    response: healthSchema,
     example: { input: {}, output: { ok: true, servers: { main: "ready" } } },
     failed: {
       status: 503,
       description: "Not every server is ready.",
-      answer: healthSchema,
+      response: healthSchema,
       example: { ok: false, servers: { main: "connecting" } },
     },
     errors: [],
@@ -175,7 +175,7 @@ const operationEndpoints = Object.entries(OPERATIONS).map(([name, operation]): O
     auth: true,
     ...(method === "POST" ? { body: input } : {}),
     ...(method === "GET" ? { query: input } : {}),
-    answer: output,
+    response: output,
     status,
     idempotent,
     errors,

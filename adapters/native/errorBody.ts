@@ -1,8 +1,8 @@
-/** The shape of every error of the native API, in a response, in a late answer and on the WebSocket. */
-import type { NativeErrorAnswer } from "../../protocol/api/nativeAnswers.ts";
+/** The shape of every error of the native API, in a response, in a late one and on the WebSocket. */
+import type { NativeErrorResponse } from "../../protocol/api/nativeResponses.ts";
 import type { VisibleError } from "../http/httpErrors.ts";
 
-export function errorBody({ status, message, error }: VisibleError): NativeErrorAnswer {
+export function errorBody({ status, message, error }: VisibleError): NativeErrorResponse {
   const details = status === 500 ? undefined : error.details;
   return { error: { code: error.code, message, ...(details === undefined ? {} : { details: { ...details } }) } };
 }

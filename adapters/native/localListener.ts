@@ -13,7 +13,7 @@ import type { Clock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { urlHost } from "../http/addresses.ts";
 import { boundedServer, closeServers, logFailedAccepts } from "../http/boundedServer.ts";
-import { isAnswering } from "../serving/socketProbe.ts";
+import { isListening } from "../serving/socketProbe.ts";
 
 /** Where requests came in: a unix socket's directory is its guard, a port's peers must be looked at. */
 type ListenerKind = "unix" | "tcp";
@@ -47,7 +47,7 @@ export function inheritedDescriptors(env: Readonly<Record<string, string | undef
 /** @throws AppError CONFIGURATION_INVALID when its place is not ours, or somebody listens there. */
 export async function requireFreeSocket(socketPath: string): Promise<void> {
   prepareSocketPath(socketPath, { setting: "--socket or TMUXWIRE_SOCKET" });
-  if (!isThere(socketPath) || !(await isAnswering(socketPath))) return;
+  if (!isThere(socketPath) || !(await isListening(socketPath))) return;
   const pid = localHost().sockets.listenerOf(socketPath);
   const who = pid === undefined ? "" : ` (process ${pid})`;
   throw new AppError(

@@ -152,7 +152,7 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     app,
     websocket,
     close: () => {
-      // The listener cuts off who does not take it, or answers no close, within its grace.
+      // The listener cuts off whoever does not take it, or does not return the close, within its grace.
       for (const end of context.open) end();
     },
   };

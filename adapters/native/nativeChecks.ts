@@ -6,7 +6,7 @@ import { prepareSocketPath } from "../../daemon/servers/socketPath.ts";
 import { urlHost } from "../http/addresses.ts";
 import { type Check, type CheckInputs, type Finding, ok } from "../serving/findings.ts";
 import { isHealth, portCheck } from "../serving/listenerChecks.ts";
-import { isAnswering } from "../serving/socketProbe.ts";
+import { isListening } from "../serving/socketProbe.ts";
 import { guestCheck, ownTmuxChecks } from "../serving/tmuxChecks.ts";
 import { NATIVE_SETTINGS, type NativeConfig } from "./nativeConfig.ts";
 
@@ -30,7 +30,7 @@ async function unixSocketCheck(path: string): Promise<Finding> {
   if (!existsSync(dirname(path))) return ok("unix socket", `${path} will be made`);
   prepareSocketPath(path, { setting: NATIVE_SETTINGS.socket });
   if (!existsSync(path)) return ok("unix socket", `${path} is free`);
-  if (await isAnswering(path)) return ok("unix socket", `a daemon listens on ${path}`);
+  if (await isListening(path)) return ok("unix socket", `a daemon listens on ${path}`);
   return ok("unix socket", `${path} was left by a daemon that is gone; the next start replaces it`);
 }
 

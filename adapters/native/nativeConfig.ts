@@ -16,7 +16,7 @@ export interface NativeConfig {
   readonly allowedOrigins: readonly string[];
   /** The user's own tmux may be asked for as `default`. */
   readonly offersDefault: boolean;
-  /** The names that other machines may reach it by, with the token; none: this machine alone is answered. */
+  /** The names that other machines may reach it by, with the token; none: this machine alone is served. */
   readonly allowedHosts: readonly string[];
 }
 

@@ -1,14 +1,14 @@
 /** From the endpoint table to routes: each operation is performed, and what is no operation has its handler here. */
 import type { WebSocket } from "ws";
-import type { NativeOk } from "../../protocol/api/nativeAnswers.ts";
+import type { NativeOk } from "../../protocol/api/nativeResponses.ts";
 import { STREAM_BEARER_PREFIX } from "../../protocol/api/nativeFrames.ts";
 import { IDEMPOTENCY_KEY_HEADER } from "../../protocol/api/nativeDelivery.ts";
 import { eventsQuerySchema, NATIVE_MAX_BODY_BYTES, streamQuerySchema } from "../../protocol/api/nativeRequests.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { visibleError } from "../http/httpErrors.ts";
-import { longAnswer } from "../http/longAnswer.ts";
-import { streamedAnswer, wantsLines } from "../http/streamedAnswer.ts";
+import { longResponse } from "../http/longResponse.ts";
+import { streamedResponse, wantsLines } from "../http/streamedResponse.ts";
 import { type Route, type RouteHandler, Routes } from "../http/routes.ts";
 import { upgradeSocket } from "../http/websocket.ts";
 import { findPane, findServer } from "../operations/findTargets.ts";
@@ -77,9 +77,9 @@ function performing(context: NativeContext, { id, operation, body, query, status
         requestId: c.get("requestId"),
         ...told,
       });
-    if (streams && wantsLines(c)) return streamedAnswer(c, { clock: context.clock, errorBody: shownError }, work);
+    if (streams && wantsLines(c)) return streamedResponse(c, { clock: context.clock, errorBody: shownError }, work);
     return long
-      ? longAnswer(c, { clock: context.clock, errorBody: shownError }, work)
+      ? longResponse(c, { clock: context.clock, errorBody: shownError }, work)
       : c.json(await work(NEVER), status ?? 200);
   };
 }

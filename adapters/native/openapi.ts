@@ -1,5 +1,5 @@
 /** OpenAPI 3.1 from the endpoint table and the schemas that validate requests: nothing is described twice. */
-import { errorAnswerSchema } from "../../protocol/api/nativeAnswers.ts";
+import { errorResponseSchema } from "../../protocol/api/nativeResponses.ts";
 import { IDEMPOTENCY_KEY_HEADER } from "../../protocol/api/nativeDelivery.ts";
 import { STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
 import { type ErrorCode, ERROR_SURFACES } from "../../protocol/errors.ts";
@@ -23,7 +23,7 @@ export function openApiDocument(version: string): object {
     servers: [{ url: "/", description: "The daemon that serves this description: http://127.0.0.1:7420 by default." }],
     paths,
     components: {
-      schemas: { Error: jsonSchema(errorAnswerSchema, "output") },
+      schemas: { Error: jsonSchema(errorResponseSchema, "output") },
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer", description: "The token of the daemon's token file." },
       },
@@ -48,8 +48,8 @@ function operation(endpoint: Endpoint): object {
 
 const json = (schema: object, example: unknown): object => ({ "application/json": { schema, example } });
 
-function success({ answer, status, example: { output } }: Endpoint): object {
-  switch (answer) {
+function success({ response, status, example: { output } }: Endpoint): object {
+  switch (response) {
     case "events":
       return {
         200: {
@@ -76,7 +76,7 @@ function success({ answer, status, example: { output } }: Endpoint): object {
         },
       };
     default:
-      return { [status ?? 200]: { description: "Done.", content: json(jsonSchema(answer, "output"), output) } };
+      return { [status ?? 200]: { description: "Done.", content: json(jsonSchema(response, "output"), output) } };
   }
 }
 
@@ -86,16 +86,16 @@ const FORBIDDEN = {
 };
 
 /** One response per status; codes that share one stand side by side. */
-function failures({ errors, auth, body, answer, failed }: Endpoint): object {
+function failures({ errors, auth, body, response, failed }: Endpoint): object {
   const common = body === undefined ? [] : (["INVALID_ARGUMENT", "BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const);
   const codes = new Set([...(auth ? (["UNAUTHORIZED"] as const) : []), ...common, ...errors]);
   const byStatus: Record<number, ErrorCode[]> = {};
   for (const code of codes) (byStatus[ERROR_SURFACES[code].httpStatus] ??= []).push(code);
   const responses = Object.entries(byStatus).map(([status, names]) => [status, failure(names)]);
   // Nothing but 101 is a success here: whatever else comes is an error.
-  if (answer === "socket") responses.push(["default", failure(["INTERNAL_ERROR"])]);
+  if (response === "socket") responses.push(["default", failure(["INTERNAL_ERROR"])]);
   if (failed !== undefined) {
-    const content = json(jsonSchema(failed.answer, "output"), failed.example);
+    const content = json(jsonSchema(failed.response, "output"), failed.example);
     responses.push([String(failed.status), { description: failed.description, content }]);
   }
   return { ...Object.fromEntries(responses), 403: FORBIDDEN };
@@ -138,12 +138,12 @@ function queryParameters({ query, example }: Endpoint): object[] {
   }));
 }
 
-function headerParameters({ answer, idempotent }: Endpoint): object[] {
+function headerParameters({ response, idempotent }: Endpoint): object[] {
   return [
-    ...(answer === "events"
+    ...(response === "events"
       ? [header("Last-Event-ID", "The id of the last event that is known: go on after it.", "k3Jd9:1024")]
       : []),
-    ...(answer === "socket"
+    ...(response === "socket"
       ? [header("Sec-WebSocket-Protocol", "What the client speaks; a browser adds its token.", STREAM_PROTOCOL)]
       : []),
     ...(idempotent === true

@@ -5,7 +5,7 @@ import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { alreadySent } from "../http/alreadySent.ts";
 import { openPaneEvents } from "../http/paneEvents.ts";
-import { readinessAnswer } from "../operations/outputs.ts";
+import { nativeReadiness } from "../operations/outputs.ts";
 import type { NativeContext, NativeHandlerContext } from "./nativeContext.ts";
 import { ReadinessStream } from "../operations/readinessAsked.ts";
 
@@ -45,7 +45,7 @@ export function openEventStream(
       ? ({ room, send }) =>
           new ReadinessStream(context, server, pane.id, {
             room,
-            send: (state) => send("readiness", readinessAnswer(state)),
+            send: (state) => send("readiness", nativeReadiness(state)),
           })
       : undefined,
     observe: {

@@ -94,7 +94,7 @@ async function listenOnPort(native: NativeConfig, { log }: StartContext, app: Na
   return { kind: "tcp", url: listener.url, close: () => listener.close() };
 }
 
-/** Whether other machines are answered: only by names that the user has given. */
+/** Whether other machines are served: only by names that the user has given. */
 const isForOthers = ({ allowedHosts }: NativeConfig): boolean => allowedHosts.length > 0;
 
 /** A unix socket's directory has let its peers in; a port's must be of this machine unless the user lets others in. */

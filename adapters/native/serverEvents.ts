@@ -10,10 +10,10 @@ import type { PaneReadiness, ReadinessWatcher } from "../../daemon/readiness/rea
 import type { ServerState } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { TreeEvent } from "../../daemon/tmux/layout.ts";
-import type { NativeReadiness } from "../../protocol/api/nativeAnswers.ts";
-import type { NativeServerEvent, NativeTreeAnswer, RESET_REASONS } from "../../protocol/api/nativeTree.ts";
+import type { NativeReadiness } from "../../protocol/api/nativeResponses.ts";
+import type { NativeServerEvent, NativeTreeResponse, RESET_REASONS } from "../../protocol/api/nativeTree.ts";
 import { isPaneId, type PaneId } from "../../protocol/ids.ts";
-import { readinessAnswer } from "../operations/outputs.ts";
+import { nativeReadiness } from "../operations/outputs.ts";
 
 /** What is kept for readers who come back or are slow: minutes of a busy person's work. */
 const MAX_EVENTS = 4_096;
@@ -66,7 +66,7 @@ export class ServerEvents {
   }
 
   /** With its place among the events. */
-  tree(): NativeTreeAnswer {
+  tree(): NativeTreeResponse {
     this.#begin();
     this.#endSoon();
     return {
@@ -113,7 +113,7 @@ export class ServerEvents {
     const { server } = this.#options;
     const [{ state }, tree] = [server.status(), server.layout.tree()];
     const readiness: Record<string, NativeReadiness> = {};
-    for (const [pane, { current }] of this.#watched) readiness[pane] = readinessAnswer(current);
+    for (const [pane, { current }] of this.#watched) readiness[pane] = nativeReadiness(current);
     const event: NativeServerEvent = { type: "reset", reason, state, ...tree, ...(withReadiness ? { readiness } : {}) };
     return JSON.stringify(event);
   }
@@ -199,7 +199,7 @@ export class ServerEvents {
       if (watched === undefined) return;
       this.#watched.set(pane, watched);
       watched.subscribe((readiness) =>
-        this.#tell([{ type: "readiness", pane, readiness: readinessAnswer(readiness) }]),
+        this.#tell([{ type: "readiness", pane, readiness: nativeReadiness(readiness) }]),
       );
     } catch (error) {
       // It went in this very moment: that is told by its own event.

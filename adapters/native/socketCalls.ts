@@ -1,8 +1,8 @@
 /**
  * Operations called over a WebSocket: `call` any of the table, `cancel` one, `input` and `resize` for short. Each is
- * answered when it has come to an end, whatever the order. Bounded: by their number, and by what the client has not read.
+ * given its result when it ends, whatever the order. Bounded: by their number, and by what the client has not read.
  */
-import type { NativeReceipt } from "../../protocol/api/nativeAnswers.ts";
+import type { NativeReceipt } from "../../protocol/api/nativeResponses.ts";
 import type { StreamMessage, StreamRequest } from "../../protocol/api/nativeStream.ts";
 import type { OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -19,8 +19,8 @@ type Of<Type extends StreamRequest["type"]> = Extract<StreamRequest, { type: Typ
 interface SocketCallsSink {
   /** Bytes that may be written now. */
   room(): number;
-  /** Answers the request of this id once, with what `work` ends in. */
-  answer<Output>(id: number, work: Promise<Output>, message: (output: Output) => StreamMessage): void;
+  /** Responds to the request of this id once, with what `work` ends in. */
+  respond<Output>(id: number, work: Promise<Output>, message: (output: Output) => StreamMessage): void;
 }
 
 export class SocketCalls {
@@ -38,7 +38,7 @@ export class SocketCalls {
     const name = operationNamed(operation);
     if (this.#underWay.has(id)) throw new AppError("ALREADY_EXISTS", `a call with the id ${id} is under way`);
     if (this.#underWay.size >= MAX_CALLS || this.#sink.room() <= 0) {
-      const message = `at most ${MAX_CALLS} calls are under way, and their answers must be read: wait for some of them`;
+      const message = `at most ${MAX_CALLS} calls are under way, and their responses must be read: wait for some of them`;
       throw new AppError("RESOURCE_LIMIT", message);
     }
     const abort = new AbortController();
@@ -51,26 +51,26 @@ export class SocketCalls {
         throw signal.aborted ? (signal.reason as Error) : error;
       })
       .finally(() => this.#underWay.delete(id));
-    this.#sink.answer(id, ended, (output) => ({ type: "result", id, output }));
+    this.#sink.respond(id, ended, (output) => ({ type: "result", id, output }));
   }
 
   /** What people do most has a shorter form, whose message is checked whole already. */
   input({ id, server, pane, parts }: Of<"input">): void {
     const receipt = this.#checked("input", { server, pane }, { parts }) as Promise<NativeReceipt>;
-    this.#sink.answer(id, receipt, ({ position }) => ({ type: "ack", id, position }));
+    this.#sink.respond(id, receipt, ({ position }) => ({ type: "ack", id, position }));
   }
 
   resize({ id, server, pane, cols, rows }: Of<"resize">): void {
     const done = this.#checked("resize", { server, pane }, { cols, rows });
-    this.#sink.answer(id, done, () => ({ type: "ack", id }));
+    this.#sink.respond(id, done, () => ({ type: "ack", id }));
   }
 
-  /** The call is still answered. One that has come to its end is left alone. */
+  /** The call still gets a response. One that has come to its end is left alone. */
   cancel({ id }: Of<"cancel">): void {
     this.#underWay.get(id)?.abort(new AppError("CANCELLED", "the client cancelled the call"));
   }
 
-  /** Nobody reads the answers. */
+  /** Nobody reads the responses. */
   close(): void {
     for (const abort of this.#underWay.values()) abort.abort(clientGone());
   }

@@ -1,6 +1,6 @@
 /**
  * `/v1/stream`: many panes over one WebSocket. Output goes as binary frames that all subscribers of a pane share; each
- * channel has credit, so that one pane's flood does not fill the connection for the others. Requests are answered in the
+ * channel has credit, so that one pane's flood does not fill the connection for the others. Responses come in the
  * order in which they came to an end; input keeps the order in which it was sent, because each pane has one FIFO.
  */
 import type { WebSocket } from "ws";
@@ -15,8 +15,8 @@ import { formatGap, formatPosition } from "../../protocol/position.ts";
 import { visibleError } from "../http/httpErrors.ts";
 import { parseJsonText } from "../http/jsonText.ts";
 import { SocketWriter } from "../http/websocket.ts";
-import { exitAnswer, snapshotAnswer, typedAnswer } from "../operations/screenOutputs.ts";
-import { readinessAnswer } from "../operations/outputs.ts";
+import { nativeExit, nativeSnapshot, streamInput } from "../operations/screenOutputs.ts";
+import { nativeReadiness } from "../operations/outputs.ts";
 import type { NativeContext } from "./nativeContext.ts";
 import { ReadinessStream } from "../operations/readinessAsked.ts";
 import { streamStart } from "../operations/inputs.ts";
@@ -45,14 +45,14 @@ export class StreamSocket {
   readonly #channels = new Map<number, OpenChannel>();
   readonly #serverEvents: SocketEvents;
   readonly #calls: SocketCalls;
-  /** Requests whose answer is still to come. */
+  /** Requests whose response is still to come. */
   #underWay = 0;
   #isStopping = false;
   readonly #stop = (): void => {
     this.#isStopping = true;
     for (const { subscription } of this.#channels.values()) subscription?.finish(shuttingDown());
     this.#serverEvents.finish(shuttingDown());
-    this.#leaveWhenAnswered();
+    this.#leaveWhenSettled();
   };
 
   constructor(context: NativeContext, socket: WebSocket) {
@@ -71,7 +71,7 @@ export class StreamSocket {
     });
     this.#calls = new SocketCalls(context, {
       room: () => this.#writer.room(),
-      answer: (id, work, message) => this.#answer(id, work, message),
+      respond: (id, work, message) => this.#respond(id, work, message),
     });
     context.open.add(this.#stop);
   }
@@ -183,7 +183,7 @@ export class StreamSocket {
         channel.readiness = new ReadinessStream(this.#context, server, pane.id, {
           // Nothing comes before `subscribed`; credit is for output.
           room: () => (isOpen ? this.#writer.room() : 0),
-          send: (state) => this.#send({ type: "readiness", channel: number, ...readinessAnswer(state) }),
+          send: (state) => this.#send({ type: "readiness", channel: number, ...nativeReadiness(state) }),
         });
       }
       const start = streamStart(request.from ?? "now");
@@ -232,15 +232,15 @@ export class StreamSocket {
       },
       snapshot: (snapshot) => {
         metrics.streamSnapshots.add();
-        this.#send({ type: "snapshot", channel: number, ...snapshotAnswer(snapshot) });
+        this.#send({ type: "snapshot", channel: number, ...nativeSnapshot(snapshot) });
       },
       resized: (cols, rows) => this.#send({ type: "resize", channel: number, cols, rows }),
       ...(request.input === true
-        ? { typed: (typed) => this.#send({ type: "input", channel: number, ...typedAnswer(typed) }) }
+        ? { typed: (typed) => this.#send({ type: "input", channel: number, ...streamInput(typed) }) }
         : {}),
-      exited: (status) => this.#send({ type: "exit", channel: number, ...exitAnswer(status) }),
+      exited: (status) => this.#send({ type: "exit", channel: number, ...nativeExit(status) }),
       closed: (error) => {
-        // A reader that was never told of its channel still waits for its answer.
+        // A reader that was never told of its channel still waits for its response.
         if (isOpen()) this.#send({ type: "closed", channel: number, code: error.code, message: error.message });
         else this.#fail(request.id, error);
         endChannel(channel);
@@ -257,7 +257,7 @@ export class StreamSocket {
     }
   }
 
-  #answer<Output>(id: number, work: Promise<Output>, message: (output: Output) => StreamMessage): void {
+  #respond<Output>(id: number, work: Promise<Output>, message: (output: Output) => StreamMessage): void {
     this.#underWay += 1;
     void work
       .then(
@@ -266,12 +266,12 @@ export class StreamSocket {
       )
       .then(() => {
         this.#underWay -= 1;
-        this.#leaveWhenAnswered();
+        this.#leaveWhenSettled();
         return undefined;
       });
   }
 
-  #leaveWhenAnswered(): void {
+  #leaveWhenSettled(): void {
     if (!this.#isStopping || this.#underWay > 0) return;
     this.#socket.close(CLOSE_GOING_AWAY, "the daemon is stopping");
     this.closed();

@@ -1,9 +1,9 @@
 /** Prompts and dialogs: the delivery engine does the work, an idempotency key makes a request safe to repeat. */
 import type { Delivery, SubmitResult } from "../../daemon/delivery/delivery.ts";
-import { okSchema } from "../../protocol/api/nativeAnswers.ts";
+import { okSchema } from "../../protocol/api/nativeResponses.ts";
 import {
   chooseRequestSchema,
-  deliveryAnswerSchema,
+  deliveryResponseSchema,
   type NativeDelivery,
   submitRequestSchema,
 } from "../../protocol/api/nativeDelivery.ts";
@@ -30,13 +30,13 @@ export const deliveryOperations = {
       "The text is verified on the screen, Enter is sent by itself, and what the program did with it is confirmed: read the outcome.",
     scope: "pane",
     input: submitRequestSchema,
-    output: deliveryAnswerSchema,
+    output: deliveryResponseSchema,
     errors: DELIVERING,
     long: true,
     idempotent: true,
     example: { input: { text: "fix the failing test", whileBusy: "queue" }, output: EXAMPLE_DELIVERY },
     run: async (context, { server, pane }, input, { idempotencyKey, signal }) =>
-      deliveryAnswer(
+      nativeDelivery(
         await requireDelivery(context).submit({ ...input, server, pane: pane.id, idempotencyKey, signal }),
       ),
   }),
@@ -46,7 +46,7 @@ export const deliveryOperations = {
     description: "Keys are pressed one at a time, each once the screen shows the effect of the one before.",
     scope: "pane",
     input: chooseRequestSchema,
-    output: deliveryAnswerSchema,
+    output: deliveryResponseSchema,
     errors: DELIVERING,
     long: true,
     idempotent: true,
@@ -55,7 +55,7 @@ export const deliveryOperations = {
       output: { ...EXAMPLE_DELIVERY, confirmedBy: "screen" },
     },
     run: async (context, { server, pane }, input, { idempotencyKey, signal }) =>
-      deliveryAnswer(
+      nativeDelivery(
         await requireDelivery(context).choose({ ...input, server, pane: pane.id, idempotencyKey, signal }),
       ),
   }),
@@ -94,7 +94,7 @@ function requireDelivery({ delivery }: OperationContext): Delivery {
   throw new AppError("INVALID_ARGUMENT", "this daemon does not deliver prompts; type with input");
 }
 
-function deliveryAnswer(result: SubmitResult): NativeDelivery {
+function nativeDelivery(result: SubmitResult): NativeDelivery {
   const { outcome, position, latencyMs, firstByteMs, enterMs, enterPresses, confirmedBy, details, repeated } = result;
   return {
     outcome,

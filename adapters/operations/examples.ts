@@ -1,9 +1,9 @@
 /** What descriptions show more than once. */
 import { paneIdOf } from "../../protocol/ids.ts";
-import type { NativePane, NativeSession } from "../../protocol/api/nativeAnswers.ts";
+import type { NativePane, NativeSession } from "../../protocol/api/nativeResponses.ts";
 import type { NativeDelivery } from "../../protocol/api/nativeDelivery.ts";
 import type { NativeRecording } from "../../protocol/api/nativeRecordings.ts";
-import type { NativeTreeAnswer, NativeTreeWindow } from "../../protocol/api/nativeTree.ts";
+import type { NativeTreeResponse, NativeTreeWindow } from "../../protocol/api/nativeTree.ts";
 
 export const EXAMPLE_SESSION = {
   id: "$0",
@@ -60,7 +60,7 @@ export const EXAMPLE_TREE = {
   ],
   windows: [EXAMPLE_WINDOW],
   panes: [{ id: "%5", window: "@0", cols: 120, rows: 40, pid: 4_242, title: "project", exit: null }],
-} satisfies NativeTreeAnswer;
+} satisfies NativeTreeResponse;
 
 export const EXAMPLE_DELIVERY = {
   outcome: "submitted",

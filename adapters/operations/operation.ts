@@ -12,7 +12,7 @@ import type { PaneInfo, SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
-import type { Frozen, NativeTreeAnswer } from "../../protocol/api/nativeTree.ts";
+import type { Frozen, NativeTreeResponse } from "../../protocol/api/nativeTree.ts";
 import type { OperationNames } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
@@ -47,7 +47,7 @@ export interface OperationContext {
   /** Panes in which `run` is at work, each by its server. */
   readonly running: WeakMap<TmuxServer, Set<PaneId>>;
   /** What a server holds, and the event that this is after. */
-  readonly treeOf: (server: TmuxServer) => NativeTreeAnswer;
+  readonly treeOf: (server: TmuxServer) => NativeTreeResponse;
 }
 
 interface OnServer {

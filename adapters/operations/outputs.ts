@@ -12,12 +12,12 @@ import type {
   NativeReadiness,
   NativeServer,
   NativeSession,
-  NativeWaitAnswer,
-} from "../../protocol/api/nativeAnswers.ts";
-import { exitAnswer, screenAnswer } from "./screenOutputs.ts";
+  NativeWaitResponse,
+} from "../../protocol/api/nativeResponses.ts";
+import { nativeExit, screenFields } from "./screenOutputs.ts";
 import { formatGap, formatPosition } from "../../protocol/position.ts";
 
-export function serverAnswer(name: string, server: TmuxServer): NativeServer {
+export function nativeServer(name: string, server: TmuxServer): NativeServer {
   const { kind, state, epoch, tmuxVersion, socketPath } = server.status();
   return {
     name,
@@ -31,7 +31,7 @@ export function serverAnswer(name: string, server: TmuxServer): NativeServer {
   };
 }
 
-export const sessionAnswer = ({ id, name, windows, activePane, createdSec }: SessionInfo): NativeSession => ({
+export const nativeSession = ({ id, name, windows, activePane, createdSec }: SessionInfo): NativeSession => ({
   id,
   name,
   windows: [...windows],
@@ -39,7 +39,7 @@ export const sessionAnswer = ({ id, name, windows, activePane, createdSec }: Ses
   createdSec,
 });
 
-export function paneAnswer(server: TmuxServer, pane: PaneInfo, readiness: Readiness | undefined): NativePane {
+export function nativePane(server: TmuxServer, pane: PaneInfo, readiness: Readiness | undefined): NativePane {
   const { id, window, cols, rows, active, pid, title, exit } = pane;
   const sessions = server.sessions().filter((session) => session.windows.includes(window));
   return {
@@ -52,23 +52,23 @@ export function paneAnswer(server: TmuxServer, pane: PaneInfo, readiness: Readin
     pid,
     title,
     dead: exit !== undefined,
-    exit: exit === undefined ? null : exitAnswer(exit),
+    exit: exit === undefined ? null : nativeExit(exit),
     position: server.status().kind === "guest" ? null : formatPosition(headOf(server.output(id))),
-    readiness: readiness === undefined ? null : readinessAnswer(readiness),
+    readiness: readiness === undefined ? null : nativeReadiness(readiness),
   };
 }
 
-export const paneDetailsAnswer = (
+export const nativePaneDetails = (
   server: TmuxServer,
   pane: PaneInfo,
   details: PaneDetails,
   readiness: Readiness | undefined,
 ): NativePaneDetails => ({
-  ...paneAnswer(server, pane, readiness),
+  ...nativePane(server, pane, readiness),
   ...details,
 });
 
-export const readinessAnswer = ({
+export const nativeReadiness = ({
   state,
   source,
   sinceUnixMs,
@@ -81,10 +81,10 @@ export const readinessAnswer = ({
   sinceUnixMs: Math.round(sinceUnixMs),
   position: position === undefined ? null : formatPosition(position),
   profile,
-  ...(dialog === undefined ? {} : { dialog: dialogAnswer(dialog) }),
+  ...(dialog === undefined ? {} : { dialog: nativeDialog(dialog) }),
 });
 
-const dialogAnswer = ({ id, text, options, otherIndex, marked, multi }: Dialog): NativeReadiness["dialog"] => ({
+const nativeDialog = ({ id, text, options, otherIndex, marked, multi }: Dialog): NativeReadiness["dialog"] => ({
   id,
   text,
   options: options.map(({ index, number, label, checked, keys }) => ({
@@ -99,13 +99,13 @@ const dialogAnswer = ({ id, text, options, otherIndex, marked, multi }: Dialog):
   multi,
 });
 
-export const captureAnswer = (capture: Capture): NativeCapture => ({
-  ...screenAnswer(capture),
+export const nativeCapture = (capture: Capture): NativeCapture => ({
+  ...screenFields(capture),
   lines: [...capture.lines],
   cursor: capture.cursor,
 });
 
-export const waitAnswer = ({ matched, position, exit, elapsedMs, gaps }: WaitResult): NativeWaitAnswer => ({
+export const waitResponse = ({ matched, position, exit, elapsedMs, gaps }: WaitResult): NativeWaitResponse => ({
   matched: matched.map(({ predicate, text, on, from, to }) => ({
     predicate,
     ...(text === undefined ? {} : { text }),
@@ -114,7 +114,7 @@ export const waitAnswer = ({ matched, position, exit, elapsedMs, gaps }: WaitRes
     ...(to === undefined ? {} : { to: formatPosition(to) }),
   })),
   position: formatPosition(position),
-  ...(exit === undefined ? {} : { exit: exitAnswer(exit) }),
+  ...(exit === undefined ? {} : { exit: nativeExit(exit) }),
   elapsedMs: Math.round(elapsedMs * 1_000) / 1_000,
   gaps: gaps.map(formatGap),
 });

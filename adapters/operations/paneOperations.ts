@@ -1,6 +1,6 @@
 /** One pane: what it is, what is typed into it, what it shows. */
 import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
-import * as answers from "../../protocol/api/nativeAnswers.ts";
+import * as responses from "../../protocol/api/nativeResponses.ts";
 import {
   captureRequestSchema,
   emptyRequestSchema,
@@ -11,9 +11,9 @@ import { formatPosition } from "../../protocol/position.ts";
 import { EXAMPLE_PANE } from "./examples.ts";
 import { inputParts } from "./inputs.ts";
 import { ON_TMUX, operation } from "./operation.ts";
-import { captureAnswer, paneAnswer, paneDetailsAnswer } from "./outputs.ts";
+import { nativeCapture, nativePane, nativePaneDetails } from "./outputs.ts";
 import { readinessNow } from "./readinessAsked.ts";
-import { snapshotAnswer } from "./screenOutputs.ts";
+import { nativeSnapshot } from "./screenOutputs.ts";
 
 export const paneOperations = {
   listPanes: operation({
@@ -21,12 +21,12 @@ export const paneOperations = {
     description: "Those of all sessions.",
     scope: "server",
     input: emptyRequestSchema,
-    output: answers.panesSchema,
+    output: responses.panesSchema,
     errors: ["NOT_FOUND"],
     example: { input: {}, output: { panes: [EXAMPLE_PANE] } },
     run: ({ readiness }, { server }) => {
       const known = (pane: PaneInfo) => readiness?.known(server, pane.id);
-      return { panes: server.panes().map((pane) => paneAnswer(server, pane, known(pane))) };
+      return { panes: server.panes().map((pane) => nativePane(server, pane, known(pane))) };
     },
   }),
 
@@ -35,7 +35,7 @@ export const paneOperations = {
     description: "Includes what only tmux knows at this moment: program, directory, history.",
     scope: "pane",
     input: emptyRequestSchema,
-    output: answers.paneDetailsSchema,
+    output: responses.paneDetailsSchema,
     errors: ON_TMUX,
     example: {
       input: {},
@@ -54,7 +54,7 @@ export const paneOperations = {
         server.describePane(pane.id),
         readinessNow(context, server, pane.id),
       ]);
-      return paneDetailsAnswer(server, server.findPane(pane.id) ?? pane, details, readiness);
+      return nativePaneDetails(server, server.findPane(pane.id) ?? pane, details, readiness);
     },
   }),
 
@@ -63,7 +63,7 @@ export const paneOperations = {
     description: "The parts arrive in order as one job; nothing from another sender comes between them.",
     scope: "pane",
     input: inputRequestSchema,
-    output: answers.receiptSchema,
+    output: responses.receiptSchema,
     errors: ["INVALID_ARGUMENT", "RESOURCE_LIMIT", ...ON_TMUX],
     example: {
       input: { parts: [{ kind: "text", text: "make test" }, { kind: "enter" }] },
@@ -80,7 +80,7 @@ export const paneOperations = {
     description: "Includes its position in the stream of output.",
     scope: "pane",
     input: captureRequestSchema,
-    output: answers.captureSchema,
+    output: responses.captureSchema,
     errors: ["INVALID_ARGUMENT", "RESOURCE_LIMIT", ...ON_TMUX],
     example: {
       input: { lines: 200, joined: true },
@@ -95,14 +95,14 @@ export const paneOperations = {
       },
     },
     run: async (_context, { server, pane }, { lines, joined, ansi }) =>
-      captureAnswer(await server.capture(pane.id, { lines, joinWrapped: joined, ansi })),
+      nativeCapture(await server.capture(pane.id, { lines, joinWrapped: joined, ansi })),
   }),
 
   snapshot: operation({
     summary: "Read the bytes that rebuild a pane's screen.",
     scope: "pane",
     input: emptyRequestSchema,
-    output: answers.snapshotSchema,
+    output: responses.snapshotSchema,
     errors: ON_TMUX,
     example: {
       input: {},
@@ -115,7 +115,7 @@ export const paneOperations = {
         data: "G2MbWz8ybA==",
       },
     },
-    run: async (_context, { server, pane }) => snapshotAnswer(await server.snapshot(pane.id)),
+    run: async (_context, { server, pane }) => nativeSnapshot(await server.snapshot(pane.id)),
   }),
 
   resize: operation({
@@ -123,7 +123,7 @@ export const paneOperations = {
     description: "Not on a guest server.",
     scope: "pane",
     input: sizeRequestSchema,
-    output: answers.okSchema,
+    output: responses.okSchema,
     errors: ["INVALID_ARGUMENT", ...ON_TMUX],
     example: { input: { cols: 120, rows: 40 }, output: { ok: true } },
     run: async (_context, { server, pane }, { cols, rows }) => {

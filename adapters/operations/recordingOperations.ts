@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import { Readable } from "node:stream";
 import type { RecordingBook, RecordingInfo } from "../../daemon/recordings/recordingBook.ts";
 import { DEFAULT_RECORDING_BYTES, DEFAULT_RECORDING_SEC } from "../../daemon/recordings/recordingLimits.ts";
-import { okSchema } from "../../protocol/api/nativeAnswers.ts";
+import { okSchema } from "../../protocol/api/nativeResponses.ts";
 import {
   type NativeRecording,
   recordingSchema,
@@ -29,7 +29,7 @@ export const recordingOperations = {
       const { maxBytes = DEFAULT_RECORDING_BYTES, maxSeconds: maxSec = DEFAULT_RECORDING_SEC } = input;
       const version = input.version === 3 ? 3 : 2;
       const request = { version, maxBytes, maxSec, input: input.input ?? false } as const;
-      return recordingAnswer(await requireRecordings(context).start({ ...request, serverName, server, pane: pane.id }));
+      return nativeRecording(await requireRecordings(context).start({ ...request, serverName, server, pane: pane.id }));
     },
   }),
 
@@ -41,7 +41,7 @@ export const recordingOperations = {
     output: recordingsSchema,
     errors: ["INVALID_ARGUMENT"],
     example: { input: {}, output: { recordings: [EXAMPLE_RECORDING] } },
-    run: (context) => ({ recordings: requireRecordings(context).list().map(recordingAnswer) }),
+    run: (context) => ({ recordings: requireRecordings(context).list().map(nativeRecording) }),
   }),
 
   stopRecording: operation({
@@ -55,7 +55,7 @@ export const recordingOperations = {
       input: {},
       output: { ...EXAMPLE_RECORDING, recording: false, endedBy: "stopped" },
     },
-    run: async (context, { recording }) => recordingAnswer(await requireRecordings(context).stop(recording.id)),
+    run: async (context, { recording }) => nativeRecording(await requireRecordings(context).stop(recording.id)),
   }),
 
   deleteRecording: operation({
@@ -92,7 +92,7 @@ export async function recordingResponse(
   return new Response(stream, { headers: { "content-type": "application/x-asciicast" } });
 }
 
-export function recordingAnswer({ end, isRecording, durationMs, gaps, ...rest }: RecordingInfo): NativeRecording {
+export function nativeRecording({ end, isRecording, durationMs, gaps, ...rest }: RecordingInfo): NativeRecording {
   return {
     ...rest,
     recording: isRecording,

@@ -1,28 +1,28 @@
-/** A program's end, a pane's screen and what is typed, as every surface tells them, in answers and in streams. */
+/** A program's end, a pane's screen and what is typed, as every surface tells them, in responses and in streams. */
 import type { TypedText } from "../../daemon/panes/subscription.ts";
 import type { ExitStatus } from "../../daemon/tmux/outputSource.ts";
 import type { Capture, Snapshot } from "../../daemon/tmux/io.ts";
-import type { NativeExit, NativeSnapshot } from "../../protocol/api/nativeAnswers.ts";
+import type { NativeExit, NativeSnapshot } from "../../protocol/api/nativeResponses.ts";
 import type { StreamInput } from "../../protocol/api/nativeStream.ts";
 import { formatPosition } from "../../protocol/position.ts";
 
-export const exitAnswer = ({ exitCode, signal }: ExitStatus): NativeExit => ({
+export const nativeExit = ({ exitCode, signal }: ExitStatus): NativeExit => ({
   ...(exitCode === undefined ? {} : { exitCode }),
   ...(signal === undefined ? {} : { signal }),
 });
 
-export const snapshotAnswer = (snapshot: Snapshot): NativeSnapshot => ({
-  ...screenAnswer(snapshot),
+export const nativeSnapshot = (snapshot: Snapshot): NativeSnapshot => ({
+  ...screenFields(snapshot),
   data: Buffer.from(snapshot.data.buffer, snapshot.data.byteOffset, snapshot.data.byteLength).toString("base64"),
 });
 
-export const typedAnswer = ({ position, bytes, missedBytes }: TypedText): StreamInput => ({
+export const streamInput = ({ position, bytes, missedBytes }: TypedText): StreamInput => ({
   position: formatPosition(position),
   data: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"),
   ...(missedBytes > 0 ? { missedBytes } : {}),
 });
 
-export const screenAnswer = ({ position, exact, cols, rows, alternateScreen }: Capture | Snapshot) => ({
+export const screenFields = ({ position, exact, cols, rows, alternateScreen }: Capture | Snapshot) => ({
   position: formatPosition(position),
   exact,
   cols,

@@ -3,13 +3,13 @@ import { randomBytes } from "node:crypto";
 import { stat } from "node:fs/promises";
 import type { ServerState } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import * as answers from "../../protocol/api/nativeAnswers.ts";
+import * as responses from "../../protocol/api/nativeResponses.ts";
 import { createSessionSchema, emptyRequestSchema } from "../../protocol/api/nativeRequests.ts";
 import { treeSchema, windowsSchema } from "../../protocol/api/nativeTree.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { EXAMPLE_SESSION, EXAMPLE_TREE, EXAMPLE_WINDOW } from "./examples.ts";
 import { ON_TMUX, operation } from "./operation.ts";
-import { serverAnswer, sessionAnswer } from "./outputs.ts";
+import { nativeServer, nativeSession } from "./outputs.ts";
 
 /** Asked of tmux: between two heartbeats somebody may have moved or stopped our client. */
 export const statesNow = (servers: ReadonlyMap<string, TmuxServer>): Promise<(readonly [string, ServerState])[]> =>
@@ -20,7 +20,7 @@ export const serverOperations = {
     summary: "List the tmux servers that the daemon drives.",
     scope: "daemon",
     input: emptyRequestSchema,
-    output: answers.serversSchema,
+    output: responses.serversSchema,
     errors: [],
     example: {
       input: {},
@@ -41,7 +41,7 @@ export const serverOperations = {
     },
     run: async ({ servers }) => {
       await statesNow(servers);
-      return { servers: [...servers].map(([name, server]) => serverAnswer(name, server)) };
+      return { servers: [...servers].map(([name, server]) => nativeServer(name, server)) };
     },
   }),
 
@@ -50,10 +50,10 @@ export const serverOperations = {
     description: "By name.",
     scope: "server",
     input: emptyRequestSchema,
-    output: answers.sessionsSchema,
+    output: responses.sessionsSchema,
     errors: ["NOT_FOUND"],
     example: { input: {}, output: { sessions: [EXAMPLE_SESSION] } },
-    run: (_context, { server }) => ({ sessions: server.sessions().map(sessionAnswer) }),
+    run: (_context, { server }) => ({ sessions: server.sessions().map(nativeSession) }),
   }),
 
   createSession: operation({
@@ -62,13 +62,13 @@ export const serverOperations = {
       "Without a command it runs the user's shell. Without a name the daemon makes one up: tw- and 8 hex digits.",
     scope: "server",
     input: createSessionSchema,
-    output: answers.sessionSchema,
+    output: responses.sessionSchema,
     errors: ["INVALID_ARGUMENT", "ALREADY_EXISTS", "RESOURCE_LIMIT", "TMUX_COMMAND_FAILED", ...ON_TMUX],
     example: { input: { name: "work", cwd: "/home/me/project", cols: 120, rows: 40 }, output: EXAMPLE_SESSION },
     run: async (_context, { server }, input) => {
       if (input.cwd !== undefined) await requireDirectory(input.cwd);
       const name = input.name ?? `tw-${randomBytes(4).toString("hex")}`;
-      return sessionAnswer(await server.createSession({ ...input, name }));
+      return nativeSession(await server.createSession({ ...input, name }));
     },
   }),
 
@@ -76,7 +76,7 @@ export const serverOperations = {
     summary: "End a session and every program in it.",
     scope: "session",
     input: emptyRequestSchema,
-    output: answers.okSchema,
+    output: responses.okSchema,
     errors: ON_TMUX,
     example: { input: {}, output: { ok: true } },
     run: async (_context, { server, session }) => {

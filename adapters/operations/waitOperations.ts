@@ -1,7 +1,7 @@
 /** Operations that last until a pane has done something: waits, and commands in its shell. */
 import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import { runAnswerSchema, waitAnswerSchema } from "../../protocol/api/nativeAnswers.ts";
+import { runResponseSchema, waitResponseSchema } from "../../protocol/api/nativeResponses.ts";
 import {
   NATIVE_DEFAULT_OUTPUT_BYTES,
   NATIVE_DEFAULT_TIMEOUT_MS,
@@ -12,7 +12,7 @@ import { formatGap, formatPosition, gapWithin } from "../../protocol/position.ts
 import { AnsiStripper, stripRoom } from "../../daemon/panes/vt/ansi.ts";
 import { inputParts, typedBytes, waitRequest } from "./inputs.ts";
 import { ON_TMUX, operation, type OperationContext } from "./operation.ts";
-import { waitAnswer } from "./outputs.ts";
+import { waitResponse } from "./outputs.ts";
 import { waitRequestSchema } from "./waitSchema.ts";
 
 export const waitOperations = {
@@ -22,7 +22,7 @@ export const waitOperations = {
       "All predicates must hold. With `send` the wait is armed before its text is typed, and the echo satisfies nothing.",
     scope: "pane",
     input: waitRequestSchema,
-    output: waitAnswerSchema,
+    output: waitResponseSchema,
     errors: ["INVALID_ARGUMENT", "TIMEOUT", "RESOURCE_LIMIT", "UNSUPPORTED_PATTERN_ENGINE", ...ON_TMUX],
     long: true,
     example: {
@@ -39,9 +39,9 @@ export const waitOperations = {
       const echo = parts === undefined ? undefined : typedBytes(parts);
       const request = waitRequest(input, echo, { server, id: pane.id, readiness: context.readiness });
       const source = server.output(pane.id);
-      if (parts === undefined) return waitAnswer(await context.waits.wait(source, request, { signal }));
+      if (parts === undefined) return waitResponse(await context.waits.wait(source, request, { signal }));
       const send = (beforeWrite: () => void) => server.input(pane.id, parts, { beforeWrite, signal });
-      return waitAnswer(await context.waits.sendAndWait(source, request, send, { signal }));
+      return waitResponse(await context.waits.sendAndWait(source, request, send, { signal }));
     },
   }),
 
@@ -50,7 +50,7 @@ export const waitOperations = {
     description: "Returns its output and exit status. The shell must be at its prompt.",
     scope: "pane",
     input: runRequestSchema,
-    output: runAnswerSchema,
+    output: runResponseSchema,
     errors: ["INVALID_ARGUMENT", "INCONSISTENT_STATE", "WRONG_STATE", "TIMEOUT", "RESOURCE_LIMIT", ...ON_TMUX],
     long: true,
     streams: true,

@@ -8,9 +8,9 @@ import { type ListenSettings, requireLoopback } from "../http/listen.ts";
 import { peersUnknowable } from "../http/peerUsers.ts";
 import { type Check, fail, type Finding, ok, warn } from "./findings.ts";
 
-/** Health is answered from memory; what needs longer is not ours. */
-const ANSWER_WITHIN_MS = 1_000;
-const MAX_ANSWER_BYTES = 65_536;
+/** Health is served from memory; what needs longer is not ours. */
+const RESPONSE_WITHIN_MS = 1_000;
+const MAX_RESPONSE_BYTES = 65_536;
 
 /** Whom a listener obeys. */
 export const usersCheck = (
@@ -41,10 +41,10 @@ interface PortCheckOptions {
   readonly settings: ListenSettings;
   /** Other machines may be let in. */
   readonly remote?: boolean | undefined;
-  /** What of ours answers there, and with which headers; the answer is JSON. */
+  /** What of ours listens there, and with which headers; the response is JSON. */
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly isOurs: (answer: unknown) => boolean;
+  readonly isOurs: (body: unknown) => boolean;
 }
 
 export const portCheck = (options: PortCheckOptions): Check => ({ name: options.name, probe: () => portOf(options) });
@@ -69,7 +69,7 @@ async function portOf({
       return ok(check, `${at} is free`);
     case "EADDRINUSE":
       return isOurs(await ask(url, headers))
-        ? ok(check, `a daemon answers on ${at}`)
+        ? ok(check, `a daemon listens on ${at}`)
         : fail(check, `${at} is in use by another program`, remedy);
     default:
       return fail(check, `cannot listen on ${at} (${problem})`, remedy);
@@ -85,21 +85,21 @@ function bindProblem(host: string, port: number): Promise<string | undefined> {
   });
 }
 
-/** Every health answer of ours is an object that says whether all is well. */
-export const isHealth = (answer: unknown): boolean =>
-  typeof answer === "object" && answer !== null && ("ok" in answer || "error" in answer);
+/** Every health response of ours is an object that says whether all is well. */
+export const isHealth = (body: unknown): boolean =>
+  typeof body === "object" && body !== null && ("ok" in body || "error" in body);
 
-/** The answer's JSON, undefined when there is none. A certificate need not be trusted to be recognised. */
+/** The response's JSON, undefined when there is none. A certificate need not be trusted to be recognised. */
 function ask(url: string, headers: Readonly<Record<string, string>>): Promise<unknown> {
   return new Promise((resolve) => {
     const send = url.startsWith("https:") ? httpsRequest : httpRequest;
-    const options = { headers, rejectUnauthorized: false, timeout: ANSWER_WITHIN_MS };
+    const options = { headers, rejectUnauthorized: false, timeout: RESPONSE_WITHIN_MS };
     const request = send(url, options, (response) => {
       let text = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {
         text += chunk;
-        if (text.length > MAX_ANSWER_BYTES) request.destroy();
+        if (text.length > MAX_RESPONSE_BYTES) request.destroy();
       });
       response.once("close", () => resolve(parsed(text)));
     });

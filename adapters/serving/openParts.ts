@@ -9,7 +9,7 @@ const FINISH_WITHIN_MS = 600;
 
 /**
  * What is open, by the order in which it ends. `surfaces` take requests: all at once they take no more, end streams and
- * waits, and close once everything under way is answered. What still waits for tmux then is answered by the end of
+ * waits, and close once everything under way is settled. What still waits for tmux then is settled by the end of
  * `servers`, and the surfaces have the rest of their grace to write that. `rest` is what all of them write to until then
  * (stores): one after the other, the first one opened last.
  */
@@ -31,10 +31,10 @@ export class OpenParts {
   }
 
   async close(): Promise<void> {
-    const answered = this.#all(this.surfaces);
-    await within(FINISH_WITHIN_MS, answered);
+    const settled = this.#all(this.surfaces);
+    await within(FINISH_WITHIN_MS, settled);
     await this.#all(this.servers);
-    await answered;
+    await settled;
     for (const close of this.rest.toReversed()) await this.#all([close]);
   }
 

@@ -3,17 +3,17 @@ import { connect } from "node:net";
 import { systemClock } from "../../daemon/time/clock.ts";
 
 /** A listener accepts at once unless its backlog is full, and then it is alive as well. */
-const ANSWER_WITHIN_MS = 1_000;
+const RESPONSE_WITHIN_MS = 1_000;
 
-export function isAnswering(socketPath: string): Promise<boolean> {
+export function isListening(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);
-    const settle = (answering: boolean): void => {
+    const settle = (listening: boolean): void => {
       timer.cancel();
       socket.destroy();
-      resolve(answering);
+      resolve(listening);
     };
-    const timer = systemClock.callAt(systemClock.nowMs() + ANSWER_WITHIN_MS, () => settle(true));
+    const timer = systemClock.callAt(systemClock.nowMs() + RESPONSE_WITHIN_MS, () => settle(true));
     socket.once("connect", () => settle(true));
     // EAGAIN is a full backlog: somebody is there.
     socket.once("error", (error: NodeJS.ErrnoException) => settle(error.code === "EAGAIN"));

@@ -8,7 +8,7 @@ import { HUB_PREFIX } from "../../daemon/servers/owned/hub.ts";
 import { prepareSocketPath } from "../../daemon/servers/socketPath.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { type Check, type CheckInputs, fail, type Finding, ok, warn } from "./findings.ts";
-import { isAnswering } from "./socketProbe.ts";
+import { isListening } from "./socketProbe.ts";
 
 /** A tmux that takes longer for a listing is not well. */
 const LIST_WITHIN_MS = 3_000;
@@ -31,13 +31,13 @@ async function socketOf(check: string, path: string, setting: string): Promise<F
   if (!existsSync(path)) return ok(check, `${path}, no server yet`);
   return ok(
     check,
-    (await isAnswering(path)) ? `a tmux server runs on ${path}` : `${path} was left by a server that is gone`,
+    (await isListening(path)) ? `a tmux server runs on ${path}` : `${path} was left by a server that is gone`,
   );
 }
 
 /** A hub that nobody is attached to was left by a daemon that was killed in an unusual way; the next start removes it. */
 async function hubsOf(check: string, path: string, env: CheckInputs["env"]): Promise<Finding> {
-  if (!existsSync(path) || !(await isAnswering(path))) return ok(check, "no server, no hubs");
+  if (!existsSync(path) || !(await isListening(path))) return ok(check, "no server, no hubs");
   const hubs = (await listSessions(path, env)).filter(({ name }) => name.startsWith(HUB_PREFIX));
   const stale = hubs.filter(({ attached }) => attached === 0);
   if (stale.length > 0) {
@@ -62,8 +62,8 @@ async function guestOf(check: string, { socketPath }: GuestConfig): Promise<Find
   if (stat.uid !== process.getuid?.()) {
     return fail(check, `${socketPath} belongs to user ${stat.uid}`, "offer servers of your own only");
   }
-  if (await isAnswering(socketPath)) return ok(check, `a tmux server runs on ${socketPath}`);
-  return warn(check, `nobody answers on ${socketPath}`, "start that tmux again");
+  if (await isListening(socketPath)) return ok(check, `a tmux server runs on ${socketPath}`);
+  return warn(check, `nobody listens on ${socketPath}`, "start that tmux again");
 }
 
 interface Listed {
@@ -88,12 +88,12 @@ function listSessions(path: string, env: CheckInputs["env"]): Promise<Listed[]> 
     });
     const timer = systemClock.callAt(systemClock.nowMs() + LIST_WITHIN_MS, () => {
       transport.close();
-      reject(new Error(`tmux on ${path} does not answer; is its process stopped? (pgrep tmux)`));
+      reject(new Error(`tmux on ${path} does not respond; is its process stopped? (pgrep tmux)`));
     });
   });
 }
 
-/** A hub's name has letters and digits only, so no other line of the answer can be taken for one. */
+/** A hub's name has letters and digits only, so no other line of the reply can be taken for one. */
 function listed(line: string): Listed[] {
   const match = /^(\d+) (\S+)$/.exec(line);
   return match === null ? [] : [{ attached: Number(match[1]), name: match[2] ?? "" }];

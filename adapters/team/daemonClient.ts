@@ -46,7 +46,7 @@ interface Request {
   readonly signal: AbortSignal | undefined;
 }
 
-interface Unanswered {
+interface Unreached {
   readonly error: TeamToolError;
   /** The request reached nobody, or repeating it has no further effect. */
   readonly mayRepeat: boolean;
@@ -64,23 +64,23 @@ export class DaemonClient {
   async call(operation: TeamOperation, body: object, signal?: AbortSignal): Promise<Record<string, unknown>> {
     const request = { operation, body, signal };
     const first = await this.#try(request);
-    if ("answer" in first) return first.answer;
+    if ("body" in first) return first.body;
     // A kept connection may belong to a dead daemon: the file says where its successor listens.
     const second = first.mayRepeat ? await this.#try(request) : first;
-    if ("answer" in second) return second.answer;
+    if ("body" in second) return second.body;
     if (!this.#mayStart || !second.mayRepeat) throw second.error;
     await this.#start();
     const third = await this.#try(request);
-    if ("answer" in third) return third.answer;
+    if ("body" in third) return third.body;
     throw third.error;
   }
 
   /** @throws TeamToolError when the daemon has responded with one, or the caller has left */
-  async #try(request: Request): Promise<{ readonly answer: Record<string, unknown> } | Unanswered> {
+  async #try(request: Request): Promise<{ readonly body: Record<string, unknown> } | Unreached> {
     const address = await this.#address();
     if (address === undefined) return { error: unreachable("no tmuxwire daemon was found"), mayRepeat: true };
     try {
-      return { answer: await send(address, request) };
+      return { body: await send(address, request) };
     } catch (error) {
       if (error instanceof TeamToolError || request.signal?.aborted === true) throw error;
       return {
@@ -142,9 +142,9 @@ async function send({ url, token }: Address, request: Request): Promise<Record<s
     ...(signal === undefined ? {} : { signal }),
   });
   const text = await response.text();
-  const answer = parsed(text);
-  if (response.ok && answer !== undefined) return answer;
-  const { code, message, command, stderr } = (answer?.["error"] ?? {}) as Record<string, unknown>;
+  const received = parsed(text);
+  if (response.ok && received !== undefined) return received;
+  const { code, message, command, stderr } = (received?.["error"] ?? {}) as Record<string, unknown>;
   throw new TeamToolError(
     typeof code === "string" ? code : `http_${response.status}`,
     typeof message === "string" ? message : "the daemon's response is not the team contract's; is it another program?",

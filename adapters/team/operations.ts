@@ -1,4 +1,4 @@
-/** Listing, attaching and capturing: what is there, answered from the one connection, with nothing started or attached. */
+/** Listing, attaching and capturing: what is there, read over the one connection, with nothing started or attached. */
 import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import {

@@ -113,15 +113,15 @@ class TeamTmux {
         const body = { ...params, ...team.caller, cwd, idempotencyKey, teamd: team.teamd };
         const result = await this.#daemon.call("start", body, signal);
         this.#remember(result["sessionName"], cwd);
-        return answer(result);
+        return toolResult(result);
       }
       case "team_tmux_list":
-        return answer(await this.#daemon.call("list", { ...params, ...team.caller }, signal));
+        return toolResult(await this.#daemon.call("list", { ...params, ...team.caller }, signal));
       case "team_tmux_attach":
-        return answer(await this.#daemon.call("attach", { ...params, ...team.caller }, signal));
+        return toolResult(await this.#daemon.call("attach", { ...params, ...team.caller }, signal));
       case "team_tmux_capture": {
         const result = await this.#daemon.call("capture", { ...params, ...team.caller, teamd: team.teamd }, signal);
-        return answer(result, typeof result["text"] === "string" ? result["text"] : undefined);
+        return toolResult(result, typeof result["text"] === "string" ? result["text"] : undefined);
       }
     }
   }
@@ -171,7 +171,7 @@ function requireKnown(name: ToolName, params: Params): void {
   throw new TeamToolError("invalid_argument", `${unknown}: ${name} has no such parameter`);
 }
 
-const answer = (details: object, text = JSON.stringify(details, undefined, 2)): ToolResult => ({
+const toolResult = (details: object, text = JSON.stringify(details, undefined, 2)): ToolResult => ({
   content: [{ type: "text", text }],
   details,
 });

@@ -16,7 +16,7 @@ import { MAX_NAME_TRIES, MAX_STARTS_PER_TEAM } from "./teamLimits.ts";
 import { asTmuxNames, findNamed, nextSessionName } from "./names.ts";
 import { startPost } from "./posts.ts";
 import { sessionEnd } from "./sessionEnd.ts";
-import { startAnswer } from "./startAnswer.ts";
+import { startResponse } from "./startResponse.ts";
 import { requireDirectory, requirePrompt, requireSame } from "./startChecks.ts";
 import {
   beginRecord,
@@ -121,8 +121,8 @@ export class Starts {
     return servers.use(request.teamId, async (server) => {
       const made = await this.#make(team, server, teamd, request);
       if (!("worker" in made)) return made;
-      const answer = await this.#bringUp(team, server, made, request, (post) => teamd.post(made.threadId, post));
-      return { ...answer, created: true, threadCreated: made.threadCreated };
+      const response = await this.#bringUp(team, server, made, request, (post) => teamd.post(made.threadId, post));
+      return { ...response, created: true, threadCreated: made.threadCreated };
     });
   }
 
@@ -145,7 +145,7 @@ export class Starts {
     if (underWay !== undefined) return { ...(await underWay), created: false, threadCreated: false };
     const record = records.get(pane);
     if (record?.threadId === undefined || isComplete(record) || record.request !== digest) {
-      return this.#answer(server, request, session, record);
+      return this.#respond(server, request, session, record);
     }
     return this.#finish(team, server, request, session, { ...record, threadId: record.threadId });
   }
@@ -182,7 +182,7 @@ export class Starts {
         if (!(error instanceof AppError && error.code === "ALREADY_EXISTS") || tries === MAX_NAME_TRIES) throw error;
         // Somebody else has made it at this moment, or has one whose name we could not know.
         const there = sessionName === undefined ? undefined : server.findSession(name);
-        if (there !== undefined) return this.#answer(server, request, there, undefined);
+        if (there !== undefined) return this.#respond(server, request, there, undefined);
       } finally {
         team.promised.delete(name);
       }
@@ -231,10 +231,10 @@ export class Starts {
       );
     }
     await this.#note(server, pane, { ...record, announced: true });
-    const answer = await this.#answer(server, request, session, record);
-    if (lines === undefined) return answer;
+    const response = await this.#respond(server, request, session, record);
+    if (lines === undefined) return response;
     const capture = await initialCapture({ server, socketPath, sessionName: session.name, pane }, lines);
-    return { ...answer, capture };
+    return { ...response, capture };
   }
 
   async #prompted(
@@ -262,13 +262,13 @@ export class Starts {
     }
   }
 
-  #answer(
+  #respond(
     server: TmuxServer,
     { teamId, threadId }: TeamStartRequest,
     session: SessionInfo,
     record: StartRecord | undefined,
   ): Promise<TeamStart> {
-    return startAnswer({ server, socketPath: this.#context.servers.socketPath(teamId), session, record, threadId });
+    return startResponse({ server, socketPath: this.#context.servers.socketPath(teamId), session, record, threadId });
   }
 }
 

@@ -1,4 +1,4 @@
-/** `/team/v1/tmux/…` on the native listener: four operations, each a POST that takes and answers JSON (docs/contracts/team.md §2). */
+/** `/team/v1/tmux/…` on the native listener: four operations, each a POST of JSON for JSON (docs/contracts/team.md §2). */
 import { parse } from "../../protocol/api/parse.ts";
 import {
   TEAM_MAX_BODY_BYTES,

@@ -69,7 +69,7 @@ export class TeamServers {
   async useIfThere<T>(teamId: string, run: (server: TmuxServer | undefined) => Promise<T>): Promise<T> {
     const open = await this.#open.get(teamId)?.server.catch(() => undefined);
     // One whose server has just ended is connected to anew by itself, but until then it has none.
-    if (open === undefined || !(await answers(open))) {
+    if (open === undefined || !(await responds(open))) {
       const { sockets } = this.#host;
       const refusal = await trySocket(sockets, this.socketPath(teamId));
       // A server whose socket's file was deleted lives, and gets it back when it is reached.
@@ -104,7 +104,7 @@ export class TeamServers {
     entry.users += 1;
     try {
       const server = await entry.server;
-      await this.#untilAnswers(teamId, server);
+      await this.#untilResponds(teamId, server);
       return await run(server);
     } finally {
       entry.users -= 1;
@@ -114,10 +114,10 @@ export class TeamServers {
   }
 
   /** What was known of a server that has ended is not reported as if it were still true. @throws AppError tmux_error */
-  async #untilAnswers(teamId: string, server: TmuxServer): Promise<void> {
+  async #untilResponds(teamId: string, server: TmuxServer): Promise<void> {
     const { clock } = this.#options;
     const untilMs = clock.nowMs() + RECONNECT_WITHIN_MS;
-    while (!(await answers(server))) {
+    while (!(await responds(server))) {
       const { state } = server.status();
       if (state === "closed" || state === "degraded" || clock.nowMs() >= untilMs) throw this.#notReady(teamId);
       await nextState(server, clock, untilMs);
@@ -179,7 +179,7 @@ export class TeamServers {
 }
 
 /** Whether the server itself replies now. */
-async function answers(server: TmuxServer): Promise<boolean> {
+async function responds(server: TmuxServer): Promise<boolean> {
   if (server.status().state !== "ready") return false;
   try {
     await server.terminals();

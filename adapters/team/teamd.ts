@@ -21,13 +21,13 @@ interface WritePermission {
 }
 
 /** teamd responds in milliseconds; one that needs longer will not respond at all. */
-const ANSWER_WITHIN_MS = 5_000;
-const MAX_ANSWER_BYTES = 4_194_304;
+const RESPONSE_WITHIN_MS = 5_000;
+const MAX_RESPONSE_BYTES = 4_194_304;
 const MAX_REASON_CHARS = 200;
 /** In no title, task or participant: the search finds nothing, and teamd has said that it knows the team. */
 const NO_THREAD = "tmuxwire:none";
 
-interface Answer {
+interface TeamdResponse {
   readonly status: number;
   readonly body: Record<string, unknown>;
 }
@@ -44,18 +44,18 @@ export class TeamdClient {
   /** That it responds, for this team; searches for threads that nobody has. @throws AppError teamd_unavailable */
   async requireTeam(): Promise<void> {
     const query = new URLSearchParams({ teamId: this.#teamd.teamId, q: NO_THREAD });
-    const answer = await this.#call("GET", `/v1/threads/search?${query.toString()}`);
+    const response = await this.#call("GET", `/v1/threads/search?${query.toString()}`);
     // Before threads could be searched, the route itself was unknown: what follows finds out.
-    if (answer.status === 404 && codeOf(answer) === "NOT_FOUND") return;
-    succeeded(answer);
+    if (response.status === 404 && codeOf(response) === "NOT_FOUND") return;
+    succeeded(response);
   }
 
   /** Its id. @param participants whom its messages reach besides us. @throws AppError teamd_unavailable */
   async createThread(title: string, participants: readonly string[] = []): Promise<string> {
     const { teamId, agentId } = this.#teamd;
     const everybody = [...new Set([agentId, ...participants])];
-    const answer = await this.#call("POST", "/v1/threads", { teamId, agentId, title, participants: everybody });
-    const { id } = objectOf(succeeded(answer)["thread"]);
+    const response = await this.#call("POST", "/v1/threads", { teamId, agentId, title, participants: everybody });
+    const { id } = objectOf(succeeded(response)["thread"]);
     if (typeof id === "string" && id !== "") return id;
     throw teamError("teamd_unavailable", "teamd made a thread without an id; is it the version this contract is of?");
   }
@@ -80,11 +80,11 @@ export class TeamdClient {
   async post(threadId: string, message: string): Promise<void> {
     const { teamId, agentId } = this.#teamd;
     const path = `/v1/threads/${encodeURIComponent(threadId)}/messages`;
-    const answer = await this.#call("POST", path, { teamId, agentId, message });
-    if (answer.status === 404 && codeOf(answer) !== "TEAM_NOT_FOUND") {
+    const response = await this.#call("POST", path, { teamId, agentId, message });
+    if (response.status === 404 && codeOf(response) !== "TEAM_NOT_FOUND") {
       throw teamError("thread_not_found", `thread ${threadId} does not exist`);
     }
-    succeeded(answer);
+    succeeded(response);
   }
 
   /** @param path relative to the project, `.` for all of it. @throws AppError teamd_unavailable */
@@ -97,14 +97,14 @@ export class TeamdClient {
 
   async #tail(threadId: string, limit: number): Promise<Record<string, unknown>> {
     const query = new URLSearchParams({ teamId: this.#teamd.teamId, limit: String(limit) });
-    const answer = await this.#call("GET", `/v1/threads/${encodeURIComponent(threadId)}/tail?${query.toString()}`);
-    if (answer.status === 404 && codeOf(answer) !== "TEAM_NOT_FOUND") {
+    const response = await this.#call("GET", `/v1/threads/${encodeURIComponent(threadId)}/tail?${query.toString()}`);
+    if (response.status === 404 && codeOf(response) !== "TEAM_NOT_FOUND") {
       throw teamError("thread_not_found", `thread ${threadId} does not exist; leave threadId out to have one made`);
     }
-    return succeeded(answer);
+    return succeeded(response);
   }
 
-  async #call(method: "GET" | "POST", path: string, body?: object): Promise<Answer> {
+  async #call(method: "GET" | "POST", path: string, body?: object): Promise<TeamdResponse> {
     const { url, token } = this.#teamd;
     try {
       const response = await fetch(`${url.replace(/\/+$/, "")}${path}`, {
@@ -115,7 +115,7 @@ export class TeamdClient {
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         redirect: "error",
-        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+        signal: AbortSignal.timeout(RESPONSE_WITHIN_MS),
       });
       return { status: response.status, body: objectOf(JSON.parse(await boundedText(response))) };
     } catch (error) {
@@ -136,17 +136,17 @@ export function requireLoopback(url: string): void {
   );
 }
 
-function succeeded(answer: Answer): Record<string, unknown> {
-  if (answer.status >= 200 && answer.status < 300) return answer.body;
-  if (answer.status === 404 && codeOf(answer) === "TEAM_NOT_FOUND") {
+function succeeded(response: TeamdResponse): Record<string, unknown> {
+  if (response.status >= 200 && response.status < 300) return response.body;
+  if (response.status === 404 && codeOf(response) === "TEAM_NOT_FOUND") {
     throw unavailable("teamd serves another team than the one that was named; is teamId spelt right?");
   }
-  const { message } = objectOf(answer.body["error"]);
+  const { message } = objectOf(response.body["error"]);
   const reason = typeof message === "string" ? `: ${message.slice(0, MAX_REASON_CHARS)}` : "";
-  throw unavailable(`teamd refused (${answer.status} ${codeOf(answer)})${reason}`);
+  throw unavailable(`teamd refused (${response.status} ${codeOf(response)})${reason}`);
 }
 
-function codeOf({ body }: Answer): string {
+function codeOf({ body }: TeamdResponse): string {
   const { code } = objectOf(body["error"]);
   return typeof code === "string" ? code.slice(0, MAX_REASON_CHARS) : "";
 }
@@ -162,7 +162,7 @@ async function boundedText(response: Response): Promise<string> {
   for await (const chunk of response.body ?? []) {
     const bytes = chunk as Uint8Array;
     size += bytes.length;
-    if (size > MAX_ANSWER_BYTES) throw new Error("the response is too long");
+    if (size > MAX_RESPONSE_BYTES) throw new Error("the response is too long");
     chunks.push(bytes);
   }
   const text = Buffer.concat(chunks).toString("utf8");

@@ -8,20 +8,20 @@ import { HEARTBEAT_DEGRADED_MS } from "../../protocol/limits.ts";
 import type { Clock } from "../time/clock.ts";
 import type { ControlConnection } from "./controlConnection.ts";
 
-/** A state check always answers: a tmux that is silent for this long is in the state of its last heartbeat. */
+/** A state check always ends: a tmux that is silent for this long is in the state of its last heartbeat. */
 const CHECK_WITHIN_MS = 1_000;
 
 /** What a beat asks. */
 export interface Checkup {
-  /** A command whose answer holds ids and numbers only. */
+  /** A command whose reply holds ids and numbers only. */
   readonly command: string;
-  /** What in the answer tells that the connection is of no use any more. */
-  readonly fault: (answer: Uint8Array) => string | undefined;
+  /** Why the connection is of no more use, judging by the reply; undefined: it is fine. */
+  readonly fault: (reply: Uint8Array) => string | undefined;
 }
 
 export class ConnectionChecker {
   readonly #connection: ControlConnection;
-  #asked: { readonly sinceMs: number; readonly answers: number } | undefined;
+  #asked: { readonly sinceMs: number; readonly replies: number } | undefined;
   #wasIdle = false;
 
   constructor(connection: ControlConnection) {
@@ -42,21 +42,21 @@ export class ConnectionChecker {
     this.#wasIdle = false;
   }
 
-  /** Asks, unless tmux still owes an answer to the last question. Afterwards the connection may be closed. */
+  /** Asks, unless tmux still owes a reply to the last question. Afterwards the connection may be closed. */
   beat(nowMs: number, checkup: Checkup): void {
     const connection = this.#connection;
     if (this.#asked !== undefined) {
-      this.#checkAnswers(this.#asked, nowMs);
+      this.#checkReplies(this.#asked, nowMs);
       return;
     }
-    this.#asked = { sinceMs: nowMs, answers: connection.answers };
+    this.#asked = { sinceMs: nowMs, replies: connection.replies };
     // Too many commands wait: the next beat asks.
     this.#ask(checkup, () => {
       this.#asked = undefined;
     });
   }
 
-  /** Asks now, whatever else is under way. Resolves when the answer is judged, or after `CHECK_WITHIN_MS`. */
+  /** Asks now, whatever else is under way. Resolves when the reply has been judged, or after `CHECK_WITHIN_MS`. */
   check(clock: Clock, checkup: Checkup): Promise<void> {
     return new Promise((resolve) => {
       const timer = clock.callAt(clock.nowMs() + CHECK_WITHIN_MS, resolve);
@@ -67,7 +67,7 @@ export class ConnectionChecker {
     });
   }
 
-  /** @param done called once, in the turn in which the answer is judged, or when none will come */
+  /** @param done called once, in the turn in which the reply is judged, or when none will come */
   #ask({ command, fault }: Checkup, done: () => void): void {
     try {
       this.#connection.send(command, "ours", (outcome) => {
@@ -90,11 +90,11 @@ export class ConnectionChecker {
     this.#wasIdle = isIdle;
   }
 
-  /** tmux speaks but answers nothing, for instance because a hook of somebody's waits in our client's name. */
-  #checkAnswers(asked: { readonly sinceMs: number; readonly answers: number }, nowMs: number): void {
-    const { answers } = this.#connection;
-    if (asked.answers !== answers) this.#asked = { sinceMs: nowMs, answers };
-    else if (nowMs - asked.sinceMs >= HEARTBEAT_DEGRADED_MS) this.#giveUp("its commands are not answered any more");
+  /** tmux sends output but no replies, for instance because somebody's hook is waiting in our client's name. */
+  #checkReplies(asked: { readonly sinceMs: number; readonly replies: number }, nowMs: number): void {
+    const { replies } = this.#connection;
+    if (asked.replies !== replies) this.#asked = { sinceMs: nowMs, replies };
+    else if (nowMs - asked.sinceMs >= HEARTBEAT_DEGRADED_MS) this.#giveUp("tmux no longer replies to its commands");
   }
 
   #giveUp(fault: string | undefined): void {

@@ -45,7 +45,7 @@ export class CommandQueue {
   /** @throws AppError RESOURCE_LIMIT when the queue is full: nothing was added. */
   add(shapes: readonly ReplyShape[], bytes: number, settle: Settle): void {
     if (this.pending >= MAX_PENDING_COMMANDS || this.#bytes + bytes > MAX_PENDING_COMMAND_BYTES) {
-      throw new AppError("RESOURCE_LIMIT", "too many tmux commands are waiting for an answer; try again in a moment", {
+      throw new AppError("RESOURCE_LIMIT", "too many tmux commands are waiting for a reply; try again in a moment", {
         details: { pending: this.pending, pendingBytes: this.#bytes },
       });
     }
@@ -53,17 +53,17 @@ export class CommandQueue {
     this.#bytes += bytes;
   }
 
-  /** The shape of the next block that answers a command. */
+  /** The shape of the next block that replies to a command. */
   expect(): ReplyShape | undefined {
     const slot = this.#slots[this.#head];
     return slot?.shapes[slot.replies.length];
   }
 
   /** @throws AppError PROTOCOL_ERROR when no command is waiting: pairing is lost and the connection must go. */
-  answer(block: GuardBlock): void {
+  reply(block: GuardBlock): void {
     const slot = this.#slots[this.#head];
     if (slot === undefined) {
-      throw new AppError("PROTOCOL_ERROR", "tmux answered a command that was not sent; reconnecting");
+      throw new AppError("PROTOCOL_ERROR", "tmux replied to a command that was not sent; reconnecting");
     }
     if (!block.ok) {
       this.#retire(slot);
@@ -95,7 +95,7 @@ export class CommandQueue {
     }
   }
 
-  /** Settles every caller but keeps the slots: tmux is silent, and may answer yet. Commands added meanwhile stay. */
+  /** Settles every caller but keeps the slots: tmux is silent, and may still reply. Commands added meanwhile stay. */
   abandonAll(error: AppError): void {
     for (const slot of this.#slots.slice(this.#head)) {
       if (slot !== undefined) settleOnce(slot, { error });

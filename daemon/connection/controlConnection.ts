@@ -50,7 +50,7 @@ export class ControlConnection {
    */
   #attaching = false;
   #heard = false;
-  #answers = 0;
+  #replies = 0;
   #exitReason: string | undefined;
   #exited = false;
   #closed: AppError | undefined;
@@ -66,8 +66,8 @@ export class ControlConnection {
           if (!block.ok) this.#complaint(utf8.decode(block.body));
           return;
         }
-        this.#answers += 1;
-        this.#queue.answer(block);
+        this.#replies += 1;
+        this.#queue.reply(block);
         // Somebody made us so; the next beat would tell, and until then every command would fail.
         if (!block.ok && utf8.decode(block.body).trim() === READ_ONLY) this.close(faulty("somebody made it read-only"));
       },
@@ -96,16 +96,16 @@ export class ControlConnection {
     return this.#closed !== undefined;
   }
 
-  /** Blocks received in answer to commands: a change means that tmux is alive. */
-  get answers(): number {
-    return this.#answers;
+  /** Blocks received in reply to commands: a change means that tmux is alive. */
+  get replies(): number {
+    return this.#replies;
   }
 
   get pendingCommands(): number {
     return this.#queue.pending;
   }
 
-  /** One command whose reply has no body, or a body of ids and numbers. `settle` runs in the turn of the answer. */
+  /** One command whose reply has no body, or a body of ids and numbers. `settle` runs in the turn of the reply. */
   send(command: string, shape: "none" | "ours", settle: Settle): void {
     this.#write(`${command}\n`, [shape === "none" ? NONE : OURS], settle);
   }
@@ -159,7 +159,7 @@ export class ControlConnection {
     return { body: this.features.meant(reply?.body ?? new Uint8Array(0)), nonce: used };
   }
 
-  /** tmux has been silent too long: callers are told now, late answers still find their slots. */
+  /** tmux has been silent too long: callers are told now, late replies still find their slots. */
   abandonPending(error: AppError): void {
     this.#queue.abandonAll(error);
   }
@@ -208,9 +208,9 @@ export class ControlConnection {
     }
   }
 
-  /** What tmux says before its first answer is why it cannot start. Later such text may be anybody's and is not kept. */
+  /** What tmux says before its first reply is why it cannot start. Later such text may be anybody's and is not kept. */
   #complaint(text: string): void {
-    if (this.#answers === 0 && !text.startsWith("%")) this.#exitReason ??= text.trim().slice(0, MAX_REASON_CHARS);
+    if (this.#replies === 0 && !text.startsWith("%")) this.#exitReason ??= text.trim().slice(0, MAX_REASON_CHARS);
   }
 
   #lost(): AppError {

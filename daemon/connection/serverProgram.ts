@@ -46,5 +46,5 @@ export class ServerProgram {
   }
 }
 
-const speech = (answer: string): "old" | "new" =>
-  (releaseOf(answer.replace(/^tmux /, "")) ?? Infinity) < SPEAKS_ANEW ? "old" : "new";
+const speech = (version: string): "old" | "new" =>
+  (releaseOf(version.replace(/^tmux /, "")) ?? Infinity) < SPEAKS_ANEW ? "old" : "new";

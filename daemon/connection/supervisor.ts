@@ -23,7 +23,7 @@ import type { ControlConnection } from "./controlConnection.ts";
 const PROBE_AGAIN_MS = 250;
 /** Connections in a row that were lost soon and are made anew at once; somebody may be throwing us out again and again. */
 const MAX_QUICK_LOSSES = 5;
-const SILENT = "tmux does not answer; is its process stopped? (pgrep tmux)";
+const SILENT = "tmux does not respond; is its process stopped? (pgrep tmux)";
 
 interface SupervisorOptions {
   readonly clock: Clock;
@@ -37,7 +37,7 @@ interface SupervisorOptions {
   readonly onState: (state: ServerState) => void;
   /** What the next beat asks. */
   readonly checkup: () => Checkup;
-  /** Every few seconds while tmux answers. */
+  /** Every few seconds while tmux responds. */
   readonly onBeat?: (() => void) | undefined;
   /** Whether tmux waits for something to do; undefined where nothing can tell. */
   readonly isServerIdle?: (() => boolean) | undefined;
@@ -58,7 +58,7 @@ export class Supervisor {
   #readyMs = 0;
   #quickLosses = 0;
   #retryMs = RECONNECT_MIN_MS;
-  /** What is asked already may have been answered before something happened. */
+  /** The reply to what is asked already may be older than what happened. */
   readonly #checking = new AskOnce(() => this.#checkNow());
   #timer: Timer | undefined;
   /** The timer is that of the next try. */
@@ -102,7 +102,7 @@ export class Supervisor {
     this.#retryAt(this.#options.clock.nowMs());
   }
 
-  /** The connection to send on. @throws AppError CONNECTION_LOST while there is none, or tmux does not answer. */
+  /** The connection to send on. @throws AppError CONNECTION_LOST while there is none, or tmux does not respond. */
   connection(): ControlConnection {
     if (this.#connection !== undefined && this.#state === "ready") return this.#connection;
     throw this.#unavailable();
@@ -110,7 +110,7 @@ export class Supervisor {
 
   /**
    * Asks now what the next beat would ask, so that `state` is true of this moment and not of the last beat's. Resolves
-   * when tmux has answered, or has not within a second. One question is under way, and one more at most.
+   * when tmux has replied, or has not within a second. One question is under way, and one more at most.
    */
   check(): Promise<void> {
     return this.#checking.now();
@@ -209,7 +209,7 @@ export class Supervisor {
 
   #beatAt(deadlineMs: number): void {
     this.#timer = this.#options.clock.callAt(deadlineMs, () => {
-      // We slept (a suspended machine, a stopped process): that silence was ours, and tmux's answers may lie unread.
+      // We slept (a suspended machine, a stopped process): that silence was ours, and tmux's replies may lie unread.
       const lateMs = this.#options.clock.nowMs() - deadlineMs;
       if (lateMs >= HEARTBEAT_INTERVAL_MS) this.#heardMs += lateMs;
       this.#beat();

@@ -11,12 +11,12 @@ const MIN_NAME = "3.2";
 const MIN_RELEASE = numbered(3, 2);
 /** OpenBSD names its own tmux after the system; 6.9 came with 3.2, a month after it. */
 const MIN_OPENBSD = numbered(6, 9);
-const ANSWER_WITHIN_MS = 5_000;
-/** Most of a foreign program's answer kept in a message. */
-const MAX_ANSWER_CHARS = 100;
+const REPLY_WITHIN_MS = 5_000;
+/** Most of a foreign program's reply kept in a message. */
+const MAX_REPLY_CHARS = 100;
 
 /**
- * The whole answer, for instance `tmux 3.3a`.
+ * The whole reply, for instance `tmux 3.3a`.
  * @throws AppError TMUX_UNAVAILABLE when there is no tmux, or it is too old.
  */
 export async function probeTmuxVersion(
@@ -24,7 +24,7 @@ export async function probeTmuxVersion(
   env: Readonly<Record<string, string>>,
   run: RunProgram,
 ): Promise<string> {
-  const { failure, stdout } = await run(tmux, ["-V"], env, { timeoutMs: ANSWER_WITHIN_MS });
+  const { failure, stdout } = await run(tmux, ["-V"], env, { timeoutMs: REPLY_WITHIN_MS });
   if (failure !== undefined) {
     const missing = failure.code === "ENOENT";
     throw new AppError(
@@ -47,7 +47,7 @@ export async function askVersion(
   env: Readonly<Record<string, string>>,
   run: RunProgram,
 ): Promise<string | undefined> {
-  const { failure, stdout } = await run(program, ["-V"], env, { timeoutMs: ANSWER_WITHIN_MS });
+  const { failure, stdout } = await run(program, ["-V"], env, { timeoutMs: REPLY_WITHIN_MS });
   // Up to 3.3a it begins with the name that it was started by: `exe 3.3a` for a path that ends so.
   const version = stdout.trim().replace(/^\S+ /, "tmux ");
   return failure === undefined && judgeVersion(version) !== "unknown" ? version : undefined;
@@ -60,10 +60,10 @@ const tooOld = (version: string): AppError =>
     { details: { reason: "tmux_too_old" } },
   );
 
-const unknown = (tmux: string, answer: string): AppError =>
+const unknown = (tmux: string, reply: string): AppError =>
   new AppError(
     "TMUX_UNAVAILABLE",
-    `${tmux} -V answered ${JSON.stringify(answer.slice(0, MAX_ANSWER_CHARS))}, which is no version of tmux: is it tmux that is first on PATH?`,
+    `${tmux} -V printed ${JSON.stringify(reply.slice(0, MAX_REPLY_CHARS))}, which is no version of tmux: is it tmux that is first on PATH?`,
     { details: { reason: "tmux_unknown" } },
   );
 
@@ -74,11 +74,11 @@ type VersionVerdict = "supported" | "too_old" | "unknown";
  * `tmux 3.3a`, `tmux next-3.6`, `tmux openbsd-7.4`, `tmux master`: development builds count as new. What does not say
  * that it is tmux, and in which version, is unknown.
  */
-export function judgeVersion(answer: string): VersionVerdict {
-  if (answer === "tmux master") return "supported";
-  const openbsd = releaseOf(/^tmux openbsd-(.*)$/.exec(answer)?.[1] ?? "");
+export function judgeVersion(reply: string): VersionVerdict {
+  if (reply === "tmux master") return "supported";
+  const openbsd = releaseOf(/^tmux openbsd-(.*)$/.exec(reply)?.[1] ?? "");
   if (openbsd !== undefined) return openbsd >= MIN_OPENBSD ? "supported" : "too_old";
-  const release = releaseOf(/^tmux (.*)$/.exec(answer)?.[1] ?? "");
+  const release = releaseOf(/^tmux (.*)$/.exec(reply)?.[1] ?? "");
   if (release === undefined) return "unknown";
   return release >= MIN_RELEASE ? "supported" : "too_old";
 }

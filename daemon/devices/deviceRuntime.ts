@@ -1,6 +1,6 @@
 /**
- * A device that owns its layout: it answers what the server asks in the name of callers, one request after the other. A
- * change is saved before it is answered, counts the revision up by one, and is whole or not there. It runs in a command
+ * A device that owns its layout: it carries out what the server asks in the name of callers, one request after the other. A
+ * change is saved before its result is sent, counts the revision up by one, and is whole or not there. It runs in a command
  * line and in a page: where it keeps things, the time and ids are given to it.
  */
 import * as v from "valibot";
@@ -39,7 +39,7 @@ interface DeviceOptions {
   /** Monotonic: how long places are kept. */
   readonly clock: Pick<Clock, "nowMs">;
   readonly nowUnixMs: () => number;
-  /** Unique among all that it has answered; visible ASCII characters. */
+  /** Unique among all that it has carried out; visible ASCII characters. */
   readonly newId: () => string;
   /** After each change, when it has been saved. */
   readonly onChange?: ((layout: OwnerLayout) => void) | undefined;
@@ -80,7 +80,7 @@ export class DeviceRuntime {
     return this.#saved.workspaceRevision;
   }
 
-  /** What `read` answers, and what is published. */
+  /** What `read` returns, and what is published. */
   layout(): OwnerLayout {
     return layoutOf(this.#saved, this.#options.nowUnixMs());
   }
@@ -94,7 +94,7 @@ export class DeviceRuntime {
   }
 
   /**
-   * What the device's own people do to it that is no command: from one layout to the next. Answers the new revision.
+   * What the device's own people do to it that is no command: from one layout to the next. Returns the new revision.
    * @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT when what comes of it is no layout, and what `make` throws
    */
   change(make: (layout: LayoutSnapshot) => LayoutSnapshot): number {
@@ -129,7 +129,7 @@ export class DeviceRuntime {
     return { result: { tabId: found.id, paneId: leaf.id, kind, contentRef: contentRefOf(leaf.content) } };
   }
 
-  /** A request that was done already is answered before the revision is looked at: it has moved on since. */
+  /** A request that was done already gets its result before the revision is checked: it has moved on since. */
   #begin({ command, args: given, callerDeviceId, expectedRevision, idempotencyKey, phase }: DeviceRequest): Done {
     if (!Object.hasOwn(RPC_ARGS, command) || !isMutation(command)) {
       throw invalid(`${JSON.stringify(command.slice(0, 80))} changes no layout`);

@@ -1,5 +1,5 @@
 /**
- * A tab's tree of panes: pure functions, each answers a new tree and leaves the old one as it was. What a node holds besides
+ * A tab's tree of panes: pure functions, each returns a new tree and leaves the old one as it was. What a node holds besides
  * its own fields goes where the node goes.
  */
 import type {

@@ -1,6 +1,6 @@
 /**
- * Which requests a device has done, by caller and key: asked again, they are answered and not done again. Bounded in number
- * and in age; the oldest go.
+ * Which requests a device has done, by caller and key: repeated, they get the same result and are not done again. Bounded
+ * in number and in age; the oldest go.
  */
 import * as v from "valibot";
 import { AppError } from "../../protocol/errors.ts";
@@ -25,7 +25,7 @@ export interface AskedWithKey {
   readonly asked: string;
 }
 
-/** What it was answered; undefined: it is new. @throws AppError INVALID_ARGUMENT when the key belongs to something else */
+/** Its result; undefined: it is new. @throws AppError INVALID_ARGUMENT when the key belongs to something else */
 export function remembered(
   requests: readonly RememberedRequest[],
   { caller, key, asked }: AskedWithKey,

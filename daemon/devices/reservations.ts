@@ -17,7 +17,7 @@ interface Reservation {
   readonly args: unknown;
   readonly ids: NewIds;
   readonly asked: AskedWithKey;
-  /** What the owner answers. */
+  /** What the owner returns. */
   readonly result: Readonly<Record<string, unknown>>;
 }
 

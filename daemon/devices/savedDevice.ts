@@ -19,7 +19,7 @@ export interface SavedDevice extends LayoutSnapshot {
   readonly requests: readonly RememberedRequest[];
 }
 
-/** Where a device keeps it. Both work at once or throw; what `save` has answered outlives the process. */
+/** Where a device keeps it. Both work at once or throw; what `save` has confirmed outlives the process. */
 export interface DeviceStore {
   /** As it was saved; undefined: nothing yet. */
   load(): unknown;

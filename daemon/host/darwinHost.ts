@@ -37,7 +37,7 @@ function darwinProcesses({ run }: HostClients): HostProcesses {
   return processes;
 }
 
-/** Whoever asks while it runs shares the next run: what is answered was looked at after the question. */
+/** Whoever asks while it runs shares the next run: what it gets was read after it asked. */
 function oneAtATime<T>(run: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   let next: Promise<T> | undefined;

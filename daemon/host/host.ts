@@ -1,6 +1,6 @@
 /**
  * The machine that tmux runs on, as far as the daemon asks it anything besides tmux. Types only: another machine, reached
- * over ssh, could answer the same questions. `undefined` always means that the host cannot tell; it is never an answer, and
+ * over ssh, could be asked the same. `undefined` always means that the host cannot tell; it is never a result, and
  * the caller goes on without one.
  */
 import type { HostProcesses } from "./hostProcesses.ts";
@@ -33,14 +33,14 @@ export interface Closable {
 }
 
 /** What became of a connection to a socket: somebody accepted it, or the system's name for why not. */
-type SocketAnswer = { readonly answers: true } | { readonly answers: false; readonly errno: string | undefined };
+type ConnectResult = { readonly accepts: true } | { readonly accepts: false; readonly errno: string | undefined };
 
 /** Unix sockets by their paths, and their directories. */
 export interface HostSockets {
   /** Whether the path is there, a socket or a directory. */
   exists(path: string): boolean | undefined;
   /** Undefined: it cannot be tried. */
-  connect(path: string): Promise<SocketAnswer | undefined>;
+  connect(path: string): Promise<ConnectResult | undefined>;
   /** Tells of names that come to a directory or go from it, `null` when it is not known which. */
   watch(directory: string, listener: (name: string | null) => void): Closable | undefined;
   /**

@@ -11,9 +11,9 @@ export const nodeSockets: Pick<HostSockets, "exists" | "connect" | "watch"> = {
       const socket = connect({ path });
       socket.once("connect", () => {
         socket.destroy();
-        resolve({ answers: true });
+        resolve({ accepts: true });
       });
-      socket.once("error", ({ code }: NodeJS.ErrnoException) => resolve({ answers: false, errno: code }));
+      socket.once("error", ({ code }: NodeJS.ErrnoException) => resolve({ accepts: false, errno: code }));
     }),
   watch: (directory, listener) => watchNames(directory, (_kind, name) => listener(name)),
 };

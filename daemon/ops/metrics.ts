@@ -23,7 +23,7 @@ interface DurationHistogram {
   observe(value: number, labels?: Labels): void;
 }
 
-/** Seconds, from a command answered from memory to a request that somebody gave up on. */
+/** Seconds, from a command served from memory to a request that somebody gave up on. */
 const SECONDS_BUCKETS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30,
 ] as const;

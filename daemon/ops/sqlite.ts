@@ -32,7 +32,7 @@ export function inTransaction(database: Database, work: () => void): void {
 }
 
 /**
- * The first value that a pragma answers. Not by a prepared statement: one that is still known to the collector keeps the
+ * The first value that a pragma returns. Not by a prepared statement: one that is still known to the collector keeps the
  * files open after `close`, and a log beside the database that nobody would have left there.
  */
 export function pragma(database: Database, name: string): unknown {

@@ -1,7 +1,7 @@
 /**
  * Screen text with its position in the stream. The capture and the numbers beside it (cursor, size, history) come
  * from one step in tmux: the nonce's own command prints them. The position is exact when nothing of this pane arrived
- * while tmux was asked, or nothing of any other pane did (docs/tmuxFacts.md 36); otherwise it is asked again.
+ * while tmux was asked, or nothing of any other pane did (docs/tmuxFacts.md 36); otherwise the capture is repeated.
  */
 import { capturePane } from "../../protocol/command/build.ts";
 import { flag, number, paneId, rowFormat, word } from "../../protocol/command/rowFormat.ts";
@@ -143,10 +143,10 @@ function decodeRows(raw: RawRows, ansi: boolean): string[] {
 
 const colouredRows = (raw: RawRows): string[] => rowsOf(utf8.decode(raw.body)).map((row) => expandTabs(row, raw));
 
-/** Plain rows as tmux prints them, which has taken the blanks at their ends. */
+/** Plain rows as tmux prints them, with trailing blanks removed. */
 function printedRows(raw: RawRows): string[] {
   const rows = rowsOf(utf8.decode(raw.body).replace(CONTROL_CHARACTERS, ""));
-  // Behind blanks a TAB at the end of a row is what tmux stopped at when it took blanks away.
+  // Behind blanks, a TAB at the end of a row is where tmux stopped trimming blanks.
   return rows.map((row) => (row.includes("\t") ? expandTabs(row, raw).replace(/ +$/, "") : row));
 }
 

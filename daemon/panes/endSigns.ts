@@ -1,20 +1,20 @@
 /**
- * Whether a process that still runs has begun to end: a signal that ends programs waits for it, or it has put away the
+ * Whether a process that still runs has begun to end: a signal that ends programs is pending for it, or it has removed the
  * handler that it had for SIGTERM, as programs do before they give their terminal back. It reads no more from then on, but
  * may stay in the foreground for most of a second (docs/agentFacts.md), and what is typed meanwhile goes to the next reader.
- * A program may also have put its handler away for another reason: then it goes on, and `renewed` takes that as the rule.
+ * A program may also have removed its handler for another reason: then it goes on, and `renewed` takes that as the rule.
  */
 import type { Procfs } from "../host/procfs.ts";
 
 const bitOf = (signal: number): bigint => 1n << BigInt(signal - 1);
 const [HUP, INT, QUIT, KILL, TERM] = [1, 2, 3, 9, 15].map(bitOf) as [bigint, bigint, bigint, bigint, bigint];
-/** What a person, a shell or a supervisor sends to a program that shall end. */
+/** What a person, a shell or a supervisor sends to a program that should end. */
 const ENDS = HUP | INT | QUIT | KILL | TERM;
 
 export class EndSigns {
   readonly #processes: Procfs;
   readonly #pids: readonly number[];
-  /** Of these, the ones that handled SIGTERM when they were looked at. */
+  /** Of these, the ones that handled SIGTERM when they were last checked. */
   readonly #handling: readonly number[];
 
   constructor(pids: readonly number[], processes: Procfs) {
@@ -32,7 +32,7 @@ export class EndSigns {
     });
   }
 
-  /** What they handle now is what they handle. */
+  /** Takes what they handle now as the rule. */
   renewed(): EndSigns {
     return new EndSigns(this.#pids, this.#processes);
   }

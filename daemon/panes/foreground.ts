@@ -2,7 +2,7 @@
  * Which process reads what is typed into a pane: the foreground process group of its terminal, and within it the program that
  * was meant rather than what started it (`sh -c 'agent; exec bash'`, `npx agent`, `script`). A process is named by pid, start
  * and executable, so that neither a reused pid nor an `exec` is mistaken for the one that was seen. Undefined where the host does
- * not tell (`HostProcesses`); and where it does not tell of the very moment, a process is the same until it has ended.
+ * not tell (`HostProcesses`); and where it cannot tell of this very moment, a process is the same until it has ended.
  */
 import type { Foreground, ForegroundProcess, ProcessMark } from "../tmux/processes.ts";
 import type { HostProcesses } from "../host/hostProcesses.ts";
@@ -51,7 +51,7 @@ export async function readForeground(panePid: number, processes: Procfs): Promis
   return found;
 }
 
-/** Of a number of ticks that a fraction of seconds holds. */
+/** Added to ticks computed from a fraction of seconds, against rounding errors. */
 const ROUNDING = 1e-4;
 
 /** A program whose first act is to start another one of its name (a script its binary, itself with more memory). */
@@ -80,7 +80,7 @@ export function addresseeOf(foreground: Foreground, names: ReadonlySet<string>):
   return foreground.find((process) => !process.isShell && !isCalled(process.names, LAUNCHERS)) ?? foreground[0];
 }
 
-/** What the pane's processes were when they were looked at; asked again in the turn of a write. */
+/** The pane's processes as they were last seen; checked again in the turn of a write. */
 export interface ForegroundMark {
   readonly panePid: number;
   readonly leader: ProcessMark;
@@ -96,7 +96,7 @@ export const userOptionOf = (panePid: number, foreground: Foreground, program: F
   readers: foreground.map(({ pid }) => pid),
 });
 
-/** What they have read from anything, all together; undefined where the system does not report it. */
+/** What they have read in total, from anything; undefined where the system does not report it. */
 export function bytesRead({ readers }: ForegroundMark, processes: HostProcesses): number | undefined {
   const each = readers.map((pid) => processes.bytesReadNow(pid)).filter((bytes) => bytes !== undefined);
   return each.length === 0 ? undefined : each.reduce((sum, bytes) => sum + bytes, 0);

@@ -1,6 +1,6 @@
 /**
  * History in lots: a capture of thousands of lines keeps tmux and its pty busy for tens of milliseconds, in which nobody else
- * is served, so the rows of history are captured some hundred at a time, and other commands and output come between.
+ * is served, so history is captured some hundred rows at a time, and other commands and output come between.
  *
  * A row of history does not change, but the number by which tmux is asked for it does. Each reply says how many rows there
  * were at its moment: when they are more than the lot was asked with, it is asked again; when they are fewer, or enough
@@ -36,7 +36,7 @@ interface HistoryMoment {
 
 /**
  * Paints the rows `from` to `to` (exclusive), counted from the oldest that there was at that moment. False: the history has
- * moved, and what was painted is worth nothing.
+ * moved, and what was painted is useless.
  * @throws AppError NOT_FOUND, RESOURCE_LIMIT, CONNECTION_LOST
  */
 export async function paintLots(
@@ -62,7 +62,7 @@ export async function paintLots(
   return true;
 }
 
-/** tmux drops the oldest tenth when the limit is reached, and all of it when it is told to: fewer rows come of that. */
+/** tmux drops the oldest tenth when the limit is reached, and all of it on request: then there are fewer rows. */
 function mayHaveMoved({ stream }: CaptureContext, moment: HistoryMoment): boolean {
   const most = mostScrolledRows(stream, { from: moment.outputSeq, to: stream.outputSeq }, moment.screen);
   return most === undefined || most >= Math.min(Math.floor(moment.historyLimit / 10), moment.historyRows);

@@ -14,7 +14,7 @@ import type { InputOptions, InputPart } from "../tmux/io.ts";
 import { PANE_HAS_CHANGED, planInput } from "./inputPlan.ts";
 import { targetError } from "./paneGone.ts";
 
-/** Groups of a long job that may wait for their answer at once. */
+/** Groups of a long job that may wait for their reply at once. */
 const GROUPS_UNDER_WAY = 4;
 
 interface Job {
@@ -25,7 +25,7 @@ interface Job {
   readonly beforeWrite: (() => void) | undefined;
   readonly settle: (error: AppError | undefined) => void;
   next: number;
-  answered: number;
+  replied: number;
   failed: AppError | undefined;
 }
 
@@ -75,7 +75,7 @@ export class InputQueue {
           else reject(error);
         },
         next: 0,
-        answered: 0,
+        replied: 0,
         failed: undefined,
       };
       options.signal?.addEventListener("abort", onAbort, { once: true });
@@ -108,13 +108,13 @@ export class InputQueue {
   }
 
   #advance(job: Job): void {
-    while (job.failed === undefined && job.next < job.groups.length && job.next - job.answered < GROUPS_UNDER_WAY) {
+    while (job.failed === undefined && job.next < job.groups.length && job.next - job.replied < GROUPS_UNDER_WAY) {
       const group = job.groups[job.next]!;
       try {
         const settle: Settle = (outcome) => {
           const error = failureOf(this.#options.pane, outcome);
-          if (error !== undefined) job.failed ??= job.answered === 0 ? error : indeterminate(error);
-          job.answered += 1;
+          if (error !== undefined) job.failed ??= job.replied === 0 ? error : indeterminate(error);
+          job.replied += 1;
           this.#advance(job);
         };
         this.#options.connection().sendGroup(withInputOff(this.#options.pane, group), settle);
@@ -125,7 +125,7 @@ export class InputQueue {
         job.failed = job.next === 0 ? error : indeterminate(error);
       }
     }
-    const done = job.answered === job.next && (job.failed !== undefined || job.next === job.groups.length);
+    const done = job.replied === job.next && (job.failed !== undefined || job.next === job.groups.length);
     if (!done) return;
     if (job.failed !== undefined) this.#deleteBuffers(job);
     job.settle(job.failed);

@@ -1,5 +1,5 @@
 /**
- * One pane's output for all its subscribers, across epochs. The feed listens to the source once, decides when to hand on
+ * One pane's output for all its subscribers, across epochs. The feed listens to the source once, decides when to pass it on
  * (at once while there is little, in batches under a flood), and lets one encoded frame serve every subscriber that reads the
  * same bytes. When the connection to tmux is lost it waits for the next one; only a pane that is gone ends it.
  */
@@ -22,7 +22,7 @@ const WINDOW_BYTES = 16_384;
 const MAX_COUNTED_BYTES = 3 * WINDOW_BYTES;
 const WINDOW_FLUSHES = 96;
 
-/** Between two looks for a new source. */
+/** Between two probes for a new source. */
 const RETRY_MS = 250;
 
 export interface OutputChunk {
@@ -39,7 +39,7 @@ export type FrameEncoder = (chunk: OutputChunk) => Uint8Array;
 export interface FeedMember {
   /** There may be something to read, or the feed's state has changed. */
   pump(): void;
-  /** The pane has another size; screens must be drawn anew. */
+  /** The pane has a new size; screens must be redrawn. */
   resized(cols: number, rows: number): void;
   /** Whether it wants what is typed through us. */
   readonly wantsTyped?: boolean;
@@ -96,12 +96,12 @@ export class PaneFeed {
     this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));
   }
 
-  /** What subscribers read; another one after the connection was made anew. */
+  /** What subscribers read; another one after a reconnect. */
   get source(): OutputSource {
     return this.#source;
   }
 
-  /** Whether output can come: not while the connection to tmux is being made anew. */
+  /** Whether output can come: not while tmux is being reconnected. */
   get isLive(): boolean {
     return this.#isLive;
   }

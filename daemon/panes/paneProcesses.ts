@@ -5,11 +5,11 @@
 import { hasEnded, type Procfs } from "../host/procfs.ts";
 import { isCalled, namesOf } from "../host/programNames.ts";
 
-/** Processes looked at in one pane: an agent with its tools has tens, a parallel build some hundred. */
+/** Most processes examined in one pane: an agent with its tools has tens, a parallel build some hundred. */
 const MAX_PROCESSES = 512;
 /** Generations below the pane's own process. */
 const MAX_DEPTH = 32;
-/** Looked at together: what the thread pool can read at once, a few times over. */
+/** Examined together: what the thread pool can read at once, a few times over. */
 const BATCH = 16;
 
 /** `undefined` where the host does not tell, or there are more processes than anybody would look through. */

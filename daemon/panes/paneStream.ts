@@ -104,12 +104,12 @@ export class PaneStream implements OutputSource {
     for (const listener of this.#listeners) this.#guarded(() => listener.exited(status));
   }
 
-  /** tmux has taken this input; the program's answer to it comes after it. */
+  /** tmux has taken this input; the program's response to it comes after it. */
   declareTyped(parts: readonly InputPart[]): void {
     for (const listener of this.#listeners) this.#guarded(() => listener.typed?.(parts));
   }
 
-  /** Another program runs in the pane now. */
+  /** A new program runs in the pane now. */
   declareAlive(): void {
     this.#exit = undefined;
   }

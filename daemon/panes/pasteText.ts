@@ -20,7 +20,7 @@ export function requirePasteText(bytes: Uint8Array): void {
   );
 }
 
-/** What is no UTF-8 is in another encoding: each of its bytes by itself. */
+/** What is not UTF-8 is in another encoding: each of its bytes by itself. */
 function charactersOf(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);

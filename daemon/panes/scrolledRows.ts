@@ -1,6 +1,6 @@
 /**
  * How many rows a piece of output can have moved from the screen into history, at most: by what it consists of, not by what
- * it did. Sequences whose effect is not looked at count as a whole screen.
+ * it did. Sequences whose effect is not examined count as a whole screen.
  */
 import type { OutputSource } from "../tmux/outputSource.ts";
 import { VtParser } from "./vt/vtParser.ts";

@@ -22,7 +22,7 @@ import { paintScreen, type CapturedScreen, type ScreenFlags } from "./screenPain
 import { modesAt } from "./vt/streamModes.ts";
 import { decodeTabs } from "./tabCells.ts";
 
-/** While two panes flood, one try in ten is exact; a stream that goes on from a snapshot needs an exact one. */
+/** While two panes flood, one try in ten is exact; a stream that continues from a snapshot needs an exact one. */
 const MAX_SNAPSHOT_TRIES = 20;
 /** Of the newest output: an unfinished character is shorter. */
 const CHARACTER_BYTES = 4;

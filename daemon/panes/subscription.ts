@@ -11,7 +11,7 @@ import type { FeedMember, OutputChunk, PaneFeed } from "./paneFeed.ts";
 import { tailStart } from "./tailStart.ts";
 import { TypedBacklog } from "./typedBacklog.ts";
 
-/** Most bytes of one chunk: small enough for a slow line, large enough that headers do not count. */
+/** Most bytes of one chunk: small enough for a slow line, large enough that headers do not matter. */
 const MAX_CHUNK_BYTES = 65_536;
 /** A snapshot that failed while the pane is there is asked for again after this. */
 const RETRY_MS = 250;
@@ -33,7 +33,7 @@ export interface TypedText {
 export interface SubscriptionSink {
   /** Bytes that may be written now; nothing is while it is 0 or less. One chunk may overdraw it. */
   room(): number;
-  /** First: where reading begins. */
+  /** Called first: where reading begins. */
   open(position: Position, size: { readonly cols: number; readonly rows: number }): void;
   output(chunk: OutputChunk): void;
   gap(gap: StreamGap): void;
@@ -43,7 +43,7 @@ export interface SubscriptionSink {
   /** What is typed through us, in its place; only for a sink that has this. */
   typed?(typed: TypedText): void;
   exited(status: ExitStatus): void;
-  /** Last. */
+  /** Called last. */
   closed(error: AppError): void;
 }
 
@@ -117,7 +117,7 @@ export class Subscription implements FeedMember {
     return this.#sink.typed !== undefined;
   }
 
-  /** Before the first screen nothing is told. */
+  /** Before the first screen nothing is reported. */
   typed(source: OutputSource, bytes: Uint8Array): void {
     if (this.#want?.kind === "start") return;
     this.#typed.add(source, bytes);
@@ -197,7 +197,7 @@ export class Subscription implements FeedMember {
 
   #atEnd(): boolean {
     const exit = this.#source.exit ?? this.#feed.exit;
-    // Another program runs in it: its end is told as well.
+    // A new program runs in it: its end is reported as well.
     if (exit === undefined) this.#exitSent = false;
     else if (!this.#exitSent) {
       this.#exitSent = true;

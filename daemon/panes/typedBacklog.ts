@@ -1,6 +1,6 @@
 /**
- * What was typed and one reader has not been told yet, each piece at its place in the output. Bounded: what does not fit
- * is counted, and told with the next piece.
+ * What was typed and has not reached one reader yet, each piece at its place in the output. Bounded: what does not fit
+ * is counted, and reported with the next piece.
  */
 import type { OutputSource } from "../tmux/outputSource.ts";
 
@@ -10,7 +10,7 @@ const MAX_PIECES = 1_024;
 interface TypedPiece {
   /** The output that it came into. */
   readonly source: OutputSource;
-  /** How far that had come. */
+  /** How far that output had come. */
   readonly at: number;
   readonly bytes: Uint8Array;
   /** Bytes before it that nobody is told of. */

@@ -13,7 +13,7 @@ import { ProbePacer } from "./probePacer.ts";
 import { PaneJudge } from "./paneJudge.ts";
 import type { Profile } from "./profile.ts";
 import type { Dialog, HookEvidence, Readiness } from "./readiness.ts";
-import type { WhoAnswer } from "./whoReads.ts";
+import type { PaneReaders } from "./whoReads.ts";
 import { scanMarks, type StreamMark } from "../panes/vt/streamMarks.ts";
 import { trackerOf } from "../panes/vt/vtTracker.ts";
 
@@ -195,7 +195,7 @@ export class ObservedPane implements FeedMember {
     this.#settle();
   }
 
-  async #askWho(): Promise<WhoAnswer> {
+  async #askWho(): Promise<PaneReaders> {
     const { server, pane } = this.#options;
     const [{ title }, { command, processes }] = await Promise.all([
       server.describePane(pane),

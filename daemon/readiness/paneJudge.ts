@@ -13,7 +13,7 @@ import { guessProfile, SHELL_PROFILE } from "./profiles.ts";
 import { readScreen, type ScreenReading } from "./screenReading.ts";
 import { screenOf } from "./screenRows.ts";
 import type { StreamMark } from "../panes/vt/streamMarks.ts";
-import { hasOnlyShell, isShellReading, processOf, profileOf, type WhoAnswer } from "./whoReads.ts";
+import { hasOnlyShell, isShellReading, processOf, profileOf, type PaneReaders } from "./whoReads.ts";
 
 /** While output flows the agent's process is asked for no more often than this. */
 const CHECK_MS = 16;
@@ -155,7 +155,7 @@ export class PaneJudge {
   }
 
   /** @param isCurrent nothing has come since the screen looked like this */
-  endProbe(start: ProbeStart, capture: Capture, who: WhoAnswer | undefined, isCurrent: boolean): void {
+  endProbe(start: ProbeStart, capture: Capture, who: PaneReaders | undefined, isCurrent: boolean): void {
     const isReadingAgain = this.#promptMs !== undefined && this.#wasPasteOff;
     const before = this.#process;
     if (who !== undefined) this.#foreground(who, capture, start.askedMs);
@@ -199,7 +199,7 @@ export class PaneJudge {
   }
 
   /** What runs in the foreground now. */
-  #foreground(who: WhoAnswer, capture: Capture, askedMs: number): void {
+  #foreground(who: PaneReaders, capture: Capture, askedMs: number): void {
     const { title } = who;
     const guess = profileOf(who, capture, this.#profile);
     this.#isShellReading = isShellReading(who);
@@ -230,7 +230,7 @@ export class PaneJudge {
   }
 
   /** What ran in the foreground has ended since it was asked for: the screen is already somebody else's. */
-  #hasEnded({ processes = [] }: WhoAnswer): boolean {
+  #hasEnded({ processes = [] }: PaneReaders): boolean {
     const programs = processes.filter(({ isShell }) => !isShell);
     return programs.length > 0 && programs.every((program) => !isRunning(program, this.#processes));
   }

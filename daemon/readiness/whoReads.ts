@@ -13,13 +13,17 @@ import { readScreen } from "./screenReading.ts";
 import { screenOf } from "./screenRows.ts";
 
 /** What tmux and the system said at one look. */
-export interface WhoAnswer extends Pick<PaneDetails, "command" | "title"> {
+export interface PaneReaders extends Pick<PaneDetails, "command" | "title"> {
   /** Undefined where the system does not tell. */
   readonly processes: Foreground | undefined;
 }
 
 /** @param current the profile so far: a program that shows another one (`ssh`, `tmux`) still shows it while its screen fits */
-export function profileOf({ command, title, processes = [] }: WhoAnswer, capture: Capture, current: Profile): Profile {
+export function profileOf(
+  { command, title, processes = [] }: PaneReaders,
+  capture: Capture,
+  current: Profile,
+): Profile {
   const isShown = (profile: Profile): boolean => {
     const screen = screenOf(capture, profile.screen.rows);
     return readScreen(profile, screen).state !== "none" && !isPromptOfShell(profile, capture);
@@ -35,7 +39,7 @@ export function profileOf({ command, title, processes = [] }: WhoAnswer, capture
 }
 
 /** A shell that has been given neither a script nor a command reads; undefined where the system does not report it. */
-export function isShellReading({ processes = [] }: WhoAnswer): boolean | undefined {
+export function isShellReading({ processes = [] }: PaneReaders): boolean | undefined {
   if (processes.length === 0) return undefined;
   return processes.some(
     ({ isInteractiveShell, isShell, names }) =>
@@ -44,7 +48,7 @@ export function isShellReading({ processes = [] }: WhoAnswer): boolean | undefin
 }
 
 /** The process that the profile is about. */
-export const processOf = ({ programs }: Profile, { processes = [] }: WhoAnswer): ForegroundProcess | undefined =>
+export const processOf = ({ programs }: Profile, { processes = [] }: PaneReaders): ForegroundProcess | undefined =>
   processes.find(({ names }) => isCalled(names, programs));
 
 /**
@@ -56,7 +60,7 @@ export const processOf = ({ programs }: Profile, { processes = [] }: WhoAnswer):
  */
 export function hasOnlyShell(
   profile: Profile,
-  who: WhoAnswer,
+  who: PaneReaders,
   capture: Capture,
   { hasEnded, isReadingAgain }: { readonly hasEnded: boolean; readonly isReadingAgain: boolean },
 ): boolean {

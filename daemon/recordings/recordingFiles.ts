@@ -70,7 +70,7 @@ async function readRecording(folder: string, id: string): Promise<KeptRecording 
   }
 }
 
-/** Cuts off an unfinished last line. Answers how much is left. */
+/** Cuts off an unfinished last line. Returns how much is left. */
 async function wholeLines(file: FileHandle): Promise<number> {
   const { size } = await file.stat();
   const length = Math.min(size, MAX_LINE_BYTES);

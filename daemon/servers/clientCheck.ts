@@ -8,14 +8,14 @@ import type { SessionId } from "../../protocol/ids.ts";
 import { PAUSE_AFTER_SEC } from "../../protocol/limits.ts";
 import type { Checkup } from "../connection/checkup.ts";
 
-/** Needed, or the client is another than the one we started. */
+/** Required, or the client is not the one that we started. */
 const NEEDED = ["control-mode", "ignore-size", `pause-after=${PAUSE_AFTER_SEC}`];
-/** Each of them ends output or input without a word. */
+/** Each of them stops output or input silently. */
 const HARMFUL = ["suspended", "read-only"];
 
-/** @param withOutput output is expected over it; otherwise it is nobody's concern */
-export function clientFault(answer: Uint8Array, session: SessionId, withOutput: boolean): string | undefined {
-  const state = CLIENT_STATE.decodeOne(answer);
+/** @param withOutput output is expected over it; otherwise that does not matter */
+export function clientFault(reply: Uint8Array, session: SessionId, withOutput: boolean): string | undefined {
+  const state = CLIENT_STATE.decodeOne(reply);
   if (state?.session !== session) return "it is attached to another session";
   const missing = NEEDED.find((flag) => !state.flags.has(flag));
   if (missing !== undefined) return `it has lost its flag ${missing}`;
@@ -23,11 +23,11 @@ export function clientFault(answer: Uint8Array, session: SessionId, withOutput: 
   return harmful === undefined ? undefined : `somebody made it ${harmful}`;
 }
 
-/** @param places where it may be when tmux answers; more than one while it moves */
+/** @param places where it may be when tmux replies; more than one while it moves */
 export const clientCheckup = (places: () => readonly (SessionId | undefined)[], withOutput: boolean): Checkup => ({
   command: displayMessage(CLIENT_STATE.format),
-  fault: (answer) => {
-    const faults = places().map((place) => place !== undefined && clientFault(answer, place, withOutput));
+  fault: (reply) => {
+    const faults = places().map((place) => place !== undefined && clientFault(reply, place, withOutput));
     const isWell = faults.includes(undefined);
     return isWell ? undefined : faults.find((fault) => typeof fault === "string");
   },

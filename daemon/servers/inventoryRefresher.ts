@@ -24,7 +24,7 @@ import type { ControlConnection } from "../connection/controlConnection.ts";
 
 /** More changed windows than this are cheaper to list all at once. */
 const MAX_SINGLE_WINDOWS = 8;
-/** The same for panes whose window is asked for. */
+/** The same for panes whose window is looked up. */
 const MAX_SINGLE_PANES = 64;
 
 interface RefresherOptions {
@@ -36,7 +36,7 @@ interface RefresherOptions {
   readonly strays: () => readonly PaneId[];
   /** Takes where they are; returns the windows to list for those that moved. */
   readonly onPlaces: (asked: readonly PaneId[], places: ReadonlyMap<PaneId, WindowId>) => readonly WindowId[];
-  /** A listing is complete: nothing is half known until the next begins. */
+  /** A listing is complete: nothing is half known until the next one begins. */
   readonly onComplete: () => void;
   /** What else is to be asked, before any listing and never beside one. */
   readonly onProbe?: (() => Promise<void>) | undefined;
@@ -58,7 +58,7 @@ export class InventoryRefresher {
     this.#options = options;
   }
 
-  /** Has `onLook` called, after the listing that is under way. */
+  /** Has `onProbe` called, after the listing that is under way. */
   probe(): void {
     this.#probe = true;
     this.#start();
@@ -74,25 +74,25 @@ export class InventoryRefresher {
     this.#start();
   }
 
-  /** Lists these windows, and what is where; resolves after a listing that was asked for after this call. */
+  /** Lists these windows, and what is where; resolves after a listing that was requested after this call. */
   list(windows: readonly WindowId[]): Promise<void> {
     for (const window of windows) this.#windows.add(window);
     return this.refresh();
   }
 
-  /** Anything may be another, and nothing says what. */
+  /** Anything may have changed, and nothing says what. */
   everythingChanged(): void {
     this.#all = true;
     this.topologyChanged();
   }
 
-  /** A pane that no listing has met yet: whatever is being listed may be older than this. */
+  /** A pane that no listing has had yet: the listing under way may be older than it. */
   unknownPaneChanged(pane: PaneId): void {
     this.#unknownPanes.add(pane);
     this.topologyChanged();
   }
 
-  /** Asks for what failed while tmux did not answer. */
+  /** Asks again for what failed while tmux did not respond. */
   resume(): void {
     if (this.#probe || this.#topology || this.#all || this.#windows.size > 0) this.#start();
   }
@@ -103,7 +103,7 @@ export class InventoryRefresher {
     return this.refresh();
   }
 
-  /** Resolves after a listing that was asked for after this call. @throws AppError CONNECTION_LOST and others */
+  /** Resolves after a listing that was requested after this call. @throws AppError CONNECTION_LOST and others */
   refresh(): Promise<void> {
     this.#topology = true;
     if (this.#running === undefined) {
@@ -142,7 +142,7 @@ export class InventoryRefresher {
       if (probe) await this.#options.onProbe?.();
       await this.#list(topology, all, windows);
     } catch (error) {
-      // What was asked for is still to be asked; a listing that fails is not begun again by itself.
+      // What was asked for is still to be asked; a failed listing is not repeated by itself.
       this.#running = undefined;
       this.#probe ||= probe;
       this.#topology ||= topology;

@@ -2,9 +2,9 @@
  * Control clients of ours whose daemon has gone. The kernel ends them, unless they are on pipes (docs/tmuxFacts.md 3),
  * somebody else has their terminal as well (38) or they ignore it (3a), and a daemon that starts must not take them for
  * another daemon. A client is ours by how it was started. It is an orphan when nobody who may have started it reads its
- * terminal, or, without a terminal or where the host tells nothing of terminals, when the daemon that its flags name is not above it: what cannot be seen is left alone.
- * It is ended by its process, and by SIGKILL: one that leaves in an orderly way makes a terminal blocking that the server
- * reads from (client.c), and one that tmux has told to leave may never do so.
+ * terminal, or, where it has none or the host reports none, when the daemon that its flags name is not its ancestor: what
+ * cannot be seen is left alone. Its process is ended, by SIGKILL: one that leaves in an orderly way makes a terminal
+ * blocking that the server reads from (client.c), and one that tmux has told to leave may never do so.
  */
 import { listClients } from "../../protocol/command/build.ts";
 import { flag, number, rowFormat, sessionId, word } from "../../protocol/command/rowFormat.ts";
@@ -22,7 +22,7 @@ const OUR_CLIENTS = rowFormat({
 /** A client, its guard (`launcher.ts`), the daemon. */
 const MAX_GENERATIONS = 2;
 
-/** What each of our clients that stay is attached with. tmux passes over a flag that it does not know, but `ps` shows it. */
+/** What each of our lasting clients is attached with. tmux ignores a flag that it does not know, but `ps` shows it. */
 export const ourFlags = (pauseAfterSec: number): string =>
   `ignore-size,pause-after=${pauseAfterSec},daemon=${process.pid}`;
 
@@ -35,7 +35,7 @@ export interface OurClient {
   readonly daemon: number | "none" | "unknown";
 }
 
-/** Those that any daemon of ours has on this server, as far as can be seen; where nothing can, all control clients. @throws AppError CONNECTION_LOST */
+/** Clients of any daemon of ours on this server, as far as can be seen; where nothing can, all control clients. @throws AppError CONNECTION_LOST */
 export async function ourClients(connection: ControlConnection, host: Host): Promise<readonly OurClient[]> {
   const { body } = await connection.command(listClients(OUR_CLIENTS.format));
   const rows = OUR_CLIENTS.decode(body).filter(({ pid, isControl }) => isControl && pid !== connection.pid);
@@ -49,7 +49,7 @@ export async function ourClients(connection: ControlConnection, host: Host): Pro
     const flags = words.map((given) => OUR_FLAGS.exec(given)).find((match) => match !== null);
     if (flags === undefined) continue;
     const isInput = words.includes("-CC") ? host.terminals.isInputOf(tty, pid) : false;
-    // Or of terminals nothing is told.
+    // Or the host reports no terminals.
     const isOnPipes = isInput === undefined || (words.includes("-C") && tty === "");
     const daemon = Number(flags[1]);
     if (isInput === true) found.push({ pid, session, daemon: await readerOf(host, processes, pid, tty) });
@@ -60,7 +60,7 @@ export async function ourClients(connection: ControlConnection, host: Host): Pro
 
 export const isOrphan = ({ daemon }: OurClient): boolean => daemon === "none";
 
-/** One that has gone by itself meanwhile is not missed. */
+/** It may have gone by itself meanwhile. */
 export const endClient = ({ pid }: OurClient, { processes }: Host): void => void processes.signal(pid, "SIGKILL");
 
 /** @throws AppError CONNECTION_LOST */

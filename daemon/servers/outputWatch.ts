@@ -1,8 +1,8 @@
 /**
  * Finds panes whose output somebody has turned off for our client (`refresh-client -A %N:off`): tmux tells nobody and has
  * no format for it. What it has is the second in which each window was last written to; a window that was written to
- * later than we last heard of any of its panes is one we do not hear. It is turned on again, and the hole is declared in
- * the turn of tmux's answer: what it sent before that is before the hole.
+ * later than output of any of its panes last reached us is silenced. It is turned on again, and the hole is declared in
+ * the turn of tmux's reply: what it sent before that is before the hole.
  *
  * From tmux 3.4 on, a pane that is off for every client is not even read (server-client.c
  * `server_client_check_pane_buffer`), so that this time stands still. Panes to which that may have happened are turned on
@@ -10,8 +10,8 @@
  * reads again, and the time tells. Else for the one that carries the output: what had to wait in the terminal comes at once
  * then, and a hole before it, because what tmux held for us when the pane was turned off is gone.
  *
- * A window may also have been written to by a pane that is not there any more or has died, heard or not (fact 15), or that
- * the inventory does not know to be there yet. The first is told as a change of the window's layout; for the others tmux is
+ * A window may also have been written to by a pane that is gone or has died, heard or not (fact 15), or that the inventory
+ * does not know to be there yet. The first is reported as a change of the window's layout; for the others tmux is
  * asked which panes are there and dead, before anything is called silent.
  */
 import { listAllPanes, listPanesWhere, listWindowsWrittenTo, turnPanesOn } from "../../protocol/command/build.ts";
@@ -23,7 +23,7 @@ import type { ControlConnection } from "../connection/controlConnection.ts";
 /** Silent for this long, and for longer than lately between two outputs: it may have been turned off. */
 const QUIET_MS = 100;
 const MORE_THAN_USUAL = 1.25;
-/** Longer pauses than this are not waited for. */
+/** Longest pause that is waited for. */
 const MAX_PAUSE_MS = 4_000;
 
 /** Windows that have been written to after a moment. */
@@ -54,15 +54,15 @@ interface OutputWatchOptions {
   readonly nowUnixMs?: (() => number) | undefined;
   readonly windows: () => readonly WindowId[];
   readonly panesOf: (window: WindowId) => readonly PaneId[];
-  /** Whether it is known that the window is in this session; true for sessions that are nobody's. */
+  /** Whether it is known that the window is in this session; true for unknown sessions. */
   readonly isThere: (session: SessionId, window: WindowId) => boolean;
   /** A window is elsewhere than known: `swap-window` tells nobody. */
   readonly onMoved: () => void;
   /** Panes that nobody would read if they were off for all our clients. */
   readonly mayBeUnread: () => readonly PaneId[];
-  /** A client of ours that makes tmux read these panes, and gets nothing of them. */
+  /** A client of ours that makes tmux read these panes, and gets no output of them. */
   readonly otherReader?: (() => ControlConnection | undefined) | undefined;
-  /** What these panes have written for some time has not come, and what follows does. */
+  /** What these panes wrote for some time is missing; what follows arrives. */
   readonly onHole: (panes: readonly PaneId[]) => void;
 }
 
@@ -78,7 +78,7 @@ export class OutputWatch {
   #known: ReadonlySet<WindowId> = new Set();
   #dead: ReadonlySet<PaneId> = new Set();
   #isProbing = false;
-  /** Panes that have just been turned on: what comes from them now had to wait. */
+  /** Panes that have just been turned on: what comes from them now was held up. */
   readonly #woken = new Set<number>();
 
   constructor(options: OutputWatchOptions) {
@@ -96,7 +96,7 @@ export class OutputWatch {
     this.#sinceSec = this.#nowSec();
   }
 
-  /** A pane's output came, and is not taken yet. On the path of output. */
+  /** Output of a pane has arrived and is not taken in yet. On the hot path. */
   heard(paneNumber: number): void {
     const nowMs = this.#nowUnixMs();
     const heard = this.#heard.get(paneNumber);
@@ -116,7 +116,7 @@ export class OutputWatch {
     this.#excusedSec.set(notification.window, this.#nowSec());
   }
 
-  /** What was written until then has been heard. */
+  /** What was written up to then has arrived. */
   get sinceSec(): number {
     return this.#sinceSec;
   }
@@ -146,7 +146,7 @@ export class OutputWatch {
     const ask = (): Promise<WrittenWindows> => askWritten(connection, this.#sinceSec, this.#nowUnixMs);
     const { rows, askedSec } = await ask();
     const seeming = this.#silentOf(rows, session, this.#options.panesOf);
-    // What made a window seem silent may have been said in the meantime.
+    // What made a window seem silent may have been reported meanwhile.
     if (seeming.length > 0) {
       const places = PANE_PLACES.decode((await connection.command(listAllPanes(PANE_PLACES.format))).body);
       const listedIn = (window: WindowId): PaneId[] =>
@@ -203,7 +203,7 @@ export class OutputWatch {
 
   /**
    * Between two commands that come one after the other tmux has read all its terminals (`server_loop`): what comes after the
-   * answer to the first and before that to the second had to wait.
+   * reply to the first and before that to the second had to wait.
    */
   #wake(connection: ControlConnection): void {
     if (!connection.features.leavesOffUnread) return;
@@ -232,7 +232,7 @@ export class OutputWatch {
   }
 
   #probed(nowSec: number): void {
-    // A second that has not passed is looked at again.
+    // A second that has not passed yet is checked again.
     this.#sinceSec = Math.max(this.#sinceSec, nowSec - 1);
     this.#known = new Set(this.#options.windows());
     for (const [window, sec] of this.#excusedSec) if (sec < this.#sinceSec) this.#excusedSec.delete(window);

@@ -1,6 +1,6 @@
 /**
- * The streams and input queues of one server's panes. A stream begins with the pane's first byte or with whoever asks
- * first; all of them belong to one epoch and end with it.
+ * The streams and input queues of one server's panes. A stream begins with the pane's first byte or when somebody
+ * first asks for it; all of them belong to one epoch and end with it.
  */
 import type { AppError } from "../../protocol/errors.ts";
 import { paneNumberOf, type PaneId, paneIdOf } from "../../protocol/ids.ts";
@@ -17,7 +17,7 @@ interface PaneRegistryOptions {
   readonly connection: () => ControlConnection;
   readonly bufferName: () => string;
   readonly onListenerError: (error: unknown) => void;
-  /** A pane whose program had ended has produced output: it was started anew (respawn-pane tells nobody). */
+  /** A pane whose program had ended has produced output: it was restarted (respawn-pane tells nobody). */
   readonly onRevived: (pane: PaneId) => void;
 }
 
@@ -85,7 +85,7 @@ export class PaneRegistry {
     return Array.from(this.#streams.keys(), paneIdOf);
   }
 
-  /** The pane's program runs, whatever was said of the one before it. */
+  /** The pane's program runs, whatever was reported of the one before it. */
   declareAlive(pane: PaneId): void {
     this.#streams.get(paneNumberOf(pane))?.declareAlive();
   }

@@ -1,8 +1,8 @@
 /**
  * What we store on panes themselves, so that it outlives the daemon and goes with the pane: user options of the pane,
  * `@tmuxwire_NAME`, the only thing a guest ever sets. A value is written in percent-encoding, so that any text comes back
- * exactly and none of it means anything to tmux; whoever may use the socket can set such options too, so what is read is
- * only as good as that.
+ * exactly and none of it means anything to tmux; whoever may use the socket can set such options too, so what is read
+ * deserves no more trust than they do.
  */
 import { listPanesWhere, setPaneOption, unsetPaneOption } from "../../protocol/command/build.ts";
 import { paneOptionRows } from "../../protocol/command/formats.ts";
@@ -13,7 +13,7 @@ import type { ControlConnection } from "../connection/controlConnection.ts";
 import { paneGone } from "../panes/paneGone.ts";
 import { TITLE_OPTION } from "./owned/hub.ts";
 
-/** The option and what it is to be set to, undefined for taking it away. @throws AppError INVALID_ARGUMENT */
+/** The option and what it is to be set to, undefined to unset it. @throws AppError INVALID_ARGUMENT */
 export function userOptionOf(
   name: string,
   value: string | undefined,
@@ -75,7 +75,7 @@ function optionName(name: string): string {
   );
 }
 
-/** Undefined for half a surrogate pair, which no bytes stand for. */
+/** Undefined for half a surrogate pair, which no bytes encode. */
 function encoded(value: string): string | undefined {
   try {
     return encodeURIComponent(value);
@@ -84,7 +84,7 @@ function encoded(value: string): string | undefined {
   }
 }
 
-/** Undefined for what `encoded` does not make. */
+/** Undefined for what `encoded` does not produce. */
 function decoded(text: string): string | undefined {
   try {
     const value = decodeURIComponent(text);

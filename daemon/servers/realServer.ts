@@ -1,5 +1,5 @@
 /**
- * A real tmux behind the `TmuxServer` interface: what a server of our own and the user's do alike. Lists are answered
+ * A real tmux behind the `TmuxServer` interface: what an owned server and a guest do alike. Lists are served
  * from the inventory, a pane is named by an id that must be in it, and everything else is asked of tmux over the
  * connection or the stream that the kind of server hands out. What differs is in `ServerKind`.
  */
@@ -50,7 +50,7 @@ export interface PaneInUse {
   captureContext(): CaptureContext;
 }
 
-/** What a server of our own and the user's do differently. Panes that it is given are in its inventory. */
+/** What an owned server and a guest do differently. Panes that it is given are in its inventory. */
 export interface ServerKind {
   readonly host: Host;
   readonly inventory: Inventory;

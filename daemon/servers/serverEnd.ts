@@ -1,6 +1,6 @@
 /**
- * Whether a lost connection was lost with its server. tmux says no more to a client than `%exit` when somebody kills the
- * server, and its socket takes connections until the process is gone; so that is looked at a few times, soon after.
+ * Whether a lost connection was lost with its server. tmux tells a client no more than `%exit` when somebody kills the
+ * server, and its socket takes connections until the process is gone; so that is checked a few times, soon after.
  */
 import { meansServerEnded } from "../connection/controlConnection.ts";
 import type { AppError } from "../../protocol/errors.ts";
@@ -16,9 +16,9 @@ interface LostServer {
   readonly clock: Clock;
   readonly lost: AppError;
   readonly socketPath: string;
-  /** Its process, when that is known to be of the host. */
+  /** Its process, when that is known to be on the host. */
   readonly pid?: number | undefined;
-  /** Once, unless it is not known to have ended. */
+  /** Called once, if it is known to have ended. */
   readonly onEnded: () => void;
 }
 

@@ -30,7 +30,7 @@ export class Inventory {
   readonly #windows = new Map<WindowId, WindowInfo>();
   readonly #panes = new Map<PaneId, PaneInfo>();
   readonly #strays = new Set<PaneId>();
-  /** Made when it is asked for and kept until something changes: answers about a pane name its sessions. */
+  /** Made when it is asked for and kept until something changes: whatever tells of a pane names its sessions. */
   #sorted: readonly SessionInfo[] | undefined;
 
   constructor(processes: HostProcesses) {
@@ -44,7 +44,7 @@ export class Inventory {
 
   findSession(name: string): SessionInfo | undefined {
     const sessions = [...this.#sessions.values()];
-    // tmux does not keep every name as it is; whoever asked for `a.b` finds what tmux made of it.
+    // tmux changes some names; whoever asked for `a.b` finds what tmux made of it.
     const tmuxName = this.features.sessionName(name);
     const found = sessions.find((other) => other.name === name) ?? sessions.find((other) => other.name === tmuxName);
     return found === undefined ? undefined : this.#info(found);
@@ -81,7 +81,7 @@ export class Inventory {
     return windowsOf(this.#sessions.get(id)).filter((window) => !others.has(window));
   }
 
-  /** A complete listing. Returns what to tell, and the windows whose panes are not known yet. */
+  /** A complete listing. Returns the events, and the windows whose panes are not known yet. */
   applyTopology(
     rows: readonly SessionRow[],
     links: readonly WindowLink[],
@@ -128,7 +128,7 @@ export class Inventory {
     return { events, unknownWindows: [...windows].filter((window) => !this.#windows.has(window)) };
   }
 
-  /** The panes of windows, each window complete. Rows of windows that are in no session are passed over. */
+  /** The panes of windows, each window complete. Rows of windows that are in no session are skipped. */
   applyPanes(rows: readonly PaneRow[]): readonly ServerEvent[] {
     this.#sorted = undefined;
     const events: ServerEvent[] = [];
@@ -211,7 +211,7 @@ export class Inventory {
 
   /**
    * How the program of a dead pane ended; undefined while tmux does not know. A pane is dead when its terminal is closed,
-   * and what became of the program tmux learns a moment later.
+   * and tmux learns a moment later how its program ended.
    */
   exitOf({ pid, deadStatus, deadSignal }: PaneEnd): ExitStatus | undefined {
     if (deadStatus !== undefined || deadSignal !== undefined) return { exitCode: deadStatus, signal: deadSignal };
@@ -228,7 +228,7 @@ export class Inventory {
     return [{ kind: "pane-exited", pane, status }];
   }
 
-  /** Forgets everything: the server is another one now. */
+  /** Forgets everything: it is another server now. */
   clear(): readonly ServerEvent[] {
     const { events } = this.applyTopology([], []);
     return [...events, ...this.applyPlaces(this.strays(), new Map()).events];

@@ -1,12 +1,12 @@
 /**
- * Who listens to a server's events, in the order in which they came. A listener that throws reaches nobody else: that is
- * its own affair, and the log's.
+ * Who listens to a server's events, in the order in which they came. A listener that throws affects no other: its
+ * failure goes to the log.
  */
 import type { ServerEvent } from "../tmux/inventory.ts";
 
 export class ServerListeners {
   readonly #onError: (error: unknown) => void;
-  /** Replaced and never changed: an event goes to those who listened when it was told. */
+  /** Replaced and never changed: an event goes to those who listened when it was emitted. */
   #listeners: readonly ((event: ServerEvent) => void)[] = [];
 
   constructor(onError: (error: unknown) => void) {
@@ -31,7 +31,7 @@ export class ServerListeners {
     }
   }
 
-  /** Nobody is told any more. */
+  /** Drops every listener. */
   clear(): void {
     this.#listeners = [];
   }

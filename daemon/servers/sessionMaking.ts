@@ -1,8 +1,8 @@
 /**
- * Makes a session in one step with everything that must hold from its program's first moment on (docs/tmuxFacts.md 34).
+ * Makes a session in one step with everything that must hold from its program's start (docs/tmuxFacts.md 34).
  * A command on the same line can name the session only by its name, and tmux writes some names in its own way, each
  * version in another (docs/tmuxFacts.md, Versions): such a session is made under a name of ours, and gets its own last.
- * From the next line on it is known by its id. What was made goes again when a later command of the step fails.
+ * From the next line on it is known by its id. What was made is removed when a later command of the step fails.
  */
 import {
   type JustMade,

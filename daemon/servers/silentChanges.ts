@@ -1,7 +1,7 @@
 /**
  * What tmux tells nobody: windows that `swap-window` or a renumbering puts elsewhere, and on a server where we are attached
  * to one session only, layouts and titles of the others. While somebody follows the tree, tmux compares a format of them
- * with its last value once a second by itself (`refresh-client -B`) and says when it is another. Only that it is another is
+ * with its last value once a second by itself (`refresh-client -B`) and says when it has changed. Only that it has changed is
  * taken from what it says: ids, numbers, and titles without control characters, which could end the line
  * (docs/tmuxFacts.md 20).
  */
@@ -27,7 +27,7 @@ export class SilentChanges {
   readonly #connection: () => ControlConnection;
   #isFollowed = false;
 
-  /** @param connection where it is told. @throws AppError CONNECTION_LOST while there is none */
+  /** @param connection where changes are reported. @throws AppError CONNECTION_LOST while there is none */
   constructor(connection: () => ControlConnection, format: (of: ControlConnection) => string = everywhere) {
     this.#format = format;
     this.#connection = connection;
@@ -38,7 +38,7 @@ export class SilentChanges {
     try {
       this.#send(this.#connection());
     } catch {
-      // The next connection is told when it comes.
+      // The next connection subscribes when it comes.
     }
   }
 

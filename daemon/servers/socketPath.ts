@@ -1,6 +1,6 @@
 /**
  * The socket of an owned server: in a directory that is ours alone, or, for a tmux server, in one that everybody shares and
- * where nobody can take away another's file (sticky, such as the system's temporary directory). Whoever can reach the
+ * where nobody can remove another's file (sticky, such as the system's temporary directory). Whoever can reach the
  * socket can type into every pane, so a directory or socket that others can write, or that leads elsewhere, is refused.
  */
 import { lstatSync, mkdirSync, readdirSync, type Stats } from "node:fs";
@@ -9,9 +9,9 @@ import { AppError } from "../../protocol/errors.ts";
 import { MAX_SOCKET_PATH_BYTES } from "../../protocol/limits.ts";
 
 interface SocketPathOptions {
-  /** What the path is called where the user sets it. */
+  /** The name of the setting that holds the path. */
   readonly setting?: string | undefined;
-  /** A sticky directory will do: whoever answers at the socket is looked at (`requireOwnServer`). */
+  /** A sticky directory will do: whoever listens on the socket is checked (`requireOwnServer`). */
   readonly isStickyWell?: boolean | undefined;
 }
 
@@ -48,7 +48,7 @@ export function prepareSocketPath(socketPath: string, options: SocketPathOptions
 }
 
 /**
- * Whoever answers there is ours: by its own word, and in a directory that others share by the kernel's, which says whose
+ * Whoever listens there is ours: by its own word, and in a directory that others share by the kernel's, which says whose
  * the socket is; nobody else could have put a socket of ours there.
  * @throws AppError CONFIGURATION_INVALID
  */
@@ -67,7 +67,7 @@ export function requireOwnServer(socketPath: string, uid: number | undefined, se
 /** As the end of a message that says what to choose. */
 export const withSetting = (setting: string | undefined): string => (setting === undefined ? "" : ` with ${setting}`);
 
-/** Its owner can take away what it likes, so that must be root, or we. */
+/** Its owner can remove anything in it, so that must be root or us. */
 const isSticky = ({ mode, uid }: Stats): boolean => (mode & 0o1000) !== 0 && (uid === 0 || uid === process.getuid?.());
 
 function requirePrivate(directory: string, { uid, mode }: Stats, setting: string | undefined): void {
@@ -75,7 +75,7 @@ function requirePrivate(directory: string, { uid, mode }: Stats, setting: string
   if ((mode & 0o077) === 0) return;
   const shown = (mode & 0o777).toString(8).padStart(4, "0");
   const problem = `${directory} can be read by others (mode ${shown})`;
-  // One that holds more than sockets and tmux's locks is not there for us alone: closing it might lock others out.
+  // One that holds more than sockets and tmux's locks is not for us alone: closing it might lock others out.
   const isOurs =
     (mode & 0o1000) === 0 &&
     readdirSync(directory, { withFileTypes: true }).every((entry) => entry.isSocket() || entry.name.endsWith(".lock"));

@@ -1,8 +1,8 @@
 /**
  * What tmux tells no control client of a guest: that a pane's program has ended while the pane stays (`remain-on-exit`), that one
- * was started anew, that a pane of a session we are not attached to came or went. Each of these makes or removes a
- * terminal, which some hosts tell. An event is only ever a reason to look, and bursts are looked at together. Where the host
- * does not tell (`isTold`), tmux is asked with every heartbeat.
+ * was restarted, that a pane of a session we are not attached to came or went. Each of these makes or removes a
+ * terminal, which some hosts tell. An event is only ever a reason to list, and bursts share one listing. Where the host
+ * does not tell (`isReported`), tmux is asked with every heartbeat.
  */
 import { TTY_LOOK_INTERVAL_MS } from "../../protocol/limits.ts";
 import type { Closable, HostTerminals } from "../host/host.ts";
@@ -35,7 +35,7 @@ export class TtyWatch {
     return this.#watcher !== undefined;
   }
 
-  /** The first change is looked at now, those right after it together. */
+  /** The first change is probed now, those right after it together. */
   changed(): void {
     if (this.#timer !== undefined) return;
     const { clock } = this.#options;

@@ -115,7 +115,7 @@ export abstract class AgentSession<Event> {
     });
   }
 
-  /** Answers how to stop it. */
+  /** Returns how to stop it. */
   watch(listener: (event: Event) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

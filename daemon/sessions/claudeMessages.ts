@@ -1,4 +1,4 @@
-/** What Claude Code's lines have in common, whichever way it is run: messages, their parts, and what tools answered. */
+/** What Claude Code's lines have in common, whichever way it is run: messages, their parts, and what tools returned. */
 import type { ContentBlock, SessionUsage } from "../../protocol/api/freshell/sessionEvents.ts";
 import { given, isObject, listAt, numberAt, objectAt, textAt } from "./jsonFields.ts";
 import type { JsonLine } from "./sessionProgram.ts";
@@ -36,7 +36,7 @@ function blockOf(block: JsonLine): ContentBlock {
   }
 }
 
-/** What a tool answered, as text; pictures are none. */
+/** What a tool returned, as text; pictures are none. */
 export function resultText({ content }: Extract<ContentBlock, { type: "tool_result" }>): string {
   if (typeof content === "string") return content;
   return (content ?? [])

@@ -28,7 +28,7 @@ export class SdkSession extends AgentSession<SdkEvent> {
     this.#history = new SessionHistory(host.nowUnixMs);
     this.#permissions = new OpenPermissions(host.newId);
     this.#words = new ClaudeText(this.text);
-    // Its answer is the first sign of life: until it is told something it says nothing else.
+    // Its response is the first sign of life: until it is told something it says nothing else.
     this.#ask("initialize").catch(() => undefined);
   }
 
@@ -117,7 +117,7 @@ export class SdkSession extends AgentSession<SdkEvent> {
         this.#withdrawn(textAt(line, "request_id") ?? "");
         return;
       case "control_response":
-        this.#answered(objectAt(line, "response") ?? {});
+        this.#responded(objectAt(line, "response") ?? {});
         return;
       default:
         return;
@@ -210,7 +210,7 @@ export class SdkSession extends AgentSession<SdkEvent> {
     if (this.#permissions.isFull) {
       this.tell({
         type: "sdk.error",
-        message: "the program asks for more permissions than a person answers, and is ended",
+        message: "the program asks for more permissions than a person can answer, and is ended",
       });
       this.kill();
       return;
@@ -226,7 +226,7 @@ export class SdkSession extends AgentSession<SdkEvent> {
     if (requestId !== undefined) this.tell({ type: "sdk.permission.cancelled", requestId });
   }
 
-  #answered(response: JsonLine): void {
+  #responded(response: JsonLine): void {
     if (response["subtype"] === "error") {
       const [what = ""] = (textAt(response, "request_id") ?? "").split("-");
       this.tell({

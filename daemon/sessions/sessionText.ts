@@ -1,6 +1,6 @@
 /**
  * What a session says, as one stream of text that waits read like a pane's output: the program's words as they come, a line
- * `$ NAME` for each tool call, what tools answered. `outputSeq` counts its bytes.
+ * `$ NAME` for each tool call, what tools returned. `outputSeq` counts its bytes.
  */
 import { DEFAULT_RING_BYTES } from "../../protocol/limits.ts";
 import { PaneStream } from "../panes/paneStream.ts";

@@ -30,7 +30,7 @@ const SILENT_MS = 150;
 const ODD_PROMPT_MS = 4_000;
 /** The foreground changes without any output. */
 const LOOK_MS = 200;
-/** A shell on a machine at its knees answers a key within this. */
+/** Even on an overloaded machine a shell responds to a key within this. */
 const PROBE_MS = 2_000;
 
 const encoder = new TextEncoder();
@@ -172,7 +172,7 @@ async function probe(
     const isSameRow = capture.cursor.row === before.cursor.row;
     if (isSameRow && now.before === row.before + BLANKS && now.after === row.after.slice(BLANKS.length)) return;
     if (source.outputSeq !== seq) continue;
-    // As long as nothing has come the shell has not answered; then its answer is waited for to its end.
+    // Until something comes the shell has not responded; then its response is waited for to its end.
     const quietMs = source.outputSeq === from ? untilMs : clock.nowMs() + SILENT_MS;
     if (
       (await outputWithin({ ...context, signal: undefined }, Math.min(quietMs, untilMs))) &&

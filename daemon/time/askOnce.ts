@@ -1,5 +1,5 @@
 /**
- * One question at a time, and one more when there was reason to ask meanwhile: an answer that was under way may be older
+ * One question at a time, and one more when there was reason to ask meanwhile: a reply that was under way may be older
  * than the reason. However often it is asked for, no more than one question is under way and one is to follow.
  */
 export class AskOnce {

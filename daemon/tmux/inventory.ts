@@ -1,4 +1,4 @@
-/** What a tmux server has, and what changes in it: sessions, windows, panes. Answered from memory unless it says otherwise. */
+/** What a tmux server has, and what changes in it: sessions, windows, panes. Served from memory unless it says otherwise. */
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import type { WindowPlace } from "./layout.ts";
 import type { ExitStatus } from "./outputSource.ts";

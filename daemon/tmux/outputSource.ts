@@ -44,7 +44,7 @@ export interface OutputSource {
   readonly tailSeq: number;
   /** Set once the program has ended. */
   readonly exit: ExitStatus | undefined;
-  /** At most `maxBytes` from `from`; a position outside `[tailSeq, outputSeq]` answers a gap or the end, never throws. */
+  /** At most `maxBytes` from `from`; a position outside `[tailSeq, outputSeq]` gives a gap or the end, never throws. */
   read(from: number, maxBytes?: number): OutputSlice;
   /** Returns the unsubscribe function, safe to call twice. */
   subscribe(listener: OutputListener): () => void;

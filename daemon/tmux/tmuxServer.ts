@@ -1,7 +1,7 @@
 /**
  * The interface adapters program against, by capability: what there is (`inventory`), what goes in and out (`io`), windows
  * and panes (`layout`), options of our own on panes (`userOptions`). A real tmux, of our own or the user's (`RealServer`), and the in-memory stub
- * implement it and pass the same contract tests. Methods that reach tmux are promises; everything else answers from
+ * implement it and pass the same contract tests. Methods that reach tmux are promises; everything else is served from
  * memory. Targets are ids; names are resolved here, exactly (docs/tmuxFacts.md 24).
  */
 import type { HostProcesses } from "../host/hostProcesses.ts";

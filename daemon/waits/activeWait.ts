@@ -158,7 +158,7 @@ export class ActiveWait {
       this.#expire();
       return;
     }
-    // So does what the screen shows now: a look takes a millisecond, a tmux that does not answer gets no more than this.
+    // So does what the screen shows now: a capture takes a millisecond, a tmux that does not respond gets no more than this.
     this.#timeout = target.scheduler.at(target.nowMs() + LAST_LOOK_MS, () => this.#expire());
     target.screens.last(this.screen, () => this.#expire());
   }

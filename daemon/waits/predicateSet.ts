@@ -14,7 +14,7 @@ interface ArmedPredicate {
   readonly armed: unknown;
 }
 
-/** What `Predicate.prepare` answered. */
+/** What `Predicate.prepare` returned. */
 export type PreparedPredicates = ReadonlyMap<CheckedPredicate, Partial<Disposable>>;
 
 export class PredicateSet {

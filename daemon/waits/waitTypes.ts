@@ -1,5 +1,5 @@
 /**
- * What a wait asks for and what it answers: the one contract behind every surface (seed 002 §8.3).
+ * What a wait asks for and what it returns: the one contract behind every surface (seed 002 §8.3).
  *
  * Text is plain text: escape sequences dropped, CR LF one LF, invalid bytes U+FFFD (`ansi.ts`). A wait sees
  * only text after its start, and its start counts as the beginning of a line. A predicate that latches stays true once it

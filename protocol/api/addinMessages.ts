@@ -1,5 +1,5 @@
 /**
- * The add-in's request and answers (docs/contracts/addin.md §2, §3). The entries stand in the order in which the contract
+ * The add-in's request and responses (docs/contracts/addin.md §2, §3). The entries stand in the order in which the contract
  * validates, so the first issue of a request is the one to report; every message is the contract's, word for word.
  * Checks that need the machine (does `cwd` exist, does tmux know the key, does RE2 take the pattern) are the adapter's.
  */
@@ -207,7 +207,7 @@ const captureOf = (fields: AddinFields): AddinCapture => ({
   waitMs: fields.wait_ms,
 });
 
-/** Ours, additive: where in the pane's output the answer stands (docs/contracts/addin.md §3). */
+/** Ours, additive: where in the pane's output the response stands (docs/contracts/addin.md §3). */
 export interface AddinMetadata {
   readonly outputSeq: number;
   readonly epoch: string;

@@ -95,7 +95,7 @@ export type NativeChooseRequest = v.InferInput<typeof chooseRequestSchema>;
 
 const ms = (text: string) => described(v.nullable(v.number()), text);
 
-export const deliveryAnswerSchema = v.object({
+export const deliveryResponseSchema = v.object({
   outcome: described(
     v.picklist(["submitted", "queued", "echoed_unconfirmed", "not_echoed", "indeterminate"]),
     "The outcome.",
@@ -125,4 +125,4 @@ export const deliveryAnswerSchema = v.object({
     described(v.boolean(), "An earlier request with this key had this result; nothing was typed now."),
   ),
 });
-export type NativeDelivery = v.InferOutput<typeof deliveryAnswerSchema>;
+export type NativeDelivery = v.InferOutput<typeof deliveryResponseSchema>;

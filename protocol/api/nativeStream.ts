@@ -3,7 +3,7 @@
  */
 import * as v from "valibot";
 import { eventIdSchema, fromSchema, inputRequestSchema, sizeRequestSchema } from "./nativeRequests.ts";
-import type { NativeExit, NativeGap, NativeReadiness } from "./nativeAnswers.ts";
+import type { NativeExit, NativeGap, NativeReadiness } from "./nativeResponses.ts";
 import { recognized } from "./parse.ts";
 import { isPlainInputMessage } from "./plainInput.ts";
 import type { NativeServerEvent } from "./nativeTree.ts";
@@ -114,14 +114,14 @@ const streamRequest = v.variant("type", [
     input: v.optional(v.unknown()),
     idempotencyKey: v.optional(v.string()),
   }),
-  /** The call of this id is not waited for any more; its answer follows. */
+  /** The call of this id is not waited for any more; its response follows. */
   v.strictObject({ type: v.literal("cancel"), id }),
 ]);
-/** What a client sends. `id` comes back in the answer; `channel` is given by `subscribed`. */
+/** What a client sends. `id` comes back in the response; `channel` is given by `subscribed`. */
 export const streamRequestSchema = recognized(streamRequest, isPlainInputMessage);
 export type StreamRequest = v.InferInput<typeof streamRequestSchema>;
 
-/** What the daemon sends as text. `ack`, `result` and `error` with an `id` answer the request of that id. */
+/** What the daemon sends as text. `ack`, `result` and `error` with an `id` respond to the request of that id. */
 export type StreamMessage =
   | ({ readonly type: "subscribed"; readonly id: number; readonly channel: number } & StreamOpen)
   /** Of a call. */

@@ -4,7 +4,7 @@
  */
 import * as v from "valibot";
 import type { LayoutCell } from "../windowLayout.ts";
-import { exitSchema, serverStateSchema } from "./nativeAnswers.ts";
+import { exitSchema, serverStateSchema } from "./nativeResponses.ts";
 import { readinessSchema } from "./nativeReadiness.ts";
 import { described } from "./described.ts";
 
@@ -35,7 +35,7 @@ const activeWindow = described(
 const createdSec = described(v.number(), "When it was made: Unix time in seconds.");
 const placeSchema = v.object({ index: count("The window's number in the session."), window });
 const places = described(v.array(placeSchema), "Its windows, by their number.");
-const state = described(serverStateSchema, "Whether tmux answers.");
+const state = described(serverStateSchema, "Whether tmux responds.");
 
 const CELL_KIND = described(
   v.picklist(["pane", "row", "column"]),
@@ -86,10 +86,10 @@ export const treeSchema = v.object({
   state,
   ...treeEntries,
 });
-export type NativeTreeAnswer = Frozen<v.InferOutput<typeof treeSchema>>;
+export type NativeTreeResponse = Frozen<v.InferOutput<typeof treeSchema>>;
 export type NativeTreeWindow = Frozen<v.InferOutput<typeof treeWindowSchema>>;
 export type NativeTreeSession = Frozen<v.InferOutput<typeof treeSessionSchema>>;
-export type NativeTree = Pick<NativeTreeAnswer, "sessions" | "windows" | "panes">;
+export type NativeTree = Pick<NativeTreeResponse, "sessions" | "windows" | "panes">;
 
 export const windowsSchema = v.object({
   windows: described(

@@ -1,5 +1,5 @@
 /**
- * The team contract's requests and answers (docs/contracts/team.md §2). Objects are strict: a misspelt field is an error,
+ * The team contract's requests and responses (docs/contracts/team.md §2). Objects are strict: a misspelt field is an error,
  * not a surprise. A message that begins with an error's name asks for that error instead of `invalid_argument`.
  */
 import * as v from "valibot";
@@ -92,7 +92,7 @@ export const teamStartSchema = v.strictObject({
   sessionName: v.optional(identifier),
   lines: v.optional(lines),
   title: v.optional(v.pipe(text(1_024), v.nonEmpty("must not be empty"))),
-  /** A repeated request with the same key answers what the first one made. */
+  /** A repeated request with the same key returns what the first one made. */
   idempotencyKey: v.optional(filled(256)),
   teamd: v.optional(teamd),
 });

@@ -116,7 +116,7 @@ export const decodePaneIds = (body: Uint8Array): PaneId[] => [
 
 /**
  * What `new-window` and `split-window` print of the pane they made. Ids, the window's first: nothing that begins with `%`
- * may be the answer in a group.
+ * may be the reply in a group.
  */
 export const MADE_PANE = rowFormat({ window: windowId, pane: paneId });
 

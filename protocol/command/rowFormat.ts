@@ -5,7 +5,7 @@
  */
 import { isPaneId, isSessionId, isWindowId, type PaneId, type SessionId, type WindowId } from "../ids.ts";
 
-/** What a decoder answers for text that its field cannot have. */
+/** What a decoder returns for text that its field cannot have. */
 const NOT_A_ROW = Symbol("not a row");
 
 interface Field<Value> {

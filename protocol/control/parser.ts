@@ -32,7 +32,7 @@ export const closingWord = (nonce: string): string => Array.from(nonce).toRevers
 
 export interface GuardBlock {
   readonly number: number;
-  /** True when the block answers one of our commands (flags & 1); hooks and the attach itself have false. */
+  /** True when the block replies to one of our commands (flags & 1); hooks and the attach itself have false. */
   readonly client: boolean;
   readonly ok: boolean;
   /** Every line followed by LF; a copy. Empty when there was no line, or when `overflowed`. */
@@ -46,7 +46,7 @@ export interface GuardBlock {
 export interface ControlHandler {
   /** `%output` and `%extended-output`: the escaped bytes are `line[from, to)`, a view valid during the call. */
   output(paneNumber: number, line: Uint8Array, from: number, to: number): void;
-  /** Asked at the start of each block that answers a command: the shape of the oldest unanswered one. */
+  /** Asked at the start of each block that replies to a command: the shape of the oldest one without a reply. */
   expect(): ReplyShape | undefined;
   block(block: GuardBlock): void;
   notification(notification: Notification): void;

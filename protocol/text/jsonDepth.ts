@@ -1,5 +1,5 @@
 /**
- * Nesting of JSON from outside is bounded: Node parses any depth, but whatever writes such a value again, as an answer, a
+ * Nesting of JSON from outside is bounded: Node parses any depth, but whatever writes such a value again, as a response, a
  * record or an event, runs out of stack.
  */
 

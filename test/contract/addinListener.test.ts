@@ -146,7 +146,7 @@ describe("closing", () => {
     expect((await start({ port })).port).toBe(port);
   });
 
-  test("a request that ends within the bound gets its answer, and then nothing holds it up", async () => {
+  test("a request that ends within the bound gets its response, and then nothing holds it up", async () => {
     using client = overSocket((await start()).url);
     await client.tmux({ action: "create_session", session: "a" });
     const request = { action: "send_and_capture", session: "a", text: "x", wait_for: "later", timeout_ms: 20_000 };

@@ -79,7 +79,7 @@ test("status tells what was heard", async () => {
 });
 
 describe("effects", () => {
-  test("session-start answers the state and stores the pane", async () => {
+  test("session-start returns the state and stores the pane", async () => {
     const agentId = await scene.register({ pane: undefined });
     const { json } = await scene.hook("session-start", { tmux_pane: scene.pane });
     expect(json).toEqual({

@@ -18,7 +18,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type FileAnswer, MAX_FILE_BYTES } from "../../protocol/api/freshell/freshellFiles.ts";
+import { type FileResponse, MAX_FILE_BYTES } from "../../protocol/api/freshell/freshellFiles.ts";
 import { FreshellFixture } from "../support/daemon/freshellFixture.ts";
 import { stubServer } from "../support/daemon/nativeServer.ts";
 import { sendRaw } from "../support/daemon/nativeRaw.ts";
@@ -58,9 +58,9 @@ describe("F244: files", () => {
     const path = join(home, "notes.md");
     writeFileSync(path, "one\r\ntwo 🌊\n\ufeff");
     chmodSync(path, 0o640);
-    const first = (await read("~/notes.md")).json as unknown as FileAnswer;
+    const first = (await read("~/notes.md")).json as unknown as FileResponse;
     expect(first).toMatchObject({ path, text: "one\r\ntwo 🌊\n\ufeff", bytes: statSync(path).size });
-    const second = (await write("~/notes.md", "three\n", first.etag)).json as unknown as FileAnswer;
+    const second = (await write("~/notes.md", "three\n", first.etag)).json as unknown as FileResponse;
     expect([readFileSync(path, "utf8"), statSync(path).mode & 0o777]).toEqual(["three\n", 0o640]);
     expect(second.etag).not.toBe(first.etag);
     expect((await read(path)).json).toMatchObject({ etag: second.etag, text: "three\n" });
@@ -70,7 +70,7 @@ describe("F244: files", () => {
   test("one that somebody has changed is not overwritten, nor one that has come into an empty place", async () => {
     const path = join(home, "notes.md");
     writeFileSync(path, "one");
-    const { etag } = (await read(path)).json as unknown as FileAnswer;
+    const { etag } = (await read(path)).json as unknown as FileResponse;
     appendFileSync(path, " theirs");
     expect(await refusal(write(path, "mine", etag))).toEqual([409, "REVISION_CONFLICT", "file_changed"]);
     expect(await refusal(write(path, "mine", null))).toEqual([409, "REVISION_CONFLICT", "file_changed"]);
@@ -84,7 +84,7 @@ describe("F244: files", () => {
   test("of many who write the same text at once, one does", async () => {
     const path = join(home, "notes.md");
     writeFileSync(path, "one");
-    const { etag } = (await read(path)).json as unknown as FileAnswer;
+    const { etag } = (await read(path)).json as unknown as FileResponse;
     const answers = await Promise.all(Array.from({ length: 8 }, (_, at) => write(path, `by ${at}`, etag)));
     expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
       200,
@@ -97,7 +97,7 @@ describe("F244: files", () => {
     writeFileSync(path, "one");
     linkSync(path, join(home, "other"));
     symlinkSync("notes.md", join(home, "link"));
-    const { etag, path: real } = (await read("~/link")).json as unknown as FileAnswer;
+    const { etag, path: real } = (await read("~/link")).json as unknown as FileResponse;
     expect(real).toBe(path);
     expect((await write("~/link", "two", etag)).status).toBe(200);
     expect([readFileSync(join(home, "other"), "utf8"), statSync(path).nlink]).toEqual(["two", 2]);

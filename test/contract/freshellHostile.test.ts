@@ -1,4 +1,4 @@
-/** What owners and callers may send instead of what they should: each has its answer, and nobody else notices. */
+/** What owners and callers may send instead of what they should: each gets its response, and nobody else notices. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -40,7 +40,7 @@ const readAs = (snapshot: object, fields: object = {}): object => ({
   result: { ownerDeviceId: "desk", workspaceRevision: 1, capturedAt: 1, snapshot, ...fields },
 });
 
-describe("an owner that answers wrongly: INTERNAL_ERROR of the owner, at once", () => {
+describe("an owner whose result is invalid: INTERNAL_ERROR of the owner, at once", () => {
   test.each<[string, object]>([
     ["ok and an error", { ok: true, result: {}, error: { code: "NOT_FOUND", message: "no" }, appliedRevision: 2 }],
     ["neither", {}],
@@ -92,7 +92,7 @@ describe("an owner that answers wrongly: INTERNAL_ERROR of the owner, at once", 
     expect((await freshell.call("GET", "/api/terminals")).json).toEqual([]);
   });
 
-  test("a foreign requestId and a second answer are ignored and counted", async () => {
+  test("a foreign requestId and a second result are ignored and counted", async () => {
     desk.answer = (asked) => {
       desk.result("foreign", { ok: true, result: { paneId: "foreign" }, appliedRevision: 2 });
       desk.result(asked.requestId, desk.honest(asked));
@@ -178,7 +178,7 @@ describe("a caller that asks wrongly: INVALID_ARGUMENT of the relay, and the own
     expect((await caller.closed).code).toBe(1_009);
   });
 
-  test("no requestId: there is nothing to answer to", async () => {
+  test("no requestId: there is nothing to respond to", async () => {
     expect((await freshell.call("POST", "/api/rpc", killPane({ requestId: undefined }))).json).toMatchObject({
       error: { code: "INVALID_ARGUMENT" },
     });
@@ -187,7 +187,7 @@ describe("a caller that asks wrongly: INVALID_ARGUMENT of the relay, and the own
     expect(await caller.next("error")).toMatchObject({ code: "INVALID_MESSAGE" });
   });
 
-  test("two callers with one requestId: each gets its own answer, the owner two ids", async () => {
+  test("two callers with one requestId: each gets its own response, the owner two ids", async () => {
     const callers = await Promise.all(["one", "two"].map(() => freshell.connect()));
     const waiting: (() => void)[] = [];
     desk.answer = (asked) => {

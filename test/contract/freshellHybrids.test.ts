@@ -287,7 +287,7 @@ describe("F043 F077 F093 F094 F095: send-keys, capture-pane and wait-for on a pa
     expect(desk.revision).toBe(1);
   });
 
-  test("a wait that runs out keeps its answer; one of a caller that leaves ends", async () => {
+  test("a wait that runs out keeps its response; one of a caller that leaves ends", async () => {
     const { terminalId } = await freshell.create();
     show(terminalId);
     const { status, error } = await ask(

@@ -179,7 +179,7 @@ describe("bounds", () => {
     expect((await scene.entry(id)).status).not.toBe("exited");
   });
 
-  test("what it asks us and we do not know is answered with an error", async () => {
+  test("what it asks us and we do not know gets an error", async () => {
     const id = await scene.sdk(client);
     say(id, "asks");
     await client.next("sdk.assistant");

@@ -126,7 +126,7 @@ describe("F147 F148 F150 F151: over HTTP, with no device and no connection", () 
 });
 
 describe("F137 F149: waits for what a session says", () => {
-  test("its words once, though they come in pieces and as a whole; calls and answers of tools as lines", async () => {
+  test("its words once, though they come in pieces and as a whole; calls and results of tools as lines", async () => {
     const { sessionId } = await create();
     const { json } = await waitWhile(sessionId, { pattern: "^ran ls$", regex: true }, "pieces one two\ntool ls");
     expect(json).toMatchObject({ matched: [{ predicate: "pattern", text: "ran ls" }] });

@@ -39,7 +39,7 @@ describe("F140 F144 F152: an sdk session", () => {
       cwd: "/",
       tools: [],
     });
-    // Its answer to our first line.
+    // Its response to our first line.
     await client.next("sdk.status", (frame) => frame["status"] === "connected");
     const { pid } = await scene.entry(id);
     const { args, env, cwd } = scene.started(pid!);
@@ -54,7 +54,7 @@ describe("F140 F144 F152: an sdk session", () => {
     expect(env).toMatchObject({ ANTHROPIC_API_KEY: "a key of the user's", FRESHELL_URL: scene.freshell.url });
   });
 
-  test("a turn: what it is, what it says, what its tools answer, how it ended", async () => {
+  test("a turn: what it is, what it says, what its tools return, how it ended", async () => {
     const id = await scene.sdk(client);
     say(id, "pieces one two\ntool ls");
     await client.next("sdk.status", (frame) => frame["status"] === "idle");

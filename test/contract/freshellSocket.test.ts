@@ -30,7 +30,7 @@ const hello = { type: "hello", token: FRESHELL_TOKEN, capabilities: CAPABILITIES
 const UNKNOWN = "x".repeat(21);
 
 describe("F210 F211 F212 F213 F230: hello", () => {
-  test("ready says who this is; ping is answered before it", async () => {
+  test("ready says who this is; ping gets its response before it", async () => {
     const client = await freshell.connect(false);
     client.send({ type: "ping" });
     expect(await client.next("pong")).toEqual({ type: "pong", timestamp: expect.any(String) as unknown });
@@ -313,7 +313,7 @@ describe("F231 F232 F234 F235 F236: terminals", () => {
 });
 
 describe("F104 F128 F135 F139: waits on the socket", () => {
-  test("are answered, fail, and end with their client", async () => {
+  test("get responses, fail, and end with their client", async () => {
     const { terminalId } = await freshell.create();
     const client = await freshell.connect();
     const wait = (requestId: string, more: object) =>

@@ -1,4 +1,4 @@
-/** Waits of the Freshell contract over HTTP on a stub server: what is asked, limits, answers. The engine has its own tests. */
+/** Waits of the Freshell contract over HTTP on a stub server: what is asked, limits, responses. The engine has its own tests. */
 import { request } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { FRESHELL_TOKEN, FreshellFixture, type FreshellFixtureOptions } from "../support/daemon/freshellFixture.ts";

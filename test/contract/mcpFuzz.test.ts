@@ -1,4 +1,4 @@
-/** A thousand calls made from the tools' own schemas, some of them spoilt: each is answered, none as a fault of ours. */
+/** A thousand calls made from the tools' own schemas, some of them spoilt: each gets a result, none as a fault of ours. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { mcpOverHttp } from "../support/daemon/mcpClient.ts";
@@ -63,7 +63,7 @@ function valueOf(schema: Schema): fc.Arbitrary<unknown> {
   }
 }
 
-test("random calls are answered, and no answer is a fault of ours", async () => {
+test("random calls get results, and no result is a fault of ours", async () => {
   const server = stubServer();
   await using api = await nativeFixture(server);
   await using mcp = await mcpOverHttp(`${api.url}/mcp`, "legacy");
@@ -81,7 +81,7 @@ test("random calls are answered, and no answer is a fault of ours", async () => 
   const seen = new Map<string, Set<string>>(tools.map(({ name }) => [name, new Set()]));
   for (const { name, input } of fc.sample(calls, { numRuns: CALLS, seed: 20 })) {
     if (server.findSession("work") === undefined) await server.createSession({ name: "work" });
-    // What waits need not wait long to be answered.
+    // What waits need not wait long for its result.
     const quick = ["wait", "run", "submit", "choose"].includes(name) ? { ...input, timeoutMs: 5 } : input;
     const { isError, content, structuredContent } = await mcp.raw(name, quick);
     const text = content.map((part) => (part.type === "text" ? part.text : "")).join("");

@@ -1,4 +1,4 @@
-/** Operations called over the WebSocket: answered in any order, bounded, given up with their connection. */
+/** Operations called over the WebSocket: finished in any order, bounded, given up with their connection. */
 import { describe, expect, test } from "vitest";
 import { MAX_CALLS } from "../../adapters/native/socketCalls.ts";
 import { eventually } from "../support/clock/eventually.ts";
@@ -18,7 +18,7 @@ const forever = (id: number, pane = "work") =>
   call(id, "wait", { server: "main", pane, input: { pattern: { literal: "never" } } });
 
 describe("calls", () => {
-  test("answer when they have come to an end, whatever the order", async () => {
+  test("respond when they have come to an end, whatever the order", async () => {
     await using api = await withSession();
     await using socket = await RawSocket.open(api.port);
     socket.send(call(1, "wait", { ...PANE, input: { pattern: { literal: "gone" } } }));
@@ -46,9 +46,9 @@ describe("calls", () => {
     await using api = await withSession();
     await using socket = await RawSocket.open(api.port);
     socket.send(message);
-    const answer = await socket.message("error");
-    expect(answer).toMatchObject({ id: 7, code });
-    expect(answer["message"]).toContain(word);
+    const response = await socket.message("error");
+    expect(response).toMatchObject({ id: 7, code });
+    expect(response["message"]).toContain(word);
   });
 
   test("are given up one by one, and all with their connection", async () => {

@@ -2,8 +2,8 @@
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
-import * as answers from "../../protocol/api/nativeAnswers.ts";
-import { deliveryAnswerSchema } from "../../protocol/api/nativeDelivery.ts";
+import * as answers from "../../protocol/api/nativeResponses.ts";
+import { deliveryResponseSchema } from "../../protocol/api/nativeDelivery.ts";
 import { engines } from "../support/agents/deliveryEngine.ts";
 import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
 
@@ -26,11 +26,11 @@ async function withPane() {
 }
 
 describe("submit", () => {
-  test("answers what became of the prompt", async () => {
+  test("returns what became of the prompt", async () => {
     await using api = await withPane();
     const { status, json } = await api.call("POST", `${PANE}/submit`, { text: "hello" });
     expect(status).toBe(200);
-    const answer = v.parse(deliveryAnswerSchema, json);
+    const answer = v.parse(deliveryResponseSchema, json);
     expect(answer).toMatchObject({ outcome: "submitted", confirmedBy: "output", enterPresses: 1 });
     expect(answer.position).toMatch(/^\w+:0$/);
     expect(answer.enterMs! - answer.firstByteMs!).toBeGreaterThanOrEqual(60);
@@ -63,7 +63,7 @@ describe("submit", () => {
   ])("refuses %j", async (body, word) => {
     await using api = await withPane();
     const { status, json } = await api.call("POST", `${PANE}/submit`, body);
-    const { error } = v.parse(answers.errorAnswerSchema, json);
+    const { error } = v.parse(answers.errorResponseSchema, json);
     expect([status, error.code]).toEqual([400, "INVALID_ARGUMENT"]);
     expect(error.message).toContain(word);
     expect(await api.lines()).toEqual([]);
@@ -88,7 +88,7 @@ describe("choose, interrupt, clear", () => {
   ])("refuses %j", async (body, word) => {
     await using api = await withPane();
     const { status, json } = await api.call("POST", `${PANE}/choose`, body);
-    const { error } = v.parse(answers.errorAnswerSchema, json);
+    const { error } = v.parse(answers.errorResponseSchema, json);
     expect([status, error.code]).toEqual([400, "INVALID_ARGUMENT"]);
     expect(error.message).toContain(word);
   });

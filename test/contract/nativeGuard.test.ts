@@ -163,11 +163,11 @@ describe("every Host, Origin and token", () => {
         }
         for (const { protocol, ok: tokenOk } of PROTOCOLS) {
           const headers = { ...UPGRADE_HEADERS, host: named.host, origin, "sec-websocket-protocol": protocol };
-          const answer = await sendRaw(api.port, { method: "GET", path, headers });
+          const response = await sendRaw(api.port, { method: "GET", path, headers });
           const wanted = expected({ host: named, originOk, tokenOk, done: 101 });
-          cases.push({ name: `${named.host} ${origin} ${protocol}`, status: answer.status, wanted });
-          // The chosen protocol comes back in the answer: never the one with the token.
-          if (answer.status === 101) expect(answer.headers["sec-websocket-protocol"]).toBe("tmuxwire.v1");
+          cases.push({ name: `${named.host} ${origin} ${protocol}`, status: response.status, wanted });
+          // The chosen protocol comes back in the response: never the one with the token.
+          if (response.status === 101) expect(response.headers["sec-websocket-protocol"]).toBe("tmuxwire.v1");
         }
       }
     }
@@ -186,16 +186,16 @@ describe("every Host, Origin and token", () => {
 });
 
 describe("preflights", () => {
-  test("are answered for allowed origins and hosts, whatever the path, and without the token", async () => {
+  test("are served for allowed origins and hosts, whatever the path, and without the token", async () => {
     const cases: Case[] = [];
     for (const path of ["/v1/servers", "/v1/servers/main/panes/0/input", "/v1/stream", "/nowhere"]) {
       for (const named of HOSTS) {
         for (const { origin, ok: originOk } of ORIGINS) {
           const headers = { host: named.host, origin, "access-control-request-method": "DELETE" };
-          const answer = await sendRaw(api.port, { method: "OPTIONS", path, headers });
+          const response = await sendRaw(api.port, { method: "OPTIONS", path, headers });
           const wanted = expected({ host: named, originOk, tokenOk: true, done: 204 });
-          cases.push({ name: `${path} ${named.host} ${origin}`, status: answer.status, wanted });
-          const isReported = answer.headers["access-control-allow-origin"];
+          cases.push({ name: `${path} ${named.host} ${origin}`, status: response.status, wanted });
+          const isReported = response.headers["access-control-allow-origin"];
           expect(isReported).toBe(named.ok && originOk && origin !== undefined ? origin : undefined);
         }
       }
@@ -205,8 +205,8 @@ describe("preflights", () => {
 
   test("an event stream tells its origin", async () => {
     const headers = { host: "localhost", origin: ORIGIN, authorization: `Bearer ${TOKEN}` };
-    const answer = await sendRaw(api.port, { method: "GET", path: "/v1/servers/main/panes/work/stream", headers });
-    expect(answer.headers).toMatchObject({ "access-control-allow-origin": ORIGIN, vary: "Origin" });
-    expect(answer.headers["content-type"]).toBe("text/event-stream; charset=utf-8");
+    const response = await sendRaw(api.port, { method: "GET", path: "/v1/servers/main/panes/work/stream", headers });
+    expect(response.headers).toMatchObject({ "access-control-allow-origin": ORIGIN, vary: "Origin" });
+    expect(response.headers["content-type"]).toBe("text/event-stream; charset=utf-8");
   });
 });

@@ -30,16 +30,16 @@ const post = (length: number | string): string =>
 describe("hostile requests", () => {
   test("a huge header is 431, and the connection goes", async () => {
     await using api = await withPane();
-    const answer = await talk(api.port, (socket) => {
+    const response = await talk(api.port, (socket) => {
       socket.write(`GET /livez HTTP/1.1\r\nHost: localhost\r\nX: ${"x".repeat(100_000)}\r\n\r\n`);
     });
-    expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+    expect(response).toMatch(/^HTTP\/1\.1 431 /);
   });
 
   test("a body of 200 MB costs its sender the connection and us no memory", async () => {
     await using api = await withPane();
     const before = process.memoryUsage().rss;
-    const answer = await talk(api.port, (socket) => {
+    const response = await talk(api.port, (socket) => {
       socket.write(post(200_000_000));
       const block = Buffer.alloc(1_000_000, 0x20);
       const more = (): void => {
@@ -48,7 +48,7 @@ describe("hostile requests", () => {
       socket.on("drain", more);
       more();
     });
-    expect(answer === "" || answer.startsWith("HTTP/1.1 413 ")).toBe(true);
+    expect(response === "" || response.startsWith("HTTP/1.1 413 ")).toBe(true);
     expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000);
     expect((await api.call("GET", "/livez")).status).toBe(200);
   });

@@ -5,7 +5,7 @@ import { WebSocket } from "ws";
 import { createClient, type PaneEvent } from "../../adapters/client/client.ts";
 import { createReadiness } from "../../daemon/readiness/engine.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import * as answers from "../../protocol/api/nativeAnswers.ts";
+import * as answers from "../../protocol/api/nativeResponses.ts";
 import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
 
 const WORKING = "\u001b]7501;state=working\u0007";

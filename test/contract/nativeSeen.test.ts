@@ -20,7 +20,7 @@ async function seen(level: "debug" | "info" = "debug", token: string | null = TO
 const PANES = "/v1/servers/main/panes";
 
 describe("requests", () => {
-  test("have a name in their answer and a line in the log: operation, time, outcome", async () => {
+  test("have a name in their response and a line in the log: operation, time, outcome", async () => {
     await using it = await seen();
     const ok = await it.api.call("GET", PANES, undefined, AUTH);
     const failed = await it.api.call("GET", `${PANES}/nothing`, undefined, AUTH);

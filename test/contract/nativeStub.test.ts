@@ -1,7 +1,7 @@
 /** Every endpoint of the native API against the stub: shapes, statuses, errors (docs/contracts/native.md). */
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import * as answers from "../../protocol/api/nativeAnswers.ts";
+import * as responses from "../../protocol/api/nativeResponses.ts";
 import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
 
 const PANE = "/v1/servers/main/panes/0";
@@ -19,7 +19,7 @@ describe("servers and sessions", () => {
     await using api = await withSession();
     const { status, json } = await api.call("GET", "/v1/servers");
     expect(status).toBe(200);
-    const { servers } = v.parse(answers.serversSchema, json);
+    const { servers } = v.parse(responses.serversSchema, json);
     expect(servers).toMatchObject([
       { name: "main", kind: "stub", state: "ready", sessions: 1, panes: 1, tmuxVersion: null },
     ]);
@@ -29,9 +29,9 @@ describe("servers and sessions", () => {
     await using api = await withSession();
     const made = await api.call("POST", "/v1/servers/main/sessions", { name: "b", cwd: "/" });
     expect(made.status).toBe(201);
-    const session = v.parse(answers.sessionSchema, made.json);
+    const session = v.parse(responses.sessionSchema, made.json);
     const listed = await api.call("GET", "/v1/servers/main/sessions");
-    expect(v.parse(answers.sessionsSchema, listed.json).sessions.map((each) => each.name)).toEqual(["b", "work"]);
+    expect(v.parse(responses.sessionsSchema, listed.json).sessions.map((each) => each.name)).toEqual(["b", "work"]);
     const again = await api.call("POST", "/v1/servers/main/sessions", { name: "b" });
     expect([again.status, again.json]).toMatchObject([409, { error: { code: "ALREADY_EXISTS" } }]);
     const gone = await api.call("DELETE", `/v1/servers/main/sessions/${encodeURIComponent(session.id)}`);
@@ -57,7 +57,7 @@ describe("servers and sessions", () => {
   ])("refuses %j and names the field", async (body, field) => {
     await using api = await withSession();
     const { status, json } = await api.call("POST", "/v1/servers/main/sessions", body);
-    const { error } = v.parse(answers.errorAnswerSchema, json);
+    const { error } = v.parse(responses.errorResponseSchema, json);
     expect([status, error.code]).toEqual([400, "INVALID_ARGUMENT"]);
     expect(error.message).toContain(field);
   });
@@ -68,7 +68,7 @@ describe("panes", () => {
     await using api = await withSession();
     const { status, json } = await api.call("GET", `/v1/servers/main/panes/${name}`);
     expect(status).toBe(200);
-    const pane = v.parse(answers.paneDetailsSchema, json);
+    const pane = v.parse(responses.paneDetailsSchema, json);
     expect(pane).toMatchObject({ id: "%0", sessions: ["work"], dead: false, exit: null, inMode: false });
     expect(pane.position).toMatch(/^\w+:0$/);
   });
@@ -90,9 +90,9 @@ describe("panes", () => {
     ];
     const typed = await api.call("POST", `${PANE}/input`, { parts });
     expect(typed.status).toBe(200);
-    expect(v.parse(answers.receiptSchema, typed.json).position).toMatch(/^\w+:0$/);
+    expect(v.parse(responses.receiptSchema, typed.json).position).toMatch(/^\w+:0$/);
     const { json } = await api.call("GET", `${PANE}/capture?lines=5`);
-    const capture = v.parse(answers.captureSchema, json);
+    const capture = v.parse(responses.captureSchema, json);
     expect(capture.lines).toEqual(["echo  hi é <C-a> <Enter>"]);
     expect(capture.exact).toBe(true);
   });
@@ -123,7 +123,7 @@ describe("panes", () => {
     const resized = await api.call("POST", `${PANE}/size`, { cols: 100, rows: 30 });
     expect([resized.status, resized.json]).toEqual([200, { ok: true }]);
     const { json } = await api.call("GET", `${PANE}/snapshot`);
-    expect(v.parse(answers.snapshotSchema, json)).toMatchObject({ cols: 100, rows: 30, exact: true });
+    expect(v.parse(responses.snapshotSchema, json)).toMatchObject({ cols: 100, rows: 30, exact: true });
   });
 
   test("refuses run where no shell is", async () => {
@@ -142,8 +142,8 @@ describe("waits", () => {
       timeoutMs: 5_000,
     });
     expect(status).toBe(200);
-    const answer = v.parse(answers.waitAnswerSchema, json);
-    expect(answer.matched.map((match) => match.predicate)).toEqual(["pattern"]);
+    const response = v.parse(responses.waitResponseSchema, json);
+    expect(response.matched.map((match) => match.predicate)).toEqual(["pattern"]);
   });
 
   test("a time-out says how far each predicate came", async () => {
@@ -174,7 +174,7 @@ describe("waits", () => {
       anyOf: [{ exit: true }, { pattern: { literal: "older" } }],
       timeoutMs: 5_000,
     });
-    expect(v.parse(answers.waitAnswerSchema, found.json).matched[0]?.predicate).toBe("anyOf[1].pattern");
+    expect(v.parse(responses.waitResponseSchema, found.json).matched[0]?.predicate).toBe("anyOf[1].pattern");
   });
 
   test.each([
@@ -186,8 +186,8 @@ describe("waits", () => {
     [{ exit: true, from: "yesterday" }, 400],
   ])("refuses %j", async (body, status) => {
     await using api = await withSession();
-    const answer = await api.call("POST", `${PANE}/wait`, { timeoutMs: 10_000, ...body });
-    expect([answer.status, answer.json]).toMatchObject([status, { error: { code: "INVALID_ARGUMENT" } }]);
+    const response = await api.call("POST", `${PANE}/wait`, { timeoutMs: 10_000, ...body });
+    expect([response.status, response.json]).toMatchObject([status, { error: { code: "INVALID_ARGUMENT" } }]);
   });
 
   test("is freed when its client leaves", async () => {
@@ -239,8 +239,8 @@ describe("the rest", () => {
     ["GET", "/v1/stream", 400],
   ])("%s %s is %i", async (method, path, status) => {
     await using api = await withSession();
-    const answer = await api.call(method, path);
-    expect(answer.status).toBe(status);
-    v.parse(answers.errorAnswerSchema, answer.json);
+    const response = await api.call(method, path);
+    expect(response.status).toBe(status);
+    v.parse(responses.errorResponseSchema, response.json);
   });
 });

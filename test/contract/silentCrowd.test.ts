@@ -1,4 +1,4 @@
-/** Connections that say nothing take no place from those that do: a listener answers whatever sits on it. */
+/** Connections that say nothing take no place from those that do: a listener responds whatever sits on it. */
 import { once } from "node:events";
 import { Agent, request as httpRequest } from "node:http";
 import { Agent as SecureAgent, request as httpsRequest } from "node:https";
@@ -123,7 +123,7 @@ test.each<[what: string, scheme: string, text: string, uid: number | undefined]>
   }
 });
 
-test("a burst larger than all places leaves one that speaks its answer", { timeout: 30_000 }, async () => {
+test("a burst larger than all places leaves one that speaks its response", { timeout: 30_000 }, async () => {
   const port = await start(false);
   const mine = client(port, false);
   try {

@@ -84,14 +84,14 @@ describe("on a real pane", () => {
     expect((await hostile).status).toBe(408);
     tookMs.sort((a, b) => a - b);
     expect(tookMs.length).toBeGreaterThan(20);
-    // The bridge of before answered nobody for seconds; one slow answer may be another process's turn on this core.
+    // The earlier bridge served nobody for seconds; one slow response may be another process's turn on this core.
     const at = (share: number): number | undefined => tookMs[Math.floor(tookMs.length * share)];
     expect(at(0.5)).toBeLessThan(50);
     expect(at(0.95)).toBeLessThan(1_000);
     await listener.close();
   });
 
-  test("A1 the pattern that stalled the present bridge is answered in time", async () => {
+  test("A1 the pattern that stalled the present bridge gets a response in time", async () => {
     const text = `printf '%s!\\n' ${"a".repeat(60)}`;
     const request = { action: "send_and_capture", session, text, enter: true, wait_for: "^(a+)+$", timeout_ms: 300 };
     const startedMs = performance.now();

@@ -103,7 +103,7 @@ test.each([
     .details;
   expect(gaps).toEqual([]);
   await eventually(async () => (await it.ready()).status === 200);
-  // What was printed in the hole is on the screen, and the answer of a wait says that it could not see it.
+  // What was printed in the hole is on the screen, and the response of a wait says that it could not see it.
   await eventually(async () => (await it.screen()).includes("within\nwithin"));
   const missed = await it.wait({ pattern: { literal: "within" }, from: position, timeoutMs: 200 });
   const hole = { reason: "epoch", from: position };

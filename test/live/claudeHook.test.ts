@@ -161,7 +161,7 @@ describe.each(shells)("in $name", ({ name }) => {
     expect(await run(command, long, env)).toMatchObject(quiet);
   });
 
-  test("a dashboard that does not answer is not waited for", async () => {
+  test("a dashboard that does not respond is not waited for", async () => {
     const silent = createTcpServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => silent.once("listening", resolve));
     const command = await commandOf("Stop", `http://127.0.0.1:${(silent.address() as AddressInfo).port}`);

@@ -36,7 +36,7 @@ describe.each(shellsNamed("bash", "zsh"))("$name", ({ command }) => {
       await expect.poll(screen).toContain(text);
     }
     expect(ended).toBeUndefined();
-    // Whatever was matched would have been told by now: the daemon answers in order.
+    // Whatever was matched would have been told by now: the daemon responds in order.
     await pane.info();
     expect(ended).toBeUndefined();
     // What the command prints is output.

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { isPaneId } from "../../protocol/ids.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import {
-  ANSWERING,
+  ECHOING_LINES,
   ECHOING,
   guestFixture,
   ours,
@@ -37,7 +37,7 @@ test("what exists is listed, and names are resolved exactly", async () => {
 });
 
 test("input arrives, output follows it, a capture knows its place", async () => {
-  await using fixture = await guestFixture((socket) => void userSession(socket, "main", ANSWERING));
+  await using fixture = await guestFixture((socket) => void userSession(socket, "main", ECHOING_LINES));
   const { server } = fixture;
   const pane = paneOf(server, "main");
   const source = server.output(pane);

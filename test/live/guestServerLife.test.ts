@@ -8,7 +8,7 @@ import { systemClock } from "../../daemon/time/clock.ts";
 import { openPtyTransport } from "../../daemon/host/ptyTransport.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { closing, nextState, tmuxPid } from "../support/tmux/failureScenarios.ts";
-import { ANSWERING, guestFixture, ours, paneOf, userSession, watchAll } from "../support/tmux/guestFixture.ts";
+import { ECHOING_LINES, guestFixture, ours, paneOf, userSession, watchAll } from "../support/tmux/guestFixture.ts";
 import { seen } from "../support/tmux/output.ts";
 import { privateSocket } from "../support/tmux/ownedFixture.ts";
 import { keys, text } from "../support/tmux/panePrograms.ts";
@@ -89,8 +89,8 @@ test("the base's session ends: other clients of ours are asked meanwhile, and no
 
 test.each(["kill-server", "kill -9"])("%s and a new server: everything is new, nothing is mixed up", async (how) => {
   await using fixture = await guestFixture((socket) => {
-    userSession(socket, "old", ANSWERING);
-    userSession(socket, "old-2", ANSWERING);
+    userSession(socket, "old", ECHOING_LINES);
+    userSession(socket, "old-2", ECHOING_LINES);
   });
   const { server, socket, events } = fixture;
   const pane = paneOf(server, "old");
@@ -109,7 +109,7 @@ test.each(["kill-server", "kill -9"])("%s and a new server: everything is new, n
   const ready = nextState(server, "ready");
   await eventually(() => {
     try {
-      userSession(socket, "new", ANSWERING);
+      userSession(socket, "new", ECHOING_LINES);
       return true;
     } catch {
       // The old one is not gone yet.
@@ -125,7 +125,7 @@ test.each(["kill-server", "kill -9"])("%s and a new server: everything is new, n
 });
 
 test("a server that is stopped: callers are told, and it goes on", async () => {
-  await using fixture = await guestFixture((socket) => void userSession(socket, "main", ANSWERING));
+  await using fixture = await guestFixture((socket) => void userSession(socket, "main", ECHOING_LINES));
   const { server, socket } = fixture;
   const pane = paneOf(server, "main");
   const source = server.output(pane);

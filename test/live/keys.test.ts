@@ -19,7 +19,7 @@ const SINGLE = [
 ].flat();
 const PREFIXES = ["", "C-", "M-", "S-", "c-", "C-M-", "M-C-S-", "C-C-", "^", "^M-", "X-", "C", "C-^"];
 
-/** tmux's answers to `bind-key -T test NAME`, one per name: whether it knows the key. */
+/** tmux's replies to `bind-key -T test NAME`, one per name: whether it knows the key. */
 function knownToTmux(names: readonly string[]): boolean[] {
   const directory = mkdtempSync(join(tmpdir(), "tmuxwire-keys-"));
   const tmux = (...args: string[]): string =>

@@ -5,7 +5,7 @@ import { panesOfLayout, parseLayout } from "../../protocol/windowLayout.ts";
 import { formatLayout } from "../support/tmux/formatLayout.ts";
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import { eventually } from "../support/clock/eventually.ts";
-import { ANSWERING, guestFixture, userSession } from "../support/tmux/guestFixture.ts";
+import { ECHOING_LINES, guestFixture, userSession } from "../support/tmux/guestFixture.ts";
 import { randomFrom } from "../support/tmux/inventoryScenario.ts";
 import { treeLines } from "../support/tmux/layoutScenario.ts";
 import { ownedFixture, type PrivateSocket } from "../support/tmux/ownedFixture.ts";
@@ -156,7 +156,7 @@ describe.each(["owned", "guest"] as const)("%s", (kind) => {
     const other = await server.layout.run({ kind: "split-window", pane, detached: true, command: ["cat"] });
     const place = panesOfLayout(windowOf(fixture, window)!.root!)[0];
     const windows = server.windows().length;
-    const { pane: fresh } = await server.layout.run({ kind: "respawn-pane", pane, command: ANSWERING });
+    const { pane: fresh } = await server.layout.run({ kind: "respawn-pane", pane, command: ECHOING_LINES });
     expect(fresh).not.toBe(pane);
     expect(server.findPane(pane)).toBeUndefined();
     expect(panesOfLayout(windowOf(fixture, window)!.root!)[0]).toEqual({ ...place, pane: fresh });

@@ -51,10 +51,10 @@ describe.each(SHELLS)("$name", ({ command }) => {
     ["printf '\\033[31mred\\033[0m\\n'", "red\n", 0],
     ["echo é日本", "é日本\n", 0],
   ])("%j", async (line, output, exitCode) => {
-    const answer = await shared.pane.run(line, { timeoutMs: 15_000 });
-    expect(answer.exitCode).toBe(exitCode);
-    if (output !== undefined) expect(answer.output).toBe(output);
-    expect(answer).toMatchObject({ method: "marker", gaps: [] });
+    const response = await shared.pane.run(line, { timeoutMs: 15_000 });
+    expect(response.exitCode).toBe(exitCode);
+    if (output !== undefined) expect(response.output).toBe(output);
+    expect(response).toMatchObject({ method: "marker", gaps: [] });
   });
 
   test("a syntax error is the command's, and the shell goes on", async () => {
@@ -127,11 +127,11 @@ test("a shell that becomes another program while it is waited for is refused, th
   execFileSync("mkfifo", [gate]);
   try {
     await using shell = await withShell(["sh", "-c", `read go < ${gate}; exec cat`]);
-    const answer = shell.pane.run("echo hi").catch((error: unknown) => error);
+    const response = shell.pane.run("echo hi").catch((error: unknown) => error);
     // It has been looked at by then.
     await shell.pane.capture();
     writeFileSync(gate, "go\n");
-    expect(await answer).toMatchObject({ code: "INCONSISTENT_STATE" });
+    expect(await response).toMatchObject({ code: "INCONSISTENT_STATE" });
   } finally {
     rmSync(directory, { recursive: true });
   }
@@ -150,8 +150,8 @@ test("a shell that marks its commands gets them as they are", async () => {
   );
   await using shell = await withShell(["bash", "--noprofile", "--rcfile", rc]);
   await shell.pane.wait({ pattern: { literal: "> " }, from: "tail:100", timeoutMs: 10_000 });
-  const answer = await shell.pane.run("echo marked; (exit 5)");
-  expect(answer).toMatchObject({ method: "osc133", output: "marked\n", exitCode: 5, gaps: [] });
+  const response = await shell.pane.run("echo marked; (exit 5)");
+  expect(response).toMatchObject({ method: "osc133", output: "marked\n", exitCode: 5, gaps: [] });
   // The mark of the end comes before the next prompt.
   const screen = async (): Promise<readonly string[]> => (await shell.pane.capture()).lines;
   await expect.poll(screen).toEqual(["> echo marked; (exit 5)", "marked", ">"]);

@@ -180,8 +180,8 @@ describe.concurrent.each(SLOW)("$name: a slow start", ({ file, command, variable
   ])("%s is waited for", async (_case, lines) => {
     const { directory, started } = await starting(`${lines}touch started\n`);
     await using shell = started;
-    const answer = await shell.pane.run("ls started; echo $0", { timeoutMs: 20_000 });
-    expect(answer.output).toMatch(/^started\n/);
+    const response = await shell.pane.run("ls started; echo $0", { timeoutMs: 20_000 });
+    expect(response.output).toMatch(/^started\n/);
     // Its start-up had ended before anything was typed: the whole of what was typed stands behind a prompt.
     expect((await shell.screen()).join("").split(" : i#;")).toHaveLength(2);
     rmSync(directory, { recursive: true });
@@ -303,8 +303,8 @@ test.concurrent.each(SHELLS)(
   async ({ command }) => {
     await using shell = await withShell(command);
     writeFileSync(join(shell.directory, "forger.cjs"), FORGER);
-    const answer = await shell.pane.run(`${process.execPath} ./forger.cjs`, { timeoutMs: 20_000 });
-    expect(answer.output).toContain("forged");
-    expect(answer).toMatchObject({ exitCode: 9, method: "marker" });
+    const response = await shell.pane.run(`${process.execPath} ./forger.cjs`, { timeoutMs: 20_000 });
+    expect(response.output).toContain("forged");
+    expect(response).toMatchObject({ exitCode: 9, method: "marker" });
   },
 );

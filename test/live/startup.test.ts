@@ -33,7 +33,7 @@ function directory(name: string, mode = 0o700): string {
   return path;
 }
 
-/** A program that answers `-V` with `version` and anything else with `complaint`. */
+/** A program that prints for `-V` `version` and anything else with `complaint`. */
 function fakeTmux(name: string, version: string, complaint: string): string {
   const path = join(socket.directory, name);
   writeFileSync(path, `#!/bin/sh\n[ "$1" = -V ] && echo '${version}' && exit 0\necho '${complaint}'\nexit 1\n`, {

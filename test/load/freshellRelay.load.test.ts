@@ -142,7 +142,7 @@ test("a new pane with a terminal beside a create", async () => {
 });
 
 interface Peers {
-  /** How many answers have come to its caller. */
+  /** How many responses have come to its caller. */
   end(): Promise<number>;
 }
 async function peers(
@@ -266,7 +266,7 @@ test("ten thousand requests, owners and callers dropping at random", async () =>
   }));
   const owners: FakeOwner[] = [];
   const results = new Map<string, unknown>();
-  // A request that reaches an owner a second time, or after its answer.
+  // A request that reaches an owner a second time, or after its response.
   const delivered = new Set<string>();
   let deliveredTwice = 0;
   const own = async (at: number): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
  * Figures of agents' sessions (docs/contracts/freshell.md): how long a program's line takes to a frame of `/ws`, and a wait
- * for it to its answer, beside a bare reader of a pipe of the same program in the same run. With AGENT_KIT (the kit's folder)
+ * for it to its response, beside a bare reader of a pipe of the same program in the same run. With AGENT_KIT (the kit's folder)
  * and TUI_INST (the programs' folder), under the kit's `bin/offline`, the real programs as well.
  */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
@@ -91,7 +91,7 @@ test("a program's line to its frame: p50 at most 3 ms more than a bare reader ta
   expect(overMs).toBeLessThanOrEqual(3);
 });
 
-test("a wait over /ws for what is said: its answer", async () => {
+test("a wait over /ws for what is said: its response", async () => {
   using bare = new BareReader();
   const [bareMs, waitMs]: [number[], number[]] = [[], []];
   bare.say("echo warm");

@@ -56,8 +56,8 @@ test("a wait is told and a command is run as soon as natively, nearly", async ()
   await using pipes = await mcpOverPipes(sandbox.env, "legacy");
   await using http = await mcpOverHttp(`${url}/mcp`, "modern", token);
   const input = { pattern: { regex: "at \\d+ line-\\d+-end$" } };
-  const sinceWritten = (answer: unknown): number =>
-    nowMs() - Number(/at (\d+) line/.exec(JSON.stringify(answer))?.[1] ?? Number.NaN) / 1e6;
+  const sinceWritten = (response: unknown): number =>
+    nowMs() - Number(/at (\d+) line/.exec(JSON.stringify(response))?.[1] ?? Number.NaN) / 1e6;
   const told = await compared({
     native: async () => sinceWritten(await native.pane("lines").wait(input)),
     pipes: async () => sinceWritten((await pipes.call("wait", { pane: "lines", ...input }))["matched"]),
@@ -93,7 +93,7 @@ test("200 calls at once start no process", async () => {
   report("mcp: 200 captures at once, ms", { tookMs: Math.round(tookMs) });
 });
 
-test("tmuxwire mcp answers initialize soon after its start", async () => {
+test("tmuxwire mcp responds to initialize soon after its start", async () => {
   const samples: number[] = [];
   for (let at = 0; at < 15; at += 1) {
     const startedMs = nowMs();
@@ -101,7 +101,7 @@ test("tmuxwire mcp answers initialize soon after its start", async () => {
     samples.push(nowMs() - startedMs);
     expect(mcp.client.getServerVersion()).toMatchObject({ name: "tmuxwire" });
   }
-  report("mcp: start to initialize answered, ms", {
+  report("mcp: start to initialize response, ms", {
     median: Math.round(median(samples)),
     worst: Math.round(Math.max(...samples)),
   });

@@ -41,8 +41,8 @@ test.each([1, 10, 100, 300])("%i panes", async (count) => {
   const peer = fork(PEER, [dist, daemon.url, daemon.token], { execArgv: [] });
   const ask = async (message: object): Promise<readonly string[]> => {
     peer.send(message);
-    const [answer] = (await once(peer, "message")) as [{ readonly wrong: readonly string[] }];
-    return answer.wrong;
+    const [response] = (await once(peer, "message")) as [{ readonly wrong: readonly string[] }];
+    return response.wrong;
   };
   using http = await RawHttp.open(Number(new URL(daemon.url).port), `Authorization: Bearer ${daemon.token}\r\n`);
   let asked = 0;

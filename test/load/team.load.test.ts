@@ -25,10 +25,10 @@ test("20 of 20 starts are prompted exactly once, within 150 ms of being ready", 
 test("10 starts at once get distinct names and one prompt each", async () => {
   await using team = await teamFixture();
   const startedMs = performance.now();
-  const answers = await Promise.all(Array.from({ length: 10 }, (_, at) => team.start({ taskPrompt: `task ${at}` })));
+  const responses = await Promise.all(Array.from({ length: 10 }, (_, at) => team.start({ taskPrompt: `task ${at}` })));
   const elapsedMs = sinceMs(startedMs);
-  expect(new Set(answers.map(({ json }) => json["sessionName"]))).toHaveLength(10);
-  expect(answers.every(({ json }) => json["promptSubmitted"] === true)).toBe(true);
+  expect(new Set(responses.map(({ json }) => json["sessionName"]))).toHaveLength(10);
+  expect(responses.every(({ json }) => json["promptSubmitted"] === true)).toBe(true);
   const texts = team.prompts().map(({ text }) => text);
   expect(new Set(texts)).toHaveLength(10);
   expect(texts).toHaveLength(10);

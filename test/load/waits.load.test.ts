@@ -51,7 +51,7 @@ test("regexes that hurt: the event loop goes on, the others match, and those too
   waits.close();
 }, 60_000);
 
-test("regexes one after another while output goes on: none misses its line, however late RE2 answers", async () => {
+test("regexes one after another while output goes on: none misses its line, however late RE2 responds", async () => {
   const stream = pane();
   const waits = manager();
   let printed = 0;

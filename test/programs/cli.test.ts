@@ -77,8 +77,8 @@ describe("new", () => {
     const ended = ok("wait", pane, "--enter", "--exit", "--json");
     // tmux 3.3a misses one SIGCHLD in ten here, and then never learns that its program has ended.
     const nudge = setInterval(() => process.kill(tmuxPid, "SIGCHLD"), 50);
-    const answer = JSON.parse(await ended.finally(() => clearInterval(nudge))) as { exit: { exitCode: number } };
-    expect(answer.exit.exitCode).toBe(3);
+    const response = JSON.parse(await ended.finally(() => clearInterval(nudge))) as { exit: { exitCode: number } };
+    expect(response.exit.exitCode).toBe(3);
     expect(await ok("capture", pane, "--joined", "--lines", "50")).toContain(`a b|-x|$HOME|${cwd}`);
     expect(await ok("panes")).toMatch(new RegExp(`^${pane} +kept .* exited 3`, "m"));
   });

@@ -56,8 +56,8 @@ describe("doctor", () => {
     const found = await doctor(sandbox, ["--http", "--addin-port", addin, "--port", native]);
     expect(found.ok).toBe(true);
     expect(found.of("unix socket")?.message).toMatch(/a daemon listens/);
-    expect(found.of("native port")?.message).toMatch(/a daemon answers/);
-    expect(found.of("add-in port")?.message).toMatch(/a daemon answers/);
+    expect(found.of("native port")?.message).toMatch(/a daemon listens/);
+    expect(found.of("add-in port")?.message).toMatch(/a daemon listens/);
     expect(found.of("tmux socket hubs")?.message).toBe("held by a running daemon");
   });
 
@@ -140,7 +140,7 @@ describe("doctor", () => {
       const [, port = ""] = await daemon.line(/dashboard listening on http:\S+:(\d+)/);
       const found = await doctor(sandbox, [...ANY_PORT, "--dashboard-port", port]);
       expect(found.ok).toBe(true);
-      expect(found.of("dashboard port")?.message).toBe(`a daemon answers on 127.0.0.1:${port}`);
+      expect(found.of("dashboard port")?.message).toBe(`a daemon listens on 127.0.0.1:${port}`);
       expect(found.of("dashboard data")?.message).toMatch(/^a daemon uses .*dashboard\.db$/);
       daemon.child.kill("SIGTERM");
       await daemon.finished;

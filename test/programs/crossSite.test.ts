@@ -1,4 +1,4 @@
-/** What a browser lets a page of elsewhere cause at the dashboard: a link leads to its page, and nothing else is answered. */
+/** What a browser lets a page of elsewhere cause at the dashboard: a link leads to its page, and nothing else is served. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -31,7 +31,7 @@ test.skipIf(NO_BROWSER !== undefined)("a page of another name or port", async ()
       const seen = new Map<string, number>();
       page.on("response", (answer) => void seen.set(answer.url().slice(dashboard.length), answer.status()));
       const caused = ["/api/events/stream", "/api/agents", "/hook/status"];
-      // As an image would be fetched: no Origin, and no answer that the page could read.
+      // As an image would be fetched: no Origin, and no response that the page could read.
       await page.evaluate(
         async (urls) =>
           void (await Promise.all(urls.map((url) => fetch(url, { mode: "no-cors" }).catch(() => undefined)))),

@@ -44,7 +44,7 @@ describe("serve --only dashboard", () => {
     const [before] = await agentsOf(first.url);
     expect(before).toMatchObject({ agent_id: 1, state: "AWAITING_INPUT", tmux_pane_id: pane });
     const options = (): string => socket.tmux("show-options", "-p", "-t", pane).trim();
-    // Written behind the answers, which do not wait for tmux.
+    // Written behind the responses, which do not wait for tmux.
     await eventually(() => options() !== "");
     first.daemon.child.kill("SIGKILL");
     await first.daemon.finished;

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import type { PaneList } from "../../adapters/freshell/cli/layoutListings.ts";
-import type { FreshellWaitAnswer, TerminalEntry } from "../../protocol/api/freshell/freshellHttp.ts";
+import type { FreshellWaitResponse, TerminalEntry } from "../../protocol/api/freshell/freshellHttp.ts";
 import { FAKE_CLAUDE } from "../support/freshell/agentScene.ts";
 import { NO_BROWSER } from "../support/page/browser.ts";
 import { type Made, pageOwner } from "../support/page/pageOwner.ts";
@@ -182,7 +182,7 @@ describe.skipIf(NO_BROWSER !== undefined)("commands of panes with a process, wit
     const before = await owner().layout();
     owner().asked.length = 0;
     const at = ["--target", "pane-index:1", "--tab", "tab-name:a:b c"] as const;
-    const wait = owner().data<FreshellWaitAnswer>("wait-for", ...at, "-p", "made-42", "--from", "tail:50");
+    const wait = owner().data<FreshellWaitResponse>("wait-for", ...at, "-p", "made-42", "--from", "tail:50");
     await owner().data("send-keys", "--target", `pane:${paneId}`, "echo made-$((40+2))", "Enter");
     expect((await wait).matched).toMatchObject([{ predicate: "pattern", text: "made-42" }]);
     const { lines } = await owner().data<{ lines: readonly string[] }>("capture-pane", ...at, "-S", "-", "-J");
@@ -248,7 +248,7 @@ describe.skipIf(NO_BROWSER !== undefined)("commands of panes with a process, wit
     const { page } = owner();
     await page.getByRole("button", { name: "Conversation with Claude" }).click();
     await page.getByLabel("Message").waitFor();
-    const wait = owner().data<FreshellWaitAnswer>(
+    const wait = owner().data<FreshellWaitResponse>(
       "wait-for",
       "--target",
       pane,

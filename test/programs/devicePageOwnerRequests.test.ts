@@ -4,7 +4,7 @@
  */
 import { rmSync, writeFileSync } from "node:fs";
 import { afterEach, describe, expect, test } from "vitest";
-import type { DeviceLayoutAnswer } from "../../protocol/api/freshell/rpc.ts";
+import type { DeviceLayoutResponse } from "../../protocol/api/freshell/rpc.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { auditOf } from "../support/freshell/hybridKills.ts";
 import { layoutForms, ownerForms, wrongRequests } from "../support/freshell/rpcForms.ts";
@@ -283,7 +283,7 @@ describe.skipIf(NO_BROWSER !== undefined)("who may change the page's layout", ()
     expect((await owner().scene.refusal("kill-tab", "--device", deviceId, "--target", at.tab)).exitCode).toBe(5);
     expect((await daemon.call("GET", `/api/devices/${deviceId}/layout`)).status).toBe(503);
     const stale = await daemon.call("GET", `/api/devices/${deviceId}/layout?allowStale=1`);
-    const { source, ownerOnline, snapshot } = stale.json as unknown as DeviceLayoutAnswer;
+    const { source, ownerOnline, snapshot } = stale.json as unknown as DeviceLayoutResponse;
     expect([source, ownerOnline, snapshot]).toEqual(["cache", false, before.snapshot]);
     await owner().scene.data("send-keys", "--target", `terminal:${terminalId}`, "echo alone-$((40+2))", "Enter");
     await owner().scene.data("wait-for", "--target", `terminal:${terminalId}`, "-p", "alone-42", "--from", "tail:50");

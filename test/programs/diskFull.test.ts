@@ -55,9 +55,9 @@ describe.skipIf(!mayMount)("a full disk", () => {
 
     // The record is there now and can grow no more.
     spawnSync("sh", ["-c", `cat /dev/zero > "${state}/fill"`]);
-    let answer = await submit("third-0");
-    for (let count = 1; answer.status === 200 && count < 200; count += 1) answer = await submit(`third-${count}`);
-    expect([answer.status, answer.json["error"]]).toMatchObject([429, { details: { reason: "disk_full" } }]);
+    let response = await submit("third-0");
+    for (let count = 1; response.status === 200 && count < 200; count += 1) response = await submit(`third-${count}`);
+    expect([response.status, response.json["error"]]).toMatchObject([429, { details: { reason: "disk_full" } }]);
   });
 
   test("F199: what the audit of Freshell cannot note is refused before it is sent, and goes once there is room", async () => {
@@ -86,12 +86,12 @@ describe.skipIf(!mayMount)("a full disk", () => {
     };
     expect((await kill()).status).toBe(200);
     // The last block of the file has room for a few lines more.
-    let answer = await kill();
+    let response = await kill();
     spawnSync("sh", ["-c", `cat /dev/zero > "${state}/fill"`]);
-    for (let count = 0; answer.status === 200 && count < 200; count += 1) answer = await kill();
+    for (let count = 0; response.status === 200 && count < 200; count += 1) response = await kill();
     const sent = owner.asked.length;
-    answer = await kill();
-    expect([answer.status, answer.json["error"]]).toMatchObject([
+    response = await kill();
+    expect([response.status, response.json["error"]]).toMatchObject([
       500,
       { code: "INTERNAL_ERROR", stage: "relay", details: { cause: "audit" } },
     ]);

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type {
-  FreshellWaitAnswer,
-  TerminalCaptureAnswer,
+  FreshellWaitResponse,
+  TerminalCaptureResponse,
   TerminalEntry,
 } from "../../protocol/api/freshell/freshellHttp.ts";
 import type { FreshellScene } from "../support/freshell/freshellScene.ts";
@@ -114,7 +114,7 @@ describe("capture-pane", () => {
   });
 
   test("--json holds the same lines", async () => {
-    const { lines, cols, rows, status } = await scene.data<TerminalCaptureAnswer>(
+    const { lines, cols, rows, status } = await scene.data<TerminalCaptureResponse>(
       "capture-pane",
       ...of(terminal),
       "-S",
@@ -128,7 +128,7 @@ describe("capture-pane", () => {
 describe("wait-for", () => {
   test("what send-keys has typed is waited for", async () => {
     const terminal = await scene.terminal();
-    const wait = scene.data<FreshellWaitAnswer>("wait-for", ...of(terminal), "-p", "done-2", "--from", "tail:50");
+    const wait = scene.data<FreshellWaitResponse>("wait-for", ...of(terminal), "-p", "done-2", "--from", "tail:50");
     await scene.data("send-keys", ...of(terminal), "echo done-$((1+1))", "Enter");
     const { matched } = await wait;
     expect(matched).toMatchObject([{ predicate: "pattern", text: "done-2" }]);

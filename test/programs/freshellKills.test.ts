@@ -45,7 +45,7 @@ async function requestFor(daemon: Daemon, hybrid: Hybrid, owner: FakeOwner): Pro
   return requestOf(hybrid, "desk", { target: `terminal:${String(json["terminalId"])}`, to: "pane:p1" }, fields);
 }
 
-/** Calls `end` at the step: before the owner answers to its frame, or right behind its place, while the server acts. */
+/** Calls `end` at the step: before the owner responds to its frame, or right behind its place, while the server acts. */
 function endAt(owner: FakeOwner, step: Step, end: () => void, isApplied: boolean): Promise<void> {
   return new Promise((ended) => {
     const now = (): void => {

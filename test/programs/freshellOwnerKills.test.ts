@@ -4,14 +4,14 @@
  */
 import { expect, test } from "vitest";
 import { leavesOf } from "../../protocol/api/freshell/deviceLayout.ts";
-import type { DeviceEntry, DeviceLayoutAnswer } from "../../protocol/api/freshell/rpc.ts";
+import type { DeviceEntry, DeviceLayoutResponse } from "../../protocol/api/freshell/rpc.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
 import { FRESHELL_TOKEN } from "../support/daemon/freshellFixture.ts";
 import { auditOf, HYBRIDS, notePlain, requireWhole, serve } from "../support/freshell/hybridKills.ts";
 import { WatchedWay } from "../support/freshell/watchedWay.ts";
 
-/** Where it is killed: before it hears, behind its answer, before it hears the end, with the end saved and told to nobody. */
+/** Where it is killed: before it hears, behind its response, before it hears the end, with the end saved and told to nobody. */
 const MOMENTS = ["reserve", "act", "finalize", "finalized"] as const;
 
 test.each(HYBRIDS)("the command line that is the owner is killed at each step of %s", async (hybrid) => {
@@ -28,9 +28,9 @@ test.each(HYBRIDS)("the command line that is the owner is killed at each step of
   const { paneId = "" } = await run("new-tab");
   const [{ deviceId }] = (await daemon.call("GET", "/api/devices")).json as unknown as [DeviceEntry];
   /** As the last command has published it: whoever changes or reads its own layout is the device. */
-  const layout = async (): Promise<DeviceLayoutAnswer> => {
+  const layout = async (): Promise<DeviceLayoutResponse> => {
     const path = `/api/devices/${deviceId}/layout?allowStale=1`;
-    return (await daemon.call("GET", path)).json as unknown as DeviceLayoutAnswer;
+    return (await daemon.call("GET", path)).json as unknown as DeviceLayoutResponse;
   };
   const lineOf = async (): Promise<readonly string[]> => {
     if (hybrid === "respawn-pane") return [hybrid, "--target", `pane:${paneId}`];
@@ -78,7 +78,7 @@ test.each(HYBRIDS)("the command line that is the owner is killed at each step of
     const isDone = moment === "finalized";
     expect([what, after.workspaceRevision]).toEqual([what, before.workspaceRevision + (isDone ? 1 : 0)]);
     if (!isDone) expect([what, after.snapshot]).toEqual([what, before.snapshot]);
-    const shownIn = ({ snapshot }: DeviceLayoutAnswer): readonly string[] =>
+    const shownIn = ({ snapshot }: DeviceLayoutResponse): readonly string[] =>
       Object.values(snapshot.layouts)
         .flatMap((tree) => leavesOf(tree))
         .flatMap(({ content }) => (content.kind === "terminal" ? [content.terminalId] : []));

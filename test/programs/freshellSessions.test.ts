@@ -1,6 +1,6 @@
 /** Sessions with the built daemon and command line: made, talked to, waited for; and gone when the daemon goes. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { FreshellWaitAnswer } from "../../protocol/api/freshell/freshellHttp.ts";
+import type { FreshellWaitResponse } from "../../protocol/api/freshell/freshellHttp.ts";
 import type { SessionEntry } from "../../protocol/api/freshell/sessionEvents.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { CAPABILITIES, FreshellClient } from "../support/daemon/freshellFixture.ts";
@@ -21,7 +21,7 @@ describe("the command line", () => {
   test("F140 F147 F148 F149 F150 F151 an sdk session from its beginning to its end", async () => {
     const made = await scene.run("session-create", "--provider", "sdk", "--cwd", "/");
     const [, target = ""] = /^(session:sdk:\S+)\n$/.exec(made.stdout) ?? [];
-    const waiting = scene.data<FreshellWaitAnswer>(
+    const waiting = scene.data<FreshellWaitResponse>(
       "session-wait",
       "--target",
       target,
@@ -42,7 +42,7 @@ describe("the command line", () => {
     );
     expect(await scene.data("session-kill", "--target", target)).toEqual({ ok: true, exitCode: 143 });
     expect(isAlive(entry!.pid!)).toBe(false);
-    expect((await scene.data<FreshellWaitAnswer>("session-wait", "--target", target, "--exit")).exitCode).toBe(143);
+    expect((await scene.data<FreshellWaitResponse>("session-wait", "--target", target, "--exit")).exitCode).toBe(143);
     expect(await scene.refusal("session-send", "--target", target, "x")).toMatchObject({ code: "INVALID_TARGET" });
     expect(await scene.refusal("session-wait", "--target", "session:sdk:nobody", "--exit")).toMatchObject({
       exitCode: 3,
@@ -86,7 +86,7 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
     const target = `session:sdk:${sessionId}`;
     await scene.data("session-send", "--target", target, "spin");
     const asked = ["session-wait", "--target", target, "--regex", "-p", "spun \\d+$", "--from", "tail:9"];
-    const { matched } = await scene.data<FreshellWaitAnswer>(...asked);
+    const { matched } = await scene.data<FreshellWaitResponse>(...asked);
     const child = Number(matched[0]!.text!.split(" ")[1]);
     expect([isAlive(pid!), isAlive(child)]).toEqual([true, true]);
     process.kill(scene.daemon.pid, signal);

@@ -104,7 +104,7 @@ test.runIf(isRoot)("no listener runs anything for another user", async () => {
   ]);
   expect(theirs.answer).toMatch(/^HTTP\/1\.1 403 .*user 65534 is not let in here/s);
   expect(read.answer).toMatch(/^HTTP\/1\.1 403 .*"error_type":"peer_not_allowed"/s);
-  // The same requests of the daemon's own user are answered.
+  // The same requests of the daemon's own user are served.
   expect((await asUser(0, { port: Number(addin), text: post })).answer).toMatch(/^HTTP\/1\.1 200 /);
   expect((await asUser(0, { port: Number(dashboard), text: get })).answer).toMatch(/^HTTP\/1\.1 200 /);
 });

@@ -1,4 +1,4 @@
-/** A daemon that is told to stop: everything under way is answered, every stream ends with its last event. */
+/** A daemon that is told to stop: everything under way is settled, every stream ends with its last event. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
@@ -60,13 +60,13 @@ const INDETERMINATE = { code: "SHUTTING_DOWN", details: { delivery: "indetermina
 const inputTo = (session: string): string => `/v1/servers/main/panes/${session}/input`;
 const input = (text: string) => ({ parts: [{ kind: "text" as const, text }] });
 
-/** Whatever was sent before has been accepted by the daemon when these have been answered. */
+/** Whatever was sent before has been accepted by the daemon when these have their responses. */
 async function roundTrips(url: string): Promise<void> {
   for (let count = 0; count < 10; count += 1) expect((await fetch(`${url}/livez`)).status).toBe(200);
 }
 
 describe("SIGTERM", () => {
-  test("an input that tmux has not answered is `indeterminate` on every transport", async () => {
+  test("an input that tmux has not replied to is `indeterminate` on every transport", async () => {
     await using sandbox = cliSandbox();
     const { daemon, url, client, tmuxPid, unix } = await serveWithPane(sandbox);
     const socket = client.openSocket({ WebSocket });
@@ -79,7 +79,7 @@ describe("SIGTERM", () => {
     await roundTrips(url);
     const behind = post(sandbox, unix, inputTo("b"), input("small"));
     await roundTrips(url);
-    // The answer on the socket says that the input before it has been taken.
+    // The response on the socket says that the input before it has been taken.
     await expect(socket.resize("main", "nobody", 80, 24)).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect(await stop(daemon)).toBeLessThan(2_000);
     expect(await byPort).toMatchObject({ status: 503, json: { error: INDETERMINATE } });

@@ -24,7 +24,7 @@ async function installed(env: Readonly<Record<string, string>> = {}): Promise<In
   return { team, host, project, [Symbol.asyncDispose]: () => team[Symbol.asyncDispose]() };
 }
 
-test("start, list, attach and capture answer what the endpoints answer", async () => {
+test("start, list, attach and capture return what the endpoints return", async () => {
   await using on = await installed();
   const { team, host, project } = on;
   team.teamd.leases.set(LEADER, ["."]);
@@ -128,7 +128,7 @@ describe("the guard", () => {
     }
   });
 
-  test("teamd that does not answer is said so, and nothing is started", async () => {
+  test("teamd that does not respond is said so, and nothing is started", async () => {
     await using on = await installed();
     const { team, host, project } = on;
     await team.teamd.stop();

@@ -12,7 +12,7 @@ import { callJson } from "../support/daemon/nativeServer.ts";
 test("teamd is asked for threads and nothing else, its directory stays as it is, and no token is told", async () => {
   await using team = await teamFixture();
   const before = team.teamd.fingerprint();
-  const answers = [
+  const responses = [
     await team.start({ lines: 20 }),
     await team.start({ threadId: "thread-0001", idempotencyKey: "again" }),
     await team.start({ threadId: "thread-0001", idempotencyKey: "again" }),
@@ -21,7 +21,7 @@ test("teamd is asked for threads and nothing else, its directory stays as it is,
     await team.call("attach", { sessionName: "worker-1" }),
     await team.call("capture", { sessionName: "worker-1", threadId: "thread-0001" }),
   ];
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 404, 200, 200, 200]);
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 404, 200, 200, 200]);
   expect(new Set(team.teamd.requests.map(({ method, path }) => `${method} ${path}`))).toEqual(
     new Set([
       "GET /v1/threads/search",
@@ -35,7 +35,7 @@ test("teamd is asked for threads and nothing else, its directory stays as it is,
   const posts = team.teamd.requests.filter(({ path }) => path.endsWith("/messages"));
   expect(posts.map(({ body }) => [body["teamId"], body["agentId"]])).toEqual(posts.map(() => ["team-test", "leader"]));
   expect(team.teamd.fingerprint()).toBe(before);
-  const told = JSON.stringify([answers.map(({ text }) => text), posts]) + team.log();
+  const told = JSON.stringify([responses.map(({ text }) => text), posts]) + team.log();
   for (const token of [team.teamd.token, team.token]) expect(told).not.toContain(token);
 });
 
@@ -86,8 +86,8 @@ test("the listener's guard stands before it, and refuses in the contract's shape
     [callJson(team.url, "POST", path, { teamId: "t", extra: 1 }, bearer), 400, "invalid_argument"],
     [callJson(team.url, "POST", path, { teamId: "t", x: "x".repeat(3_000_000) }, bearer), 413, "body_too_large"],
   ];
-  for (const [answer, status, code] of refusals) {
-    const { json, ...got } = await answer;
+  for (const [response, status, code] of refusals) {
+    const { json, ...got } = await response;
     expect([got.status, (json["error"] as { code: string } | undefined)?.code]).toEqual([status, code]);
   }
 });

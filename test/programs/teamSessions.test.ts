@@ -1,4 +1,4 @@
-/** Listing, attaching, capturing: on real tmux, beside tmux's own answers (docs/contracts/team.md). */
+/** Listing, attaching, capturing: on real tmux, beside tmux's own replies (docs/contracts/team.md). */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -236,7 +236,7 @@ describe("a request that is repeated", () => {
     expect(team.teamd.threads.size).toBe(2);
   });
 
-  test("with its key answers what the first one did, also while that is under way", async () => {
+  test("with its key returns what the first one did, also while that is under way", async () => {
     await using team = await teamFixture();
     const [first, joined] = await Promise.all([
       team.start({ idempotencyKey: "k1" }),

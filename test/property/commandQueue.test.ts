@@ -70,7 +70,7 @@ class Model {
       this.expected.push(`${id} ${Array.from({ length: sent.size }, (_unused, at) => `${id}.${at}`).join()}`);
     }
     line.abandoned ||= overflowed;
-    this.queue.answer({
+    this.queue.reply({
       number: 1,
       client: true,
       ok,

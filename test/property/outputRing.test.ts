@@ -1,4 +1,4 @@
-/** A ring answers with the suffix of everything written, or with an exact gap. */
+/** A ring returns the suffix of everything written, or with an exact gap. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -98,7 +98,7 @@ class Model {
     assert.ok(this.ring.bufferBytes <= most, `${this.ring.bufferBytes} bytes of buffer`);
   }
 
-  /** Reads once, checks the answer against everything written, returns where to go on. */
+  /** Reads once, checks the result against everything written, returns where to go on. */
   #read(from: number, maxBytes: number): number {
     const slice = this.ring.read(from, maxBytes);
     const tail = this.ring.tailSeq;

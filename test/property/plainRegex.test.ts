@@ -77,7 +77,7 @@ test("case and ends of the whole text are RE2's", () => {
   expect(plainRegex("ready", { ...MULTILINE, multiline: false })?.text).toBe("ready");
 });
 
-test("the engine answers in a later turn, without RE2, and not once it is closed", async () => {
+test("the engine responds in a later turn, without RE2, and not once it is closed", async () => {
   const metrics = new WaitMetrics();
   const alone = new RegexEngine({ clock: systemClock, scheduler, budget, limits, metrics });
   const regex = alone.acquire(analyseRegex("^ready\\.$", MULTILINE, limits));

@@ -17,7 +17,7 @@ export interface Io {
   err(text: string): void;
   /** Whether stdout may carry colours: a terminal, and neither NO_COLOR nor TERM=dumb. */
   readonly colour: boolean;
-  /** From now on SIGINT is told to `handle` and aborts nothing; undone by what it answers. */
+  /** From now on SIGINT goes to `handle` and aborts nothing, until the returned function is called. */
   takeInterrupts?(handle: () => void): () => void;
   /** Aborts at the first SIGINT or SIGTERM, and when nobody reads stdout any more. */
   readonly signal: AbortSignal;

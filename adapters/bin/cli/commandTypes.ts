@@ -69,7 +69,7 @@ export interface CommandSpec {
   readonly examples: readonly Example[];
   /** How a failure of ours ends where the command's own status is somebody else's; default: the one table. */
   readonly exitCodeOf?: ((code: ErrorCode) => number) | undefined;
-  /** Answers the exit code. @throws AppError */
+  /** Returns the exit code. @throws AppError */
   readonly run: (call: CommandCall) => Promise<number> | number;
 }
 
@@ -83,7 +83,7 @@ export interface Program {
   /** In the order in which help lists them. */
   readonly commands: readonly CommandSpec[];
   version(): string;
-  /** Tells how a command failed, and answers the exit code. */
+  /** Tells how a command failed, and returns the exit code. */
   fail(io: Io, thrown: unknown, json: boolean, exitCodeOf?: CommandSpec["exitCodeOf"]): Promise<number>;
 }
 

@@ -10,7 +10,7 @@ import type { Program } from "./commandTypes.ts";
 import { Interrupted } from "./cliIo.ts";
 import { oneLine } from "./textTable.ts";
 
-/** Tells, and answers the exit code. */
+/** Tells, and returns the exit code. */
 export const reportFailure: Program["fail"] = async (io, thrown, json, exitCodeOf) => {
   if (thrown instanceof Interrupted) return thrown.exitCode;
   if (io.signal.reason instanceof Interrupted) return io.signal.reason.exitCode;

@@ -16,7 +16,7 @@ const SIGNAL_BASE = 128;
 const SIGINT = 2;
 const SIGTERM = 15;
 
-/** Answers its exit code. @throws AppError TMUX_UNAVAILABLE or CONFIGURATION_INVALID when it cannot be started */
+/** Resolves with its exit code. @throws AppError TMUX_UNAVAILABLE or CONFIGURATION_INVALID when it cannot be started */
 export function inForeground(io: Io, { program, args, env }: ForegroundProgram): Promise<number> {
   // Ctrl-C is the program's: it gets the terminal's signal itself.
   const release = io.takeInterrupts?.(() => undefined);

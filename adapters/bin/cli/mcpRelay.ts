@@ -1,6 +1,6 @@
 /**
  * Carries MCP between a client's pipes and the daemon: lines of JSON-RPC on stdin and stdout, a WebSocket to the daemon. It
- * knows of the protocol only what a lost daemon asks for: which requests are without an answer (each gets an error), and
+ * knows of the protocol only what a lost daemon asks for: which requests are without a response (each gets an error), and
  * how the client began (the next daemon is told the same before anything else).
  */
 import { once } from "node:events";
@@ -26,11 +26,11 @@ const LOST = -32_000;
 export class McpRelay {
   readonly #options: McpRelayOptions;
   #socket: WebSocket | undefined;
-  /** Requests without an answer, by the JSON of their ids. */
+  /** Requests without a response, by the JSON of their ids. */
   readonly #waiting = new Set<string>();
   /** How the client began: its `initialize`, and that it has. */
   #greeting: readonly string[] = [];
-  /** Answers to a greeting that is repeated are nobody's. */
+  /** Responses to a repeated greeting are nobody's. */
   #unasked: string | undefined;
   #repeats = 0;
 
@@ -79,9 +79,9 @@ export class McpRelay {
     if (initialize === undefined) return;
     const id = `tmuxwire-again-${(this.#repeats += 1)}`;
     this.#unasked = JSON.stringify(id);
-    const answered = once(socket, "message");
+    const responded = once(socket, "message");
     socket.send(JSON.stringify({ ...(JSON.parse(initialize) as object), id }));
-    await Promise.race([answered, once(socket, "close")]);
+    await Promise.race([responded, once(socket, "close")]);
     for (const line of rest) socket.send(line);
   }
 
@@ -97,8 +97,8 @@ export class McpRelay {
 
   async #lost(socket: WebSocket): Promise<void> {
     if (this.#socket === socket) this.#socket = undefined;
-    const unanswered = [...this.#waiting];
-    for (const key of unanswered) {
+    const pending = [...this.#waiting];
+    for (const key of pending) {
       await this.#fail(
         key,
         "the connection to the daemon was lost; nobody knows whether it was done. Look, then call again",

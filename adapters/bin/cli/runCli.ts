@@ -7,9 +7,9 @@ import { colourStyle, commandHelp, overview, plainStyle } from "./help.ts";
 import type { Io } from "./cliIo.ts";
 import { commandNamed, findCommand, ownWords, parseCommand } from "./parseCommand.ts";
 
-/** Answers the exit code; never throws. */
+/** Returns the exit code; never throws. */
 export async function runCli(program: Program, args: readonly string[], io: Io): Promise<number> {
-  // Known before anything is parsed: also a command line that is wrong answers as it was asked to.
+  // Known before anything is parsed: even a wrong command line prints in the format that it asks for.
   const command = commandNamed(program.commands, args[0]);
   const json = jsonAsked(command === undefined ? args : ownWords(command, args.slice(1)));
   try {

@@ -1,6 +1,6 @@
 /**
  * `fetch` over a unix socket, which Node's own cannot do: the same signature, so that the typed client does not know the
- * difference. Bodies of requests are small and sent whole; bodies of answers are streams.
+ * difference. Bodies of requests are small and sent whole; bodies of responses are streams.
  */
 import type { IncomingMessage } from "node:http";
 import { Agent, request as httpRequest } from "node:http";
@@ -9,7 +9,7 @@ import { AppError } from "../../../protocol/errors.ts";
 
 type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** Statuses whose answers have no body, not even an empty one. */
+/** Statuses whose responses have no body, not even an empty one. */
 const NO_BODY = new Set([204, 205, 304]);
 
 export function unixFetch(socketPath: string): Fetch {
@@ -23,7 +23,7 @@ export function unixFetch(socketPath: string): Fetch {
     return new Promise((resolve, reject) => {
       const { signal, method } = request;
       const sent = httpRequest({ agent, socketPath, method, path: pathname + search, headers }, (incoming) => {
-        // An answer under way ends with its request's signal, as `fetch` has it.
+        // A response under way ends with its request's signal, as `fetch` has it.
         const abort = (): void => void incoming.destroy(signal.reason as Error);
         signal.addEventListener("abort", abort, { once: true });
         incoming.once("close", () => signal.removeEventListener("abort", abort));

@@ -7,7 +7,7 @@ import { printable, table } from "../cli/textTable.ts";
 export const JSON_OPTION: OptionSpec = {
   name: "json",
   type: "flag",
-  description: "answer in JSON on stdout, errors too",
+  description: "print JSON on stdout, errors too",
 };
 
 export const configCommand: CommandSpec = {

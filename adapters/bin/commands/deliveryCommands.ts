@@ -38,7 +38,7 @@ const DELIVERY_OPTIONS: readonly OptionSpec[] = [
     short: "k",
     type: "text",
     value: "KEY",
-    description: "idempotency key: the same one again types nothing and answers what the first one did",
+    description: "idempotency key: the same one again types nothing and returns what the first one did",
   },
   {
     name: "timeout",
@@ -54,8 +54,8 @@ const DELIVERY_OPTIONS: readonly OptionSpec[] = [
 
 const idempotencyKey = ({ options }: CommandCall): string | undefined => options.text("key");
 
-const show = ({ io }: CommandCall, answer: NativeDelivery): void => {
-  if (answer.outcome !== "submitted") io.err(`tmuxwire: ${WHAT_IT_MEANS[answer.outcome]}${noteOf(answer)}\n`);
+const show = ({ io }: CommandCall, delivery: NativeDelivery): void => {
+  if (delivery.outcome !== "submitted") io.err(`tmuxwire: ${WHAT_IT_MEANS[delivery.outcome]}${noteOf(delivery)}\n`);
 };
 const exitCode = ({ outcome }: NativeDelivery): number => SUBMIT_EXIT_CODES[outcome];
 

@@ -62,7 +62,7 @@ export function ptyCheck(problem: string | undefined): Finding {
   );
 }
 
-/** A user's systemd answers on a socket in the runtime directory. */
+/** A user's systemd listens on a socket in the runtime directory. */
 export function sessionCheck({ env, platform }: Io): Finding {
   if (platform !== "linux")
     return ok("user session", `services are ${platform === "darwin" ? "launchd's" : "not ours"} here`);

@@ -8,7 +8,7 @@ import { printable } from "../cli/textTable.ts";
 export const onlyClaudesProjects = (agent: string): AppError =>
   new AppError("INVALID_ARGUMENT", `--scope project is for claude: ${agent}'s hooks are for all your sessions`);
 
-/** As `systemctl status` answers for a unit that is not there. */
+/** As `systemctl status` exits for a unit that is not there. */
 export const NOT_INSTALLED = 3;
 
 /** @throws AppError INVALID_ARGUMENT, CONFIGURATION_INVALID */

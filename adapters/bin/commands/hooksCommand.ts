@@ -174,7 +174,7 @@ async function status(place: Place, { io, options }: CommandCall): Promise<numbe
   const isWhole = state === "installed" && script === "installed";
   const overall = state === "installed" && !isWhole ? (script === "missing" ? "partly" : "outdated") : state;
   if (options.flag("json")) {
-    const answer = {
+    const report = {
       installed: isWhole,
       state: overall,
       ...whereOf(place),
@@ -183,7 +183,7 @@ async function status(place: Place, { io, options }: CommandCall): Promise<numbe
       disabled,
       curl: hasCurl,
     };
-    await io.out(`${JSON.stringify(answer)}\n`);
+    await io.out(`${JSON.stringify(report)}\n`);
     return isWhole ? 0 : NOT_INSTALLED;
   }
   const lacking = Object.entries(events).filter(([, one]) => one !== "installed");

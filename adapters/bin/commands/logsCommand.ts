@@ -77,7 +77,7 @@ async function openLog(path: string): Promise<AsyncDisposable & { readonly handl
   return { handle, [Symbol.asyncDispose]: () => handle.close() };
 }
 
-/** Answers where it ends. */
+/** Returns where it ends. */
 async function printTail({ io }: CommandCall, file: FileHandle, count: number): Promise<number> {
   const { size } = await file.stat();
   const from = Math.max(0, size - MAX_TAIL_BYTES);

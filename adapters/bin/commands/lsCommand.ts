@@ -1,12 +1,12 @@
 /** `tmuxwire ls`: sessions, windows and panes as a tree, once or as they change. */
 import { applyTreeEvent } from "../../../protocol/api/applyTreeEvent.ts";
-import type { NativeTree, NativeTreeAnswer, NativeTreeWindow } from "../../client/client.ts";
+import type { NativeTree, NativeTreeResponse, NativeTreeWindow } from "../../client/client.ts";
 import { CLIENT_OPTIONS, connect } from "../cli/clientConnection.ts";
 import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
 import { operationCommand } from "../cli/operationCommand.ts";
 import { printable } from "../cli/textTable.ts";
 
-const once = operationCommand<NativeTreeAnswer>({
+const once = operationCommand<NativeTreeResponse>({
   operation: "tree",
   name: "ls",
   examples: [

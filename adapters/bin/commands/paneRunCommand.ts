@@ -4,7 +4,7 @@
  */
 import { AnsiStripper, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
 import type { ErrorCode } from "../../../protocol/errors.ts";
-import type { NativeRunAnswer, PaneClient, RunOptions } from "../../client/client.ts";
+import type { NativeRunResponse, PaneClient, RunOptions } from "../../client/client.ts";
 import { Interrupted } from "../cli/cliIo.ts";
 import type { CommandCall, CommandSpec, OptionSpec } from "../cli/commandTypes.ts";
 import { CLIENT_OPTIONS, connect, paneNamed } from "../cli/clientConnection.ts";
@@ -83,17 +83,17 @@ export const runCommand: CommandSpec = {
       : { maxOutputBytes: 1, onOutput: (bytes) => printed.add(bytes), onSkipped: (bytes) => printed.skipped(bytes) };
     try {
       // The words are in the pane from here on, and so is Ctrl-C.
-      const answer = await target.run(words.join(" "), { ...settings, ...listener, onTyped: interrupts.forward });
-      if (json) await io.out(`${JSON.stringify(answer)}\n`);
-      else await printed.end(answer);
-      return statusOf(call, answer, interrupts.forwarded);
+      const response = await target.run(words.join(" "), { ...settings, ...listener, onTyped: interrupts.forward });
+      if (json) await io.out(`${JSON.stringify(response)}\n`);
+      else await printed.end(response);
+      return statusOf(call, response, interrupts.forwarded);
     } finally {
       interrupts[Symbol.dispose]();
     }
   },
 };
 
-function statusOf({ io, options }: CommandCall, { exitCode }: NativeRunAnswer, wasInterrupted: boolean): number {
+function statusOf({ io, options }: CommandCall, { exitCode }: NativeRunResponse, wasInterrupted: boolean): number {
   if (exitCode !== null) return exitCode;
   if (wasInterrupted) return EXIT_INTERRUPTED;
   if (!options.flag("json")) io.err("tmuxwire: the shell is back at its prompt and told no status\n");
@@ -157,7 +157,7 @@ class Printed {
   }
 
   /** Text ends with a line end. */
-  async end({ gaps }: NativeRunAnswer): Promise<void> {
+  async end({ gaps }: NativeRunResponse): Promise<void> {
     if (this.#isLineOpen && this.#stripper !== undefined) await this.#call.io.out("\n");
     // What is `evicted` was told as it came.
     const holes = gaps.filter(({ reason }) => reason !== "evicted").length;

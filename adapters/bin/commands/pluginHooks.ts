@@ -50,9 +50,9 @@ export async function runPluginHooks(agent: PluginAgent, { io, options, position
   const isForeign = isLink || (found !== undefined && !isOurPlugin(found));
   const isScriptRight = script === undefined || Buffer.from(readWhole(scriptPath) ?? "").toString() === script;
   const isInstalled = found === wanted && !isForeign && isScriptRight;
-  const tell = async (lines: readonly string[], answer: object): Promise<void> => {
+  const tell = async (lines: readonly string[], report: object): Promise<void> => {
     const where = { scope: "user", settings: pluginPath, dashboard: url };
-    await io.out(options.flag("json") ? `${JSON.stringify({ ...answer, ...where })}\n` : `${lines.join("\n")}\n`);
+    await io.out(options.flag("json") ? `${JSON.stringify({ ...report, ...where })}\n` : `${lines.join("\n")}\n`);
   };
   if (positionals[0] === "status") {
     const state = isInstalled

@@ -1,7 +1,7 @@
 /**
  * The daemon: joins the parts and keeps them until it is told to stop. A part that cannot start is told in one line, and
  * the others run, unless they were asked for by name. Within a part starting is in the order in which things can fail for
- * a reason a person can mend: tmux, certificate, port. Stopping is bounded and answers whatever is under way
+ * a reason a person can mend: tmux, certificate, port. Stopping is bounded and settles whatever is under way
  * (`OpenParts`); programs in panes go on.
  */
 import { homedir } from "node:os";

@@ -10,7 +10,7 @@ import { JSON_OPTION } from "./configCommand.ts";
 import { configurationOf } from "../cli/configuration.ts";
 import type { ServiceFile, ServicePlan } from "./serviceUnits.ts";
 import { servicePlan, UNIT_MARK } from "./serviceUnits.ts";
-import { isAnswering } from "../../serving/socketProbe.ts";
+import { isListening } from "../../serving/socketProbe.ts";
 
 const ACTIONS = ["install", "uninstall", "status"] as const;
 type Action = (typeof ACTIONS)[number];
@@ -31,7 +31,7 @@ export const serviceCommand: CommandSpec = {
   examples: [
     { line: "tmuxwire service install --print", does: "what would be written" },
     { line: "tmuxwire service install", does: "write it, and say how to enable it" },
-    { line: "tmuxwire service status", does: "whether it is installed and answers" },
+    { line: "tmuxwire service status", does: "whether it is installed and responds" },
   ],
   run: async (call: CommandCall): Promise<number> => {
     const plan = planOf(call);
@@ -91,7 +91,7 @@ async function uninstall(call: CommandCall, plan: ServicePlan): Promise<number> 
 async function status({ io, options }: CommandCall, plan: ServicePlan): Promise<number> {
   const files = plan.files.map((file) => ({ path: file.path, state: stateOf(file) }));
   const enabled = plan.links.some(isThere);
-  const answering = await isAnswering(configurationOf(io, options).native.socketPath);
+  const answering = await isListening(configurationOf(io, options).native.socketPath);
   const installed = files.every(({ state }) => state !== "missing");
   if (options.flag("json")) {
     await io.out(`${JSON.stringify({ installed, enabled, answering, files })}\n`);
@@ -99,14 +99,14 @@ async function status({ io, options }: CommandCall, plan: ServicePlan): Promise<
     const lines = [
       ...files.map(({ path, state }) => `${path}: ${STATE_TEXTS[state]}`),
       ...(plan.links.length === 0 ? [] : [`starts by itself: ${enabled ? "yes" : "no"}`]),
-      `the native API answers: ${answering ? "yes" : "no"}`,
+      `the native API responds: ${answering ? "yes" : "no"}`,
     ];
     await io.out(`${lines.join("\n")}\n`);
   }
   return installed ? 0 : NOT_INSTALLED;
 }
 
-/** As `systemctl status` answers for a unit that is not there or not active. */
+/** As `systemctl status` exits for a unit that is not there or not active. */
 const NOT_INSTALLED = 3;
 
 type FileState = "current" | "different" | "missing";
@@ -145,15 +145,15 @@ function onDisk(path: string, act: () => void): void {
 
 async function tell(
   { io, options }: CommandCall,
-  answer: Readonly<Record<string, readonly string[]>>,
+  report: Readonly<Record<string, readonly string[]>>,
   changed: string,
   next: string,
 ): Promise<void> {
   if (options.flag("json")) {
-    await io.out(`${JSON.stringify(answer)}\n`);
+    await io.out(`${JSON.stringify(report)}\n`);
     return;
   }
-  const [paths = [], commands = []] = Object.values(answer);
+  const [paths = [], commands = []] = Object.values(report);
   const lines = [
     ...(paths.length === 0 ? ["nothing to do"] : [changed, ...paths.map((path) => `  ${path}`)]),
     ...(commands.length === 0 ? [] : ["", next, ...commands.map((command) => `  ${command}`)]),

@@ -22,13 +22,13 @@ export const trustCommand: CommandSpec = {
     const { source, authorityPath, notAfterUnixMs } = certificate;
     const folders = nssFolders(io.env["XDG_DATA_HOME"], io.homeDir);
     const instructions = trustInstructions(io.platform, certificate, folders);
-    const answer = {
+    const report = {
       source,
       authorityPath: authorityPath ?? null,
       notAfter: new Date(notAfterUnixMs).toISOString(),
       instructions,
     };
-    await io.out(options.flag("json") ? `${JSON.stringify(answer)}\n` : instructions);
+    await io.out(options.flag("json") ? `${JSON.stringify(report)}\n` : instructions);
     return 0;
   },
 };

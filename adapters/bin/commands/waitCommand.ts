@@ -68,12 +68,12 @@ export const waitCommand: CommandSpec = {
       ...timeoutOf(call),
       ...(parts === undefined ? {} : { send: { parts } }),
     };
-    const answer = await (await connect(call)).pane(pane).wait(request, { signal: io.signal });
+    const response = await (await connect(call)).pane(pane).wait(request, { signal: io.signal });
     if (options.flag("json")) {
-      await io.out(`${JSON.stringify(answer)}\n`);
+      await io.out(`${JSON.stringify(response)}\n`);
       return 0;
     }
-    const text = answer.matched.find((match) => match.text !== undefined)?.text;
+    const text = response.matched.find((match) => match.text !== undefined)?.text;
     if (text !== undefined) await io.out(`${text.split("\n").map(printable).join("\n")}\n`);
     return 0;
   },

@@ -9,7 +9,7 @@
         if event["kind"] == "output":
             sys.stdout.buffer.write(event["bytes"])
 
-Answers are dicts as the native API gives them (docs/contracts/native.md). Errors are `TmuxwireError` with a `code`. A
+Responses are dicts as the native API gives them (docs/contracts/native.md). Errors are `TmuxwireError` with a `code`. A
 stream that loses its connection makes it anew and goes on after the last event it has handed out: every byte comes once
 and in order, or a `gap` says which do not. Times are seconds. A client may be used by several threads; each call has a
 connection of its own, and leaving a call ends it on the daemon too.
@@ -38,7 +38,7 @@ PASSING = ("CONNECTION_LOST", "SHUTTING_DOWN", "DAEMON_UNREACHABLE")
 
 
 class TmuxwireError(Exception):
-    """What the daemon said, or DAEMON_UNREACHABLE when nothing answered. Decide by `code`, show the message."""
+    """What the daemon said, or DAEMON_UNREACHABLE when nothing responded. Decide by `code`, show the message."""
 
     def __init__(self, code, message, status=0, details=None):
         super().__init__(message)
@@ -114,15 +114,15 @@ class Client:
         headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
         connection, response = self._open(method, path, body, query, headers)
         try:
-            # A late answer has status 200 whatever became of it.
-            answer = json.loads(_guarded(response.read))
+            # A late response has status 200 whatever became of it.
+            result = json.loads(_guarded(response.read))
         except ValueError as error:
-            raise TmuxwireError("INTERNAL_ERROR", "the answer is no JSON", response.status) from error
+            raise TmuxwireError("INTERNAL_ERROR", "the response is no JSON", response.status) from error
         finally:
             connection.close()
-        if isinstance(answer, dict) and "error" in answer:
-            raise _error_of(answer["error"], response.status)
-        return answer
+        if isinstance(result, dict) and "error" in result:
+            raise _error_of(result["error"], response.status)
+        return result
 
     def _open(self, method, path, body=None, query=None, headers=None):
         target = "/" + "/".join(urllib.parse.quote(str(part), safe="") for part in path)
@@ -175,7 +175,7 @@ def _error_from(body, status):
     except (ValueError, KeyError, TypeError):
         # The guard's plain refusal, or a proxy's page.
         code = {401: "UNAUTHORIZED", 403: "FORBIDDEN"}.get(status, "INTERNAL_ERROR")
-        return TmuxwireError(code, "the answer was %d: %s" % (status, body[:100].decode("latin-1")), status)
+        return TmuxwireError(code, "the response was %d: %s" % (status, body[:100].decode("latin-1")), status)
 
 
 class Server:

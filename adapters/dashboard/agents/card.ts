@@ -44,7 +44,7 @@ export function cardOf(agent: Agent, reason: string, nowUnixMs: number): Card {
     turn_count: digest.turnCount,
     has_plan: digest.plan !== undefined,
     ...(digest.plan === undefined ? {} : { plan_content: digest.plan }),
-    context: context === undefined ? null : { ...CONTEXT_LEVELS, ...contextAnswer(context) },
+    context: context === undefined ? null : { ...CONTEXT_LEVELS, ...contextFields(context) },
     tmux_pane_id: record.tmuxPaneId ?? null,
     tmux_session: record.tmuxSession ?? null,
     iterm_pane_id: record.itermPaneId ?? null,
@@ -58,7 +58,7 @@ export function cardOf(agent: Agent, reason: string, nowUnixMs: number): Card {
             profile: readiness.profile,
             position: positionText(readiness.position),
           },
-    question: question === undefined || openTask(agent) === undefined ? null : questionAnswer(question),
+    question: question === undefined || openTask(agent) === undefined ? null : questionFields(question),
     question_options: question?.toolInput ?? null,
     last_delivery:
       lastDelivery === undefined
@@ -103,7 +103,7 @@ function summary({ task, question, digest }: Agent): string {
 /** Percent from which the contract's page colours it. */
 const CONTEXT_LEVELS = { warning_threshold: 65, high_threshold: 75 };
 
-const contextAnswer = ({ percentUsed, remaining }: ContextUse) => ({
+const contextFields = ({ percentUsed, remaining }: ContextUse) => ({
   percent_used: percentUsed,
   remaining_tokens: remaining,
 });
@@ -120,7 +120,7 @@ const upText = (ms: number): string => spanText(ms).replace(/ \d+m$/, "");
 const positionText = (position: Position | undefined): string | null =>
   position === undefined ? null : formatPosition(position);
 
-const questionAnswer = (question: OpenQuestion) => ({
+const questionFields = (question: OpenQuestion) => ({
   turn_id: question.turnId,
   text: question.text,
   kind: question.kind,

@@ -1,6 +1,6 @@
 /**
- * What each hook does to its agent and what it is answered (docs/contracts/dashboard.md §3). Nothing here waits for
- * anything: the agent's program stands still until it has its answer.
+ * What each hook does to its agent and what it gets back (docs/contracts/dashboard.md §3). Nothing here waits for
+ * anything: the agent's program stands still until it has its response.
  */
 import { type Agent, openTask } from "../agents/agent.ts";
 import type { AgentBook } from "../agents/agentBook.ts";

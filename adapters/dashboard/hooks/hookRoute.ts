@@ -1,5 +1,5 @@
 /**
- * `POST /hook/:name`: the agent's program waits for the answer, so nothing stands between the request and it but memory;
+ * `POST /hook/:name`: the agent's program waits for the response, so nothing stands between the request and it but memory;
  * only the first hook of an agent that nobody knows waits a moment while tmux, or its pane, has not been listed yet.
  */
 import { stat } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { type Correlation, correlate, isKnown } from "./correlate.ts";
 import { applyHook } from "./hookEffects.ts";
 import { type HookName, parseHook } from "./hookRequest.ts";
 
-/** A directory on a mount that does not answer is taken for one. */
+/** A directory on a mount that does not respond counts as one. */
 const STAT_WITHIN_MS = 200;
 
 /** @throws AppError RESOURCE_LIMIT */
@@ -54,7 +54,7 @@ export async function hookRoute(
   return c.json({ status: "ok", agent_id: found.agent.record.id, ...reply });
 }
 
-/** No answer in time counts as yes. */
+/** No response in time counts as yes. */
 async function isDirectory(path: string, clock: Clock): Promise<boolean> {
   const reported = stat(path).then(
     (stats) => stats.isDirectory(),

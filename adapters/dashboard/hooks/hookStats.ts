@@ -20,7 +20,7 @@ export class HookStats {
     this.#count += 1;
   }
 
-  answer(isEnabled: boolean): Readonly<Record<string, unknown>> {
+  report(isEnabled: boolean): Readonly<Record<string, unknown>> {
     const agoSec = this.#lastUnixMs === undefined ? undefined : (this.#nowUnixMs() - this.#lastUnixMs) / 1_000;
     return {
       enabled: isEnabled,

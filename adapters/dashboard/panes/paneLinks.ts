@@ -141,7 +141,7 @@ export class PaneLinks {
     return this.#screens.duringHook(agent, () => this.watchOf(agent)?.report({ state }));
   }
 
-  /** A dialog may have been on the screen before its hook came: looked at once the hook has been answered. */
+  /** A dialog may have been on the screen before its hook came: looked at once the hook has its response. */
   showDialog(agent: Agent): void {
     const { clock } = this.#options;
     clock.callAt(clock.nowMs(), () => void this.#screens.lookFor(agent, () => this.watchOf(agent)));

@@ -9,7 +9,7 @@ import type { Clock } from "../../../daemon/time/clock.ts";
 import { MAX_AGENTS, REPEAT_WITHOUT_KEY_MS } from "../dashboardLimits.ts";
 import type { DashboardStore } from "../store/store.ts";
 import { INTERRUPTED } from "./failures.ts";
-import { failureAnswer, type RespondAnswer } from "./respondAnswer.ts";
+import { failureResponse, type RespondResponse } from "./respondResponse.ts";
 
 interface AnswerKeysOptions {
   readonly store: DashboardStore;
@@ -27,11 +27,11 @@ export const requestHash = (bytes: Uint8Array): string => createHash("sha256").u
 
 export class AnswerKeys {
   readonly #options: AnswerKeysOptions;
-  readonly #underWay = new Map<string, { readonly hash: string; readonly answer: Promise<RespondAnswer> }>();
+  readonly #underWay = new Map<string, { readonly hash: string; readonly answer: Promise<RespondResponse> }>();
   /** By agent: the last answer without a key that may have typed something. */
   readonly #uncertain = new Map<
     number,
-    { readonly hash: string; readonly answer: RespondAnswer; readonly atMs: number }
+    { readonly hash: string; readonly answer: RespondResponse; readonly atMs: number }
   >();
 
   constructor(options: AnswerKeysOptions) {
@@ -39,7 +39,11 @@ export class AnswerKeys {
   }
 
   /** The answer to the same request before; `conflict` when the key was another request's. */
-  earlier({ agentId, key, hash }: RequestIdentity): Promise<RespondAnswer> | RespondAnswer | "conflict" | undefined {
+  earlier({
+    agentId,
+    key,
+    hash,
+  }: RequestIdentity): Promise<RespondResponse> | RespondResponse | "conflict" | undefined {
     if (key === undefined) {
       const last = this.#uncertain.get(agentId);
       const isRepeat = last?.hash === hash && this.#options.clock.nowMs() - last.atMs < REPEAT_WITHOUT_KEY_MS;
@@ -50,13 +54,13 @@ export class AnswerKeys {
     const kept = this.#options.store.answer(agentId, key);
     if (kept === undefined) return undefined;
     if (kept.requestHash !== hash) return "conflict";
-    if (kept.status === undefined || kept.body === undefined) return failureAnswer(INTERRUPTED, undefined);
-    const body = JSON.parse(kept.body) as RespondAnswer["body"];
-    return { status: kept.status as RespondAnswer["status"], body, isKept: true };
+    if (kept.status === undefined || kept.body === undefined) return failureResponse(INTERRUPTED, undefined);
+    const body = JSON.parse(kept.body) as RespondResponse["body"];
+    return { status: kept.status as RespondResponse["status"], body, isKept: true };
   }
 
   /** Carries the request out; the record that it was begun is on disk before. */
-  async first(request: RequestIdentity, act: () => Promise<RespondAnswer>): Promise<RespondAnswer> {
+  async first(request: RequestIdentity, act: () => Promise<RespondResponse>): Promise<RespondResponse> {
     const { agentId, key, hash } = request;
     if (key === undefined) {
       const answer = await act();
@@ -81,7 +85,7 @@ export class AnswerKeys {
   }
 
   /** Newest last; who is beyond the bound has had time to repeat. */
-  #keepUncertain(agentId: number, hash: string, answer: RespondAnswer): void {
+  #keepUncertain(agentId: number, hash: string, answer: RespondResponse): void {
     this.#uncertain.set(agentId, { hash, answer, atMs: this.#options.clock.nowMs() });
     if (this.#uncertain.size <= MAX_AGENTS) return;
     for (const oldest of this.#uncertain.keys()) {
@@ -90,7 +94,7 @@ export class AnswerKeys {
     }
   }
 
-  #save({ agentId, hash }: RequestIdentity, key: string, answer: RespondAnswer | undefined): void {
+  #save({ agentId, hash }: RequestIdentity, key: string, answer: RespondResponse | undefined): void {
     this.#options.store.saveAnswer({
       agentId,
       key,

@@ -12,7 +12,7 @@ import { requestHash } from "./answerKeys.ts";
 import { pressSlowly } from "./contractKeys.ts";
 import { type Delivered, deliverAnswer } from "./deliverAnswer.ts";
 import * as failures from "./failures.ts";
-import { failureAnswer, refusalAnswer, type RespondAnswer } from "./respondAnswer.ts";
+import { failureResponse, refusalResponse, type RespondResponse } from "./respondResponse.ts";
 import { parseRespond, type RespondRequest } from "./respondRequest.ts";
 import { usablePane } from "./usablePane.ts";
 
@@ -21,18 +21,18 @@ export async function respond(
   agentId: number,
   bytes: Uint8Array,
   key: string | undefined,
-): Promise<RespondAnswer> {
+): Promise<RespondResponse> {
   const { book, answers, clock } = context;
   const startedMs = clock.nowMs();
   const request = parseRespond(bytes);
-  if ("errorType" in request) return refusalAnswer(400, request.errorType, request.message);
+  if ("errorType" in request) return refusalResponse(400, request.errorType, request.message);
   const agent = book.find(agentId);
   if (agent === undefined) return agentNotFound(agentId);
   const identity = { agentId, key, hash: requestHash(bytes) };
   const earlier = answers.earlier(identity);
   if (earlier === "conflict") {
     const message = "This Idempotency-Key was used for another answer; use a new one.";
-    return refusalAnswer(409, "idempotency_conflict", message);
+    return refusalResponse(409, "idempotency_conflict", message);
   }
   if (earlier !== undefined) return earlier;
   const target = await targetOf(context, agent, request);
@@ -46,21 +46,21 @@ export async function respond(
   return answers.first(identity, () => delivered(context, agent, target, request, startedMs));
 }
 
-export const agentNotFound = (agentId: number): RespondAnswer =>
-  refusalAnswer(404, "agent_not_found", `Agent with ID ${agentId} not found.`);
+export const agentNotFound = (agentId: number): RespondResponse =>
+  refusalResponse(404, "agent_not_found", `Agent with ID ${agentId} not found.`);
 
-const notWaiting = (state: string): RespondAnswer =>
-  failureAnswer(failures.wrongState(`Agent is not awaiting input (current state: ${state}).`), undefined);
+const notWaiting = (state: string): RespondResponse =>
+  failureResponse(failures.wrongState(`Agent is not awaiting input (current state: ${state}).`), undefined);
 
 /** The pane to type into, or why there is none. */
 async function targetOf(
   context: DashboardContext,
   agent: Agent,
   { mode }: RespondRequest,
-): Promise<PaneId | RespondAnswer> {
+): Promise<PaneId | RespondResponse> {
   const { tmuxPaneId } = agent.record;
   if (tmuxPaneId === undefined || !isPaneId(tmuxPaneId)) {
-    return refusalAnswer(400, "no_pane_id", "Agent has no tmux pane ID — cannot send input.");
+    return refusalResponse(400, "no_pane_id", "Agent has no tmux pane ID — cannot send input.");
   }
   await context.panes.identified(agent);
   const state = openTask(agent)?.state ?? "no_task";
@@ -71,7 +71,7 @@ async function targetOf(
     if (agent.answer !== undefined) return notWaiting("processing");
   }
   const pane = await usablePane(context, agent, tmuxPaneId);
-  if (typeof pane !== "string") return failureAnswer(pane, undefined);
+  if (typeof pane !== "string") return failureResponse(pane, undefined);
   // The connection may have been lost and made anew.
   return mode !== "keys" && openTask(agent)?.state !== "awaiting_input" ? notWaiting("no_task") : pane;
 }
@@ -82,14 +82,14 @@ async function pressed(
   pane: PaneId,
   keys: readonly string[],
   startedMs: number,
-): Promise<RespondAnswer> {
+): Promise<RespondResponse> {
   const { server, clock } = context;
   try {
     await pressSlowly({ server, clock }, pane, keys, context.panes.addresseeOf(agent));
   } catch (error) {
-    return failureAnswer(await explained(context, pane, error), latencyOf(context, startedMs));
+    return failureResponse(await explained(context, pane, error), latencyOf(context, startedMs));
   }
-  return successAnswer(agent, "keys", openTask(agent)?.state ?? "idle", "submitted", latencyOf(context, startedMs));
+  return successResponse(agent, "keys", openTask(agent)?.state ?? "idle", "submitted", latencyOf(context, startedMs));
 }
 
 async function delivered(
@@ -98,7 +98,7 @@ async function delivered(
   pane: PaneId,
   request: Exclude<RespondRequest, { mode: "keys" }>,
   startedMs: number,
-): Promise<RespondAnswer> {
+): Promise<RespondResponse> {
   const { panes, desk, log, nowUnixMs } = context;
   const { question } = agent;
   const text = turnText(request);
@@ -128,7 +128,7 @@ async function delivered(
     }
     // Its state follows at once.
     if (failure.reason === failures.PROGRAM_CHANGED) panes.evaluate(agent);
-    return failureAnswer(failure, latencyMs);
+    return failureResponse(failure, latencyMs);
   }
   // A hook that has reported the prompt is the program's own word for it.
   const outcome = underWay.isRecorded || !("outcome" in result) || failure !== undefined ? "submitted" : result.outcome;
@@ -137,7 +137,7 @@ async function delivered(
   const isTaken = outcome !== "echoed_unconfirmed";
   underWay.record({ isReported: !("isPrompt" in result && result.isPrompt && agent.hasHooks), isTaken });
   const newState = isTaken ? "processing" : (openTask(agent)?.state ?? "idle");
-  return successAnswer(agent, request.mode, newState, outcome, latencyMs);
+  return successResponse(agent, request.mode, newState, outcome, latencyMs);
 }
 
 /** A pane that ends takes its connection with it, which is not the reason that helps. */
@@ -212,13 +212,13 @@ function turnText(request: Exclude<RespondRequest, { mode: "keys" }>): string {
   }
 }
 
-const successAnswer = (
+const successResponse = (
   agent: Agent,
   mode: RespondRequest["mode"],
   newState: string,
   delivery: string,
   latencyMs: number,
-): RespondAnswer => ({
+): RespondResponse => ({
   status: 200,
   body: { status: "ok", agent_id: agent.record.id, mode, new_state: newState, latency_ms: latencyMs, delivery },
   isKept: true,

@@ -18,8 +18,8 @@ interface StoreOptions {
   readonly log: Log;
 }
 
-/** An answer to a request with an idempotency key; without a status it was begun and nobody knows how it ended. */
-interface KeptAnswer {
+/** The response to a request with an idempotency key; without a status it was begun and nobody knows how it ended. */
+interface KeptResponse {
   readonly agentId: number;
   readonly key: string;
   readonly requestHash: string;
@@ -107,7 +107,7 @@ export class DashboardStore {
     return Number(row?.["count"] ?? 0);
   }
 
-  answer(agentId: number, key: string): KeptAnswer | undefined {
+  answer(agentId: number, key: string): KeptResponse | undefined {
     const [row] = this.#all("SELECT * FROM answers WHERE agent_id = ? AND key = ?", agentId, key);
     if (row === undefined) return undefined;
     const { request_hash: hash, status, body, at_unix_ms: at } = row;
@@ -137,7 +137,7 @@ export class DashboardStore {
     this.#save("turns", turnRow(turn));
   }
 
-  saveAnswer(answer: KeptAnswer): void {
+  saveAnswer(answer: KeptResponse): void {
     const { agentId, key, requestHash, status, body, atUnixMs } = answer;
     const sql = "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?)";
     this.#writes.add(() => this.#prepare(sql).run(agentId, key, requestHash, status ?? null, body ?? null, atUnixMs));

@@ -1,6 +1,6 @@
 /**
  * Writes in the order in which they were made, each turn's as one transaction at its end. While another process holds the
- * database, or its disk takes nothing, they stay in memory and are tried again: what was answered to a client is not lost
+ * database, or its disk takes nothing, they stay in memory and are tried again: what a client was told is not lost
  * because somebody looks at the file, and the main thread never waits for a lock.
  */
 import { isDiskFull } from "../../../daemon/ops/database.ts";

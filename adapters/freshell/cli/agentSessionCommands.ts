@@ -1,8 +1,8 @@
 /** Sessions of agents: made, listed, told something, waited for, ended. The server runs them; no device is needed. */
 import { resolve } from "node:path";
-import type { FreshellWaitAnswer, TerminalInputAnswer } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type { FreshellWaitResponse, TerminalInputResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { SESSION_PROVIDERS } from "../../../protocol/api/freshell/selectors.ts";
-import type { SessionEntry, SessionKillAnswer } from "../../../protocol/api/freshell/sessionEvents.ts";
+import type { SessionEntry, SessionKillResponse } from "../../../protocol/api/freshell/sessionEvents.ts";
 import {
   CODING_PROVIDERS,
   EFFORTS,
@@ -106,7 +106,7 @@ const row = (entry: SessionEntry): readonly string[] => [
   printable(entry.cwd),
 ];
 
-const sendCommand = freshellCommand<TerminalInputAnswer>({
+const sendCommand = freshellCommand<TerminalInputResponse>({
   name: "session-send",
   summary: "tell a session something",
   positionals: [{ ...word("TEXT", "what; words are joined with a space"), many: true }],
@@ -118,10 +118,10 @@ const sendCommand = freshellCommand<TerminalInputAnswer>({
   },
 });
 
-const waitCommand = freshellCommand<FreshellWaitAnswer>({
+const waitCommand = freshellCommand<FreshellWaitResponse>({
   name: "session-wait",
   summary: "wait until a session says something, stands still, or ends",
-  details: ["Its text is what the agent says, a line `$ NAME` for each tool that it calls, and what tools answer."],
+  details: ["Its text is what the agent says, a line `$ NAME` for each tool that it calls, and what tools return."],
   positionals: [],
   options: [TARGET, ...WAIT_OPTIONS],
   examples: [{ line: "freshell session-wait --target session:sdk:ID -p 'All tests pass' -T 600", does: "ten minutes" }],
@@ -132,7 +132,7 @@ const waitCommand = freshellCommand<FreshellWaitAnswer>({
   show: shownWait,
 });
 
-const killCommand = freshellCommand<SessionKillAnswer>({
+const killCommand = freshellCommand<SessionKillResponse>({
   name: "session-kill",
   summary: "end a session's program, and what it has started",
   positionals: [],

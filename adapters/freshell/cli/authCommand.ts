@@ -2,7 +2,7 @@
  * `auth`: a login of this device in exchange for the server's token, and what becomes of it (seed 002 §12.5). No token is
  * ever printed.
  */
-import type { DeviceSessionAnswer, FreshellOk } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type { DeviceSessionResponse, FreshellOk } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { CommandCall } from "../../bin/cli/commandTypes.ts";
 import { printable } from "../../bin/cli/textTable.ts";
@@ -79,12 +79,12 @@ async function login(call: CommandCall, session: FreshellSession): Promise<Login
   const device = deviceIdentity(call.io);
   const { url } = session;
   const body = { ...device, deviceType: "cli" };
-  const answer = await session.bearing<DeviceSessionAnswer>(token, {
+  const opened = await session.bearing<DeviceSessionResponse>(token, {
     method: "POST",
     path: "/api/device-sessions",
     body,
   });
-  return shownLogin(session.keep(url, device.deviceLabel, answer));
+  return shownLogin(session.keep(url, device.deviceLabel, opened));
 }
 
 async function bootstrapToken({ io, options }: CommandCall): Promise<string> {
@@ -106,7 +106,7 @@ async function readAll(stdin: AsyncIterable<Uint8Array | string>): Promise<strin
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** What the server does not know any more is logged out as well; without its answer the file stays, to try again. */
+/** What the server does not know any more is logged out as well; without its response the file stays, to try again. */
 async function logout({ io }: CommandCall, session: FreshellSession): Promise<AuthData> {
   const { credentials } = session;
   if (credentials === undefined) return { loggedIn: false };

@@ -1,5 +1,5 @@
 /** `capture-pane`: the lines of a terminal, screen and history, as tmux's command of that name prints them. */
-import type { TerminalCaptureAnswer } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type { TerminalCaptureResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { CommandCall } from "../../bin/cli/commandTypes.ts";
 import { PANE_TARGET, targetOfPane } from "./commandTargets.ts";
@@ -8,7 +8,7 @@ import { freshellCommand } from "./freshellCommand.ts";
 /** As the server takes it. */
 const START = /^(?:-|-?\d{1,9})$/;
 
-export const capturePaneCommand = freshellCommand<TerminalCaptureAnswer>({
+export const capturePaneCommand = freshellCommand<TerminalCaptureResponse>({
   name: "capture-pane",
   summary: "print what a terminal shows",
   details: ["A capture that cannot be exactly what was asked for is refused with UNSUPPORTED_CAPTURE_MODE."],

@@ -5,7 +5,7 @@
 import type { DeviceRuntime } from "../../../daemon/devices/deviceRuntime.ts";
 import type { ContentRef } from "../../../protocol/api/freshell/deviceLayout.ts";
 import { DEVICE_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
-import type { DeviceEntry, DeviceLayoutAnswer, RpcRequest, RpcSuccess } from "../../../protocol/api/freshell/rpc.ts";
+import type { DeviceEntry, DeviceLayoutResponse, RpcRequest, RpcSuccess } from "../../../protocol/api/freshell/rpc.ts";
 import { isMutation, needsKey, parseArgs, type RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { CommandCall, OptionValues } from "../../bin/cli/commandTypes.ts";
@@ -89,7 +89,7 @@ export class DeviceCalls {
   }
 
   /** @throws AppError, CommandFailure */
-  layout(allowStale: boolean): Promise<DeviceLayoutAnswer> {
+  layout(allowStale: boolean): Promise<DeviceLayoutResponse> {
     return this.#online(() => this.#readLayout(allowStale));
   }
 
@@ -98,7 +98,7 @@ export class DeviceCalls {
     return this.#session().call({ method: "GET", path: `/api/devices/${this.deviceId}` });
   }
 
-  #readLayout(allowStale: boolean): Promise<DeviceLayoutAnswer> {
+  #readLayout(allowStale: boolean): Promise<DeviceLayoutResponse> {
     const path = `/api/devices/${this.deviceId}/layout${allowStale ? "?allowStale=1" : ""}`;
     return this.#session().call({ method: "GET", path });
   }

@@ -1,6 +1,6 @@
 /**
- * The layout of this command line's device: `cli-layout.json`, written whole before a change is answered. What is no layout is
- * kept beside it, said in one line, and a new one begins.
+ * The layout of this command line's device: `cli-layout.json`, written whole before a change is confirmed. A file that is
+ * no layout is kept beside it, reported in one line, and a new one begins.
  */
 import { readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";

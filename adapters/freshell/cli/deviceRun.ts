@@ -44,7 +44,7 @@ export async function runDevice(call: CommandCall): Promise<DeviceRan> {
           OwnerConnection.open({ url, token, device, runtime, allow }),
         );
       } catch (error) {
-        // At the start it is the answer; later the server may come back.
+        // At the start it is the result; later the server may come back.
         if (!wasOnline || failureOf(error).fault.code === "UNAUTHORIZED") throw error;
         await Promise.race([pause(pauseMs), stop]);
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);

@@ -1,5 +1,5 @@
 /**
- * A command of `freshell`: a row of the table whose work gets a session and answers data. With `--json` exactly one document
+ * A command of `freshell`: a row of the table whose work gets a session and returns data. With `--json` exactly one document
  * stands on stdout, whether it went well or not; without, what a person reads.
  */
 import type { Io } from "../../bin/cli/cliIo.ts";
@@ -44,7 +44,7 @@ function makeIdentity(io: Io): void {
   }
 }
 
-/** Tells how a command failed, and answers the exit code. */
+/** Tells how a command failed, and returns the exit code. */
 export async function reportFreshellFailure(io: Io, thrown: unknown, json: boolean): Promise<number> {
   const reason = [thrown, io.signal.reason].find((one) => one instanceof Interrupted);
   if (reason !== undefined) return reason.exitCode;

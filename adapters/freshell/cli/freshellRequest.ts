@@ -1,6 +1,6 @@
 /**
- * One request to the server and its answer as JSON. It is Node's own client and not `fetch`, which takes longer to load than
- * everything else that a command does. An answer may begin with blanks while the server waits; nothing is followed, so that
+ * One request to the server and its response as JSON. It is Node's own client and not `fetch`, which takes longer to load than
+ * everything else that a command does. A response may begin with blanks while the server waits; nothing is followed, so that
  * the token goes nowhere else.
  */
 import type { ClientRequest, RequestOptions } from "node:http";
@@ -19,25 +19,25 @@ export interface FreshellRequest {
   readonly token?: string | undefined;
   /** Whether asking twice is more than asking once; what only reads or waits is not. Default: all but GET. */
   readonly changes?: boolean | undefined;
-  /** Run once it is on its way, for what can be done while the answer takes its time. */
+  /** Run once it is on its way, for what can be done while the response takes its time. */
   readonly meanwhile?: (() => void) | undefined;
   readonly signal: AbortSignal;
 }
 
 /** A server that is at work sends at least a blank every ten seconds. */
 const SILENCE_MS = 30_000;
-/** The longest answer is a capture: 5,000 lines of 1,000 cells with colours. */
-const MAX_ANSWER_BYTES = 67_108_864;
+/** The longest response is a capture: 5,000 lines of 1,000 cells with colours. */
+const MAX_RESPONSE_BYTES = 67_108_864;
 
 /** @throws CommandFailure; what `signal` aborts with. */
-export async function freshellRequest<Answer>(asked: FreshellRequest): Promise<Answer> {
+export async function freshellRequest<Body>(asked: FreshellRequest): Promise<Body> {
   const { text, status } = await exchange(asked);
-  const answer = parsed(text);
-  if (answer === undefined) throw unreachable(asked, "what answers there is no Freshell server");
-  const fault = faultOf(answer);
+  const body = parsed(text);
+  if (body === undefined) throw unreachable(asked, "what listens there is no Freshell server");
+  const fault = faultOf(body);
   if (fault !== undefined) throw new CommandFailure(fault);
-  if (status >= 300) throw unreachable(asked, `what answers there is no Freshell server (status ${status})`);
-  return answer as Answer;
+  if (status >= 300) throw unreachable(asked, `what listens there is no Freshell server (status ${status})`);
+  return body as Body;
 }
 
 async function exchange(asked: FreshellRequest): Promise<{ readonly text: string; readonly status: number }> {
@@ -79,15 +79,15 @@ async function exchange(asked: FreshellRequest): Promise<{ readonly text: string
 }
 
 /**
- * Reads an answer that nobody has sent: what a process runs for the first time takes it a millisecond and more, which a wait
- * has before its answer comes, and not after.
+ * Reads a response that nobody has sent: what a process runs for the first time takes it a millisecond and more, which a wait
+ * has before its response comes, and not after.
  */
-export function rehearseAnswer(asked: Pick<FreshellRequest, "url">): void {
-  const answer = new IncomingMessage(new Socket());
-  void readAll(asked, answer).then((text) => faultOf(parsed(text) ?? {}));
-  answer.complete = true;
-  answer.push(Buffer.from("{}"));
-  answer.push(null);
+export function rehearseResponse(asked: Pick<FreshellRequest, "url">): void {
+  const incoming = new IncomingMessage(new Socket());
+  void readAll(asked, incoming).then((text) => faultOf(parsed(text) ?? {}));
+  incoming.complete = true;
+  incoming.push(Buffer.from("{}"));
+  incoming.push(null);
 }
 
 /** The one for https is loaded when it is needed. */
@@ -96,7 +96,7 @@ async function requester(url: string): Promise<(url: string, options: RequestOpt
   return (await import("node:https")).request;
 }
 
-/** By its events: an iterator over it would be set up while the answer is there already. */
+/** By its events: an iterator over it would be set up while the response is there already. */
 function readAll(asked: Pick<FreshellRequest, "url">, incoming: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -104,7 +104,8 @@ function readAll(asked: Pick<FreshellRequest, "url">, incoming: IncomingMessage)
     incoming.on("data", (chunk: Buffer) => {
       length += chunk.length;
       chunks.push(chunk);
-      if (length > MAX_ANSWER_BYTES) reject(unreachable(asked, `its answer is longer than ${MAX_ANSWER_BYTES} bytes`));
+      if (length > MAX_RESPONSE_BYTES)
+        reject(unreachable(asked, `its response is longer than ${MAX_RESPONSE_BYTES} bytes`));
     });
     incoming.once("error", reject);
     incoming.once("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
@@ -113,16 +114,16 @@ function readAll(asked: Pick<FreshellRequest, "url">, incoming: IncomingMessage)
 
 function parsed(text: string): object | undefined {
   try {
-    const answer: unknown = JSON.parse(text);
-    return typeof answer === "object" && answer !== null ? answer : undefined;
+    const body: unknown = JSON.parse(text);
+    return typeof body === "object" && body !== null ? body : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** A code of a later server's is an error all the same. */
-function faultOf(answer: object): CommandFault | undefined {
-  const { error } = answer as { readonly error?: Partial<FreshellFault> | undefined };
+function faultOf(body: object): CommandFault | undefined {
+  const { error } = body as { readonly error?: Partial<FreshellFault> | undefined };
   if (typeof error !== "object" || typeof error.code !== "string" || typeof error.message !== "string")
     return undefined;
   const { code, message, details, stage } = error;
@@ -146,13 +147,13 @@ function unreachable({ url }: Pick<FreshellRequest, "url">, why: string, cause?:
   );
 }
 
-/** Asked, and no answer: only what changes nothing may be asked again without a look. */
+/** Asked, and no response: only what changes nothing may be asked again without checking. */
 function cut({ url, method, changes = method !== "GET" }: FreshellRequest, cause: Error): CommandFailure {
   const unknown = changes ? "; whether it was done is not known" : "";
   return new CommandFailure(
     {
       code: "INTERNAL_ERROR",
-      message: `the server at ${url} did not answer to the end: ${reasonOf(cause)}${unknown}`,
+      message: `the server at ${url} did not finish its response: ${reasonOf(cause)}${unknown}`,
       details: { cause: "CONNECTION_LOST", retry: !changes, url, ...(changes ? { delivery: "indeterminate" } : {}) },
     },
     { exitCode: EXIT_UNREACHABLE, cause },

@@ -4,7 +4,7 @@
  */
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { watchNames } from "../../../daemon/host/nodeSystem.ts";
-import type { DeviceSessionAnswer } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type { DeviceSessionResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { Io } from "../../bin/cli/cliIo.ts";
 import { CommandFailure } from "./commandFailure.ts";
@@ -19,9 +19,9 @@ type Call = Pick<FreshellRequest, "method" | "path" | "body" | "changes" | "mean
   readonly isFinished?: boolean | undefined;
 };
 
-/** A command that waits a little before it is answered still has a token that holds. */
+/** A command that waits a little for its response still has a token that holds. */
 const RENEW_BEFORE_MS = 60_000;
-/** From the server's answer to the file of whoever renewed the login at the same time. */
+/** From the server's response to the file of whoever renewed the login at the same time. */
 const RENEWED_BY_OTHERS_MS = 2_000;
 
 const LOGIN_AGAIN = "run `freshell auth login --from-env AUTH_TOKEN`";
@@ -46,17 +46,17 @@ export class FreshellSession {
   }
 
   /** What is open to everybody. @throws CommandFailure */
-  open<Answer>(call: Call): Promise<Answer> {
+  open<Body>(call: Call): Promise<Body> {
     return this.#send(this.url, call, undefined);
   }
 
   /** With a token that is not the login's. @throws CommandFailure */
-  bearing<Answer>(token: string, call: Call): Promise<Answer> {
+  bearing<Body>(token: string, call: Call): Promise<Body> {
     return this.#send(this.url, call, token);
   }
 
   /** @throws CommandFailure, AppError */
-  async call<Answer>(call: Call): Promise<Answer> {
+  async call<Body>(call: Call): Promise<Body> {
     const given = givenToken(this.#io);
     if (given !== undefined) return this.#send(this.url, call, given);
     return this.callLoggedIn(this.#loginHere(), call);
@@ -90,7 +90,7 @@ export class FreshellSession {
   }
 
   /** To the server of the login, whatever `FRESHELL_URL` says. @throws CommandFailure, AppError UNAUTHORIZED */
-  async callLoggedIn<Answer>(login: Credentials, call: Call): Promise<Answer> {
+  async callLoggedIn<Body>(login: Credentials, call: Call): Promise<Body> {
     const current = await this.#current(login);
     try {
       return await this.#send(login.url, call, current.deviceToken);
@@ -110,12 +110,12 @@ export class FreshellSession {
     const { refreshToken, url } = login;
     const path = "/api/device-sessions/refresh";
     try {
-      const answer = await this.#send<DeviceSessionAnswer>(
+      const renewed = await this.#send<DeviceSessionResponse>(
         url,
         { method: "POST", path, body: { refreshToken } },
         undefined,
       );
-      return this.keep(url, login.deviceLabel, answer);
+      return this.keep(url, login.deviceLabel, renewed);
     } catch (error) {
       if (!isUnauthorized(error)) throw error;
       const others = await this.#renewedByOthers(login);
@@ -125,8 +125,8 @@ export class FreshellSession {
   }
 
   /** Writes a login down. @throws AppError INTERNAL_ERROR */
-  keep(url: string, deviceLabel: string, answer: DeviceSessionAnswer): Credentials {
-    const { deviceId, deviceToken, refreshToken, expiresAt, scopes } = answer;
+  keep(url: string, deviceLabel: string, session: DeviceSessionResponse): Credentials {
+    const { deviceId, deviceToken, refreshToken, expiresAt, scopes } = session;
     const credentials = { url, deviceId, deviceLabel, deviceToken, refreshToken, expiresAt, scopes };
     writeCredentials(this.#io, credentials);
     return this.#use(credentials);
@@ -164,10 +164,10 @@ export class FreshellSession {
     });
   }
 
-  #send<Answer>(url: string, { isFinished, ...call }: Call, token: string | undefined): Promise<Answer> {
+  #send<Body>(url: string, { isFinished, ...call }: Call, token: string | undefined): Promise<Body> {
     this.#io.signal.throwIfAborted();
     const signal = isFinished === true ? new AbortController().signal : this.#io.signal;
-    return freshellRequest<Answer>({ url, ...call, token, signal });
+    return freshellRequest<Body>({ url, ...call, token, signal });
   }
 }
 

@@ -6,11 +6,11 @@ import {
   type LayoutSnapshot,
   type LayoutTab,
 } from "../../../protocol/api/freshell/deviceLayout.ts";
-import type { DeviceLayoutAnswer } from "../../../protocol/api/freshell/rpc.ts";
+import type { DeviceLayoutResponse } from "../../../protocol/api/freshell/rpc.ts";
 import type { DisplayToken } from "./displayFormat.ts";
 
 /** Of which layout a list is, and how fresh (seed 002 §10.2). */
-type Workspace = Omit<DeviceLayoutAnswer, "snapshot">;
+type Workspace = Omit<DeviceLayoutResponse, "snapshot">;
 
 export interface ListedTab extends LayoutTab {
   /** As `tab-index:` counts. */
@@ -34,7 +34,7 @@ export interface ListedPane extends Pane {
 export type TabList = Workspace & { readonly activeTabId: string | null; readonly tabs: readonly ListedTab[] };
 export type PaneList = Workspace & { readonly panes: readonly ListedPane[] };
 
-export function tabList({ snapshot, ...workspace }: DeviceLayoutAnswer): TabList {
+export function tabList({ snapshot, ...workspace }: DeviceLayoutResponse): TabList {
   const { activeTabId, tabs } = snapshot;
   const listed = tabs.map((tab, index) => ({
     ...tab,
@@ -46,7 +46,7 @@ export function tabList({ snapshot, ...workspace }: DeviceLayoutAnswer): TabList
 }
 
 /** @throws AppError NOT_FOUND, AMBIGUOUS_TARGET */
-export function paneList({ snapshot, ...workspace }: DeviceLayoutAnswer, within: string | undefined): PaneList {
+export function paneList({ snapshot, ...workspace }: DeviceLayoutResponse, within: string | undefined): PaneList {
   const tabs = within === undefined ? snapshot.tabs : [findTab(snapshot, within)];
   const panes = tabs.flatMap((tab) =>
     leavesIn(snapshot, tab.id).map((leaf, index) => ({
@@ -77,7 +77,7 @@ function paneOf({ panes = [] }: LayoutSnapshot, tab: LayoutTab, leaf: LayoutLeaf
 
 /** Of the active pane where none is named; nothing of a device that has no tab. @throws AppError */
 export function displayValues(
-  { snapshot, workspaceRevision }: DeviceLayoutAnswer,
+  { snapshot, workspaceRevision }: DeviceLayoutResponse,
   target: string | undefined,
   within: string | undefined,
 ): Readonly<Partial<Record<DisplayToken, string>>> {

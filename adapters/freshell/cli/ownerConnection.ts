@@ -1,5 +1,5 @@
 /**
- * This command line as the owner of its layout: a WebSocket on which the server asks and the device answers. It is there when
+ * This command line as the owner of its layout: a WebSocket on which the server asks and the device responds. It is there when
  * `ready` has come, and ends when the server, the device or the network does.
  */
 import { WebSocket } from "ws";
@@ -80,7 +80,7 @@ export class OwnerConnection {
           timer.cancel();
           resolve(message);
         } else if (message.type === "error") reject(refused(message));
-        else if (message.type === "layout.rpc.request") connection.#answer(message);
+        else if (message.type === "layout.rpc.request") connection.#respond(message);
       });
     });
     try {
@@ -105,7 +105,7 @@ export class OwnerConnection {
   }
 
   /** The change is saved and published when its result leaves. */
-  #answer(request: OwnerRequest): void {
+  #respond(request: OwnerRequest): void {
     const { requestId } = request;
     const { device, runtime } = this.#options;
     this.#send({ type: "layout.rpc.ack", requestId, targetDeviceId: device.deviceId });

@@ -1,11 +1,11 @@
 /** `send-keys`: tokens as keys and text, one job, so that nothing of another sender comes between two of them. */
-import type { TerminalInputAnswer } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type { TerminalInputResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { KEY_NAMES } from "../../../protocol/api/freshell/keyTokens.ts";
 import { PANE_TARGET, targetOfPane } from "./commandTargets.ts";
 import { freshellCommand } from "./freshellCommand.ts";
 import { AppError } from "../../../protocol/errors.ts";
 
-export const sendKeysCommand = freshellCommand<TerminalInputAnswer>({
+export const sendKeysCommand = freshellCommand<TerminalInputResponse>({
   name: "send-keys",
   summary: "type into a terminal",
   details: [

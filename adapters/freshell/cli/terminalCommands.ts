@@ -1,5 +1,5 @@
 /** Terminals as a whole: which there are, a new process in one, the end of one. */
-import type { TerminalEntry, TerminalKillAnswer } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type { TerminalEntry, TerminalKillResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { table } from "../../bin/cli/textTable.ts";
 import { targetTerminal, TERMINAL_TARGET } from "./commandTargets.ts";
 import { freshellCommand } from "./freshellCommand.ts";
@@ -37,7 +37,7 @@ export const respawnTerminalCommand = freshellCommand<TerminalEntry>({
   },
 });
 
-export const killTerminalCommand = freshellCommand<TerminalKillAnswer>({
+export const killTerminalCommand = freshellCommand<TerminalKillResponse>({
   name: "kill-terminal",
   summary: "end what runs in a terminal, and forget the terminal",
   positionals: [],

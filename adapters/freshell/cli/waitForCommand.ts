@@ -1,5 +1,5 @@
-/** `wait-for` and `session-wait`: the server waits for what is printed, and answers once; nothing is asked again. */
-import type { FreshellWaitAnswer, FreshellWaitMatch } from "../../../protocol/api/freshell/freshellHttp.ts";
+/** `wait-for` and `session-wait`: the server waits for what is printed, and responds once; nothing is asked again. */
+import type { FreshellWaitResponse, FreshellWaitMatch } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { CommandFailure, failureOf } from "./commandFailure.ts";
 import type { Io } from "../../bin/cli/cliIo.ts";
@@ -7,7 +7,7 @@ import type { CommandCall, OptionSpec } from "../../bin/cli/commandTypes.ts";
 import { printable } from "../../bin/cli/textTable.ts";
 import { DEVICE_OPTION, TAB_OPTION, waitTarget } from "./commandTargets.ts";
 import { freshellCommand } from "./freshellCommand.ts";
-import { rehearseAnswer } from "./freshellRequest.ts";
+import { rehearseResponse } from "./freshellRequest.ts";
 import type { FreshellSession } from "./freshellSession.ts";
 
 /** Of every wait. */
@@ -28,7 +28,7 @@ export const WAIT_OPTIONS: readonly OptionSpec[] = [
   { name: "timeout", short: "T", type: "number", value: "SECONDS", description: "give up then", default: "30" },
 ];
 
-export const waitForCommand = freshellCommand<FreshellWaitAnswer>({
+export const waitForCommand = freshellCommand<FreshellWaitResponse>({
   name: "wait-for",
   summary: "wait until the output of a terminal or session shows something, stands still, or its program ends",
   details: [
@@ -70,7 +70,7 @@ export async function waitFor(
   session: () => FreshellSession,
   target: object,
   predicates: object,
-): Promise<FreshellWaitAnswer> {
+): Promise<FreshellWaitResponse> {
   try {
     const body = { target, ...predicates };
     const meanwhile = (): void => rehearse(call.io, session().url);
@@ -80,13 +80,13 @@ export async function waitFor(
   }
 }
 
-export function shownWait({ matched, exitCode }: FreshellWaitAnswer): string {
+export function shownWait({ matched, exitCode }: FreshellWaitResponse): string {
   return matched.map((match) => shown(match, exitCode)).join("");
 }
 
-/** All that telling the answer takes, but for the answer. */
+/** All that telling the response takes, but for the response. */
 function rehearse(io: Io, url: string): void {
-  rehearseAnswer({ url });
+  rehearseResponse({ url });
   shown({ predicate: "pattern", text: "" }, undefined);
   void io.out("");
 }

@@ -17,7 +17,7 @@ export function pageRoutes(directory: string): readonly Route[] {
     head: true,
     auth: false,
     linkable: true,
-    handle: (c) => files.answer(c, "index.html"),
+    handle: (c) => files.respond(c, "index.html"),
   };
   return [
     { ...index, path: "/device" },
@@ -28,7 +28,7 @@ export function pageRoutes(directory: string): readonly Route[] {
       path: "/device/:file",
       places: { file: NAME },
       auth: false,
-      handle: (c, { file = "" }) => files.answer(c, file),
+      handle: (c, { file = "" }) => files.respond(c, file),
     },
   ];
 }

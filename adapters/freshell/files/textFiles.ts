@@ -7,9 +7,9 @@ import { constants } from "node:fs";
 import { type FileHandle, link, open, readdir, realpath, rename, stat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import {
-  type FileAnswer,
+  type FileResponse,
   type FileEntry,
-  type FolderAnswer,
+  type FolderResponse,
   MAX_FILE_BYTES,
 } from "../../../protocol/api/freshell/freshellFiles.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -33,7 +33,7 @@ export class TextFiles {
   readonly #writes = new Map<string, Promise<unknown>>();
 
   /** @throws AppError NOT_FOUND, INVALID_TARGET, RESOURCE_LIMIT, FORBIDDEN */
-  async read({ path, exists }: AllowedPath): Promise<FileAnswer> {
+  async read({ path, exists }: AllowedPath): Promise<FileResponse> {
     if (!exists) throw missing();
     const { bytes, mtimeMs } = await readWhole(path);
     return { path, etag: etagOf(bytes), mtimeMs, bytes: bytes.length, text: textOf(bytes) };
@@ -54,7 +54,7 @@ export class TextFiles {
   }
 
   /** @throws AppError NOT_FOUND, INVALID_TARGET, FORBIDDEN */
-  async list({ path, exists }: AllowedPath): Promise<FolderAnswer> {
+  async list({ path, exists }: AllowedPath): Promise<FolderResponse> {
     if (!exists) throw missing();
     const found = await readdir(path, { withFileTypes: true }).catch((error: unknown) => {
       throw told(error);
@@ -67,7 +67,7 @@ export class TextFiles {
         return kind?.isFile() === true ? [{ name: entry.name, kind: "file" as const }] : [];
       }),
     );
-    const order = ({ name, kind }: FolderAnswer["entries"][number]): string => `${kind === "folder" ? 0 : 1}${name}`;
+    const order = ({ name, kind }: FolderResponse["entries"][number]): string => `${kind === "folder" ? 0 : 1}${name}`;
     return {
       path,
       entries: entries.flat().sort((one, other) => (order(one) < order(other) ? -1 : 1)),

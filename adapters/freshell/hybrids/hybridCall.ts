@@ -6,7 +6,7 @@ import type { ContentRef } from "../../../protocol/api/freshell/deviceLayout.ts"
 import type { RpcOutcome, RpcPhase, RpcRequest, RpcSuccess } from "../../../protocol/api/freshell/rpc.ts";
 import type { RpcArgs, RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
 import type { FreshellContext } from "../freshellContext.ts";
-import { badAnswer, failure, failureOf } from "../relay/outcomes.ts";
+import { badResult, failure, failureOf } from "../relay/outcomes.ts";
 
 export interface HybridCall<Command extends RpcCommand> {
   readonly request: RpcRequest;
@@ -26,7 +26,7 @@ export interface Reservation {
   readonly paneId: string;
 }
 
-/** What an owner answers to `reserve`: a place; or, when it has done this request already, the result. */
+/** What an owner returns for `reserve`: a place; or, when it has done this request already, the result. */
 export type Reserved =
   | { readonly kind: "reserved"; readonly reservation: Reservation }
   | { readonly kind: "settled"; readonly outcome: RpcOutcome };
@@ -39,7 +39,7 @@ export async function reserve(call: HybridCall<RpcCommand>): Promise<Reserved> {
     return { kind: "reserved", reservation: { reservationId, tabId, paneId } };
   }
   const isDone = outcome.appliedRevision !== undefined && reservationId === undefined;
-  return { kind: "settled", outcome: isDone ? outcome : badAnswer("reserve gives reservationId, tabId and paneId") };
+  return { kind: "settled", outcome: isDone ? outcome : badResult("reserve gives reservationId, tabId and paneId") };
 }
 
 /** What the server did for it has failed: the layout is as before, and the caller hears why. */
@@ -54,7 +54,7 @@ export async function compensate(
 }
 
 /**
- * The pane shows the terminal from now on. When the owner does not confirm it, the terminal stays, and the answer says what
+ * The pane shows the terminal from now on. When the owner does not confirm it, the terminal stays, and the response says what
  * can be done about it.
  */
 export async function finalize(
@@ -70,7 +70,7 @@ export async function finalize(
     return withFields(outcome, { tabId, paneId, terminalId });
   }
   const { code, message } = outcome.ok
-    ? { code: "INTERNAL_ERROR", message: "it has answered no revision" }
+    ? { code: "INTERNAL_ERROR", message: "it has returned no revision" }
     : outcome.error;
   return failure(
     "INCONSISTENT_STATE",

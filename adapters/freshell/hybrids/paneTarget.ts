@@ -8,7 +8,7 @@ import type { RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
 import { parse } from "../../../protocol/api/parse.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { sourceOf, waitFor } from "../freshellWaits.ts";
-import { badAnswer, failureOf, success } from "../relay/outcomes.ts";
+import { badResult, failureOf, success } from "../relay/outcomes.ts";
 import type { Terminal } from "../terminals/terminal.ts";
 import { captureOf, tokenParts, typeInto } from "../terminals/terminalUse.ts";
 import type { HybridCall } from "./hybridCall.ts";
@@ -33,7 +33,7 @@ async function resolvedContent({ ask, args, context }: HybridCall<PaneCommand>):
   if (!outcome.ok) return { failed: outcome };
   const { contentRef, kind } = outcome.result;
   if (contentRef === undefined || typeof kind !== "string") {
-    return { failed: badAnswer("resolve gives tabId, paneId, kind and contentRef") };
+    return { failed: badResult("resolve gives tabId, paneId, kind and contentRef") };
   }
   const { terminalId, sessionRef } = (contentRef ?? {}) as Readonly<Record<string, unknown>>;
   const terminal = typeof terminalId === "string" ? context.book.find(terminalId) : undefined;

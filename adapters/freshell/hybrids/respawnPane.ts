@@ -8,7 +8,7 @@ export async function respawnPane(call: HybridCall<"respawn-pane">): Promise<Rpc
   const resolved = await resolvedTerminal(call);
   if ("failed" in resolved) return resolved.failed;
   const { id } = resolved.terminal;
-  // The revision that it checks is that of the answer before: a pane that shows another terminal since then has a later one.
+  // The revision that it checks is that of the result before: a pane that shows another terminal since then has a later one.
   const reserved = await reserve(call);
   if (reserved.kind === "settled") return reserved.outcome;
   const { reservation } = reserved;

@@ -1,6 +1,6 @@
 /**
  * Who asked which device for what, and what came of it: one line of JSON for each request that is routed to an owner, refused
- * ones too, written before the answer. Never arguments, text or tokens.
+ * ones too, written before the response. Never arguments, text or tokens.
  *
  * What changes a layout is noted in a second file before it is sent. So a disk without room refuses it in time, the room of
  * that file is there for the line when the disk has filled up meanwhile, and what a killed daemon left without a line gets
@@ -77,7 +77,7 @@ export class AuditLog {
     }
   }
 
-  /** Before the answer. @throws AppError INTERNAL_ERROR */
+  /** Before the response. @throws AppError INTERNAL_ERROR */
   end(request: AuditedRequest, { result, errorCode, stage }: AuditResult): void {
     const timestamp = new Date(this.#options.nowUnixMs()).toISOString();
     const rest: Omit<AuditLine, keyof AuditedRequest> = { result, errorCode, stage, timestamp };

@@ -4,14 +4,14 @@ import type { Context } from "hono";
 import * as v from "valibot";
 import { FRESHELL_MAX_BODY_BYTES, queryFlag } from "../../../protocol/api/freshell/freshellHttp.ts";
 import {
-  type DeviceLayoutAnswer,
+  type DeviceLayoutResponse,
   type RpcFailure,
   requestIdSchema,
   type RpcResultMessage,
   type RpcSuccess,
 } from "../../../protocol/api/freshell/rpc.ts";
 import { AppError, ERROR_SURFACES } from "../../../protocol/errors.ts";
-import { longAnswer } from "../../http/longAnswer.ts";
+import { longResponse } from "../../http/longResponse.ts";
 import { requestAbort } from "../../http/requestAbort.ts";
 import type { GuardEnv } from "../../http/requestGuard.ts";
 import type { Route } from "../../http/routes.ts";
@@ -41,7 +41,7 @@ export function deviceRoutes(context: FreshellContext): readonly Route[] {
     }),
     get("/api/devices/:id/layout", (c, values) => {
       const { allowStale } = queryOf(layoutQuerySchema, c);
-      return layoutAnswer(context, c, named(values), allowStale);
+      return layoutResponse(context, c, named(values), allowStale);
     }),
     {
       method: "POST",
@@ -50,7 +50,7 @@ export function deviceRoutes(context: FreshellContext): readonly Route[] {
       maxJsonBytes: FRESHELL_MAX_BODY_BYTES,
       handle: (c) => {
         requireNoQuery(c);
-        return rpcAnswer(context, c);
+        return rpcResponse(context, c);
       },
     },
   ];
@@ -66,7 +66,7 @@ function callerOf({ credentials }: FreshellContext, c: Context<GuardEnv>): Calle
 }
 
 /** As the owner has it now; with `allowStale` what was last known, when the owner cannot be asked. */
-async function layoutAnswer(
+async function layoutResponse(
   context: FreshellContext,
   c: Context<GuardEnv>,
   device: Device,
@@ -84,19 +84,19 @@ async function layoutAnswer(
   if (device.layout === undefined) {
     throw new AppError("NOT_FOUND", `no layout of the device ${device.deviceId} is known; it has published none`);
   }
-  const answer: DeviceLayoutAnswer = {
+  const response: DeviceLayoutResponse = {
     source: "cache",
     ownerDeviceId: device.deviceId,
     ...device.layout,
     ownerOnline: device.owner !== undefined,
     ownerLastSeenAt: device.lastSeenAt,
   };
-  return c.json(answer);
+  return c.json(response);
 }
 
 const AWAY: ReadonlySet<string> = new Set(["DEVICE_OFFLINE", "RPC_TIMEOUT", "OWNER_TIMEOUT"]);
 
-function rpcAnswer(context: FreshellContext, c: Context<GuardEnv>): Response | Promise<Response> {
+function rpcResponse(context: FreshellContext, c: Context<GuardEnv>): Response | Promise<Response> {
   const given: unknown = c.get("json");
   const caller = callerOf(context, c);
   const { requestId, command } = (given ?? {}) as Readonly<Record<string, unknown>>;
@@ -111,13 +111,13 @@ function rpcAnswer(context: FreshellContext, c: Context<GuardEnv>): Response | P
     }
   };
   if (command !== "wait-for") {
-    return perform(requestAbort(c).signal).then((answer) => c.json(answer, statusOf(answer)));
+    return perform(requestAbort(c).signal).then((outcome) => c.json(outcome, statusOf(outcome)));
   }
   const errorBody = (error: unknown): object => faultBody(error, context.log);
-  return longAnswer(c, { clock: context.clock, errorBody, statusOf }, perform);
+  return longResponse(c, { clock: context.clock, errorBody, statusOf }, perform);
 }
 
 const statusOf = (
-  answer: RpcSuccess | RpcFailure,
+  outcome: RpcSuccess | RpcFailure,
 ): 200 | (typeof ERROR_SURFACES)[RpcFailure["error"]["code"]]["httpStatus"] =>
-  answer.ok ? 200 : ERROR_SURFACES[answer.error.code].httpStatus;
+  outcome.ok ? 200 : ERROR_SURFACES[outcome.error.code].httpStatus;

@@ -14,7 +14,7 @@ import { ResultMemory } from "./resultMemory.ts";
 export interface LayoutPlane {
   readonly presence: Presence;
   readonly relay: LayoutRelay;
-  /** Told of devices that come and go. Answers how to stop it. */
+  /** Told of devices that come and go. Returns how to stop it. */
   watch(listener: (message: PresenceMessage) => void): () => void;
   /** A device has shown its layout: the terminals in it have their place. */
   shown(snapshot: LayoutSnapshot): void;

@@ -1,5 +1,5 @@
 /**
- * The way of a request to the device that owns the layout, and of its answer back. In this order: shape, caller, device,
+ * The way of a request to the device that owns the layout, and of its outcome back. In this order: shape, caller, device,
  * permission, what was done already, who is online, how much is under way, the audit; then the owner, which decides about its
  * layout. Nothing is queued, nothing is sent twice, and the server never acts in an owner's place.
  */
@@ -16,7 +16,7 @@ import { MAX_REQUESTS, MAX_REQUESTS_PER_OWNER } from "../freshellLimits.ts";
 import type { AuditLog } from "./auditLog.ts";
 import { ownersLayout } from "./ownersLayout.ts";
 import { offline } from "./ownerLink.ts";
-import { badAnswer, failure, failureOf } from "./outcomes.ts";
+import { badResult, failure, failureOf } from "./outcomes.ts";
 import type { Device, Presence } from "./presence.ts";
 import type { RemoteControl } from "./remoteControl.ts";
 import type { ResultMemory } from "./resultMemory.ts";
@@ -96,9 +96,9 @@ export class LayoutRelay {
         ? { result: "ok", errorCode: null, stage: null }
         : { result: "error", errorCode: outcome.error.code, stage: outcome.error.stage ?? null },
     );
-    const answer = failed !== undefined && isMutation(request.command) ? failed : outcome;
-    this.#counts[answer.ok ? "ok" : "error"] += 1;
-    return answer;
+    const response = failed !== undefined && isMutation(request.command) ? failed : outcome;
+    this.#counts[response.ok ? "ok" : "error"] += 1;
+    return response;
   }
 
   /** Undefined when it is written. */
@@ -237,7 +237,7 @@ function applied({ expectedRevision = 0, idempotencyKey }: RpcRequest, outcome: 
   const { appliedRevision } = outcome;
   const next = expectedRevision + 1;
   if (appliedRevision === next || (idempotencyKey !== undefined && (appliedRevision ?? next) < next)) return outcome;
-  return badAnswer(`appliedRevision is ${appliedRevision ?? "missing"}, after ${expectedRevision}`);
+  return badResult(`appliedRevision is ${appliedRevision ?? "missing"}, after ${expectedRevision}`);
 }
 
 function noted(device: Device, outcome: RpcOutcome): RpcOutcome {

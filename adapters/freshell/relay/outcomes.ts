@@ -1,4 +1,4 @@
-/** Answers of the relay and of owners, as values: a failure says at which stage, and a conflict which revision there is. */
+/** Outcomes of the relay and of owners, as values: a failure says at which stage, and a conflict which revision there is. */
 import { faultOf, type FaultStage, type OperationErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
 import type { RpcFailure, RpcFault, RpcOutcome, RpcSuccess } from "../../../protocol/api/freshell/rpc.ts";
 import { toAppError } from "../../../protocol/errors.ts";
@@ -30,9 +30,9 @@ export function ownersFailure({ error }: RpcFailure): RpcFailure {
   return { ok: false, error: fault };
 }
 
-/** The owner has answered what no owner answers; whether anything was done is its secret. */
-export const badAnswer = (what: string): RpcFailure =>
-  failure("INTERNAL_ERROR", `the device has answered wrongly (${what}): read its layout before you go on`, "owner", {
+/** The owner has sent what no owner sends; whether anything was done is its secret. */
+export const badResult = (what: string): RpcFailure =>
+  failure("INTERNAL_ERROR", `the device sent an invalid result (${what}): read its layout before you go on`, "owner", {
     cause: "OWNER_ANSWER",
     retry: false,
   });

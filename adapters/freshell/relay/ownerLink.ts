@@ -8,7 +8,7 @@ import { CLOSE_CODES } from "../../../protocol/api/freshell/freshellWire.ts";
 import { type OwnerRequest, parseOutcome, type RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import { MAX_LATE_REQUESTS } from "../freshellLimits.ts";
-import { badAnswer, failure, ownersFailure } from "./outcomes.ts";
+import { badResult, failure, ownersFailure } from "./outcomes.ts";
 
 /** A silent device is found at most this part of its time too late: hundreds of them are looked at together. */
 const LATE_PART = 20;
@@ -48,7 +48,7 @@ export class OwnerLink {
   readonly #pending = new Map<string, Pending>();
   readonly #late = new Map<string, OwnerRequest>();
   #presence: Timer;
-  /** One for all: most requests are answered long before their deadline, and then only the next look finds that out. */
+  /** One for all: most requests are settled long before their deadline, and then only the next check finds that out. */
   #look: { readonly timer: Timer; readonly atMs: number } | undefined;
   #heardMs: number;
   #isClosed = false;
@@ -94,8 +94,8 @@ export class OwnerLink {
     return true;
   }
 
-  /** What a `layout.rpc.result` says. False: nobody has asked, or it was answered already. */
-  answered(requestId: string, frame: unknown): boolean {
+  /** What a `layout.rpc.result` says. False: nobody has asked, or it was settled already. */
+  takeResult(requestId: string, frame: unknown): boolean {
     const pending = this.#pending.get(requestId);
     if (pending === undefined) {
       const late = this.#late.get(requestId);
@@ -105,7 +105,7 @@ export class OwnerLink {
     }
     const outcome = parseOutcome(frame);
     if (outcome === undefined)
-      pending.settle(badAnswer("a result has either ok:true and result, or ok:false and error"));
+      pending.settle(badResult("a result has either ok:true and result, or ok:false and error"));
     else pending.settle(outcome.ok ? outcome : ownersFailure(outcome));
     return true;
   }
@@ -178,8 +178,8 @@ const gone = (deviceId: string): RpcOutcome =>
     deviceId,
   });
 const cutOff = (deviceId: string): RpcOutcome =>
-  failure("OWNER_TIMEOUT", `the device ${deviceId} has gone before it answered; ${AGAIN}`, "owner", { deviceId });
+  failure("OWNER_TIMEOUT", `the device ${deviceId} has gone before it responded; ${AGAIN}`, "owner", { deviceId });
 const unacknowledged = (deviceId: string): RpcOutcome =>
   failure("RPC_TIMEOUT", `the device ${deviceId} has not taken the request; ${AGAIN}`, "relay", { deviceId });
 const tooSlow = (deviceId: string): RpcOutcome =>
-  failure("OWNER_TIMEOUT", `the device ${deviceId} has not answered in time; ${AGAIN}`, "owner", { deviceId });
+  failure("OWNER_TIMEOUT", `the device ${deviceId} has not responded in time; ${AGAIN}`, "owner", { deviceId });

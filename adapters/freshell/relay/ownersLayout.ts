@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { parseSnapshot } from "../../../protocol/api/freshell/deviceLayout.ts";
 import { revisionSchema, type RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
 import { toAppError } from "../../../protocol/errors.ts";
-import { badAnswer } from "./outcomes.ts";
+import { badResult } from "./outcomes.ts";
 import type { Device } from "./presence.ts";
 
 const layoutSchema = v.looseObject({
@@ -13,17 +13,17 @@ const layoutSchema = v.looseObject({
   snapshot: v.unknown(),
 });
 
-/** The answer to a `read`, as it came, or why it is none. */
+/** The result of a `read`, as it came, or why it is none. */
 export function ownersLayout(device: Device, outcome: RpcOutcome): RpcOutcome {
   if (!outcome.ok) return outcome;
   const parsed = v.safeParse(layoutSchema, outcome.result);
-  if (!parsed.success) return badAnswer("read gives ownerDeviceId, workspaceRevision, capturedAt and snapshot");
+  if (!parsed.success) return badResult("read gives ownerDeviceId, workspaceRevision, capturedAt and snapshot");
   const { ownerDeviceId, workspaceRevision, snapshot } = parsed.output;
-  if (ownerDeviceId !== device.deviceId) return badAnswer("the layout is another device's");
+  if (ownerDeviceId !== device.deviceId) return badResult("the layout is another device's");
   try {
     parseSnapshot(snapshot);
   } catch (error) {
-    return badAnswer(toAppError(error).message);
+    return badResult(toAppError(error).message);
   }
   device.workspaceRevision = workspaceRevision;
   return outcome;

@@ -3,9 +3,9 @@ import * as v from "valibot";
 import type { CodingSession } from "../../../daemon/sessions/codingSession.ts";
 import type { SdkSession } from "../../../daemon/sessions/sdkSession.ts";
 import type { Session } from "../../../daemon/sessions/sessionBook.ts";
-import type { FreshellOk, TerminalInputAnswer } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type { FreshellOk, TerminalInputResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { SESSION_PROVIDERS } from "../../../protocol/api/freshell/selectors.ts";
-import type { SessionKillAnswer } from "../../../protocol/api/freshell/sessionEvents.ts";
+import type { SessionKillResponse } from "../../../protocol/api/freshell/sessionEvents.ts";
 import { createSessionSchema, type SessionImage, sessionSendSchema } from "../../../protocol/api/freshell/sessions.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { Route } from "../../http/routes.ts";
@@ -37,7 +37,7 @@ export function sessionRoutes({ sessions }: FreshellContext): readonly Route[] {
       const session = named(values);
       const { outputSeq } = session.text;
       await tell(session, text, images);
-      return c.json({ outputSeq } satisfies TerminalInputAnswer);
+      return c.json({ outputSeq } satisfies TerminalInputResponse);
     }),
     withoutBody(`${ONE}/interrupt`, async (c, values) => {
       await named(values).interrupt();
@@ -52,8 +52,8 @@ export function sessionRoutes({ sessions }: FreshellContext): readonly Route[] {
         const session = named(values);
         session.kill();
         await session.ended;
-        const answer: SessionKillAnswer = { ok: true, exitCode: session.exitCode ?? null };
-        return c.json(answer);
+        const response: SessionKillResponse = { ok: true, exitCode: session.exitCode ?? null };
+        return c.json(response);
       },
     },
   ];

@@ -106,21 +106,21 @@ export class SessionCalls {
     }
     switch (message.type) {
       case "sdk.send":
-        this.#answer(session.say(message.text, message.images, listener), { sessionId });
+        this.#settle(session.say(message.text, message.images, listener), { sessionId });
         return;
       case "sdk.interrupt":
-        this.#answer(session.interrupt(), { sessionId });
+        this.#settle(session.interrupt(), { sessionId });
         return;
       case "sdk.permission.respond": {
         const { type: _type, sessionId: _session, ...answer } = message;
-        this.#answer(session.respond(answer, listener), { sessionId, requestId: answer.requestId });
+        this.#settle(session.respond(answer, listener), { sessionId, requestId: answer.requestId });
         return;
       }
       case "sdk.set-model":
-        this.#answer(session.setModel(message.model), { sessionId });
+        this.#settle(session.setModel(message.model), { sessionId });
         return;
       case "sdk.set-permission-mode":
-        this.#answer(session.setPermissionMode(message.permissionMode), { sessionId });
+        this.#settle(session.setPermissionMode(message.permissionMode), { sessionId });
         return;
       case "sdk.kill":
         this.#options.send({ type: "sdk.killed", sessionId, success: session.kill() });
@@ -218,7 +218,7 @@ export class SessionCalls {
 
   #input({ sessionId, data }: ClientMessageOf<"codingcli.input">): void {
     const session = this.#options.context.sessions.find(sessionId);
-    if (session?.kind === "codingcli") this.#answer((session as CodingSession).say(data), { sessionId });
+    if (session?.kind === "codingcli") this.#settle((session as CodingSession).say(data), { sessionId });
     else this.#noSuchSession(sessionId);
   }
 
@@ -233,7 +233,7 @@ export class SessionCalls {
   }
 
   /** Only a failure is told. */
-  #answer(work: Promise<unknown>, about: About): void {
+  #settle(work: Promise<unknown>, about: About): void {
     work.catch((thrown: unknown) => {
       const error = toAppError(thrown);
       // It has ended, or takes nothing.

@@ -24,7 +24,7 @@ export interface AttachmentOptions {
   readonly context: FreshellContext;
   readonly terminal: Terminal;
   readonly sink: AttachmentSink;
-  /** The snapshot answers this create. */
+  /** The snapshot is the response to this create. */
   readonly requestId?: string | undefined;
   /** Nothing follows. `error` when it never began. */
   readonly onClosed: (error: AppError | undefined) => void;
@@ -49,7 +49,7 @@ export class Attachment {
     this.#subscription.pump();
   }
 
-  /** The same was asked for again before the snapshot came: it answers both. False: it has come. */
+  /** The same was asked for again before the snapshot came: it responds to both. False: it has come. */
   alsoFor(requestId: string | undefined): boolean {
     if (this.#hasBegun || this.#isClosed) return false;
     this.#asked.push(requestId);

@@ -1,5 +1,5 @@
 /**
- * One connection of `/ws`: hello, then messages. A message that is wrong is answered and costs nothing else; a client that
+ * One connection of `/ws`: hello, then messages. A message that is wrong gets an error and costs nothing else; a client that
  * does not read is sent away, and nobody else notices. Input keeps its order: each terminal has one queue.
  */
 import type { WebSocket } from "ws";

@@ -68,7 +68,7 @@ export class LayoutCalls {
         if (this.#link?.acked(message.requestId) !== true) this.#options.context.layout.ignore();
         return;
       case "layout.rpc.result":
-        if (this.#link?.answered(message.requestId, json) !== true) this.#options.context.layout.ignore();
+        if (this.#link?.takeResult(message.requestId, json) !== true) this.#options.context.layout.ignore();
         return;
       case "layout.snapshot.updated":
         this.#snapshot(message, json);

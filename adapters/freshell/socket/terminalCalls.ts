@@ -66,7 +66,7 @@ export class TerminalCalls {
         this.#withTerminal(message, ({ id }) => this.#resize(id, message));
         return;
       case "terminal.kill":
-        this.#withTerminal(message, (terminal) => this.#answer(this.#options.context.book.kill(terminal), terminal.id));
+        this.#withTerminal(message, (terminal) => this.#settle(this.#options.context.book.kill(terminal), terminal.id));
         return;
       case "terminal.list":
         this.#options.send({
@@ -194,16 +194,16 @@ export class TerminalCalls {
 
   #input(terminal: Terminal, data: string): void {
     if (data === "") return;
-    this.#answer(typeInto(this.#options.context.server, terminal, textParts(data)), terminal.id);
+    this.#settle(typeInto(this.#options.context.server, terminal, textParts(data)), terminal.id);
   }
 
   #resize(terminalId: string, { cols, rows }: ClientMessageOf<"terminal.resize">): void {
     const { book } = this.#options.context;
-    this.#answer(book.resize(book.require(terminalId), { cols, rows }), terminalId);
+    this.#settle(book.resize(book.require(terminalId), { cols, rows }), terminalId);
   }
 
   /** Only a failure is told. */
-  #answer(work: Promise<unknown>, terminalId: string): void {
+  #settle(work: Promise<unknown>, terminalId: string): void {
     work.catch((thrown: unknown) => {
       const error = toAppError(thrown);
       const isGone = error.code === "NOT_FOUND" || error.code === "INVALID_TARGET";
@@ -225,7 +225,7 @@ export class TerminalCalls {
       const result = await waitFor(context.waits, source, asked, wait.signal);
       send({ type: "wait.result", requestId, ok: true, result });
     } catch (error) {
-      // Whoever cancels a wait wants no answer.
+      // Whoever cancels a wait wants no response.
       if (!wait.signal.aborted) send({ type: "wait.result", requestId, ok: false, error: this.#faultOf(error) });
     } finally {
       if (this.#waits.get(requestId) === wait) this.#waits.delete(requestId);

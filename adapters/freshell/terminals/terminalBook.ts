@@ -161,7 +161,7 @@ export class TerminalBook {
     });
   }
 
-  /** Ends its program and forgets it. Answers the exit code, where it is known. @throws AppError NOT_FOUND, CONNECTION_LOST */
+  /** Ends its program and forgets it. Returns the exit code, where it is known. @throws AppError NOT_FOUND, CONNECTION_LOST */
   kill(terminal: Terminal): Promise<number | null> {
     return terminal.alone(async () => {
       await this.#end(terminal);

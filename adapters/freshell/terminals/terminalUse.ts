@@ -1,7 +1,7 @@
 /** What is typed into a terminal and seen of it, by tmux's own words for both. */
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { CaptureOptions, InputPart } from "../../../daemon/tmux/io.ts";
-import type { TerminalCaptureAnswer, terminalCaptureSchema } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type { TerminalCaptureResponse, terminalCaptureSchema } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { keyTokenParts } from "../../../protocol/api/freshell/keyTokens.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { encodeUtf8 } from "../../../protocol/text/utf8.ts";
@@ -17,7 +17,7 @@ export const tokenParts = (tokens: readonly string[], literal: boolean): readonl
 
 const textPart = (text: string): InputPart => ({ kind: "text", bytes: encodeUtf8(text) });
 
-/** Answers the position behind which is what the input causes. @throws AppError INVALID_TARGET, RESOURCE_LIMIT, CONNECTION_LOST */
+/** Returns the position behind which is what the input causes. @throws AppError INVALID_TARGET, RESOURCE_LIMIT, CONNECTION_LOST */
 export async function typeInto(server: TmuxServer, terminal: Terminal, parts: readonly InputPart[]): Promise<number> {
   const pane = requireRunning(terminal);
   const { source } = terminal;
@@ -31,7 +31,7 @@ export async function captureOf(
   server: TmuxServer,
   terminal: Terminal,
   { S: start, J: joinWrapped, e: ansi }: InferOutput<typeof terminalCaptureSchema>,
-): Promise<TerminalCaptureAnswer> {
+): Promise<TerminalCaptureResponse> {
   const { pane, source } = terminal;
   const status = terminal.isRunning ? "running" : "exited";
   if (pane === undefined) {

@@ -3,7 +3,7 @@
  * it. Device tokens live for minutes and are renewed with a refresh token, which works once. Only digests are kept.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import type { DeviceSessionAnswer, DeviceSessionRequest } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type { DeviceSessionResponse, DeviceSessionRequest } from "../../../protocol/api/freshell/freshellHttp.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { SessionStore, StoredSession } from "./sessionFile.ts";
@@ -52,12 +52,12 @@ export class Credentials {
     return { kind: "device", deviceId: session.deviceId, scopes: session.scopes };
   }
 
-  open({ deviceId }: DeviceSessionRequest): DeviceSessionAnswer {
+  open({ deviceId }: DeviceSessionRequest): DeviceSessionResponse {
     return this.#issue(deviceId);
   }
 
   /** A new pair; the old one is no good from now on. @throws AppError UNAUTHORIZED */
-  refresh(refreshToken: string): DeviceSessionAnswer {
+  refresh(refreshToken: string): DeviceSessionResponse {
     const session = this.#byRefresh.get(digest(refreshToken).toString("hex"));
     if (session === undefined || session.refreshUntil <= this.#options.nowUnixMs()) {
       throw new AppError("UNAUTHORIZED", "the refresh token is not valid any more; run `freshell auth login` again");
@@ -75,7 +75,7 @@ export class Credentials {
     return true;
   }
 
-  #issue(deviceId: string): DeviceSessionAnswer {
+  #issue(deviceId: string): DeviceSessionResponse {
     const nowMs = this.#options.nowUnixMs();
     this.#forgetOld(nowMs);
     const [deviceToken, refreshToken] = [newToken(), newToken()];

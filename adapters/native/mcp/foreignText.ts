@@ -1,6 +1,6 @@
 /**
  * Text of programs on its way to a model: what cannot be seen is made visible, the newest of it fits a bound, and a frame
- * with a word that no program knows says where it begins and ends. Nothing in it can pass for an answer of ours.
+ * with a word that no program knows says where it begins and ends. Nothing in it can pass for a result of ours.
  */
 import { randomBytes } from "node:crypto";
 
@@ -44,7 +44,7 @@ export function newest(text: string, maxBytes: number): BoundedText {
   return { text: bytes.toString("utf8", from), cutBytes: from };
 }
 
-/** Between two words made for this answer alone. */
+/** Between two words made for this result alone. */
 export function framed(text: string): string {
   const word = `untrusted-${randomBytes(6).toString("hex")}`;
   return `<${word}>\n${text}${text === "" || text.endsWith("\n") ? "" : "\n"}</${word}>`;

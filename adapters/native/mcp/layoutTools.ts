@@ -9,7 +9,7 @@ import {
   panesSchema,
   serversSchema,
   sessionSchema,
-} from "../../../protocol/api/nativeAnswers.ts";
+} from "../../../protocol/api/nativeResponses.ts";
 import { LAYOUT_OPERATIONS, layoutResultSchema } from "../../../protocol/api/nativeLayout.ts";
 import { createSessionSchema } from "../../../protocol/api/nativeRequests.ts";
 import type { NativeTreeWindow } from "../../../protocol/api/nativeTree.ts";
@@ -117,7 +117,7 @@ async function entryOf(call: ToolCall, { name, server, pane, at }: Described): P
   if (at >= MAX_DESCRIBED || server.status().kind === "guest") return pane;
   try {
     const { context, signal } = call;
-    const answer = await performChecked(context, "describePane", {
+    const details = await performChecked(context, "describePane", {
       names: { server: name, pane: pane.id },
       input: {},
       signal,
@@ -128,7 +128,7 @@ async function entryOf(call: ToolCall, { name, server, pane, at }: Described): P
       alternateScreen: _screen,
       inMode: _mode,
       ...rest
-    } = answer as NativePaneDetails;
+    } = details as NativePaneDetails;
     return rest;
   } catch (thrown) {
     // It has gone since it was listed.

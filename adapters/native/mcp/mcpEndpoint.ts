@@ -22,7 +22,7 @@ import { createMcpServer } from "./mcpServer.ts";
 import { McpSocket } from "./mcpSocket.ts";
 import { McpTier, tierSchema } from "./mcpTier.ts";
 import { ScreenFollower } from "./screenResources.ts";
-import { answerSubscribe, cancelledRequest, followAll, followSeen, listenedScreens } from "./subscriptions.ts";
+import { serveSubscriptions, cancelledRequest, followAll, followSeen, listenedScreens } from "./subscriptions.ts";
 
 const MAX_SESSIONS = 64;
 const MAX_SOCKETS = 256;
@@ -84,7 +84,7 @@ export function createMcpEndpoint(context: NativeContext, version: string): McpE
     });
     Object.assign(transport, { onerror });
     const follower = followerFor(() => server);
-    answerSubscribe(server, { context, tier }, follower);
+    serveSubscriptions(server, { context, tier }, follower);
     await server.connect(transport);
     const { onclose } = transport;
     Object.assign(transport, {
@@ -151,7 +151,7 @@ export function createMcpEndpoint(context: NativeContext, version: string): McpE
         });
         const factory = (): McpServer => {
           server = serverFor(tier);
-          answerSubscribe(server, parts, follower);
+          serveSubscriptions(server, parts, follower);
           return server;
         };
         serveStdio(factory, { transport: socket, maxSubscriptions: MAX_SUBSCRIPTIONS, onerror });

@@ -1,6 +1,6 @@
 /**
  * One MCP server of the SDK's for one client or one request: the tools of its tier, panes' screens as resources, prompts.
- * Arguments are checked by the tools' own schemas; every failure is an answer with its code and what to do next.
+ * Arguments are checked by the tools' own schemas; every failure is a result with its code and what to do next.
  */
 import {
   type CallToolResult,

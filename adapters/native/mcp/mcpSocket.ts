@@ -13,7 +13,7 @@ const PARSE_ERROR = -32_700;
 export class McpSocket implements Transport {
   onclose?: () => void;
   onmessage?: NonNullable<Transport["onmessage"]>;
-  /** Sees every message before it is answered. */
+  /** Sees every message before it is handled. */
   readonly #peek: (message: JSONRPCMessage) => void;
   readonly #socket: WebSocket;
   readonly #writer: SocketWriter;

@@ -24,7 +24,7 @@ export interface ToolCallParts {
   readonly progress: Progress | undefined;
 }
 
-export interface ToolAnswer {
+export interface ToolOutput {
   /** For a model to read. */
   readonly text: string;
   readonly structured: object;
@@ -94,7 +94,7 @@ export interface McpTool<In extends v.GenericSchema = v.GenericSchema, Out exten
   readonly input: In;
   readonly output: Out;
   /** @throws AppError */
-  run(call: ToolCall, input: v.InferOutput<In>): Promise<ToolAnswer>;
+  run(call: ToolCall, input: v.InferOutput<In>): Promise<ToolOutput>;
 }
 
 /** A row, with its types. */
@@ -108,12 +108,12 @@ export const PANE = {
   ...SERVER,
   pane: described(name, "The pane: an id such as %5, or a session's name for its active pane."),
 };
-/** What an answer says of its own text. */
+/** What a result says of its own text. */
 export const TEXT_BOUND = {
   maxOutputBytes: v.optional(
     described(
       v.pipe(v.number(), v.integer(), v.minValue(256), v.maxValue(1_048_576)),
-      "The most bytes of text to answer, the newest; default 16384.",
+      "The most bytes of text to return, the newest; default 16384.",
     ),
   ),
 };

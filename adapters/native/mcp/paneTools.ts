@@ -3,10 +3,10 @@ import * as v from "valibot";
 import {
   captureSchema,
   type NativeCapture,
-  type NativeRunAnswer,
-  runAnswerSchema,
-  waitAnswerSchema,
-} from "../../../protocol/api/nativeAnswers.ts";
+  type NativeRunResponse,
+  runResponseSchema,
+  waitResponseSchema,
+} from "../../../protocol/api/nativeResponses.ts";
 import { captureRequestSchema, runRequestSchema, timeoutMs } from "../../../protocol/api/nativeRequests.ts";
 import { described } from "../../../protocol/api/described.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -31,7 +31,7 @@ export const captureTool = mcpTool({
   title: "Read a pane",
   description:
     "Read what a pane shows: its screen, its last `lines` of history and screen, or with `since` only the output after a " +
-    "position that an earlier answer told. Costs one round trip and changes nothing. Use `since` to follow a program " +
+    "position from an earlier result. Costs one round trip and changes nothing. Use `since` to follow a program " +
     "without reading the same text twice; use `wait` instead of calling this again and again.",
   effect: "reads",
   isIdempotent: true,
@@ -44,7 +44,7 @@ export const captureTool = mcpTool({
     since: v.optional(
       described(
         v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,32}:\d{1,16}$/, "since is a position such as k3Jd9:1024")),
-        "A position of an earlier answer: only what was printed after it, as plain text.",
+        "A position from an earlier result: only what was printed after it, as plain text.",
       ),
     ),
     ...TEXT_BOUND,
@@ -56,7 +56,7 @@ export const captureTool = mcpTool({
     rows: v.optional(captureSchema.entries.rows),
     alternateScreen: v.optional(captureSchema.entries.alternateScreen),
     cursor: v.optional(captureSchema.entries.cursor),
-    gaps: v.optional(waitAnswerSchema.entries.gaps),
+    gaps: v.optional(waitResponseSchema.entries.gaps),
     ...CUT,
   }),
   run: async (call, { server, pane, since, maxOutputBytes = DEFAULT_TEXT_BYTES, ...input }) => {
@@ -87,7 +87,7 @@ export const captureTool = mcpTool({
   },
 });
 
-/** Said behind the first sentence of an answer. */
+/** Follows the first sentence of a result. */
 export const cutText = (cutBytes: number, cut: string | undefined): string =>
   cutBytes === 0 ? "" : ` ${cutBytes} bytes before it were left out: ${cut}.`;
 
@@ -105,19 +105,21 @@ export const runTool = mcpTool({
   isOpenWorld: true,
   input: v.strictObject({ ...PANE, command, timeoutMs, ...TEXT_BOUND }),
   output: v.object({
-    output: runAnswerSchema.entries.output,
-    exitCode: runAnswerSchema.entries.exitCode,
-    from: runAnswerSchema.entries.from,
-    to: runAnswerSchema.entries.to,
-    gaps: runAnswerSchema.entries.gaps,
-    elapsedMs: runAnswerSchema.entries.elapsedMs,
+    output: runResponseSchema.entries.output,
+    exitCode: runResponseSchema.entries.exitCode,
+    from: runResponseSchema.entries.from,
+    to: runResponseSchema.entries.to,
+    gaps: runResponseSchema.entries.gaps,
+    elapsedMs: runResponseSchema.entries.elapsedMs,
     ...CUT,
   }),
   run: async (call, { server, pane, maxOutputBytes = DEFAULT_TEXT_BYTES, ...input }) => {
     using progress = outputProgress(call);
-    const answer = await call.onPane<NativeRunAnswer>("run", { server, pane }, input, { onOutput: progress.onOutput });
-    const { exitCode, from, to, gaps, elapsedMs } = answer;
-    const { text, cutBytes } = newest(visible(answer.output), maxOutputBytes);
+    const response = await call.onPane<NativeRunResponse>("run", { server, pane }, input, {
+      onOutput: progress.onOutput,
+    });
+    const { exitCode, from, to, gaps, elapsedMs } = response;
+    const { text, cutBytes } = newest(visible(response.output), maxOutputBytes);
     const cut = cutBytes === 0 ? {} : { cutBytes, cut: how(pane, from) };
     const status = exitCode === null ? "Ended; the shell did not tell its status" : `Exit code ${exitCode}`;
     return {

@@ -1,7 +1,7 @@
 /** What a pane has printed after a position, as plain text, from what the daemon keeps. */
 import { AnsiStripper, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
 import { headOf, type OutputSource } from "../../../daemon/tmux/outputSource.ts";
-import type { NativeGap } from "../../../protocol/api/nativeAnswers.ts";
+import type { NativeGap } from "../../../protocol/api/nativeResponses.ts";
 import { formatGap, formatPosition, gapWithin, parsePosition } from "../../../protocol/position.ts";
 
 interface OutputSince {

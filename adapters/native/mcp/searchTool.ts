@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { described } from "../../../protocol/api/described.ts";
 import { toAppError } from "../../../protocol/errors.ts";
-import type { NativeCapture } from "../../../protocol/api/nativeAnswers.ts";
+import type { NativeCapture } from "../../../protocol/api/nativeResponses.ts";
 import { captureRequestSchema } from "../../../protocol/api/nativeRequests.ts";
 import { DEFAULT_TEXT_BYTES, framed, visible } from "./foreignText.ts";
 import { mcpTool, PANE, TEXT_BOUND, UNTRUSTED } from "./mcpTool.ts";

@@ -14,7 +14,7 @@ interface Parts {
 }
 
 /** A session's, until it is closed. */
-export function answerSubscribe(mcp: McpServer, parts: Parts, follower: ScreenFollower): void {
+export function serveSubscriptions(mcp: McpServer, parts: Parts, follower: ScreenFollower): void {
   const held = new Map<string, () => void>();
   mcp.server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
     try {

@@ -1,22 +1,22 @@
 /** The MCP tools that type: exact input, prompts, answers to dialogs, the program's own way to stop. */
 import * as v from "valibot";
-import { okSchema, type NativeReceipt, receiptSchema } from "../../../protocol/api/nativeAnswers.ts";
+import { okSchema, type NativeReceipt, receiptSchema } from "../../../protocol/api/nativeResponses.ts";
 import {
   chooseRequestSchema,
-  deliveryAnswerSchema,
+  deliveryResponseSchema,
   type NativeDelivery,
   submitRequestSchema,
 } from "../../../protocol/api/nativeDelivery.ts";
 import { inputRequestSchema } from "../../../protocol/api/nativeRequests.ts";
 import { described } from "../../../protocol/api/described.ts";
-import { mcpTool, PANE, type ToolAnswer } from "./mcpTool.ts";
+import { mcpTool, PANE, type ToolOutput } from "./mcpTool.ts";
 
 export const sendTool = mcpTool({
   name: "send",
   title: "Type into a pane",
   description:
     "Type text, keys or a paste into a pane, exactly and in order, as one job. Text is typed as it is: add {kind: enter} to " +
-    "press Enter. Answers at once, with the position before the effect: `wait` from it, or `capture` since it. For a shell " +
+    "press Enter. Returns at once, with the position before the effect: `wait` from it, or `capture` since it. For a shell " +
     "command prefer `run`; for a prompt to an agent program prefer `submit`.",
   effect: "works",
   isIdempotent: false,
@@ -48,7 +48,7 @@ export const submitTool = mcpTool({
   isIdempotent: false,
   isOpenWorld: true,
   input: v.strictObject({ ...PANE, ...submitRequestSchema.entries, ...key }),
-  output: deliveryAnswerSchema,
+  output: deliveryResponseSchema,
   run: async (call, { server, pane, idempotencyKey, ...input }) =>
     delivered(await call.onPane<NativeDelivery>("submit", { server, pane }, input, { idempotencyKey })),
 });
@@ -63,14 +63,14 @@ export const chooseTool = mcpTool({
   isIdempotent: false,
   isOpenWorld: true,
   input: v.strictObject({ ...PANE, ...chooseRequestSchema.entries, ...key }),
-  output: deliveryAnswerSchema,
+  output: deliveryResponseSchema,
   run: async (call, { server, pane, idempotencyKey, ...input }) =>
     delivered(await call.onPane<NativeDelivery>("choose", { server, pane }, input, { idempotencyKey })),
 });
 
-const delivered = (answer: NativeDelivery): ToolAnswer => ({
-  text: `Outcome: ${answer.outcome}, after ${Math.round(answer.latencyMs)} ms; position ${answer.position ?? "none"}.`,
-  structured: answer,
+const delivered = (delivery: NativeDelivery): ToolOutput => ({
+  text: `Outcome: ${delivery.outcome}, after ${Math.round(delivery.latencyMs)} ms; position ${delivery.position ?? "none"}.`,
+  structured: delivery,
 });
 
 export const interruptTool = mcpTool({
@@ -78,14 +78,14 @@ export const interruptTool = mcpTool({
   title: "Stop what a program works on",
   description:
     "Stop what the program in a pane is working on, with its own keys (C-c, Escape, ...). The program stays. An agent's turn " +
-    "has ended when this answers.",
+    "has ended when this returns.",
   effect: "destroys",
   isIdempotent: false,
   isOpenWorld: false,
   input: v.strictObject(PANE),
   output: okSchema,
   run: async (call, named) => {
-    const answer = await call.onPane<object>("interrupt", named, {});
-    return { text: `Pane ${named.pane}: told to stop.`, structured: answer };
+    const stopped = await call.onPane<object>("interrupt", named, {});
+    return { text: `Pane ${named.pane}: told to stop.`, structured: stopped };
   },
 });

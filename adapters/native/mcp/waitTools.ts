@@ -1,6 +1,10 @@
 /** The MCP tool that waits: one that may type first, and one for clients that only look. */
 import * as v from "valibot";
-import { type NativeCapture, type NativeWaitAnswer, waitAnswerSchema } from "../../../protocol/api/nativeAnswers.ts";
+import {
+  type NativeCapture,
+  type NativeWaitResponse,
+  waitResponseSchema,
+} from "../../../protocol/api/nativeResponses.ts";
 import { described } from "../../../protocol/api/described.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import { waitRequestSchema } from "../../operations/waitSchema.ts";
@@ -9,7 +13,7 @@ import { CUT, mcpTool, PANE, TEXT_BOUND, type ToolCall } from "./mcpTool.ts";
 import { cutText, shown } from "./paneTools.ts";
 
 const waitOutput = v.object({
-  ...waitAnswerSchema.entries,
+  ...waitResponseSchema.entries,
   timedOut: described(v.boolean(), "The time was over before it happened; `screen` is what the pane shows."),
   screen: described(v.nullable(v.string()), "What the pane shows now; null when it is gone."),
   ...CUT,
@@ -39,16 +43,16 @@ function waitTool(input: WaitInput, effect: "reads" | "works", description: stri
     output: waitOutput,
     run: async (call, { server, pane, maxOutputBytes = DEFAULT_TEXT_BYTES, ...predicates }) => {
       const target = { server, pane };
-      const answer = await waited(call, target, predicates);
+      const response = await waited(call, target, predicates);
       const screen = await screenOf(call, target);
       const { text, cutBytes } = newest(visible(screen ?? ""), maxOutputBytes);
       const cut = cutBytes === 0 ? {} : { cutBytes, cut: `capture pane ${pane} with a larger maxOutputBytes` };
-      const matched = answer.matched.map(({ predicate }) => predicate).join(", ");
-      const outcome = answer.timedOut ? "The time is over and it has not happened" : `It happened (${matched})`;
-      const said = `${outcome}, after ${Math.round(answer.elapsedMs)} ms; position ${answer.position}.`;
+      const matched = response.matched.map(({ predicate }) => predicate).join(", ");
+      const outcome = response.timedOut ? "The time is over and it has not happened" : `It happened (${matched})`;
+      const said = `${outcome}, after ${Math.round(response.elapsedMs)} ms; position ${response.position}.`;
       return {
         text: `${said}${cutText(cutBytes, cut.cut)}\n${screen === null ? "The pane is gone." : framed(text)}`,
-        structured: { ...answer, screen: screen === null ? null : text, ...cut, untrusted: ["screen", "matched"] },
+        structured: { ...response, screen: screen === null ? null : text, ...cut, untrusted: ["screen", "matched"] },
       };
     },
   });
@@ -63,19 +67,19 @@ export const waitAndSendTool = waitTool(
 const { send: _send, ...watching } = waitRequestSchema.entries;
 export const watchTool = waitTool(v.strictObject({ ...PANE, ...watching, ...TEXT_BOUND }), "reads", WAIT_WORDS);
 
-interface Waited extends NativeWaitAnswer {
+interface Waited extends NativeWaitResponse {
   readonly timedOut: boolean;
 }
 
-/** That the time is over is an answer: what is on the screen says what to do next. @throws AppError */
+/** That the time is over is a result: what is on the screen says what to do next. @throws AppError */
 async function waited(call: ToolCall, target: Target, input: object): Promise<Waited> {
   try {
-    return { ...(await call.onPane<NativeWaitAnswer>("wait", target, input)), timedOut: false };
+    return { ...(await call.onPane<NativeWaitResponse>("wait", target, input)), timedOut: false };
   } catch (thrown) {
     const { code, details = {} } = toAppError(thrown);
     if (code !== "TIMEOUT") throw thrown;
     const { position } = await call.onPane<NativeCapture>("capture", target, {});
-    const { elapsedMs, gaps } = details as Pick<NativeWaitAnswer, "elapsedMs" | "gaps">;
+    const { elapsedMs, gaps } = details as Pick<NativeWaitResponse, "elapsedMs" | "gaps">;
     return { matched: [], position, elapsedMs, gaps, timedOut: true };
   }
 }

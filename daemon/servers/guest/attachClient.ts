@@ -1,7 +1,7 @@
 /**
  * One session's output: the streams and input queues of those of its panes that somebody uses. It comes over a control
- * client of its own, or over the base connection while that one is attached to the session. It lives once, and so do its
- * streams: whatever ends it ends them, and the next one begins new epochs.
+ * client of its own, or over the base connection while that is attached to the session. It is never reopened: whatever
+ * ends it ends its streams, and the next one begins new epochs.
  */
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
@@ -18,7 +18,7 @@ import { OutputWatch, type WrittenWindows } from "../outputWatch.ts";
 import { PaneRegistry } from "../paneRegistry.ts";
 import type { ServerCounters } from "../../tmux/inventory.ts";
 
-/** An attached connection that hands over the session's output. */
+/** An attached connection that delivers the session's output. */
 export interface AttachChannel {
   readonly connection: ControlConnection;
   close(): void;
@@ -29,7 +29,7 @@ export interface AttachClientOptions {
   readonly epoch: string;
   readonly clock: Clock;
   readonly retainBytes: number;
-  /** Attaches; gives up when the signal says so. */
+  /** Attaches; gives up when the signal aborts. */
   readonly open: (client: AttachClient, signal: AbortSignal) => Promise<AttachChannel>;
   readonly onListenerError: (error: unknown) => void;
   readonly onRevived: (pane: PaneId) => void;
@@ -39,15 +39,15 @@ export interface AttachClientOptions {
   /** See `OutputWatch`. */
   readonly isThere: (session: SessionId, window: WindowId) => boolean;
   readonly onMoved: () => void;
-  /** No client is there that makes tmux read the session's panes, but for ours. */
+  /** Only clients of ours make tmux read the session's panes. */
   readonly areReadersOurs: () => boolean;
-  /** Another client of ours, which gets nothing of the session's panes. */
+  /** Another client of ours, which gets no output of the session's panes. */
   readonly otherReader: (client: AttachClient) => ControlConnection | undefined;
-  /** A pane is not in use any more; it may be again. */
+  /** A pane is no longer in use; it may be again. */
   readonly onIdle: () => void;
   /** Its session's output flows now. */
   readonly onAttached: () => void;
-  /** Once. `wasUsed` tells that somebody had a stream of it open, `wasReady` that it ever carried one. */
+  /** Called once. `wasUsed`: somebody had a stream of it open; `wasReady`: it carried one at some time. */
   readonly onClosed: (client: AttachClient, ended: { readonly wasUsed: boolean; readonly wasReady: boolean }) => void;
 }
 
@@ -57,7 +57,7 @@ export class AttachClient {
   readonly #options: AttachClientOptions;
   readonly #registry: PaneRegistry;
   readonly #sources = new Map<PaneId, GuestSource>();
-  /** The numbers of the panes above, for the path of output. */
+  /** The numbers of the panes above, for the hot path. */
   readonly #watched = new Set<number>();
   readonly #outputs: OutputWatch;
   #checker: ConnectionChecker | undefined;
@@ -88,7 +88,7 @@ export class AttachClient {
     this.#outputs = new OutputWatch({ windows, panesOf, isThere, onMoved, mayBeUnread, otherReader, onHole });
     this.#registry.beginEpoch(options.epoch, new AppError("INTERNAL_ERROR", "nothing was open"));
     this.#ready = this.#open();
-    // Those who wait for it get the error; nobody else needs it.
+    // Whoever awaits it gets the error; nobody else needs it.
     this.#ready.catch(() => undefined);
   }
 
@@ -172,23 +172,23 @@ export class AttachClient {
     this.#outputs.noticed(notification);
   }
 
-  /** All that its panes have written until then has been heard. */
+  /** All that its panes wrote up to then has arrived. */
   get heardUntilSec(): number {
     return this.#outputs.sinceSec;
   }
 
-  /** Asks what has become of its connection. */
+  /** Checks its connection. */
   beat(): void {
     if (this.attached !== undefined) this.#checker?.beat(this.#options.clock.nowMs(), this.#checkup);
   }
 
-  /** Asks whether all panes are heard. @param written see `OutputWatch.probe` */
+  /** Checks that the output of all panes arrives. @param written see `OutputWatch.probe` */
   probeForSilent(written: WrittenWindows | undefined): void {
     const connection = this.attached;
     if (connection !== undefined) this.#outputs.probe(connection, this.session, written);
   }
 
-  /** Asks now what has become of its connection. */
+  /** Checks its connection now. */
   async check(): Promise<void> {
     if (this.attached !== undefined) await this.#checker?.check(this.#options.clock, this.#checkup);
   }

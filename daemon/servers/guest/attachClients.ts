@@ -12,10 +12,10 @@ import type { ServerCounters } from "../../tmux/inventory.ts";
 
 interface AttachClientsOptions {
   readonly clock: Clock;
-  /** A pane, and then a session, that has been in nobody's use for this long is let go. */
+  /** A pane, and then a session, that nobody has used for this long is released. */
   readonly idleMs: number;
   readonly make: (session: SessionId, hooks: Pick<AttachClientOptions, "onIdle" | "onClosed">) => AttachClient;
-  /** Streams that were in use have ended though their panes are there: they can be opened again now. */
+  /** Streams that were in use have ended though their panes exist: they can be reopened now. */
   readonly onReopen: () => void;
 }
 
@@ -62,7 +62,7 @@ export class AttachClients {
     return client;
   }
 
-  /** Ends the streams of panes that `isStill` denies to be where their client can see them. */
+  /** Ends the streams of panes that are no longer where their client can see them, by `isStill`. */
   checkPlaces(isStill: (pane: PaneId, client: AttachClient) => boolean): void {
     let wasUsed = false;
     for (const client of this.all()) {

@@ -2,23 +2,23 @@
  * When a control client of ours may attach to a server that is not ours, and when it may leave. tmux before 3.7 crashes,
  * with everything in it, when it notifies all control clients while one of them is still introducing itself, or when such
  * a client is gone before it has finished (docs/tmuxFacts.md 50). So none attaches while sessions and clients come and go,
- * none leaves while another attaches, and none is closed before tmux has answered it. A few attach at a time, in the order
- * in which they were requested: two hundred at once would keep the server from answering.
+ * none leaves while another attaches, and none is closed before tmux has replied to it. A few attach at a time, in the order
+ * in which they were requested: two hundred at once would keep the server from replying.
  */
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import type { Clock, Timer } from "../../time/clock.ts";
 
 interface AttachGateOptions {
   readonly clock: Clock;
-  /** Control clients that come at the same time. */
+  /** Most control clients that attach at the same time. */
   readonly most: number;
-  /** So long after the last thing that tmux told everybody of, nothing more is expected. */
+  /** The server is calm when tmux has notified nobody for this long. */
   readonly calmMs: number;
-  /** A server that is never calm is not waited for longer than this. */
+  /** Longest wait for a server that is never calm. */
   readonly withinMs: number;
 }
 
-/** What tmux tells every control client, also one that has no session yet. */
+/** What tmux sends to every control client, even one without a session yet. */
 const SENT_TO_ALL: ReadonlySet<Notification["kind"]> = new Set([
   "sessions-changed",
   "session-renamed",
@@ -56,9 +56,9 @@ export class AttachGate {
   }
 
   /**
-   * Resolves when a client may be started, with what is to be called once tmux has answered it, or it has ended; safe to
-   * call twice. Rejects with the signal's reason when that is first.
-   * @param calmMs for one who is in less of a hurry than others
+   * Resolves when a client may be started, with what to call once tmux has replied to it or it has ended; safe to
+   * call twice. Rejects with the signal's reason if that comes first.
+   * @param calmMs for a client that is less urgent than others
    */
   async enter(signal?: AbortSignal, calmMs = this.#options.calmMs): Promise<() => void> {
     signal?.throwIfAborted();
@@ -102,7 +102,7 @@ export class AttachGate {
     const { clock, most, withinMs } = this.#options;
     this.#timer?.cancel();
     this.#timer = undefined;
-    // Those who want to go are not kept for ever by those who come.
+    // Arrivals must not hold up departures for ever.
     while (this.#coming < most && this.#leaving.length === 0) {
       const [next] = this.#waiting;
       if (next === undefined) return;

@@ -1,4 +1,4 @@
-/** What a connection logs: the same failure again and again only once, until it has recovered. */
+/** What a connection logs: a repeated failure only once, until it has recovered. */
 type WriteLog = (event: string, fields: object) => void;
 
 export class ConnectionLog {

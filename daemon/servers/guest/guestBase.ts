@@ -1,8 +1,8 @@
 /**
- * The one connection to a guest's server that is always there while the server is: commands and notifications, no output
- * unless its session is watched. It is attached to some session of the user's because a control client must be, and it
- * never stays where it was not going: moved by tmux (docs/tmuxFacts.md 32b) it leaves, and it does not outstay the last
- * person where the user's options end things then.
+ * The one connection to a guest's server that exists as long as the server: commands and notifications, no output unless
+ * its session is watched. It is attached to one of the user's sessions because a control client must be, and it never
+ * stays in one that it did not choose: moved by tmux (docs/tmuxFacts.md 32b) it leaves, and where the user's options end
+ * things with the last person, it does not outstay them.
  */
 import { setClientFlags, switchClient } from "../../../protocol/command/build.ts";
 import type { ServerIdentity } from "../../../protocol/command/formats.ts";
@@ -58,9 +58,9 @@ export class GuestBase {
   #presence: Presence = [];
   #hadCompany = false;
   #carried: Carried | undefined;
-  /** The connection that told of the last change of who is there. */
+  /** The connection that last reported a change of who is attached. */
   #noticedBy: ControlConnection | undefined;
-  /** A failure is the connection's: the next one asks anew. */
+  /** A failure is the connection's: the next connection asks anew. */
   readonly #presenceAsked = new AskOnce(async () => {
     const connection = this.#noticedBy;
     if (connection === undefined) return;
@@ -69,7 +69,7 @@ export class GuestBase {
   });
   #epoch = "";
   readonly #log: ConnectionLog;
-  /** Tells the gate that the client which is being started has been answered. */
+  /** Tells the gate that tmux has replied to the client that is being started. */
   #arrived: () => void = () => undefined;
 
   constructor(options: GuestBaseOptions) {
@@ -110,7 +110,7 @@ export class GuestBase {
     return this.#identity;
   }
 
-  /** While it answers. */
+  /** While it responds. */
   get serverPid(): number | undefined {
     return this.state === "ready" ? this.#identity?.pid : undefined;
   }
@@ -124,7 +124,7 @@ export class GuestBase {
     return this.state === "ready" ? this.#session : undefined;
   }
 
-  /** Resolves when a server that runs has been listed, or none was found. */
+  /** Resolves when a running server has been listed, or none was found. */
   start(): Promise<void> {
     return this.#supervisor.startOrWait();
   }
@@ -147,7 +147,7 @@ export class GuestBase {
 
   /**
    * Carries the output of the session it is on, until the channel is closed.
-   * @param onNotification also of what this connection is told
+   * @param onNotification also gets this connection's notifications
    * @throws AppError CONNECTION_LOST
    */
   async carry(client: AttachClient, onNotification: Carried["onNotification"]): Promise<AttachChannel> {
@@ -294,7 +294,7 @@ export class GuestBase {
   }
 }
 
-const silent = (): AppError => new AppError("CONNECTION_LOST", "tmux does not answer; is its process stopped?");
+const silent = (): AppError => new AppError("CONNECTION_LOST", "tmux does not respond; is its process stopped?");
 
 const elsewhere = (): AppError =>
   new AppError("CONNECTION_LOST", "tmux moved the connection to another session; leaving it");

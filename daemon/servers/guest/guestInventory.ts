@@ -1,7 +1,7 @@
 /**
  * What exists on a guest's server. tmux tells a control client of windows everywhere but of panes only in the session it
- * is attached to, so terminals that come and go are a second reason to look (`guestTtys.ts`): one listing of ids, and a
- * full one of those windows in which something differs.
+ * is attached to, so terminals that come and go are a second reason to list (`ttyWatch.ts`): ids first, and then all of
+ * those windows in which something differs.
  */
 import { listAllPanes, startProgram } from "../../../protocol/command/build.ts";
 import { PROGRAMS } from "../../../protocol/command/formats.ts";
@@ -19,15 +19,15 @@ import type { ServerEvent } from "../../tmux/inventory.ts";
 
 /** Who is asked about the server, and whose streams depend on what was listed (`GuestStreams`). */
 export interface GuestClients {
-  /** The tmux server's process; undefined while it does not answer. */
+  /** The tmux server's process; undefined while it does not respond. */
   readonly serverPid: number | undefined;
   /** For a command. @throws AppError CONNECTION_LOST */
   connection(): ControlConnection;
   /** The connection that stays on one session. @throws AppError CONNECTION_LOST */
   baseConnection(): ControlConnection;
-  /** The pane has a program that runs. */
+  /** The pane's program is running. */
   declareAlive(pane: PaneId): void;
-  /** Windows or panes may be in other places than before; `areWindowsNew`: every window's place was asked for. */
+  /** Windows or panes may have moved; `areWindowsNew`: every window's place was listed. */
   checkPlaces(areWindowsNew: boolean): void;
 }
 
@@ -88,7 +88,7 @@ export class GuestInventory {
             .baseConnection()
             .send(startProgram(), "none", () => undefined);
         } catch {
-          // The next listing is a connection's that is there.
+          // No connection: the next one lists everything.
         }
       },
       probe: () => this.#refresher.probe(),
@@ -117,24 +117,24 @@ export class GuestInventory {
     return this.#refresher.list(windows);
   }
 
-  /** Somebody wants to know of what tmux tells nobody. */
+  /** Somebody wants changes that tmux reports to nobody. */
   follow(isFollowed: boolean): void {
     this.#silent.follow(isFollowed);
   }
 
-  /** Asks for what failed while tmux did not answer. */
+  /** Asks again for what failed while tmux did not respond. */
   resume(): void {
     this.#refresher.resume();
   }
 
-  /** There is nothing any more, or it is all something else. */
+  /** Everything is gone, or stands for something else. */
   clear(): void {
     this.#settler.clear();
     this.#options.onEvents(this.known.clear());
     this.#options.onComplete();
   }
 
-  /** Windows are elsewhere, and nothing told. */
+  /** Windows have moved, and no notification said so. */
   topologyChanged(): void {
     this.#refresher.topologyChanged();
   }

@@ -1,18 +1,18 @@
 /**
  * The life of a guest server for those who use it. Its base connection comes, falls silent and goes; while it is gone, a
- * client that watches a session may still answer: a fallback.
+ * client that watches a session may still respond: a fallback.
  *
- *   ┌─► waiting ──────── answered ────────► ready ──── fell silent ───► silent
- *   │    │   ▲                              ▲  │ ◄────── answered ─────── │
- *   │    │   └─ fallback went ─┐   answered │  │                          │
+ *   ┌─► waiting ──────── replied ─────────► ready ──── fell silent ───► silent
+ *   │    │   ▲                              ▲  │ ◄────── replied ──────── │
+ *   │    │   └─ fallback went ─┐    replied │  │                          │
  *   │    └─ fallback came ─► covered ───────┘  │                          │
  *   │                           ▲              │                          │
  *   │                           └──────── lost with a fallback ───────────┤
  *   └──────────────────────────────────── lost ───────────────────────────┘
  *   every state ── closed ─► closed
  *
- * waiting: there is nothing to ask; `GuestReachability` knows why. covered: the base comes back, the fallback is asked.
- * ready: the base has listed what is there. silent: tmux does not answer. Users are told of `covered` as `ready`.
+ * waiting: there is nothing to ask; `GuestReachability` knows why. covered: until the base is back, the fallback is asked.
+ * ready: the base has listed what is there. silent: tmux does not respond. `covered` is reported as `ready`.
  */
 import type { AppError } from "../../../protocol/errors.ts";
 import type { ServerState } from "../../tmux/inventory.ts";
@@ -20,7 +20,7 @@ import type { Presence } from "./guestPresence.ts";
 
 type GuestState = "waiting" | "covered" | "ready" | "silent" | "closed";
 type GuestEvent =
-  | "answered"
+  | "replied"
   | "fell silent"
   | "lost"
   | "lost with a fallback"
@@ -30,16 +30,16 @@ type GuestEvent =
 
 const LOST = { lost: "waiting", "lost with a fallback": "covered" } as const;
 
-/** What is not named changes nothing. */
+/** An event that is not listed changes nothing. */
 const NEXT: Readonly<Record<GuestState, Readonly<Partial<Record<GuestEvent, GuestState>>>>> = {
-  waiting: { answered: "ready", "fallback came": "covered", closed: "closed" },
-  covered: { answered: "ready", "fallback went": "waiting", closed: "closed" },
+  waiting: { replied: "ready", "fallback came": "covered", closed: "closed" },
+  covered: { replied: "ready", "fallback went": "waiting", closed: "closed" },
   ready: { "fell silent": "silent", ...LOST, closed: "closed" },
-  silent: { answered: "ready", ...LOST, closed: "closed" },
+  silent: { replied: "ready", ...LOST, closed: "closed" },
   closed: {},
 };
 
-const TOLD: Readonly<Record<GuestState, ServerState>> = {
+const REPORTED: Readonly<Record<GuestState, ServerState>> = {
   waiting: "connecting",
   covered: "ready",
   ready: "ready",
@@ -52,11 +52,11 @@ export interface GuestBaseListener {
   /** Another client can be asked meanwhile. */
   hasFallback(): boolean;
   onState(state: ServerState): void;
-  /** Every few seconds while tmux answers. */
+  /** Every few seconds while tmux responds. */
   onBeat(): void;
   /** What was known is void: there is no server, no session in it, or it is another one. */
   onGone(error: AppError): void;
-  /** Who is attached where has been asked again. */
+  /** Who is attached where has been listed again. */
   onPresence(presence: Presence): void;
 }
 
@@ -81,17 +81,17 @@ export class GuestLife {
     return this.#state;
   }
 
-  /** What users are told of it. */
+  /** What is reported of it. */
   get serverState(): ServerState {
-    return TOLD[this.#state];
+    return REPORTED[this.#state];
   }
 
   /** The base connection's state has changed. */
   baseChanged(base: ServerState): void {
     switch (base) {
       case "ready":
-        // Told again, `ready` says to whoever lost a stream that it can be opened.
-        this.#take("answered", true);
+        // `ready` again tells whoever lost a stream that it can be reopened.
+        this.#take("replied", true);
         return;
       case "degraded":
         this.#take("fell silent");
@@ -110,7 +110,7 @@ export class GuestLife {
     this.#take(this.#options.hasFallback() ? "fallback came" : "fallback went");
   }
 
-  /** Streams have ended though their panes are there: they can be opened again. */
+  /** Streams have ended though their panes exist: they can be reopened. */
   reopened(): void {
     if (this.serverState === "ready") this.#tell(true);
   }

@@ -17,8 +17,8 @@ const SESSIONS = rowFormat({
 });
 const CLIENTS = rowFormat({
   session: sessionId,
-  /** It only looks on, as we do: it keeps nobody company. */
-  looksOn: flag("#{?#{&&:#{client_control_mode},#{m:*ignore-size*,#{client_flags}}},1,0}"),
+  /** It only watches, as we do, and does not count as a user. */
+  isOnlooker: flag("#{?#{&&:#{client_control_mode},#{m:*ignore-size*,#{client_flags}}},1,0}"),
 });
 
 /** The commands whose replies `decodePresence` reads. */
@@ -29,9 +29,9 @@ export const PRESENCE_ARGUMENTS = ["list-session", "-F", SESSIONS.format, ";", "
 interface SessionPresence {
   readonly session: SessionId;
   readonly activitySec: number;
-  /** Clients attached to it that do more than look on. */
+  /** Clients attached to it that are not onlookers. */
   readonly others: number;
-  /** Nobody is attached, and by the user's options it, or the whole server, ends then: only onlookers keep it. */
+  /** No user is attached, and the user's options then end it or the whole server: only onlookers keep it. */
   readonly endsUnattached: boolean;
 }
 
@@ -40,8 +40,8 @@ export type Presence = readonly SessionPresence[];
 export function decodePresence(sessions: Uint8Array, clients: Uint8Array): Presence {
   const others = new Map<string, number>();
   let total = 0;
-  for (const { session, looksOn } of CLIENTS.decode(clients)) {
-    if (looksOn) continue;
+  for (const { session, isOnlooker } of CLIENTS.decode(clients)) {
+    if (isOnlooker) continue;
     others.set(session, (others.get(session) ?? 0) + 1);
     total += 1;
   }
@@ -52,13 +52,13 @@ export function decodePresence(sessions: Uint8Array, clients: Uint8Array): Prese
   });
 }
 
-/** Whether we may be attached to it now; of one that is newer than the presence nothing speaks against it. */
+/** Whether we may be attached to it now; nothing forbids one that is newer than the presence. */
 export const mayAttach = (presence: Presence, session: SessionId): boolean =>
   !presence.some((row) => row.session === session && row.endsUnattached);
 
 /**
- * The session for a client that needs any: one with one other client, where nothing changes by our coming (a first client
- * clears alerts and gives focus); else the one used longest ago, because `tmux attach` goes to the most recent session
+ * The session for a client that needs any: one with one other client, where our coming changes nothing (a first client
+ * clears alerts and gives focus); else the least recently used, because `tmux attach` goes to the most recent session
  * without a client, and that is the user's; last one with several, because `window-size latest` forgets which of them
  * was resized last when we leave.
  */

@@ -1,7 +1,7 @@
 /**
- * One look at a guest's server before anything is attached to it: a control client that lists sessions and clients and
- * goes. It has no session, so no list of the user's shows it, and it starts no server (`-N`). It runs on pipes: of a
- * client that ends at once a pty can lose the last output (a hang-up after a short read is taken for the end).
+ * Probes a guest's server before anything is attached to it: a control client that lists sessions and clients and exits.
+ * It has no session, so none of the user's lists shows it, and it starts no server (`-N`). It runs on pipes: a pty can
+ * lose the last output of a client that ends at once (a hang-up after a short read is taken for the end).
  */
 import { ControlParser, type GuardBlock } from "../../../protocol/control/parser.ts";
 import type { SessionId } from "../../../protocol/ids.ts";
@@ -19,13 +19,13 @@ export interface GuestSpawn {
   /** For a client that does not stay. */
   readonly openProbe: OpenTransport;
   readonly tmux: string;
-  /** What of `tmux` is known. */
+  /** What is known of `tmux`. */
   readonly program: GuestTmux;
   readonly env: Readonly<Record<string, string>>;
   readonly socketPath: string;
 }
 
-/** What starts a control client on this server with `command` as its first. */
+/** How to start a control client on this server, with `command` as its first command. */
 export const guestSpawn = (
   spawn: GuestSpawn,
   command: readonly string[],
@@ -43,7 +43,7 @@ export const attachCommand = (session: SessionId, ...flags: string[]): readonly 
   return ["attach-sessio", "-E", "-t", session, "-f", all];
 };
 
-/** Undefined when there is no server, or it does not answer. */
+/** Undefined when there is no server, or it does not respond. */
 export function probeServer(spawn: GuestSpawn, clock: Clock, signal: AbortSignal): Promise<Presence | undefined> {
   return new Promise((resolve) => {
     const blocks: GuardBlock[] = [];

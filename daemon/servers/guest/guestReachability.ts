@@ -1,6 +1,6 @@
 /**
- * Whether there is a server of the user's to connect to, why not, and the moment from which there may be one. Nothing is
- * started to find out, but one client that probes who is there (`guestProbe.ts`), and only once somebody listens.
+ * Whether there is a server of the user's to connect to, why not, and when there may be one again. To find out, nothing is
+ * started but one client that probes the server (`guestProbe.ts`), and only once something listens on the socket.
  */
 import { AppError } from "../../../protocol/errors.ts";
 import { ServerProgram } from "../../connection/serverProgram.ts";
@@ -36,11 +36,11 @@ export class GuestReachability {
     return this.#absence;
   }
 
-  /** Who is attached where; nowhere when it does not answer. @throws AppError when there is no server */
+  /** Who is attached where; empty when it does not respond. @throws AppError when there is no server */
   async probe(): Promise<Presence> {
     const { spawn, clock, onGone, onAppeared } = this.#options;
     const { program, socketPath } = spawn;
-    // Before the try: what appears after it is an event.
+    // Before the try, so that what appears after it is an event.
     this.#watch ??= new SocketWatch(spawn.host.sockets, socketPath, onAppeared);
     await this.#requireListener();
     await program.find();
@@ -51,7 +51,7 @@ export class GuestReachability {
       throw this.refuse(new AppError("CONNECTION_LOST", clash.message, { details: clash.details }));
     const presence = await probeServer(spawn, clock, this.#stop.signal);
     if (presence?.length === 0) onGone();
-    // One that is about to end accepts, and answers no more.
+    // A server that is about to end still accepts, but no longer replies.
     if (presence === undefined) await this.#requireListener();
     return presence ?? [];
   }

@@ -59,7 +59,7 @@ export interface GuestServerOptions {
   readonly ringBytes?: number | undefined;
   /** A session that nobody has used for this long is left. */
   readonly idleMs?: number | undefined;
-  /** Between two probes of each connection; tests have less. */
+  /** Between two probes of each connection; tests use less. */
   readonly heartbeatMs?: number | undefined;
 }
 
@@ -246,7 +246,7 @@ export class GuestServer implements ServerKind, GuestBaseListener {
     this.layout.close();
   }
 
-  /** Our clients leave sessions that end before they do. With its last session the server goes: then there is nobody to ask. */
+  /** Our clients leave these sessions before they end. The server goes with its last session: then there is nobody to ask. */
   async #ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void> {
     for (const session of sessions) {
       this.#streams.leaveSession(session);
@@ -258,7 +258,7 @@ export class GuestServer implements ServerKind, GuestBaseListener {
     try {
       await end();
     } catch (error) {
-      // It took the server along.
+      // The server went with it.
       if (!(isLast && error instanceof AppError && error.code === "CONNECTION_LOST")) throw error;
     }
     if (isLast) await Promise.all(closed);

@@ -15,14 +15,14 @@ import { duplicate, requireSessionName, isKept } from "../sessionRules.ts";
 import type { CreateSession, SessionInfo } from "../../tmux/inventory.ts";
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
 
-interface Answering {
+interface Connected {
   /** @throws AppError CONNECTION_LOST */
   connection(): ControlConnection;
 }
 
 /** @throws AppError ALREADY_EXISTS, INVALID_ARGUMENT, RESOURCE_LIMIT, TMUX_COMMAND_FAILED, CONNECTION_LOST */
 export async function createGuestSession(
-  server: Answering,
+  server: Connected,
   inventory: GuestInventory,
   request: CreateSession,
 ): Promise<SessionInfo> {
@@ -46,7 +46,7 @@ export async function createGuestSession(
   throw await endedAtOnce(connection, `session ${name}`, command);
 }
 
-/** The server goes with its last session, and the connection: this long after tmux has answered at most. */
+/** The server and the connection go with the last session: at most this long after tmux has replied. */
 const SERVER_ENDS_WITHIN_MS = 2_000;
 
 /** Resolves when the session is known to be gone, or after a bounded time. */
@@ -65,7 +65,7 @@ export function sessionClosed(server: Pick<TmuxServer, "subscribe">, session: Se
 }
 
 /** @throws AppError CONNECTION_LOST */
-export async function killGuestSession(server: Answering, session: SessionId): Promise<void> {
+export async function killGuestSession(server: Connected, session: SessionId): Promise<void> {
   try {
     await server.connection().command(killSession(session), "none");
   } catch (error) {

@@ -1,16 +1,16 @@
 /**
  * The socket of a guest's tmux: found, tried and awaited, never made. Nothing here starts a process: a try is one
- * `connect`, and the file that appears is an event of its directory.
+ * `connect`, and a watch on its directory tells when the file appears.
  */
 import { basename, dirname } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
 import type { Closable, HostSockets } from "../../host/host.ts";
 
-/** Why nobody answers at the socket; undefined when somebody does, or it cannot be known. */
+/** Why nothing listens on the socket; undefined when something does, or the host cannot tell. */
 export async function trySocket(sockets: HostSockets, socketPath: string): Promise<AppError | undefined> {
-  const answer = await sockets.connect(socketPath);
-  if (answer === undefined || answer.answers) return undefined;
-  const { errno } = answer;
+  const probe = await sockets.connect(socketPath);
+  if (probe === undefined || probe.accepts) return undefined;
+  const { errno } = probe;
   if (errno !== "EACCES" && errno !== "EPERM") return notRunning(socketPath, errno);
   return new AppError("CONNECTION_LOST", `we may not use the tmux socket ${socketPath}; whose is it?`, {
     details: { reason: "tmux_forbidden", errno },
@@ -22,11 +22,11 @@ export const notRunning = (socketPath: string, errno?: string): AppError =>
     details: { reason: "tmux_not_running", errno },
   });
 
-/** Whether nobody listens; anything else may be a server that is busy. */
+/** Whether nothing listens; anything else may be a busy server. */
 export const meansGone = (refusal: AppError): boolean =>
   ["ENOENT", "ENOTDIR", "ECONNREFUSED", "ENOTSOCK"].includes(String(refusal.details?.["errno"]));
 
-/** Tells when the socket's file may have appeared. A missing directory is awaited in the nearest one there is. */
+/** Tells when the socket's file may have appeared. For a missing directory the nearest existing one is watched. */
 export class SocketWatch {
   readonly #sockets: HostSockets;
   readonly #socketPath: string;
@@ -56,9 +56,9 @@ export class SocketWatch {
       if (name === null || name === basename(awaited)) this.#changed(awaited);
       else if (this.#sockets.exists(directory) === false) this.#arm();
     });
-    // No watch is to be had, or the directory has just gone: the next try by the clock finds the socket.
+    // No watch is available, or the directory has just gone: the next timed try finds the socket.
     if (this.#watcher === undefined) return;
-    // What came before the watch did is no event of it.
+    // The watch does not report what appeared before it.
     if (this.#nearest() !== awaited) this.#arm();
   }
 

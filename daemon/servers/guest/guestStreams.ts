@@ -1,7 +1,7 @@
 /**
  * Which attach client carries a pane, and what ends that: the base connection carries the session that it is on, every
- * other session gets a control client of its own. A window that leaves a watched session takes its panes' streams along,
- * also when it is back before anybody could look, because what it wrote meanwhile did not reach us.
+ * other session gets a control client of its own. A window that leaves a watched session ends its panes' streams,
+ * even if it is back before anybody could notice, because what it wrote meanwhile did not reach us.
  */
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
@@ -53,8 +53,8 @@ export class GuestStreams implements GuestClients {
   /** @throws AppError CONNECTION_LOST */
   clientFor({ id, window }: PaneInfo): AttachClient {
     const { state } = this.#options.life;
-    const isAnswering = state !== "silent" && state !== "closed";
-    const carrying = isAnswering ? this.#clients.carrying(id) : undefined;
+    const isResponsive = state !== "silent" && state !== "closed";
+    const carrying = isResponsive ? this.#clients.carrying(id) : undefined;
     if (carrying !== undefined) return carrying;
     this.connection();
     const client = this.#clients.forPane(id, this.#sessionsOf(window));
@@ -62,7 +62,7 @@ export class GuestStreams implements GuestClients {
     throw new AppError("CONNECTION_LOST", `pane ${id} is in a session that ends when nobody is attached to it`);
   }
 
-  /** Nobody of ours stays where only we are left. */
+  /** No client of ours stays where only we are left. */
   checkPresence(): void {
     const { presence } = this.#options.base;
     for (const client of this.#clients.all()) {
@@ -100,7 +100,7 @@ export class GuestStreams implements GuestClients {
     return this.#options.base.connection();
   }
 
-  /** There is one to ask when the base is lost. */
+  /** There is another client to ask when the base is lost. */
   get hasFallback(): boolean {
     return this.#clients.all().some(({ attached }) => attached !== undefined);
   }
@@ -120,7 +120,7 @@ export class GuestStreams implements GuestClients {
     }
   }
 
-  /** As a beat asks, now. */
+  /** What a beat checks, now. */
   async check(): Promise<void> {
     const clients = this.#clients.all().filter((client) => !this.#options.base.carries(client));
     await Promise.all(clients.map((client) => client.check()));
@@ -142,9 +142,9 @@ export class GuestStreams implements GuestClients {
     this.#clients.get(session)?.close(new AppError("CONNECTION_LOST", `session ${session} is being ended`));
   }
 
-  /** tmux is silent: who waits is told. */
+  /** tmux is silent: tells whoever waits. */
   abandonPending(): void {
-    const error = new AppError("CONNECTION_LOST", "tmux does not answer; is its process stopped? (pgrep tmux)");
+    const error = new AppError("CONNECTION_LOST", "tmux does not respond; is its process stopped? (pgrep tmux)");
     for (const client of this.#clients.all()) client.abandonPending(error);
   }
 
@@ -220,7 +220,7 @@ export class GuestStreams implements GuestClients {
       gate,
       onNotification,
     });
-    // Until now nobody told us of sizes in this session.
+    // Until now sizes in this session were not reported to us.
     for (const window of inventory.known.session(client.session)?.windows ?? []) inventory.windowChanged(window);
     return channel;
   }

@@ -1,6 +1,6 @@
 /**
- * The tmux program that a guest's clients are made of. That there is none is no reason not to start: a server of the
- * user's cannot run without one, so it is asked for again when a server answers at the socket.
+ * The tmux program that a guest's clients run. The daemon starts without one, too: a server of the user's cannot run
+ * without it, so it is looked for again when a server listens on the socket.
  */
 import { probeTmuxVersion } from "../../connection/tmuxVersion.ts";
 import type { RunProgram } from "../../host/runProgram.ts";

@@ -46,17 +46,17 @@ export async function startAttachClient(options: AttachOptions): Promise<AttachC
       client.close(error);
     },
   });
-  const answer = introduce(connection);
+  const introduced = introduce(connection);
   const timer = clock.callAt(clock.nowMs() + GUEST_ATTACH_WITHIN_MS, () => connection.close(silent()));
   const settled = (): void => {
     timer.cancel();
     arrived();
   };
-  answer.then(settled, settled);
-  // Also one that is not wanted any more stays until tmux has answered it.
+  introduced.then(settled, settled);
+  // Even one that is no longer wanted stays until tmux has replied to it.
   const close = (): void => gate.leave(() => connection.close());
   try {
-    const here = await orAborted(answer, signal);
+    const here = await orAborted(introduced, signal);
     const isMeant = here?.pid === identity?.pid && here?.startSec === identity?.startSec;
     if (here?.session !== client.session || !isMeant) throw elsewhere();
   } catch (error) {
@@ -66,13 +66,13 @@ export async function startAttachClient(options: AttachOptions): Promise<AttachC
   return { connection, close };
 }
 
-/** tmux dropped output (docs/tmuxFacts.md 13): a hole where somebody listens, and the pane goes on. */
+/** tmux dropped output (docs/tmuxFacts.md 13): declares a hole where somebody listens, and resumes the pane. */
 export function resume(connection: ControlConnection, client: AttachClient | undefined, pane: PaneId): void {
   client?.declarePaused(pane);
   connection.send(continuePane(pane), "none", () => undefined);
 }
 
-const silent = (): AppError => new AppError("CONNECTION_LOST", "tmux does not answer; is its process stopped?");
+const silent = (): AppError => new AppError("CONNECTION_LOST", "tmux does not respond; is its process stopped?");
 
 const elsewhere = (): AppError =>
   new AppError("CONNECTION_LOST", "the session that was watched is not there any more; list the sessions again");

@@ -1,6 +1,6 @@
 /**
- * Operations on windows and panes of a real tmux: targets are looked up in the inventory, what is wrong is said before
- * anything is sent, each operation is one line of commands, and it has ended when a listing that was asked for afterwards
+ * Operations on windows and panes of a real tmux: targets are looked up in the inventory, what is wrong is refused before
+ * anything is sent, each operation is one line of commands, and it has ended when a listing that was requested afterwards
  * has come. New windows reach the hub by its hook, as anybody's do; the hub itself is never a target.
  */
 import * as build from "../../../protocol/command/layoutCommands.ts";
@@ -33,15 +33,15 @@ import {
 } from "./layoutTargets.ts";
 import { requireSessionName } from "../sessionRules.ts";
 
-/** What a server of our own and the user's do differently about it. */
+/** What an owned server and a guest do differently about it. */
 export interface LayoutHost extends TargetHost {
   /** @throws AppError CONNECTION_LOST */
   connection(): ControlConnection;
-  /** Resolves after a listing of what is where, and of these windows, that was asked for after this call. */
+  /** Resolves after a listing of what is where, and of these windows, that was requested after this call. */
   list(windows: readonly WindowId[]): Promise<void>;
   /** Somebody follows the tree, or nobody does any more. */
   follow(isFollowed: boolean): void;
-  /** Does what will end these sessions, if any: whatever is ours in them is elsewhere before. Resolves after a listing. */
+  /** Does what will end these sessions, if any; whatever is ours in them moves elsewhere first. Resolves after a listing. */
   ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void>;
 }
 
@@ -137,8 +137,8 @@ async function made(
 }
 
 /**
- * By tmux's own command, whatever it takes along: somebody may have made another pane or window in this very moment, of
- * which nothing was said.
+ * By tmux's own command, whatever it takes along: somebody may have made another pane or window at this very moment, of
+ * which nothing was reported.
  */
 async function killPane(host: LayoutHost, pane: PaneId): Promise<LayoutResult> {
   const target = paneTarget(host, pane);

@@ -1,5 +1,5 @@
 /**
- * Options of windows and panes that anybody may be let set: what they take is checked here, none of them runs a command,
+ * Options of windows and panes that anybody may set: what they take is checked here, none of them runs a command,
  * holds a format or a style, or changes what other windows do. tmux has the last word: an older one may lack a value.
  */
 import { AppError } from "../../../protocol/errors.ts";
@@ -7,7 +7,7 @@ import { AppError } from "../../../protocol/errors.ts";
 type Values = readonly string[] | { readonly min: number; readonly max: number; readonly percent?: true };
 
 const FLAG = ["on", "off"] as const;
-/** As far as a size goes anywhere here. */
+/** The largest size anywhere here. */
 const CELLS = { min: 1, max: 1_000 } as const;
 const SHARE = { ...CELLS, percent: true } as const;
 

@@ -7,7 +7,7 @@ import { sessionGone } from "../sessionRules.ts";
 
 export interface TargetHost {
   readonly inventory: Inventory;
-  /** Before something is said not to exist. @throws AppError CONNECTION_LOST when nothing is known of the server */
+  /** Called before something is said not to exist. @throws AppError CONNECTION_LOST when nothing is known of the server */
   requireKnown(): void;
 }
 

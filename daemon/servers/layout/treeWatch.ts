@@ -1,6 +1,6 @@
 /**
- * Tells what changes in a server's tree, once a listing is complete: the tree is compared with the one told before, so each
- * change is told once and in order, and never before the inventory knows of it. Nothing is compared while nobody listens.
+ * Reports changes of a server's tree, once a listing is complete: the tree is compared with the one reported before, so
+ * each change comes once and in order, and never before the inventory has it. Nothing is compared while nobody listens.
  */
 import type { ServerTree, TreeEvent } from "../../tmux/layout.ts";
 import { treeChanges, treeOf, TreeParts, type TreeSource } from "./windowTree.ts";
@@ -16,7 +16,7 @@ export class TreeWatch {
   readonly #options: TreeWatchOptions;
   readonly #parts = new TreeParts();
   #listeners: readonly ((events: readonly TreeEvent[]) => void)[] = [];
-  /** As it was told. */
+  /** As it was reported. */
   #reported: ServerTree | undefined;
 
   constructor(options: TreeWatchOptions) {
@@ -61,7 +61,7 @@ export class TreeWatch {
     }
   }
 
-  /** Nobody is told any more. */
+  /** Drops every listener. */
   clear(): void {
     this.#listeners = [];
     this.#reported = undefined;

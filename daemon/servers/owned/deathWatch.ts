@@ -1,6 +1,6 @@
 /**
- * Programs of an owned server that have ended: a hook says so, a terminal goes, or a beat comes, and a listing finds the dead
- * panes. How a program ended may not be known to tmux yet; then tmux is made to look (`ExitSettler`).
+ * Finds programs of an owned server that have ended: a hook, a closed terminal or the heartbeat prompts a listing of dead
+ * panes. tmux may not know yet how a program ended; then it is made to check (`ExitSettler`).
  */
 import { listPanesWhere, startProgram } from "../../../protocol/command/build.ts";
 import { DEAD_PANES, type PaneRow } from "../../../protocol/command/formats.ts";
@@ -17,10 +17,10 @@ interface DeathWatchOptions {
   readonly host: Host;
   readonly clock: Clock;
   readonly inventory: Inventory;
-  /** Undefined while there is none: nothing is looked for then. */
+  /** Undefined while there is none: nothing is listed then. */
   readonly connection: () => ControlConnection | undefined;
   readonly serverPid: () => number | undefined;
-  /** It is known how the pane's program ended, and the inventory does not have it. */
+  /** How the pane's program ended is known now, but not to the inventory. */
   readonly onSettled: (pane: PaneId) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -42,7 +42,7 @@ export class DeathWatch {
       startProgram: () => connection()?.send(startProgram(), "none", () => undefined),
       probe: () => this.#dead.soon(),
     });
-    // The hook that tells of a death comes with the signal that tmux can miss, and can get lost itself; a terminal goes.
+    // The hook depends on the signal that tmux can miss, and can get lost itself; a closed terminal cannot.
     this.#ttys = new TtyWatch({
       clock,
       terminals: host.terminals,

@@ -2,7 +2,7 @@
  * The hub: a hidden session on an owned server into which every window is linked, so that one control client receives
  * every pane's output (docs/tmuxFacts.md 9, 28–31). Its first window holds the event pane, which keeps the hub from ever
  * being empty and carries tmux's hooks to us as plain output (fact 33): ids only, and each is confirmed by a listing.
- * tmux itself takes the hub away when our client goes, however it goes.
+ * tmux itself removes the hub when our client goes, however it ends.
  */
 import { OFF_BY_OTHERS, setHook, setSessionHook } from "../../../protocol/command/build.ts";
 import { CLIENT_STATE, STRAY_OPTION } from "../../../protocol/command/formats.ts";
@@ -10,7 +10,7 @@ import { flag, rowFormat, type RowOf } from "../../../protocol/command/rowFormat
 import type { PaneId, SessionId } from "../../../protocol/ids.ts";
 import { ourFlags } from "../orphanedClients.ts";
 
-/** No client can name a session so: names begin with a letter or a digit in every contract, and adapters refuse it. */
+/** No client can give a session such a name: names begin with a letter or a digit in every contract, and adapters refuse it. */
 export const HUB_PREFIX = "__tmuxwire-";
 
 export const isHubName = (name: string): boolean => name.startsWith(HUB_PREFIX);
@@ -18,7 +18,7 @@ export const isHubName = (name: string): boolean => name.startsWith(HUB_PREFIX);
 /** Printed by the event pane once its terminal is raw: events before that would be echoed and held back. */
 const EVENT_PANE_READY = "ready;";
 
-/** argv of the event pane's program; no shell of the user's is involved. */
+/** argv of the event pane's program; no user's shell is involved. */
 const EVENT_PANE_COMMAND = ["sh", "-c", `stty raw -echo; printf '${EVENT_PANE_READY}'; exec cat`];
 
 /** Options of an owned server, before the first session exists (facts 4, 7, 35). */
@@ -35,8 +35,8 @@ function ownOptions(historyLines: number): readonly (readonly string[])[] {
 
 /**
  * The arguments that start the server if need be and attach to a new hub, in one go (fact 7). `ignore-size` keeps our
- * size from resizing anybody's window (fact 31); `pause-after` bounds what tmux holds for us (fact 13). From its first
- * moment on the hub goes with its client: a start that fails or is killed leaves none behind.
+ * size from resizing anybody's window (fact 31); `pause-after` bounds what tmux holds for us (fact 13). From the
+ * start the hub goes with its client: a start that fails or is killed leaves none behind.
  */
 export function attachArguments(
   hubName: string,
@@ -57,23 +57,23 @@ export function attachArguments(
 /** A server that nobody needs any more ends with the hub. */
 const leaveCommand = (hub: string): string => `set-optio -s exit-empty on ; kill-sessio -t '${hub}'`;
 
-/** Says that a pane's title change has been told; its value is the index of the hook that told it. */
+/** Marks a pane whose title change was reported; its value is the index of the hook that reported it. */
 export const TITLE_OPTION = "@tmuxwire_title";
 
 /**
- * The hooks of one hub. `hookIndex` is this daemon's own place in the hook arrays, so that taking the hub away never
- * takes another daemon's hooks along. A hook must never fail: its error would be shown to the next person who attaches.
+ * The hooks of one hub. `hookIndex` is this daemon's own place in the hook arrays, so that removing the hub never
+ * removes another daemon's hooks. A hook must never fail: its error would be shown to the next person who attaches.
  */
 export function hubHooks(hubName: string, hub: SessionId, eventPane: PaneId, hookIndex: number): readonly string[] {
   const [linked, died, refreshed] = hookNames(hookIndex);
   const inHub = `#{m:*${hubName}*,#{window_linked_sessions_list}}`;
-  // One whose only place is the hub was made there by somebody: it is not one whose session has ended.
+  // Linked only in the hub: somebody made it there; it was not left by a session that ended.
   const isStray = `#{&&:#{==:#{hook_session_name},${hubName}},#{==:#{window_linked_sessions},1}}`;
   // What is in another daemon's hub does not concern us.
   const ofHub = `#{m:${HUB_PREFIX}*,#{hook_session_name}}`;
   const taken = [...hookNames(hookIndex), titleHookName(hookIndex)].map((hook) => `set-hoo -gu "${hook}" ; `).join("");
   return [
-    // However a window is made or linked, and by whom: it is in the hub before its first byte is read.
+    // However a window is made or linked, and whoever did it: it is in the hub before its first byte is read.
     setHook(
       linked,
       `if-shel -F "${isStray}" "set-optio -w ${STRAY_OPTION} 1" ` +
@@ -86,8 +86,8 @@ export function hubHooks(hubName: string, hub: SessionId, eventPane: PaneId, hoo
 }
 
 /**
- * For `display-message -p`: the client's state, whether the hub still has its name, and its hooks are there. A person can
- * take both away, and without them new windows do not reach us.
+ * For `display-message -p`: the client's state, and whether the hub still has its name and its hooks. A person can
+ * remove both, and without them new windows do not reach us.
  */
 export function hubState(hubName: string, hookIndex: number) {
   const [linked, died, refreshed] = hookNames(hookIndex);
@@ -105,7 +105,7 @@ export const RENAMED = "its session was renamed";
 
 export function hubFault(state: RowOf<ReturnType<typeof hubState>> | undefined): string | undefined {
   if (state?.isNamed !== true) return RENAMED;
-  return state.reportsLinks && state.reportsDeaths && state.reportsRefreshes ? undefined : "its hooks were taken away";
+  return state.reportsLinks && state.reportsDeaths && state.reportsRefreshes ? undefined : "its hooks were removed";
 }
 
 const hookNames = (hookIndex: number): readonly [string, string, string] => [
@@ -115,7 +115,7 @@ const hookNames = (hookIndex: number): readonly [string, string, string] => [
 ];
 
 /**
- * Tells of a pane's title change, once until `TITLE_OPTION` is taken back: a program may change its title a hundred
+ * Reports a pane's title change, once until `TITLE_OPTION` is unset: a program may change its title a hundred
  * thousand times a second. tmux before 3.3 has no such hook.
  */
 export const titleHook = (eventPane: PaneId, hookIndex: number): string =>
@@ -124,21 +124,21 @@ export const titleHook = (eventPane: PaneId, hookIndex: number): string =>
     `if-shel -F "${titleReported(hookIndex)}" "" { set-optio -p ${TITLE_OPTION} ${hookIndex} ; send-key -t ${eventPane} -l "title;" }`,
   );
 
-/** A condition: whether this hub has been told of the pane's title since it last looked. */
+/** A condition: whether the pane's title has changed since this hub last read it. */
 export const titleReported = (hookIndex: number): string => `#{==:#{${TITLE_OPTION}},${hookIndex}}`;
 
 const titleHookName = (hookIndex: number): string => `pane-title-changed[${hookIndex}]`;
 
 /**
- * What the event pane can say. Of which pane is asked afterwards: in a hook only `run-shell` could name it, and that
- * makes tmux lose what happens in the same moment (notify.c drops it while a hook's command waits).
+ * What the event pane can say. Which pane it was is asked afterwards: in a hook only `run-shell` could name it, and that
+ * makes tmux lose what happens at the same moment (notify.c drops it while a hook's command waits).
  */
 export type PaneEvent = "died" | "off" | "title";
 
-/** Longest event kept. What is longer was not written by our hook. */
+/** Longest event kept. Anything longer was not written by our hook. */
 const MAX_EVENT_CHARS = 16;
 
-/** Reads the event pane's output. Anyone inside tmux can write there: an event is only ever a reason to look. */
+/** Reads the event pane's output. Anyone inside tmux can write there: an event is only ever a reason to ask. */
 export class EventPaneReader {
   readonly #onReady: () => void;
   readonly #onEvent: (event: PaneEvent) => void;

@@ -1,7 +1,7 @@
 /**
  * Keeps our client in its hub, and the hub whole, against what people and scripts type in panes (docs/tmuxFacts.md 51):
- * what a notification tells is acted on at once, the rest is asked for with each beat. What cannot be put right without
- * losing more is left with its connection; every byte that did not come meanwhile is a declared hole.
+ * what a notification reports is acted on at once, the rest is polled with each beat. What cannot be repaired without
+ * losing more ends the connection; every byte that was missed meanwhile is declared as a hole.
  */
 import { displayMessage, renameSession, turnPanesOn } from "../../../protocol/command/build.ts";
 import type { WindowLink } from "../../../protocol/command/formats.ts";
@@ -18,7 +18,7 @@ import type { PaneRegistry } from "../paneRegistry.ts";
 interface HubGuardOptions {
   readonly inventory: Inventory;
   readonly panes: PaneRegistry;
-  /** The inventory is not true any more, and nothing told. */
+  /** The inventory is out of date, and no notification said so. */
   readonly onMoved: () => void;
   readonly hub: () => AttachedHub | undefined;
   readonly log: ((event: string, fields: object) => void) | undefined;
@@ -27,7 +27,7 @@ interface HubGuardOptions {
 export class HubGuard {
   readonly #options: HubGuardOptions;
   readonly #outputs: OutputWatch;
-  /** Windows that have left a session, and may be in another: the hub's, or perhaps somebody's, where tmux does not say. */
+  /** Windows that left a session and may be in another. It was the hub, or perhaps: where tmux does not say which. */
   readonly #left = new Map<WindowId, "hub" | "perhaps">();
   /** At the last beat the hub had another name. */
   #isRenamed = false;
@@ -39,20 +39,20 @@ export class HubGuard {
       panesOf: (window) => this.#panesOf(window),
       isThere: (session, window) => options.inventory.session(session)?.windows.includes(window) !== false,
       onMoved: options.onMoved,
-      // Of the others the hub's hook tells, in this one.
+      // The hub's hook reports the others, through this one.
       mayBeUnread: () => this.#eventPane(),
       onHole: (panes) => this.#resumed(panes),
     });
   }
 
-  /** Another connection has been prepared. */
+  /** A new connection has been prepared. */
   begin(): void {
     this.#left.clear();
     this.#isRenamed = false;
     this.#outputs.begin();
   }
 
-  /** A pane's output came. On the path of output. */
+  /** Output of a pane has arrived. On the hot path. */
   heard(paneNumber: number): void {
     this.#outputs.heard(paneNumber);
   }
@@ -61,7 +61,7 @@ export class HubGuard {
     const state = hubState(name, hookIndex);
     return {
       command: displayMessage(state.format),
-      fault: (answer) => clientFault(answer, session, true) ?? this.#lasting(hubFault(state.decodeOne(answer))),
+      fault: (reply) => clientFault(reply, session, true) ?? this.#lasting(hubFault(state.decodeOne(reply))),
     };
   }
 
@@ -70,8 +70,8 @@ export class HubGuard {
   }
 
   /**
-   * Somebody has turned panes off for a client of theirs or ours. Which and whose would have to be read from what was typed;
-   * it is too rare for that.
+   * Somebody has turned panes off, for a client of theirs or for ours. Only what was typed says which and for whom; this is
+   * too rare to parse that.
    */
   turnedOff(): void {
     const hub = this.#options.hub();
@@ -87,11 +87,11 @@ export class HubGuard {
     const hub = this.#options.hub();
     if (hub === undefined) return;
     if (notification.kind === "window-close" && !notification.linked) this.#left.set(notification.window, "hub");
-    if (!hub.connection.features.reportsOwnUnlink) this.#noticedUnsaid(notification);
-    // Somebody's command took our client for theirs: what the hub gets does not come to where it is now.
+    if (!hub.connection.features.reportsOwnUnlink) this.#noticedUnlinked(notification);
+    // Somebody's command took our client for theirs: where it is now, the hub's output does not reach it.
     if (notification.kind === "session-changed" && notification.session !== hub.session)
       hub.connection.close(faulty("it was moved to another session"));
-    // The hub's hooks know it by its name. Where the name cannot be had back, the next beat leaves.
+    // The hub's hooks know it by name. If it cannot be renamed back, the next beat drops the connection.
     if (
       notification.kind === "session-renamed" &&
       notification.session === hub.session &&
@@ -100,7 +100,7 @@ export class HubGuard {
       hub.connection.send(renameSession(hub.session, hub.name), "none", () => undefined);
   }
 
-  /** Every window of every session: what one wrote while it was not in the hub did not reach us. */
+  /** Every window of every session: what one wrote while outside the hub did not reach us. */
   listed(links: readonly WindowLink[]): void {
     const own = this.#options.hub()?.session;
     const existing = new Set(links.map(({ window }) => window));
@@ -113,17 +113,17 @@ export class HubGuard {
   }
 
   /**
-   * From 3.8 on tmux says the same of every window of ours that leaves a session. One that has left the hub is not there
-   * when it is listed, or was linked again before that.
+   * From 3.8 on tmux reports every window of ours that leaves a session alike. One that left the hub is missing from the
+   * next listing, or was linked again before it.
    */
-  #noticedUnsaid(notification: Notification): void {
+  #noticedUnlinked(notification: Notification): void {
     if (notification.kind === "window-close" && !this.#left.has(notification.window))
       this.#left.set(notification.window, "perhaps");
     if (notification.kind === "window-add" && notification.linked && this.#left.has(notification.window))
       this.#left.set(notification.window, "hub");
   }
 
-  /** A name is taken back as soon as its loss is told, which may be after it was seen here. */
+  /** The name is restored as soon as its loss is reported, which may be after it was seen here. */
   #lasting(fault: string | undefined): string | undefined {
     const wasRenamed = this.#isRenamed;
     this.#isRenamed = fault === RENAMED;
@@ -149,7 +149,7 @@ export class HubGuard {
   }
 
   #resumed(panes: readonly PaneId[]): void {
-    // Nobody reads the event pane but us: events that may be lost are made good by listing everything again.
+    // Only we read the event pane: listing everything again makes up for events that may be lost.
     const own = this.#options.hub()?.pane;
     if (own !== undefined && panes.includes(own)) this.#options.onMoved();
     const others = panes.filter((pane) => pane !== own);

@@ -1,9 +1,9 @@
 /**
  * A command typed in a pane without a target acts on the session with the newest activity of those that show the pane
- * (docs/tmuxFacts.md 54), and attaching makes that the hub. So every other session is made newer again, in the order in
- * which they were used, before the hub is used for anything: by a client that goes through them and leaves. It is on its
- * way out already when it comes to them, so that none is attached for a moment: no program gets a focus event, no window
- * another size. All its commands are on its command line: it ends by itself, whatever becomes of us.
+ * (docs/tmuxFacts.md 54), and attaching makes that the hub. So before the hub is used for anything, every other session
+ * is made newer again, in the order of their use, by a client that visits them and leaves. It is already detaching when it
+ * gets to them, so that none is attached even for a moment: no program gets a focus event, no window is resized. All its
+ * commands are on its command line: it ends by itself, whatever happens to us.
  */
 import { listSessions, switchClient } from "../../../protocol/command/build.ts";
 import { flag, number, rowFormat, sessionId } from "../../../protocol/command/rowFormat.ts";
@@ -24,10 +24,10 @@ interface HubPlaceOptions {
   readonly spawn: ClientSpawn;
 }
 
-/** tmux takes 16 KB of command line from a client; of more sessions than this the ones used last are enough. */
+/** tmux accepts 16 KB of command line from a client; of more sessions than this, the most recently used are enough. */
 const MAX_SESSIONS = 300;
 
-/** Hubs have no place among people's sessions. */
+/** Hubs do not count as people's sessions. */
 const USED_SESSIONS = rowFormat({
   usedSec: number("#{session_activity}"),
   session: sessionId,
@@ -38,7 +38,7 @@ const USED_SESSIONS = rowFormat({
 export async function putHubLast({ connection, clock, hub, open, spawn }: HubPlaceOptions): Promise<void> {
   const sessions = sessionsByUse((await connection.command(listSessions(USED_SESSIONS.format))).body);
   if (sessions.length === 0) return;
-  const command = goThrough(hub, sessions.slice(-MAX_SESSIONS));
+  const command = visitAll(hub, sessions.slice(-MAX_SESSIONS));
   await new Promise<void>((resolve) => {
     const transport = open({
       ...spawn,
@@ -53,7 +53,7 @@ export async function putHubLast({ connection, clock, hub, open, spawn }: HubPla
   });
 }
 
-/** The one used last is the last; of one second the youngest. */
+/** The most recently used is last; of those used in the same second, the newest. */
 export function sessionsByUse(body: Uint8Array): readonly SessionId[] {
   return USED_SESSIONS.decode(body)
     .filter(({ isHub }) => !isHub)
@@ -61,8 +61,8 @@ export function sessionsByUse(body: Uint8Array): readonly SessionId[] {
     .map(({ session }) => session);
 }
 
-/** `if-shell` keeps the failure of one, whose session has just ended, from being the end of all. */
-const goThrough = (hub: SessionId, sessions: readonly SessionId[]): readonly string[] => {
+/** `if-shell` keeps one failure, of a session that has just ended, from ending the whole chain. */
+const visitAll = (hub: SessionId, sessions: readonly SessionId[]): readonly string[] => {
   const visits = sessions.flatMap((session) => [";", "if-shel", "-F", "1", switchClient(session)]);
   return ["attach-sessio", "-E", "-t", hub, "-f", "ignore-size,no-output", ";", "detach-clien", ...visits];
 };

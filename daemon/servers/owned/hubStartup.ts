@@ -1,6 +1,6 @@
 /**
- * Makes a fresh connection's hub complete: who and where we are, one daemon per server, hooks, every existing window
- * linked, the event pane listening. Everything here is done again for each connection.
+ * Sets up the hub of a fresh connection: who and where we are, one daemon per server, hooks, every existing window
+ * linked, the event pane listening. All of it is done again for each connection.
  */
 import {
   killSession,
@@ -23,14 +23,14 @@ import { withSetting } from "../socketPath.ts";
 import { type ClientSpawn, putHubLast } from "./hubPlace.ts";
 import { EventPaneReader, hubHooks, isHubName, type PaneEvent, titleHook } from "./hub.ts";
 
-/** A daemon that was killed takes this long to leave at most: its client is told by the kernel (docs/tmuxFacts.md 3). */
+/** A killed daemon is gone within this time: the kernel tells its client (docs/tmuxFacts.md 3). */
 const OTHER_HUB_LEAVES_WITHIN_MS = 2_000;
 const PROBE_AGAIN_MS = 25;
-/** `stty` and `cat` in the event pane; a machine that needs longer is not going to work. */
+/** For `stty` and `cat` in the event pane; a machine that needs longer is not going to work. */
 const EVENT_PANE_WITHIN_MS = 10_000;
 /**
  * tmux leaves output processing on in the terminal of a `-CC` client (client.c `client_main`): the kernel then turns each
- * LF into CR LF, a line at a time, which adds half to what a long capture takes. On pipes it has no effect. The one
+ * LF into CR LF, a line at a time, which makes a long capture half as slow again. On pipes it has no effect. The one
  * process besides the event pane that a connection costs, and tmux starts it.
  */
 const RAW_TERMINAL = `run-shel 'test -c "#{client_tty}" && stty -opost <"#{client_tty}"; true'`;
@@ -52,14 +52,14 @@ interface HubStartupOptions {
   /** The stream of a pane of this connection. */
   readonly output: (pane: PaneId) => OutputSource;
   readonly onPaneEvent: (event: PaneEvent) => void;
-  /** Looks at who answers before anything else is asked. @throws AppError */
+  /** Checks whose server it is before anything else is asked. @throws AppError */
   readonly requireOwn: (identity: ServerIdentity) => void;
   /** Variables that new panes must not get. */
   readonly unset: readonly string[];
   /** For a client that does not stay. */
   readonly openShort: OpenTransport;
   readonly spawnShort: ClientSpawn;
-  /** What the socket's path is called where the user sets it. */
+  /** The name of the setting that holds the socket's path. */
   readonly setting?: string | undefined;
 }
 
@@ -124,7 +124,7 @@ function listenToEventPane(options: HubStartupOptions, pane: PaneId): Promise<vo
 }
 
 /**
- * Hubs of daemons that are gone are taken away; one that is held, and is older than ours, tells that another daemon is at
+ * Removes hubs of daemons that are gone; one that is attached to and older than ours means that another daemon is at
  * work here. Of two that start together the later one yields.
  */
 async function removeOldHubs(
@@ -135,7 +135,7 @@ async function removeOldHubs(
   for (;;) {
     const others = (await listHubs(connection)).filter((row) => row.name !== hubName);
     for (const row of others.filter((other) => other.attached === 0)) {
-      // It may be going by itself at this moment.
+      // It may be ending by itself just now.
       await connection.command(killSession(row.session), "none").catch(ignoreCommandFailure);
     }
     const older = others.filter((row) => row.attached > 0 && ageOf(row.session) < ageOf(own)).map((row) => row.session);
@@ -148,13 +148,13 @@ async function removeOldHubs(
   }
 }
 
-/** A server that somebody else made gives its maker's environment to every pane (docs/tmuxFacts.md 35). */
+/** A server that somebody else started gives their environment to every pane (docs/tmuxFacts.md 35). */
 async function unsetVariables({ connection, unset }: HubStartupOptions): Promise<void> {
   if (unset.length === 0) return;
   const { body, nonce } = await connection.foreign((text) => listSessions(SESSIONS.format(text)));
   const sessions = [undefined, ...SESSIONS.decode(body, nonce).map((row) => row.session)];
   const commands = sessions.flatMap((session) => unset.map((name) => unsetEnvironment(name, session)));
-  // A session may be going at this moment.
+  // A session may be ending just now.
   await Promise.all(commands.map((command) => connection.command(command, "none").catch(ignoreCommandFailure)));
 }
 

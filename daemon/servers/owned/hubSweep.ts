@@ -1,8 +1,8 @@
 /**
- * Keeps the hub's windows equal to everybody's. A window whose only place is the hub has lost its session: tmux would have
- * ended it (docs/tmuxFacts.md 30). One that somebody made in the hub, of which nobody knows, is given to the session that was
- * used last (54). One that is in a session but not in the hub was taken out of it by somebody: without
- * the hub we would not hear of it.
+ * Keeps the hub's windows the same as everybody's. A window that is only in the hub has lost its session: tmux would have
+ * closed it (docs/tmuxFacts.md 30). One that somebody made in the hub, where nobody sees it, is given to the session that
+ * was used last (54). One that is in a session but not in the hub was unlinked by somebody: outside the hub we would not
+ * hear it.
  */
 import {
   linkWindow,
@@ -19,9 +19,9 @@ interface HubSweep {
   readonly hub: AttachedHub;
   /** Hubs, ours and those of daemons that are going. */
   readonly hubs: ReadonlySet<SessionId>;
-  /** The session that was used last, none of the hubs. */
+  /** The most recently used session that is not a hub. */
   readonly home: SessionId | undefined;
-  /** Every window of every session, the hubs' among them. */
+  /** Every window of every session, including the hubs'. */
   readonly links: readonly WindowLink[];
   readonly panesOf: (window: WindowId) => readonly PaneId[];
 }
@@ -34,7 +34,7 @@ export function sweepHub({ hub, hubs, home, links, panesOf }: HubSweep): void {
   for (const window of inHub) {
     if (window === hub.window || elsewhere.has(window)) continue;
     if (strays.has(window)) {
-      // Without any session it waits for one: there is nowhere to show it.
+      // While there is no session at all it waits for one: there is nowhere to show it.
       if (home !== undefined)
         hub.connection.sendGroup([linkWindow(window, home), unsetWindowOption(window, STRAY_OPTION)], ignore);
       continue;
@@ -51,7 +51,7 @@ export function sweepHub({ hub, hubs, home, links, panesOf }: HubSweep): void {
   }
 }
 
-/** Of those used in one second the youngest. */
+/** Of those used in the same second, the newest. */
 export function lastUsed(rows: readonly SessionRow[]): SessionId | undefined {
   const ageOf = ({ session }: SessionRow): number => Number(session.slice(1));
   return [...rows].sort((a, b) => b.usedSec - a.usedSec || ageOf(b) - ageOf(a))[0]?.session;

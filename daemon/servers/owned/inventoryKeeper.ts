@@ -1,6 +1,6 @@
 /**
- * Keeps an owned server's inventory true, and tells of what changes: tmux's notifications and the event pane say that
- * something happened, a listing says what. A change reaches the panes' streams first, then whoever subscribed.
+ * Keeps an owned server's inventory up to date and reports changes: tmux's notifications and the event pane say that
+ * something happened, a listing says what. A change reaches the panes' streams first, then the subscribers.
  */
 import { AppError, isCutShort } from "../../../protocol/errors.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
@@ -102,13 +102,13 @@ export class InventoryKeeper {
     return this.#identity?.pid;
   }
 
-  /** A connection is ready to be asked: lists everything on it. */
+  /** A connection is ready: lists everything on it. */
   async attached(hub: AttachedHub): Promise<void> {
     const known = this.#identity;
     // Another server, or none before: every id means something else now (docs/tmuxFacts.md 8).
     if (known?.pid !== hub.pid || known.startSec !== hub.startSec) {
       this.emit(this.inventory.clear());
-      // The same ids come again for other things.
+      // The same ids will stand for other things.
       this.#options.onComplete();
     }
     this.#identity = hub;
@@ -119,8 +119,8 @@ export class InventoryKeeper {
   }
 
   /**
-   * The connection has gone; what was known stays known until the next one. If the server has gone with it, all that was
-   * in it has, and that is told before there is another server.
+   * The connection has gone; what was known stays known until the next one. If the server went too, so did
+   * everything in it, and that is reported before there is another server.
    */
   detached(lost: AppError, socketPath: string): void {
     if (this.#hub === undefined) return;
@@ -153,28 +153,28 @@ export class InventoryKeeper {
     throw new AppError("CONNECTION_LOST", "there is no connection to tmux at the moment; try again shortly");
   }
 
-  /** Resolves after a listing, with these windows in it, that was asked for after this call. */
+  /** Resolves after a listing that was requested after this call and includes these windows. */
   list(windows: readonly WindowId[] = []): Promise<void> {
     return this.#refresher.list(windows);
   }
 
-  /** Asks for what failed while tmux did not answer. */
+  /** Asks again for what failed while tmux did not respond. */
   resume(): void {
     this.#refresher.resume();
   }
 
-  /** A hook can be missed (see `PaneEvent`): dead panes are looked for now and then, on a connection that is alive. */
+  /** A hook can be missed (see `PaneEvent`): dead panes are listed now and then, while the connection is alive. */
   beat(): void {
     this.#deaths.beat();
     if (this.#hub !== undefined) this.#guard.beat(this.#hub);
   }
 
-  /** What a beat asks of our client. @throws AppError CONNECTION_LOST */
+  /** What a beat asks about our client. @throws AppError CONNECTION_LOST */
   checkup(): Checkup {
     return this.#guard.checkup(this.requireHub());
   }
 
-  /** A pane's output came. On the path of output. */
+  /** Output of a pane has arrived. On the hot path. */
   heard(paneNumber: number): void {
     this.#guard.heard(paneNumber);
   }
@@ -198,7 +198,7 @@ export class InventoryKeeper {
       case "session-renamed":
       case "session-window-changed":
       case "client-session-changed":
-      // Another hub goes with its client, and what a hook does is not announced.
+      // Another hub ends with its client, and tmux does not announce what a hook does.
       case "client-detached":
       case "window-add":
       case "window-close":
@@ -261,7 +261,7 @@ export class InventoryKeeper {
     this.#deaths.listed(rows);
   }
 
-  /** Panes that wrote something and went before any listing met them. */
+  /** Panes that wrote something and closed before any listing had them. */
   #unknownStreams(): readonly PaneId[] {
     const own = this.#hub?.pane;
     return this.#options.panes.streamed().filter((pane) => pane !== own && this.inventory.findPane(pane) === undefined);

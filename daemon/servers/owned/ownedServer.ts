@@ -1,6 +1,6 @@
 /**
  * A tmux server of our own behind the `TmuxServer` interface: one supervised control connection attached to the hub,
- * the inventory that its notifications keep true, and every pane's stream and input queue. Everything but start-up and
+ * the inventory that its notifications keep up to date, and every pane's stream and input queue. Everything but start-up and
  * reconnecting happens on that connection; no operation starts a process.
  */
 import { resizeWindow } from "../../../protocol/command/build.ts";
@@ -45,9 +45,9 @@ import type {
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
 
 export interface OwnedServerOptions {
-  /** Absolute; its directory is made with mode 0700 when missing. */
+  /** Absolute; its directory is created with mode 0700 when missing. */
   readonly socketPath: string;
-  /** What that is called where the user sets it, for messages. */
+  /** The name of that setting, for messages. */
   readonly setting?: string | undefined;
   /** The whole environment of the server and so of its panes: see `paneEnvironment`. */
   readonly env: Readonly<Record<string, string>>;
@@ -62,7 +62,7 @@ export interface OwnedServerOptions {
   /** Output kept per pane. */
   readonly ringBytes?: number | undefined;
   readonly historyLines?: number | undefined;
-  /** Between two probes of the connection; tests have less. */
+  /** Between two probes of the connection; tests use less. */
   readonly heartbeatMs?: number | undefined;
   /** Server options besides ours, set at every connection; one that this tmux does not have is left out. */
   readonly serverOptions?: Readonly<Record<string, string>> | undefined;
@@ -180,7 +180,7 @@ class OwnedServer implements ServerKind {
     return this.#supervisor.connection();
   }
 
-  /** What was known stays known while the connection comes back. */
+  /** What was known stays known while there is no connection. */
   requireKnown(): void {}
 
   createSession(request: CreateSession): Promise<SessionInfo> {

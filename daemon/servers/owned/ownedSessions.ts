@@ -1,5 +1,5 @@
 /**
- * Sessions of an owned server: made in one step with everything that must hold from their program's first moment on, and
+ * Sessions of an owned server: made in one step with everything that must hold from their program's start, and
  * ended together with the windows that the hub would keep.
  */
 import {
@@ -25,14 +25,14 @@ import type { CreateSession, SessionInfo } from "../../tmux/inventory.ts";
 const DEFAULT_COLS = 80;
 const DEFAULT_ROWS = 24;
 
-interface Answering {
+interface Connected {
   /** @throws AppError CONNECTION_LOST */
   connection(): ControlConnection;
 }
 
 /** @throws AppError ALREADY_EXISTS, INVALID_ARGUMENT, RESOURCE_LIMIT, TMUX_COMMAND_FAILED, CONNECTION_LOST */
 export async function createOwnedSession(
-  server: Answering,
+  server: Connected,
   keeper: InventoryKeeper,
   request: CreateSession,
 ): Promise<SessionInfo> {
@@ -47,7 +47,7 @@ export async function createOwnedSession(
 }
 
 /** @throws AppError NOT_FOUND, CONNECTION_LOST */
-export async function killOwnedSession(server: Answering, keeper: InventoryKeeper, session: SessionId): Promise<void> {
+export async function killOwnedSession(server: Connected, keeper: InventoryKeeper, session: SessionId): Promise<void> {
   const connection = server.connection();
   const { inventory } = keeper;
   const { session: hub } = keeper.requireHub();
@@ -62,7 +62,7 @@ export async function killOwnedSession(server: Answering, keeper: InventoryKeepe
       ...windows.map((window) => unlinkWindow(window, hub)),
     ]);
   } catch (error) {
-    // Something in it went on its own; what is true now is what tmux says.
+    // Part of it ended on its own; tmux knows what is left.
     if (!(error instanceof AppError && error.code === "TMUX_COMMAND_FAILED")) throw error;
     await keeper.list();
     if (inventory.session(session) === undefined) return;
@@ -75,7 +75,7 @@ function sessionToMake(request: CreateSession, keep: boolean): SessionToMake {
   const { name, cwd, environment, windowName } = request;
   const linger = keep && request.direct !== true;
   const keepIt = keep ? [(made: JustMade) => setWindowOption(made, "remain-on-exit", "on")] : [];
-  // Who asks for a program as it is reads tmux's own words at its end (docs/contracts/team.md).
+  // Whoever asks for a direct program reads tmux's own words at its end (docs/contracts/team.md).
   if (linger) keepIt.push(writeNothingAtExit);
   const userOptions = Object.entries(request.userOptions ?? {}).map(([word, value]) => {
     const { option, text = "" } = userOptionOf(word, value);

@@ -1,7 +1,7 @@
 /**
- * Keeps the socket of a server of ours where it belongs. When its file is deleted the programs go on and nobody new can
- * reach them; tmux makes it again when its server gets SIGUSR1 (docs/tmuxFacts.md 5a). Whoever attached without it would
- * start a fresh, empty server beside the old one, so nothing is attached before the old one has its socket back.
+ * Keeps an owned server's socket in place. When its file is deleted, the programs go on but nothing new can connect; tmux
+ * makes the file again when the server gets SIGUSR1 (docs/tmuxFacts.md 5a). Attaching without it would start a fresh,
+ * empty server beside the old one, so nothing is attached before the old one has its socket back.
  */
 import { dirname } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
@@ -9,7 +9,7 @@ import type { Closable, Host } from "../../host/host.ts";
 import type { Clock } from "../../time/clock.ts";
 import { prepareSocketPath } from "../socketPath.ts";
 
-/** tmux makes it in the turn in which it learns of the signal; a busy machine gives that turn late. */
+/** tmux makes it as soon as it handles the signal; on a busy machine that can take a while. */
 const BACK_WITHIN_MS = 2_000;
 const PROBE_AGAIN_MS = 5;
 
@@ -32,7 +32,7 @@ export class SocketKeeper {
     this.#options = options;
   }
 
-  /** A connection to this server stands: from now on a deleted file comes back at once. */
+  /** There is a connection to this server: from now on a deleted file is restored at once. */
   attached(serverPid: number): void {
     this.#serverPid = serverPid;
     this.#isAttached = true;
@@ -46,7 +46,7 @@ export class SocketKeeper {
     this.#watcher = undefined;
   }
 
-  /** Looks whether the file is there; the watch tells at once, but a machine can have no watches left. */
+  /** Checks that the file is there; the watch tells at once, but a machine can run out of watches. */
   probe(): void {
     if (!this.#isAttached || this.#serverPid === undefined || !this.#isMissing || this.#isProbing) return;
     this.#isProbing = true;
@@ -55,7 +55,7 @@ export class SocketKeeper {
     });
   }
 
-  /** Before attaching. @throws AppError CONNECTION_LOST when a server lives that nobody can reach, CONFIGURATION_INVALID */
+  /** Before attaching. @throws AppError CONNECTION_LOST when a server runs that nobody can reach, CONFIGURATION_INVALID */
   async restore(): Promise<void> {
     const { host, socketPath, clock } = this.#options;
     if (!this.#isMissing) return;
@@ -82,10 +82,10 @@ export class SocketKeeper {
     try {
       this.#askBack(serverPid);
     } catch {
-      // Its directory cannot be made: then the connection says so.
+      // Its directory cannot be made: attaching will report that.
       return;
     }
-    // The directory may be another than the one that was watched.
+    // The directory may not be the one that was watched.
     this.#watch();
   }
 
@@ -98,12 +98,12 @@ export class SocketKeeper {
     return pid !== undefined && (await this.#isServer(pid)) ? pid : undefined;
   }
 
-  /** Any other process would end of the signal. Where that cannot be seen, a server that was just there is believed. */
+  /** The signal would end any other process. Where arguments cannot be read, a server that was just there counts as one. */
   async #isServer(pid: number): Promise<boolean> {
     const { host, socketPath } = this.#options;
     const processes = await host.processes.probe();
     const words = await processes.words(pid);
-    // Some hosts tell the words without where one ends.
+    // Some hosts do not say where one argument ends.
     return words === undefined ? !(await processes.isThere()) : ` ${words.join(" ")} `.includes(` ${socketPath} `);
   }
 
@@ -122,5 +122,5 @@ export class SocketKeeper {
 const unreachable = (socketPath: string, serverPid: number): AppError =>
   new AppError(
     "CONNECTION_LOST",
-    `the tmux server (process ${serverPid}) has lost its socket ${socketPath} and does not make it again: run kill -USR1 ${serverPid}`,
+    `the tmux server (process ${serverPid}) has lost its socket ${socketPath} and does not recreate it: run kill -USR1 ${serverPid}`,
   );

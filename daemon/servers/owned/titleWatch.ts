@@ -1,6 +1,6 @@
 /**
- * Titles change as often as a program likes. tmux tells of a pane's first change and then keeps quiet about that pane
- * until we have looked (`titleHook` of hub.ts); we look at once, and then at most every `MIN_INTERVAL_MS`.
+ * Titles change as often as a program likes. tmux reports a pane's first change and then no more about that pane until we
+ * have read its title (`titleHook` of hub.ts); we read at once, and then at most every `MIN_INTERVAL_MS`.
  */
 import type { Clock, Timer } from "../../time/clock.ts";
 
@@ -14,7 +14,7 @@ interface TitleWatchOptions {
 
 export class TitleWatch {
   readonly #options: TitleWatchOptions;
-  #lookedMs = Number.NEGATIVE_INFINITY;
+  #probedMs = Number.NEGATIVE_INFINITY;
   #timer: Timer | undefined;
 
   constructor(options: TitleWatchOptions) {
@@ -24,12 +24,12 @@ export class TitleWatch {
   changed(): void {
     if (this.#timer !== undefined) return;
     const { clock } = this.#options;
-    const dueMs = this.#lookedMs + MIN_INTERVAL_MS;
+    const dueMs = this.#probedMs + MIN_INTERVAL_MS;
     if (dueMs <= clock.nowMs()) this.#probe();
     else this.#timer = clock.callAt(dueMs, () => this.#probe());
   }
 
-  /** Forgets a probe that waits: the connection is gone, and the next one lists everything. */
+  /** Forgets a pending probe: the connection is gone, and the next one lists everything. */
   clear(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -37,7 +37,7 @@ export class TitleWatch {
 
   #probe(): void {
     this.clear();
-    this.#lookedMs = this.#options.clock.nowMs();
+    this.#probedMs = this.#options.clock.nowMs();
     this.#options.probe();
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Regexes that are text, perhaps with `^` before and `$` behind it, as most of those that people wait for. They need no
- * RE2: a search for bytes gives the same answer on this thread, where the worker's two wake-ups take half a millisecond.
+ * RE2: a search for bytes gives the same result on this thread, where the worker's two wake-ups take half a millisecond.
  */
 import { nextBoundary } from "../../../protocol/text/utf8.ts";
 import type { RegexFlags } from "../../../protocol/text/regexSyntax.ts";

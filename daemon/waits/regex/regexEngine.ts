@@ -1,7 +1,7 @@
 /**
  * RE2 from the main thread's side: regexes are shared by pattern, jobs go to one worker in order, and the main thread never
  * waits for any. A watchdog looks which job the worker is running; one that stays too long costs the worker its life and
- * its own waits an error. Every other job keeps its text here until it is answered, so a replacement starts where the
+ * its own waits an error. Every other job keeps its text here until its result comes, so a replacement starts where the
  * ended worker stopped and nothing is lost.
  */
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
@@ -13,7 +13,7 @@ import { findPlain, type PlainRegex } from "./plainRegex.ts";
 import type { RegexAnalysis } from "./regexAnalysis.ts";
 import { refusalOf } from "./regexRefusal.ts";
 import { RegexThread } from "./regexThread.ts";
-import type { WorkerAnswer, WorkerJob } from "./regexWorker.ts";
+import type { WorkerResult, WorkerJob } from "./regexWorker.ts";
 import type { WaitLimits } from "../waitLimits.ts";
 import type { WaitMetrics } from "../waitMetrics.ts";
 
@@ -44,7 +44,7 @@ interface Job {
   crashes: number;
 }
 
-/** Jobs and bytes handed to the worker before it has answered: enough to keep it busy for some milliseconds. */
+/** Jobs and bytes handed to the worker before its results are back: enough to keep it busy for some milliseconds. */
 const MAX_SENT_JOBS = 64;
 const MAX_SENT_BYTES = 1_048_576;
 /** A job that took its worker down once may have met a heap that others had filled; alone in a fresh one it tries again. */
@@ -85,7 +85,7 @@ export class RegexEngine {
       clock,
       scheduler,
       limits,
-      onAnswers: (answers) => this.#onAnswers(answers),
+      onResults: (results) => this.#onResults(results),
       onLost: (seq, why) => this.#onLost(seq, why),
       onUnavailable: (reason) => this.#failAll((this.#unavailable = regexUnavailable(reason))),
     });
@@ -210,20 +210,20 @@ export class RegexEngine {
     this.#thread.setBusy(this.#sent.size > 0);
   }
 
-  #onAnswers(answers: readonly WorkerAnswer[]): void {
-    for (const answer of answers) this.#answer(answer);
+  #onResults(results: readonly WorkerResult[]): void {
+    for (const result of results) this.#finish(result);
     this.#thread.setBusy(this.#sent.size > 0);
     if (this.#queue.length > 0) this.#flushSoon();
   }
 
-  #answer(answer: WorkerAnswer): void {
-    const job = this.#take(answer.seq);
+  #finish(result: WorkerResult): void {
+    const job = this.#take(result.seq);
     if (job === undefined) return;
-    if (answer.kind !== "invalid") {
-      job.done(answer);
+    if (result.kind !== "invalid") {
+      job.done(result);
       return;
     }
-    const reason = refusalOf(job.regex.source.pattern, answer.reason);
+    const reason = refusalOf(job.regex.source.pattern, result.reason);
     const details = { engine: "re2", reason };
     const error = new AppError("INVALID_ARGUMENT", `RE2 cannot use this regex: ${reason}`, { details });
     this.#condemn(job.regex, error, false);
@@ -252,7 +252,7 @@ export class RegexEngine {
     this.#flushSoon();
   }
 
-  /** Everything sent and not answered goes back to the front, in order. */
+  /** Everything sent and without a result goes back to the front, in order. */
   #requeue(first: Job | undefined): void {
     const jobs = [...this.#sent.values()];
     this.#sent.clear();

@@ -10,7 +10,7 @@ import { threadCpuMs } from "./threadCpu.ts";
 import {
   resolveRe2,
   startRegexWorker,
-  type WorkerAnswer,
+  type WorkerResult,
   type WorkerMessage,
   type WorkerRequest,
 } from "./regexWorker.ts";
@@ -20,7 +20,7 @@ interface RegexThreadOptions {
   readonly clock: Clock;
   readonly scheduler: Scheduler;
   readonly limits: WaitLimits;
-  onAnswers(answers: readonly WorkerAnswer[]): void;
+  onResults(results: readonly WorkerResult[]): void;
   /** The worker is gone and a new one has its place; `seq` is the job it was running, 0 when none. */
   onLost(seq: number, why: "overdue" | "crashed"): void;
   /** There is no worker and there will be none. */
@@ -42,7 +42,7 @@ export class RegexThread {
   #worker: Worker | undefined;
   #number = 0;
   #running = new Int32Array(new SharedArrayBuffer(8));
-  #hasAnswered = false;
+  #hasSpoken = false;
   #isBusy = false;
   #watch: Timer | undefined;
   #start: Timer | undefined;
@@ -88,7 +88,7 @@ export class RegexThread {
     const { limits, scheduler, clock } = this.#options;
     this.#running = new Int32Array(new SharedArrayBuffer(8));
     this.#number++;
-    this.#hasAnswered = false;
+    this.#hasSpoken = false;
     this.#seenSeq = 0;
     this.#threadId = undefined;
     let worker: Worker;
@@ -104,7 +104,7 @@ export class RegexThread {
     worker.on("error", () => this.#onEnd());
     worker.on("exit", () => this.#onEnd());
     this.#start = scheduler.at(clock.nowMs() + START_TIMEOUT_MS, () => {
-      if (this.#isBusy && !this.#hasAnswered) this.#giveUp("the RE2 worker does not answer");
+      if (this.#isBusy && !this.#hasSpoken) this.#giveUp("the RE2 worker does not respond");
     });
   }
 
@@ -119,7 +119,7 @@ export class RegexThread {
   }
 
   #onMessage(message: WorkerMessage): void {
-    this.#hasAnswered = true;
+    this.#hasSpoken = true;
     this.#start?.cancel();
     switch (message.kind) {
       case "ready":
@@ -128,14 +128,14 @@ export class RegexThread {
       case "unavailable":
         this.#giveUp(message.reason);
         return;
-      case "answers":
-        this.#options.onAnswers(message.answers);
+      case "results":
+        this.#options.onResults(message.results);
     }
   }
 
   #onEnd(): void {
     const seq = Atomics.load(this.#running, 0);
-    if (seq === 0 && !this.#hasAnswered) this.#giveUp("the RE2 worker ended while it started");
+    if (seq === 0 && !this.#hasSpoken) this.#giveUp("the RE2 worker ended while it started");
     else this.#lose(seq, "crashed");
   }
 

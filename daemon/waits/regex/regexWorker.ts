@@ -36,7 +36,7 @@ export interface WorkerRequest {
   readonly forget: readonly number[];
 }
 
-export type WorkerAnswer =
+export type WorkerResult =
   /** `index` in characters (code points) of the job's text, which is how re2-wasm counts. */
   | { readonly seq: number; readonly kind: "match"; readonly index: number; readonly text: string }
   | { readonly seq: number; readonly kind: "none" }
@@ -45,7 +45,7 @@ export type WorkerAnswer =
 export type WorkerMessage =
   /** It has RE2 and listens. `threadId` is the kernel's, where that is known. */
   | { readonly kind: "ready"; readonly threadId: number | undefined }
-  | { readonly kind: "answers"; readonly answers: readonly WorkerAnswer[] }
+  | { readonly kind: "results"; readonly results: readonly WorkerResult[] }
   | { readonly kind: "unavailable"; readonly reason: string };
 
 interface WorkerSetup {
@@ -108,7 +108,7 @@ function workerMain(load: (path: string) => unknown): void {
     compiled.get(id)?.delete();
     compiled.delete(id);
   };
-  const run = (job: WorkerJob): WorkerAnswer => {
+  const run = (job: WorkerJob): WorkerResult => {
     if (job.source !== undefined) sources.set(job.regex, job.source);
     const regex = compile(job.regex);
     if (typeof regex === "string") return { seq: job.seq, kind: "invalid", reason: regex };
@@ -153,21 +153,21 @@ function workerMain(load: (path: string) => unknown): void {
       drop(id);
       sources.delete(id);
     }
-    let answers: WorkerAnswer[] = [];
+    let results: WorkerResult[] = [];
     let sentMs = nowMs();
     for (const job of request.jobs) {
       Atomics.store(setup.running, 0, job.seq);
       // An abort of the wasm heap is thrown from here and ends the thread: the shared word then names the job.
-      answers.push(run(job));
+      results.push(run(job));
       Atomics.store(setup.running, 0, 0);
-      // An answer must not wait for the jobs behind it longer than anyone would notice.
+      // A result must not wait for the jobs behind it longer than anyone would notice.
       if (nowMs() - sentMs > 2) {
-        post({ kind: "answers", answers });
-        answers = [];
+        post({ kind: "results", results });
+        results = [];
         sentMs = nowMs();
       }
     }
-    if (answers.length > 0) post({ kind: "answers", answers });
+    if (results.length > 0) post({ kind: "results", results });
   });
 }
 

@@ -101,7 +101,7 @@ export class ScreenWatch {
     pattern.found({ text: cut(text, this.#options.maxMatchBytes), on: "screen" });
   }
 
-  /** A match counts when typed text is in it: what stands before the echo was no answer either, but nothing was typed. */
+  /** A match counts when typed text is in it: what stands before the echo was no response either, but nothing was typed. */
   #searchEcho(pattern: ScreenPattern, line: string, at: number): void {
     if (this.hasEchoMatched) return;
     this.#search(pattern, line, 0, (text, index) => {

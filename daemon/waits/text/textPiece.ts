@@ -1,5 +1,5 @@
 /**
- * A stretch of plain text by itself, with the way back to its bytes: what RE2 was given is still known when its answer
+ * A stretch of plain text by itself, with the way back to its bytes: what RE2 was given is still known when its result
  * comes, however much output has pushed it out of the stream meanwhile.
  */
 import type { SourceMarks } from "./sourceMarks.ts";

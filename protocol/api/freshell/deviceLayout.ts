@@ -156,7 +156,7 @@ export interface LayoutSnapshot {
   readonly [further: string]: unknown;
 }
 
-/** The answer of an owner that is read. */
+/** What an owner returns to `read`. */
 export interface OwnerLayout {
   readonly ownerDeviceId: string;
   readonly workspaceRevision: number;
@@ -192,7 +192,7 @@ export function parseSnapshot(given: unknown, what = "the snapshot"): LayoutSnap
   return found as LayoutSnapshot;
 }
 
-/** Without recursion: a message can hold a tree that is deeper than the stack. Answers the ids of the leaves. */
+/** Without recursion: a message can hold a tree that is deeper than the stack. Returns the ids of the leaves. */
 function checkTree(root: unknown, what: string, once: (id: string) => void): ReadonlySet<string> {
   const leaves = new Set<string>();
   const left: [node: unknown, depth: number][] = [[root, 1]];

@@ -43,7 +43,7 @@ export const FRESHELL_ERROR_CODES: readonly FreshellErrorCode[] = [...OPERATION_
 /** Which part of a routed command failed (seed 002 §9.3). */
 export type FaultStage = "relay" | "owner";
 
-/** An error as it stands in answers and frames. */
+/** An error as it stands in responses and frames. */
 export interface FreshellFault<Code extends FreshellErrorCode = FreshellErrorCode> {
   readonly code: Code;
   readonly message: string;
@@ -122,7 +122,7 @@ export function faultOf({ code, message, details }: AppError): FreshellFault<Ope
   };
 }
 
-/** The status of an answer over HTTP: that of the code it carries; a refusal of the listener keeps its own. */
+/** The status of a response over HTTP: that of the code it carries; a refusal of the listener keeps its own. */
 export function statusOf({ code }: AppError): (typeof ERROR_SURFACES)[ErrorCode]["httpStatus"] {
   const outside = OUTSIDE[code];
   return ERROR_SURFACES[outside.reason === undefined ? outside.code : code].httpStatus;

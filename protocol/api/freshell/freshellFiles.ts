@@ -31,12 +31,12 @@ export interface FileEntry {
   readonly bytes: number;
 }
 
-export interface FileAnswer extends FileEntry {
+export interface FileResponse extends FileEntry {
   readonly text: string;
 }
 
 /** `GET /api/files/list`. */
-export interface FolderAnswer {
+export interface FolderResponse {
   readonly path: string;
   /** Folders first, by name; no more than a few thousand. */
   readonly entries: readonly { readonly name: string; readonly kind: "file" | "folder" }[];

@@ -1,5 +1,5 @@
 /**
- * Requests and answers of the Freshell contract over HTTP: one schema per request, from which come validation, types and
+ * Requests and responses of the Freshell contract over HTTP: one schema per request, from which come validation, types and
  * the help of the command line. Times are Unix milliseconds. What a request holds besides is refused by name.
  */
 import * as v from "valibot";
@@ -64,7 +64,7 @@ export const terminalInputSchema = v.union(
   "must be {keys, literal?} or {data}, and nothing else",
 );
 export type TerminalInputRequest = v.InferInput<typeof terminalInputSchema>;
-export interface TerminalInputAnswer {
+export interface TerminalInputResponse {
   /** What the input causes comes after this. */
   readonly outputSeq: number;
 }
@@ -92,7 +92,7 @@ export const terminalCaptureSchema = v.strictObject({
   e: v.optional(described(queryFlag, "Colours and attributes are kept."), "0"),
 });
 export type TerminalCaptureQuery = v.InferInput<typeof terminalCaptureSchema>;
-export interface TerminalCaptureAnswer {
+export interface TerminalCaptureResponse {
   readonly lines: readonly string[];
   readonly outputSeq: number;
   /** Whether `outputSeq` is exactly what the lines show. */
@@ -104,7 +104,7 @@ export interface TerminalCaptureAnswer {
 
 export type TerminalStatus = "running" | "exited";
 
-/** A terminal as lists and answers tell it. */
+/** A terminal as lists and responses tell it. */
 export interface TerminalEntry {
   readonly terminalId: string;
   readonly title: string;
@@ -127,7 +127,7 @@ export interface TerminalEntry {
   readonly orphan?: true;
 }
 
-export interface TerminalKillAnswer {
+export interface TerminalKillResponse {
   readonly ok: true;
   /** Null where nobody knows. */
   readonly exitCode: number | null;
@@ -171,7 +171,7 @@ export interface FreshellWaitMatch {
   /** Behind the matched text. */
   readonly outputSeq?: number | undefined;
 }
-export interface FreshellWaitAnswer {
+export interface FreshellWaitResponse {
   readonly matched: readonly FreshellWaitMatch[];
   readonly outputSeq: number;
   readonly exitCode?: number | undefined;
@@ -199,7 +199,7 @@ export type DeviceSessionRequest = v.InferInput<typeof deviceSessionSchema>;
 export const refreshSchema = v.strictObject({ refreshToken: v.pipe(v.string(), v.nonEmpty("must not be empty")) });
 export type RefreshRequest = v.InferInput<typeof refreshSchema>;
 
-export interface DeviceSessionAnswer {
+export interface DeviceSessionResponse {
   readonly deviceToken: string;
   readonly refreshToken: string;
   /** Of the device token. */

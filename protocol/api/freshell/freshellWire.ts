@@ -8,7 +8,7 @@ import type { FaultStage, FreshellErrorCode, FreshellFault } from "./freshellErr
 import {
   colsSchema,
   deviceSchema,
-  type FreshellWaitAnswer,
+  type FreshellWaitResponse,
   rowsSchema,
   type TerminalEntry,
   terminalOptions,
@@ -183,7 +183,7 @@ export type ServerMessage =
       readonly type: "wait.result";
       readonly requestId: string;
       readonly ok: true;
-      readonly result: FreshellWaitAnswer;
+      readonly result: FreshellWaitResponse;
     }
   | { readonly type: "wait.result"; readonly requestId: string; readonly ok: false; readonly error: FreshellFault }
   | PresenceMessage

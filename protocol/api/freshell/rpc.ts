@@ -1,11 +1,11 @@
 /**
- * The layout plane on the wire (seed 002 §9): what a caller asks, what an owner is sent and answers, who is online. A request
- * holds nothing besides what is here; an owner's answer may, and it is passed on.
+ * The layout plane on the wire (seed 002 §9): what a caller asks, what an owner is sent and returns, who is online. A request
+ * holds nothing besides what is here; an owner's result may, and it is passed on.
  *
  * A mutation with a process behind it comes to the owner in phases. `reserve` checks the revision and fixes place and ids;
  * nothing of it is seen, and it is gone after `RESERVATION_KEPT_MS`. Then either `finalize` (`{reservationId,contentRef}`),
  * which is checked against the reservation alone, or `compensate` (`{reservationId}`), after which all is as before. All
- * three carry the caller's `idempotencyKey`: an owner that has finalized it already answers `reserve` with that result,
+ * three carry the caller's `idempotencyKey`: an owner that has finalized it already returns that result for `reserve`,
  * which has an `appliedRevision` and no `reservationId`. Each frame to an owner has a `requestId` of its own: the caller's, or
  * one that begins with it.
  */
@@ -135,7 +135,7 @@ const resultSchema = v.union([
   v.looseObject({ ok: v.literal(false), error: faultSchema, result: v.optional(v.never()) }),
 ]);
 
-/** What an owner answered; undefined when it is no answer. */
+/** An owner's outcome; undefined when it is none. */
 export function parseOutcome(given: unknown): RpcOutcome | undefined {
   const parsed = v.safeParse(resultSchema, given);
   if (!parsed.success) return undefined;
@@ -200,7 +200,7 @@ export interface DeviceEntry {
 }
 
 /** `GET /api/devices/:id/layout`. */
-export interface DeviceLayoutAnswer {
+export interface DeviceLayoutResponse {
   readonly source: "live" | "cache";
   readonly ownerDeviceId: string;
   readonly capturedAt: number;

@@ -70,7 +70,7 @@ export type SdkEvent =
       readonly model?: string | undefined;
       readonly usage?: SessionUsage | undefined;
     }
-  /** Ours: what tools answered, and what somebody else than the reader has sent. */
+  /** Ours: what tools returned, and what somebody else than the reader has sent. */
   | { readonly type: "sdk.user"; readonly content: readonly ContentBlock[] }
   | ({ readonly type: "sdk.permission.request" } & PermissionRequest)
   /** Nobody needs to answer any more: the program took it back, has ended, or somebody else has answered. */
@@ -169,7 +169,7 @@ export type SessionServerMessage =
     }
   | { readonly type: "codingcli.killed"; readonly sessionId: string; readonly success: boolean };
 
-/** A session as lists and answers tell it; times are Unix milliseconds. */
+/** A session as lists and responses tell it; times are Unix milliseconds. */
 export interface SessionEntry {
   readonly provider: SessionKind;
   /** `claude` in an `sdk` session. */
@@ -192,7 +192,7 @@ export interface SessionEntry {
 }
 
 /** `DELETE /api/agent-sessions/:provider/:id`, once the program is gone. */
-export interface SessionKillAnswer {
+export interface SessionKillResponse {
   readonly ok: true;
   /** Null where nobody knows. */
   readonly exitCode: number | null;

@@ -1,6 +1,6 @@
 /**
  * Sessions of coding agents (seed 002 §3.3, §6.3, §8.8): programs that the server runs and whose JSON it reads. `sdk` is one
- * that stays and is talked to; `codingcli` is one that is given a prompt, answers, and ends. Here is what clients ask
+ * that stays and is talked to; `codingcli` is one that is given a prompt, responds, and ends. Here is what clients ask
  * for: the frames of `/ws`, in upstream's names, and the bodies over HTTP. What they are told stands in `sessionEvents.ts`.
  */
 import * as v from "valibot";

@@ -50,7 +50,7 @@ interface KillTry {
 const LATEST_MS = 450;
 /** What a program did before it ended is drawn and looked at within this. */
 const LAST_WORD_MS = 60;
-/** A request to the model and its answer, on a loaded machine. */
+/** A request to the model and its response, on a loaded machine. */
 const ASKS_WITHIN_MS = 30_000;
 /** What was on its way has come. */
 const SETTLED_MS = 700;

@@ -1,4 +1,4 @@
-/** Requests as the add-in makes them, to an application in process or to a listener, with the answer taken apart. */
+/** Requests as the add-in makes them, to an application in process or to a listener, with the response taken apart. */
 import type { IncomingMessage } from "node:http";
 import { Agent, request as httpRequest } from "node:http";
 import { Agent as SecureAgent, request as httpsRequest } from "node:https";
@@ -14,7 +14,7 @@ export interface Answer {
   readonly text: string;
   /** The parsed body, `{}` when it is not JSON. */
   readonly json: Record<string, unknown>;
-  /** Whether the answer came on a connection that had carried another. */
+  /** Whether the response came on a connection that had carried another. */
   readonly reusedConnection: boolean;
 }
 

@@ -104,7 +104,7 @@ export function addinRows(backend: Backend): void {
         expect(listed).toEqual(expect.arrayContaining(names));
       });
 
-      test("create_session: the answer, and health counts it", async () => {
+      test("create_session: the response, and health counts it", async () => {
         const session = sessionName();
         const before = (await client.health()).json["sessions"] as number;
         const created = await client.tmux({ action: "create_session", session, cwd: directory });
@@ -123,7 +123,7 @@ export function addinRows(backend: Backend): void {
         );
       });
 
-      test("kill_session: the answer, and it is gone", async () => {
+      test("kill_session: the response, and it is gone", async () => {
         const session = await createdSession();
         const killed = await client.tmux({ action: "kill_session", session });
         expect(killed.json).toEqual({ ok: true, action: "kill_session", session });
@@ -145,13 +145,13 @@ export function addinRows(backend: Backend): void {
         expect((await client.tmux({ action: "kill_session", session: asked })).status).toBe(200);
       });
 
-      test("send_keys: the answer, at once whatever wait_ms and wait_for say", async () => {
+      test("send_keys: the response, at once whatever wait_ms and wait_for say", async () => {
         const session = await createdSession();
         const request = { action: "send_keys", session, text: "true", enter: true, wait_ms: 60_000, wait_for: "never" };
         expect((await client.tmux(request)).json).toEqual({ ok: true, action: "send_keys", session });
       });
 
-      test("capture_pane: the answer and its metadata", async () => {
+      test("capture_pane: the response and its metadata", async () => {
         const session = await createdSession();
         const { json } = await client.tmux({ action: "capture_pane", session });
         expect(Object.keys(json).sort()).toEqual(["action", "metadata", "ok", "output", "session"]);

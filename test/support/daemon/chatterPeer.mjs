@@ -1,7 +1,7 @@
 // oxlint-disable typescript/no-unsafe-assignment -- plain JavaScript: messages and the compiled client have no types
 /**
  * The other side of many chattering panes, in a process of its own: prints in every pane ten times a second through its
- * terminal, evenly spread or all at once, and follows all of them over one WebSocket. `{bursts, seconds}` is answered by the
+ * terminal, evenly spread or all at once, and follows all of them over one WebSocket. `{bursts, seconds}` gets back the
  * panes whose followers did not get exactly what was printed.
  */
 import { openSync, writeSync } from "node:fs";

@@ -6,7 +6,7 @@ import type { Io } from "../../../adapters/bin/cli/cliIo.ts";
 import { runCli } from "../../../adapters/bin/cli/runCli.ts";
 import { tmuxwireProgram } from "../../../adapters/bin/cli/tmuxwireProgram.ts";
 
-export interface CliAnswer {
+export interface CliResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
@@ -16,7 +16,7 @@ export async function inProcessCli(
   args: readonly string[],
   io: Partial<Io> = {},
   table: readonly CommandSpec[] = COMMANDS,
-): Promise<CliAnswer> {
+): Promise<CliResult> {
   let [out, err] = ["", ""];
   const code = await runCli(tmuxwireProgram(table), args, {
     env: {},

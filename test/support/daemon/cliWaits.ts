@@ -1,11 +1,11 @@
 /** Waits as a user starts them: `tmuxwire wait` in a process of its own, and panes to wait in. */
-import type { NativeWaitAnswer } from "../../../adapters/client/client.ts";
+import type { NativeWaitResponse } from "../../../adapters/client/client.ts";
 import type { CliSandbox } from "./cliSandbox.ts";
 
 interface CliWait {
   readonly code: number | null;
   /** Undefined when it failed. */
-  readonly answer: NativeWaitAnswer | undefined;
+  readonly answer: NativeWaitResponse | undefined;
   /** What it says then. */
   readonly failure: string | undefined;
 }
@@ -13,7 +13,7 @@ interface CliWait {
 export async function waitIn(sandbox: CliSandbox, pane: string, ...options: readonly string[]): Promise<CliWait> {
   const { code, stdout } = await sandbox.run(["wait", pane, "--json", ...options]);
   if (code !== 0) return { code, answer: undefined, failure: stdout };
-  return { code, answer: JSON.parse(stdout) as NativeWaitAnswer, failure: undefined };
+  return { code, answer: JSON.parse(stdout) as NativeWaitResponse, failure: undefined };
 }
 
 /** A pane that prints what is typed, byte for byte, and nothing else. */

@@ -1,6 +1,6 @@
 /**
  * A daemon for tests that kill it: the engine on the socket given as argument, driven by messages of its parent.
- * `{id, call, args}` is answered by `{id, value}` or `{id, error}`. Built with the programs (`bundlePrograms.mjs`).
+ * `{id, call, args}` gets back `{id, value}` or `{id, error}`. Built with the programs (`bundlePrograms.mjs`).
  */
 import process from "node:process";
 import { paneEnvironment } from "../../../daemon/ops/environment.ts";
@@ -33,7 +33,7 @@ const answers: Answers = {
   create: (server, request) => server.createSession(request),
   type: (server, pane, text) => server.input(pane, [{ kind: "text", bytes: Buffer.from(text) }]),
   capture: (server, pane) => server.capture(pane),
-  /** Answers when the pane's output, from now on, holds `text`. */
+  /** Returns when the pane's output, from now on, holds `text`. */
   see: (server, pane, text) =>
     new Promise((resolve) => {
       const source = server.output(pane);

@@ -1,5 +1,5 @@
 /**
- * A dashboard server made of answers a test gives: for what the real one does only when something is broken or rare, such as
+ * A dashboard server made of responses a test gives: for what the real one does only when something is broken or rare, such as
  * a delivery that fails twice, a stream that is cut, or a card whose names are an attack. The page and its headers are the
  * real ones.
  */
@@ -14,7 +14,7 @@ interface FakeRespond {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-interface FakeAnswer {
+interface FakeResponse {
   readonly status: number;
   readonly body: unknown;
 }
@@ -42,8 +42,8 @@ export class FakeDashboard implements AsyncDisposable {
   readonly inputs: string[] = [];
   /** Every address that was asked for, and the page that asked. */
   readonly addresses: string[] = [];
-  /** What the next responds are answered, one each; afterwards all is well. */
-  readonly answers: FakeAnswer[] = [];
+  /** What the next responds get, one each; afterwards all is well. */
+  readonly answers: FakeResponse[] = [];
   /** False: the event stream is refused. */
   up = true;
   /** Wanted until a page has given it; every try. */

@@ -1,7 +1,7 @@
 // oxlint-disable typescript/no-unsafe-assignment -- plain JavaScript: `process` and `gc` have no types here
 /**
  * Loaded before the executable (`--expose-gc --import`), so that a test can ask the daemon itself, over IPC, what it holds
- * once its garbage is gone. It keeps nothing alive and answers nothing else.
+ * once its garbage is gone. It keeps nothing alive and responds to nothing else.
  */
 import { readdirSync } from "node:fs";
 

@@ -60,7 +60,7 @@ socket.on("error", () => undefined);
 socket.on("close", () => process.stdout.write(JSON.stringify({ uid, answer })));
 `;
 
-interface RawAnswer {
+interface RawResponse {
   /** The client's own, to be sure that it was another's. */
   readonly uid: number;
   readonly answer: string;
@@ -70,7 +70,7 @@ interface RawAnswer {
 export async function asUser(
   uid: number,
   request: { readonly host?: string; readonly port: number; readonly text: string; readonly closes?: boolean },
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const child = spawn(process.execPath, ["-e", CLIENT, JSON.stringify({ host: "127.0.0.1", ...request })], {
     uid,
     gid: uid,
@@ -78,5 +78,5 @@ export async function asUser(
     env: { PATH: process.env["PATH"] ?? "" },
     stdio: ["ignore", "pipe", "inherit"],
   });
-  return JSON.parse(await text(child.stdout)) as RawAnswer;
+  return JSON.parse(await text(child.stdout)) as RawResponse;
 }

@@ -12,7 +12,7 @@ export const hasStrace = (): boolean => spawnSync("strace", ["-V"]).status === 0
 
 interface SpawnCount {
   readonly operations: number;
-  /** Answers that were not the expected ones. */
+  /** Responses that were not the expected ones. */
   readonly wrong: readonly string[];
   readonly execve: number;
   /** New processes (threads are none). */
@@ -41,7 +41,7 @@ export async function countSpawns(operations: number): Promise<SpawnCount> {
     stdio: ["ignore", "ignore", "pipe"],
   });
   try {
-    // The daemon stands still while strace attaches: an answer after that is from a traced daemon.
+    // The daemon stands still while strace attaches: a response after that is from a traced daemon.
     while (!/TracerPid:\t[1-9]/.test(readFileSync(`/proc/${daemon.pid}/status`, "utf8"))) await client.health();
     const kinds: readonly (readonly [object, number])[] = [
       [{ action: "list_sessions" }, 200],

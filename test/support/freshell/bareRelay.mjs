@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { pathToFileURL } from "node:url";
 import { WebSocketServer } from "ws";
 
-/** Answers where it listens, and how it is ended. */
+/** Resolves with where it listens, and how it is ended. */
 export async function bareRelay() {
   const server = new WebSocketServer({ host: "127.0.0.1", port: 0, perMessageDeflate: false });
   await once(server, "listening");

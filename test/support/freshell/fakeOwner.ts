@@ -1,5 +1,5 @@
 /**
- * A device of somebody else's making, below the transport: it says hello as an owner and answers what a test has it answer.
+ * A device of somebody else's making, below the transport: it says hello as an owner and returns what a test has it return.
  * By itself it is a small, honest owner: one tab, panes in a list, a revision.
  */
 import type { OwnerRequest } from "../../../protocol/api/freshell/rpc.ts";
@@ -27,7 +27,7 @@ export class FakeOwner {
   panes: readonly FakePane[] = [{ id: "p1", content: { kind: "browser", url: "http://h/" } }];
   readonly reserved = new Map<string, { readonly paneId: string; readonly revision: number }>();
   readonly done = new Map<string, object>();
-  /** Instead of the honest answer: the fields of `layout.rpc.result`; undefined for silence. */
+  /** Instead of the honest result: the fields of `layout.rpc.result`; undefined for silence. */
   answer: Answer = (asked) => this.honest(asked);
   acks = true;
   #count = 0;

@@ -1,5 +1,5 @@
 /**
- * A Freshell server below the command line's HTTP: it notes what is asked and answers as a test says. And the command line
+ * A Freshell server below the command line's HTTP: it notes what is asked and responds as a test says. And the command line
  * in process, with a home of its own.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -33,7 +33,7 @@ export class FreshellFake implements AsyncDisposable {
   readonly home: string;
   /** For those who speak more than HTTP. */
   readonly server: Server;
-  /** Answers one request; default an empty object. */
+  /** Responds to one request; default an empty object. */
   answer: (asked: Asked, response: ServerResponse) => void = (_asked, response) => send(response, 200, {});
   readonly #close: () => Promise<void>;
 
@@ -77,7 +77,7 @@ export class FreshellFake implements AsyncDisposable {
     return fake;
   }
 
-  /** Answers every request with this error. */
+  /** Fails every request with this error. */
   fails(error: object, status = 400): void {
     this.answer = (_asked, response) => send(response, status, { error });
   }

@@ -1,8 +1,8 @@
 // oxlint-disable typescript/no-unsafe-assignment, typescript/no-base-to-string, typescript/strict-boolean-expressions -- plain JavaScript: frames have no types here
 /**
  * Owners and callers in a process of their own, so that what is measured is the server. Arguments: url, token, mode, count.
- * `presence`: so many owners, each heard of every 5 s. `requests`: one owner that answers at once, and a caller that asks so
- * often a second. Says `ready` once all are there, and how many answers have come when it is told to end.
+ * `presence`: so many owners, each heard of every 5 s. `requests`: one owner that responds at once, and a caller that asks so
+ * often a second. Says `ready` once all are there, and how many responses have come when it is told to end.
  */
 import { WebSocket } from "ws";
 

@@ -4,7 +4,12 @@
  */
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
-import type { DeviceEntry, DeviceLayoutAnswer, OwnerRequest, RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
+import type {
+  DeviceEntry,
+  DeviceLayoutResponse,
+  OwnerRequest,
+  RpcOutcome,
+} from "../../../protocol/api/freshell/rpc.ts";
 import type { FreshellClient } from "../daemon/freshellFixture.ts";
 import { callJson } from "../daemon/nativeServer.ts";
 import { requestOf } from "../freshell/fakeOwner.ts";
@@ -162,9 +167,9 @@ class PageOwner implements AsyncDisposable {
     return shownBy(this.page);
   }
 
-  async layout(): Promise<DeviceLayoutAnswer> {
+  async layout(): Promise<DeviceLayoutResponse> {
     return (await this.daemon.call("GET", `/api/devices/${this.deviceId}/layout`))
-      .json as unknown as DeviceLayoutAnswer;
+      .json as unknown as DeviceLayoutResponse;
   }
 
   async revision(): Promise<number> {

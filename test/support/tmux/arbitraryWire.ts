@@ -209,7 +209,7 @@ export const arbitrarySoup = (maxLength: number): fc.Arbitrary<Uint8Array> =>
     )
     .map((parts) => joined(...parts));
 
-/** Shapes to answer `expect` with, for bytes that are no stream of ours. */
+/** Shapes for `expect` to return, for bytes that are no stream of ours. */
 export const SOUP_SHAPES: readonly ReplyShape[] = Array.from({ length: 60 }, (_unused, index) => {
   const shapes: readonly ReplyShape[] = [{ kind: "foreign", nonce: NONCE }, { kind: "ours" }, { kind: "none" }];
   return shapes[index % 3]!;

@@ -17,7 +17,7 @@ export type Mode = "-C" | "-CC";
 
 export interface Scene {
   readonly mode: Mode;
-  /** What was sent, one `shape command` per expected answer. */
+  /** What was sent, one `shape command` per expected reply. */
   readonly commands: readonly string[];
   readonly wire: Uint8Array;
   readonly events: readonly string[];
@@ -52,7 +52,7 @@ function hideWire(lines: readonly string[], mode: Mode): Uint8Array {
   return hideBytes(text.join(""));
 }
 
-/** Writes down every call of a parser; `shapes` are the answers to `expect`, one per block with flags 1. */
+/** Writes down every call of a parser; `shapes` are what `expect` returns, one per block with flags 1. */
 export class EventLog implements ControlHandler {
   readonly events: string[] = [];
   readonly blocks: GuardBlock[] = [];
@@ -130,7 +130,7 @@ export function cutAt(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] 
   return places.slice(1).map((to, index) => bytes.slice(places[index], to));
 }
 
-/** The shapes of `SHAPES COMMAND`: `none`, `ours` or `foreign:NONCE`, by commas where one line has several answers. */
+/** The shapes of `SHAPES COMMAND`: `none`, `ours` or `foreign:NONCE`, by commas where one line has several replies. */
 export function shapesOf(command: string): ReplyShape[] {
   const [shapes = ""] = command.split(" ");
   return shapes.split(",").map((shape) => {

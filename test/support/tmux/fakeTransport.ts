@@ -37,7 +37,7 @@ export class FakeTransport {
     this.push("%begin 1 99 0\n%end 1 99 0\n");
   }
 
-  /** One block that answers the oldest unanswered command of a line. */
+  /** One block that replies to the oldest waiting command of a line. */
   reply(body = "", ok = true): void {
     this.#number += 1;
     const stamp = `1 ${this.#number} 1`;

@@ -11,11 +11,11 @@ export interface Stage {
   readonly text: string;
   /** In one write: `SHAPES COMMAND` each, see `shapesOf`. */
   send(...commands: readonly string[]): void;
-  /** Bytes that are no command with an answer. */
+  /** Bytes that are no command with a reply. */
   write(text: string): void;
   /** A tmux command by another, ordinary client. @throws Error when it fails. */
   side(...args: readonly string[]): string;
-  /** Until every command sent has its answer. */
+  /** Until every command sent has its reply. */
   answered(): Promise<void>;
   /** Until tmux has written `text`. */
   seen(text: string): Promise<void>;
@@ -32,7 +32,7 @@ export interface GoldenScene {
   play(stage: Stage): Promise<void>;
 }
 
-/** How many commands tmux counts between the answer that tells a number and the command that lists the rows. */
+/** How many commands tmux counts between the reply that tells a number and the command that lists the rows. */
 const ROWS_COMMAND_AHEAD = 4;
 
 const hex = (bytes: Uint8Array): string[] => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0"));

@@ -13,8 +13,8 @@ import { eventually } from "../clock/eventually.ts";
 import { privateSocket, type PrivateSocket } from "./ownedFixture.ts";
 import { script } from "./panePrograms.ts";
 
-/** Answers every line with itself in angle brackets, on a terminal in its usual mode. */
-export const ANSWERING = ["sh", "-c", 'stty -echo; echo "ready;"; while read -r line; do echo "<$line>"; done'];
+/** Prints every line again in angle brackets, on a terminal in its usual mode. */
+export const ECHOING_LINES = ["sh", "-c", 'stty -echo; echo "ready;"; while read -r line; do echo "<$line>"; done'];
 
 /** Prints what it is given, byte for byte, and stays. */
 export const ECHOING = script(

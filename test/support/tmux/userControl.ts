@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import type { PrivateSocket } from "./ownedFixture.ts";
 
 export interface UserControl extends AsyncDisposable {
-  /** Writes the command now; resolves with the lines of its answer. */
+  /** Writes the command now; resolves with the lines of its reply. */
   command(line: string): Promise<string>;
 }
 

@@ -82,7 +82,7 @@ describe("the wrapper of -CC", () => {
 });
 
 describe("a block", () => {
-  test("asks for its shape once, when it answers a command and when it begins", () => {
+  test("asks for its shape once, when it replies to a command and when it begins", () => {
     const asked: string[] = [];
     const log = new EventLog();
     const parser = new ControlParser({

@@ -1,5 +1,5 @@
 /** The pane stream's events (docs/contracts/native.md, "Streams"), decoded for a screen. */
-import type { NativeGap } from "../../../../protocol/api/nativeAnswers.ts";
+import type { NativeGap } from "../../../../protocol/api/nativeResponses.ts";
 import type { StreamEventData } from "../../../../protocol/api/nativeStream.ts";
 import type { SseEvent } from "../../../../protocol/text/sse.ts";
 

@@ -2,7 +2,7 @@
  * The device's login: a token for minutes and one that renews it, which works once. Pages of one profile share it and renew
  * it one after the other. The server's own token is never kept.
  */
-import type { DeviceSessionAnswer } from "../../../../protocol/api/freshell/freshellHttp.ts";
+import type { DeviceSessionResponse } from "../../../../protocol/api/freshell/freshellHttp.ts";
 import { type BrowserDevice, objectIn, STORAGE_KEYS, type TextStore } from "../device/deviceStorage.ts";
 import { endSession, openSession, Refused, renewSession } from "./pageApi.ts";
 
@@ -77,7 +77,7 @@ export class DeviceLogin {
     return expiresAt - this.#options.nowUnixMs() < RENEW_BEFORE_MS;
   }
 
-  #keep({ deviceToken, refreshToken, expiresAt }: Tokens | DeviceSessionAnswer): Tokens {
+  #keep({ deviceToken, refreshToken, expiresAt }: Tokens | DeviceSessionResponse): Tokens {
     const tokens = { deviceToken, refreshToken, expiresAt };
     this.#options.store.setItem(STORAGE_KEYS.login, JSON.stringify(tokens));
     return tokens;

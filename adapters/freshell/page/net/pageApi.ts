@@ -1,10 +1,10 @@
 /** The server's answers over HTTP, with the device's token. */
 import type {
-  DeviceSessionAnswer,
+  DeviceSessionResponse,
   DeviceSessionRequest,
   TerminalEntry,
 } from "../../../../protocol/api/freshell/freshellHttp.ts";
-import type { FileAnswer, FileEntry, FolderAnswer } from "../../../../protocol/api/freshell/freshellFiles.ts";
+import type { FileResponse, FileEntry, FolderResponse } from "../../../../protocol/api/freshell/freshellFiles.ts";
 import type { SessionEntry } from "../../../../protocol/api/freshell/sessionEvents.ts";
 import type { DeviceEntry } from "../../../../protocol/api/freshell/rpc.ts";
 
@@ -61,10 +61,13 @@ async function call<Answer>(fetch: Fetch, path: string, { method = "GET", body, 
   throw new Refused(message, response.status, code, details);
 }
 
-export const openSession = (fetch: Fetch, token: string, device: DeviceSessionRequest): Promise<DeviceSessionAnswer> =>
-  call(fetch, "/api/device-sessions", { method: "POST", body: device, token });
+export const openSession = (
+  fetch: Fetch,
+  token: string,
+  device: DeviceSessionRequest,
+): Promise<DeviceSessionResponse> => call(fetch, "/api/device-sessions", { method: "POST", body: device, token });
 
-export const renewSession = (fetch: Fetch, refreshToken: string): Promise<DeviceSessionAnswer> =>
+export const renewSession = (fetch: Fetch, refreshToken: string): Promise<DeviceSessionResponse> =>
   call(fetch, "/api/device-sessions/refresh", { method: "POST", body: { refreshToken } });
 
 export const endSession = (fetch: Fetch, token: string): Promise<unknown> =>
@@ -97,7 +100,7 @@ export class PageApi {
     return this.#get("/api/devices");
   }
 
-  readFile(path: string): Promise<FileAnswer> {
+  readFile(path: string): Promise<FileResponse> {
     return this.#get(`/api/files?path=${encodeURIComponent(path)}`);
   }
 
@@ -105,7 +108,7 @@ export class PageApi {
     return this.#post("/api/files", { path, text, etag });
   }
 
-  listFolder(path: string): Promise<FolderAnswer> {
+  listFolder(path: string): Promise<FolderResponse> {
     return this.#get(`/api/files/list?path=${encodeURIComponent(path)}`);
   }
 

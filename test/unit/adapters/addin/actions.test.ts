@@ -22,7 +22,7 @@ const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
 const session = "s";
 const timedOut = { status: 504, json: { ok: false, error: "tmux command timed out after 20ms." } };
 
-describe("an operation that tmux does not answer → 504", () => {
+describe("an operation that tmux does not reply to → 504", () => {
   test("create_session", async () => {
     server.createSession = () => never();
     expect(await client.tmux({ action: "create_session" })).toMatchObject(timedOut);
@@ -80,7 +80,7 @@ test("a real server's duplicate is said as tmux says it", async () => {
 });
 
 describe("waits", () => {
-  /** Notes what it is asked and answers after the send. */
+  /** Notes what it is asked and responds after the send. */
   const noting = (asked: WaitRequest[]): AddinWaits => ({
     checkPattern: async () => undefined,
     sendAndWait: async (_source, request, send) => {
@@ -113,7 +113,7 @@ describe("waits", () => {
     expect(typed).toEqual(["tëxt", "tëxt\r", "tëxt"]);
   });
 
-  test("a failed send is the answer, not a timeout", async () => {
+  test("a failed send is the response, not a timeout", async () => {
     client = inProcess(addinApp(server, {}, noting([])));
     await client.tmux({ action: "create_session", session });
     server.input = () => Promise.reject(new AppError("RESOURCE_LIMIT", "too many inputs wait"));

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CLAUDE_HOOK_SCRIPT } from "../../../../adapters/hooks/claudeHook.ts";
-import { inProcessCli, type CliAnswer } from "../../../support/daemon/cliIo.ts";
+import { inProcessCli, type CliResult } from "../../../support/daemon/cliIo.ts";
 
 let home = "";
 let env: Record<string, string> = {};
@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
-const hooks = (...words: string[]): Promise<CliAnswer> =>
+const hooks = (...words: string[]): Promise<CliResult> =>
   inProcessCli(["hooks", ...words], { homeDir: home, cwd: join(home, "project"), env });
 const path = (...parts: string[]): string => join(home, ...parts);
 const settings = (): string => path(".claude", "settings.json");
@@ -90,10 +90,10 @@ test("settings with comments are refused, and nothing at all is written", async 
   const before = '{\n  "token": "hush", // mine\n}\n';
   write(settings(), before);
   for (const action of ["install", "uninstall", "status"]) {
-    const answer = await hooks(action, "claude");
-    expect(answer).toMatchObject({ code: 1, out: "" });
-    expect(answer.err).toMatch(/settings\.json is not plain JSON \(line 2\)/);
-    expect(answer.err).not.toContain("hush");
+    const result = await hooks(action, "claude");
+    expect(result).toMatchObject({ code: 1, out: "" });
+    expect(result.err).toMatch(/settings\.json is not plain JSON \(line 2\)/);
+    expect(result.err).not.toContain("hush");
   }
   expect(readFileSync(settings(), "utf8")).toBe(before);
   expect(existsSync(path(".local"))).toBe(false);
@@ -119,8 +119,8 @@ test("where the environment says, for the dashboard that is configured or asked 
   env["XDG_DATA_HOME"] = path("it's data");
   env["TMUXWIRE_DASHBOARD_HOST"] = "::1";
   env["TMUXWIRE_DASHBOARD_PORT"] = "6000";
-  const answer = await hooks("install", "claude", "--json");
-  const found = JSON.parse(answer.out) as { changed: string[] };
+  const result = await hooks("install", "claude", "--json");
+  const found = JSON.parse(result.out) as { changed: string[] };
   expect(found).toMatchObject({ installed: true, scope: "user", dashboard: "http://[::1]:6000", curl: true });
   expect(found.changed).toEqual([
     path("it's data", "tmuxwire", "hooks", "claude.sh"),

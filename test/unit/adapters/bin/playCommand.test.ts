@@ -52,9 +52,9 @@ test("a last line that was cut off is none; a broken one before it is told by it
 test("what is no recording is told, and nothing is written to the terminal", async () => {
   for (const text of ["", "hello\n", lines({ version: 1 })]) {
     // oxlint-disable-next-line no-await-in-loop -- one file
-    const answer = await play(cast(text));
-    expect(answer).toMatchObject({ code: 2, out: "" });
-    expect(answer.err).toMatch(/^tmuxwire: .*one\.cast is (?:empty|no asciicast of version 2 or 3)\n$/);
+    const result = await play(cast(text));
+    expect(result).toMatchObject({ code: 2, out: "" });
+    expect(result.err).toMatch(/^tmuxwire: .*one\.cast is (?:empty|no asciicast of version 2 or 3)\n$/);
   }
   expect(await play(join(folder, "none.cast"))).toMatchObject({ code: 2, out: "" });
 });

@@ -17,14 +17,14 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AGENT_PLUGINS } from "../../../../adapters/hooks/agentPlugins.ts";
-import { inProcessCli, type CliAnswer } from "../../../support/daemon/cliIo.ts";
+import { inProcessCli, type CliResult } from "../../../support/daemon/cliIo.ts";
 import { eventually } from "../../../support/clock/eventually.ts";
 
 let home = "";
 beforeEach(() => void (home = mkdtempSync(join(tmpdir(), "tmuxwire-"))));
 afterEach(() => rmSync(home, { recursive: true }));
 
-const hooks = (words: readonly string[], env: Record<string, string> = {}): Promise<CliAnswer> =>
+const hooks = (words: readonly string[], env: Record<string, string> = {}): Promise<CliResult> =>
   inProcessCli(["hooks", ...words], { homeDir: home, cwd: home, env: { PATH: "", ...env } });
 
 describe.each([

@@ -61,8 +61,8 @@ describe("help", () => {
 describe("failures", () => {
   test.each(Object.keys(ERROR_SURFACES) as ErrorCode[])("%s has the table's exit code and one line", async (code) => {
     const error = new AppError(code, "what\nto do");
-    const answer = await inProcessCli(["fail"], {}, [failing(error)]);
-    expect(answer).toEqual({ code: ERROR_SURFACES[code].exitCode, out: "", err: "tmuxwire: what to do\n" });
+    const result = await inProcessCli(["fail"], {}, [failing(error)]);
+    expect(result).toEqual({ code: ERROR_SURFACES[code].exitCode, out: "", err: "tmuxwire: what to do\n" });
   });
 
   test("with --json the error is the one thing on stdout, and stderr stays empty", async () => {
@@ -72,7 +72,7 @@ describe("failures", () => {
     expect(JSON.parse(out)).toEqual({ error: { code: "RESOURCE_LIMIT", message: "too much", details: { limit: 3 } } });
   });
 
-  test("a command line that is wrong answers in JSON as well when that is asked for", async () => {
+  test("a wrong command line prints JSON as well when that is asked for", async () => {
     const { code, out } = await inProcessCli(["panes", "--json", "--wat"]);
     expect(code).toBe(2);
     expect(JSON.parse(out)).toMatchObject({ error: { code: "INVALID_ARGUMENT" } });

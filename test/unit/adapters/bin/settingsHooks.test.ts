@@ -13,13 +13,13 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { inProcessCli, type CliAnswer } from "../../../support/daemon/cliIo.ts";
+import { inProcessCli, type CliResult } from "../../../support/daemon/cliIo.ts";
 
 let home = "";
 beforeEach(() => void (home = mkdtempSync(join(tmpdir(), "tmuxwire it's-"))));
 afterEach(() => rmSync(home, { recursive: true }));
 
-const hooks = (words: readonly string[], env: Record<string, string> = {}): Promise<CliAnswer> =>
+const hooks = (words: readonly string[], env: Record<string, string> = {}): Promise<CliResult> =>
   inProcessCli(["hooks", ...words], { homeDir: home, cwd: home, env: { PATH: process.env["PATH"] ?? "", ...env } });
 
 interface Hook {
@@ -109,10 +109,10 @@ describe.each([
     for (const text of ['{\n  "token": "hush",\n}\n', '{ "hooks": [] }', "", "[]"]) {
       write(settings(), text);
       for (const action of ["install", "uninstall", "status"]) {
-        const answer = await hooks([action, agent]);
-        expect(answer).toMatchObject({ code: 1, out: "" });
-        expect(answer.err).toMatch(/^[^\n]*it was left as it is[^\n]*\n$/);
-        expect(answer.err).not.toContain("hush");
+        const result = await hooks([action, agent]);
+        expect(result).toMatchObject({ code: 1, out: "" });
+        expect(result.err).toMatch(/^[^\n]*it was left as it is[^\n]*\n$/);
+        expect(result.err).not.toContain("hush");
       }
       expect(readFileSync(settings(), "utf8")).toBe(text);
     }

@@ -31,7 +31,7 @@ async function serve(listener: RequestListener): Promise<void> {
 }
 
 describe("fetch over a unix socket", () => {
-  test("sends method, path, headers and body, and reads the answer", async () => {
+  test("sends method, path, headers and body, and reads the response", async () => {
     await serve((request, response) => {
       let body = "";
       request.on("data", (chunk: Buffer) => (body += chunk.toString()));
@@ -56,7 +56,7 @@ describe("fetch over a unix socket", () => {
     });
   });
 
-  test("an answer without a body", async () => {
+  test("a response without a body", async () => {
     await serve((_request, response) => response.writeHead(204).end());
     const response = await unixFetch(path)("http://localhost/");
     expect([response.status, response.body]).toEqual([204, null]);
@@ -79,7 +79,7 @@ describe("fetch over a unix socket", () => {
     await gone;
   });
 
-  test("a signal ends a request that is not answered, and one that was not sent", async () => {
+  test("a signal ends a request without a response, and one that was not sent", async () => {
     const controller = new AbortController();
     await serve(() => controller.abort(new Error("enough")));
     await expect(unixFetch(path)("http://localhost/", { signal: controller.signal })).rejects.toThrow("enough");

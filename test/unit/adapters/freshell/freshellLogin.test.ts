@@ -205,7 +205,7 @@ describe("renewal", () => {
     let isFirst = true;
     const plain = fake.answer;
     fake.answer = (asked, response) => {
-      // The other command: its refresh is answered first, and its file is written after ours was refused.
+      // The other command: its refresh gets its response first, and its file is written after ours was refused.
       if (asked.path !== "/api/device-sessions/refresh" || !isFirst) return plain(asked, response);
       isFirst = false;
       const renewed = { ...server.saved(), ...server.pair() };

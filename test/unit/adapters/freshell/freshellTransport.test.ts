@@ -83,7 +83,7 @@ describe("no Freshell server", () => {
   });
 });
 
-describe("a server that ends before it has answered", () => {
+describe("a server that ends before it has responded", () => {
   /** Takes what is asked, and ends the connection behind `text`. */
   async function cutting(text: string): Promise<{ url: string; server: Server }> {
     const server = createServer((socket: Socket) => {
@@ -116,7 +116,7 @@ describe("a server that ends before it has answered", () => {
 });
 
 describe("F136 a long wait", () => {
-  test("is answered behind blanks", async () => {
+  test("gets its response behind blanks", async () => {
     fake.answer = (_asked, response) => {
       response.writeHead(200, { "content-type": "application/json" });
       for (const text of [" ", " ", '{"matched":[{"predicate":"exit"}],', '"outputSeq":1,"exitCode":0,"elapsedMs":1}'])
@@ -126,7 +126,7 @@ describe("F136 a long wait", () => {
     expect(await fake.run(WAIT)).toEqual({ code: 0, out: "exit: 0\n", err: "" });
   });
 
-  test("has run what tells its answer before that comes, with nothing to tell, and prints it once", async () => {
+  test("has run what tells its response before that comes, with nothing to tell, and prints it once", async () => {
     const told: string[] = [];
     const answered = deferred<() => void>();
     fake.answer = (_asked, response) =>
@@ -139,7 +139,7 @@ describe("F136 a long wait", () => {
       },
     };
     const running = fake.run(WAIT, { FRESHELL_TOKEN: "t" }, io);
-    // Not before something was written: without a rehearsal the answer would be waited for, and this for it.
+    // Not before something was written: without a rehearsal the response would be waited for, and this for it.
     await rehearsed.promise;
     expect(told).toEqual([""]);
     (await answered.promise)();

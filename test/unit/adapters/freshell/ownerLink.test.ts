@@ -56,12 +56,12 @@ test("each request by its own deadline, whichever was asked first", async () => 
   expect(told.slice(1)).toEqual(["acked OWNER_TIMEOUT 15000", "later OWNER_TIMEOUT 16500"]);
 });
 
-test("a request that is answered costs no timer of its own", async () => {
+test("a request that gets its result costs no timer of its own", async () => {
   const { link, ask, pass, told, timers } = scene();
   for (let at = 0; at < 1_000; at += 1) {
     ask(`r${at}`);
     link.acked(`r${at}`);
-    link.answered(`r${at}`, { ok: true, result: {} });
+    link.takeResult(`r${at}`, { ok: true, result: {} });
     await pass(1);
   }
   expect(told).toHaveLength(1_000);

@@ -16,8 +16,8 @@ test("a response that a handler has written is not written again, although the s
   });
   const listener = await listen({ fetch: app.fetch, host: "127.0.0.1", port: 0, clock: systemClock });
   try {
-    const answer = await fetch(`http://127.0.0.1:${listener.port}/`);
-    expect([answer.status, await answer.text()]).toEqual([202, "by hand, to its end"]);
+    const response = await fetch(`http://127.0.0.1:${listener.port}/`);
+    expect([response.status, await response.text()]).toEqual([202, "by hand, to its end"]);
     expect(complaints).not.toHaveBeenCalled();
   } finally {
     await listener.close();

@@ -65,7 +65,7 @@ test.each([
   ["05", 0, undefined],
   ["06", 0, undefined],
   ["06", 1_000, undefined],
-  // One that has sent its last word and waits for the answer.
+  // One that has sent its last word and waits for the response.
   ["04", 1_000, 1_000],
   ["05", 1_000, 1_000],
 ])("in state %s a row of user %i tells %s", async (state, uid, expected) => {

@@ -54,8 +54,8 @@ test("a request runs its route with the decoded values of the path", async () =>
   app.all("*", runRoute);
   const ask = (method: string, path: string) =>
     app.request(`http://localhost${path}`, { method, headers: { host: "localhost" } });
-  const answer = await ask("GET", "/agents/7/turns/a%2Fb%2520%25");
-  expect(await answer.json()).toEqual({ method: "GET", values: { id: "7", turn: "a/b%20%" } });
+  const response = await ask("GET", "/agents/7/turns/a%2Fb%2520%25");
+  expect(await response.json()).toEqual({ method: "GET", values: { id: "7", turn: "a/b%20%" } });
   expect(await (await ask("DELETE", "/things/%E0%A4")).json()).toMatchObject({ method: "DELETE" });
   expect([(await ask("HEAD", "/")).status, await (await ask("HEAD", "/")).text()]).toEqual([200, ""]);
   matched = 0;

@@ -1,4 +1,4 @@
-/** Whether the peer of a WebSocket is there: one that says something is not asked, one that answers nothing is given up. */
+/** Whether the peer of a WebSocket is there: one that says something is not asked, one that returns no ping is given up. */
 import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
 import type { WebSocket } from "ws";
@@ -34,7 +34,7 @@ test("a peer that is heard of is not asked whether it is there", () => {
   expect([asked, events]).toEqual([[], []]);
 });
 
-test("one that was heard of and is silent now is asked, and given up when it answers nothing", () => {
+test("one that was heard of and is silent now is asked, and given up when it returns no ping", () => {
   const { clock, writer, asked, events } = scene();
   writer.heard();
   clock.advanceMs(30_000);
@@ -46,7 +46,7 @@ test("one that was heard of and is silent now is asked, and given up when it ans
   expect(asked).toEqual([30_000]);
 });
 
-test("one that is silent and answers is kept", () => {
+test("one that is silent and returns pings is kept", () => {
   const { clock, socket, asked, events } = scene();
   for (let at = 0; at < 8; at += 1) {
     clock.advanceMs(15_000);

@@ -104,7 +104,7 @@ test("every field of every schema, and every parameter, says what it is", () => 
 });
 
 test("every operation is shown by an example that its schemas take", () => {
-  for (const { id, method, body, query, answer, example } of ENDPOINTS) {
+  for (const { id, method, body, query, response, example } of ENDPOINTS) {
     const { parameters, responses, requestBody } = operation(id) as Operation & {
       requestBody?: { content: { "application/json": { example?: unknown } } };
     };
@@ -114,7 +114,7 @@ test("every operation is shown by an example that its schemas take", () => {
     const input = body ?? query;
     if (input !== undefined) v.parse(input, example.input);
     if (method === "POST") expect(requestBody?.content["application/json"].example).toEqual(example.input);
-    if (typeof answer === "object") v.parse(answer, example.output);
+    if (typeof response === "object") v.parse(response, example.output);
     const [status = "", shown] = Object.entries(responses).find(([code]) => /^(?:2|101)/.test(code)) ?? [];
     if (status === "101") continue;
     expect([id, Object.values((shown as { content: object }).content)]).toMatchObject([

@@ -32,28 +32,28 @@ function recorder(): { readonly seen: string[]; readonly settle: (name: string) 
 }
 
 describe("CommandQueue", () => {
-  test("answers in the order in which commands were added", () => {
+  test("settles in the order in which commands were added", () => {
     const queue = new CommandQueue();
     const { seen, settle } = recorder();
     queue.add([OURS], 1, settle("first"));
     queue.add([OURS, OURS], 1, settle("group"));
-    queue.answer(block("a"));
-    queue.answer(block("b"));
+    queue.reply(block("a"));
+    queue.reply(block("b"));
     expect(seen).toEqual(["first a"]);
     expect(queue.pending).toBe(1);
-    queue.answer(block("c", { trailer: "+t" }));
+    queue.reply(block("c", { trailer: "+t" }));
     expect(seen).toEqual(["first a", "group b|c+t"]);
     expect(queue.pending).toBe(0);
   });
 
-  test("knows the shape of the next answer", () => {
+  test("knows the shape of the next reply", () => {
     const queue = new CommandQueue();
     expect(queue.expect()).toBeUndefined();
     queue.add([OURS, NONE], 1, () => undefined);
     expect(queue.expect()).toBe(OURS);
-    queue.answer(block(""));
+    queue.reply(block(""));
     expect(queue.expect()).toBe(NONE);
-    queue.answer(block(""));
+    queue.reply(block(""));
     expect(queue.expect()).toBeUndefined();
   });
 
@@ -62,9 +62,9 @@ describe("CommandQueue", () => {
     const { seen, settle } = recorder();
     queue.add([NONE, NONE, NONE], 1, settle("group"));
     queue.add([OURS], 1, settle("next"));
-    queue.answer(block(""));
-    queue.answer(block("can't find pane: %9\n", { ok: false }));
-    queue.answer(block("n"));
+    queue.reply(block(""));
+    queue.reply(block("can't find pane: %9\n", { ok: false }));
+    queue.reply(block("n"));
     expect(seen).toEqual(["group TMUX_COMMAND_FAILED", "next n"]);
   });
 
@@ -76,8 +76,8 @@ describe("CommandQueue", () => {
     };
     queue.add([OURS], 1, keep);
     queue.add([OURS], 1, keep);
-    queue.answer(block("can't find session: é\n", { ok: false }));
-    queue.answer(block("x".repeat(5_000), { ok: false }));
+    queue.reply(block("can't find session: é\n", { ok: false }));
+    queue.reply(block("x".repeat(5_000), { ok: false }));
     expect(errors[0]?.message).toBe("tmux: can't find session: é");
     expect(errors[0]?.details).toEqual({ tmux: "can't find session: é" });
     expect(errors[1]?.message).toBe(`tmux: ${"x".repeat(300)}`);
@@ -88,36 +88,36 @@ describe("CommandQueue", () => {
     const { seen, settle } = recorder();
     queue.add([OURS, OURS], 1, settle("group"));
     queue.add([OURS], 1, settle("next"));
-    queue.answer(block("", { overflowed: true }));
-    queue.answer(block("b"));
-    queue.answer(block("n"));
+    queue.reply(block("", { overflowed: true }));
+    queue.reply(block("b"));
+    queue.reply(block("n"));
     expect(seen).toEqual(["group RESOURCE_LIMIT", "next n"]);
   });
 
-  test("an answer without a command is a lost pairing", () => {
-    expect(() => new CommandQueue().answer(block(""))).toThrow(expect.objectContaining({ code: "PROTOCOL_ERROR" }));
+  test("a reply without a command is a lost pairing", () => {
+    expect(() => new CommandQueue().reply(block(""))).toThrow(expect.objectContaining({ code: "PROTOCOL_ERROR" }));
   });
 
-  test("is bounded in commands; what is answered makes room", () => {
+  test("is bounded in commands; what has its reply makes room", () => {
     const queue = new CommandQueue();
     for (let added = 0; added < MAX_PENDING_COMMANDS; added += 1) queue.add([OURS], 1, () => undefined);
     const refused = (): void => queue.add([OURS], 1, () => undefined);
     expect(refused).toThrow(expect.objectContaining({ code: "RESOURCE_LIMIT" }));
-    queue.answer(block(""));
+    queue.reply(block(""));
     refused();
     expect(queue.pending).toBe(MAX_PENDING_COMMANDS);
   });
 
-  test("is bounded in bytes; what is answered or failed makes room", () => {
+  test("is bounded in bytes; what has its reply or failed makes room", () => {
     const queue = new CommandQueue();
     const half = MAX_PENDING_COMMAND_BYTES / 2;
     const add = (): void => queue.add([OURS], half, () => undefined);
     add();
     add();
     expect(() => queue.add([OURS], 1, () => undefined)).toThrow(expect.objectContaining({ code: "RESOURCE_LIMIT" }));
-    queue.answer(block(""));
+    queue.reply(block(""));
     add();
-    queue.answer(block("no", { ok: false }));
+    queue.reply(block("no", { ok: false }));
     add();
     queue.failAll(new AppError("CONNECTION_LOST", "gone"));
     add();
@@ -130,14 +130,14 @@ describe("CommandQueue", () => {
     const { seen, settle } = recorder();
     queue.add([OURS, OURS], 1, settle("begun"));
     queue.add([OURS], 1, settle("waiting"));
-    queue.answer(block("a"));
+    queue.reply(block("a"));
     queue.failAll(new AppError("CONNECTION_LOST", "gone"));
     queue.failAll(new AppError("CONNECTION_LOST", "gone"));
     expect(seen).toEqual(["begun CONNECTION_LOST", "waiting CONNECTION_LOST"]);
     expect(queue.pending).toBe(0);
   });
 
-  test("abandonAll settles everyone now; late answers find their slots and tell nobody twice", () => {
+  test("abandonAll settles everyone now; late replies find their slots and tell nobody twice", () => {
     const queue = new CommandQueue();
     const { seen, settle } = recorder();
     queue.add([OURS], 1, settle("first"));
@@ -148,7 +148,7 @@ describe("CommandQueue", () => {
     expect(seen).toEqual(["first TIMEOUT", "second TIMEOUT", "later TIMEOUT"]);
     expect(queue.pending).toBe(3);
     queue.add([OURS], 1, settle("after"));
-    for (const body of ["1", "2", "3", "4"]) queue.answer(block(body));
+    for (const body of ["1", "2", "3", "4"]) queue.reply(block(body));
     expect(seen.slice(3)).toEqual(["after 4"]);
     expect(queue.pending).toBe(0);
   });
@@ -159,8 +159,8 @@ describe("CommandQueue", () => {
     queue.add([OURS], 1, () => queue.add([OURS], 1, settle("again")));
     queue.abandonAll(new AppError("TIMEOUT", "silent"));
     expect(seen).toEqual([]);
-    queue.answer(block("late"));
-    queue.answer(block("2"));
+    queue.reply(block("late"));
+    queue.reply(block("2"));
     expect(seen).toEqual(["again 2"]);
   });
 
@@ -177,7 +177,7 @@ describe("CommandQueue", () => {
     expect(queue.pending).toBe(0);
   });
 
-  test("thousands of answers leave nothing behind", () => {
+  test("thousands of replies leave nothing behind", () => {
     const queue = new CommandQueue();
     let answered = 0;
     for (let round = 0; round < 1_000; round += 1) {
@@ -186,7 +186,7 @@ describe("CommandQueue", () => {
       }
       for (let reply = 0; reply < 5; reply += 1) {
         expect(queue.expect()).toEqual({ kind: "foreign", nonce: `${round}.${reply}` });
-        queue.answer(block(""));
+        queue.reply(block(""));
       }
     }
     expect({ answered, pending: queue.pending }).toEqual({ answered: 5_000, pending: 0 });

@@ -65,7 +65,7 @@ const failure = (call: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-test("while tmux answers a heartbeat every five seconds keeps the state", async () => {
+test("while tmux replies, a heartbeat every five seconds keeps the state", async () => {
   const { clock, supervisor, last, states, events } = bench();
   await supervisor.start();
   for (let beat = 1; beat <= 4; beat += 1) {
@@ -95,7 +95,7 @@ test("silence: late after 6 s, degraded after 12 s, callers told, ready at the f
   last().reply("late\n");
   last().reply("well\n");
   expect(supervisor.state).toBe("ready");
-  // The late answer had its slot: the next command gets its own.
+  // The late reply had its slot: the next command gets its own.
   const next = supervisor.connection().command("y");
   await turn();
   last().reply("mine\n");
@@ -196,7 +196,7 @@ test("a client that takes no commands any more is left", async () => {
   expect(states).toEqual(["ready", "connecting", "ready"]);
 });
 
-test("tmux that speaks and answers nothing for 12 s is left, one that answers slowly is not", async () => {
+test("tmux that speaks and sends no reply for 12 s is left, one that replies slowly is not", async () => {
   const slow = bench();
   await slow.supervisor.start();
   const stuck = bench();

@@ -1,4 +1,4 @@
-/** What a server can do is asked of it; the answers are those of real builds of the versions named. */
+/** What a server can do is asked of it; the replies are those of real builds of the versions named. */
 import { expect, test } from "vitest";
 import { featuresOf, introduce } from "../../../../daemon/connection/tmuxFeatures.ts";
 import { InputQueue } from "../../../../daemon/panes/inputJobs.ts";

@@ -132,7 +132,7 @@ describe("reserve, then finalize or compensate", () => {
 describe("keys", () => {
   const more = { idempotencyKey: "mine", expectedRevision: 1 };
 
-  test("F160 a request that was done is answered again, also after a crash and with the revision of then", () => {
+  test("F160 a request that was done gets its result again, also after a crash and with the revision of then", () => {
     const device = new DeviceFake();
     const first = device.done("new-tab", { editor: "/x" }, more);
     device.tab("other");
@@ -141,7 +141,7 @@ describe("keys", () => {
     expect(device.layout.tabs).toHaveLength(2);
   });
 
-  test("F160 a place that was taken is answered with what came of it, a place that is kept is the same place", () => {
+  test("F160 a place that was taken returns what came of it, a place that is kept is the same place", () => {
     const device = new DeviceFake();
     const reserve = () => device.reserve("new-tab", {}, more);
     const { result } = reserve();

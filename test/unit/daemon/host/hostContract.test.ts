@@ -1,4 +1,4 @@
-/** Whatever host there is: what it tells is right, and what it cannot tell is unknown and never a wrong answer. */
+/** Whatever host there is: what it tells is right, and what it cannot tell is unknown and never wrong. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -100,7 +100,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, make) => {
   test("sockets", async () => {
     const path = join(directory, `${name.length}.sock`);
     orUnknown(sockets.exists(path), false);
-    orUnknown(await sockets.connect(path), { answers: false, errno: "ENOENT" });
+    orUnknown(await sockets.connect(path), { accepts: false, errno: "ENOENT" });
     expect(sockets.listenerOf(path)).toBeUndefined();
     const seen: (string | null)[] = [];
     const watch = sockets.watch(directory, (appeared) => void seen.push(appeared));
@@ -108,7 +108,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, make) => {
     open.push(() => server.close());
     await new Promise((resolve) => server.once("listening", resolve));
     orUnknown(sockets.exists(path), true);
-    orUnknown(await sockets.connect(path), { answers: true });
+    orUnknown(await sockets.connect(path), { accepts: true });
     orUnknown(sockets.listenerOf(path), process.pid);
     expect(sockets.listenerOf(path, "no such name")).toBeUndefined();
     if (watch !== undefined) await eventually(() => seen.some((one) => one === null || path.endsWith(one)));

@@ -148,7 +148,7 @@ describe("InputQueue", () => {
     expect(log).toEqual(["a begins"]);
   });
 
-  test("a job of many lines has a few under way and holds the FIFO until its last answer", async () => {
+  test("a job of many lines has a few under way and holds the FIFO until its last reply", async () => {
     const { submit, transport, log } = fixture();
     submit("long", [long(6)]);
     submit("short", [text("after")]);
@@ -303,7 +303,7 @@ describe("InputQueue", () => {
   });
 });
 
-test("a part with a condition comes last: the condition, and the empty command for its second answer", () => {
+test("a part with a condition comes last: the condition, and the empty command for its second reply", () => {
   const at: InputPart = { kind: "keys", keys: ["Enter"], onlyIf: { cursor: { col: 3, row: 7 } } };
   const guarded = expect.stringMatching(/^if-shel -F -t %7 .* 7\}" "send-key .* "has-sessio /) as string;
   const { groups } = planInput(

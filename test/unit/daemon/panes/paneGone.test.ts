@@ -1,4 +1,4 @@
-/** A pane that went between being asked for and the answer is told in one way, whatever tmux says of it. */
+/** A pane that went between being asked for and the reply is told in one way, whatever tmux says of it. */
 import { expect, test } from "vitest";
 import { captureScreen } from "../../../../daemon/panes/capture.ts";
 import { PaneStream } from "../../../../daemon/panes/paneStream.ts";

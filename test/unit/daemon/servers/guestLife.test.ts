@@ -25,7 +25,7 @@ beforeEach(() => {
   life = fresh();
 });
 
-test("waits, answers, falls silent, answers again and is lost", () => {
+test("waits, replies, falls silent, replies again and is lost", () => {
   expect([life.state, life.serverState]).toEqual(["waiting", "connecting"]);
   for (const state of ["ready", "degraded", "ready", "connecting", "closed"] as const) life.baseChanged(state);
   expect(entered).toEqual(["ready", "silent", "ready", "waiting", "closed"]);
@@ -68,7 +68,7 @@ test("clients change nothing while the base is there, and nothing does after the
   expect(told).toEqual(["ready", "closed"]);
 });
 
-test("streams that can be opened again are told by another `ready`, but not while nothing answers", () => {
+test("streams that can be opened again are told by another `ready`, but not while nothing replies", () => {
   life.reopened();
   expect(told).toEqual([]);
   life.baseChanged("ready");

@@ -1,4 +1,4 @@
-/** The guest's socket: which one it is, whether anybody answers, and when it appears. */
+/** The guest's socket: which one it is, whether anything listens, and when it appears. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -26,7 +26,7 @@ test.each([
   expect(reachedTmuxSocket(env, 7)).toBe(path);
 });
 
-test("nobody answers where there is no file, a stale one, or something else", async () => {
+test("nothing listens where there is no file, a stale one, or something else", async () => {
   const path = join(directory, "tmux.sock");
   const refused = { code: "CONNECTION_LOST", message: expect.stringContaining(path) as string };
   expect(await trySocket(sockets, path)).toMatchObject(refused);

@@ -27,7 +27,7 @@ function scene(hasOtherReader = false) {
     onHole: (panes) => holes.push(...panes),
   });
   watch.begin();
-  /** What was asked since the last time is answered: no window was written to that we did not hear. */
+  /** Replies to what was asked since the last time: no window was written to that we did not hear. */
   const answered = async (): Promise<readonly string[]> => {
     await turn();
     const asked = transport.lines.slice(replied);
@@ -51,7 +51,7 @@ function scene(hasOtherReader = false) {
   return { connection, other: other.transport, time, holes, beat, answered, prints };
 }
 
-test("a pane that is quieter than usual is turned on; what comes before tmux answers once more had to wait, behind a hole", async () => {
+test("a pane that is quieter than usual is turned on; what comes before tmux replies once more had to wait, behind a hole", async () => {
   const { time, holes, beat, prints } = scene();
   prints(0, 10, 20, 30);
   time.ms += 500;

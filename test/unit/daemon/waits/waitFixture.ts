@@ -25,7 +25,7 @@ export async function turns(count = 4): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
-/** RE2 has answered everything that it was asked before. Not a pattern that is judged without it. */
+/** RE2 has returned everything that it was asked before. Not a pattern that is judged without it. */
 export async function re2Done(waits: WaitManager): Promise<void> {
   await waits.checkPattern({ kind: "regex", text: "flush+" });
 }

@@ -50,7 +50,7 @@ test("text that leaves the backlog before RE2 has judged it is a declared gap", 
   waits.close();
 });
 
-test("a match that output has pushed out of the backlog before RE2 answered is still the match", async () => {
+test("a match that output has pushed out of the backlog before RE2 returned is still the match", async () => {
   const { source, waits } = waitBench({ regexBacklogBytes: 16_384, regexWindowBytes: 1_024 });
   const wait = waits.wait(source, regex("^\\d{3}x$"));
   source.write("before\r\n123x\r\n");

@@ -235,7 +235,7 @@ test("closing settles everything", async () => {
   expect(clock.pendingTimers).toBe(0);
 });
 
-test("send and wait: armed in the turn of the write, the echo does not count, the answer does", async () => {
+test("send and wait: armed in the turn of the write, the echo does not count, the response does", async () => {
   const { source, waits } = waitBench();
   source.write("$ ");
   const typed = Buffer.from("echo DONE\r");

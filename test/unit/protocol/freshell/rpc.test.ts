@@ -101,7 +101,7 @@ describe("arguments", () => {
   });
 });
 
-describe("what an owner answers", () => {
+describe("what an owner returns", () => {
   test("fields of its own stay", () => {
     const result = { paneId: "p", colour: { of: "the pane" } };
     expect(parseOutcome({ ok: true, result, appliedRevision: 3, more: 1 })).toEqual({

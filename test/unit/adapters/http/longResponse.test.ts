@@ -1,7 +1,7 @@
-/** Answers that take long: their own status when they come soon, blanks and then JSON when they do not. */
+/** Responses that take long: their own status when they come soon, blanks and then JSON when they do not. */
 import { Hono } from "hono";
 import { expect, test } from "vitest";
-import { longAnswer } from "../../../../adapters/http/longAnswer.ts";
+import { longResponse } from "../../../../adapters/http/longResponse.ts";
 import { errorBody } from "../../../../adapters/native/errorBody.ts";
 import { visibleError } from "../../../../adapters/http/httpErrors.ts";
 import type { GuardEnv } from "../../../../adapters/http/requestGuard.ts";
@@ -20,7 +20,7 @@ function answering() {
   const app = new Hono<GuardEnv>();
   app.onError((error, c) => c.text(error.message, 408));
   app.get("/", (c) =>
-    longAnswer(c, { clock, errorBody: shown }, (given) => {
+    longResponse(c, { clock, errorBody: shown }, (given) => {
       signal = given;
       return work;
     }),
@@ -32,7 +32,7 @@ function answering() {
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-test("one that comes soon is an ordinary answer", async () => {
+test("one that comes soon is an ordinary response", async () => {
   const { clock, response, resolve } = answering();
   clock.advanceMs(9_999);
   resolve({ ok: true });

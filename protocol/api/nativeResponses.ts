@@ -1,5 +1,5 @@
 /**
- * What the native API answers (docs/contracts/native.md): schemas for OpenAPI and for tests, types for everyone. Positions
+ * What the native API returns (docs/contracts/native.md): schemas for OpenAPI and for tests, types for everyone. Positions
  * are `epoch:outputSeq` texts; ids are tmux's own. Titles, names, paths and screen text are whatever a program made them.
  */
 import * as v from "valibot";
@@ -11,7 +11,7 @@ export type { NativeReadiness } from "./nativeReadiness.ts";
 
 const ERROR_CODES = Object.keys(ERROR_SURFACES) as [ErrorCode, ...ErrorCode[]];
 
-export const errorAnswerSchema = v.object({
+export const errorResponseSchema = v.object({
   error: described(
     v.object({
       code: described(v.picklist(ERROR_CODES), "What went wrong: decide by this."),
@@ -21,7 +21,7 @@ export const errorAnswerSchema = v.object({
     "What went wrong.",
   ),
 });
-export type NativeErrorAnswer = v.InferOutput<typeof errorAnswerSchema>;
+export type NativeErrorResponse = v.InferOutput<typeof errorResponseSchema>;
 
 const position = (text: string) => described(v.string(), text);
 const count = (text: string) => described(v.pipe(v.number(), v.integer(), v.minValue(0)), text);
@@ -49,7 +49,7 @@ export const serverStateSchema = v.picklist(["connecting", "ready", "degraded", 
 const serverSchema = v.object({
   name: described(v.string(), "Its name in paths."),
   kind: described(v.picklist(["owned", "guest", "stub"]), "The daemon's own, the user's, or one in memory for tests."),
-  state: described(serverStateSchema, "Whether tmux answers."),
+  state: described(serverStateSchema, "Whether tmux responds."),
   epoch: described(v.string(), "Identifies the connection to tmux: positions of another epoch are no longer valid."),
   tmuxVersion: described(v.nullable(v.string()), "As tmux reports it; null when it is not known."),
   socketPath: described(v.nullable(v.string()), "The socket of the tmux server; null when there is none."),
@@ -136,7 +136,7 @@ export type NativeSnapshot = v.InferOutput<typeof snapshotSchema>;
 
 const elapsedMs = described(v.number(), "How long it took, in milliseconds.");
 
-export const waitAnswerSchema = v.object({
+export const waitResponseSchema = v.object({
   matched: described(
     v.array(
       v.object({
@@ -156,9 +156,9 @@ export const waitAnswerSchema = v.object({
   elapsedMs,
   gaps,
 });
-export type NativeWaitAnswer = v.InferOutput<typeof waitAnswerSchema>;
+export type NativeWaitResponse = v.InferOutput<typeof waitResponseSchema>;
 
-export const runAnswerSchema = v.object({
+export const runResponseSchema = v.object({
   output: described(v.string(), "What the command printed: plain text, or base64 with the raw format. Foreign text."),
   exitCode: described(v.nullable(v.number()), "Its exit status; null when the shell did not report one."),
   from: position("Where its output begins."),
@@ -170,7 +170,7 @@ export const runAnswerSchema = v.object({
   ),
   elapsedMs,
 });
-export type NativeRunAnswer = v.InferOutput<typeof runAnswerSchema>;
+export type NativeRunResponse = v.InferOutput<typeof runResponseSchema>;
 
 export const healthSchema = v.object({
   ok: described(v.boolean(), "Whether every server is ready."),

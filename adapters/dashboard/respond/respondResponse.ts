@@ -1,20 +1,24 @@
-/** The answers of `POST /api/respond/:id`, as they go out and as they are kept. */
+/** The responses of `POST /api/respond/:id`, as they go out and as they are kept. */
 import type { Failure } from "./failures.ts";
 
-export interface RespondAnswer {
+export interface RespondResponse {
   readonly status: 200 | 400 | 404 | 409 | 429 | 500 | 502 | 503;
   readonly body: Readonly<Record<string, string | number | boolean | null>>;
   /** The same request again gets this one, and types nothing. */
   readonly isKept: boolean;
 }
 
-export const refusalAnswer = (status: RespondAnswer["status"], errorType: string, message: string): RespondAnswer => ({
+export const refusalResponse = (
+  status: RespondResponse["status"],
+  errorType: string,
+  message: string,
+): RespondResponse => ({
   status,
   body: { status: "error", error_type: errorType, message },
   isKept: false,
 });
 
-export const failureAnswer = (failure: Failure, latencyMs: number | undefined): RespondAnswer => ({
+export const failureResponse = (failure: Failure, latencyMs: number | undefined): RespondResponse => ({
   status: failure.status,
   body: {
     status: "error",

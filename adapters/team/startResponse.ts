@@ -7,7 +7,7 @@ import { attachArgv, captureHint, shellLine } from "./names.ts";
 import { type SessionEnd, sessionEnd } from "./sessionEnd.ts";
 import type { StartRecord } from "./startRecord.ts";
 
-interface Answered {
+interface Started {
   readonly server: TmuxServer;
   readonly socketPath: string;
   readonly session: SessionInfo;
@@ -17,7 +17,7 @@ interface Answered {
   readonly threadId: string | undefined;
 }
 
-export async function startAnswer({ server, socketPath, session, record, threadId }: Answered): Promise<TeamStart> {
+export async function startResponse({ server, socketPath, session, record, threadId }: Started): Promise<TeamStart> {
   const { activePane: pane, name: sessionName } = session;
   const window = server.windows().find((other) => pane !== undefined && other.panes.includes(pane));
   const end = sessionEnd(server, session);

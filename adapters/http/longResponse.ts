@@ -1,5 +1,5 @@
 /**
- * Answers that may take minutes. One that comes soon is an ordinary answer with its own status; a later one has status 200,
+ * Responses that may take minutes. One that comes soon is ordinary, with its own status; a later one has status 200,
  * blanks while it is on its way, so that nothing between takes the connection for dead, and then the JSON, in which an
  * error stands as `{"error": …}`. The work is told to stop when the client goes away.
  */
@@ -14,30 +14,30 @@ const BLANK_EVERY_MS = 10_000;
 const encoder = new TextEncoder();
 const BLANK = encoder.encode(" ");
 
-type Outcome<Answer> = { readonly answer: Answer } | { readonly error: unknown };
+type Outcome<Body> = { readonly body: Body } | { readonly error: unknown };
 
-interface LongAnswerOptions<Answer> {
+interface LongResponseOptions<Body> {
   readonly clock: Clock;
   /** The contract's shape of an error. */
   readonly errorBody: (error: unknown) => object;
-  /** Of an answer that comes soon; default 200. */
-  readonly statusOf?: ((answer: Answer) => ContentfulStatusCode) | undefined;
+  /** Of a response that comes soon; default 200. */
+  readonly statusOf?: ((body: Body) => ContentfulStatusCode) | undefined;
 }
 
-export async function longAnswer<Answer extends object>(
+export async function longResponse<Body extends object>(
   c: Context<GuardEnv>,
-  { clock, errorBody, statusOf = () => 200 }: LongAnswerOptions<Answer>,
-  work: (signal: AbortSignal) => Promise<Answer>,
+  { clock, errorBody, statusOf = () => 200 }: LongResponseOptions<Body>,
+  work: (signal: AbortSignal) => Promise<Body>,
 ): Promise<Response> {
   const { signal } = requestAbort(c);
-  const outcome: Promise<Outcome<Answer>> = work(signal).then(
-    (answer) => ({ answer }),
+  const outcome: Promise<Outcome<Body>> = work(signal).then(
+    (body) => ({ body }),
     (error: unknown) => ({ error: signal.aborted ? (signal.reason as unknown) : error }),
   );
   const first = await firstOf(clock, outcome);
   if (first !== undefined) {
     if ("error" in first) throw first.error;
-    return c.json(first.answer, statusOf(first.answer));
+    return c.json(first.body, statusOf(first.body));
   }
   return c.body(blanksThen({ clock, errorBody }, outcome), 200, { "content-type": "application/json" });
 }
@@ -54,7 +54,7 @@ async function firstOf<Settled>(clock: Clock, outcome: Promise<Settled>): Promis
 }
 
 function blanksThen(
-  { clock, errorBody }: Pick<LongAnswerOptions<object>, "clock" | "errorBody">,
+  { clock, errorBody }: Pick<LongResponseOptions<object>, "clock" | "errorBody">,
   outcome: Promise<Outcome<object>>,
 ): ReadableStream<Uint8Array> {
   let timer: Timer | undefined;
@@ -63,7 +63,7 @@ function blanksThen(
     const settled = await outcome;
     timer?.cancel();
     if (!open) return;
-    const body = "error" in settled ? errorBody(settled.error) : settled.answer;
+    const body = "error" in settled ? errorBody(settled.error) : settled.body;
     controller.enqueue(encoder.encode(JSON.stringify(body)));
     controller.close();
   };

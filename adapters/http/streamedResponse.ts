@@ -1,6 +1,6 @@
 /**
- * Answers that tell output as it comes, as lines of JSON (`application/x-ndjson`): `{"typed":true}`, `{"output":BASE64}`,
- * `{"skipped":BYTES}` where a reader was too slow, and last the answer or `{"error": …}`; an empty line every 10 s while
+ * Responses that tell output as it comes, as lines of JSON (`application/x-ndjson`): `{"typed":true}`, `{"output":BASE64}`,
+ * `{"skipped":BYTES}` where a reader was too slow, and last the result or `{"error": …}`; an empty line every 10 s while
  * nothing happens. What fails before there is anything to tell is an ordinary error with its own status.
  */
 import type { Context } from "hono";
@@ -10,7 +10,7 @@ import type { GuardEnv } from "./requestGuard.ts";
 
 const LINES_TYPE = "application/x-ndjson";
 const EMPTY_LINE_EVERY_MS = 10_000;
-/** Held for a slow reader: what one answer may keep as well. */
+/** Held for a slow reader: what one response may keep as well. */
 const HELD_BYTES = 8_388_608;
 const encoder = new TextEncoder();
 
@@ -19,7 +19,7 @@ interface Told {
   readonly onOutput: (bytes: Uint8Array) => void;
 }
 
-interface StreamedAnswerOptions {
+interface StreamedResponseOptions {
   readonly clock: Clock;
   /** The contract's shape of an error. */
   readonly errorBody: (error: unknown) => object;
@@ -28,15 +28,15 @@ interface StreamedAnswerOptions {
 export const wantsLines = (c: Context<GuardEnv>): boolean =>
   (c.req.header("accept") ?? "").split(",").some((type) => type.split(";", 1)[0]?.trim().toLowerCase() === LINES_TYPE);
 
-export async function streamedAnswer(
+export async function streamedResponse(
   c: Context<GuardEnv>,
-  { clock, errorBody }: StreamedAnswerOptions,
+  { clock, errorBody }: StreamedResponseOptions,
   work: (signal: AbortSignal, told: Told) => Promise<object>,
 ): Promise<Response> {
   const abort = requestAbort(c);
   const lines = new Lines(clock, () => abort.abort());
   const done = work(abort.signal, lines).then(
-    (answer) => ({ answer }),
+    (result) => ({ result }),
     (error: unknown) => ({ error: abort.signal.aborted ? (abort.signal.reason as unknown) : error }),
   );
   const first = await Promise.race([done, lines.begun]);
@@ -44,7 +44,7 @@ export async function streamedAnswer(
     lines.end();
     throw first.error;
   }
-  void done.then((outcome) => lines.end("error" in outcome ? errorBody(outcome.error) : outcome.answer));
+  void done.then((outcome) => lines.end("error" in outcome ? errorBody(outcome.error) : outcome.result));
   return c.body(lines.body, 200, { "content-type": LINES_TYPE });
 }
 

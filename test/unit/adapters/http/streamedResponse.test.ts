@@ -1,14 +1,14 @@
-/** Answers that tell output as it comes, as lines of JSON. */
+/** Responses that tell output as it comes, as lines of JSON. */
 import { Hono } from "hono";
 import { expect, test } from "vitest";
-import { streamedAnswer, wantsLines } from "../../../../adapters/http/streamedAnswer.ts";
+import { streamedResponse, wantsLines } from "../../../../adapters/http/streamedResponse.ts";
 import { errorBody } from "../../../../adapters/native/errorBody.ts";
 import { visibleError } from "../../../../adapters/http/httpErrors.ts";
 import type { GuardEnv } from "../../../../adapters/http/requestGuard.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
 
-type Told = Parameters<Parameters<typeof streamedAnswer>[2]>[1];
+type Told = Parameters<Parameters<typeof streamedResponse>[2]>[1];
 
 function deferred<Value>() {
   let settle: { resolve: (value: Value) => void; reject: (error: unknown) => void } | undefined;
@@ -26,7 +26,7 @@ function answering() {
   app.onError((error, c) => c.text(error.message, 408));
   app.get("/", (c) => {
     const given = { clock, errorBody: (error: unknown) => errorBody(visibleError(error)) };
-    return streamedAnswer(c, given, (signal, told) => {
+    return streamedResponse(c, given, (signal, told) => {
       called.resolve({ signal, told });
       return work.promise;
     });
@@ -41,7 +41,7 @@ const linesOf = async (response: Response): Promise<unknown[]> =>
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as unknown);
 
-test("tells what is typed and printed, then the answer", async () => {
+test("tells what is typed and printed, then the result", async () => {
   const { clock, work, response, called } = answering();
   const { told } = await called;
   told.onTyped();
