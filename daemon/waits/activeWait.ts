@@ -16,10 +16,10 @@ import type { CheckedRequest } from "./waitRequest.ts";
 import type { WaitTarget } from "./waitTarget.ts";
 import type { WaitMatch, WaitResult } from "./waitTypes.ts";
 
-/** Gaps kept for a result: a wait that lost output that often has been told enough. */
+/** Gaps kept for a result; more would tell the caller nothing new. */
 const MAX_GAPS = 32;
 
-/** How long the last look at the screen may take, past the time of the wait. */
+/** How long the last capture of the screen may take, past the wait's timeout. */
 const LAST_LOOK_MS = 250;
 
 interface ActiveWaitOptions {
@@ -27,7 +27,7 @@ interface ActiveWaitOptions {
   readonly target: WaitTarget;
   readonly metrics: WaitMetrics;
   readonly onSettled: () => void;
-  /** Nothing of it is registered any more. */
+  /** Nothing of the wait is registered any longer. */
   readonly onFreed: () => void;
 }
 
@@ -35,9 +35,9 @@ export class ActiveWait {
   readonly result: Promise<WaitResult>;
   readonly registeredMs: number;
   readonly sets: readonly PredicateSet[];
-  /** What watches text for it; the target fills it in. */
+  /** Its watches on the text; the target fills this in. */
   readonly watches = new Set<TextWatch>();
-  /** What watches the screen for it, when the screen counts. */
+  /** Its watch on the screen, when the screen counts. */
   screen: ScreenWatch | undefined;
   readonly #options: ActiveWaitOptions;
   readonly #all: PredicateSet | undefined;
@@ -76,7 +76,7 @@ export class ActiveWait {
     this.#timeout = target.scheduler.at(this.registeredMs + request.timeoutMs, () => this.#onTimeout());
     if (signal !== undefined) {
       const onAbort = (): void => this.cancel(signal.reason);
-      // One caller may hold hundreds of waits by one signal: that is no leak, each takes its listener away with it.
+      // One caller may hold hundreds of waits with one signal. That is no leak: each removes its own listener.
       setMaxListeners(0, signal);
       signal.addEventListener("abort", onAbort, { once: true });
       this.#cleanUps.push(() => signal.removeEventListener("abort", onAbort));
@@ -102,13 +102,13 @@ export class ActiveWait {
   onMissed(gap: StreamGap): void {
     const last = this.#gaps.at(-1);
     if (this.#gaps.length >= MAX_GAPS) return;
-    // Each of its watches tells of the same hole.
+    // Each of its watches reports the same gap.
     if (last?.from.outputSeq === gap.from.outputSeq && last.to.outputSeq === gap.to.outputSeq) return;
     this.#gaps.push(gap);
     this.#options.metrics.numbers.wait_gaps_total++;
   }
 
-  /** Looks whether it is over now, and when it will be if nothing more happens. */
+  /** Checks whether it is over now, and when it will be if nothing more happens. */
   check(): void {
     if (this.#isSettled || !this.#isStarted) return;
     const state = this.#state();
@@ -121,7 +121,7 @@ export class ActiveWait {
       dueMs = Math.max(allDueMs, Math.min(...alternatives));
     }
     if (dueMs <= state.nowMs) this.#succeed(state);
-    // Armed once and not per chunk: when it fires it looks how quiet it has been since, and goes on from there.
+    // Armed once and not per chunk: when it fires, it checks how long it has been quiet and re-arms.
     else this.#due ??= this.#options.target.scheduler.at(dueMs, () => this.#onDue());
   }
 
@@ -137,7 +137,7 @@ export class ActiveWait {
     this.#reject(isCutShort(error) ? this.#whereItEnded(error) : error);
   }
 
-  /** A wait that begins there tells what of the output it could not see. */
+  /** Adds where a new wait can begin, and what this one could not see. */
   #whereItEnded({ code, message, details, cause }: AppError): AppError {
     const position = formatPosition(this.#options.target.position());
     return new AppError(code, message, { details: { ...details, position, gaps: this.#gaps.map(formatGap) }, cause });
@@ -198,7 +198,7 @@ export class ActiveWait {
     });
     metrics.numbers.wait_matched_total++;
     onSettled();
-    // Behind whoever awaits the result: after a long quiet, giving things back would be a tenth of the wait's latency.
+    // After whoever awaits the result: following a long quiet, freeing first would be a tenth of the wait's latency.
     queueMicrotask(() => this.#free());
   }
 
@@ -212,7 +212,7 @@ export class ActiveWait {
   #state(): TargetState {
     const { target } = this.#options;
     const { isGone, lastOutputMs, source } = target;
-    // Of a program before this wait, in whose place another one runs, it is none.
+    // The exit of an earlier program that has been replaced does not count.
     const isOver = source.exit !== undefined || (target.exitedMs ?? -Infinity) >= this.registeredMs;
     const exitedMs = isOver ? target.exitedMs : undefined;
     return { nowMs: target.nowMs(), registeredMs: this.registeredMs, lastOutputMs, exitedMs, isGone };

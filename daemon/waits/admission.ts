@@ -18,7 +18,7 @@ export class Admission {
     this.#metrics = metrics;
   }
 
-  /** Makes room for a surface whose share is larger than the whole was. */
+  /** Raises the limits to a surface's share where that is larger. */
   raise(share: WaitLimits): void {
     const { maxGlobal, maxPerTarget, maxRegexPerTarget } = this.#limits;
     this.#limits = {
@@ -29,7 +29,7 @@ export class Admission {
     };
   }
 
-  /** Takes a place and returns what gives it back, safe to call twice. @throws AppError RESOURCE_LIMIT; nothing is taken then */
+  /** Takes a place and returns its release, safe to call twice. @throws AppError RESOURCE_LIMIT; nothing is taken then */
   enter(target: object, hasRegex: boolean): () => void {
     const { numbers } = this.#metrics;
     const count = this.#byTarget.get(target) ?? { waits: 0, regexes: 0 };
@@ -59,7 +59,7 @@ export class Admission {
     this.#refuse("WAIT_MAX_PER_TARGET", count.waits, maxPerTarget, "too many waits on this target");
     if (!hasRegex) return;
     this.#refuse("WAIT_MAX_REGEX_PER_TARGET", count.regexes, maxRegexPerTarget, "too many regexes on this target");
-    // Overload: literals, which cost a hundredth, keep the places above these marks (seed 002 §8.3).
+    // Overload: literals, which cost a hundredth, keep the places above these thresholds (seed 002 §8.3).
     const busy = "too busy for another regex; wait for a literal, or try again";
     this.#refuse("WAIT_MAX_GLOBAL for regexes", active, Math.max(1, Math.floor(maxGlobal * regexSoftLimit)), busy);
     this.#refuse(

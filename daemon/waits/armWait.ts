@@ -18,7 +18,7 @@ export interface WaitStart {
   readonly missed: StreamGap | undefined;
 }
 
-/** Of the row before the typing so much is looked at: prompts are shorter, colours and all. */
+/** How much of the row before the typing is read: prompts are shorter, colours included. */
 const MAX_ROW_BYTES = 1_024;
 const LF = 0x0a;
 
@@ -45,7 +45,7 @@ export function armWait(
   return echoOf(wait, source, typed, limits, moment.head);
 }
 
-/** Where a request begins to look, and what it has missed before that. @throws AppError INVALID_ARGUMENT */
+/** Where a request begins to read, and what it has missed before that. @throws AppError INVALID_ARGUMENT */
 export function startOf(source: OutputSource, from: WaitFrom, head: number): WaitStart {
   switch (from.kind) {
     case "now":
@@ -55,7 +55,7 @@ export function startOf(source: OutputSource, from: WaitFrom, head: number): Wai
     case "position": {
       const { epoch, outputSeq } = from.position;
       if (epoch !== source.epoch) {
-        // Everything of this epoch is later than that position; what lies between the two nobody has.
+        // This whole epoch is later than that position; nobody has the output in between.
         const to = { epoch: source.epoch, outputSeq: source.tailSeq };
         return { start: source.tailSeq, missed: { from: from.position, to, reason: "epoch" } };
       }

@@ -37,7 +37,10 @@ export class PredicateSet {
     }
   }
 
-  /** When the set will hold if nothing more happens: `nowMs` or earlier when it holds, undefined when something lacks. */
+  /**
+   * When the set will hold if nothing more happens: `nowMs` or earlier when it holds, undefined when something is
+   * missing.
+   */
   dueMs(state: TargetState): number | undefined {
     let latestMs = -Infinity;
     for (const { row, armed } of this.#armed) {

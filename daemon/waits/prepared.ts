@@ -1,4 +1,4 @@
-/** A request that was admitted, on its way to being armed: what its predicates have to know before anything is typed. */
+/** An admitted request on its way to being armed: what its predicates have to know before anything is typed. */
 import type { ReadyRequest } from "./waitContext.ts";
 import type { CheckedPredicate, CheckedRequest } from "./waitRequest.ts";
 

@@ -38,7 +38,7 @@ export interface ReadyRequest {
   readonly predicates: PreparedPredicates;
 }
 
-/** Read before the start, so that a string cut by it is known for what it is. */
+/** Read before the start, so that a string cut by it is recognised. */
 const LEAD_BYTES = 16_384;
 
 export class WaitContext implements ArmContext {
@@ -54,7 +54,7 @@ export class WaitContext implements ArmContext {
   readonly #set: PredicateSet;
   readonly #patterns: ScreenPattern[];
 
-  /** @param patterns takes those that look at the screen as well */
+  /** @param patterns collects those that are tried on the screen as well */
   constructor(
     host: WaitHost,
     source: OutputSource,
@@ -97,7 +97,7 @@ export class WaitContext implements ArmContext {
 
   readPrompt(owner: WatchOwner): void {
     const { head, isForSend } = this.moment;
-    // The prompt that counts is the one at the end of the output: it never looks back.
+    // The prompt that counts is the one at the end of the output: earlier ones do not matter.
     const watch = new PromptWatch(owner, head, isForSend, this.limits.maxMatchBytes);
     this.#wait.watches.add({ kind: "prompt", watch });
   }

@@ -1,6 +1,6 @@
 /**
- * What a wait goes through before it is armed: its request is checked, it takes a place among the waits, its regexes are
- * compiled and its predicates ask what they must know. Whatever fails on the way gives back all of it.
+ * What a wait goes through before it is armed: its request is checked, it takes a place among the waits, its regexes
+ * are compiled and its predicates prepared. A failure on the way releases all of it.
  */
 import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import type { OutputSource } from "../tmux/outputSource.ts";
@@ -81,7 +81,7 @@ export class WaitIntake {
     for (const known of predicates.values()) known[Symbol.dispose]?.();
   }
 
-  /** Limits that the checks find count as refusals like those of admission. */
+  /** Limits hit in the checks count as refusals, like those of admission. */
   #counted<Result>(check: () => Result): Result {
     try {
       return check();

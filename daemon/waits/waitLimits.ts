@@ -22,7 +22,7 @@ export interface WaitLimits {
   readonly turnBudgetMs: number;
   /** Longest match of a regex, in bytes of plain text: it is looked for in windows of this size. */
   readonly regexWindowBytes: number;
-  /** Plain text kept for regexes that are slower than the output; past it text is skipped and declared as a gap. */
+  /** Plain text kept for regexes that are slower than the output; past it text is skipped and reported as a gap. */
   readonly regexBacklogBytes: number;
   /** One regex job may run this long before its worker is ended. */
   readonly regexWatchdogMs: number;
@@ -32,7 +32,7 @@ export interface WaitLimits {
   readonly maxRegexRepetition: number;
   /** Size of the program a regex becomes, in rough instructions. */
   readonly maxRegexCost: number;
-  /** Regexes compiled at once in the worker; the least recently used one is compiled anew when it is needed again. */
+  /** Regexes compiled at once in the worker; the least recently used one is recompiled when it is needed again. */
   readonly maxCompiledRegexes: number;
   /** How long a match that rests on the end of unfinished output (`$`, a prompt) must stay at the end. */
   readonly settleMs: number;
@@ -51,9 +51,9 @@ export const DEFAULT_WAIT_LIMITS: WaitLimits = {
   maxRegexPerTarget: 16,
   // Three quarters: a burst of regexes leaves a quarter of the places to literals, which cost a hundredth.
   regexSoftLimit: 0.75,
-  // What the clients ask for when they say nothing (contracts: 30 s).
+  // What the clients' contracts assume (30 s).
   defaultTimeoutMs: 30_000,
-  // A request is a line of a person or an agent; ten alternatives of three predicates are plenty.
+  // A person or an agent writes a request; ten alternatives of three predicates are plenty.
   maxPredicates: 32,
 
   // Two hundredths of what a person notices; see turnBudget.ts.
@@ -75,6 +75,6 @@ export const DEFAULT_WAIT_LIMITS: WaitLimits = {
   // Ten times the pause between two chunks of one write; a prompt is noticed as fast as a person could.
   settleMs: 30,
   maxMatchBytes: 4_096,
-  // Eight full screens, a long message of the day; an echo comes before the output of what was typed.
+  // Eight full screens or a long message of the day; an echo comes before the output of what was typed.
   echoWindowBytes: 16_384,
 };

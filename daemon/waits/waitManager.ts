@@ -31,15 +31,15 @@ export interface WaitManagerOptions {
   readonly metrics?: WaitMetrics | undefined;
   /** Refuses every regex with UNSUPPORTED_PATTERN_ENGINE. */
   readonly disableRegex?: boolean | undefined;
-  /** A wait's own code threw: for the log, never for another wait. */
+  /** A wait's own code threw: for the log; other waits are not affected. */
   readonly onListenerError?: ((error: unknown) => void) | undefined;
 }
 
-/** A checked request with a place among the waits and its regexes compiled: nothing about arming it can fail any more. */
+/** A checked request with a place among the waits and its regexes compiled: arming it can no longer fail. */
 interface PreparedWait {
-  /** Once. Patterns look from this moment on, or from where the request says. */
+  /** Once. Patterns read from this moment on, or from where the request says. */
   arm(options?: WaitOptions): ArmedWait;
-  /** Gives the place back when it is not armed after all. Safe to call at any time. */
+  /** Releases the place when it is not armed after all. Safe to call at any time. */
   release(): void;
 }
 
@@ -85,7 +85,7 @@ export class WaitManager {
     return this.#wait(source, request, options, undefined);
   }
 
-  /** A part with these bounds; where they are larger than the process's, the process's become as large. */
+  /** A share with these limits; where they exceed the process's, the process's are raised to them. */
   share(bounds: Partial<WaitLimits>, disableRegex = false): Pick<WaitManager, "wait"> {
     const onRefused = (): void => void this.#metrics.numbers.wait_resource_limit_total++;
     const share = new WaitShare({ limits: { ...this.limits, ...bounds }, disableRegex, onRefused });
@@ -110,14 +110,14 @@ export class WaitManager {
 
   /**
    * Registers a wait in this turn. A regex that RE2 refuses rejects the result; use `prepare` when nothing may be sent
-   * for such a one, or when a predicate has to know something of the pane before.
+   * then, or when a predicate has to know something about the pane first.
    * @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE
    */
   arm(source: OutputSource, request: WaitRequest, options: WaitOptions = {}): ArmedWait {
     return this.#arm(source, this.#intake.admit(source, request), options, false, undefined);
   }
 
-  /** Checks, takes a place and compiles. @throws AppError (rejects) as `arm`, and what RE2 says of a regex. */
+  /** Checks, takes a place and compiles. @throws AppError (rejects) as `arm`, and what RE2 says about a regex. */
   async prepare(source: OutputSource, request: WaitRequest): Promise<PreparedWait> {
     const prepared = await this.#intake.prepare(this.#intake.admit(source, request));
     let isDone = false;
@@ -147,7 +147,7 @@ export class WaitManager {
   ): Promise<WaitResult> {
     options.signal?.throwIfAborted();
     const prepared = await this.#intake.prepare(this.#intake.admit(source, request));
-    // Where it would have begun had the sender called back: a sender that cannot say when it writes costs nothing.
+    // The fallback for a sender that never calls back: the wait then begins before the send.
     const before = source.outputSeq;
     let armed: ArmedWait | undefined;
     try {

@@ -1,4 +1,4 @@
-/** The pane whose output a wait reads: predicates ask its server for what the output does not tell. */
+/** The pane whose output a wait reads: predicates ask its server for what the output does not show. */
 import type { PaneId } from "../../protocol/ids.ts";
 import type { ReadinessWatcher } from "../readiness/readiness.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
@@ -6,6 +6,6 @@ import type { TmuxServer } from "../tmux/tmuxServer.ts";
 export interface WaitPane {
   readonly server: TmuxServer;
   readonly id: PaneId;
-  /** Absent: nobody tells what its program is doing. */
+  /** Absent: readiness is not reported. */
   readonly readiness: ReadinessWatcher | undefined;
 }

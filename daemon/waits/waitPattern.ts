@@ -1,4 +1,4 @@
-/** A pattern: as a client writes it, as a wait is asked for it, and as it is once it was checked. */
+/** A pattern: as a client writes it, as a wait request has it, and as checked. */
 import * as v from "valibot";
 import { described } from "../../protocol/api/described.ts";
 import { wellFormedText } from "../../protocol/text/wellFormed.ts";

@@ -1,4 +1,4 @@
-/** One surface's part of the waits: its own bounds, counted by themselves, within those of the process. */
+/** One surface's share of the waits: its own limits, counted separately, within those of the process. */
 import { Admission } from "./admission.ts";
 import { regexUnavailable } from "./regex/regexEngine.ts";
 import type { WaitLimits } from "./waitLimits.ts";
@@ -8,7 +8,7 @@ interface WaitShareOptions {
   readonly limits: WaitLimits;
   /** Refuses every regex of this surface. */
   readonly disableRegex: boolean;
-  /** It is full, and somebody was refused. */
+  /** The share is full, and a wait was refused. */
   readonly onRefused: () => void;
 }
 
@@ -23,7 +23,10 @@ export class WaitShare {
     this.#admission = new Admission(options.limits, new WaitMetrics());
   }
 
-  /** A place here and one in the process; returns what gives both back. @throws AppError RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE */
+  /**
+   * Takes a place here and one in the process; returns what releases both. @throws AppError RESOURCE_LIMIT,
+   * UNSUPPORTED_PATTERN_ENGINE
+   */
   enter(target: object, hasRegex: boolean, process: Admission): () => void {
     if (hasRegex && this.#options.disableRegex) throw regexUnavailable("they are switched off here");
     const leave = this.#own(target, hasRegex);

@@ -1,7 +1,7 @@
 /**
- * Everything about one source that waits share: one subscription, when it last printed, whether its program has ended, and
- * its text while a wait needs text. Output costs one clock reading and two stores here, however many waits there
- * are; matching runs later, within the turn's budget, after the output has gone out to its subscribers.
+ * Everything about one source that waits share: one subscription, when it last printed, whether its program has ended,
+ * and its text while a wait needs text. Output costs one clock reading and two stores here, however many waits there
+ * are; matching runs later, within the turn's budget, after the subscribers have the output.
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { Gap, Position } from "../../protocol/position.ts";
@@ -17,7 +17,7 @@ import { TextStream, type TextStreamHost, type TextWatch } from "./text/textStre
 import type { WaitLimits } from "./waitLimits.ts";
 import type { WaitMetrics } from "./waitMetrics.ts";
 
-/** Read before the start of a stream, so that an escape sequence or character cut by the start is known for what it is. */
+/** Read before the start of a stream, so that an escape sequence or character cut by the start is recognised. */
 const LEAD_BYTES = 16_384;
 
 interface WaitTargetOptions {
@@ -49,7 +49,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   #quiet: Timer | undefined;
   #quietWantedMs = 0;
   #quietFromMs = -Infinity;
-  /** When the output that is evaluated now arrived. */
+  /** When the output that is being evaluated arrived. */
   #arrivedMs: number | undefined;
   #latestArrivalMs = 0;
   #closing: AppError | undefined;
@@ -97,7 +97,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     this.#options.budget.add(this);
   }
 
-  /** Once for each wait, also for one that has failed before it was added. */
+  /** Once for each wait, even one that failed before it was added. */
   remove(wait: ActiveWait): void {
     this.#waits.delete(wait);
     for (const watch of wait.watches) this.#drop(watch);
@@ -108,12 +108,12 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     if (this.#waits.size === 0) this.#close();
   }
 
-  /** A wait was decided by output: how long ago that output came is the latency. */
+  /** Output decided a wait: the age of that output is the latency. */
   noteMatch(): void {
     this.#options.metrics.matchLatencyMs.observe(this.nowMs() - (this.#arrivedMs ?? this.#latestArrivalMs));
   }
 
-  /** Evaluates what has arrived, now and to its end. */
+  /** Evaluates all that has arrived, now. */
   catchUp(): void {
     if (this.#advanceAll(() => true)) this.#arrivedMs = undefined;
   }
@@ -222,7 +222,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     if (this.#shared?.isUnused === true) this.#shared = undefined;
     for (const stream of this.#catchingUp) if (stream.isUnused) this.#catchingUp.delete(stream);
     if (this.#shared !== undefined) return;
-    // The next one to take its place, so that there is a shared stream whenever there is any.
+    // The next one takes its place, so that there is a shared stream whenever there is any.
     const [next] = this.#catchingUp;
     if (next === undefined) return;
     this.#catchingUp.delete(next);
@@ -233,7 +233,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     if (this.screens.isWanted) this.#watchQuiet(this.#options.limits.settleMs);
   }
 
-  /** One timer per target while somebody wants to know that output has stopped for so long; the shortest wish counts. */
+  /** One timer per target while somebody wants to know that output has stopped for so long; the shortest time counts. */
   #watchQuiet(wantedMs: number): void {
     if (this.#quiet !== undefined && this.#quietWantedMs <= wantedMs) return;
     this.#quiet?.cancel();

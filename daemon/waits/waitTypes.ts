@@ -1,9 +1,9 @@
 /**
  * What a wait asks for and what it returns: the one contract behind every surface (seed 002 §8.3).
  *
- * Text is plain text: escape sequences dropped, CR LF one LF, invalid bytes U+FFFD (`ansi.ts`). A wait sees
- * only text after its start, and its start counts as the beginning of a line. A predicate that latches stays true once it
- * was; a level must hold when the wait ends.
+ * Text is plain text: escape sequences dropped, CR LF one LF, invalid bytes U+FFFD (`ansi.ts`). A wait sees only text
+ * after its start, and its start counts as the beginning of a line. A predicate that latches stays true; a level must
+ * hold when the wait ends.
  */
 import type { InferOutput } from "valibot";
 import type { AppError } from "../../protocol/errors.ts";
@@ -13,12 +13,12 @@ import type { PREDICATES } from "./predicates/predicateTable.ts";
 import type { ScreenView } from "./screen/screenView.ts";
 import type { WaitPane } from "./waitPane.ts";
 
-/** By field; all that are given must hold together. What each means stands in its file of `predicates/`. */
+/** By field; all that are given must hold together. Each is documented in its file in `predicates/`. */
 export type WaitPredicates = {
   readonly [Row in (typeof PREDICATES)[number] as Row["field"]]?: InferOutput<Row["schema"]> | undefined;
 };
 
-/** Where a pattern begins to look. Only patterns: `stable` always counts from registration. */
+/** Where a pattern begins to read. Only patterns: `stable` always counts from registration. */
 export type WaitFrom =
   | { readonly kind: "now" }
   /** The last lines of retained output; an unfinished line counts as one. */
@@ -35,12 +35,13 @@ export interface WaitRequest extends WaitPredicates {
   /** What is typed after the wait is armed: its echo never satisfies a pattern or a prompt (`echoMask.ts` says how). */
   readonly excludeEcho?: Uint8Array | undefined;
   /**
-   * Patterns are also tried on the pane's screen, as people see it: when output pauses and once before the time is over, on
-   * the rows that have changed since the wait was armed, blanks at their ends gone, wrapped rows joined. The stream is
-   * matched as ever. A TIMEOUT says in `details.matchedEcho` whether the echo on the screen matched a pattern.
+   * Patterns are also tried on the pane's screen, as people see it: when output pauses and once before the time is
+   * over, on the rows that have changed since the wait was armed, trailing blanks dropped, wrapped rows joined. The
+   * stream is matched as always. A TIMEOUT says in `details.matchedEcho` whether the echo on the screen matched a
+   * pattern.
    */
   readonly screen?: ScreenView | undefined;
-  /** The pane whose output is read; some predicates ask it for more than that. */
+  /** The pane whose output is read; some predicates query it for more. */
   readonly pane?: WaitPane | undefined;
 }
 
@@ -52,8 +53,8 @@ export interface WaitMatch {
   /** The screen showed it and the stream did not; it then has no positions. */
   readonly on?: "screen" | undefined;
   /**
-   * The first byte of the match's first character, and one past the last byte of its last. Escape sequences inside count
-   * in, those around do not; the LF of a CR LF is both bytes.
+   * The first byte of the match's first character, and one past the last byte of its last. Escape sequences inside are
+   * included, those around it are not; the LF of a CR LF is both bytes.
    */
   readonly from?: Position | undefined;
   readonly to?: Position | undefined;
@@ -77,7 +78,7 @@ export type PredicateProgress = Readonly<Record<string, unknown>>;
 export interface ArmedWait {
   /** Never rejected unhandled: a caller that stops caring need not catch it. */
   readonly result: Promise<WaitResult>;
-  /** Where patterns begin to look. */
+  /** Where patterns begin to read. */
   readonly start: Position;
   /** Frees the wait at once; the result rejects with `reason`. Safe to call twice. */
   cancel(reason?: AppError): void;

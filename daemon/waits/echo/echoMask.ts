@@ -3,19 +3,19 @@
  * excluded").
  *
  * What is hidden: for each typed line, in order, the first place where output shows that line as its own: at the start
- * of a row (or of the wait), or behind a prompt (anything but a letter or digit), up to the end of the row. It may come in
- * any chunks, wrapped by readline (` \r`), coloured, with the prompt drawn again before it, or written and overwritten
- * character by character as zle and fish do. While a row ends in a beginning of the line it is held back, shown again
- * as soon as it goes on differently, and hidden when it is complete. A line typed ahead is echoed twice, by the tty and
- * later by the shell's editor: when the first came without a line editor (`?2004h`), one more behind the next
+ * of a row (or of the wait), or after a prompt (anything but a letter or digit), up to the end of the row. It may come
+ * in any chunks, wrapped by readline (` \r`), coloured, with the prompt drawn again before it, or written and
+ * overwritten character by character as zle and fish do. While a row ends in a prefix of the line it is held back,
+ * shown as soon as it continues differently, and hidden when it is complete. A line typed ahead is echoed twice, by the
+ * tty and later by the shell's editor: when the first came without a line editor (`?2004h`), one more after the next
  * `?2004h` is hidden too.
  *
- * A last line without Enter stays in the editor and is hidden each time it is drawn anew (C-l, completions, another size),
+ * A last line without Enter stays in the editor and is hidden each time it is redrawn (C-l, completions, a resize),
  * until the editor (`?2004h`) ends.
  *
  * What is not hidden: anything after the last typed line was found, so `cat`'s own copy or a program that prints the
- * command is output; the line with more text behind it on its row; text that only begins like it; an echo that the shell
- * has changed (completion, history expansion, tabs); text more than `windowBytes` behind the last line found.
+ * command is output; the line with more text after it on its row; text that only begins like it; an echo that the shell
+ * has changed (completion, history expansion, tabs); text more than `windowBytes` after the last line found.
  *
  * What cannot be told apart: without any echo, output that is exactly the typed line on a row of its own is taken for it.
  */
@@ -33,12 +33,12 @@ interface EchoMaskOptions {
   readonly start: number;
   /** The row in which typing begins, as far as it was printed before. */
   readonly row: Uint8Array;
-  /** A line editor is reading (`?2004h`): later lines are echoed behind its prompts only. */
+  /** A line editor is reading (`?2004h`): later lines are echoed only after its prompts. */
   readonly isLineEditor: boolean;
   readonly windowBytes: number;
 }
 
-/** A beginning that stops here for so long is output: an echo comes in one go, unless the machine is at its knees. */
+/** A prefix that stalls this long is output: an echo comes in one go, unless the machine is on its knees. */
 const STALL_MS = 2_000;
 
 export class EchoMask {
@@ -72,7 +72,7 @@ export class EchoMask {
       leave: (at, end) => this.#endRow(at, end, false),
       editor: (isOn, end) => this.#editor(isOn, end),
     });
-    // What stands on the row already gives later cursor columns their meaning.
+    // Later cursor columns count from what is already on the row.
     if (this.#attention === "looking") {
       this.#isPriming = true;
       this.#screen.feed(options.row, options.start - options.row.length);
@@ -81,12 +81,12 @@ export class EchoMask {
     }
   }
 
-  /** Nothing is looked for any more. */
+  /** No echo is expected any longer. */
   get isOver(): boolean {
     return this.#attention === "over";
   }
 
-  /** Where the stretch begins that is shown now. */
+  /** Where the stretch that is shown now begins. */
   get openFrom(): number {
     return this.#shown.openFrom;
   }
@@ -96,7 +96,7 @@ export class EchoMask {
     return this.#shown.hiddenTo;
   }
 
-  /** Text at and behind this may be echo. */
+  /** Text from here on may be echo. */
   get visibleTo(): number {
     return this.#held.from;
   }
@@ -160,7 +160,7 @@ export class EchoMask {
     const held = this.#held;
     if (held.fullEnd !== undefined && !held.hasMoved && !this.#row.isStyled && character !== " ") {
       if (line.hasEnter || isWord(character)) {
-        // The row goes on where the echo would have ended: it was output.
+        // The row continues where the echo would have ended: it was output.
         held.reopen();
       } else {
         this.#hide(held.from, held.fullEnd);
@@ -183,10 +183,10 @@ export class EchoMask {
     const held = this.#held;
     const begin = line !== undefined && this.#typed.isAllowed ? this.#row.endsWith(line.characters) : undefined;
     if (begin !== undefined) {
-      // Where the cursor went about, earlier bytes of the row may have shown the line before: all of it was editing.
+      // Where the cursor moved, earlier bytes of the row may already have shown the line: all of it was editing.
       const from = this.#row.hasMoved ? this.#row.start : begin;
       this.#hide(Math.min(held.from, from), isLineFeed ? end : at);
-      // No Enter yet, and the editor goes elsewhere: it draws what was typed once more (a paste loses its colour).
+      // The editor leaves the row without a line feed: it will draw what was typed once more (a paste loses its colour).
       if (line?.hasEnter === true && !isLineFeed && this.#typed.startAgain()) this.#attend("looking");
     } else if (held.fullEnd !== undefined && held.hasMoved) {
       this.#hide(held.from, held.fullEnd);
@@ -201,12 +201,12 @@ export class EchoMask {
     this.#newRow(end);
   }
 
-  /** Until a line editor comes there is nothing to look at byte by byte. */
+  /** Until a line editor comes, nothing needs reading byte by byte. */
   #rest(): void {
     if (this.#typed.needsEditor && !this.#typed.isAllowed) this.#attend("dormant");
   }
 
-  /** The row breaks off within the typed line: the line end may be the edge of the screen. */
+  /** The row ends within the typed line: the line end may be the edge of the screen. */
   #isWrap(line: TypedLine): boolean {
     const beginning = this.#row.beginningOf(line.characters);
     return beginning !== undefined && beginning.length < line.characters.length && beginning.length > 1;
@@ -224,7 +224,7 @@ export class EchoMask {
 
   #editor(isOn: boolean, end: number): void {
     if (this.#attention === "over" || this.#isPriming) return;
-    // The line was sent, or given up: what comes now is no redraw of it.
+    // The line was sent, or given up: what comes now does not redraw it.
     if (!isOn && this.#typed.isRedrawn) {
       this.#show();
       this.#attend("over");
@@ -256,7 +256,7 @@ export class EchoMask {
     this.#shown.noteHeld();
   }
 
-  /** `[from, to)` is the echo of the line: the wait sees what was before it, and goes on behind it. */
+  /** `[from, to)` is the echo of the line: the wait sees what was before it and continues after it. */
   #hide(from: number, to: number): void {
     this.#shown.hide(from, to);
     this.#held.drop();
@@ -265,7 +265,7 @@ export class EchoMask {
     this.#attend(this.#typed.advance());
   }
 
-  /** Dormant: all was echoed once without an editor; when one comes it shows what it finds typed ahead. */
+  /** Dormant: everything was echoed once without an editor; one that comes shows again what was typed ahead. */
   #attend(attention: Attention): void {
     this.#attention = attention;
     this.#screen.isDormant = attention === "dormant";

@@ -11,9 +11,9 @@ interface Cell {
   at: number;
 }
 
-/** A cell the cursor jumped over: something may stand there that was printed before the row was watched. */
+/** A cell the cursor jumped over: it may hold something printed before the row was watched. */
 const UNKNOWN = "\0";
-/** A row that is longer than this beyond what was typed is no command line. */
+/** A row longer than what was typed by more than this is no command line. */
 const MAX_EXTRA = 4_096;
 
 export class EchoRow {
@@ -33,7 +33,7 @@ export class EchoRow {
     this.start = start;
   }
 
-  /** What was printed so far stood there before the typing. */
+  /** What was printed so far was there before the typing. */
   begin(): void {
     this.#origin = this.#cursor;
     this.#printed = [];
@@ -48,7 +48,7 @@ export class EchoRow {
   put(character: string, at: number): void {
     while (this.#cells.length < this.#cursor) this.#cells.push({ character: UNKNOWN, at });
     const cell = this.#cells[this.#cursor];
-    // Written again as it was: the first time is when it came.
+    // Rewritten unchanged: the first time counts.
     if (cell?.character !== character) this.#cells[this.#cursor] = { character, at };
     this.#cursor++;
     this.#printed.push({ character, at });
@@ -99,7 +99,7 @@ export class EchoRow {
     return undefined;
   }
 
-  /** Ends in a beginning of `typed` and one blank: the blank may be the first half of a wrap (` \r`). */
+  /** Ends in a beginning of `typed` and one blank: the blank may be half of a wrap (` \r`). */
   mayWrap(typed: readonly string[]): boolean {
     if (this.#printed.at(-1)?.character !== " ") return false;
     return longestTail({ cells: this.#printed.slice(0, -1), origin: 0 }, typed) > 0;
@@ -116,7 +116,7 @@ export class EchoRow {
     return best;
   }
 
-  /** All that was printed, the row as it stands, and the row up to the cursor (behind it may be a suggestion). */
+  /** All that was printed, the row as it stands, and the row up to the cursor (a suggestion may follow). */
   #readings(): readonly Reading[] {
     return [
       { cells: this.#printed, origin: 0 },
@@ -145,8 +145,8 @@ function trimCells(cells: readonly Cell[]): readonly Cell[] {
 }
 
 /**
- * Whether the cells end in the first `length` characters of `typed`, at a place where typing can begin: where it did, at
- * the row's start, or behind anything but a letter or digit, which is how prompts end.
+ * Whether the cells end in the first `length` characters of `typed`, at a place where typing can begin: where it did,
+ * at the row's start, or after anything but a letter or digit, which is how prompts end.
  */
 function isTail({ cells, origin }: Reading, typed: readonly string[], length: number): boolean {
   const from = cells.length - length;

@@ -1,5 +1,5 @@
 /**
- * Ties the echo mask of one wait to its watches: moves their bounds as the mask decides, and has them look at the text
+ * Ties the echo mask of one wait to its watches: moves their bounds as the mask decides, and has them search the text
  * that the mask shows late.
  */
 import type { EchoMask } from "./echoMask.ts";
@@ -18,7 +18,7 @@ export class EchoWatch {
     return this.#mask.isOver || this.#entries.size === 0;
   }
 
-  /** Text is held back: quiet may decide it. */
+  /** Text is held back; a pause may decide about it. */
   get isHolding(): boolean {
     return this.#mask.visibleTo !== Infinity;
   }
@@ -39,7 +39,7 @@ export class EchoWatch {
     this.#bound();
   }
 
-  /** After it was matched, up to `end`: has what became visible only now searched. */
+  /** After it was matched, up to `end`: searches what has just become visible. */
   show(end: number, search: (entry: TextWatch, from: number, to: number) => void): void {
     for (const { from, to } of this.#mask.takeShown(end)) {
       for (const entry of this.#entries) search(entry, from, to);

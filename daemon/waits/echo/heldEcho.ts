@@ -1,6 +1,6 @@
 /**
  * Text that is held back because it may be the echo: from where, and whether the whole typed line has been seen. Its
- * beginning only ever moves to the front, and nothing is held once it was dropped.
+ * beginning only ever moves forward in time, until it is dropped.
  */
 export class HeldEcho {
   #from = Infinity;
@@ -31,14 +31,14 @@ export class HeldEcho {
     this.#from = Math.min(this.#from, from);
   }
 
-  /** The whole line is there, from `from` to `end` or from further in front. */
+  /** The whole line is there, from `from` (or earlier) to `end`. */
   complete(from: number, end: number): void {
     this.hold(from);
     this.#fullEnd = end;
     this.#hasMoved = false;
   }
 
-  /** It goes on behind its end: it was no whole line. */
+  /** It continues past its end: it was not the whole line. */
   reopen(): void {
     this.#fullEnd = undefined;
   }

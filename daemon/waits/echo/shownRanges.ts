@@ -15,7 +15,7 @@ export class ShownRanges {
     this.#openFrom = start;
   }
 
-  /** Where the stretch begins that is shown now: at the end of the last echo, or where typing began. */
+  /** Where the stretch that is shown now begins: at the end of the last echo, or where typing began. */
   get openFrom(): number {
     return this.#openFrom;
   }
@@ -25,7 +25,7 @@ export class ShownRanges {
     return this.#hiddenTo;
   }
 
-  /** `[from, to)` is hidden for good: what was before it is a stretch of its own, and a new one begins behind it. */
+  /** `[from, to)` is hidden for good: what was before it is a stretch of its own, and a new one begins after it. */
   hide(from: number, to: number): void {
     if (from > this.#openFrom) this.#closed.push({ from: this.#openFrom, to: from });
     this.#openFrom = Math.max(this.#openFrom, to);

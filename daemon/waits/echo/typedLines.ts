@@ -7,7 +7,7 @@ export interface TypedLine {
   readonly hasEnter: boolean;
 }
 
-/** A letter or digit: what goes on a word, and what no prompt ends in. */
+/** A letter or digit: it continues a word, and no prompt ends in one. */
 export const isWord = (character: string): boolean => /[\p{L}\p{N}]/u.test(character);
 
 /** What the echo of each line shows: control characters do not show, or not as themselves. */

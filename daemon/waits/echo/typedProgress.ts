@@ -1,14 +1,14 @@
 /**
- * Which typed line is looked for, and in which rows it may be echoed. The first may come anywhere. Later ones come right
- * behind the line before, as a tty echoes them; or, when a line editor (`?2004h`) reads, with its next prompt. What a
- * tty echoed while no editor was there comes once more when one takes over.
+ * Which typed line is expected, and in which rows it may be echoed. The first may come anywhere. Later ones come
+ * right after the line before, as a tty echoes them; or, when a line editor (`?2004h`) reads, with its next prompt.
+ * What a tty echoed while no editor was there comes once more when one takes over.
  */
 import { typedLines, type TypedLine } from "./typedLines.ts";
 
 /** A full-screen program may draw a line again and again; an editor does it once or twice. */
 const MAX_REDRAWS = 4;
 
-/** What to do next: look at every byte, look only for a line editor, or nothing. */
+/** What to do next: read every byte, look only for a line editor, or nothing. */
 export type Attention = "looking" | "dormant" | "over";
 
 export class TypedProgress {
@@ -18,7 +18,7 @@ export class TypedProgress {
   #needsEditor: boolean;
   /** This row follows `?2004h` or the line before. */
   #isExpected = true;
-  /** The second echo, by the editor, is what is looked for. */
+  /** The second echo, by the editor, is expected. */
   #isRepeat = false;
   #redraws = 0;
   #wasFound = false;
@@ -29,7 +29,7 @@ export class TypedProgress {
     this.#mayRepeat = !isLineEditor;
   }
 
-  /** The line that is looked for; undefined when nothing was typed that shows. */
+  /** The line that is expected; undefined when nothing was typed that shows. */
   get line(): TypedLine | undefined {
     return this.#lines[this.#at];
   }
@@ -38,7 +38,7 @@ export class TypedProgress {
     return this.#needsEditor;
   }
 
-  /** The present row may hold it. */
+  /** The current row may hold it. */
   get isAllowed(): boolean {
     return this.#wasFound || this.#isExpected || !this.#needsEditor || (this.#at === 0 && !this.#isRepeat);
   }
@@ -48,12 +48,12 @@ export class TypedProgress {
     return this.#wasFound;
   }
 
-  /** It does not matter how long ago the last line was found only while an editor's next prompt is waited for. */
+  /** The last line must have been found recently, except while an editor's next prompt is awaited. */
   get isBounded(): boolean {
     return this.#wasFound || !this.#needsEditor;
   }
 
-  /** The line has no Enter, is the last, and an editor has it. */
+  /** The last line has no Enter, and an editor holds it. */
   get #isLeftOpen(): boolean {
     return this.#needsEditor && this.#at === this.#lines.length - 1 && this.#lines[this.#at]?.hasEnter === false;
   }
@@ -69,8 +69,8 @@ export class TypedProgress {
   }
 
   /**
-   * It was found. The last one has no Enter: it stays in the editor, which draws it anew whenever it likes (C-l, a list of
-   * completions, another size), until the editor ends.
+   * It was found. The last one has no Enter: it stays in the editor, which may redraw it at any time (C-l, a list of
+   * completions, a resize) until it ends.
    */
   advance(): Attention {
     this.#isExpected = true;
@@ -86,7 +86,7 @@ export class TypedProgress {
     return isLast ? "over" : "dormant";
   }
 
-  /** The editor draws everything once more. False when it has done so too often to be one. */
+  /** The editor draws everything once more. False when it has done so too often for an editor. */
   startAgain(): boolean {
     this.#at = 0;
     return ++this.#redraws <= MAX_REDRAWS;

@@ -38,12 +38,12 @@ export class LiteralAutomaton {
     this.#link();
   }
 
-  /** Bytes of the table, for the figures. */
+  /** Bytes of the table, for metrics. */
   get byteLength(): number {
     return this.#table.byteLength;
   }
 
-  /** Goes on from what was scanned before; `found(key index, end)` for every key, `end` one past its last byte. */
+  /** Continues from what was scanned before; `found(key index, end)` for every key, `end` one past its last byte. */
   scan(text: Uint8Array, from: number, to: number, found: (key: number, end: number) => void): void {
     const table = this.#table;
     const column = this.#column;

@@ -1,5 +1,5 @@
 /**
- * The literals of one text and who wants each: equal literals are searched once, and every watcher is told of every place
+ * The literals of one text and their watchers: equal literals are searched once, and every watcher gets every match
  * (seed 002 §8.3: "fan out one matcher result to multiple callers"). A regex's required literals are watchers like waits.
  */
 import { LiteralSet, type Literal } from "./literalSet.ts";

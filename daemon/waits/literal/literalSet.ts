@@ -3,7 +3,7 @@
  * more go into automatons. Adding must not rebuild everything each time, so automatons come in levels, each eight times
  * the one below: a literal is rebuilt once per level, and when nothing was added for a while all become one again.
  *
- * An automaton holds only the last bytes of each literal. Whatever ends in them is then compared in full against the text,
+ * An automaton holds only the last bytes of each literal. A hit is then compared in full against the text,
  * which keeps the table small for any length of literal.
  */
 import { LiteralAutomaton } from "./literalAutomaton.ts";
@@ -93,7 +93,7 @@ export class LiteralSet {
     this.#scannedSinceChange += length;
     const levels = this.#levels.filter((level) => level !== undefined);
     const isSettled = this.#scannedSinceChange >= SETTLE_BYTES && levels.length > 1;
-    // Tombstones cost only when their keys occur; half of all is when rebuilding pays.
+    // Tombstones cost only when their keys occur; rebuilding pays once they are half of all.
     if (isSettled || this.#dead > Math.max(64, this.#slots.size)) this.#rebuild(levels, text);
   }
 

@@ -36,13 +36,13 @@ export class LiteralWatch implements PatternWatch, LiteralWatcher {
     if (text === undefined || this.#index === undefined || text.sourceOf(from) < this.start) return;
     const found = foundText(text, from, to, this.#maxMatchBytes);
     if (found.to > this.visibleTo) return;
-    // Told first: giving things back can wait until the caller knows.
+    // The caller first; detaching can wait.
     this.#text = undefined;
     this.owner.found(found);
     this.detach();
   }
 
-  /** Searches what lies between two source positions: a stretch that no scan has offered to this watch. */
+  /** Searches between two source positions, a stretch that no scan has offered to this watch. */
   search(from: number, to: number): void {
     const text = this.#text;
     if (text === undefined || this.#index === undefined) return;

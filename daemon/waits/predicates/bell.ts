@@ -1,6 +1,6 @@
 /**
- * The program rings: a BEL in the output, but not the one that ends an OSC or stands in another string. Looks from where the
- * request says, as patterns do. Latches.
+ * The program rings: a BEL in the output, but not one that ends an OSC or is inside another string. Reads from where
+ * the request says, as patterns do. Latches.
  */
 import * as v from "valibot";
 import type { FoundText } from "../text/patternWatch.ts";

@@ -1,8 +1,8 @@
 /**
- * The cursor has stood in the same cell for so many seconds, counted from registration at the earliest, whatever is drawn
- * elsewhere: a spinner or a clock that puts it back does not count. A cell is one of the whole history, so lines that scroll
- * by move it. tmux is asked when output has come, ten times a second at most for all waits of a pane, and once more before
- * it is believed. A level: it must hold when the wait ends.
+ * The cursor has stood in the same cell for so many seconds, counted from registration at the earliest, whatever is
+ * drawn elsewhere: a spinner or a clock that puts it back does not count. Cells are counted from the top of the
+ * history, so scrolling moves the cursor. tmux is probed when output has come, at most ten times a second for all waits
+ * of a pane, and once more before the wait ends. A level: it must hold when the wait ends.
  */
 import * as v from "valibot";
 import { AppError } from "../../../protocol/errors.ts";
@@ -14,7 +14,7 @@ import { tooMuch } from "../requestErrors.ts";
 import type { WaitPane } from "../waitPane.ts";
 import { type ArmContext, predicate } from "./predicate.ts";
 
-/** Between two probes; half of what a person takes for at once. */
+/** Between two probes; half of what a person perceives as instant. */
 const LOOK_EVERY_MS = 100;
 
 export const cursor = predicate({
@@ -101,7 +101,7 @@ class CursorWatch {
     return this.#seenSeq === this.#source.outputSeq;
   }
 
-  /** For how long it had stood there at the last probe. */
+  /** How long it had been there at the last probe. */
   stillMs(registeredMs: number): number {
     return Math.max(0, this.#seenMs - Math.max(this.#sinceMs, registeredMs));
   }
@@ -115,7 +115,7 @@ class CursorWatch {
         exited: plan,
         closed: () => undefined,
       });
-      // What it did while nobody looked is not known.
+      // What it did while nobody watched is unknown.
       this.#cell = undefined;
     }
     this.#members.add(member);
@@ -134,7 +134,7 @@ class CursorWatch {
     const soonestMs = this.#beganMs + LOOK_EVERY_MS;
     const wantedMs = this.isCurrent ? this.#dueMs() : soonestMs;
     const dueMs = Math.max(wantedMs, soonestMs);
-    // Most chunks find the probe planned that the first of them asked for.
+    // Most chunks find that the first of them has already planned the probe.
     if (this.#timer !== undefined && this.#timerMs === dueMs) return;
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -161,7 +161,7 @@ class CursorWatch {
     const { server, id } = this.#pane;
     server.capture(id).then(
       (capture) => this.#seen(capture),
-      // Whatever ends the pane ends its waits; any other probe is tried again.
+      // Whatever ends the pane ends its waits; after any other failure the probe is repeated.
       () => this.#seen(undefined),
     );
   }

@@ -1,9 +1,10 @@
 /**
- * What a predicate is: one row of `PREDICATES` (`predicateTable.ts`), from which come the types of a request, the schema of
- * the native API with its OpenAPI description, the flags of the command line, and what results and timeouts say.
+ * A predicate is one row of `PREDICATES` (`predicateTable.ts`), from which the types of a request, the schema of the
+ * native API with its OpenAPI description, the flags of the command line, and the text of results and timeouts derive.
  *
- * A predicate is stateless. What it knows within one wait is what `arm` returns; it changes that as it learns something and
- * then calls `context.changed()`. Its file imports types and schemas only: the command line loads all of them for the flags.
+ * A predicate is stateless. Its state within one wait is what `arm` returns; it changes that as it learns something and
+ * then calls `context.changed()`. Its file imports types and schemas only: the command line loads all of them for the
+ * flags.
  */
 import type * as v from "valibot";
 import type { AppError } from "../../../protocol/errors.ts";
@@ -53,7 +54,7 @@ export interface Predicate<
   prepare?(checked: Checked, pane: WaitPane): Promise<Prepared>;
   /** In the turn in which the wait begins. `prepared` is undefined when the caller could not wait for it. @throws AppError */
   arm(checked: Checked, context: ArmContext, prepared: Prepared | undefined): Armed;
-  /** When it will hold if nothing more happens: `nowMs` or earlier when it holds, undefined when something lacks. */
+  /** When it will hold if nothing more happens: `nowMs` or earlier when it holds, undefined when something is missing. */
   dueMs(armed: Armed, state: TargetState): number | undefined;
   /** For `details.predicates` of a TIMEOUT: whether it holds, or an object with `satisfied`. */
   progress(armed: Armed, state: TargetState): unknown;
@@ -61,7 +62,7 @@ export interface Predicate<
   found?(armed: Armed): FoundText | undefined;
 }
 
-/** Infers the types of a row, and hides those that are its own. */
+/** Infers the types of a row, and hides its private ones. */
 export const predicate = <
   const Field extends string,
   Schema extends v.GenericSchema,
@@ -103,11 +104,11 @@ export interface Door {
 }
 
 export interface ArmMoment {
-  /** Something is typed after this: what holds now is not what is waited for. */
+  /** Something is typed after this: what holds now does not count. */
   readonly isForSend: boolean;
   /** The source position at which the wait is armed. */
   readonly head: number;
-  /** Where its patterns begin to look. */
+  /** Where its patterns begin to read. */
   readonly start: number;
 }
 
@@ -129,11 +130,11 @@ export interface ArmContext {
   readPrompt(owner: WatchOwner): void;
   /** Looks for it in a text; calls back with what matched, in this turn or once RE2 has judged. */
   search(pattern: CheckedPattern, text: string, found: (match: string) => void): void;
-  /** Reads what is retained from the wait's start on, then hears what comes, until the wait is over. */
+  /** Reads what is retained from the wait's start on, then what comes, until the wait is over. */
   hear(handlers: MarkHandlers, owner: WatchOwner): void;
   /** Whom a watch tells; `take` keeps what was found. */
   owner(take: (found: FoundText) => void): WatchOwner;
-  /** Something that `dueMs` depends on is another now. */
+  /** Something that `dueMs` depends on has changed. */
   changed(): void;
   /** Ends the wait. */
   fail(error: AppError): void;

@@ -1,7 +1,7 @@
 /**
- * A pattern on the pane's title: the one that it has when the wait begins, each one that the program sets from then on (OSC
- * 0 and 2, in the moment in which it does), and what else gives it one (`select-pane -T`), once tmux has told. When something
- * is typed, only titles set after it count. Latches.
+ * A pattern on the pane's title: the one it has when the wait begins, each one that the program sets from then on (OSC
+ * 0 and 2, as they arrive), and any set otherwise (`select-pane -T`), once tmux has reported it. When something is
+ * typed, only titles set after it count. Latches.
  */
 import { AppError } from "../../../protocol/errors.ts";
 import type { FoundText } from "../text/patternWatch.ts";
@@ -44,7 +44,7 @@ export const title = predicate({
       owner,
     );
     const reported = (shown: string): void => probe(shown, (text) => ({ text }));
-    // tmux may tell only now of what was set before.
+    // tmux may report only now what was set before.
     let before = prepared?.title;
     const { server, id } = requirePane(context.pane);
     context.onEnd(

@@ -1,5 +1,5 @@
 /**
- * Regexes that are text, perhaps with `^` before and `$` behind it, as most of those that people wait for. They need no
+ * Regexes that are plain text, perhaps with `^` before or `$` after it, as most that people wait for are. They need no
  * RE2: a search for bytes gives the same result on this thread, where the worker's two wake-ups take half a millisecond.
  */
 import { nextBoundary } from "../../../protocol/text/utf8.ts";
@@ -43,7 +43,7 @@ export function findPlain(plain: PlainRegex, utf8: Uint8Array, skip: number): Pl
   return at < 0 ? undefined : { index: charactersBefore(text, at), text: plain.text };
 }
 
-/** One look at each line, at its start or its end; -1 when it is at none. */
+/** Compares once per line, at its start or its end; -1 when no line matches. */
 function findInLines({ bytes, atStart, atEnd }: PlainRegex, text: Uint8Array, from: number): number {
   for (let begin = 0, end = 0; begin <= text.length; begin = end += 1) {
     while (end < text.length && text[end] !== LINE_FEED) end += 1;

@@ -15,7 +15,7 @@ export interface RegexAnalysis {
   readonly flags: RegexFlags;
   /** One of these is in every match; undefined: RE2 must see all text. */
   readonly required: readonly string[] | undefined;
-  /** No match holds a line end, so lines can be looked at one by one. */
+  /** No match contains a line end, so lines can be searched one by one. */
   readonly isSingleLine: boolean;
   /** What follows a match decides whether it is one. */
   readonly restsOnEnd: boolean;

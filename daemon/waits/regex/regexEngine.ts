@@ -1,7 +1,7 @@
 /**
- * RE2 from the main thread's side: regexes are shared by pattern, jobs go to one worker in order, and the main thread never
- * waits for any. A watchdog looks which job the worker is running; one that stays too long costs the worker its life and
- * its own waits an error. Every other job keeps its text here until its result comes, so a replacement starts where the
+ * RE2 from the main thread's side: regexes are shared by pattern, jobs go to one worker in order, and the main thread
+ * never waits for any. A watchdog checks which job the worker is running; a job that takes too long ends the worker,
+ * and its waits fail. Every other job keeps its text here until its result comes, so a replacement starts where the
  * ended worker stopped and nothing is lost.
  */
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
@@ -47,9 +47,9 @@ interface Job {
 /** Jobs and bytes handed to the worker before its results are back: enough to keep it busy for some milliseconds. */
 const MAX_SENT_JOBS = 64;
 const MAX_SENT_BYTES = 1_048_576;
-/** A job that took its worker down once may have met a heap that others had filled; alone in a fresh one it tries again. */
+/** A job that took its worker down may have met a heap that others had filled: it is retried alone in a fresh one. */
 const MAX_CRASHES = 2;
-/** Patterns the watchdog ended are refused at once afterwards; so many are remembered. */
+/** Patterns the watchdog ended that are remembered, to be refused at once. */
 const MAX_CONDEMNED = 256;
 
 export class RegexEngine {
@@ -176,12 +176,12 @@ export class RegexEngine {
     const jobs: WorkerJob[] = [];
     let taken = 0;
     for (const job of this.#queue) {
-      // A job that has crashed a worker runs alone, so that only its own doing can bring the next one down.
+      // A job that has crashed a worker runs alone, so that nothing else can bring the next one down.
       if (this.#sent.size > 0 && (job.crashes > 0 || this.#sentBytes >= MAX_SENT_BYTES)) break;
       if (this.#sent.size >= MAX_SENT_JOBS || this.#isTryingAlone()) break;
       taken++;
       if (job.regex.error !== undefined) finishSoon(job, { kind: "failed", error: job.regex.error });
-      // Nobody wants it any more, and the worker would keep what it has been told to forget.
+      // Nobody wants it any longer, and the worker would keep what it has been told to forget.
       else if (job.regex.users <= 0) finishSoon(job, { kind: "none" });
       else jobs.push(this.#send(job));
     }
@@ -238,7 +238,7 @@ export class RegexEngine {
     return job;
   }
 
-  /** Only the job that was running can have done it; all others go on in the replacement, from the text they have here. */
+  /** Only the job that was running can be at fault; all others continue in the replacement, from the text kept here. */
   #onLost(seq: number, why: "overdue" | "crashed"): void {
     const { numbers } = this.#options.metrics;
     if (why === "overdue") numbers.wait_regex_watchdog_total++;

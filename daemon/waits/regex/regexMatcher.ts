@@ -1,9 +1,9 @@
 /**
- * One regex over one text. It says which stretch of text RE2 must see next and keeps one job under way; between jobs text
- * may pile up, and what falls out of the backlog is declared as a gap. With required literals nothing is sent until one of
- * them turns up. Matches do not depend on how output was cut into chunks: a stretch begins a whole window (or at the line)
- * before what was judged, the character before it goes along as context, and a match that rests on the end of unfinished
- * output waits for more output or for quiet.
+ * One regex over one text. It says which stretch of text RE2 must see next and keeps one job under way; between jobs
+ * text may pile up, and what falls out of the backlog is reported as a gap. With required literals nothing is sent
+ * until one of them turns up. Matches do not depend on how output was cut into chunks: a stretch begins a whole window
+ * (or at the line) before what was judged, the character before it is sent as context, and a match that rests on the
+ * end of unfinished output waits for more output or for quiet.
  */
 import type { GapReason } from "../../../protocol/position.ts";
 import { nextBoundary } from "../../../protocol/text/utf8.ts";
@@ -15,7 +15,9 @@ import type { RegexEngine, RegexOutcome } from "./regexEngine.ts";
 import type { PlacedText, TextPiece } from "../text/textPiece.ts";
 import type { WaitLimits } from "../waitLimits.ts";
 
-/** Text per job; at RE2's usual speed well under a millisecond, and a slow regex meets the watchdog on less. */
+/**
+ * Text per job: well under a millisecond at RE2's usual speed, and little enough for a slow regex to pass the watchdog.
+ */
 const MAX_JOB_BYTES = 32_768;
 const EVICTED: GapReason = "evicted";
 
@@ -23,7 +25,7 @@ export class RegexWatch implements PatternWatch {
   start: number;
   visibleTo = Infinity;
   readonly owner: WatchOwner;
-  /** Text offset from which RE2 must look next; undefined while nothing asks for it. */
+  /** Text offset from which RE2 must search next; undefined while nothing is due. */
   resume: number | undefined;
   /** No match that begins at or after `resume`'s window ends at or before this; -1 before the first evaluation. */
   judgedTo = -1;
@@ -55,7 +57,7 @@ interface RegexHost {
   piece(from: number, to: number): TextPiece;
   /** A watch has a tentative match: `settle` must be called once output is quiet. */
   wantsQuiet(): void;
-  /** A job has ended: whoever waits for regexes to be idle may look again. */
+  /** A job has ended: whoever waits for regexes to be idle may check again. */
   regexAdvanced(): void;
 }
 
@@ -84,7 +86,7 @@ export class RegexMatcher implements LiteralWatcher {
     this.#watches.add(watch);
     watch.judgedTo = -1;
     watch.resume = undefined;
-    // With nothing to look at yet, the required literals will say when to begin.
+    // With no text yet, the required literals will say when to begin.
     if (this.#required.length > 0 && from >= head) return;
     watch.resume = from;
     this.#lastHitEnd = Math.max(this.#lastHitEnd, head);
@@ -94,7 +96,7 @@ export class RegexMatcher implements LiteralWatcher {
     this.#watches.delete(watch);
   }
 
-  /** Nobody wants it any more. */
+  /** Nobody wants it any longer. */
   end(): void {
     for (const literal of this.#required) this.#host.literals.unwatch(literal, this);
     this.#watches.clear();
@@ -133,14 +135,14 @@ export class RegexMatcher implements LiteralWatcher {
     for (const stretch of stretches.values()) this.#send(stretch);
   }
 
-  /** The stretch so far ends here, at a hole: what RE2 has not judged of it is looked at by itself. */
+  /** The stretch so far ends here, at a gap: what RE2 has not judged of it is searched by itself. */
   close(watch: RegexWatch): void {
     if (!this.#isDue(watch)) return;
     const { from, hasContext } = this.#stretchOf(watch);
     this.#searchAlone(watch, from, this.#endFor(watch), hasContext);
   }
 
-  /** Looks at a stretch by itself, apart from what is judged in order: one that an echo has closed. */
+  /** Searches a stretch by itself, apart from what is judged in order: one that an echo has closed. */
   search(watch: RegexWatch, from: number, to: number): void {
     this.#searchAlone(watch, from, to, false);
   }
@@ -187,7 +189,7 @@ export class RegexMatcher implements LiteralWatcher {
     return { from, to, hasContext: from > begin && from > text.base };
   }
 
-  /** What left the backlog before RE2 saw it. */
+  /** Reports what left the backlog before RE2 saw it. */
   #declareLoss(watch: RegexWatch): void {
     const { text } = this.#host;
     if (Math.max(watch.judgedTo, watch.resume ?? 0) >= text.base) return;
@@ -203,7 +205,7 @@ export class RegexMatcher implements LiteralWatcher {
     );
   }
 
-  /** @param hasContext the character before `from` goes along, and no match begins at it */
+  /** @param hasContext the character before `from` is sent as well, and no match begins at it */
   #run(from: number, to: number, hasContext: boolean, done: (piece: TextPiece, outcome: RegexOutcome) => void): void {
     const { text, engine } = this.#host;
     let begin = from;
@@ -253,7 +255,7 @@ export class RegexMatcher implements LiteralWatcher {
     watch.owner.found(foundText(text, from, to, this.#host.limits.maxMatchBytes));
   }
 
-  /** Where to look from next: what ends at or before `judgedTo` has been judged. */
+  /** Where to search from next: what ends at or before `judgedTo` has been judged. */
   #goOn(watch: RegexWatch, judgedTo: number): void {
     // Before `resume` moves to what is still here.
     if (this.#required.length === 0 || this.#lastHitEnd > judgedTo) this.#declareLoss(watch);

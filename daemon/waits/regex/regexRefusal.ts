@@ -1,6 +1,6 @@
 /**
- * Why RE2 refuses a regex, in the words of those who write regexes for JavaScript or Perl, and what to write instead. RE2's
- * own words are those of its parser (`invalid perl operator: (?=`); one that is not known here is passed on as it is.
+ * Why RE2 refuses a regex, in terms known from JavaScript or Perl, and what to write instead. RE2's own messages are
+ * its parser's (`invalid perl operator: (?=`); one that is not known here is passed on unchanged.
  */
 
 /** `pattern` as RE2 was given it, `reason` as RE2 said it. */
@@ -56,7 +56,7 @@ const REFUSALS: readonly (readonly [RegExp, Say])[] = [
   ],
 ];
 
-/** RE2 says where it stopped, which is the same for both kinds. */
+/** RE2's reason is the same for both kinds. */
 function lookBehind(_part: string, pattern: string): string {
   const kind = /\(\?<=/.test(pattern) ? "look-behind (?<=…)" : "negative look-behind (?<!…)";
   return `${kind} is not supported; match what comes before as a part of the pattern`;

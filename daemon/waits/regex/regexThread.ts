@@ -1,7 +1,7 @@
 /**
- * The worker's life: started when it is needed, watched while it works, replaced when it is lost. It is lost when one job
- * runs too long, or when it ends by itself (the wasm heap aborts); either way the shared word says which job it was. It
- * cannot be had at all when RE2 does not load.
+ * The worker's life: started when it is needed, watched while it works, replaced when it is lost. It is lost when one
+ * job runs too long, or when it ends by itself (the wasm heap aborts); either way the shared word says which job it
+ * was. There is none at all when RE2 does not load.
  */
 import type { Worker } from "node:worker_threads";
 import type { Clock, Timer } from "../../time/clock.ts";
@@ -28,11 +28,11 @@ interface RegexThreadOptions {
 }
 
 /**
- * A fresh worker that says nothing for this long cannot run here. It takes a quarter of a second on an idle machine, and was
- * seen to take more than 10 s on one with twelve times as much to do as it has cores.
+ * A fresh worker that is silent for this long cannot run here. Starting takes a quarter of a second on an idle machine,
+ * and more than 10 s was seen on one loaded to twelve times its cores.
  */
 const START_TIMEOUT_MS = 60_000;
-/** A job that gets a core for less than this share of the time is given up like one that works too long. */
+/** A job still unfinished after this many times its limit is given up, however little CPU it got. */
 const MAX_STARVATION = 20;
 /** Ordinary runs take well under 1 ms; see `WorkerSetup.refreshMs`. */
 const REFRESH_MS = 5;
@@ -113,7 +113,7 @@ export class RegexThread {
     this.#worker = undefined;
     this.#start?.cancel();
     worker?.removeAllListeners();
-    // The thread may be deep in wasm; nothing waits for its end. An error it still throws has nobody to go to.
+    // The thread may be deep in wasm; nothing waits for its end. An error it still throws is ignored.
     worker?.on("error", () => undefined);
     void worker?.terminate();
   }
@@ -146,7 +146,7 @@ export class RegexThread {
 
   #lose(seq: number, why: "overdue" | "crashed"): void {
     this.#stopWorker();
-    // At once and not at the next job: whoever waits for the lost jobs waits for this one's start.
+    // At once, not at the next job: the lost jobs wait for it to start.
     this.#startWorker();
     this.#options.onLost(seq, why);
   }
@@ -162,7 +162,7 @@ export class RegexThread {
     });
   }
 
-  /** A job is overdue when it has worked a whole limit since it was first seen: a late probe blames no job. */
+  /** A job is overdue when it has worked for its limit since it was first seen, so a late probe blames no job. */
   #probe(): void {
     const { clock, limits } = this.#options;
     const seq = Atomics.load(this.#running, 0);

@@ -32,7 +32,7 @@ export interface WorkerJob {
 
 export interface WorkerRequest {
   readonly jobs: readonly WorkerJob[];
-  /** Regexes nobody wants any more. */
+  /** Regexes nobody wants any longer. */
   readonly forget: readonly number[];
 }
 
@@ -43,7 +43,7 @@ export type WorkerResult =
   | { readonly seq: number; readonly kind: "invalid"; readonly reason: string };
 
 export type WorkerMessage =
-  /** It has RE2 and listens. `threadId` is the kernel's, where that is known. */
+  /** It has loaded RE2 and listens. `threadId` is the kernel's, where that is known. */
   | { readonly kind: "ready"; readonly threadId: number | undefined }
   | { readonly kind: "results"; readonly results: readonly WorkerResult[] }
   | { readonly kind: "unavailable"; readonly reason: string };
@@ -53,11 +53,13 @@ interface WorkerSetup {
   /** Two words: the `seq` of the job that is running, 0 when none is; and 1 while it is being compiled. */
   readonly running: Int32Array;
   readonly maxCompiled: number;
-  /** A run longer than this leaves a large automaton cache behind; the object is then deleted and made anew when needed. */
+  /**
+   * A run longer than this leaves a large automaton cache behind; the object is then deleted and recreated when needed.
+   */
   readonly refreshMs: number;
 }
 
-/** What the wasm build has besides its typings: it takes bytes as they are, and every object must be deleted. */
+/** What the wasm build has beyond its typings: it takes bytes as they are, and every object must be deleted. */
 interface WasmRegex extends Pick<WrappedRE2Interface, "ok" | "error"> {
   match(text: Uint8Array, start: number, groups: boolean): ReturnType<WrappedRE2Interface["match"]>;
   delete(): void;

@@ -1,5 +1,5 @@
 /**
- * What every match of a regex surely contains: a few texts of which one must be there. They go into the literals of the
+ * What every match of a regex must contain: one of a few texts. They go into the literals of the
  * pane, and RE2 runs only where one was seen (docs/performanceFacts.md: 100 regexes at 485 MB/s instead of 1.6).
  */
 import type { RegexNode } from "../../../protocol/text/regexSyntax.ts";
@@ -16,7 +16,7 @@ const MAX_TEXTS = 12;
 const MAX_TEXT_LENGTH = 64;
 const NOTHING: Known = { exact: undefined, needed: undefined };
 
-/** Texts of which every match contains one; undefined when there are none worth looking for. */
+/** Texts of which every match contains one; undefined when none is worth searching for. */
 export function requiredLiterals(node: RegexNode): readonly string[] | undefined {
   const known = analyse(node);
   const best = better(known.exact, known.needed);
@@ -53,7 +53,7 @@ function analyse(node: RegexNode): Known {
 }
 
 function analyseSequence(nodes: readonly RegexNode[]): Known {
-  /** What the run up to here matches exactly; a new run begins where that is unknown or too much. */
+  /** What the run up to here matches exactly; a new run begins where that is unknown or too long a list. */
   let run: readonly string[] = [""];
   let isExact = true;
   let needed: readonly string[] | undefined;
@@ -95,7 +95,7 @@ function analyseAlternatives(branches: readonly Known[]): Known {
   };
 }
 
-/** Branches of which one is too common to look for may still be short enough to stand within a longer text: `(a|b)cd`. */
+/** Branches of which one is too common to search for may still be short enough to be part of a longer text: `(a|b)cd`. */
 function partial(branches: readonly Known[]): Known {
   const exact = branches.flatMap((branch) => branch.exact ?? []);
   const isExact = branches.every((branch) => branch.exact !== undefined) && exact.length <= MAX_TEXTS;

@@ -1,6 +1,6 @@
 /**
  * How much CPU time a thread of this process has used. On a busy machine a thread can wait for a core longer than any
- * watchdog allows; only what it really worked may be held against it. Linux only (proc(5), `schedstat`).
+ * watchdog allows; only its CPU time may be held against it. Linux only (proc(5), `schedstat`).
  */
 import { readFileSync } from "node:fs";
 

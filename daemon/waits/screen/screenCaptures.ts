@@ -1,5 +1,5 @@
 /**
- * When the screen of one pane is looked at for its waits: once when output pauses, and once before a wait's time is over.
+ * When the screen of one pane is captured for its waits: once when output pauses, and once before a wait times out.
  * One capture serves all of them. Nothing is captured while nothing was printed, and never more often than every
  * `LOOK_EVERY_MS`: a program that animates without end costs ten captures a second, one that floods costs none.
  */
@@ -10,7 +10,7 @@ import { mayWrap, type ScreenView, wrapsOf } from "./screenView.ts";
 import type { ScreenWatch } from "./screenWatch.ts";
 
 const LOOK_EVERY_MS = 100;
-/** Rows above the screen that are looked at: what has scrolled by between two captures, and no more than this. */
+/** Most rows above the screen that are captured: what has scrolled off between two captures. */
 const MAX_HISTORY_ROWS = 1_000;
 /** Output that is searched for a cleared screen. */
 const MAX_SINCE_BYTES = 65_536;
@@ -25,7 +25,7 @@ interface ScreenCapturesOptions {
 export class ScreenCaptures {
   readonly #options: ScreenCapturesOptions;
   readonly #watches = new Set<ScreenWatch>();
-  /** Output up to here was on the screen of the last capture. */
+  /** The last capture included the output up to here. */
   #seenSeq = -1;
   #nextMs = -Infinity;
   #timer: Timer | undefined;
@@ -41,7 +41,7 @@ export class ScreenCaptures {
     return this.#watches.size > 0;
   }
 
-  /** @param whenBegun output has perhaps come and paused before the screen of the beginning was known */
+  /** @param whenBegun called when the beginning is known; output may have come and paused before */
   add(watch: ScreenWatch, whenBegun: () => void): void {
     this.#watches.add(watch);
     watch.begin(() => {
@@ -89,7 +89,7 @@ export class ScreenCaptures {
     const over = (): void => {
       this.#isProbing = false;
       for (const done of waiting) done();
-      // A last capture that was asked for meanwhile must see what has arrived since.
+      // A last capture requested meanwhile must see what has arrived since.
       if (this.#afterCapture.length > 0) this.#probe();
     };
     const from = Math.min(...[...this.#watches].map((watch) => watch.beginning?.outputSeq ?? Infinity));
@@ -118,7 +118,7 @@ export class ScreenCaptures {
     }
   }
 
-  /** Rows that the output from `seq` on can have pushed off the screen. */
+  /** Rows that the output from `seq` on may have pushed off the screen. */
   #rowsSince(seq: number): number {
     let rows = 0;
     for (const bytes of this.#read(seq)) for (const byte of bytes) if (byte === LF) rows += 1;

@@ -1,8 +1,8 @@
 /**
- * Which lines of a screen show what was typed. Blanks do not matter: editors wrap, indent and pad. A line that ends in a
- * typed line, at its start or behind anything but a letter or digit, is one, however often; and so is the line in which
- * typing began, with whatever a shell has added behind (a suggestion, a completion). That may hide output that ends like
- * the input; such output is in the stream, where the echo is told from it byte by byte (`echoMask.ts`).
+ * Which lines of a screen show what was typed. Blanks do not matter: editors wrap, indent and pad. A line that ends in
+ * a typed line, at its start or after anything but a letter or digit, is one, however often; so is the line in which
+ * typing began, with whatever a shell has appended (a suggestion, a completion). That may hide output that ends like
+ * the input; the stream has such output too, and there the echo is told apart byte by byte (`echoMask.ts`).
  */
 import { isWord, typedLines } from "../echo/typedLines.ts";
 
@@ -14,7 +14,7 @@ const squeezed = (text: string): string => text.replace(/\s+/gu, "");
 export class ScreenEcho {
   readonly #byEnd = new Map<string, string[]>();
   readonly #prompt: string;
-  /** The prompt and the first typed line; undefined where no prompt stood. */
+  /** The prompt and the first typed line; undefined where there was no prompt. */
   readonly #beginning: string | undefined;
 
   constructor(typed: Uint8Array, prompt: string) {
@@ -45,7 +45,7 @@ export class ScreenEcho {
 
 const lastCharacter = (text: string): string => Array.from(text.slice(-2)).at(-1) ?? "";
 
-/** The place, in code points of `line`, where the last `tail` characters that are no blanks begin. */
+/** Where `tail` begins at the end of `line`, blanks ignored, in code points. */
 function positionOf(line: string, tail: string): number {
   const characters = Array.from(line);
   let left = Array.from(tail).length;

@@ -1,7 +1,7 @@
 /**
- * What stands on a pane's screen that did not stand there when a wait began: two captures, compared row by row. A row counts
- * when it is another text than the same row had at the beginning; which row is the same is told by how far the screen has
- * scrolled. What cannot be told counts as old: the stream, where nothing is ever doubtful, is matched besides.
+ * What is on a pane's screen now and was not when a wait began: two captures, compared row by row. A row counts when
+ * its text differs from that of the same row at the beginning; how far the screen has scrolled says which row is the
+ * same. In doubt a row counts as old: the stream, where there is no doubt, is matched as well.
  */
 import type { Capture, CaptureOptions } from "../../tmux/io.ts";
 
@@ -13,15 +13,15 @@ export interface ScreenView {
 /** Adjoining rows that count, as lines: rows that tmux wrapped are one, blanks at the end are gone. */
 export type Stretch = readonly string[];
 
-/** Where the present rows stand in the screen of the beginning. */
+/** Where the current rows were on the screen of the beginning. */
 interface Place {
-  /** Rows that have scrolled off since; a present row `y` is the beginning's row `y + scrolled`. */
+  /** Rows that have scrolled off since; the current row `y` is the beginning's row `y + scrolled`. */
   readonly scrolled: number;
   /** Nothing of the beginning is left: every row of the screen counts. */
   readonly isFresh: boolean;
 }
 
-/** These clear the screen; `clear` and Ctrl-L say the last. */
+/** These clear the screen; `clear` and Ctrl-L send the last. */
 // oxlint-disable-next-line no-control-regex -- an escape sequence begins with one
 const ERASES = /\u001b(?:c|\[2J|\[(?:1;1)?H\u001b\[0?J)/;
 
@@ -39,13 +39,13 @@ export class ScreenBeginning {
     return this.#capture.position.outputSeq;
   }
 
-  /** What stood before the cursor. */
+  /** What was before the cursor. */
   get prompt(): string {
     const { row, col } = this.#capture.cursor;
     return (this.#rows[row] ?? "").slice(0, col);
   }
 
-  /** After a resize rows are other rows: nothing that stands there can be told from what stood there. */
+  /** After a resize the rows are different: new text cannot be told from old. */
   isOfAnotherSize({ cols, rows }: Capture): boolean {
     return cols !== this.#capture.cols || rows !== this.#capture.rows;
   }
@@ -77,7 +77,7 @@ export class ScreenBeginning {
   /** By row of `now`, its history included: whether it counts. */
   newRows(now: Capture, since: string): boolean[] {
     const history = now.lines.length - now.rows;
-    // What the alternate screen gives back stood there before, but for the row in which things go on.
+    // What leaving the alternate screen restores was there before, except the cursor's row, where output continues.
     if (this.#capture.alternateScreen && !now.alternateScreen) {
       return now.lines.map((_row, index) => index === history + now.cursor.row);
     }
@@ -94,7 +94,7 @@ export class ScreenBeginning {
     if (ERASES.test(since) || (now.alternateScreen && !then.alternateScreen)) return { scrolled: 0, isFresh: true };
     const counted = now.alternateScreen ? 0 : now.historyLines - then.historyLines;
     if (counted >= 0 && this.#fits(now, counted)) return { scrolled: counted, isFresh: false };
-    // tmux has thrown history away, by its limit or at a command, and the count is wrong: the rows themselves tell.
+    // tmux has dropped history, at its limit or on a command, and the count is wrong: compare the rows themselves.
     for (let rows = 0; rows < then.cursor.row; rows += 1) {
       if (this.#fits(now, rows) && this.#rows.slice(rows, then.cursor.row).some(Boolean)) {
         return { scrolled: rows, isFresh: false };
@@ -103,7 +103,7 @@ export class ScreenBeginning {
     return { scrolled: Math.max(0, counted), isFresh: false };
   }
 
-  /** Rows above the cursor, where a program that prints changes nothing, are where they should be. */
+  /** Whether the rows above the cursor, which printing does not change, are where they should be. */
   #fits(now: Capture, scrolled: number): boolean {
     const screen = screenOf(now);
     const above = this.#rows.slice(scrolled, this.#capture.cursor.row);
@@ -114,8 +114,8 @@ export class ScreenBeginning {
 const screenOf = ({ lines, rows }: Capture): string[] => lines.slice(-rows).map((row) => row.trimEnd());
 
 /**
- * By row, whether it goes on in the next. `joined` is the same screen with wrapped rows joined, in which each line holds the
- * rows it was made of, and the blanks that their ends lost. Empty when the two do not agree.
+ * By row, whether it continues in the next. `joined` is the same screen with wrapped rows joined, in which each line
+ * holds the rows it was made of, and the blanks that their ends lost. Empty when the two do not agree.
  */
 export function wrapsOf(rows: readonly string[], joined: readonly string[]): boolean[] {
   const wraps: boolean[] = [];

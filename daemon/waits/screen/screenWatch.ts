@@ -1,7 +1,7 @@
 /**
- * One wait's eye on the screen: the patterns that its stream has not shown, tried on the lines that stand there since the
- * wait began (`screenView.ts`), the echo of what was typed left out. Regexes go to RE2's worker like those of the stream.
- * What only the echo matches is noted, for whoever wants to know it when the time is over.
+ * One wait's eye on the screen: the patterns that its stream has not shown, tried on the lines that are new since the
+ * wait began (`screenView.ts`), without the echo of what was typed. Regexes go to RE2's worker like those of the
+ * stream. That only the echo matched is noted, for the timeout's details.
  */
 import type { Capture } from "../../tmux/io.ts";
 import type { CompiledRegex } from "../regex/compiledRegex.ts";
@@ -30,7 +30,7 @@ interface ScreenWatchOptions {
 
 /** Text per job of RE2, as for the stream (`regexMatcher.ts`). */
 const MAX_JOB_BYTES = 32_768;
-/** Lines that show the echo and are tried by themselves at each look: a typed line shows once or twice. */
+/** Lines that show the echo and are tried by themselves at each capture: a typed line shows once or twice. */
 const MAX_ECHO_LINES = 8;
 
 export class ScreenWatch {
@@ -55,7 +55,7 @@ export class ScreenWatch {
     return this.#beginning;
   }
 
-  /** Captures what stands there now, in the turn in which the wait is armed: tmux shows it before it types anything. */
+  /** Captures the screen in the turn in which the wait is armed: tmux executes that before it types anything. */
   begin(whenBegun: () => void): void {
     const begun = (capture: Capture): void => {
       this.#beginning = new ScreenBeginning(capture);
@@ -101,7 +101,7 @@ export class ScreenWatch {
     pattern.found({ text: cut(text, this.#options.maxMatchBytes), on: "screen" });
   }
 
-  /** A match counts when typed text is in it: what stands before the echo was no response either, but nothing was typed. */
+  /** A match counts when it contains typed text: what precedes the echo is no reaction either, but nobody typed it. */
   #searchEcho(pattern: ScreenPattern, line: string, at: number): void {
     if (this.hasEchoMatched) return;
     this.#search(pattern, line, 0, (text, index) => {
@@ -121,7 +121,7 @@ export class ScreenWatch {
       this.#jobs += 1;
       this.#options.engine.run(regex, bytes, skip, (outcome: RegexOutcome) => {
         this.#jobs -= 1;
-        // A failure of the regex itself is told by the stream's own jobs and by its `ready`.
+        // A failure of the regex itself is reported by the stream's own jobs and by its `ready`.
         if (outcome.kind === "match" && !this.#isOver) onMatch(outcome.text, outcome.index);
         this.#checkJudged();
       });

@@ -1,14 +1,15 @@
 /**
- * One wait's eye on a stream of text: which part of it is its own, and whom to tell. Identical waits share a matcher; what
- * differs is here. Text before `start` does not exist for the wait, and no match reaches over it: it moves forward past an
- * echo or a gap. Text at and behind `visibleTo` is not shown yet, because it may turn out to be the echo of what was typed.
+ * One wait's eye on a stream of text: which part of it is its own, and whom to tell. Identical waits share a matcher;
+ * what differs is here. Text before `start` does not exist for the wait, and no match reaches across it: it moves
+ * forward past an echo or a gap. Text from `visibleTo` on is not shown yet, because it may turn out to be the echo of
+ * what was typed.
  */
 import type { AppError } from "../../../protocol/errors.ts";
 import type { Gap } from "../../../protocol/position.ts";
 import type { PlacedText } from "./textPiece.ts";
 
 interface FoundInStream {
-  /** Undefined for what is no text. */
+  /** Undefined for what is not text. */
   readonly text?: string | undefined;
   /** Source positions, see `WaitMatch`. */
   readonly from: number;
@@ -40,7 +41,7 @@ export interface PatternWatch {
 
 /** What was found, in the words of a result. */
 export function foundText(text: PlacedText, from: number, to: number, maxBytes: number): FoundInStream {
-  // A cut inside a character would end in U+FFFD: go back to where it begins.
+  // A cut inside a character would end in U+FFFD: back up to where it begins.
   let end = Math.min(to, from + maxBytes);
   while (end > from && end < to && (text.byteAt(end) & 0xc0) === 0x80) end--;
   return {

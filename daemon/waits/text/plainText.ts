@@ -1,7 +1,7 @@
 /**
  * The last plain text of one source and the way back to its bytes. Text is derived once, appended, and addressed by a
- * text offset that only grows; what nobody needs any more is dropped from the front. Marks say where text and source run
- * out of step (behind every escape sequence, CR LF and odd character), so any text offset has a source position.
+ * text offset that only grows; what nobody needs any longer is dropped from the front. Marks say where text and source
+ * run out of step (after every escape sequence, CR LF and odd character), so any text offset has a source position.
  */
 import { AnsiStripper, stripRoom } from "../../panes/vt/ansi.ts";
 import { isContinuation } from "../../../protocol/text/utf8.ts";
@@ -41,7 +41,7 @@ export class PlainText implements PlacedText {
     return this.#stripper.bracketedPaste;
   }
 
-  /** Source position behind the last `?2004h` or `?2004l`; -1 when there was none. */
+  /** Source position after the last `?2004h` or `?2004l`; -1 when there was none. */
   get bracketedPasteAt(): number {
     return this.#stripper.bracketedPasteAt;
   }
@@ -57,7 +57,7 @@ export class PlainText implements PlacedText {
     this.#used = this.#stripper.strip(bytes, this.#buffer, this.#used, source, this.#sink);
   }
 
-  /** The source has a hole: an unfinished sequence is forgotten, and text goes on from `source`. */
+  /** The source has a gap: an unfinished sequence is forgotten, and text continues from `source`. */
   breakAt(source: number): void {
     this.#stripper.reset();
     this.#marks.add(this.head, source);

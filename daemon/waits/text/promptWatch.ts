@@ -7,14 +7,14 @@ import type { PlainText } from "./plainText.ts";
 
 /** `$ # > %` at the end, blanks allowed; `50%` is progress, not a prompt. */
 const PROMPT = /(?:[$#>]|(?<!\d)%)[ \t]*$/;
-/** A prompt line is short; of a longer one only the end is looked at. */
+/** A prompt line is short; only the end of a longer one is read. */
 const MAX_LINE_BYTES = 1_024;
 
 export class PromptWatch implements PatternWatch {
   start: number;
   visibleTo = Infinity;
   readonly owner: WatchOwner;
-  /** Something is typed after the wait is armed: the prompt that stands there now is not the one that is waited for. */
+  /** Something is typed after the wait is armed: the prompt that is there now does not count. */
   readonly #needsOutput: boolean;
   readonly #maxMatchBytes: number;
 
@@ -26,7 +26,7 @@ export class PromptWatch implements PatternWatch {
   }
 
   /**
-   * Looks at the last line. While output may still be coming only a shell that has just announced itself is believed; what
+   * Checks the last line. While output may still be coming only a shell that has just announced itself is believed; what
    * merely looks like a prompt must also stay the last thing printed. True: found, and the owner knows.
    */
   check(text: PlainText, isQuiet: boolean): boolean {

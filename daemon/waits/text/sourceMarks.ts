@@ -18,7 +18,7 @@ export class SourceMarks {
   add(offset: number, source: number): void {
     const last = this.#count - 1;
     if (last >= 0 && (this.#text[last] ?? 0) >= offset) {
-      // Nothing came between: the later place is the true one.
+      // Nothing came between: the later position is the true one.
       this.#source[last] = source;
       return;
     }

@@ -1,8 +1,8 @@
 /**
- * One reading of a source as plain text, and everything that looks at it. It reads from the source's ring by position, in
- * pieces, whenever it is given time: output that left the ring before it was read is a declared gap, and nothing matches
- * across a gap. A pane has one stream for all waits that began `now`; a wait that looks back has one of its own until it
- * has caught up.
+ * One reading of a source as plain text, and everything that searches it. It reads from the source's ring by position,
+ * in pieces, whenever it is given time: output that left the ring before it was read is a reported gap, and nothing
+ * matches across a gap. A pane has one stream for all waits that began `now`; a wait that begins earlier has its own
+ * until it has caught up.
  */
 import type { Gap } from "../../../protocol/position.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
@@ -63,7 +63,7 @@ export class TextStream {
     return this.#watches.size === 0;
   }
 
-  /** An echo is still being looked for. */
+  /** An echo is still expected. */
   get hasEcho(): boolean {
     return this.#echoes.size > 0;
   }
@@ -84,7 +84,7 @@ export class TextStream {
     return this.text.head - this.text.base >= reach || this.text.sourceOf(this.text.base) <= start;
   }
 
-  /** Begins to look for it, in all text this stream still has from its start on. */
+  /** Begins to search for it, in all text from its start on that this stream still has. */
   add(entry: TextWatch): void {
     this.#watches.add(entry);
     const { watch } = entry;
@@ -121,7 +121,7 @@ export class TextStream {
     }
   }
 
-  /** A hole at the head of the source; applied when the reading gets there. */
+  /** A gap at the head of the source; applied when the reading gets there. */
   noteGap(gap: Gap): void {
     this.#gaps.push(gap);
   }
@@ -147,8 +147,8 @@ export class TextStream {
   }
 
   /**
-   * The source has been quiet for `quietMs`: what rests on the end of its output may be taken as it is. Returns for how
-   * much quiet it should be called again.
+   * The source has been quiet for `quietMs`: what rests on the end of its output may be taken as it is. Returns after
+   * how much quiet it should be called again.
    */
   settle(quietMs: number): number | undefined {
     let nextMs: number | undefined;
@@ -169,7 +169,7 @@ export class TextStream {
       this.#onGap(gap);
       return false;
     }
-    // Looking for an echo is slow, byte by byte and for each wait by itself.
+    // Finding an echo is slow, byte by byte and for each wait by itself.
     const piece = Math.max(512, Math.floor(PIECE_BYTES / (1 + this.#echoes.size)));
     const most = gap === undefined ? piece : Math.min(piece, gap.from - this.#cursor);
     const slice = this.#host.source.read(this.#cursor, most);
@@ -193,7 +193,7 @@ export class TextStream {
     if (this.#prompts.size > 0) this.#host.wantsQuiet();
   }
 
-  /** Has the echo's watches look at what they may see only now. */
+  /** Has the echo's watches search what they may see only now. */
   #show(echo: EchoWatch): void {
     echo.show(this.#cursor, (entry, from, to) => this.#search(entry, from, to));
     if (echo.isOver) this.#echoes.delete(echo);
@@ -212,7 +212,7 @@ export class TextStream {
     this.text.breakAt(gap.to);
     for (const echo of this.#echoes) echo.gap(gap.to);
     for (const entry of this.#watches) {
-      // What came before the hole is whole in itself, and RE2 may not have seen it yet.
+      // The text before the gap is complete, and RE2 may not have seen it yet.
       if (entry.kind === "regex") this.#regexes.get(entry.regex)?.close(entry.watch);
       passGap(entry.watch, gap);
     }
@@ -256,7 +256,7 @@ export class TextStream {
   }
 }
 
-/** Nothing before the gap's end belongs to the watch any more; it is told when it has lost something. */
+/** Nothing before the gap's end belongs to the watch any longer; it is told when it has lost something. */
 function passGap(watch: PatternWatch, gap: Gap): void {
   if (watch.start > gap.to || (watch.start === gap.to && gap.from < gap.to)) return;
   watch.owner.missed(gap);
