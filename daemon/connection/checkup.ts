@@ -1,7 +1,7 @@
 /**
- * Whether a connection still is what we made: asked of tmux at each beat, because anybody who types a command in a pane can
- * move, silence or suspend our client, and no notification says so (docs/tmuxFacts.md 51). A connection with a fault is closed;
- * its supervisor makes the next one. At most one check is under way.
+ * Whether a connection is still as we set it up: tmux is asked at each beat, because anybody who types a command in a
+ * pane can move, silence or suspend our client, and no notification says so (docs/tmuxFacts.md 51). A connection with a
+ * fault is closed; its supervisor opens the next one. At most one check is under way.
  */
 import { AppError } from "../../protocol/errors.ts";
 import { HEARTBEAT_DEGRADED_MS } from "../../protocol/limits.ts";
@@ -15,7 +15,7 @@ const CHECK_WITHIN_MS = 1_000;
 export interface Checkup {
   /** A command whose reply holds ids and numbers only. */
   readonly command: string;
-  /** Why the connection is of no more use, judging by the reply; undefined: it is fine. */
+  /** Why the connection is no longer usable, judging by the reply; undefined: it is fine. */
   readonly fault: (reply: Uint8Array) => string | undefined;
 }
 
@@ -28,12 +28,12 @@ export class ConnectionChecker {
     this.#connection = connection;
   }
 
-  /** A question is under way. */
+  /** A check is under way. */
   get isWaiting(): boolean {
     return this.#asked !== undefined;
   }
 
-  /** tmux was seen idle and not heard since. */
+  /** tmux was seen idle and has not been heard since. */
   get wasIdle(): boolean {
     return this.#wasIdle;
   }
@@ -50,7 +50,7 @@ export class ConnectionChecker {
       return;
     }
     this.#asked = { sinceMs: nowMs, replies: connection.replies };
-    // Too many commands wait: the next beat asks.
+    // On a full queue the next beat asks.
     this.#ask(checkup, () => {
       this.#asked = undefined;
     });
@@ -81,8 +81,8 @@ export class ConnectionChecker {
   }
 
   /**
-   * tmux was asked, says nothing and does nothing: it has lost us (docs/tmuxFacts.md 51). Seen twice, because what it said
-   * may lie unread the first time.
+   * tmux owes a reply and is idle: it has forgotten our client (docs/tmuxFacts.md 51). Seen twice, because its reply
+   * may still be unread the first time.
    */
   silent(isServerIdle: boolean): void {
     const isIdle = isServerIdle && this.#connection.pendingCommands > 0;
@@ -90,7 +90,7 @@ export class ConnectionChecker {
     this.#wasIdle = isIdle;
   }
 
-  /** tmux sends output but no replies, for instance because somebody's hook is waiting in our client's name. */
+  /** tmux sends output but no replies, for instance because a hook blocks our client's queue. */
   #checkReplies(asked: { readonly sinceMs: number; readonly replies: number }, nowMs: number): void {
     const { replies } = this.#connection;
     if (asked.replies !== replies) this.#asked = { sinceMs: nowMs, replies };
@@ -102,7 +102,7 @@ export class ConnectionChecker {
   }
 }
 
-/** Why a connection of ours was closed by us. */
+/** Why we closed a connection of ours. */
 export const faulty = (fault: string): AppError =>
   new AppError("CONNECTION_LOST", `the connection to tmux was dropped (${fault}); reconnecting`, {
     details: { reason: fault },

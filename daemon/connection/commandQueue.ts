@@ -1,7 +1,7 @@
 /**
  * Pairs commands with their guard blocks. tmux replies in order and a reply cannot be withdrawn (control.c), so a
- * caller that gives up leaves its slot behind; a slot goes when its last block has come, or when a group fails, because
- * tmux drops the rest of a line. Bounded in commands and bytes; one `failAll` when the connection is lost.
+ * caller that gives up leaves its slot behind; a slot is removed when its last block has come, or when a group fails,
+ * because tmux drops the rest of a line. Bounded in commands and bytes; one `failAll` when the connection is lost.
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { GuardBlock, ReplyShape } from "../../protocol/control/parser.ts";
@@ -29,11 +29,11 @@ interface Slot {
 }
 
 const utf8 = new TextDecoder();
-/** Most of tmux's error text kept in a message. */
+/** How much of tmux's error text a message keeps. */
 const MAX_ERROR_CHARS = 300;
 
 export class CommandQueue {
-  /** Slots before `#head` are done; the array is cut when half of it is (no shift per reply). */
+  /** Slots before `#head` are done; the array is cut when half of its slots are (no shift per reply). */
   #slots: (Slot | undefined)[] = [];
   #head = 0;
   #bytes = 0;

@@ -1,6 +1,6 @@
 /**
- * One control client: commands out, blocks paired in, output and notifications handed on in the order tmux wrote them.
- * Everything from a chunk to its handlers is synchronous. A connection lives once; the supervisor makes the next one.
+ * One control client: commands out, blocks paired in, output and notifications passed on in the order tmux wrote them.
+ * Everything from a chunk to its handlers is synchronous. A connection is used once; the supervisor opens the next one.
  */
 import { joinGroup } from "../../protocol/command/build.ts";
 import { AppError, toAppError } from "../../protocol/errors.ts";
@@ -26,13 +26,13 @@ interface ControlConnectionOptions {
   /** Escaped pane output, `line[from, to)`, a view valid during the call. */
   readonly onOutput: (paneNumber: number, line: Uint8Array, from: number, to: number) => void;
   readonly onNotification: (notification: Notification) => void;
-  /** After each chunk: everything in it has been handed on. */
+  /** After each chunk: everything in it has been passed on. */
   readonly onChunkEnd: () => void;
   /** Once. Every caller has been settled with this error. */
   readonly onClosed: (error: AppError) => void;
 }
 
-/** How tmux refuses commands of such a client (cmd-queue.c). */
+/** How tmux refuses the commands of a read-only client (cmd-queue.c). */
 const READ_ONLY = "client is read-only";
 
 export class ControlConnection {
@@ -45,8 +45,8 @@ export class ControlConnection {
   #outgoing: string[] = [];
   #flushScheduled = false;
   /**
-   * tmux has queued the command that attaches: its block has been seen. The wrapper alone is too early, because a command
-   * written then can be executed before the attach, for whatever session tmux likes (2 in 60).
+   * tmux has queued the command that attaches: its block has been seen. The wrapper alone is too early, because a
+   * command written then can be executed before the attach, for whichever session tmux picks (2 in 60).
    */
   #attaching = false;
   #heard = false;
@@ -68,7 +68,7 @@ export class ControlConnection {
         }
         this.#replies += 1;
         this.#queue.reply(block);
-        // Somebody made us so; the next beat would tell, and until then every command would fail.
+        // Somebody made our client read-only. The next beat would notice; until then every command would fail.
         if (!block.ok && utf8.decode(block.body).trim() === READ_ONLY) this.close(faulty("somebody made it read-only"));
       },
       notification: (notification) => {
@@ -136,7 +136,7 @@ export class ControlConnection {
     );
   }
 
-  /** `send` as a promise. @throws AppError TMUX_COMMAND_FAILED, RESOURCE_LIMIT, CONNECTION_LOST */
+  /** `send`, as a promise. @throws AppError TMUX_COMMAND_FAILED, RESOURCE_LIMIT, CONNECTION_LOST */
   async command(command: string, shape: "none" | "ours" = "ours"): Promise<Reply> {
     const shapes = [shape === "none" ? NONE : OURS];
     const [reply] = await settled((settle) => this.#write(`${command}\n`, shapes, settle));
@@ -147,7 +147,7 @@ export class ControlConnection {
     return settled((settle) => this.sendGroup(commands, settle));
   }
 
-  /** `sendForeign` as a promise, of formats and no capture; `rows` are the texts after each nonce at a row's start. */
+  /** `sendForeign` as a promise, for formats and not for captures. */
   async foreign(build: (nonce: string) => string): Promise<{ readonly body: Uint8Array; readonly nonce: string }> {
     let used = "";
     const [reply] = await settled((settle) =>
@@ -159,7 +159,7 @@ export class ControlConnection {
     return { body: this.features.meant(reply?.body ?? new Uint8Array(0)), nonce: used };
   }
 
-  /** tmux has been silent too long: callers are told now, late replies still find their slots. */
+  /** tmux has been silent too long: callers fail now, and late replies still find their slots. */
   abandonPending(error: AppError): void {
     this.#queue.abandonAll(error);
   }
@@ -176,7 +176,7 @@ export class ControlConnection {
       this.#outgoing.push(text);
       return;
     }
-    // The first of a turn goes at once, so that tmux begins; what the turn adds follows in one write.
+    // The first command of a turn is written at once, so that tmux begins; the rest follow in one write.
     this.#flushScheduled = true;
     this.#transport.write(text);
     queueMicrotask(() => this.#flush());
@@ -200,7 +200,7 @@ export class ControlConnection {
       return;
     }
     this.#options.onChunkEnd();
-    // Nothing follows, and the pty may take a while to say that it is closed.
+    // Nothing follows, and the pty may take a while to report its end.
     if (this.#exited) this.#close(this.#lost());
     if (!this.#heard && this.#attaching) {
       this.#heard = true;
@@ -208,7 +208,7 @@ export class ControlConnection {
     }
   }
 
-  /** What tmux says before its first reply is why it cannot start. Later such text may be anybody's and is not kept. */
+  /** What tmux says before its first reply is why it cannot start. Later text may come from anyone and is not kept. */
   #complaint(text: string): void {
     if (this.#replies === 0 && !text.startsWith("%")) this.#exitReason ??= text.trim().slice(0, MAX_REASON_CHARS);
   }

@@ -1,18 +1,18 @@
 /**
- * Which tmux the server at a socket is, without talking to it: versions before and from 3.6 on cannot talk to each other,
- * and do not say so (docs/tmuxFacts.md, Versions). Where the host tells which process listens, its program says its version,
- * also when its file has been replaced by an upgrade. Where it does not, the version is unknown.
+ * Which tmux the server at a socket is, without talking to it: versions before 3.6 and from 3.6 on cannot talk to each
+ * other, and do not say so (docs/tmuxFacts.md, Versions). Where the host knows which process listens, its program
+ * reports its version, even if an upgrade has replaced the file. Elsewhere the version is unknown.
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { Host } from "../host/host.ts";
 import { askVersion, releaseOf } from "./tmuxVersion.ts";
 
-/** The first release that speaks otherwise (imsg passes descriptors in another way). */
+/** The first release with the new protocol (imsg passes descriptors differently). */
 const SPEAKS_ANEW = 306;
 
 interface ProgramQuestion {
   readonly socketPath: string;
-  /** What `tmux -V` said of the program that our clients are made of. */
+  /** What `tmux -V` says of the program that our clients run. */
   readonly ours: string;
   readonly env: Readonly<Record<string, string>>;
 }
@@ -34,7 +34,7 @@ export class ServerProgram {
     const executable = processes.executableNow(pid);
     if (path === undefined || executable === undefined) return undefined;
     const program = `${pid} ${executable}`;
-    // The same process of the same program has the same version: it is started once to say it.
+    // The same process of the same program has the same version: it is run once.
     if (this.#asked?.program !== program) this.#asked = { program, version: await askVersion(path, env, clients.run) };
     const { version } = this.#asked;
     if (version === undefined || speech(version) === speech(ours)) return undefined;

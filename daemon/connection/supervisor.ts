@@ -1,7 +1,7 @@
 /**
- * Keeps one control connection alive and in order: heartbeat, states, reconnect with back-off. Nothing is ever sent
- * twice: a lost connection settles its callers, and the next one begins empty. A fault that a heartbeat finds in our client is
- * repaired in the same way: that connection is closed (`checkup.ts`).
+ * Keeps one control connection alive and sound: heartbeat, states, reconnect with back-off. Nothing is ever sent twice:
+ * a lost connection settles its callers, and the next one begins empty. A fault that a heartbeat finds in our client is
+ * repaired the same way: that connection is closed (`checkup.ts`).
  *
  *   connecting → ready ⇄ degraded (tmux silent for 12 s, the connection kept) → connecting … → closed
  */
@@ -21,7 +21,7 @@ import type { ControlConnection } from "./controlConnection.ts";
 
 /** Between two probes of a tmux that is silent. */
 const PROBE_AGAIN_MS = 250;
-/** Connections in a row that were lost soon and are made anew at once; somebody may be throwing us out again and again. */
+/** Quick losses in a row after which reconnecting backs off; somebody may keep detaching us. */
 const MAX_QUICK_LOSSES = 5;
 const SILENT = "tmux does not respond; is its process stopped? (pgrep tmux)";
 
@@ -29,17 +29,19 @@ interface SupervisorOptions {
   readonly clock: Clock;
   /** Between two beats; tests have less. */
   readonly heartbeatMs?: number | undefined;
-  /** Opens a connection whose `onClosed` calls `lost` and whose `onChunkEnd` calls `heard`; a promise of one when
-   * something must be looked at first. A failure is treated as one of `prepare`. */
+  /**
+   * Opens a connection whose `onClosed` calls `lost` and whose `onChunkEnd` calls `heard`; a promise of one when
+   * something must be probed first. A failure is treated as one of `prepare`.
+   */
   readonly open: () => ControlConnection | Promise<ControlConnection>;
-  /** Makes a fresh connection usable. A failure closes it; the first one fails `start`, later ones are tried again. */
+  /** Makes a fresh connection usable. A failure closes it; the first one fails `start`, later ones are retried. */
   readonly prepare: (connection: ControlConnection) => Promise<void>;
   readonly onState: (state: ServerState) => void;
   /** What the next beat asks. */
   readonly checkup: () => Checkup;
   /** Every few seconds while tmux responds. */
   readonly onBeat?: (() => void) | undefined;
-  /** Whether tmux waits for something to do; undefined where nothing can tell. */
+  /** Whether tmux is idle; absent where that cannot be known. */
   readonly isServerIdle?: (() => boolean) | undefined;
   /** For the log: fixed names, no pane text. */
   readonly onEvent: (event: "connection.lost" | "connection.retry" | "heartbeat.late", details: object) => void;
@@ -48,7 +50,7 @@ interface SupervisorOptions {
 export class Supervisor {
   readonly #options: SupervisorOptions;
   #connection: ControlConnection | undefined;
-  /** Opened and not usable yet. */
+  /** Open but not usable yet. */
   #preparing: ControlConnection | undefined;
   #state: ServerState = "connecting";
   #heardMs = 0;
@@ -58,10 +60,10 @@ export class Supervisor {
   #readyMs = 0;
   #quickLosses = 0;
   #retryMs = RECONNECT_MIN_MS;
-  /** The reply to what is asked already may be older than what happened. */
+  /** The reply to a check under way may be older than the caller's event. */
   readonly #checking = new AskOnce(() => this.#checkNow());
   #timer: Timer | undefined;
-  /** The timer is that of the next try. */
+  /** The timer is for the next attempt. */
   #isWaiting = false;
 
   constructor(options: SupervisorOptions) {
@@ -85,7 +87,7 @@ export class Supervisor {
     }
   }
 
-  /** As `start` for what may be absent: resolves after the first try, however it ended; further tries follow. */
+  /** Like `start`, for a server that may be absent: resolves after the first attempt, however it ended; more follow. */
   async startOrWait(): Promise<void> {
     try {
       await this.#connect();
@@ -94,7 +96,7 @@ export class Supervisor {
     }
   }
 
-  /** Something says that a try is worth while now: a waiting one is made, one under way is repeated soon. */
+  /** An attempt is worthwhile now: a pending one is made at once, one under way is repeated soon if it fails. */
   retryNow(): void {
     this.#retryMs = RECONNECT_MIN_MS;
     if (!this.#isWaiting) return;
@@ -109,8 +111,8 @@ export class Supervisor {
   }
 
   /**
-   * Asks now what the next beat would ask, so that `state` is true of this moment and not of the last beat's. Resolves
-   * when tmux has replied, or has not within a second. One question is under way, and one more at most.
+   * Asks now what the next beat would ask, so that `state` is current and not as of the last beat. Resolves when tmux
+   * has replied, or after a second. At most one check is under way and one more queued.
    */
   check(): Promise<void> {
     return this.#checking.now();
@@ -152,7 +154,7 @@ export class Supervisor {
     const opened = this.#options.open();
     const connection = opened instanceof Promise ? await opened : opened;
     this.#preparing = connection;
-    // Closed while something else was looked at: `prepare` meets a closed connection.
+    // Closed while `open` was probing: `prepare` gets a closed connection.
     if (this.#state === "closed") connection.close();
     try {
       await this.#options.prepare(connection);
@@ -182,7 +184,9 @@ export class Supervisor {
     return this.#checker.check(clock, checkup());
   }
 
-  /** The start is waited for: a stopped tmux must not block it for ever. Later connections wait until tmux continues. */
+  /**
+   * Callers wait for the start: a stopped tmux must not block it for ever. Later connections wait until tmux continues.
+   */
   #expectStartBy(deadlineMs: number): void {
     this.#timer = this.#options.clock.callAt(deadlineMs, () => {
       const nextMs = this.#heardMs + HEARTBEAT_DEGRADED_MS;
@@ -209,14 +213,14 @@ export class Supervisor {
 
   #beatAt(deadlineMs: number): void {
     this.#timer = this.#options.clock.callAt(deadlineMs, () => {
-      // We slept (a suspended machine, a stopped process): that silence was ours, and tmux's replies may lie unread.
+      // We slept (a suspended machine, a stopped process): that silence was ours, and tmux's replies may be unread.
       const lateMs = this.#options.clock.nowMs() - deadlineMs;
       if (lateMs >= HEARTBEAT_INTERVAL_MS) this.#heardMs += lateMs;
       this.#beat();
     });
   }
 
-  /** Asks at each beat; while tmux is silent, wakes at the next moment that means something. */
+  /** Asks at each beat; while tmux is silent, wakes at the next deadline. */
   #beat(): void {
     const [connection, checker] = [this.#connection, this.#checker];
     if (connection === undefined || checker === undefined) return;

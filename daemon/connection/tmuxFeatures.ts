@@ -1,7 +1,7 @@
 /**
  * How the server at the other end of a connection differs from other versions of tmux, asked of the server itself:
- * `tmux -V` speaks of the client, and a development build's version says little. Every connection asks once, in the
- * command that asks who the server is; nothing else in the daemon decides by a version.
+ * `tmux -V` is about the client, and a development build's version says little. Every connection asks once, in the
+ * command that asks who the server is; nothing else in the daemon depends on a version.
  */
 import { displayMessage, listCommandUsage } from "../../protocol/command/build.ts";
 import { SERVER_IDENTITY, type ServerIdentity } from "../../protocol/command/formats.ts";
@@ -15,25 +15,28 @@ export interface TmuxFeatures {
    * flag and pastes every byte as it is (docs/tmuxFacts.md, Versions).
    */
   readonly pasteNeedsRaw: boolean;
-  /** Of a pane whose program was ended by a signal it says which (from 3.3). Earlier it says nothing of its end. */
+  /** It reports which signal ended a pane's program (from 3.3). Earlier versions report nothing about that end. */
   readonly reportsSignals: boolean;
-  /** A pane can be kept when its program has ended (from 3.3). Earlier that can end the server, with every session on it. */
+  /**
+   * A pane can be kept after its program has ended (from 3.3). Earlier that can end the server, with every session on
+   * it.
+   */
   readonly keepsPanes: boolean;
-  /** It says when panes are swapped, and has a hook for titles (from 3.3). */
+  /** It reports swapped panes, and has a hook for titles (from 3.3). */
   readonly reportsPaneChanges: boolean;
-  /** Of a window that leaves the client's own session it says something else than of one that leaves another (up to 3.7). */
+  /** A window that leaves the client's own session has its own notification (up to 3.7). */
   readonly reportsOwnUnlink: boolean;
-  /** A pane that is off for every client is not read: its program waits in its next write (from 3.4). */
+  /** A pane that is off for every client is not read: its program blocks in its next write (from 3.4). */
   readonly leavesOffUnread: boolean;
-  /** As it writes the name that a session was given; not every character of it is kept (docs/tmuxFacts.md, Versions). */
+  /** How it stores a given session name; not every character is kept (docs/tmuxFacts.md, Versions). */
   readonly sessionName: (name: string) => string;
-  /** What it meant by what it prints of formats: 3.4 alone writes `\\$` for each `$` before a letter, `_` or `{`. */
+  /** Undoes the escaping of expanded formats: 3.4 alone writes `\\$` for each `$` before a letter, `_` or `{`. */
   readonly meant: (printed: Uint8Array) => Uint8Array;
 }
 
 const INTRODUCTION = [displayMessage(SERVER_IDENTITY.format), listCommandUsage("paste-buffer")];
 
-/** The first words on a connection: who the server is and where this client is; undefined when it does not say so. */
+/** The first commands on a connection: who the server is and where this client is; undefined when it does not say. */
 export async function introduce(connection: ControlConnection): Promise<ServerIdentity | undefined> {
   const [identity, usage] = await connection.group(INTRODUCTION);
   const here = SERVER_IDENTITY.decodeOne(identity?.body ?? new Uint8Array(0));
@@ -64,7 +67,7 @@ export function featuresOf(version: string, pasteUsage: Uint8Array = new Uint8Ar
 
 const asItIs = (printed: Uint8Array): Uint8Array => printed;
 
-/** Every `$` of that kind has its backslash, and no other character has one: nothing else looks like it. */
+/** Every such `$` has a backslash and no other character does, so this is unambiguous. */
 const withoutEscapedDollars = (printed: Uint8Array): Uint8Array =>
   Buffer.from(
     Buffer.from(printed)
@@ -73,5 +76,5 @@ const withoutEscapedDollars = (printed: Uint8Array): Uint8Array =>
     "latin1",
   );
 
-/** Before anything was asked: a tmux as most people have it. */
+/** Before anything was asked: the tmux that most people have. */
 export const USUAL_TMUX: TmuxFeatures = { ...featuresOf("3.4"), meant: asItIs };

@@ -12,7 +12,7 @@ const MIN_RELEASE = numbered(3, 2);
 /** OpenBSD names its own tmux after the system; 6.9 came with 3.2, a month after it. */
 const MIN_OPENBSD = numbered(6, 9);
 const REPLY_WITHIN_MS = 5_000;
-/** Most of a foreign program's reply kept in a message. */
+/** How much of a foreign program's reply a message keeps. */
 const MAX_REPLY_CHARS = 100;
 
 /**
@@ -41,14 +41,14 @@ export async function probeTmuxVersion(
   throw verdict === "too_old" ? tooOld(version) : unknown(tmux, version);
 }
 
-/** The version of a program that is known to be tmux; undefined when it does not say one. */
+/** The version of a program that is known to be tmux; undefined when it reports none. */
 export async function askVersion(
   program: string,
   env: Readonly<Record<string, string>>,
   run: RunProgram,
 ): Promise<string | undefined> {
   const { failure, stdout } = await run(program, ["-V"], env, { timeoutMs: REPLY_WITHIN_MS });
-  // Up to 3.3a it begins with the name that it was started by: `exe 3.3a` for a path that ends so.
+  // Up to 3.3a it begins with the name it was started as: `exe 3.3a` for a path that ends so.
   const version = stdout.trim().replace(/^\S+ /, "tmux ");
   return failure === undefined && judgeVersion(version) !== "unknown" ? version : undefined;
 }
@@ -67,12 +67,12 @@ const unknown = (tmux: string, reply: string): AppError =>
     { details: { reason: "tmux_unknown" } },
   );
 
-/** What `tmux -V` says, or `#{version}` with `tmux ` before it. */
+/** For what `tmux -V` says, or `#{version}` after `tmux `. */
 type VersionVerdict = "supported" | "too_old" | "unknown";
 
 /**
- * `tmux 3.3a`, `tmux next-3.6`, `tmux openbsd-7.4`, `tmux master`: development builds count as new. What does not say
- * that it is tmux, and in which version, is unknown.
+ * `tmux 3.3a`, `tmux next-3.6`, `tmux openbsd-7.4`, `tmux master`: development builds count as new. Anything that does
+ * not name tmux and a version is unknown.
  */
 export function judgeVersion(reply: string): VersionVerdict {
   if (reply === "tmux master") return "supported";

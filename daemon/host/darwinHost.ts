@@ -1,7 +1,7 @@
 /**
- * macOS: no `/proc` and no `/dev/pts`. What Node can do on every Unix it can do here. Of a process only whether it lives is
- * known at any moment; the rest is looked at with one `ps`, for questions that are worth it (`HostProcesses.probe`). Who
- * listens on a socket, and when a terminal comes or goes, is unknown: tmux's notifications, hooks and listings have to do.
+ * macOS: no `/proc` and no `/dev/pts`. What Node can do on every Unix it can do here. Only whether a process is alive
+ * is known at any moment; the rest takes one `ps`, for questions that are worth it (`HostProcesses.probe`). Who listens
+ * on a socket, and when a terminal comes or goes, is unknown: tmux's notifications, hooks and listings have to do.
  */
 import type { Host, HostClients } from "./host.ts";
 import type { HostProcesses } from "./hostProcesses.ts";
@@ -12,9 +12,9 @@ import { unknownHost } from "./unknownHost.ts";
 import { unknownProcesses } from "./unknownProcesses.ts";
 
 const PS = "/bin/ps";
-/** A machine with thousands of processes at its knees. */
+/** Enough for an overloaded machine with thousands of processes. */
 const PS_LIMITS = { timeoutMs: 5_000, maxBytes: 8_388_608 };
-/** Dates in English, and nobody's wish for other columns. */
+/** Dates in English, and no user's settings for other columns. */
 const PS_ENV = { PATH: "/bin:/usr/bin", LC_ALL: "C" };
 
 export function darwinHost(clients: HostClients = localClients): Host {
@@ -37,7 +37,7 @@ function darwinProcesses({ run }: HostClients): HostProcesses {
   return processes;
 }
 
-/** Whoever asks while it runs shares the next run: what it gets was read after it asked. */
+/** A caller that asks during a run shares the next one: its result was read after it asked. */
 function oneAtATime<T>(run: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   let next: Promise<T> | undefined;

@@ -1,4 +1,4 @@
-/** Whether a program is there, as `execvp` would find it: looked for and never run. */
+/** Finds a program as `execvp` would, without running it. */
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";

@@ -1,7 +1,7 @@
 /**
- * A program that is talked to over pipes, in a process group of its own. The group ends with this process, however that
- * ends: in it is a guard, a shell that holds one end of a pipe whose other end is here. When the pipe closes it ends the
- * group as we would, and as long as it is there no other group can get the group's number.
+ * A program on pipes, in its own process group. The group ends with this process, however that ends: it contains a
+ * guard, a shell that holds one end of a pipe whose other end is here. When the pipe closes, the guard ends the group
+ * as we would, and while it lives no other group can get the group's number.
  */
 import { spawn as spawnChild } from "node:child_process";
 import type { Duplex } from "node:stream";
@@ -18,11 +18,11 @@ interface GroupedProgramOptions {
   readonly cwd: string;
   /** The whole environment. */
   readonly env: Readonly<Record<string, string>>;
-  /** Else its input is at its end. */
+  /** Otherwise it reads end of file. */
   readonly hasInput: boolean;
   readonly onOutput: (chunk: Uint8Array) => void;
   readonly onErrors: (chunk: Uint8Array) => void;
-  /** The process is gone; what others of its group still print comes afterwards. */
+  /** The process is gone; output from others of its group may still follow. */
   readonly onExit: (end: ProgramEnd) => void;
   /** Nothing more comes. */
   readonly onClosed: () => void;
@@ -33,11 +33,11 @@ export interface GroupedProgram {
   readonly pid: number | undefined;
   /** Bytes that the program has not taken yet. */
   readonly unwrittenBytes: number;
-  /** `taken` is called once the system has all of it, or with why it never will. */
+  /** `taken` is called once the system has all of it, or with the reason why it never will. */
   write(bytes: Uint8Array, taken: (error: Error | null | undefined) => void): void;
-  /** To every process of the group that is left. */
+  /** To every remaining process of the group. */
   signal(name: "SIGINT" | "SIGTERM" | "SIGKILL"): void;
-  /** What is not read by now is not read at all. */
+  /** Discards what has not been read. */
   stopReading(): void;
   /** The guard ends what is left of the group. Safe to call twice. */
   letGo(): void;
@@ -47,8 +47,8 @@ export interface GroupedProgram {
 export const GROUP_ENDS_WITHIN_MS = 5_000;
 
 /**
- * The guard is no child of the program, which may count its children. Of the pipes it keeps its own alone: who reads the
- * program's output sees it end.
+ * The guard is not a child of the program, which may count its children. It keeps only its own pipe open, so that
+ * readers of the program's output see it end.
  */
 const GUARDED = `((trap '' INT TERM HUP
 exec </dev/null >/dev/null 2>&1
@@ -71,7 +71,7 @@ export function startGroupedProgram(options: GroupedProgramOptions): GroupedProg
   const guard = child.stdio[3] as Duplex | null | undefined;
   let isGuarded = pid !== undefined;
   guard?.once("close", () => (isGuarded = false));
-  // It never says anything; its end is seen when somebody reads.
+  // It never writes; its end is noticed only while reading.
   guard?.resume();
   for (const pipe of [stdin, stdout, stderr, guard]) pipe?.on("error", () => undefined);
   stdout?.on("data", options.onOutput);

@@ -1,7 +1,7 @@
 /**
- * The machine that tmux runs on, as far as the daemon asks it anything besides tmux. Types only: another machine, reached
- * over ssh, could be asked the same. `undefined` always means that the host cannot tell; it is never a result, and
- * the caller goes on without one.
+ * What the daemon asks of the machine that tmux runs on, besides tmux itself. Types only: another machine, reached over
+ * ssh, could be asked the same. `undefined` always means that the host cannot tell; it is never a result, and the
+ * caller continues without one.
  */
 import type { HostProcesses } from "./hostProcesses.ts";
 import type { RunProgram } from "./runProgram.ts";
@@ -37,24 +37,24 @@ type ConnectResult = { readonly accepts: true } | { readonly accepts: false; rea
 
 /** Unix sockets by their paths, and their directories. */
 export interface HostSockets {
-  /** Whether the path is there, a socket or a directory. */
+  /** Whether the path exists, as a socket or a directory. */
   exists(path: string): boolean | undefined;
   /** Undefined: it cannot be tried. */
   connect(path: string): Promise<ConnectResult | undefined>;
-  /** Tells of names that come to a directory or go from it, `null` when it is not known which. */
+  /** Reports names that appear in a directory or leave it, `null` when it is not known which. */
   watch(directory: string, listener: (name: string | null) => void): Closable | undefined;
   /**
-   * The process of ours that listens on a socket which was made at this path, whether its file is still there or not.
-   * @param called only of processes whose name begins so
+   * Our user's process that listens on a socket bound to this path, whether or not its file still exists.
+   * @param called considers only processes whose name begins so
    */
   listenerOf(path: string, called?: string): number | undefined;
 }
 
 export interface HostTerminals {
-  /** Tells when a terminal comes or goes, whoever's. */
+  /** Reports every terminal that comes or goes. */
   watch(listener: (what: "came" | "gone") => void): Closable | undefined;
   /** Whether this is the process's standard input. */
   isInputOf(terminal: string, pid: number): boolean | undefined;
-  /** Whether the process has the other end of the terminal. */
+  /** Whether the process holds the other end of the terminal. */
   isHeldBy(terminal: string, pid: number): boolean | undefined;
 }

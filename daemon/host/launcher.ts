@@ -1,10 +1,10 @@
 /**
- * What every control client is started through. The pty module leaves the terminals it has opened to whatever is started
- * next, and the first client of an owned server becomes that server: while anyone holds a terminal of ours the kernel
- * does not hang it up, so a client of a killed daemon stays attached, and its server refuses the next daemon
- * (docs/tmuxFacts.md 38). Node cannot mark a descriptor close-on-exec, so a shell closes all but the first three and
- * becomes tmux. bash and busybox can close descriptors above 9; where `sh` cannot, perl does it, and without perl the next
- * start has to find what stayed (`orphanedClients.ts`).
+ * Starts every control client. The pty module leaks the terminals it has opened to whatever is started next, and the
+ * first client of an owned server becomes that server: while anyone holds a terminal of ours the kernel does not hang
+ * it up, so a client of a killed daemon stays attached, and its server refuses the next daemon (docs/tmuxFacts.md 38).
+ * Node cannot mark a descriptor close-on-exec, so a shell closes all but the first three and becomes tmux. bash and
+ * busybox can close descriptors above 9; where `sh` cannot, perl does it, and without perl the next start has to find
+ * what stayed (`orphanedClients.ts`).
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -21,15 +21,15 @@ const SCRIPT = [
 /** Without what a shell adds to the environment: an owned server's panes inherit it. */
 const RUN = '/usr/bin/env -u SHLVL -u _ "$@"';
 
-/** A control client of tmux 3.2 ignores that its terminal has gone (docs/tmuxFacts.md 3a), so somebody ends it. */
+/** A control client of tmux 3.2 ignores that its terminal has gone (docs/tmuxFacts.md 3a), so a guard ends it. */
 const ignoresHangup = (tmuxVersion: string): boolean => /^tmux (?:next-)?3\.2/.test(tmuxVersion);
 
-/** What `sh` starts behind it reads `/dev/null`, but for a descriptor of another number. */
+/** `sh` gives a background command `/dev/null` as input, unless it is redirected from another descriptor. */
 const START = `exec 3<&0\n${RUN} <&3 3<&- &`;
 
 const GUARD = `trap 'kill -KILL "$!"' HUP\n${START}\nwait "$!"`;
 
-/** On pipes nobody is sent a signal: the end of an input in which nothing is ever written says that the daemon has gone. */
+/** On pipes nobody gets a signal: end of file on an input that is never written says that the daemon has gone. */
 const PIPE_GUARD = [
   `trap 'kill -KILL "$client"' HUP`,
   START,
@@ -43,8 +43,8 @@ const PIPE_GUARD = [
 ].join("\n");
 
 /**
- * A command that becomes the one it is given as its last arguments.
- * @param input `unused`: a pipe in which nothing is ever written, and which ends with us
+ * A command that becomes the one in its last arguments.
+ * @param input `unused`: a pipe that is never written, and that closes when we end
  */
 export function launcher(
   env: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** Linux: `/proc` tells of processes and sockets, `/dev/pts` of terminals. Nothing is started to find out. */
+/** Linux: `/proc` describes processes and sockets, `/dev/pts` terminals. No process is started to find out. */
 import { existsSync, readFileSync } from "node:fs";
 import type { Host } from "./host.ts";
 import type { HostProcesses } from "./hostProcesses.ts";

@@ -1,10 +1,10 @@
 /**
- * Which process listens on a unix socket: `/proc/net/unix` has the socket, `/proc/PID/fd` its owner (proc(5)). Every probe
- * may come too late; who is not there, or not readable, is passed over.
+ * Which process listens on a unix socket: `/proc/net/unix` has the socket, `/proc/PID/fd` its owner (proc(5)). Every
+ * probe may come too late; a process that is gone or not readable is skipped.
  */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** The other processes that we may look into, too: those of our user. */
+/** Finds it among the processes that we may read: those of our user. */
 export function listenerOf(proc: string, socketPath: string, called = ""): number | undefined {
   const inodes = listeningInodes(proc, socketPath);
   if (inodes.length === 0) return undefined;

@@ -6,7 +6,7 @@ import { runProgram } from "./runProgram.ts";
 
 export const localClients: HostClients = {
   open: (options) => (ptyProblem() === undefined ? openPtyTransport(options) : openPipeTransport(options)),
-  // Of a client that ends at once a pty can lose the last output (a hang-up after a short read is taken for the end).
+  // A pty can lose the last output of a client that ends at once (a hang-up after a short read is taken for the end).
   openShort: openShortTransport,
   run: runProgram,
 };

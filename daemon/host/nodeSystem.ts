@@ -1,4 +1,4 @@
-/** What Node can do on every Unix: sockets, directories and signals of the machine that we run on. */
+/** What Node can do on every Unix: sockets, directories and signals of the local machine. */
 import { existsSync, watch as watchPath } from "node:fs";
 import { connect } from "node:net";
 import type { Closable, HostSockets } from "./host.ts";
@@ -37,7 +37,7 @@ export const nodeProcesses: Pick<HostProcesses, "isAlive" | "signal"> = {
   },
 };
 
-/** Undefined when there is no such directory, or the machine has no watches left. */
+/** Undefined when there is no such directory, or no watch is left on the machine. */
 export function watchNames(
   directory: string,
   listener: (kind: "rename" | "change", name: string | null) => void,

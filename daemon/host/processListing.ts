@@ -1,6 +1,6 @@
 /**
- * A listing of `ps` as processes of one moment. The command line comes last and without where one word ends: a word with a
- * blank in it is several here. What does not look like a row is passed over.
+ * A `ps` listing as processes at one moment. The command line comes last, without word boundaries: a word that contains
+ * a blank becomes several. What does not look like a row is skipped.
  */
 import { basename } from "node:path";
 import type { HostProcesses } from "./hostProcesses.ts";
@@ -15,7 +15,7 @@ const NUMBER = String.raw`\s*(-?\d+)`;
 const ROW = new RegExp(
   `^${NUMBER.repeat(5)}${String.raw`\s+(\S+)\s+(\S)\S*\s+(\w{3}\s+\w{3}\s+\d+\s+[\d:]{8}\s+\d{4})\s+(.*)$`}`,
 );
-/** Of a command line, as where the kernel tells it. */
+/** As much of a command line as is read from the kernel. */
 const MAX_COMMAND_LINE = 4_096;
 
 interface Listed extends ProcessStat {
@@ -49,9 +49,9 @@ function rowOf(line: string): readonly (readonly [number, Listed])[] {
     state,
     parent,
     group,
-    // Which one it is does not matter: `?` and `??` are none.
+    // Only whether there is one matters: `?` and `??` are none.
     terminal: tty.startsWith("?") ? 0 : 1,
-    // 0 where there is no terminal, as elsewhere -1.
+    // Without a terminal 0 here, -1 elsewhere.
     foregroundGroup: foregroundGroup <= 0 ? -1 : foregroundGroup,
     // No number: it names a process together with its pid, and compares with no other time.
     start: start.replaceAll(/\s+/g, " "),

@@ -1,14 +1,14 @@
 /**
- * What `/proc` says of a process (proc(5)): its name, start, process group and the foreground group of its terminal, its
- * command line, its children. Reads at the moment of asking and starts no process. Everything is `undefined` where the
- * system does not tell: no `/proc`, another user's process, a process that has just ended.
+ * What `/proc` says of a process (proc(5)): its name, start, process group and the foreground group of its terminal,
+ * its command line, its children. Reads at the moment of asking and starts no process. Everything is `undefined` where
+ * the system reports nothing: no `/proc`, another user's process, a process that has just ended.
  */
 import { closeSync, openSync, readdirSync, readlinkSync, readSync, statSync } from "node:fs";
 import { access, open, readdir } from "node:fs/promises";
 
-/** Threads of one process whose children are asked for; a process that has more is a server, not a shell. */
+/** Threads of one process whose children are asked for; one with more is a server, not a shell. */
 const MAX_THREADS = 256;
-/** Of a command line: enough for an interpreter's options and its script. */
+/** How much of a command line is read: enough for an interpreter's options and its script. */
 const MAX_COMMAND_LINE_BYTES = 4_096;
 /** The pids that one thread can list. */
 const MAX_CHILDREN_BYTES = 8_192;
@@ -27,13 +27,13 @@ export interface ProcessStat {
   readonly state: string;
   readonly parent: number;
   readonly group: number;
-  /** The terminal it belongs to; 0 for none. */
+  /** Its controlling terminal; 0 for none. */
   readonly terminal: number;
   /** The foreground process group of that terminal; -1 for none. */
   readonly foregroundGroup: number;
   /**
-   * With the pid it names one process for as long as the machine runs. Clock ticks since boot; where the system does not
-   * count these, another text, which is no number and compares with nothing.
+   * With the pid it names one process for as long as the machine runs. Clock ticks since boot; where the system does
+   * not count these, another text, which is no number and cannot be compared with other times.
    */
   readonly start: string;
 }
@@ -52,7 +52,7 @@ export interface Procfs {
   stat(pid: number): Promise<ProcessStat | undefined>;
   /** The same without waiting, for the turn in which something is written. */
   statNow(pid: number): ProcessStat | undefined;
-  /** Whether any of its threads has a processor, waits for one or for the disk. */
+  /** Whether any of its threads is on a CPU, or waits for one or for the disk. */
   isRunningNow(pid: number): boolean | undefined;
   /** Bytes it has read from anything since it began; undefined also where the kernel does not count them (CONFIG_TASK_XACCT). */
   bytesReadNow(pid: number): number | undefined;
@@ -135,8 +135,8 @@ function parseSignals(text: string | undefined): ProcessSignals | undefined {
 }
 
 /**
- * The main thread sleeps for moments in the middle of its work, until a thread that collects garbage for it has got a
- * processor. All are looked at one after the other, and none of it counts if the main thread has run meanwhile.
+ * The main thread sleeps for moments in the middle of its work, until a garbage-collecting thread gets a CPU. All
+ * threads are read one after the other; if the main thread has run meanwhile, the process counts as running.
  */
 function isRunningNow(directory: string): boolean | undefined {
   const stateOf = (path: string): string | undefined => parseStat(readStartNow(path, MAX_STAT_BYTES))?.state;
@@ -160,7 +160,7 @@ function isRunningNow(directory: string): boolean | undefined {
 
 const isAtIt = (state: string | undefined): boolean => state === "R" || state === "D";
 
-/** A thread's children are listed with the thread, so every thread is asked. None of a process that is gone. */
+/** Children are listed per thread, so every thread is read. A process that is gone has none. */
 async function childrenOf(directory: string): Promise<readonly number[] | undefined> {
   const threads = await readdir(`${directory}/task`).catch(() => []);
   if (threads.length > MAX_THREADS) return undefined;

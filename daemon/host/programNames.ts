@@ -1,4 +1,4 @@
-/** What a process calls itself: by the name the kernel keeps, by what it was started as, by the script an interpreter runs. */
+/** The names of a process: the one the kernel keeps, the one it was started as, and the script an interpreter runs. */
 import { basename } from "node:path";
 
 /** The kernel keeps this much of a process's name (TASK_COMM_LEN less its NUL). */
@@ -16,14 +16,14 @@ export function namesOf(comm: string, words: readonly string[]): readonly string
   return [comm, program, ...ofScript].filter((name) => name !== "");
 }
 
-/** Whether one of its names is one of these; the kernel's own may be cut. */
+/** Whether one of its names is one of these; the kernel's may be truncated. */
 export function isCalled(names: readonly string[], wanted: ReadonlySet<string>): boolean {
   if (names.some((name) => wanted.has(name))) return true;
   const [comm = ""] = names;
   return comm.length === COMM_BYTES && [...wanted].some((name) => name.startsWith(comm));
 }
 
-/** Of a package that npm installed: its files are called `cli.js` and `index.js`. */
+/** The name of an npm package: its files are just called `cli.js` or `index.js`. */
 function packageOf(script: string): readonly string[] {
   const [, name] = /^.*\/node_modules\/((?:@[^/]+\/)?[^@./][^/]*)\//.exec(script) ?? [];
   return name === undefined ? [] : [name];
@@ -32,7 +32,7 @@ function packageOf(script: string): readonly string[] {
 /** Options of shells that are followed by a value. */
 const WITH_VALUE = /^(?:--(?:rcfile|init-file|init-command|config|env-config|rc-file)|-[oOC])$/;
 
-/** Whether a shell reads commands from its terminal, as far as its arguments tell: it is given neither a script nor a command. */
+/** Whether a shell reads commands from its terminal, judging by its arguments: neither a script nor a command. */
 export function readsCommands(words: readonly string[]): boolean {
   for (let index = 1; index < words.length; index += 1) {
     const word = words[index]!;
@@ -42,7 +42,7 @@ export function readsCommands(words: readonly string[]): boolean {
   return true;
 }
 
-/** The first word that is no option; values of options cannot be told from it. */
+/** The first word that is not an option; an option's value cannot be told from it. */
 function scriptOf(words: readonly string[]): string | undefined {
   const script = words.findIndex((word) => !word.startsWith("-") || INLINE_PROGRAM.has(word));
   const word = words[script];

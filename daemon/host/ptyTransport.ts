@@ -1,6 +1,6 @@
 /**
- * `tmux -CC` on a pty: the kernel tells tmux when we die (docs/tmuxFacts.md 3). The only file that imports node-pty, and
- * it does so when a pty is first asked for: a machine on which that native module did not install has pipes instead.
+ * `tmux -CC` on a pty: the kernel tells tmux when we die (docs/tmuxFacts.md 3). The only file that imports node-pty,
+ * and only when a pty is first needed: a machine on which that native module did not install uses pipes instead.
  */
 import { writeSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,7 +10,7 @@ import { PtyWriter } from "./ptyWriter.ts";
 import { countSpawn } from "./spawnCount.ts";
 import { commandLine, type OpenTransport } from "./transport.ts";
 
-/** What a person installs anew when it is missing. */
+/** What a person reinstalls when it is missing. */
 export const PTY_PACKAGE = "@homebridge/node-pty-prebuilt-multiarch";
 
 const require = createRequire(import.meta.url);
@@ -23,7 +23,7 @@ let loaded: PtyModule | Error | undefined;
 
 function ptyModule(): PtyModule | Error {
   if (loaded !== undefined) return loaded;
-  // It prints why it cannot be loaded; `doctor` and the log say that in their own words.
+  // It prints why it cannot be loaded; `doctor` and the log report that themselves.
   const print = console.error;
   console.error = () => undefined;
   try {
@@ -42,7 +42,7 @@ export function ptyProblem(): string | undefined {
   return found instanceof Error ? (found.message.split("\n")[0] ?? "") : undefined;
 }
 
-/** What the pty module has besides its typings. */
+/** What the pty module has beyond its typings. */
 interface PtyInternals {
   readonly fd: number;
   /** Closes our end at once; SIGHUP for the client follows. */
@@ -50,10 +50,10 @@ interface PtyInternals {
   readonly _socket: { readonly destroyed: boolean };
 }
 
-/** Writes what fits into the pty and returns how much that was; a pty that is gone takes everything. */
+/** Writes what fits into the pty and returns how much that was; a pty that is gone accepts everything. */
 function writeWhatFits(pty: IPty, bytes: Uint8Array): number {
   const { fd, _socket } = pty as unknown as PtyInternals;
-  // The descriptor is closed with the stream, before `onExit`: its number may be another file's by now.
+  // The descriptor is closed with the stream, before `onExit`: its number may belong to another file by now.
   if (_socket.destroyed) return bytes.length;
   try {
     return writeSync(fd, bytes);
@@ -97,8 +97,8 @@ const ptyTransport =
       write: (text) => writer.push(Buffer.from(text, "latin1")),
       close: () => {
         writer.close();
-        // Not by a signal alone: a client that leaves makes its terminal blocking while the server still reads from it
-        // (client.c), and the server then hangs in that read until our end is closed.
+        // A signal alone is not enough: a client that leaves makes its terminal blocking while the server still reads
+        // from it (client.c), and the server then hangs in that read until our end is closed.
         if (!closed) (pty as unknown as PtyInternals).destroy();
         closed = true;
       },

@@ -1,13 +1,13 @@
 /**
  * Writes to a pty without ever blocking the process. The pty module's own stream is a libuv terminal, whose writes spin
- * until the other side has read: a tmux that is stopped or dead would stop the daemon with it. Here a write that does not
- * fit waits, and is tried again when tmux has said something (so it is reading) and after a short while.
+ * until the other side has read: a tmux that is stopped or dead would stop the daemon with it. Here a write that does
+ * not fit waits, and is retried when tmux has sent something (so it is reading) and after a short while.
  */
 import type { Clock, Timer } from "../time/clock.ts";
 
 /** tmux reads 4 KiB at a time and is usually back at once. */
 const RETRY_MIN_MS = 1;
-/** Whether a stopped tmux goes on is seen this late at most. */
+/** That a stopped tmux continues is noticed at most this late. */
 const RETRY_MAX_MS = 20;
 
 interface PtyWriterOptions {
@@ -33,7 +33,7 @@ export class PtyWriter {
     if (this.#waiting.length === 1) this.drain();
   }
 
-  /** Goes on with what waits. */
+  /** Writes what is waiting. */
   drain(): void {
     while (!this.#closed && this.#waiting.length > 0) {
       const [first] = this.#waiting as [Uint8Array];
@@ -52,7 +52,7 @@ export class PtyWriter {
     }
   }
 
-  /** Drops what waits. Safe to call twice. */
+  /** Drops what is waiting. Safe to call twice. */
   close(): void {
     this.#closed = true;
     this.#waiting = [];

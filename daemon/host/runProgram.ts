@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { countSpawn } from "./spawnCount.ts";
 
 interface ProgramEnd {
-  /** Why it did not start, or did not end with success; its first line is for people. */
+  /** Why it did not start or did not succeed; the first line is for people. */
   readonly failure?: { readonly code: string | number | null | undefined; readonly message: string } | undefined;
   readonly stdout: string;
 }

@@ -1,6 +1,6 @@
 /**
- * How many processes this one has started: for the metric that shows that nothing is started after start-up but a lost
- * connection's successor. One count for the process, as there is one process; whoever starts one says so here.
+ * How many processes this one has started: for the metric that shows that after start-up only a lost connection's
+ * successor is started. One count for the whole process; whoever starts one reports it here.
  */
 let started = 0;
 

@@ -1,8 +1,8 @@
 /**
- * The time in which processes' starts are told, in seconds since the machine's boot. In a container the system may show the
- * container's own time since its start (lxcfs), while processes go on to be dated from the machine's: how far the two are
- * apart is seen once, by this process. Both count the time for which a machine sleeps, this process's own clock does not:
- * so it is seen at the start.
+ * The clock of processes' start times, in seconds since the machine's boot. In a container the uptime may be the
+ * container's own (lxcfs), while start times count from the machine's boot: the difference is measured once, by this
+ * process. Both count the time that the machine sleeps and this process's own clock does not, so it is measured at the
+ * start.
  */
 import { uptime } from "node:os";
 import process from "node:process";
@@ -10,7 +10,7 @@ import type { HostProcesses } from "./hostProcesses.ts";
 
 /** Ticks of a process's start in a second: the kernel's USER_HZ, the same on every Linux. */
 export const TICKS_PER_SEC = 100;
-/** Less is what a process takes to begin. */
+/** Smaller differences are the time a process takes to begin. */
 const SAME_WITHIN_SEC = 5;
 
 interface OwnTimes {

@@ -1,5 +1,5 @@
 /**
- * A control client of tmux as a byte stream, and how one is asked for: `tmux -CC` on a pty (`ptyTransport.ts`) or `tmux -C`
+ * A control client of tmux as a byte stream, and how to open one: `tmux -CC` on a pty (`ptyTransport.ts`) or `tmux -C`
  * on pipes (`pipeTransport.ts`).
  */
 import { launcher } from "./launcher.ts";
@@ -22,7 +22,7 @@ export interface TransportOptions {
 
 export interface Transport {
   readonly pid: number;
-  /** ASCII only: the command encoder sees to that. Kept in order; never blocks. */
+  /** ASCII only, which the command encoder ensures. Kept in order; never blocks. */
   write(text: string): void;
   /** Ends the control client. `onClose` follows. Safe to call twice. */
   close(): void;
@@ -30,7 +30,7 @@ export interface Transport {
 
 export type OpenTransport = (options: TransportOptions) => Transport;
 
-/** What is executed: the launcher, which becomes tmux in this mode. */
+/** The launcher's command line; it becomes tmux in this mode. */
 export function commandLine(
   options: TransportOptions,
   mode: string,

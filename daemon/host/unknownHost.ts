@@ -1,4 +1,4 @@
-/** A host that can start tmux and tells nothing: what every part of the daemon has to live with. */
+/** A host that can start tmux and knows nothing else; every part of the daemon must cope with it. */
 import type { Host, HostClients } from "./host.ts";
 import { localClients } from "./localClients.ts";
 import { unknownProcesses } from "./unknownProcesses.ts";

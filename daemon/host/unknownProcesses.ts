@@ -1,4 +1,4 @@
-/** Processes of which nothing is told. */
+/** Processes of which nothing is known. */
 import type { HostProcesses } from "./hostProcesses.ts";
 
 const nothing = (): undefined => undefined;

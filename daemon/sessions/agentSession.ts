@@ -1,6 +1,6 @@
 /**
- * One session, whichever kind: its program, its text, who follows it, and when it has ended. Nobody who follows it keeps it
- * alive, and it goes on when they leave.
+ * One session of either kind: its program, its text, its subscribers and its end. Subscribers do not keep it alive, and
+ * it continues when they leave.
  */
 import { constants } from "node:os";
 import type { SessionEntry, SessionStatus } from "../../protocol/api/freshell/sessionEvents.ts";
@@ -29,7 +29,7 @@ export interface SessionHost {
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
   readonly newId: () => string;
-  /** Somebody who follows a session threw. */
+  /** A subscriber of a session threw. */
   readonly onListenerError: (error: unknown) => void;
   readonly onEnded: () => void;
 }
@@ -87,7 +87,7 @@ export abstract class AgentSession<Event> {
     return this.#status;
   }
 
-  /** Whether its program's own id, or ours, is this one. */
+  /** Whether this is our id or its program's own. */
   isCalled(id: string): boolean {
     return this.id === id || this.cliSessionId === id;
   }
@@ -121,13 +121,13 @@ export abstract class AgentSession<Event> {
     return () => this.#listeners.delete(listener);
   }
 
-  /** What somebody tells it. @throws AppError INVALID_TARGET, RESOURCE_LIMIT, COMMAND_TIMEOUT */
+  /** Sends it a message. @throws AppError INVALID_TARGET, RESOURCE_LIMIT, COMMAND_TIMEOUT */
   abstract say(text: string): Promise<void>;
 
-  /** What it is doing is to stop. @throws AppError INVALID_TARGET */
+  /** Stops what it is doing. @throws AppError INVALID_TARGET */
   abstract interrupt(): Promise<void>;
 
-  /** False: it has ended already. Its end is told like any other. */
+  /** False: it has ended already. Its end is reported like any other. */
   kill(): boolean {
     if (this.#exit !== undefined) return false;
     this.#isKilled = true;
@@ -140,13 +140,13 @@ export abstract class AgentSession<Event> {
     return this.program.ended;
   }
 
-  /** This process is about to go: the program ends without us. */
+  /** This process is about to end: the program ends without us. */
   letGo(): void {
     this.#isKilled = true;
     this.program.letGo();
   }
 
-  /** It is forgotten: nothing of it can be read any more. What is left of its group is the guard's. */
+  /** Nothing of it can be read any longer. The guard ends what is left of its group. */
   forget(): void {
     this.program.letGo();
     this.text.close(new AppError("NOT_FOUND", "the session has ended and is forgotten"));
@@ -156,10 +156,10 @@ export abstract class AgentSession<Event> {
   protected abstract line(line: JsonLine): void;
   protected abstract badLine(what: string): void;
   protected abstract errors(words: string): void;
-  /** @param why of an end that nobody wanted */
+  /** @param why set when the program failed */
   protected abstract over(exitCode: number | undefined, why: string | undefined): void;
 
-  /** False: it is so already. */
+  /** False: it has that status already, or has ended. */
   protected turnTo(status: SessionStatus): boolean {
     if (this.#status === status || this.#status === "exited") return false;
     this.#status = status;

@@ -1,9 +1,9 @@
-/** What Claude Code's lines have in common, whichever way it is run: messages, their parts, and what tools returned. */
+/** What Claude Code's lines share in both modes: messages, their parts, and the results of tools. */
 import type { ContentBlock, SessionUsage } from "../../protocol/api/freshell/sessionEvents.ts";
 import { given, isObject, listAt, numberAt, objectAt, textAt } from "./jsonFields.ts";
 import type { JsonLine } from "./sessionProgram.ts";
 
-/** Parts of a later version's are passed on as they are. */
+/** Unknown parts, from a later version, are passed on unchanged. */
 export function contentOf(message: JsonLine | undefined): readonly ContentBlock[] {
   if (message === undefined) return [];
   const text = textAt(message, "content");
@@ -36,7 +36,7 @@ function blockOf(block: JsonLine): ContentBlock {
   }
 }
 
-/** What a tool returned, as text; pictures are none. */
+/** What a tool returned, as text; pictures are left out. */
 export function resultText({ content }: Extract<ContentBlock, { type: "tool_result" }>): string {
   if (typeof content === "string") return content;
   return (content ?? [])

@@ -1,6 +1,6 @@
 /**
- * The text of a Claude Code session: pieces of a message as they come, and of the whole message what the pieces have not
- * brought. Claude Code writes a message's part once as pieces, and then once as a whole.
+ * The text of a Claude Code session: pieces of a message as they come, then the rest of the whole message. Claude Code
+ * writes each part of a message once in pieces, and then once as a whole.
  */
 import type { ContentBlock } from "../../protocol/api/freshell/sessionEvents.ts";
 import { resultText } from "./claudeMessages.ts";
@@ -10,9 +10,9 @@ import { type SessionText, toolLine } from "./sessionText.ts";
 
 export class ClaudeText {
   readonly #text: SessionText;
-  /** Characters of the part that is being written, by the tool call that it belongs to: agents within it write as well. */
+  /** Characters streamed of the current part, by the tool call that it belongs to: subagents write as well. */
   readonly #streamed = new Map<string, number>();
-  /** Whose piece the text ends with. */
+  /** The writer of the last piece. */
   #writer = "";
 
   constructor(text: SessionText) {
@@ -29,7 +29,7 @@ export class ClaudeText {
     const delta = objectAt(event, "delta");
     const piece = delta?.["type"] === "text_delta" ? (textAt(delta, "text") ?? "") : "";
     if (piece === "") return;
-    // Two that write at once write lines of their own.
+    // Concurrent writers get lines of their own.
     if (this.#writer !== key) this.#text.endLine();
     this.#writer = key;
     this.#text.write(piece);

@@ -1,6 +1,6 @@
 /**
- * Lines of `codex exec --json` as normalized events. A command is an item that is begun and completed; an item that comes
- * whole is told as both.
+ * Lines of `codex exec --json` as normalized events. A command is an item that is started and completed; an item that
+ * comes only completed is reported as both.
  */
 import type { CodingEvent, CodingParser } from "./codingParser.ts";
 import { given, isObject, listAt, numberAt, objectAt, textAt } from "./jsonFields.ts";

@@ -1,4 +1,4 @@
-/** What the parser of a program's lines makes of each: events without what is the same for all of a session. */
+/** The events that a parser makes of a program's lines, without the fields that are the same for the whole session. */
 import type { NormalizedEvent } from "../../protocol/api/freshell/sessionEvents.ts";
 import type { JsonLine } from "./sessionProgram.ts";
 

@@ -1,17 +1,17 @@
-/** A session of the kind `codingcli`: a program with one prompt, its events in the same words whichever program it is. */
+/** A session of the kind `codingcli`: a program with one prompt, whose events are normalized across programs. */
 import type { NormalizedEvent } from "../../protocol/api/freshell/sessionEvents.ts";
 import { AgentSession, type SessionHost, type SessionPlan } from "./agentSession.ts";
 import type { CodingEvent, CodingParser } from "./codingParser.ts";
 import type { JsonLine } from "./sessionProgram.ts";
 import { toolLine } from "./sessionText.ts";
 
-/** What those who follow it are told; with names it is a frame. */
+/** What its subscribers get; with names added it is a frame. */
 export type CodingNotice =
   | { readonly type: "codingcli.event"; readonly event: NormalizedEvent }
   | { readonly type: "codingcli.stderr"; readonly text: string }
   | { readonly type: "codingcli.exit"; readonly exitCode: number };
 
-/** As shells say it of a program that could not be started. */
+/** As shells report a program that could not be started. */
 const NOT_STARTED_EXIT_CODE = 127;
 
 export class CodingSession extends AgentSession<CodingNotice> {

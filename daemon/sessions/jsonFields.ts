@@ -1,4 +1,4 @@
-/** Fields of a program's JSON, which may be anything: each is what it should be, or not there. */
+/** Fields of a program's JSON, which may be anything: each has the right type or is undefined. */
 import type { JsonLine } from "./sessionProgram.ts";
 
 export const textAt = (line: JsonLine, name: string): string | undefined => {
@@ -24,6 +24,6 @@ export const listAt = (line: JsonLine, name: string): readonly unknown[] | undef
 export const isObject = (value: unknown): value is JsonLine =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Without what is undefined: as JSON has it. */
+/** Without undefined fields, as JSON has it. */
 export const given = <Fields extends object>(fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;

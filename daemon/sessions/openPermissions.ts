@@ -1,6 +1,6 @@
 /**
- * What the program of a session asks before it does something, until somebody answers or the program takes it back. Nothing
- * here answers for a person. Requests have names of ours: a program's may be anything.
+ * What the program of a session asks before it does something, until somebody answers or the program withdraws it.
+ * Nothing here answers for a person. Requests have ids of ours: a program's may be anything.
  */
 import type { PermissionRequest } from "../../protocol/api/freshell/sessionEvents.ts";
 import type { PermissionAnswer } from "../../protocol/api/freshell/sessions.ts";
@@ -11,7 +11,7 @@ import type { JsonLine } from "./sessionProgram.ts";
 
 interface Open {
   readonly request: PermissionRequest;
-  /** As the program calls it. */
+  /** The program's own id. */
   readonly programsId: string;
 }
 
@@ -50,7 +50,7 @@ export class OpenPermissions {
     return request;
   }
 
-  /** The program wants no answer any more; how we called it. */
+  /** The program no longer wants an answer; returns our id. */
   withdraw(programsId: string): string | undefined {
     for (const [requestId, open] of this.#open) {
       if (open.programsId !== programsId) continue;
@@ -60,7 +60,7 @@ export class OpenPermissions {
     return undefined;
   }
 
-  /** What the program is to be told; it is open no more. @throws AppError NOT_FOUND */
+  /** Closes the request and returns the line for the program. @throws AppError NOT_FOUND */
   settle(answer: PermissionAnswer): { readonly line: object; readonly reopen: () => void } {
     const { requestId } = answer;
     const open = this.#open.get(requestId);

@@ -1,4 +1,4 @@
-/** The programs of sessions, as data: how each is called and started, and what reads its lines. */
+/** The programs of sessions, as data: how each is started, and what parses its lines. */
 import type { CodingProvider } from "../../protocol/api/freshell/sessionNames.ts";
 import type { CodingOptions, SdkOptions } from "../../protocol/api/freshell/sessions.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -16,14 +16,14 @@ interface StreamingProvider {
 const option = (name: string, value: string | number | undefined): readonly string[] =>
   value === undefined ? [] : [name, String(value)];
 
-/** A prompt that begins with a dash would be an option, or end the command line's own. */
+/** A prompt that begins with a dash would be taken for an option, or for the end of them. */
 const isPlain = (prompt: string): boolean => !prompt.startsWith("-");
 
-/** Claude Code's own: another id it would look for by name. */
+/** Claude Code's own ids: it would search for any other by name. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isClaudeSession = (id: string): boolean => UUID.test(id);
 
-/** Those without a stream of JSON are not here. */
+/** Programs without a JSON stream are not here. */
 const STREAMING: Readonly<Partial<Record<CodingProvider, StreamingProvider>>> = {
   claude: {
     args: ({ prompt, resumeSessionId, model, maxTurns, permissionMode }) => {

@@ -1,6 +1,6 @@
 /**
- * A session of the kind `sdk`: Claude Code with JSON both ways, which stays and is talked to. Each of its lines becomes at
- * most a few events; what it asks is asked of people and of nobody else.
+ * A session of the kind `sdk`: Claude Code with JSON both ways, for a whole conversation. Each of its lines becomes at
+ * most a few events; only people answer what it asks.
  */
 import type { ContentBlock, SdkEvent, SessionStatus } from "../../protocol/api/freshell/sessionEvents.ts";
 import type { PermissionAnswer, SessionImage } from "../../protocol/api/freshell/sessions.ts";
@@ -28,11 +28,11 @@ export class SdkSession extends AgentSession<SdkEvent> {
     this.#history = new SessionHistory(host.nowUnixMs);
     this.#permissions = new OpenPermissions(host.newId);
     this.#words = new ClaudeText(this.text);
-    // Its response is the first sign of life: until it is told something it says nothing else.
+    // Its response is the first sign of life: it prints nothing else before the first message.
     this.#ask("initialize").catch(() => undefined);
   }
 
-  /** What it is like, as far as it has said so. */
+  /** Its properties, as far as it has reported them. */
   init(): InitEvent {
     const { cliSessionId, model, cwd } = this;
     return given({ type: "sdk.session.init" as const, cliSessionId, model, cwd, tools: this.#tools });
@@ -46,7 +46,7 @@ export class SdkSession extends AgentSession<SdkEvent> {
     return this.#permissions.list();
   }
 
-  /** @param by is not told what it has sent itself */
+  /** @param by the sender, which does not get its own message */
   async say(text: string, images: readonly SessionImage[] = [], by?: Listener): Promise<void> {
     const pictures = images.map(({ mediaType, data }) => ({
       type: "image",
@@ -85,7 +85,7 @@ export class SdkSession extends AgentSession<SdkEvent> {
     try {
       await this.#write(line);
     } catch (error) {
-      // The program has not got it: somebody can still answer.
+      // The program did not get it: somebody can still answer.
       if (this.status !== "exited") reopen();
       this.openPermissions = this.#permissions.size;
       throw error;
@@ -128,7 +128,7 @@ export class SdkSession extends AgentSession<SdkEvent> {
     this.tell({ type: "sdk.error", message });
   }
 
-  /** For its end, if it is one that nobody wanted. */
+  /** Kept by the program for the message on its end. */
   protected errors(): void {}
 
   protected over(exitCode: number | undefined, why: string | undefined): void {
@@ -145,7 +145,7 @@ export class SdkSession extends AgentSession<SdkEvent> {
       this.model = textAt(line, "model") ?? this.model;
       this.cwd = textAt(line, "cwd") ?? this.cwd;
       this.#tools = toolsOf(line).map((name) => ({ name }));
-      // It says so at the beginning of every turn.
+      // It repeats this at the beginning of every turn.
       const init = this.init();
       const told = JSON.stringify(init);
       if (told !== this.#toldInit) this.tell(init);
@@ -176,7 +176,7 @@ export class SdkSession extends AgentSession<SdkEvent> {
   }
 
   #user(line: JsonLine): void {
-    // What a command of its own has said about itself.
+    // The replayed output of one of its own commands.
     if (line["isReplay"] === true) return;
     const content = contentOf(objectAt(line, "message"));
     if (content.length === 0) return;

@@ -1,4 +1,4 @@
-/** All sessions: which run, which have ended and can still be read, and who is meant by a name. */
+/** All sessions: those that run, those that have ended and can still be read, and lookup by name. */
 import type { CodingProvider, SessionKind } from "../../protocol/api/freshell/sessionNames.ts";
 import type { CreateSessionRequest } from "../../protocol/api/freshell/sessions.ts";
 import { AppError, shuttingDown } from "../../protocol/errors.ts";
@@ -14,20 +14,20 @@ interface SessionBookOptions {
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
   readonly newId: () => string;
-  /** Of all positions in sessions' texts. */
+  /** The epoch of all positions in sessions' texts. */
   readonly epoch: string;
   readonly log: Log;
   /** Where the program is. @throws AppError INVALID_ARGUMENT */
   readonly findProgram: (name: CodingProvider) => Promise<string>;
   /** @throws AppError INVALID_ARGUMENT */
   readonly findDirectory: (cwd: string | undefined) => Promise<string>;
-  /** What a program gets. */
+  /** The whole environment of a program. */
   readonly environment: () => Readonly<Record<string, string>>;
 }
 
 export type Session = SdkSession | CodingSession;
 
-/** A kind, or a program, whose `codingcli` sessions are meant. */
+/** A kind, or a program, which means its `codingcli` sessions. */
 type SessionOf = SessionKind | CodingProvider;
 
 interface Kept {
@@ -39,7 +39,7 @@ interface Kept {
 export class SessionBook {
   readonly #options: SessionBookOptions;
   readonly #sessions = new Map<string, Kept>();
-  /** Being made: they count as well. */
+  /** Sessions being created: they count as well. */
   #coming = 0;
   #isClosed = false;
 
@@ -47,7 +47,7 @@ export class SessionBook {
     this.#options = options;
   }
 
-  /** All is looked at before anything is started. @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, SHUTTING_DOWN */
+  /** Everything is checked before anything is started. @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, SHUTTING_DOWN */
   create(asked: CreateSessionRequest & { readonly provider: "sdk" }): Promise<SdkSession>;
   create(asked: CreateSessionRequest & { readonly provider: "codingcli" }): Promise<CodingSession>;
   create(asked: CreateSessionRequest): Promise<Session>;
@@ -148,7 +148,7 @@ export class SessionBook {
     this.#forgetOld();
   }
 
-  /** Whenever somebody looks: no timer is needed for what nobody sees. */
+  /** On every access, so that no timer is needed. */
   #forgetOld(): void {
     const nowMs = this.#options.clock.nowMs();
     const ended = [...this.#sessions.values()]

@@ -1,4 +1,4 @@
-/** What was said in a session, for those who come later: the newest of it, within bounds of messages and bytes. */
+/** What was said in a session, for subscribers that come later: the newest of it, within bounds of messages and bytes. */
 import type { ContentBlock, HistoryMessage } from "../../protocol/api/freshell/sessionEvents.ts";
 import { MAX_HISTORY_BYTES, MAX_HISTORY_MESSAGES } from "./sessionLimits.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The program of one session: lines of JSON out of it, lines into it, and its end. It ends in one way, whoever wants it to:
- * its group gets SIGTERM, and SIGKILL five seconds later. A program that ends by itself leaves its group to the same.
+ * The program of one session: lines of JSON out of it, lines into it, and its end. It always ends the same way: its
+ * group gets SIGTERM, and SIGKILL five seconds later. So does the group of a program that ends by itself.
  */
 import { constants } from "node:os";
 import { LineSplitter } from "../../protocol/control/lines.ts";
@@ -29,10 +29,10 @@ interface SessionProgramOptions {
   readonly hasInput: boolean;
   readonly clock: Clock;
   readonly onLine: (line: JsonLine) => void;
-  /** What it printed is no line of JSON: told once, however many follow. */
+  /** It printed a line that is not JSON: reported once, however many follow. */
   readonly onBadLine: (what: string) => void;
   readonly onErrors: (text: string) => void;
-  /** All of a chunk has been handed on. */
+  /** A whole chunk has been passed on. */
   readonly onPause: () => void;
   readonly onEnded: (status: ExitStatus) => void;
 }
@@ -126,7 +126,7 @@ export class SessionProgram {
     });
   }
 
-  /** What it does is to stop, as by Ctrl-C. @throws AppError INVALID_TARGET */
+  /** Stops what it is doing, as Ctrl-C does. @throws AppError INVALID_TARGET */
   interrupt(): void {
     if (this.#hasEnded || this.#status !== undefined) throw ended();
     this.#program.signal("SIGINT");
@@ -144,7 +144,7 @@ export class SessionProgram {
     });
   }
 
-  /** Ends it without us: this process is about to go. Safe to call twice. */
+  /** Leaves ending it to the guard: this process is about to end. Safe to call twice. */
   letGo(): void {
     this.end();
     this.#kill?.cancel();
@@ -155,7 +155,7 @@ export class SessionProgram {
     this.#status = status;
     this.end();
     const { clock } = this.#options;
-    // Whoever else of the group holds the pipes.
+    // Others of the group may hold the pipes.
     this.#drain = clock.callAt(clock.nowMs() + OUTPUT_DRAINS_WITHIN_MS, () => {
       this.#program.stopReading();
       this.#close();
@@ -165,7 +165,7 @@ export class SessionProgram {
   #close(): void {
     if (this.#hasEnded) return;
     this.#drain?.cancel();
-    // A last line without its end.
+    // A last line without a line end.
     if (this.#lines.carriedBytes > 0) this.#lines.push(Buffer.from("\n"));
     this.#hasEnded = true;
     this.end();
