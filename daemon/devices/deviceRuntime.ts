@@ -1,7 +1,7 @@
 /**
- * A device that owns its layout: it carries out what the server asks in the name of callers, one request after the other. A
- * change is saved before its result is sent, counts the revision up by one, and is whole or not there. It runs in a command
- * line and in a page: where it keeps things, the time and ids are given to it.
+ * A device that owns its layout: it executes what the server asks on behalf of callers, one request at a time. A change
+ * is saved before its result is sent, increments the revision, and is atomic. It runs in a command line and in a page:
+ * storage, time and ids are passed in.
  */
 import * as v from "valibot";
 import {
@@ -36,16 +36,16 @@ import { type DeviceStore, openSaved, type SavedDevice } from "./savedDevice.ts"
 interface DeviceOptions {
   readonly deviceId: string;
   readonly store: DeviceStore;
-  /** Monotonic: how long places are kept. */
+  /** Monotonic, for the age of reservations. */
   readonly clock: Pick<Clock, "nowMs">;
   readonly nowUnixMs: () => number;
-  /** Unique among all that it has carried out; visible ASCII characters. */
+  /** Unique among all it has ever used; visible ASCII characters. */
   readonly newId: () => string;
   /** After each change, when it has been saved. */
   readonly onChange?: ((layout: OwnerLayout) => void) | undefined;
 }
 
-/** What of a request counts here; the rest is the server's. */
+/** The part of a request that counts here; the rest is the server's. */
 export type DeviceRequest = Pick<
   OwnerRequest,
   "command" | "args" | "callerDeviceId" | "expectedRevision" | "idempotencyKey" | "phase" | "reservationId"
@@ -56,9 +56,9 @@ interface Done {
   readonly appliedRevision?: number;
 }
 
-/** As the server takes it. */
+/** As much as the server accepts. */
 const MAX_MESSAGE_CHARS = 1_000;
-/** Stands for a process that is not there yet. */
+/** Stands for a process that does not exist yet. */
 const TO_COME = { terminalId: "to-come" };
 
 export class DeviceRuntime {
@@ -66,7 +66,7 @@ export class DeviceRuntime {
   readonly #reservations: Reservations;
   #saved: SavedDevice;
 
-  /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT when what was kept is no layout; what the store throws */
+  /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT when what was saved is not a layout; what the store throws */
   constructor(options: DeviceOptions) {
     const { deviceId, store, clock, nowUnixMs, newId } = options;
     this.#options = options;
@@ -94,8 +94,8 @@ export class DeviceRuntime {
   }
 
   /**
-   * What the device's own people do to it that is no command: from one layout to the next. Returns the new revision.
-   * @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT when what comes of it is no layout, and what `make` throws
+   * A change by the device's own user, outside the commands. Returns the new revision.
+   * @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT when the result is not a layout, and what `make` throws
    */
   change(make: (layout: LayoutSnapshot) => LayoutSnapshot): number {
     const { panes: _derived, ...layout } = this.layout().snapshot;
@@ -129,7 +129,7 @@ export class DeviceRuntime {
     return { result: { tabId: found.id, paneId: leaf.id, kind, contentRef: contentRefOf(leaf.content) } };
   }
 
-  /** A request that was done already gets its result before the revision is checked: it has moved on since. */
+  /** A request that was done already gets its result before the revision, which has advanced since, is checked. */
   #begin({ command, args: given, callerDeviceId, expectedRevision, idempotencyKey, phase }: DeviceRequest): Done {
     if (!Object.hasOwn(RPC_ARGS, command) || !isMutation(command)) {
       throw invalid(`${JSON.stringify(command.slice(0, 80))} changes no layout`);
@@ -165,13 +165,13 @@ export class DeviceRuntime {
 
   #apply(command: LayoutMutation, args: unknown, asked: AskedWithKey | undefined): Done {
     const context = this.#context(this.#newIds());
-    // With the places that are kept for others.
+    // It must also fit together with the reservations.
     if (this.#reservations.all.length > 0) mutate(this.#expected(), command, args, context);
     const { layout, result } = mutate(this.#saved, command, args, context);
     return this.#commit(layout, { ...result }, asked);
   }
 
-  /** As it would be done, on the layout with all that is reserved before it. */
+  /** Tries it on the layout with all earlier reservations applied. */
   #reserve(command: LayoutMutation, args: unknown, asked: AskedWithKey): Done {
     const ids = this.#newIds();
     const found = command === "new-tab" ? undefined : this.#targetOf(command, args);
@@ -183,7 +183,7 @@ export class DeviceRuntime {
       reservationId: id,
       tabId: result.tabId,
       paneId: result.paneId,
-      // What stands there now, which is what `respawn-pane` starts anew.
+      // The present content, which is what `respawn-pane` restarts.
       ...(contentRef === null || command === "split-pane" ? {} : { contentRef }),
     };
     this.#reservations.add({ id, command, args: fixed, ids, asked, result: told });
@@ -202,7 +202,7 @@ export class DeviceRuntime {
     return this.#commit(layout, { ...result, ...("terminalId" in contentRef ? contentRef : {}) }, asked);
   }
 
-  /** The layout with everything in it that is on its way. What cannot come any more is left out. */
+  /** The layout with all reservations applied; one that no longer can be is left out. */
   #expected(): LayoutSnapshot {
     return this.#reservations.all.reduce<LayoutSnapshot>((layout, { command, args, ids }) => {
       try {
@@ -268,7 +268,7 @@ export class DeviceRuntime {
   }
 }
 
-/** Of whatever command: which pane it is about. */
+/** For any command: which pane it is about. */
 const RESOLVED = v.object({ target: v.optional(v.string()), tab: v.optional(v.string()) });
 
 function hasProcess(command: LayoutMutation, args: unknown): boolean {
@@ -276,7 +276,7 @@ function hasProcess(command: LayoutMutation, args: unknown): boolean {
   return (command === "new-tab" || command === "split-pane") && hasTerminal(args as RpcArgs<"new-tab">);
 }
 
-/** The same with the pane by its id: what else its selector says may have changed when the place is taken. */
+/** The same with the pane by its id: its selector may mean another pane by the time of `finalize`. */
 function withFixedPane(command: LayoutMutation, args: unknown, paneId: string): unknown {
   const { tab: _tab, ...rest } = args as Readonly<Record<string, unknown>>;
   return { ...rest, [command === "attach-terminal" ? "to" : "target"]: `pane:${paneId}` };

@@ -1,6 +1,6 @@
 /**
- * What each command makes of a layout: pure, from one well-formed layout to the next, or an error and nothing. Whether a
- * command may run at all (revision, key, phase) is decided before.
+ * What each command does to a layout: pure, from one well-formed layout to the next, or an error and no change. Whether
+ * a command may run at all (revision, key, phase) has been decided before.
  */
 import {
   type ContentRef,
@@ -17,7 +17,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { findPane, findTab, leavesIn } from "./layoutTarget.ts";
 import { depthOf, mapLeaves, removeLeaf, resizeLeaf, splitLeaf, withContent } from "./paneTree.ts";
 
-/** Of what a command makes, if it makes anything. */
+/** For what a command creates, if anything. */
 export interface NewIds {
   readonly tabId: string;
   readonly paneId: string;
@@ -27,14 +27,14 @@ export interface NewIds {
 export interface MutationContext extends NewIds {
   readonly ownerDeviceId: string;
   readonly nowUnixMs: number;
-  /** What stands behind the pane of a command that has a process behind it. */
+  /** The process behind the pane, for a command that needs one. */
   readonly contentRef?: ContentRef | undefined;
 }
 
 interface MutationResult {
   readonly tabId?: string;
   readonly paneId?: string;
-  /** Terminals that no pane shows any more; they go on. */
+  /** Terminals that no pane shows any longer; they continue to run. */
   readonly detachedTerminals?: readonly string[];
 }
 
@@ -50,7 +50,7 @@ type Mutate<Command extends LayoutMutation> = (
   context: MutationContext,
 ) => Mutated;
 
-/** A layout's tabs are there, running or not: a program's state is its terminal's. */
+/** Every tab has this status: a program's state is its terminal's. */
 const STATUS = "running";
 const DEFAULT_TITLE = "Tab";
 
@@ -176,7 +176,7 @@ function killTab(layout: LayoutSnapshot, { id }: LayoutTab, more: { readonly pan
   return { layout: after, result: { tabId: id, ...more, detachedTerminals } };
 }
 
-/** They change places: ids stay with contents, and what was active in a tab is the pane that now stands there. */
+/** They change places: ids stay with contents, and a tab's active place stays active with the pane that is now there. */
 function swapPanes(
   layout: LayoutSnapshot,
   { source, target, tab }: RpcArgs<"swap-pane">,
@@ -260,7 +260,7 @@ function rootOf({ layouts }: LayoutSnapshot, { id }: LayoutTab): LayoutNode {
 const without = <Value>(all: Readonly<Record<string, Value>>, key: string): Readonly<Record<string, Value>> =>
   Object.fromEntries(Object.entries(all).filter(([name]) => name !== key));
 
-/** Which of the panes' terminals no pane shows any more. */
+/** Which of the panes' terminals no pane shows any longer. */
 function detached(gone: readonly LayoutLeaf[], after: LayoutSnapshot): readonly string[] {
   const shown = new Set(after.tabs.flatMap(({ id }) => leavesIn(after, id).flatMap(terminalsOf)));
   return [...new Set(gone.flatMap(terminalsOf))].filter((terminalId) => !shown.has(terminalId));

@@ -1,4 +1,4 @@
-/** Which tab or pane of a layout a selector names. The owner asks it, and the command line of what it has read. */
+/** Which tab or pane of a layout a selector names. Used by the owner, and by the command line on a layout it has read. */
 import {
   type LayoutLeaf,
   type LayoutSnapshot,

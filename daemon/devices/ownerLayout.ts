@@ -1,4 +1,4 @@
-/** A device's layout as others read it: its tree, and of each pane what lists tell (seed 002 §11.1). */
+/** A device's layout as others read it: its tree, and for each pane the fields of listings (seed 002 §11.1). */
 import {
   contentRefOf,
   type LayoutLeaf,

@@ -1,6 +1,6 @@
 /**
- * A tab's tree of panes: pure functions, each returns a new tree and leaves the old one as it was. What a node holds besides
- * its own fields goes where the node goes.
+ * A tab's tree of panes: pure functions that return a new tree and leave the old one unchanged. A node keeps fields
+ * that are not ours.
  */
 import type {
   LayoutLeaf,
@@ -10,7 +10,7 @@ import type {
   SplitDirection,
 } from "../../protocol/api/freshell/deviceLayout.ts";
 
-/** A new pane begins with half of the place. */
+/** A new pane gets half of the space. */
 const HALVES = [50, 50] as const;
 
 /** The tree with each leaf as `change` makes it. */
@@ -27,7 +27,7 @@ interface NewPane {
   readonly leaf: LayoutLeaf;
 }
 
-/** The new pane stands behind its neighbour. */
+/** The new pane comes after its neighbour. */
 export function splitLeaf(root: LayoutNode, paneId: string, { splitId, direction, leaf }: NewPane): LayoutNode {
   return mapLeaves(root, (one) =>
     one.id === paneId ? { type: "split", id: splitId, direction, sizes: [...HALVES], children: [one, leaf] } : one,
@@ -67,7 +67,7 @@ export function resizeLeaf(
 
 interface Step {
   readonly split: LayoutSplit;
-  /** Which of its children leads on. */
+  /** Which child the path continues in. */
   readonly side: 0 | 1;
 }
 
@@ -86,15 +86,15 @@ function search(node: LayoutNode, paneId: string): readonly Step[] | undefined {
   return undefined;
 }
 
-/** Of how many levels it is, the root and the leaf counted. */
+/** Number of levels, root and leaf included. */
 export function depthOf(node: LayoutNode): number {
   return node.type === "leaf" ? 1 : 1 + Math.max(...node.children.map(depthOf));
 }
 
-/** What our own kinds of content are made of: another kind's fields go when a pane shows something else. */
+/** The fields of our own kinds of content: they are replaced when a pane shows something else. */
 const OWN_FIELDS = new Set(["kind", "terminalId", "url", "filePath", "sessionRef"]);
 
-/** What the pane held besides stays in it. */
+/** Fields that are not ours stay. */
 export function withContent(leaf: LayoutLeaf, content: PaneContent, nowUnixMs: number): LayoutLeaf {
   const further = Object.fromEntries(Object.entries(leaf.content).filter(([name]) => !OWN_FIELDS.has(name)));
   return { ...leaf, content: { ...further, ...content }, updatedAt: nowUnixMs };

@@ -1,6 +1,6 @@
 /**
- * Which requests a device has done, by caller and key: repeated, they get the same result and are not done again. Bounded
- * in number and in age; the oldest go.
+ * The requests a device has done, by caller and key: a repeated one gets the same result and is not done again. Bounded
+ * in number and in age; the oldest are dropped.
  */
 import * as v from "valibot";
 import { AppError } from "../../protocol/errors.ts";
@@ -36,7 +36,7 @@ export function remembered(
   return found;
 }
 
-/** With one more, as the next save has them. */
+/** With one more, for the next save. */
 export function remembering(
   requests: readonly RememberedRequest[],
   done: RememberedRequest,
@@ -57,5 +57,5 @@ export function requireSame(known: string, asked: string): void {
   );
 }
 
-/** A clock that was set back makes nothing older. */
+/** A clock that was set back makes nothing too old. */
 const isYoung = ({ atUnixMs }: RememberedRequest, nowUnixMs: number): boolean => nowUnixMs - atUnixMs < REMEMBERED_MS;

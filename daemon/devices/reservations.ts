@@ -1,6 +1,6 @@
 /**
- * Places that are kept for panes whose process is being made: nothing of them is in the layout. One that nobody finalizes is
- * gone after a while, and with the process that keeps them.
+ * Places reserved for panes whose process is being started; the layout does not show them. A reservation that nobody
+ * finalizes expires, and none outlives this process.
  */
 import { RESERVATION_KEPT_MS } from "../../protocol/api/freshell/rpc.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -13,7 +13,7 @@ const MAX_RESERVATIONS = 64;
 interface Reservation {
   readonly id: string;
   readonly command: LayoutMutation;
-  /** With the pane that it is about by its id. */
+  /** The pane is given by its id. */
   readonly args: unknown;
   readonly ids: NewIds;
   readonly asked: AskedWithKey;
@@ -29,13 +29,13 @@ export class Reservations {
     this.#clock = clock;
   }
 
-  /** Those that hold, the oldest first. */
+  /** Those that are valid, the oldest first. */
   get all(): readonly Reservation[] {
     this.#forgetOld();
     return [...this.#kept.values()].map(({ reservation }) => reservation);
   }
 
-  /** Of a caller that asks again. @throws AppError INVALID_ARGUMENT */
+  /** The one of a caller that asks again. @throws AppError INVALID_ARGUMENT */
   of({ caller, key, asked }: AskedWithKey): Reservation | undefined {
     const found = this.all.find((one) => one.asked.caller === caller && one.asked.key === key);
     if (found === undefined) return undefined;
@@ -54,7 +54,7 @@ export class Reservations {
     this.#keep(reservation);
   }
 
-  /** It holds no longer. @throws AppError NOT_FOUND */
+  /** Ends the reservation. @throws AppError NOT_FOUND */
   take(id: string): Reservation {
     this.#forgetOld();
     const found = this.#kept.get(id);

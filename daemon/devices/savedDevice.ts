@@ -1,6 +1,6 @@
 /**
- * What a device keeps: its layout, the revision, and the requests that must not be done again, in one piece, so that one
- * write holds all of a change or nothing of it. What was kept without an owner or a revision gets them once.
+ * What a device saves: its layout, the revision, and the requests that must not be done again, in one piece, so that
+ * one write holds all of a change or none of it. A saved layout without an owner or a revision gets them once.
  */
 import * as v from "valibot";
 import {
@@ -19,7 +19,7 @@ export interface SavedDevice extends LayoutSnapshot {
   readonly requests: readonly RememberedRequest[];
 }
 
-/** Where a device keeps it. Both work at once or throw; what `save` has confirmed outlives the process. */
+/** Where a device saves it. Both are synchronous and throw on failure; what `save` has confirmed outlives the process. */
 export interface DeviceStore {
   /** As it was saved; undefined: nothing yet. */
   load(): unknown;
@@ -28,7 +28,7 @@ export interface DeviceStore {
 
 interface OpenedDevice {
   readonly saved: SavedDevice;
-  /** Differs from what was kept, and is to be written. */
+  /** Differs from what was saved, and must be written. */
   readonly isMigrated: boolean;
 }
 
@@ -40,7 +40,7 @@ interface Stamp {
   readonly newId: () => string;
 }
 
-/** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT when what was kept is no layout */
+/** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT when what was saved is not a layout */
 export function openSaved(given: unknown, stamp: Stamp): OpenedDevice {
   if (given === undefined) return { saved: emptyDevice(stamp), isMigrated: false };
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
@@ -78,7 +78,7 @@ function emptyDevice({ deviceId, nowUnixMs }: Stamp): SavedDevice {
 
 const isRevision = (given: unknown): given is number => Number.isSafeInteger(given) && (given as number) >= 1;
 
-/** What is missing is put in; what is there stays, and is checked afterwards. */
+/** Fills in what is missing; the rest stays, and is checked afterwards. */
 function stamped(layout: Kept, { deviceId, nowUnixMs, newId }: Stamp): Kept {
   const tabs = (Array.isArray(layout["tabs"]) ? layout["tabs"] : []).map((tab: Kept, at: number) => {
     const createdAt = numberOr(tab["createdAt"], nowUnixMs);
@@ -112,7 +112,7 @@ function stamped(layout: Kept, { deviceId, nowUnixMs, newId }: Stamp): Kept {
   };
 }
 
-/** The tree has not been looked at yet: what is no tree has no leaves. */
+/** The tree has not been checked yet: what is not a tree has no leaves. */
 function firstLeaves(root: unknown): readonly string[] {
   try {
     return leavesOf(root as LayoutNode).map(({ id }) => id);

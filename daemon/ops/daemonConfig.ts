@@ -1,7 +1,7 @@
 /**
- * The settings of the daemon itself: the tmux servers it is given, whom listeners without a token obey, how much output it
- * keeps, what it logs. Each client's settings are its adapter's. A pure function of what the executable was given: nothing
- * here reads the process's environment or the disk.
+ * The settings of the daemon itself: guest servers, whom listeners without a token obey, how much output it keeps, what
+ * it logs. Each client's settings belong to its adapter. A pure function of its inputs: nothing here reads the
+ * process's environment or the disk.
  */
 import * as v from "valibot";
 import { DEFAULT_RING_BYTES } from "../../protocol/limits.ts";
@@ -15,34 +15,34 @@ export interface ConfigInputs extends SettingInputs {
   readonly homeDir: string;
   readonly tmpDir: string;
   readonly platform: NodeJS.Platform;
-  /** Names the directory of tmux's default socket; where there are no users, `default` is refused. */
+  /** Names the directory of tmux's default socket; where there are no user ids, `default` is refused. */
   readonly uid?: number | undefined;
-  /** `service` for the installed commands; `raw` for an adapter's bare script with a development's defaults. */
+  /** `service` for the installed commands; `raw` for an adapter's bare script with development defaults. */
   readonly defaults: "service" | "raw";
 }
 
-/** A tmux server that is not ours. */
+/** A tmux server of the user's own. */
 export interface GuestConfig {
   /** Its name in the API's paths. */
   readonly name: string;
   readonly socketPath: string;
 }
 
-/** `any`: whoever is on this machine. */
+/** `any`: every user of this machine. */
 export type AllowedUids = ReadonlySet<number> | "any";
 
 export interface DaemonConfig {
   readonly guests: readonly GuestConfig[];
   /** For the listeners that have no token. */
   readonly allowUids: AllowedUids;
-  /** What starts only when it is wanted, by the names of `--with` and `--only`. */
+  /** Adapters that start only when named, by `--with` and `--only`. */
   readonly wanted: ReadonlySet<string>;
   /** Output kept per pane. */
   readonly ringBytes: number;
   readonly logLevel: LogLevel;
 }
 
-/** What the native API calls the server of its own. */
+/** The native API's name for the owned server. */
 export const OWN_SERVER_NAME = "main";
 
 const MIN_RING_BYTES = 65_536;
@@ -86,9 +86,9 @@ const WITH_FLAG: FlagSpec = {
   description: "serve these as well, which start only when they are named: addin, team (commas between)",
   default: "TMUXWIRE_WITH, and what `tmuxwire enable` has named",
 };
-/** Of a daemon with any client. */
+/** For a daemon with any client. */
 export const DAEMON_FLAGS = [WITH_FLAG, ALLOW_UIDS_FLAG, RING_BYTES_FLAG, LOG_LEVEL_FLAG];
-/** Of one that offers servers by name. */
+/** For one that offers servers by name. */
 export const SERVER_FLAGS = [SERVER_FLAG];
 
 /** @throws AppError CONFIGURATION_INVALID with one line that names the setting and says what it must be. */
@@ -146,7 +146,7 @@ export function readDaemon(settings: SettingReader, inputs: ConfigInputs): Daemo
   };
 }
 
-/** The largest number that can be a user's. */
+/** The largest valid user id. */
 const MAX_UID = 4_294_967_294;
 
 const isUid = (uid: number): boolean => Number.isInteger(uid) && uid >= 0 && uid <= MAX_UID;

@@ -1,6 +1,6 @@
 /**
- * A SQLite file of ours: WAL, a bounded wait for a lock, migrations by `user_version`. A file that is no database is moved
- * aside, never deleted, and the caller is told where.
+ * A SQLite file of ours: WAL, a bounded wait for a lock, migrations by `user_version`. A file that is not a database is
+ * moved aside, never deleted, and the caller is told where.
  */
 import { chmodSync, existsSync, mkdirSync, renameSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
@@ -24,7 +24,7 @@ interface DatabaseOptions {
   /** SQL scripts in order; those applied before are skipped. Additive only: an older daemon may open the file again. */
   readonly migrations: readonly string[];
   readonly nowUnixMs: () => number;
-  /** Told when the file was unreadable and a new one was begun. */
+  /** Called when the file was unreadable and a new one was created. */
   readonly onMovedAside: (movedTo: string, error: unknown) => void;
 }
 
@@ -47,7 +47,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 }
 
-/** What a start would meet; what is in it stays as it is. @throws AppError as `openDatabase` */
+/** What a start would find; the content stays unchanged. @throws AppError as `openDatabase` */
 export function examineDatabase(path: string): "absent" | "damaged" | "usable" {
   if (!existsSync(path)) return "absent";
   try {
@@ -114,7 +114,7 @@ export function explainDatabaseError(path: string, error: unknown): AppError {
   return new AppError("CONFIGURATION_INVALID", `cannot use the database ${path}: ${reason}`, options);
 }
 
-/** Space, files or quota. SQLite says it in several ways, depending on which of its files could not grow. */
+/** Space, files or quota. SQLite's error depends on which of its files could not grow. */
 export function isDiskFull(path: string, error: unknown): boolean {
   if (isFull(error)) return true;
   const code = error instanceof Error && "code" in error ? error.code : undefined;

@@ -30,7 +30,7 @@ export function paneEnvironment(
 }
 
 /**
- * Tokens of ours and of the programs whose servers we take over. Such a server (the bridge before ours made one) may hand
+ * Tokens of ours and of the programs whose servers we take over. Such a server (an earlier bridge started one) may pass
  * them to every new pane, where any program can read them.
  */
 export const SECRET_VARIABLES = [
@@ -42,12 +42,12 @@ export const SECRET_VARIABLES = [
   "PI_TEAMD_TOKEN",
 ] as const;
 
-/** Of an agent that started us, and of the pane in which it did: a program that has them takes itself for a part of it. */
+/** Set by an agent that started us, or by its pane: a program that inherits them believes it runs inside. */
 const OF_AN_OUTER_AGENT: ReadonlySet<string> = new Set(["CLAUDECODE", "TMUX", "TMUX_PANE"]);
 
 /**
- * What the program of an agent's session gets: its keys and settings are in the environment, so all of it, and no secret of
- * ours.
+ * What the program of an agent's session gets: all of the environment, which has its keys and settings, but no secret
+ * of ours.
  */
 export function agentEnvironment(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const isOurs = (name: string): boolean =>

@@ -1,6 +1,6 @@
 /**
- * From "stop" to gone: the first signal stops the daemon in order and within a bound, a second one at once. The process's
- * own exit and signals are parameters, so that the rules can be tried without a process.
+ * Shutdown: the first signal stops the daemon in order and within a bound, a second one at once. Exit and signals are
+ * parameters, so that the rules can be tested without a process.
  */
 import type { Clock } from "../time/clock.ts";
 import type { Log } from "./log.ts";
@@ -12,8 +12,8 @@ export type StopSignal = (typeof STOP_SIGNALS)[number];
 export const STOP_WITHIN_MS = 1_700;
 
 /**
- * One Ctrl-C may come twice: from the terminal, and from the program that started us and hands its signals on, as npm does.
- * A person who presses again takes longer than this.
+ * One Ctrl-C may come twice: from the terminal, and from the program that started us and forwards its signals, as npm
+ * does. A person who presses again takes longer than this.
  */
 export const SAME_SIGNAL_MS = 300;
 
@@ -25,11 +25,11 @@ interface LifecycleOptions {
   readonly log: Log;
   /** Ends everything in order. */
   readonly stop: () => Promise<void>;
-  /** Calls the handler for each signal; returns the function that ends that. */
+  /** Calls the handler for each signal; returns the function that stops this. */
   readonly onSignal: (handler: (signal: StopSignal) => void) => () => void;
 }
 
-/** Resolves with the process's exit code once it may leave. */
+/** Resolves with the exit code once the process may exit. */
 export function untilStopRequested(options: LifecycleOptions): Promise<number> {
   const { clock, log, stop, onSignal } = options;
   return new Promise((resolve) => {

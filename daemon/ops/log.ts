@@ -1,7 +1,7 @@
 /**
  * The log: one JSON object per line, `{ t, level, event, … }`. `event` is a fixed dotted name (`connection.lost`), what
- * varies goes into fields. Neither a pane's content nor a token belongs in it at any level; errors are reduced to their
- * code, message and stack, never to whatever else hangs on them.
+ * varies goes into fields. Neither a pane's content nor a token belongs in it at any level; errors are reduced to code,
+ * message, stack and cause; nothing else attached to them is logged.
  */
 import { AppError } from "../../protocol/errors.ts";
 
@@ -19,14 +19,14 @@ export interface Log {
   info(event: LogEvent, fields?: LogFields): void;
   warn(event: LogEvent, fields?: LogFields): void;
   error(event: LogEvent, fields?: LogFields): void;
-  /** Whether a line of this level is written: what nobody reads need not be put together. */
+  /** Whether lines of this level are written, so that fields nobody reads need not be built. */
   writes(level: LogLevel): boolean;
   /** The same log with these fields on every line. */
   with(fields: LogFields): Log;
 }
 
 interface LogOptions {
-  /** The least level written. */
+  /** The lowest level written. */
   readonly level: LogLevel;
   /** Gets one line with its newline; what it throws is dropped, because a full disk must not end the daemon. */
   readonly write: (line: string) => void;
@@ -48,7 +48,7 @@ function logWith(options: LogOptions, base: LogFields): Log {
       try {
         options.write(`${JSON.stringify({ ...head, ...base, ...fields, ...head }, plain)}\n`);
       } catch {
-        // Nowhere is left to say it.
+        // There is nowhere left to report it.
       }
     };
   };

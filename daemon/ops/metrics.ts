@@ -1,6 +1,6 @@
 /**
  * What the daemon counts, in the text format Prometheus reads (exposition format 0.0.4). Values are either pushed (a
- * counter or a histogram that its owner holds) or read when somebody asks (a gauge over what exists anyway).
+ * counter or a histogram that its owner holds) or read on request (a gauge of what exists anyway).
  */
 import { Histogram, type HistogramSnapshot } from "./histogram.ts";
 
@@ -23,7 +23,7 @@ interface DurationHistogram {
   observe(value: number, labels?: Labels): void;
 }
 
-/** Seconds, from a command served from memory to a request that somebody gave up on. */
+/** Seconds, from a command served from memory to a request that its caller gave up. */
 const SECONDS_BUCKETS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30,
 ] as const;
@@ -87,7 +87,7 @@ export class Metrics {
     };
   }
 
-  /** A value that exists anyway, read when somebody asks. */
+  /** A value that exists anyway, read on request. */
   collect(name: string, kind: "counter" | "gauge", help: string, read: () => readonly Sample[]): void {
     this.#add({
       name,
@@ -128,7 +128,7 @@ function histogramLines(name: string, { labels, buckets, count, sum }: Histogram
   return [...lines, `${name}_sum${text} ${sum}`, `${name}_count${text} ${count}`];
 }
 
-/** By the object: what is counted per request is counted under labels that were made once. */
+/** By object identity: per-request counters reuse label objects that were created once. */
 const labelTexts = new WeakMap<Labels, string>();
 
 function labelText(labels: Labels | undefined): string {

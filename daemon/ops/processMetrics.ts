@@ -1,4 +1,4 @@
-/** What is known of the process itself, under the names that Prometheus' own clients use; read when somebody asks. */
+/** Metrics of the process itself, under the names that Prometheus' own clients use; read on request. */
 import process from "node:process";
 import { performance } from "node:perf_hooks";
 import type { Metrics } from "./metrics.ts";

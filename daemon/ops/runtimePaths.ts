@@ -1,7 +1,7 @@
 /**
  * Where the daemon keeps what it needs between starts and while it runs, by the rules of the XDG base directory
- * specification: sockets in the runtime directory, which the system empties, the token among the state. Pure: nothing is
- * looked at or made here.
+ * specification: sockets in the runtime directory, which the system empties, the token in the state directory. Pure:
+ * nothing is read or created here.
  */
 import { isAbsolute, join } from "node:path";
 
@@ -15,11 +15,11 @@ interface RuntimePaths {
   /** The tmux server that the native API owns. */
   readonly tmuxSocketPath: string;
   readonly tokenPath: string;
-  /** What was delivered under which key. */
+  /** Deliveries by idempotency key. */
   readonly deliveriesPath: string;
   /** Recordings of panes. */
   readonly recordingsPath: string;
-  /** A person's own profiles of programs, and what was recorded for them. */
+  /** The user's own profiles of programs, and the recordings for them. */
   readonly profilesPath: string;
 }
 
@@ -47,7 +47,7 @@ export function defaultTmuxSocket(env: Environment, uid: number): string {
   return join(base === undefined || base === "" ? "/tmp" : base, `tmux-${uid}`, "default");
 }
 
-/** The server we run inside, if any; else the one that `tmux` without `-L` and `-S` reaches. */
+/** The server we run inside, if any; otherwise the one that `tmux` without `-L` and `-S` reaches. */
 export function reachedTmuxSocket(env: Environment, uid: number): string {
   return /^(.+),\d+,\d+$/.exec(env["TMUX"] ?? "")?.[1] ?? defaultTmuxSocket(env, uid);
 }

@@ -1,4 +1,4 @@
-/** Schemas of settings that more than one part of the configuration uses: text as shells and files give it. */
+/** Schemas of settings that more than one part of the configuration uses: text as it comes from shells and files. */
 import { isAbsolute, join, resolve } from "node:path";
 import * as v from "valibot";
 
@@ -21,7 +21,7 @@ export const yesOrNo = v.union([
 export const hostName = v.pipe(lowerCase, v.regex(/^[a-z0-9._:-]+$/));
 export const portNumber = v.pipe(wholeNumber, v.minValue(0), v.maxValue(65_535));
 
-/** A list in the file, or text with commas between. */
+/** A list in the file, or comma-separated text. */
 export const textList = v.pipe(
   v.union([
     v.array(v.string()),

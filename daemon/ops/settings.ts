@@ -1,7 +1,7 @@
 /**
- * One setting at a time: where its value may come from, in which order, and the one line a person reads when it cannot be
- * used. Flags win over the environment, the environment over the configuration file, that over the default; each value
- * taken is reported with its source, secrets without their value.
+ * One setting at a time: where its value may come from, in which order, and the one line a person reads when it cannot
+ * be used. Flags take precedence over the environment, the environment over the configuration file, the file over the
+ * default; each value used is reported with its source, secrets without their value.
  */
 import * as v from "valibot";
 import { AppError } from "../../protocol/errors.ts";
@@ -18,7 +18,7 @@ export interface SettingReport {
   readonly from: string | undefined;
 }
 
-/** A flag of the command line that gives a setting; what its value may be is said by the setting. */
+/** A command-line flag for a setting; the setting's schema checks its value. */
 export interface FlagSpec {
   /** Without dashes. */
   readonly name: string;
@@ -28,18 +28,18 @@ export interface FlagSpec {
   readonly value?: string | undefined;
   /** One sentence in lower case, without a period. */
   readonly description: string;
-  /** What holds when it is not given, as help shows it. */
+  /** The default, as help shows it. */
   readonly default?: string | undefined;
   /** For shells: paths, or likely words. */
   readonly complete?: "file" | "directory" | readonly string[] | undefined;
-  /** It means the opposite: of two flags for one thing. */
+  /** Of two flags for one setting, the one that means no. */
   readonly negates?: boolean | undefined;
 }
 
 interface Setting<T> {
   /** Its path in the configuration file, such as `addin.port`. */
   readonly key: string;
-  /** Two exclude each other. */
+  /** Mutually exclusive when there are several. */
   readonly flags?: readonly FlagSpec[] | undefined;
   readonly variable?: string | undefined;
   readonly schema: v.GenericSchema<unknown, T>;
@@ -69,7 +69,7 @@ export class SettingReader {
   readonly #fileValues: ReadonlyMap<string, unknown>;
   readonly #reports: SettingReport[] = [];
 
-  /** @throws AppError CONFIGURATION_INVALID when the file is no JSON object. */
+  /** @throws AppError CONFIGURATION_INVALID when the file is not a JSON object. */
   constructor(inputs: SettingInputs) {
     this.#inputs = inputs;
     this.#fileValues = inputs.file === undefined ? new Map() : parseFile(inputs.file);
@@ -96,15 +96,15 @@ export class SettingReader {
   }
 
   /**
-   * The variable of an adapter's setting: its own name, or the contract's, which other adapters have too, when only this
-   * one is served and its own is not set.
+   * The variable of an adapter's setting: its own name, or the contract's, which adapters share, when only this one is
+   * served and its own is not set.
    */
   variableOf(adapter: string, own: string, shared: string): string {
     const { options, env } = this.#inputs;
     return options["only"] === adapter && isBlank(env[own]) && !isBlank(env[shared]) ? shared : own;
   }
 
-  /** Whether one of those that were read was set on purpose: by a flag, in the file, or by a variable of its own. */
+  /** Whether one of the settings read so far was set on purpose: by a flag, in the file, or by a variable of its own. */
   isConfigured(prefix: string, ownVariable: RegExp): boolean {
     return this.#reports.some(
       ({ key, source, from = "" }) =>
@@ -113,7 +113,7 @@ export class SettingReader {
     );
   }
 
-  /** Refuses what the file holds and nobody has read: a misspelt setting would be ignored otherwise. */
+  /** Refuses settings in the file that nobody has read: a misspelt one would be ignored otherwise. */
   requireFileUnderstood(): void {
     const known = new Set(this.#reports.map((report) => report.key));
     const unknown = [...this.#fileValues.keys()].find((key) => !known.has(key));

@@ -1,6 +1,6 @@
 /**
- * SQLite as Node has it (`node:sqlite`), from a package that also serves Node 20 and brings its binary along. Only what both
- * have is used, so that Node's own can take over by changing the import here, the only one.
+ * SQLite with the API of `node:sqlite`, from a package that also supports Node 20 and ships its binary. Only what both
+ * have is used, so that changing this import, the only one, switches to Node's own.
  */
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
 import { DatabaseSync } from "@photostructure/sqlite";
@@ -18,7 +18,7 @@ const FULL = 13;
 const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 
-/** All or nothing, with the right to write from the start. */
+/** All or nothing, with the write lock from the start. */
 export function inTransaction(database: Database, work: () => void): void {
   database.exec("BEGIN IMMEDIATE");
   try {
@@ -32,8 +32,8 @@ export function inTransaction(database: Database, work: () => void): void {
 }
 
 /**
- * The first value that a pragma returns. Not by a prepared statement: one that is still known to the collector keeps the
- * files open after `close`, and a log beside the database that nobody would have left there.
+ * The first value that a pragma returns. Without a prepared statement: one that is not yet garbage-collected keeps the
+ * files open after `close`, and leaves a log beside the database.
  */
 export function pragma(database: Database, name: string): unknown {
   const values: unknown[] = [];
@@ -42,22 +42,22 @@ export function pragma(database: Database, name: string): unknown {
   return values[0];
 }
 
-/** Everything that was written is in the one file then, unless another process is reading: then it stays in the log. */
+/** Moves everything from the log into the one file, unless another process is reading. */
 export function closeDatabase(database: Database): void {
   database.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)");
   database.close();
 }
 
-/** Another connection holds what is asked for. */
+/** Another connection holds the lock. */
 export const isLocked = (error: unknown): boolean => [BUSY, LOCKED].includes(resultCode(error));
 
-/** The disk has no room for what was to be written. */
+/** The disk is full. */
 export const isFull = (error: unknown): boolean => resultCode(error) === FULL;
 
-/** One of its files could not be written or made, for whatever reason. */
+/** One of its files could not be written or created, for whatever reason. */
 export const cannotWrite = (error: unknown): boolean => [IO_ERROR, CANNOT_OPEN].includes(resultCode(error));
 
-/** The file is no database, or no longer one. */
+/** The file is not a database, or no longer one. */
 export const isDamaged = (error: unknown): boolean => [CORRUPT, NOT_A_DATABASE].includes(resultCode(error));
 
 /** As SQLite would throw it, for damage that only a check finds. */

@@ -1,6 +1,7 @@
 /**
- * The native API's bearer token: a file that only its owner can read. It is made on the first start and read from then on;
- * one that others can read, or that is not ours, is refused, because whoever has the token can type into every pane.
+ * The native API's bearer token: a file that only its owner can read. It is created on the first start and read from
+ * then on; one that others can read, or that is not ours, is refused, because whoever has the token can type into every
+ * pane.
  */
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
@@ -11,7 +12,7 @@ import { AppError } from "../../protocol/errors.ts";
 
 /** 256 bits: nothing is gained by guessing. */
 const TOKEN_BYTES = 32;
-/** A token somebody wrote by hand: no shorter than this, in characters that a header can carry. */
+/** A hand-written token is no shorter than this, in characters that a header can carry. */
 const MIN_TOKEN_CHARS = 32;
 const MAX_TOKEN_CHARS = 512;
 const TOKEN = /^[\x21-\x7e]+$/;
@@ -27,7 +28,7 @@ export async function readToken(path: string): Promise<string | undefined> {
   }
 }
 
-/** The token in `path`, made when there is none. @throws AppError CONFIGURATION_INVALID */
+/** The token in `path`, created when there is none. @throws AppError CONFIGURATION_INVALID */
 export async function readOrMakeToken(path: string): Promise<string> {
   const present = await readToken(path);
   if (present !== undefined) return present;
@@ -37,7 +38,7 @@ export async function readOrMakeToken(path: string): Promise<string> {
   return made;
 }
 
-/** Appears with its whole content or not at all; of two that start at once, one makes it and both use it. */
+/** Atomic: of two daemons that start at once, one creates it and both use it. */
 async function makeToken(path: string): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString("hex")}`;
   try {
@@ -51,12 +52,12 @@ async function makeToken(path: string): Promise<void> {
     if (code === "EEXIST") return;
     throw refused(`${path} cannot be made (${code ?? "unknown error"}); make its directory writable for you`, error);
   } finally {
-    // What could not be made is not there to be removed.
+    // It may not exist.
     await rm(temporary, { force: true }).catch(() => undefined);
   }
 }
 
-/** A directory in which others may write is one in which they may put a token of their own. */
+/** In a directory that others can write to they could put a token of their own. */
 async function refuseSharedDirectory(directory: string): Promise<void> {
   const { uid, mode } = await stat(directory);
   if (!isOwn(uid)) throw refused(`${directory} belongs to user ${uid}; choose another place with XDG_STATE_HOME`);
@@ -74,7 +75,7 @@ async function openFile(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-/** What is checked is what is read: one open file. A file that holds something else is not told to be removed. */
+/** Checks and reads one open file. The user is never told to remove a file that holds something else. */
 async function tokenOf(path: string, file: FileHandle): Promise<string> {
   const { uid, mode, size } = await file.stat();
   const isFile = (mode & constants.S_IFMT) === constants.S_IFREG;

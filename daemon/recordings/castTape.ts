@@ -1,7 +1,7 @@
 /**
- * What is recorded of one pane, whoever follows it: the events of its stream become lines, until the pane ends, somebody
- * stops it or a bound is reached. Each line is complete when it is handed out, so what has been written is a valid
- * recording at any moment. A hole in the output is a mark in front of the screen from which it goes on.
+ * The recording of one pane: the events of its stream become lines, until the pane ends, somebody stops it or a bound
+ * is reached. Each line is passed on whole, so what has been written is a valid recording at any moment. A gap in the
+ * output is a marker before the screen from which it continues.
  */
 import { CastEncoder, type CastVersion } from "../../protocol/text/asciicast.ts";
 import type { ExitStatus } from "../tmux/outputSource.ts";
@@ -25,7 +25,7 @@ interface CastTapeOptions {
   readonly nowMs: () => number;
   readonly startedUnixMs: number;
   readonly title?: string | undefined;
-  /** What is typed is recorded, too: the first line says so. */
+  /** Typed input is recorded, too: the first line says so. */
   readonly input: boolean;
   readonly write: (line: string) => void;
   /** Once, after the last line. */
@@ -42,7 +42,7 @@ interface Size {
   readonly rows: number;
 }
 
-/** For the marks at the end, which are written whatever the bound. */
+/** For the markers at the end, which are written even past the bound. */
 const END_BYTES = 512;
 
 export class CastTape {
@@ -60,7 +60,7 @@ export class CastTape {
     this.#encoder = new CastEncoder(options.version);
   }
 
-  /** Handed out so far. */
+  /** Passed on so far. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -82,7 +82,7 @@ export class CastTape {
     return this.#startMs === undefined ? 0 : this.#options.nowMs() - this.#startMs;
   }
 
-  /** First, with the size that the screen has then. */
+  /** Called first, with the size of the screen. */
   open({ server, pane }: Source, { cols, rows }: Size): void {
     const { nowMs, startedUnixMs, title, input } = this.#options;
     const source = { server, pane, ...(input ? ({ input } as const) : {}) };
@@ -112,7 +112,7 @@ export class CastTape {
     this.#put(this.#encoder.resize(this.elapsedMs, cols, rows));
   }
 
-  /** Positions as they are told to readers. */
+  /** Positions as readers see them. */
   gap({ from, to, reason }: { readonly from: string; readonly to: string; readonly reason: string }): void {
     this.#gaps += 1;
     this.#put(this.#encoder.marker(this.elapsedMs, `gap: output from ${from} to ${to} is missing (${reason})`));
@@ -152,6 +152,6 @@ export class CastTape {
 const exitWords = ({ exitCode, signal }: ExitStatus): string =>
   signal !== undefined ? `signal ${signal}` : exitCode !== undefined ? `status ${exitCode}` : "status not known";
 
-/** As shells tell it. */
+/** As shells report it. */
 const exitStatus = ({ exitCode, signal }: ExitStatus): number | undefined =>
   signal === undefined ? exitCode : 128 + signal;

@@ -1,7 +1,7 @@
 /**
- * One recording under way: a subscriber of its pane on the one side, a file on the other. Lines are written whole and in
- * order, one write at a time; a disk that is slow makes the subscriber wait, and what leaves the pane's ring meanwhile is a
- * gap. Whatever ends it, the file holds whole lines only.
+ * One recording under way: a subscriber of its pane on one side, a file on the other. Lines are written whole and in
+ * order, one write at a time; a slow disk makes the subscriber wait, and what leaves the pane's ring meanwhile is a
+ * gap. However it ends, the file holds whole lines only.
  */
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { type AppError, toAppError } from "../../protocol/errors.ts";
@@ -18,7 +18,7 @@ export interface RecordingRequest {
   readonly version: CastVersion;
   readonly maxBytes: number;
   readonly maxSec: number;
-  /** What is typed through us as well. */
+  /** Record what is typed through us as well. */
   readonly input: boolean;
 }
 
@@ -50,7 +50,10 @@ export class Recording {
   #failed = false;
   #draining = false;
 
-  /** With the first line in its file. @throws AppError NOT_FOUND, CONNECTION_LOST, INTERNAL_ERROR: there is no file then */
+  /**
+   * Resolves once the first line is written. @throws AppError NOT_FOUND, CONNECTION_LOST, INTERNAL_ERROR; no file is
+   * left
+   */
   static async start(options: RecordingOptions): Promise<Recording> {
     const file = await open(options.path, "wx", 0o600);
     const recording = new Recording(options, file);
@@ -103,13 +106,13 @@ export class Recording {
     return this.#endedMs ?? this.#tape.elapsedMs;
   }
 
-  /** Once the file is closed. Safe to call twice. */
+  /** Resolves once the file is closed. Safe to call twice. */
   async stop(end: CastEnd): Promise<void> {
     this.#tape.end(end);
     await this.#done;
   }
 
-  /** The file is closed. */
+  /** Resolves once the file is closed. */
   get done(): Promise<void> {
     return this.#done;
   }
@@ -173,7 +176,7 @@ export class Recording {
     if (this.#tape.ended !== undefined) await this.#close();
   }
 
-  /** What went before it is whole. */
+  /** Keeps the lines written before. */
   async #fail(cause: unknown): Promise<void> {
     this.#failed = true;
     this.#options.failed(cause);

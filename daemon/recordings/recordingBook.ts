@@ -1,6 +1,6 @@
 /**
- * The daemon's recordings: those under way and those that are kept, in one folder of its own, under names that it makes. The
- * folder is bounded: what is under way counts with its bound, and the oldest that nobody writes any more make room.
+ * The daemon's recordings, under way and finished, in a folder of its own under generated names. The folder is bounded:
+ * a recording under way counts with its bound, and the oldest finished ones make room.
  */
 import { randomBytes } from "node:crypto";
 import { mkdir, rm, stat } from "node:fs/promises";
@@ -20,7 +20,7 @@ interface RecordingBookOptions {
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
   readonly log: Log;
-  /** Tests have less. */
+  /** Tests use less. */
   readonly maxFolderBytes?: number | undefined;
 }
 
@@ -38,7 +38,7 @@ interface StartOptions extends RecordingRequest {
   readonly pane: PaneId;
 }
 
-/** One of this daemon's. */
+/** A recording made by this daemon. */
 interface Made {
   readonly kept: Omit<KeptRecording, "bytes">;
   readonly maxBytes: number;
@@ -50,7 +50,7 @@ export class RecordingBook {
   readonly #feeds = new WeakMap<TmuxServer, Feeds>();
   readonly #made = new Map<string, Made>();
   readonly #kept = new Map<string, KeptRecording>();
-  /** Begun, and in no map yet. */
+  /** Starting, and in no map yet. */
   readonly #beginning = new Set<RecordingRequest>();
   #closed = false;
 
@@ -58,7 +58,7 @@ export class RecordingBook {
     this.#options = options;
   }
 
-  /** What an earlier daemon left is put in order. */
+  /** Tidies up what an earlier daemon left. */
   static async open(options: RecordingBookOptions): Promise<RecordingBook> {
     const book = new RecordingBook(options);
     for (const kept of await readRecordings(options.folder)) book.#kept.set(kept.id, kept);
@@ -113,7 +113,7 @@ export class RecordingBook {
     return [...kept, ...[...this.#made.values()].map(infoOf)];
   }
 
-  /** Once it is written. @throws AppError NOT_FOUND */
+  /** Resolves once it is written. @throws AppError NOT_FOUND */
   async stop(id: string): Promise<RecordingInfo> {
     const made = this.#made.get(id);
     if (made === undefined) return keptInfo(this.#requireKept(id));

@@ -1,6 +1,6 @@
 /**
- * The folder of recordings as an earlier daemon left it: which files are ours, what their first lines say, and an end that
- * was cut off in the middle of a line, which goes, so that what is left is whole.
+ * The folder of recordings as an earlier daemon left it: which files are ours, what their first lines say, and a last
+ * line that was cut off, which is removed, so that only whole lines are left.
  */
 import { type FileHandle, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,14 +11,14 @@ import { MAX_HEADER_BYTES, MAX_LINE_BYTES } from "./recordingLimits.ts";
 const SUFFIX = ".cast";
 const OURS = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/;
 
-/** A file that nobody writes any more. */
+/** A finished file. */
 export interface KeptRecording {
   readonly id: string;
   readonly path: string;
   readonly server: string;
   readonly pane: string;
   readonly version: CastVersion;
-  /** It holds what was typed as well. */
+  /** It contains typed input as well. */
   readonly input: boolean;
   readonly startedUnixMs: number;
   readonly bytes: number;
@@ -62,7 +62,7 @@ async function readRecording(folder: string, id: string): Promise<KeptRecording 
       const { version, timestamp, tmuxwire } = header;
       return { id, path, ...tmuxwire, version, startedUnixMs: timestamp * 1_000, bytes };
     }
-    // It was ended before its first line was written.
+    // It ended before its first line was written.
     if (bytes === 0) await rm(path, { force: true });
     return undefined;
   } finally {
@@ -77,7 +77,7 @@ async function wholeLines(file: FileHandle): Promise<number> {
   const tail = Buffer.alloc(length);
   await file.read(tail, 0, length, size - length);
   const whole = tail.lastIndexOf(10) + 1;
-  // A last line that long is none of ours.
+  // A last line that long is not ours.
   if (whole === 0 && size > length) return size;
   const left = size - length + whole;
   if (left < size) await file.truncate(left);

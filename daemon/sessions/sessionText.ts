@@ -1,6 +1,6 @@
 /**
- * What a session says, as one stream of text that waits read like a pane's output: the program's words as they come, a line
- * `$ NAME` for each tool call, what tools returned. `outputSeq` counts its bytes.
+ * What a session prints, as one stream of text that waits read like a pane's output: the program's words as they come,
+ * a line `$ NAME` for each tool call, and what tools returned. `outputSeq` counts its bytes.
  */
 import { DEFAULT_RING_BYTES } from "../../protocol/limits.ts";
 import { PaneStream } from "../panes/paneStream.ts";
@@ -21,7 +21,7 @@ export class SessionText extends PaneStream {
     super({ ...options, retainBytes: DEFAULT_RING_BYTES });
   }
 
-  /** Goes on where the text stands. Nobody is told before `announce`. */
+  /** Appends to the text. Subscribers are not told before `announce`. */
   write(text: string): void {
     if (text === "") return;
     const bytes = Buffer.from(text, "utf8");

@@ -1,11 +1,12 @@
 /**
- * Makes sure that a shell waits at its prompt and that nothing is typed there, before a command is. No shell tells where
- * its prompt ends, so two things are believed: a row that looks exactly as it did when the line was known to be empty,
+ * Makes sure that a shell waits at its prompt and that nothing is typed there, before a command is. No shell says where
+ * its prompt ends, so two things are trusted: a row that looks exactly as it did when the line was known to be empty,
  * and a probe. The probe is a blank, C-u and two blanks, which no shell executes in any mode: on an empty line it moves
- * the cursor by two columns and changes nothing else, and no part of it does. Anything else means that the line was not
- * empty, and what C-u took away is typed again. (A blank first: readline rings the bell when there is nothing to take.)
+ * the cursor by two columns and changes nothing else, and no part of it alone does. Anything else means that the line
+ * was not empty, and what C-u killed is typed again. (A blank first: readline rings the bell when there is nothing to
+ * kill.)
  *
- * What cannot be known: what somebody types in the same moment (`docs/contracts/native.md` §5).
+ * What cannot be known: what somebody types at the same moment (`docs/contracts/native.md` §5).
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
@@ -18,15 +19,15 @@ import { PromptSigns } from "../panes/vt/promptSigns.ts";
 import { SHELL_PROFILE } from "../readiness/profiles.ts";
 import { isContinuation, shellKind, type ShellKind, shellName } from "./shellLine.ts";
 
-/** A shell whose start-up files ask the network, on a busy machine. */
+/** Enough for start-up files that use the network, on a busy machine. */
 const PROMPT_MS = 10_000;
 /** A pane that has shown nothing starts its program well within this. */
 const START_MS = 1_000;
-/** A prompt is drawn in one go; one that asks git in the background goes on later. */
+/** A prompt is drawn in one go; one that runs git in the background continues later. */
 const SETTLED_MS = 30;
-/** Nobody says that an editor reads: what looks like a prompt and stands still this long is one. */
+/** No sign that an editor reads: what looks like a prompt and stays this long is one. */
 const SILENT_MS = 150;
-/** What does not look like one may be a word of the start-up files, which go on; or somebody's own prompt. */
+/** What does not look like one may be output of the start-up files, with more to come, or a custom prompt. */
 const ODD_PROMPT_MS = 4_000;
 /** The foreground changes without any output. */
 const LOOK_MS = 200;
@@ -53,7 +54,7 @@ export interface LineContext {
 interface EmptyLine {
   readonly kind: ShellKind;
   readonly signs: PromptSigns;
-  /** The probe's blanks stand on it: `UNPROBE` takes them back. */
+  /** The probe's blanks are on it: `UNPROBE` takes them back. */
   readonly isProbed: boolean;
 }
 
@@ -68,7 +69,7 @@ const SIGNS = new WeakMap<OutputSource, PromptSigns>();
 /**
  * Waits for the prompt until `deadlineMs`, at most `PROMPT_MS`.
  * @throws AppError INCONSISTENT_STATE when a program runs or the line is not empty (`details.line`, or `details.row` as
- * it looks); WRONG_STATE when no prompt comes; NOT_FOUND, CONNECTION_LOST. Nothing was executed.
+ * displayed); WRONG_STATE when no prompt comes; NOT_FOUND, CONNECTION_LOST. Nothing was executed.
  */
 export async function reachEmptyLine(context: LineContext, deadlineMs: number): Promise<EmptyLine> {
   const { clock, source } = context;
@@ -78,7 +79,7 @@ export async function reachEmptyLine(context: LineContext, deadlineMs: number): 
   SIGNS.set(source, signs);
   for (;;) {
     signs.readOn();
-    // The prompt may come after the program in the foreground was asked for.
+    // The prompt may come after the query for the foreground program.
     const wasFresh = signs.isFresh;
     const { capture, command, seq } = await captureLine(context);
     signs.readOn();
@@ -96,7 +97,7 @@ export async function reachEmptyLine(context: LineContext, deadlineMs: number): 
     if (signs.isEditing !== false && isInk) {
       refuseSight(context.pane, shellName(command), capture, row, signs);
       const isKnown = signs.emptyRow === textOf(row);
-      // A command that is typed as it is would be keys in an editor's command mode: a line of ours is not.
+      // In an editor's command mode a plain command would be keys; a line of ours is safe there.
       if (isKnown && !signs.isAtMarkedPrompt) return { kind, signs, isProbed: false };
       const stillUntilMs = isKnown ? 0 : clock.nowMs() + stillMs(row, signs);
       if (stillUntilMs > untilMs) await outputWithin(context, untilMs);
@@ -106,14 +107,14 @@ export async function reachEmptyLine(context: LineContext, deadlineMs: number): 
         return { kind, signs, isProbed: true };
       }
     } else if (source.outputSeq === seq) {
-      // A shell that has shown nothing may be on its way to become the pane's program (`exec`), which need not print.
+      // A shell that has shown nothing may be about to `exec` the pane's program, which need not print.
       await outputWithin(context, wasFresh ? Math.min(untilMs, clock.nowMs() + LOOK_MS) : untilMs);
     }
     if (clock.nowMs() >= untilMs) throw noPrompt(context.pane, Math.round(clock.nowMs() - startedMs));
   }
 }
 
-/** For how long a prompt must stand still before it is believed. */
+/** How long a prompt must stay unchanged before it is trusted. */
 function stillMs(row: Row, signs: PromptSigns): number {
   if (!signs.isFresh) return SETTLED_MS;
   return SHELL_PROFILE.screen.cursor?.prompt.test(row.before) === true ? SILENT_MS : ODD_PROMPT_MS;
@@ -141,10 +142,10 @@ export const rowOf = ({ lines, cursor }: Capture): Row => {
 
 export const textOf = ({ before, after }: Row): string => `${before}\n${after}`;
 
-/** What a capture alone tells. */
+/** Refuses what a capture alone rules out. */
 function refuseSight(pane: PaneId, shell: string, { cols }: Capture, row: Row, signs: PromptSigns): void {
   if (SEARCH.test(row.before)) throw notEmpty(pane, { row: row.before + row.after });
-  // A prompt on the right ends at the screen's edge, away from the cursor.
+  // A right prompt ends at the screen's edge, away from the cursor.
   const isRightPrompt = row.after.startsWith(" ") && columnsOf(row.before + row.after) >= cols - 2;
   if (row.after !== "" && !isRightPrompt) throw notEmpty(pane, { row: row.before + row.after });
   if (!isContinuation(shell, row.before) || signs.isFirstRow) return;
@@ -172,7 +173,7 @@ async function probe(
     const isSameRow = capture.cursor.row === before.cursor.row;
     if (isSameRow && now.before === row.before + BLANKS && now.after === row.after.slice(BLANKS.length)) return;
     if (source.outputSeq !== seq) continue;
-    // Until something comes the shell has not responded; then its response is waited for to its end.
+    // Without output the shell has not reacted yet; once it does, wait for its output to end.
     const quietMs = source.outputSeq === from ? untilMs : clock.nowMs() + SILENT_MS;
     if (
       (await outputWithin({ ...context, signal: undefined }, Math.min(quietMs, untilMs))) &&
@@ -188,7 +189,7 @@ async function probe(
   }
 }
 
-/** What stood between the end of the prompt and the cursor; undefined when the screen does not say. */
+/** What was between the end of the prompt and the cursor; undefined when the screen does not show it. */
 function killedText(before: Capture, after: Capture, prompt: string | undefined): string | undefined {
   const { row, col } = after.cursor;
   const now = rowOf(after).before;
@@ -200,7 +201,7 @@ function killedText(before: Capture, after: Capture, prompt: string | undefined)
   const text = rows.join("");
   const left = now.slice(0, -BLANKS.length);
   if (!text.startsWith(left) || text.length <= left.length) return undefined;
-  // A shell without an editor prompts behind what was typed before its prompt; the terminal wipes as many columns.
+  // A shell without an editor prompts after what was typed ahead; the terminal wipes as many columns.
   const isAhead = prompt !== undefined && left !== prompt && left.length === prompt.length && text.endsWith(prompt);
   return isAhead ? text.slice(0, -prompt.length) : text.slice(left.length);
 }

@@ -1,7 +1,7 @@
 /**
- * Cuts a command's output out of a stream: what stands between a start and an end mark, however the stream is cut into
- * chunks. Keeps the newest output within a bound and says what it dropped; a mark is looked for in a tail that is longer
- * than any mark.
+ * Cuts a command's output out of a stream: what is between a start and an end mark, however the stream is cut into
+ * chunks. Keeps the newest output within a bound and reports what it dropped; marks are searched for in a tail that is
+ * longer than any mark.
  */
 import type { Gap } from "../../protocol/position.ts";
 import type { ShellMarks } from "./shellLine.ts";
@@ -33,7 +33,7 @@ export class MarkScanner {
   #keptBytes = 0;
   #dropped: { readonly from: number; to: number } | undefined;
 
-  /** @param fromSeq where the stream is read from @param onOutput told every byte of the output, as it comes */
+  /** @param fromSeq where the stream is read from @param onOutput gets every byte of the output, as it comes */
   constructor(marks: ShellMarks, fromSeq: number, maxBytes: number, onOutput?: (bytes: Uint8Array) => void) {
     this.#onOutput = onOutput;
     this.#marks = marks;
@@ -63,7 +63,7 @@ export class MarkScanner {
     return undefined;
   }
 
-  /** How much of the tail can hold no mark that goes on. */
+  /** How much of the tail cannot belong to an unfinished mark. */
   #doneBytes(): number {
     const mayBeMark = Math.max(0, this.#tail.length - MAX_MARK_BYTES);
     if (this.#startSeq === undefined) return mayBeMark;
@@ -71,7 +71,7 @@ export class MarkScanner {
     return begins < 0 ? this.#tail.length : begins;
   }
 
-  /** Bytes of the stream are missing here; a mark that was among them is not waited for. */
+  /** Bytes of the stream are missing here; a mark that was among them will not come. */
   gap(gap: Gap): void {
     this.#gaps.push(gap);
     if (this.#startSeq === undefined) {
@@ -82,7 +82,7 @@ export class MarkScanner {
     this.#tailSeq = gap.to;
   }
 
-  /** No end mark will come: the output as far as it is known, without the row that is not ended, which is the prompt. */
+  /** No end mark will come: the output as far as it is known, without its unfinished last row, which is the prompt. */
   giveUp(): MarkedOutput {
     this.#take(this.#tail.length);
     const all = Buffer.concat(this.#kept);

@@ -1,7 +1,7 @@
 /**
  * Types a command into a shell's pane and returns what it printed and how it ended. A shell that marks its commands
  * (OSC 133) gets the command as it is; any other gets it between marks of ours (`shellLine.ts`). The output is read from
- * the stream as it comes, so nothing has to fit into the ring; what is more than asked for is a declared gap.
+ * the stream as it comes, so it need not fit into the ring; what exceeds the bound is a reported gap.
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
@@ -24,7 +24,7 @@ import {
   type ShellMarks,
 } from "./shellLine.ts";
 
-/** Guessed by nobody in the time a command takes, short enough to read over: 58^10. */
+/** 58^10: not to be guessed while a command runs, and short enough not to disturb a reader. */
 const NONCE_CHARS = 10;
 
 interface RunRequest {
@@ -33,9 +33,9 @@ interface RunRequest {
   readonly timeoutMs: number | undefined;
   readonly maxOutputBytes: number;
   readonly signal?: AbortSignal | undefined;
-  /** Told what the command prints, as it comes. */
+  /** Gets what the command prints, as it comes. */
   readonly onOutput?: ((bytes: Uint8Array) => void) | undefined;
-  /** Told when the command is typed: from then on it is the pane's. */
+  /** Called when the command is typed: from then on it belongs to the pane. */
   readonly onTyped?: (() => void) | undefined;
 }
 
@@ -57,7 +57,7 @@ interface RunContext {
 }
 
 /**
- * The command is typed once, on an empty line of a shell, and goes on when its caller leaves.
+ * The command is typed once, on an empty line of a shell, and continues when its caller leaves.
  * @throws AppError INCONSISTENT_STATE, WRONG_STATE (`emptyLine.ts`), INVALID_ARGUMENT, NOT_FOUND, TIMEOUT, CONNECTION_LOST
  */
 export async function runCommand(context: RunContext, request: RunRequest): Promise<RunResult> {
@@ -77,7 +77,7 @@ export async function runCommand(context: RunContext, request: RunRequest): Prom
     parts: isProbed ? [UNPROBE, ...typed] : typed,
     marks,
     deadlineMs,
-    // A shell that marks its commands marks the end of one that was given up, too.
+    // A shell that marks its commands also marks the end of an aborted one.
     returned: isMarked ? undefined : new ShellReturn({ ...line, signs }),
   });
   signs.ownEndSeq = output.to;
@@ -98,7 +98,7 @@ const ENTER: InputPart = { kind: "keys", keys: ["Enter"] };
 
 const plainParts = (command: string): InputPart[] => [{ kind: "text", bytes: encoder.encode(command) }, ENTER];
 
-/** fish edits what is typed while it comes (pairs, completions): a paste arrives as it is. */
+/** fish edits typed input as it comes (pairs, completions): a paste arrives unchanged. */
 const markedParts = (kind: ShellKind, command: string, nonce: string): InputPart[] => [
   { kind: kind === "fish" ? "paste" : "text", bytes: encoder.encode(shellLine(kind, command, nonce)) },
   ENTER,

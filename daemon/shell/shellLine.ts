@@ -4,9 +4,9 @@
  * sequences with a nonce: a terminal shows nothing of them, and their typed form (`\033]…`) is not their bytes, so no echo
  * can be taken for one. Quoting the command keeps a syntax error, a comment or a trailing `&` from eating the end mark.
  *
- * The nonce stands on the screen, where the command itself can read it. So the shell makes a secret of its own, which it
- * keeps in a variable that it does not export and says in the start mark, where only the stream shows it; an end mark
- * without it is nobody's.
+ * The nonce is on the screen, where the command itself can read it. So the shell makes a secret, which it keeps in a
+ * variable that it does not export and prints in the start mark, which only the stream shows; an end mark without it
+ * does not count.
  */
 import { AppError } from "../../protocol/errors.ts";
 
@@ -35,14 +35,14 @@ const OSC = 5_151;
 /** `#{pane_current_command}` without its path and a login shell's dash. */
 export const shellName = (command: string): string => command.slice(command.lastIndexOf("/") + 1).replace(/^-/, "");
 
-/** The kind of the shell behind `#{pane_current_command}`; undefined when it is no shell we know. */
+/** The kind of the shell in `#{pane_current_command}`; undefined when it is not a shell we know. */
 export const shellKind = (command: string): ShellKind | undefined => SHELLS.get(shellName(command));
 
 /** zsh's `%_` in its PS2: what the parser is in the middle of. */
 const ZSH_PARSER =
   /^(?:(?:quote|dquote|bquote|math|mathsubst|braceparam|cmdsubst|cmdor|cmdand|pipe|errpipe|foreach|for|while|repeat|select|until|if|then|else|elif|elif-then|cond|case|function|subsh|cursh|array|heredoc|heredocd|always) ?)+> $/;
 
-/** A row that is the prompt for the rest of a command (PS2) as shells come; one's own cannot be told from a prompt. */
+/** Whether a row is a shell's default prompt for the rest of a command (PS2); a custom one looks like any prompt. */
 export const isContinuation = (shell: string, beforeCursor: string): boolean =>
   shell === "zsh" ? ZSH_PARSER.test(beforeCursor) : shell !== "fish" && /^> ?$/.test(beforeCursor);
 
@@ -78,13 +78,13 @@ export const SHELL_INTEGRATION_MARKS: ShellMarks = {
 /** Where a shell gets a secret from without starting a program: 30 bits of its own, or the kernel's. */
 const SECRETS: Readonly<Record<ShellKind, string>> = {
   ansi: "_tw=$RANDOM$RANDOM",
-  // dash has no $RANDOM. Where there is no /proc the shell's own must do.
+  // dash has no $RANDOM. Without /proc, $RANDOM must do.
   plain: "{ read -r _tw </proc/sys/kernel/random/uuid; } 2>/dev/null || _tw=$RANDOM$RANDOM",
   fish: "set -g _tw (random)(random)",
 };
 
 /**
- * What no line of any shell carries: NUL ends a string there, and half a surrogate pair is no character.
+ * Refuses what no shell's line can hold: NUL ends a string there, and half a surrogate pair is no character.
  * @throws AppError INVALID_ARGUMENT
  */
 export function requireTypable(command: string): void {
@@ -97,12 +97,15 @@ export function requireTypable(command: string): void {
 }
 
 /**
- * A command that does nothing. When an editor is in vi's command mode, nobody sees it: there `i` begins to insert and the
- * line becomes a comment, and zsh's `:` swallows it.
+ * A command that does nothing. In vi's command mode, which cannot be seen, `i` begins to insert and the line becomes a
+ * comment, and zsh's `:` swallows it.
  */
 const COMMENT_IN_COMMAND_MODE = " : i#;";
 
-/** The line, without its Enter; a blank in front keeps it out of the history of shells that are set so. @throws AppError */
+/**
+ * The line, without its Enter; a leading blank keeps it out of the history of shells that are configured so. @throws
+ * AppError
+ */
 export function shellLine(kind: ShellKind, command: string, nonce: string): string {
   requireTypable(command);
   const status = kind === "fish" ? "$status" : "$?";
@@ -126,7 +129,7 @@ function quoteFor(kind: ShellKind, command: string): string {
     const quoted = command.replaceAll(/['\\]/g, (character) => `\\${character}`);
     return `'${quoted.replaceAll(/\p{Cc}/gu, (character) => `'${bytesOf(character, "\\x", 16)}'`)}'`;
   }
-  // Line ends are typed as they are: inside quotes the shell reads on.
+  // Line ends are typed unchanged: inside quotes the shell reads on.
   if (/[^\P{Cc}\n]/u.test(command)) {
     throw new AppError("INVALID_ARGUMENT", "for this shell a command cannot hold control characters but line ends");
   }

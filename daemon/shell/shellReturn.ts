@@ -1,14 +1,15 @@
 /**
- * Sees that a shell has given a command up and is back at its prompt: interrupted (C-c), or ended by an error that discards
- * the whole line (`set -u`), most shells print no end mark. Looks when output has paused, and believes three things
- * together: the shell itself is in the foreground, no line editor has said that it does not read, and the cursor's row is
- * the prompt as it was when the line was known to be empty (or `^C` was echoed and a line editor reads).
+ * Detects that a shell has aborted a command and is back at its prompt: interrupted (C-c), or ended by an error that
+ * discards the whole line (`set -u`), most shells print no end mark. Probes when output has paused, and requires three
+ * things together: the shell itself is in the foreground, no line editor has said that it stopped reading, and the
+ * cursor's row is the prompt as it was when the line was known to be empty (or `^C` was echoed and a line editor
+ * reads).
  */
 import type { PromptSigns } from "../panes/vt/promptSigns.ts";
 import type { Timer } from "../time/clock.ts";
 import { captureLine, type LineContext, rowOf, textOf } from "./emptyLine.ts";
 
-/** A prompt is drawn in one go, and a command's own pause costs one look. */
+/** A prompt is drawn in one go, and a command's own pause costs one probe. */
 const PAUSE_MS = 150;
 
 export class ShellReturn {
@@ -26,7 +27,7 @@ export class ShellReturn {
     this.#isInterrupted ||= Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes("^C");
   }
 
-  /** There is more output. `end` is called when it was the prompt. */
+  /** More output has come. Calls `end` if it was the prompt. */
   moved(end: () => void): void {
     if (this.#isClosed || this.#timer !== undefined) return;
     const { clock, source } = this.#context;

@@ -1,5 +1,5 @@
-/** Deadlines that may be late a little, moved to where others are: a process that sleeps is woken once for all of them. */
+/** Deadlines that may be a little late, moved together: a sleeping process is woken once for all of them. */
 
-/** At or after `deadlineMs`, later by less than `withinMs`, and the same for all deadlines of that time. */
+/** At or after `deadlineMs`, by less than `withinMs`, and the same for all deadlines in that interval. */
 export const alignedDeadline = (deadlineMs: number, withinMs: number): number =>
   withinMs <= 0 ? deadlineMs : Math.ceil(deadlineMs / withinMs) * withinMs;

@@ -1,6 +1,6 @@
 /**
- * One question at a time, and one more when there was reason to ask meanwhile: a reply that was under way may be older
- * than the reason. However often it is asked for, no more than one question is under way and one is to follow.
+ * One question at a time, and one more when another was asked meanwhile: the reply under way may be older than the
+ * reason to ask. However often it is called, at most one question is under way and one queued.
  */
 export class AskOnce {
   readonly #ask: () => Promise<void>;
@@ -8,7 +8,7 @@ export class AskOnce {
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
-  /** @param onError for `soon`: once for each question that fails; default nobody is told */
+  /** @param onError for `soon`: called once for each question that fails; default: ignored */
   constructor(ask: () => Promise<void>, onError: (error: unknown) => void = () => undefined) {
     this.#ask = ask;
     this.#onError = onError;
@@ -30,13 +30,13 @@ export class AskOnce {
     return this.#next;
   }
 
-  /** The same for who does not wait for it. */
+  /** The same for a caller that does not wait. */
   soon(): void {
-    // The one that is to follow serves this reason, too, and has somebody who is told.
+    // The queued question serves this call, too, and its failure is reported already.
     if (this.#next === undefined) this.now().catch(this.#onError);
   }
 
-  /** What is thrown at once is a failure like any other. */
+  /** Turns a synchronous throw into a rejection. */
   async #run(): Promise<void> {
     await this.#ask();
   }

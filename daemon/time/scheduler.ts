@@ -1,7 +1,8 @@
 /**
- * Every deadline of the process in one binary heap behind one timer of the clock. Timeouts and stable windows are
- * thousands of entries that mostly never fire, so adding and cancelling are O(log n), nothing runs while nothing is due,
- * and one turn fires a bounded number of entries: the rest follow in the next turn (seed 002 §8.3, timer contract).
+ * Every deadline of the process in one binary heap behind one timer of the clock. Timeouts and quiet periods are
+ * thousands of entries that mostly never fire, so adding and cancelling are O(log n), nothing runs while nothing is
+ * due, and one turn fires a bounded number of entries: the rest follow in the next turn (seed 002 §8.3, timer
+ * contract).
  */
 import type { Clock, Timer } from "./clock.ts";
 
@@ -9,7 +10,7 @@ interface SchedulerOptions {
   readonly clock: Clock;
   /** Most entries fired in one turn. 512 settled waits take about 1 ms, which nobody notices in the event loop. */
   readonly maxPerTurn?: number | undefined;
-  /** What an entry throws goes here and reaches no other entry. */
+  /** Gets what an entry throws; no other entry is affected. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -110,7 +111,8 @@ export class Scheduler {
   #cancel(entry: Entry): void {
     if (entry.place < 0) return;
     this.#remove(entry);
-    // The timer stays armed when the first of many entries goes: one early wake-up costs less than re-arming each time.
+    // The timer stays armed when the first of many entries is cancelled: one early wake-up costs less than re-arming
+    // each time.
     if (this.#heap.length === 0 && !this.#firing) this.#disarm();
   }
 

@@ -1,7 +1,7 @@
 /**
- * Work that must never hold up the event loop. A task first runs in a microtask, which is after everything the present
- * turn fans out to its subscribers; once the budget is spent the rest waits for `setImmediate`, so that every turn of the
- * loop gives waits at most the budget and I/O the remainder (seed 002 §8.3: "overflow work is deferred").
+ * Work that must never hold up the event loop. A task first runs in a microtask, which is after everything that this
+ * turn fans out to its subscribers; once the budget is spent the rest waits for `setImmediate`, so that every turn of
+ * the loop gives waits at most the budget and I/O the remainder (seed 002 §8.3: "overflow work is deferred").
  */
 import type { Clock } from "./clock.ts";
 
@@ -16,7 +16,7 @@ export interface BudgetedTask {
 interface TurnBudgetOptions {
   readonly clock: Clock;
   readonly budgetMs?: number | undefined;
-  /** Told how long each turn worked. */
+  /** Gets the time that each turn worked. */
   readonly onTurn?: ((elapsedMs: number) => void) | undefined;
   readonly onError?: ((error: unknown) => void) | undefined;
 }

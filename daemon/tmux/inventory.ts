@@ -1,4 +1,6 @@
-/** What a tmux server has, and what changes in it: sessions, windows, panes. Served from memory unless it says otherwise. */
+/**
+ * What a tmux server has, and what changes in it: sessions, windows, panes. Served from memory unless stated otherwise.
+ */
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import type { WindowPlace } from "./layout.ts";
 import type { ExitStatus } from "./outputSource.ts";
@@ -32,10 +34,10 @@ export interface SessionInfo {
   /** The name tmux reports (`.` and `:` become `_`). */
   readonly name: string;
   readonly windows: readonly WindowId[];
-  /** The same windows, and where each stands. */
+  /** The same windows with their indexes. */
   readonly places: readonly WindowPlace[];
   readonly activeWindow: WindowId | undefined;
-  /** The pane that input to the session reaches; undefined only while the session is being made or ended. */
+  /** The pane that input to the session reaches; undefined only while the session is being created or ended. */
   readonly activePane: PaneId | undefined;
   /** Unix time in seconds. */
   readonly createdSec: number;
@@ -52,8 +54,8 @@ export interface CreateSession {
   readonly cols?: number | undefined;
   readonly rows?: number | undefined;
   /**
-   * Keep the pane readable after its program has ended (tmux `remain-on-exit`). Default false: it goes, as in tmux. Refused
-   * by tmux before 3.3, which can end over it; `whereSafe` is false there.
+   * Keep the pane readable after its program has ended (tmux `remain-on-exit`). Default false: it goes, as in tmux.
+   * Refused before tmux 3.3, where it can crash the server; `whereSafe` is false there.
    */
   readonly remainOnExit?: boolean | "whereSafe" | undefined;
   /**
@@ -63,7 +65,7 @@ export interface CreateSession {
   readonly direct?: boolean | undefined;
   /** Variables of the session besides the server's own; on an owned server. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
-  /** Default: what tmux makes of the command; on an owned server. */
+  /** Default: tmux derives it from the command; on an owned server. */
   readonly windowName?: string | undefined;
   /** User options that its pane has from its first moment (`setPaneUserOption`); on an owned server. */
   readonly userOptions?: Readonly<Record<string, string>> | undefined;
@@ -86,8 +88,8 @@ export interface ServerStatus {
   readonly socketPath: string | undefined;
   readonly epoch: string;
   /**
-   * Which tmux server the ids are of: its process and start. Another value means that every id is another pane's; the same
-   * one after a reconnect or a restart of ours, that the ids hold. Undefined while none is known.
+   * Which tmux server the ids belong to: its process and start. Another value means that every id means another pane;
+   * the same value after a reconnect or a restart of ours means that the ids hold. Undefined while none is known.
    */
   readonly identity: string | undefined;
 }
@@ -101,13 +103,13 @@ export type ServerEvent =
   | { readonly kind: "pane-closed"; readonly pane: PaneId };
 
 export interface ServerInventory {
-  /** As it was at the last heartbeat, or at what tmux has told since. */
+  /** As of the last heartbeat, or of what tmux has reported since. */
   status(): ServerStatus;
-  /** As it is now: tmux is asked whether our client is where it should be. Takes a second at most. */
+  /** As it is now: asks tmux whether our client is where it should be. Takes a second at most. */
   check(): Promise<ServerStatus>;
   /** All sessions but the hub, sorted by name. */
   sessions(): readonly SessionInfo[];
-  /** Exact: the name tmux reports, or the name that was asked for when the session was made. */
+  /** Exact: the name tmux reports, or the name requested when the session was created. */
   findSession(name: string): SessionInfo | undefined;
   windows(): readonly WindowInfo[];
   panes(): readonly PaneInfo[];
@@ -117,8 +119,8 @@ export interface ServerInventory {
   /** Ends the session and every program in it. @throws AppError NOT_FOUND, CONNECTION_LOST */
   killSession(session: SessionId): Promise<void>;
   /**
-   * How many terminals show each session, asked of tmux now; control clients, ours among them, are none. Sessions without
-   * one are left out. @throws AppError CONNECTION_LOST
+   * How many terminals show each session, asked of tmux now; control clients, ours included, do not count. Sessions
+   * without one are left out. @throws AppError CONNECTION_LOST
    */
   terminals(): Promise<ReadonlyMap<SessionId, number>>;
   counters(): ServerCounters;

@@ -1,4 +1,4 @@
-/** What goes into a pane and what is seen of it. */
+/** Input to a pane, and what can be read of it. */
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Position } from "../../protocol/position.ts";
 import type { OutputSource } from "./outputSource.ts";
@@ -9,19 +9,22 @@ export type InputPart =
   | { readonly kind: "text"; readonly bytes: Uint8Array }
   /** Key names as tmux knows them (`Enter`, `C-c`, `Up`): `isKeyName` of `daemon/panes/keys.ts`. */
   | { readonly kind: "keys"; readonly keys: readonly string[]; readonly onlyIf?: PaneCondition | undefined }
-  /** Text (`pasteText.ts`) that arrives byte for byte, bracketed when the program asked for that (`?2004h`). */
+  /** Text (`pasteText.ts`) that arrives byte for byte, bracketed when the program has enabled that (`?2004h`). */
   | { readonly kind: "paste"; readonly bytes: Uint8Array; readonly onlyIf?: PaneCondition | undefined };
 
 /**
- * What must hold in the moment in which tmux executes a part, by tmux's own judgement; else it is not typed:
+ * What must hold when tmux executes a part, as tmux itself evaluates it; otherwise the part is not typed:
  * INCONSISTENT_STATE. Only on the last part of a job.
  */
 export interface PaneCondition {
-  /** What the program has drawn since a capture has moved it. */
+  /** It moves when the program draws something after the capture. */
   readonly cursor?: { readonly col: number; readonly row: number } | undefined;
   /** The pane's own process: another one since a respawn. */
   readonly pid?: number | undefined;
-  /** The program in the foreground, as tmux calls it (`pane_current_command`). A name that a format cannot hold is not compared. */
+  /**
+   * The program in the foreground, as tmux calls it (`pane_current_command`). A name that a format cannot contain is
+   * not compared.
+   */
   readonly command?: string | undefined;
 }
 
@@ -46,12 +49,12 @@ export interface CaptureOptions {
   readonly ansi?: boolean | undefined;
   /**
    * As `capture-pane -p -S -LINES -E -` prints it: that much history before the whole screen, blank rows at its end
-   * included, in plain text without any control character. Needs `lines`; does not go with `ansi`.
+   * included, in plain text without any control character. Needs `lines`; cannot be combined with `ansi`.
    */
   readonly whole?: boolean | undefined;
   /**
-   * The lines of `capture-pane -p -S START` as it prints them, blank rows at the end of the screen included; `oldest` is
-   * all that is kept. Instead of `lines` and `whole`; goes with the others.
+   * The lines of `capture-pane -p -S START` as it prints them, blank rows at the end of the screen included; `oldest`
+   * means all that is kept. Replaces `lines` and `whole`; can be combined with the others.
    */
   readonly start?: number | "oldest" | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -69,11 +72,11 @@ export interface Capture {
   readonly alternateScreen: boolean;
   /** Rows above the screen that tmux keeps. */
   readonly historyLines: number;
-  /** How many it keeps at most: past that the oldest tenth goes. Undefined where there is no such limit. */
+  /** How many it keeps at most: past that tmux drops the oldest tenth. Undefined where there is no such limit. */
   readonly historyLimit?: number | undefined;
 }
 
-/** Bytes that rebuild a pane's screen in a terminal emulator of the same size, and where the output goes on. */
+/** Bytes that rebuild a pane's screen in a terminal emulator of the same size, and where the output continues. */
 export interface Snapshot {
   readonly position: Position;
   /** As for a capture; when false, the output that follows may repeat or miss something. */
@@ -106,7 +109,7 @@ export interface PaneDetails {
 }
 
 export interface ForegroundOptions {
-  /** Of processes only what the host tells without starting a program for it; for what is asked again and again. */
+  /** Processes only as far as the host knows without starting a program; for repeated queries. */
   readonly atNoCost?: boolean | undefined;
 }
 

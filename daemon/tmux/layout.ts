@@ -1,17 +1,17 @@
 /**
- * Windows and panes as a tmux server has them, what changes in them, and what can be done to them: types only. Everything
- * is meant by id. An operation has the name of the tmux command that it stands for, and does what that does.
+ * Windows and panes as a tmux server has them, what changes in them, and what can be done to them: types only.
+ * Everything is addressed by id. An operation is named after its tmux command, and does the same.
  */
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import type { LayoutCell } from "../../protocol/windowLayout.ts";
 
-/** How a pane's program ended; what tmux does not tell is undefined. */
+/** How a pane's program ended; what tmux does not report is undefined. */
 export interface TreeExit {
   readonly exitCode?: number | undefined;
   readonly signal?: number | undefined;
 }
 
-/** Where a window stands in a session. */
+/** A window's index in a session. */
 export interface WindowPlace {
   readonly index: number;
   readonly window: WindowId;
@@ -33,7 +33,7 @@ export interface WindowShape {
   readonly rows: number;
   /** As tmux writes it; empty where there is none (the stub). */
   readonly layout: string;
-  /** The same as a tree; null for what we cannot read, such as that of a later tmux. */
+  /** The same as a tree; null for what we cannot parse, such as a later tmux's. */
   readonly root: LayoutCell | null;
   /** The active pane covers the window; the layout is the one behind it. */
   readonly zoomed: boolean;
@@ -50,7 +50,7 @@ export interface TreeWindow extends WindowShape {
 export interface TreePane {
   readonly id: PaneId;
   readonly window: WindowId;
-  /** Its place in the layout; of a zoomed pane, the window. */
+  /** Its size in the layout; for a zoomed pane, the window's. */
   readonly cols: number;
   readonly rows: number;
   readonly pid: number;
@@ -67,8 +67,8 @@ export interface ServerTree {
 }
 
 /**
- * One difference between two trees. Those of one listing come in an order in which nothing is named before it is made or
- * after it is gone; applied to the tree before they make the tree after (`applyTreeEvent`).
+ * One difference between two trees. Those of one listing are ordered so that nothing is named before it is created or
+ * after it is gone; applied to the old tree they give the new one (`applyTreeEvent`).
  */
 export type TreeEvent =
   | { readonly type: "window-created"; readonly window: TreeWindow }
@@ -84,7 +84,7 @@ export type TreeEvent =
   | { readonly type: "pane-respawned"; readonly pane: PaneId; readonly pid: number }
   | { readonly type: "session-created"; readonly session: TreeSession }
   | { readonly type: "session-renamed"; readonly session: SessionId; readonly name: string }
-  /** Windows came, went or stand at another index. */
+  /** Windows came, went or changed their index. */
   | { readonly type: "session-windows-changed"; readonly session: SessionId; readonly windows: readonly WindowPlace[] }
   | { readonly type: "session-window-changed"; readonly session: SessionId; readonly window: WindowId | null }
   | { readonly type: "session-closed"; readonly session: SessionId }
@@ -100,7 +100,7 @@ export interface PaneProgram {
   readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A share of the cell that is split: cells, or percent of it such as `30%`. */
+/** A share of the split space: cells, or a percentage such as `30%`. */
 export type PaneSize = number | `${number}%`;
 
 /** Where a new or moved pane goes. */
@@ -112,7 +112,7 @@ interface PanePlace {
   readonly before?: boolean | undefined;
   /** As wide or high as the window. */
   readonly full?: boolean | undefined;
-  /** What is active stays active. */
+  /** The active pane or window stays active. */
   readonly detached?: boolean | undefined;
 }
 
@@ -125,7 +125,7 @@ export type LayoutOperation =
       readonly kind: "new-window";
       readonly session: SessionId;
       readonly name?: string | undefined;
-      /** Of the same session: it comes right behind this one. */
+      /** In the same session: the new one comes right after it. */
       readonly after?: WindowId | undefined;
       readonly detached?: boolean | undefined;
     } & PaneProgram)
@@ -134,9 +134,9 @@ export type LayoutOperation =
   | { readonly kind: "kill-window"; readonly window: WindowId }
   | { readonly kind: "rename-window"; readonly window: WindowId; readonly name: string }
   | { readonly kind: "rename-session"; readonly session: SessionId; readonly name: string }
-  /** With a direction its neighbour. */
+  /** With a direction: its neighbour. */
   | { readonly kind: "select-pane"; readonly pane: PaneId; readonly direction?: Direction | undefined }
-  /** Without a session in every one that has the window. */
+  /** Without a session: in every one that has the window. */
   | { readonly kind: "select-window"; readonly window: WindowId; readonly session?: SessionId | undefined }
   | {
       readonly kind: "swap-pane";
@@ -163,7 +163,7 @@ export type LayoutOperation =
       readonly cells?: number | undefined;
       readonly zoom?: boolean | undefined;
     }
-  /** The size stays (`window-size manual`) until `automatic` gives it back to the terminals that show the window. */
+  /** The size stays (`window-size manual`) until `automatic` returns it to the terminals that show the window. */
   | {
       readonly kind: "resize-window";
       readonly window: WindowId;
@@ -176,7 +176,7 @@ export type LayoutOperation =
   /** A new pane in the old one's place. */
   | ({ readonly kind: "respawn-pane"; readonly pane: PaneId } & PaneProgram)
   | { readonly kind: "clear-history"; readonly pane: PaneId }
-  /** Of `layoutOptions.ts`; null takes the window's or pane's own value back. */
+  /** An option of `layoutOptions.ts`; null unsets the window's or pane's own value. */
   | {
       readonly kind: "set-window-option";
       readonly window: WindowId;
@@ -185,7 +185,7 @@ export type LayoutOperation =
     }
   | { readonly kind: "set-pane-option"; readonly pane: PaneId; readonly option: string; readonly value: string | null };
 
-/** Where the pane or window is now that the operation made, moved or was about. */
+/** Where the pane or window that the operation created, moved or changed is now. */
 export interface LayoutResult {
   readonly session?: SessionId | undefined;
   readonly window?: WindowId | undefined;
@@ -195,7 +195,7 @@ export interface LayoutResult {
 export interface WindowLayout {
   /** From memory. */
   tree(): ServerTree;
-  /** Called after each change that the inventory has learnt of, with what differs; never with nothing. */
+  /** Called after each change that the inventory learns of, with the differences; never with none. */
   watch(listener: (events: readonly TreeEvent[]) => void): () => void;
   /**
    * Resolves when the tree shows what was done.

@@ -1,6 +1,6 @@
 /**
- * What a wait or a subscriber reads: sequenced bytes with declared gaps and an end. A pane's stream is one; any other
- * stream of text (an agent session's events) can be another.
+ * What a wait or a subscriber reads: sequenced bytes with reported gaps and an end. A pane's stream is one; any other
+ * stream of text (an agent session's) can be another.
  */
 import type { AppError } from "../../protocol/errors.ts";
 import type { Gap, Position } from "../../protocol/position.ts";
@@ -15,16 +15,16 @@ export interface ExitStatus {
 export type OutputSlice =
   /** `bytes` is a view that is valid until the turn ends: copy what must outlive it. Never empty. */
   | { readonly kind: "bytes"; readonly from: number; readonly to: number; readonly bytes: Uint8Array }
-  /** Nothing readable from here until `to`: go on from there. */
+  /** Nothing readable from here until `to`: continue from there. */
   | { readonly kind: "gap"; readonly gap: Gap }
   /** Everything up to `at` has been read. */
   | { readonly kind: "end"; readonly at: number };
 
-/** Synchronous callbacks; whatever one throws is logged and counted, and reaches nobody else. */
+/** Synchronous callbacks; whatever one throws is logged and counted, and affects no other listener. */
 export interface OutputListener {
   /** Bytes `[from, to)` have arrived: once per source and turn. */
   advanced(from: number, to: number): void;
-  /** A hole appeared at the head of the stream. */
+  /** A gap appeared at the head of the stream. */
   gap(gap: Gap): void;
   /** Our input, once tmux has taken it. */
   typed?(parts: readonly InputPart[]): void;

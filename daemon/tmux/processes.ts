@@ -1,4 +1,4 @@
-/** Who reads what is typed into a pane, as tmux and the system tell. */
+/** Who reads what is typed into a pane, according to tmux and the system. */
 
 /** One process, for as long as it runs the same program. */
 export interface ProcessMark {
@@ -9,26 +9,26 @@ export interface ProcessMark {
 }
 
 export interface ForegroundProcess extends ProcessMark {
-  /** What it calls itself. */
+  /** Its names, see `namesOf`. */
   readonly names: readonly string[];
-  /** A shell that reads commands from its terminal, as far as its arguments tell. */
+  /** A shell that reads commands from its terminal, judging by its arguments. */
   readonly isInteractiveShell: boolean;
   readonly isShell: boolean;
-  /** Its standard input is a terminal; undefined where that is not told. */
+  /** Its standard input is a terminal; undefined where that is unknown. */
   readonly hasTerminalInput?: boolean | undefined;
   /** How many processes lie between it and the leader. */
   readonly depth: number;
 }
 
-/** The leader first, then what it has started, nearest first: only what can read from its terminal now. */
+/** The leader first, then its descendants, nearest first: only those that can read from the terminal now. */
 export type Foreground = readonly ForegroundProcess[];
 
-/** What tmux and the system say of a pane's foreground at one moment. */
+/** A pane's foreground at one moment, according to tmux and the system. */
 export interface PaneForeground {
-  /** The pane's own process; undefined when it has none, or nobody knows. */
+  /** The pane's own process; undefined when it has none or it is unknown. */
   readonly pid: number | undefined;
   /** `pane_current_command`: foreign text. */
   readonly command: string;
-  /** Undefined where the system does not tell. */
+  /** Undefined where the system does not report them. */
   readonly processes: Foreground | undefined;
 }

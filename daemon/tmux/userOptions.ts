@@ -8,6 +8,6 @@ export interface PaneUserOptions {
    * @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST
    */
   setPaneUserOption(pane: PaneId, name: string, value: string | undefined): Promise<void>;
-  /** Every pane that has this option, as tmux says now. @throws AppError INVALID_ARGUMENT, CONNECTION_LOST */
+  /** Every pane that has this option, asked of tmux now. @throws AppError INVALID_ARGUMENT, CONNECTION_LOST */
   paneUserOptions(name: string): Promise<ReadonlyMap<PaneId, string>>;
 }
