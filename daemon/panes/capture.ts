@@ -1,7 +1,7 @@
 /**
- * Screen text with its position in the stream. The capture and the numbers beside it (cursor, size, history) come
- * from one step in tmux: the nonce's own command prints them. The position is exact when nothing of this pane arrived
- * while tmux was asked, or nothing of any other pane did (docs/tmuxFacts.md 36); otherwise the capture is repeated.
+ * Screen text with its position in the stream. The capture and its numbers (cursor, size, history) come from one step
+ * in tmux: the nonce's command prints them. The position is exact when nothing of this pane arrived while tmux was
+ * asked, or nothing of any other pane did (docs/tmuxFacts.md 36); otherwise the capture is repeated.
  */
 import { capturePane } from "../../protocol/command/build.ts";
 import { flag, number, paneId, rowFormat, word } from "../../protocol/command/rowFormat.ts";
@@ -64,7 +64,7 @@ export async function captureScreen(context: CaptureContext, options: CaptureOpt
     const rows = !whole ? decodeRows(raw, ansi) : ansi ? colouredRows(raw) : printedRows(raw);
     const enough = whole || lines === undefined || rows.length >= lines || (historyLines ?? 0) >= raw.historyLines;
     if (!enough) {
-      // Joined rows are fewer than the rows asked for: reach further back, as far as there is history.
+      // Joining left fewer rows than were asked for: reach further back, as far as there is history.
       historyLines = Math.min(raw.historyLines, Math.max(historyLines ?? 0, 1) * 4);
       tries -= 1;
       continue;
@@ -146,7 +146,7 @@ const colouredRows = (raw: RawRows): string[] => rowsOf(utf8.decode(raw.body)).m
 /** Plain rows as tmux prints them, with trailing blanks removed. */
 function printedRows(raw: RawRows): string[] {
   const rows = rowsOf(utf8.decode(raw.body).replace(CONTROL_CHARACTERS, ""));
-  // Behind blanks, a TAB at the end of a row is where tmux stopped trimming blanks.
+  // tmux stops trimming blanks at a TAB, so a row may end in blanks and a TAB.
   return rows.map((row) => (row.includes("\t") ? expandTabs(row, raw).replace(/ +$/, "") : row));
 }
 
@@ -156,7 +156,10 @@ function rowsOf(text: string): string[] {
   return rows;
 }
 
-/** The last `count` rows. tmux writes an attribute where it changes: what was set in earlier rows goes on in the first. */
+/**
+ * The last `count` rows. tmux writes an attribute where it changes: what was set in earlier rows still applies to the
+ * first.
+ */
 function lastRows(rows: readonly string[], count: number, ansi: boolean): string[] {
   const last = rows.slice(-count);
   if (!ansi || last.length === rows.length) return last;

@@ -8,7 +8,7 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 const COMBINING = /[\p{Mn}\p{Me}\p{Cf}]/u;
 
-/** The text before and from a column, as if the row went on in blanks. */
+/** The text before and from a column, as if the row continued with blanks. */
 export function splitAtColumn(text: string, column: number): { readonly before: string; readonly after: string } {
   let at = 0;
   let index = 0;

@@ -1,8 +1,8 @@
 /**
- * Whether a process that still runs has begun to end: a signal that ends programs is pending for it, or it has removed the
- * handler that it had for SIGTERM, as programs do before they give their terminal back. It reads no more from then on, but
- * may stay in the foreground for most of a second (docs/agentFacts.md), and what is typed meanwhile goes to the next reader.
- * A program may also have removed its handler for another reason: then it goes on, and `renewed` takes that as the rule.
+ * Whether a process that still runs has begun to end: a terminating signal is pending, or it has removed its handler
+ * for SIGTERM, as programs do before they restore their terminal. It reads nothing from then on, but may stay in the
+ * foreground for most of a second (docs/agentFacts.md), and what is typed meanwhile goes to the next reader. A program
+ * may also remove its handler for another reason and continue: `renewed` takes that as the new baseline.
  */
 import type { Procfs } from "../host/procfs.ts";
 
@@ -23,7 +23,7 @@ export class EndSigns {
     this.#handling = this.#pids.filter((pid) => ((processes.signalsNow(pid)?.caught ?? 0n) & TERM) !== 0n);
   }
 
-  /** Of any of them; false where the system does not tell. */
+  /** For any of them; false where the system does not report it. */
   get isShown(): boolean {
     return this.#pids.some((pid) => {
       const signals = this.#processes.signalsNow(pid);
@@ -32,7 +32,7 @@ export class EndSigns {
     });
   }
 
-  /** Takes what they handle now as the rule. */
+  /** Takes what they handle now as the baseline. */
   renewed(): EndSigns {
     return new EndSigns(this.#pids, this.#processes);
   }

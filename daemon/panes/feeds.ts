@@ -1,4 +1,4 @@
-/** The feeds of one server's panes: made for the first subscriber of a pane, gone with its last. */
+/** The feeds of one server's panes: created for a pane's first subscriber, closed with its last. */
 import type { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Clock } from "../time/clock.ts";

@@ -1,8 +1,9 @@
 /**
- * Which process reads what is typed into a pane: the foreground process group of its terminal, and within it the program that
- * was meant rather than what started it (`sh -c 'agent; exec bash'`, `npx agent`, `script`). A process is named by pid, start
- * and executable, so that neither a reused pid nor an `exec` is mistaken for the one that was seen. Undefined where the host does
- * not tell (`HostProcesses`); and where it cannot tell of this very moment, a process is the same until it has ended.
+ * Which process reads what is typed into a pane: the foreground process group of its terminal, and within it the
+ * intended program rather than what started it (`sh -c 'agent; exec bash'`, `npx agent`, `script`). A process is
+ * identified by pid, start and executable, so that neither a reused pid nor an `exec` passes for the one seen before.
+ * Undefined where the host does not know (`HostProcesses`); where it has no current data, a process counts as the same
+ * until it has ended.
  */
 import type { Foreground, ForegroundProcess, ProcessMark } from "../tmux/processes.ts";
 import type { HostProcesses } from "../host/hostProcesses.ts";
@@ -10,7 +11,7 @@ import { TICKS_PER_SEC } from "../host/startClock.ts";
 import { hasEnded as isOver, type Procfs, type ProcessStat } from "../host/procfs.ts";
 import { isCalled, namesOf, readsCommands } from "../host/programNames.ts";
 
-/** Processes looked at below the foreground's leader; an agent stands within the first few. */
+/** Most processes examined below the foreground's leader; an agent is among the first few. */
 const MAX_PROCESSES = 128;
 
 const SHELLS: ReadonlySet<string> = new Set(
@@ -23,7 +24,7 @@ const LAUNCHERS: ReadonlySet<string> = new Set(
 
 /**
  * @param panePid the pane's own process
- * @returns undefined when the system does not tell; empty when nobody reads (the foreground group has ended)
+ * @returns undefined when the system does not know; empty when nobody reads (the foreground group has ended)
  */
 export async function readForeground(panePid: number, processes: Procfs): Promise<Foreground | undefined> {
   const pane = await processes.stat(panePid);
@@ -58,9 +59,9 @@ const ROUNDING = 1e-4;
 const LAUNCHED_WITHIN_SEC = 5;
 
 /**
- * The program that was meant, else what runs behind shells and launchers; undefined when nobody reads. Of one that has
- * started another of its name at once, and left it the terminal, that one is meant: it may have ended while who started it
- * has yet to notice. Helpers of the agent's name have no terminal to read.
+ * The named program, otherwise what shells and launchers have started; undefined when nobody reads. When it has soon
+ * started another of its name with the same terminal, that one counts: it may have ended before its parent notices.
+ * Helpers with the agent's name have no terminal as input.
  */
 export function addresseeOf(foreground: Foreground, names: ReadonlySet<string>): ForegroundProcess | undefined {
   let named = foreground.find((process) => isCalled(process.names, names));
@@ -85,7 +86,7 @@ export interface ForegroundMark {
   readonly panePid: number;
   readonly leader: ProcessMark;
   readonly program: ProcessMark;
-  /** All that were in the foreground: a program may read in a child of what bears its name. */
+  /** All that were in the foreground: a child of the named process may be the reader. */
   readonly readers: readonly number[];
 }
 
@@ -119,8 +120,8 @@ export function isAtTerminal(mark: ProcessMark, processes: HostProcesses): boole
 }
 
 /**
- * Whether it was there before this moment, in seconds since boot. Within one tick nobody can say, and that is no yes; a host
- * that dates starts otherwise (macOS) does not tell at all.
+ * Whether it was there before this moment, in seconds since boot. Within one tick it is unknown, and counts as no; a
+ * host with other start times (macOS) cannot say, and counts as yes.
  */
 export function wasThereBefore({ start }: ProcessMark, uptimeSec: number): boolean {
   const ticks = Number(start);
@@ -135,9 +136,8 @@ export function isRunning(mark: ProcessMark, processes: HostProcesses): boolean 
 }
 
 /**
- * It runs no more, has become another program, or its terminal has been taken from it: a pane that is respawned hangs the
- * old terminal up (tty_hangup), and who was there may go on for as long as it likes. Being stopped, or in the background,
- * is none of these.
+ * It has ended, has become another program, or has lost its terminal: respawning a pane hangs up the old terminal
+ * (tty_hangup), and its process may continue indefinitely. Being stopped, or in the background, does not count.
  */
 export function hasLeftTerminal(mark: ProcessMark, processes: HostProcesses): boolean {
   if (!processes.reportsNow) return !mayRun(processes, mark);
@@ -145,7 +145,7 @@ export function hasLeftTerminal(mark: ProcessMark, processes: HostProcesses): bo
   return stat === undefined || stat.terminal === 0;
 }
 
-/** It has a processor, waits for one or for the disk: what it was given it may be at yet. */
+/** It is on a CPU, or waits for one or for the disk: it may still be working on its input. */
 export function isOnProcessor({ pid, start }: ProcessMark, processes: HostProcesses): boolean {
   return processes.statNow(pid)?.start === start && processes.isRunningNow(pid) === true;
 }
@@ -162,7 +162,7 @@ function sameProcess(processes: Procfs, { pid, start, executable }: ProcessMark)
   return processes.executableNow(pid) === executable ? stat : undefined;
 }
 
-/** In the foreground of its own terminal, which is another one than the pane's below `script`, and not stopped. */
+/** In the foreground of its own terminal (below `script` not the pane's), and not stopped. */
 const isReading = (stat: ProcessStat): boolean =>
   !isOver(stat) &&
   stat.state !== "T" &&
@@ -170,7 +170,7 @@ const isReading = (stat: ProcessStat): boolean =>
   stat.terminal !== 0 &&
   stat.group === stat.foregroundGroup;
 
-/** The group's leader, or whoever is left of the group in the pane. */
+/** The group's leader, or a remaining member of the group in the pane. */
 async function leaderOf(processes: Procfs, pane: ProcessStat): Promise<ProcessStat | undefined> {
   const leader = await processes.stat(pane.foregroundGroup);
   if (leader !== undefined && !isOver(leader)) return leader;

@@ -1,10 +1,12 @@
 /**
- * History in lots: a capture of thousands of lines keeps tmux and its pty busy for tens of milliseconds, in which nobody else
- * is served, so history is captured some hundred rows at a time, and other commands and output come between.
+ * History in lots: a capture of thousands of lines keeps tmux and its pty busy for tens of milliseconds, in which
+ * nobody else is served, so history is captured a few hundred rows at a time, with other commands and output in
+ * between.
  *
- * A row of history does not change, but the number by which tmux is asked for it does. Each reply says how many rows there
- * were at its moment: when they are more than the lot was asked with, it is asked again; when they are fewer, or enough
- * was printed meanwhile for the oldest rows to have been dropped, all numbers may mean other rows, and the history has moved.
+ * A row of history does not change, but its number in tmux does. Each reply says how many rows there were at that
+ * moment: when there are more than the lot's numbers assumed, it is captured again; when there are fewer, or enough was
+ * printed meanwhile for the oldest rows to have been dropped, all numbers may mean other rows, and the history has
+ * moved.
  */
 import { captureLot, captureSeam } from "../../protocol/command/build.ts";
 import { number, paneId, rowFormat } from "../../protocol/command/rowFormat.ts";
@@ -17,7 +19,7 @@ import type { TabLayout } from "./tabCells.ts";
 
 /** Rows of one lot: some twenty kilobytes, a few milliseconds on a busy machine. */
 export const HISTORY_LOT_ROWS = 400;
-/** Of one history: past it output comes too fast for lots. */
+/** Repeats for one history: past this, output comes too fast for lots. */
 const MAX_LOTS_AGAIN = 20;
 
 const PLACE = rowFormat({
@@ -35,7 +37,7 @@ interface HistoryMoment {
 }
 
 /**
- * Paints the rows `from` to `to` (exclusive), counted from the oldest that there was at that moment. False: the history has
+ * Paints the rows `from` to `to` (exclusive), counted from the oldest at that moment. False: the history has
  * moved, and what was painted is useless.
  * @throws AppError NOT_FOUND, RESOURCE_LIMIT, CONNECTION_LOST
  */
@@ -70,9 +72,9 @@ function mayHaveMoved({ stream }: CaptureContext, moment: HistoryMoment): boolea
 
 interface Lot {
   readonly rows: Uint8Array;
-  /** Its last row goes on in the next. */
+  /** Its last row continues in the next. */
   readonly goesOn: boolean;
-  /** Of each of its replies. */
+  /** One per reply. */
   readonly moments: readonly { readonly cols: number; readonly historyRows: number }[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * Lines of history as the bytes that print them, oldest first, in pieces. Each piece was captured by itself: its first line
- * begins with the default pen, and its last one may go on in the next piece. A line end never stands under a background
- * colour, with which the emulator would fill a row.
+ * Lines of history as the bytes that print them, oldest first, in pieces. Each piece was captured by itself: its first
+ * line begins with the default pen, and its last one may continue in the next piece. A line end is never written with a
+ * background colour, which would fill the emulator's row.
  */
 import { applySgr, DEFAULT_PEN, type Pen, sgrOf } from "./pen.ts";
 import { expandTabs, type TabLayout } from "./tabCells.ts";
@@ -15,7 +15,7 @@ const SGR = /\u001b\[([0-9;:]*)m/g;
 export class HistoryPainter {
   #text = "";
   #pen: Pen = DEFAULT_PEN;
-  /** The last line so far, when it goes on. */
+  /** The last line so far, when it continues. */
   #cut: string | undefined;
 
   /** `goesOn`: tmux has wrapped the last of these lines into the first of the next piece. */

@@ -2,7 +2,7 @@
  * Input to one pane as atomic jobs in a FIFO. A short job is one command line, so tmux executes it in one
  * step and a pane that is gone drops the whole of it. A long job pastes pieces from a buffer and keeps the FIFO until its
  * last reply, with a few pieces under way at a time, so that other panes' commands pass between them. Input is never sent
- * twice: what was written when the connection went is `indeterminate`. `inputPlan.ts` has the commands of a job.
+ * twice: what was written when the connection was lost is `indeterminate`. `inputPlan.ts` makes the commands of a job.
  */
 import { askInputOff, deleteBuffer } from "../../protocol/command/build.ts";
 import { AppError, isCutShort } from "../../protocol/errors.ts";
@@ -35,7 +35,7 @@ interface InputQueueOptions {
   readonly connection: () => ControlConnection;
   /** Makes the names of paste buffers unique on the server. */
   readonly bufferName: () => string;
-  /** A job that tmux has taken: before what it makes the program print. */
+  /** Called when tmux has taken a job, before the output that it causes. */
   readonly onTyped: (parts: readonly InputPart[]) => void;
 }
 
@@ -50,7 +50,7 @@ export class InputQueue {
 
   /**
    * Resolves when tmux has taken the whole job. A caller that aborts a job that has not begun withdraws it; a job that
-   * has begun goes on without its caller.
+   * has begun continues without its caller.
    * @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, NOT_FOUND, CONNECTION_LOST
    */
   submit(parts: readonly InputPart[], options: InputOptions = {}): Promise<void> {
@@ -140,7 +140,7 @@ export class InputQueue {
       try {
         this.#options.connection().send(deleteBuffer(name), "none", () => undefined);
       } catch {
-        // No connection: the server went too, or the next start-up meets one leftover buffer.
+        // No connection: the server is gone too, or the next start-up finds a leftover buffer.
         return;
       }
     }
@@ -154,13 +154,13 @@ function indeterminate(error: AppError): AppError {
   });
 }
 
-/** In the same step as what is typed; behind it, where no empty command has to be the last (`onlyIf`). */
+/** In the same step as the input; after it, unless an empty command has to be the last (`onlyIf`). */
 const withInputOff = (pane: PaneId, group: readonly string[]): readonly string[] =>
   group.at(-1) === "" ? [askInputOff(pane), ...group] : [...group, askInputOff(pane)];
 
 function failureOf(pane: PaneId, outcome: Outcome): AppError | undefined {
   if ("error" in outcome) return inputError(pane, outcome.error);
-  // Nothing else in a group of ours prints anything.
+  // Only `askInputOff` prints anything in our groups.
   if (!outcome.replies.some(({ body }) => body[0] === 0x31)) return undefined;
   const message = `input to pane ${pane} is turned off, nothing was typed; turn it on with: tmux select-pane -e -t ${pane}`;
   return new AppError("INCONSISTENT_STATE", message, { details: { reason: "input_off" } });

@@ -21,7 +21,7 @@ import type { InputPart } from "../tmux/io.ts";
 import { isKeyName, nearestKeyName } from "./keys.ts";
 import { requirePasteText } from "./pasteText.ts";
 
-/** No session's name, and what tmux says is missing when a part's condition does not hold. */
+/** Never a session's name: tmux reports it as missing when a part's condition does not hold. */
 export const PANE_HAS_CHANGED = "tmuxwire pane has changed";
 
 interface InputPlan {
@@ -29,7 +29,7 @@ interface InputPlan {
   readonly buffers: readonly string[];
 }
 
-/** The message is the contracts'; whoever shows it to people says what was meant as well. */
+/** The contracts fix the message; callers that show it to people add the nearest name. */
 function unknownKey(key: string): AppError {
   const nearest = nearestKeyName(key);
   const details = nearest === undefined ? {} : { details: { nearest } };
@@ -37,8 +37,9 @@ function unknownKey(key: string): AppError {
 }
 
 /**
- * @param pasteNeedsRaw of the server that gets the plan; asked when there is something to paste
- * @throws AppError INVALID_ARGUMENT on an unknown key name, too much text or a paste that is none: nothing is typed.
+ * @param pasteNeedsRaw of the server that gets the plan; called when there is something to paste
+ * @throws AppError INVALID_ARGUMENT on an unknown key name, too much text or a paste with control characters: nothing
+ * is typed.
  */
 export function planInput(
   pane: PaneId,
@@ -53,7 +54,7 @@ export function planInput(
   const typing = (command: string, condition: CommandCondition | undefined): readonly string[] =>
     condition === undefined ? [command] : onlyIf(pane, condition, command, PANE_HAS_CHANGED);
   for (const part of parts) {
-    // The second block of a condition is the last of its group, and what came after it would not know that it failed.
+    // A condition ends its group: a later part would not know that it failed.
     if (part.kind !== "text" && part.onlyIf !== undefined && part !== parts.at(-1)) {
       throw new AppError("INVALID_ARGUMENT", "a part with a condition comes last");
     }
@@ -119,7 +120,7 @@ const isSpecial = (byte: number): boolean => byte === 0 || byte === 0xff;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Printable UTF-8 without a control character: `send-keys -l` types it as it stands. */
+/** Printable UTF-8 without a control character: `send-keys -l` types it unchanged. */
 function isPrintable(bytes: Uint8Array): boolean {
   let ascii = true;
   for (const byte of bytes) {

@@ -30,7 +30,7 @@ export function isKeyName(name: string): boolean {
   return modifiers === "" ? isSingleCharacter(base) : isSingleAscii(base, /c/i.test(modifiers));
 }
 
-/** One character that is no control character. */
+/** One character that is not a control character. */
 function isSingleCharacter(text: string): boolean {
   return Array.from(text).length === 1 && !/\p{C}/u.test(text);
 }
@@ -39,7 +39,7 @@ function isSingleAscii(text: string, control: boolean): boolean {
   return text.length === 1 && text > " " && text < "\u007f" && !(control && WITHOUT_CONTROL.includes(text));
 }
 
-/** What people write and other programs call the same keys. */
+/** Other names for the same keys, from people and other programs. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   esc: "Escape",
   return: "Enter",
@@ -74,7 +74,7 @@ const SPELT = [
   "End",
 ].concat(["Delete", "Insert", "PageUp", "PageDown"]);
 
-/** The key that somebody meant by a name that is none; undefined when nothing is near. */
+/** The key probably meant by an unknown name; undefined when none is near. */
 export function nearestKeyName(name: string): string | undefined {
   let base = name.trim();
   let modifiers = "";
@@ -95,7 +95,7 @@ export function nearestKeyName(name: string): string | undefined {
     .find((one) => one !== name && isKeyName(one));
 }
 
-/** One letter more, less or other, or two that have changed places. */
+/** One letter added, missing or different, or two swapped. */
 function isNear(one: string, other: string): boolean {
   const [short, long] = one.length <= other.length ? [one, other] : [other, one];
   if (long.length - short.length > 1 || long.length < 3) return false;

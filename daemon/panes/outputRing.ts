@@ -1,7 +1,7 @@
 /**
- * The last bytes of one pane's output, addressed by `outputSeq`. The buffer is twice as long as what must be kept: bytes
- * are appended until it is full, then the newest half moves to the front, so that every read is one contiguous view and
- * a byte is moved once. Holes (data tmux dropped) are remembered while their place is still in the buffer.
+ * The last bytes of one pane's output, addressed by `outputSeq`. The buffer is twice as long as what must be retained:
+ * bytes are appended until it is full, then the newest half moves to the front, so that every read is one contiguous
+ * view and a byte is moved once. Holes (data tmux dropped) are remembered while their position is still in the buffer.
  */
 import { INITIAL_RING_BYTES } from "../../protocol/limits.ts";
 import type { Gap, GapReason } from "../../protocol/position.ts";

@@ -1,4 +1,4 @@
-/** What only tmux knows of a pane at the moment it is asked: program, directory, title, history. */
+/** What only tmux knows about a pane, asked now: program, directory, title, history. */
 import { displayMessage } from "../../protocol/command/build.ts";
 import { PANE_DETAILS, type PaneDetailsRow } from "../../protocol/command/formats.ts";
 import type { PaneId } from "../../protocol/ids.ts";
@@ -22,7 +22,7 @@ export async function askForeground(
   probe: () => Promise<HostProcesses>,
 ): Promise<PaneForeground> {
   const { pid, command } = await askRow(connection, pane);
-  // From 3.8 on tmux forgets the process of a pane whose program has ended: nobody reads there.
+  // From 3.8 on tmux forgets the process of a pane whose program has ended: nobody reads then.
   return { pid, command, processes: pid === undefined ? [] : await readForeground(pid, await probe()) };
 }
 

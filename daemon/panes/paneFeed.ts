@@ -13,9 +13,9 @@ import type { ExitStatus, OutputSource } from "../tmux/outputSource.ts";
 import { typedBytes } from "./typedBytes.ts";
 
 /**
- * Flood control: within a window, this many bytes or hand-outs go at once; what follows waits for the window's end. A
+ * Flood control: within a window, this many bytes or flushes go at once; what follows waits for the window's end. A
  * dialogue at full speed, 0.2 ms for a key and its echo in two pieces, stays below both. Bytes beyond count in the next
- * windows, so that a flood goes in one hand-out per window; three windows after it everything goes at once again.
+ * windows, so that a flood goes in one flush per window; three windows after it everything goes at once again.
  */
 const WINDOW_MS = 8;
 const WINDOW_BYTES = 16_384;
@@ -46,7 +46,7 @@ export interface FeedMember {
   typed?(source: OutputSource, bytes: Uint8Array): void;
 }
 
-/** What a feed needs of a server. */
+/** The part of a server that a feed needs. */
 export interface FeedServer extends Pick<TmuxServer, "output" | "snapshot" | "subscribe"> {
   status(): Pick<ServerStatus, "state">;
   findPane(pane: PaneId): Pick<PaneInfo, "cols" | "rows" | "exit"> | undefined;
@@ -96,7 +96,7 @@ export class PaneFeed {
     this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));
   }
 
-  /** What subscribers read; another one after a reconnect. */
+  /** What subscribers read; replaced after a reconnect. */
   get source(): OutputSource {
     return this.#source;
   }
@@ -106,7 +106,7 @@ export class PaneFeed {
     return this.#isLive;
   }
 
-  /** Set once nothing can follow any more. */
+  /** Set once nothing can follow any longer. */
   get ended(): AppError | undefined {
     return this.#ended;
   }
@@ -132,7 +132,7 @@ export class PaneFeed {
     this.#members.delete(member);
   }
 
-  /** The chunk's frame; encoded once while the feed hands out to everybody. */
+  /** The chunk's frame; encoded once per flush. */
   frame(encoder: FrameEncoder, chunk: OutputChunk): Uint8Array {
     if (!this.#flushing || this.#members.size === 1) return encoder(chunk);
     const frames = this.#frames.get(encoder) ?? new Map<number, { to: number; frame: Uint8Array }>();
@@ -144,7 +144,7 @@ export class PaneFeed {
     return frame;
   }
 
-  /** A snapshot of the present source; those who ask while one is under way share it. @throws AppError */
+  /** A snapshot of the current source; callers share one that is under way. @throws AppError */
   snapshot(): Promise<Snapshot> {
     if (!this.#isLive)
       return Promise.reject(this.#ended ?? new AppError("CONNECTION_LOST", "tmux is being reconnected"));
@@ -217,7 +217,7 @@ export class PaneFeed {
     this.#retryLater();
   }
 
-  /** A server whose connections come and go one by one stays ready meanwhile, and says nothing of a new one. */
+  /** A server whose connections come and go one by one stays ready and does not report a new one. */
   #retryLater(): void {
     this.#retry?.cancel();
     this.#retry = this.clock.callAt(this.clock.nowMs() + RETRY_MS, () => {

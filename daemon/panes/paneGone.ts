@@ -1,4 +1,4 @@
-/** The one error for a pane that tmux does not know (any more), however tmux words it. */
+/** The one error for a pane that tmux does not know (any longer), however tmux words it. */
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 
@@ -12,6 +12,6 @@ export const paneGone = (pane: PaneId, cause?: AppError): AppError =>
     ...(cause === undefined ? [] : ([{ cause }] as const)),
   );
 
-/** The error of a command with this pane as its target, or `NOT_FOUND` when that is what it says. */
+/** The error of a command with this pane as its target; `NOT_FOUND` when it says that the pane is missing. */
 export const targetError = (pane: PaneId, error: AppError): AppError =>
   error.code === "TMUX_COMMAND_FAILED" && NO_SUCH_PANE.test(error.message) ? paneGone(pane, error) : error;

@@ -1,18 +1,18 @@
 /**
- * Whether a program runs in a pane: the pane's own process or one it has started, nearest processes first, by what a process
- * calls itself (`namesOf`). No process is started for it.
+ * Whether a program runs in a pane: the pane's own process or one it has started, nearest processes first, by the names
+ * of a process (`namesOf`). No process is started for it.
  */
 import { hasEnded, type Procfs } from "../host/procfs.ts";
 import { isCalled, namesOf } from "../host/programNames.ts";
 
-/** Most processes examined in one pane: an agent with its tools has tens, a parallel build some hundred. */
+/** Most processes examined in one pane: an agent with its tools has tens, a parallel build a few hundred. */
 const MAX_PROCESSES = 512;
 /** Generations below the pane's own process. */
 const MAX_DEPTH = 32;
 /** Examined together: what the thread pool can read at once, a few times over. */
 const BATCH = 16;
 
-/** `undefined` where the host does not tell, or there are more processes than anybody would look through. */
+/** `undefined` where the host does not know, or there are more processes than the limits above. */
 export async function paneRunsProgram(
   pid: number,
   names: ReadonlySet<string>,
@@ -41,7 +41,7 @@ export async function paneRunsProgram(
 
 interface Found {
   readonly isNamed: boolean;
-  /** Undefined when the system does not tell. */
+  /** Undefined when the system does not know. */
   readonly children: readonly number[] | undefined;
 }
 

@@ -1,6 +1,7 @@
 /**
- * One pane's output in one epoch: the ring, and who is told that it advanced. Listeners are called once per chunk of
- * the connection, after the whole chunk has been taken in; an exception of one is logged and does not affect the others.
+ * One pane's output in one epoch: the ring, and the listeners that are told when it advances. Listeners are called once
+ * per chunk of the connection, after the whole chunk has been taken in; an exception of one is logged and does not
+ * affect the others.
  */
 import { decodeOctal } from "../../protocol/control/octal.ts";
 import type { AppError } from "../../protocol/errors.ts";
@@ -74,12 +75,12 @@ export class PaneStream implements OutputSource {
     return length;
   }
 
-  /** Takes in bytes as they are. */
+  /** Takes in unescaped bytes. */
   take(bytes: Uint8Array): void {
     this.#ring.append(bytes);
   }
 
-  /** Tells the listeners how far the stream has come since the last call. */
+  /** Tells the listeners how far the stream has advanced since the last call. */
   announce(): void {
     const from = this.#announcedSeq;
     const to = this.#ring.headSeq;
@@ -104,7 +105,7 @@ export class PaneStream implements OutputSource {
     for (const listener of this.#listeners) this.#guarded(() => listener.exited(status));
   }
 
-  /** tmux has taken this input; the program's response to it comes after it. */
+  /** tmux has taken this input; the output it causes comes after it. */
   declareTyped(parts: readonly InputPart[]): void {
     for (const listener of this.#listeners) this.#guarded(() => listener.typed?.(parts));
   }

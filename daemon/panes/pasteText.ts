@@ -1,7 +1,8 @@
 /**
- * What may be pasted: text. Inside a paste line ends and tabs are text; any other control character is a key to a program
- * that has not asked for brackets, and in brackets ESC or CSI (in 7 bits, in 8 bits, or as U+009B) ends the paste early
- * and leaves the rest to be typed. This holds for every paste of every client; what is to arrive as keys is not a paste.
+ * What may be pasted: text. Inside a paste line ends and tabs are text; any other control character is a key to a
+ * program without bracketed paste, and in brackets ESC or CSI (in 7 bits, in 8 bits, or as U+009B) ends the paste early
+ * and leaves the rest to be typed. This holds for every paste of every client; what should arrive as keys is not a
+ * paste.
  */
 import { AppError } from "../../protocol/errors.ts";
 
@@ -12,7 +13,7 @@ export const holdsKeys = (text: string): boolean => /[^\P{Cc}\n\r\t]/u.test(text
 
 /** @throws AppError INVALID_ARGUMENT */
 export function requirePasteText(bytes: Uint8Array): void {
-  // 0xFF is in no text but Latin-1's, and tmux's parser cannot carry it: it would go between two pastes.
+  // 0xFF occurs only in Latin-1 text, and tmux's parser cannot carry it: it would be sent between two pastes.
   if (!bytes.includes(0xff) && !holdsKeys(charactersOf(bytes))) return;
   throw new AppError(
     "INVALID_ARGUMENT",
@@ -20,7 +21,7 @@ export function requirePasteText(bytes: Uint8Array): void {
   );
 }
 
-/** What is not UTF-8 is in another encoding: each of its bytes by itself. */
+/** Text that is not UTF-8 is taken byte by byte, as Latin-1. */
 function charactersOf(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);

@@ -60,11 +60,11 @@ const EXTENDED_LENGTH: ReadonlyMap<string, number> = new Map([
   ["2", 5],
 ]);
 
-/** Programs set few pens, and mostly from the default one, after a reset. */
+/** Programs use few pens, and mostly set them from the default, after a reset. */
 const FROM_DEFAULT = new Map<string, Pen>();
 const MAX_KNOWN_PENS = 256;
 
-/** The pen after one SGR sequence with these parameters (what stands between `CSI` and `m`). */
+/** The pen after one SGR sequence with these parameters (what is between `CSI` and `m`). */
 export function applySgr(pen: Pen, parameters: string): Pen {
   if (parameters === "" || parameters === "0") return DEFAULT_PEN;
   if (pen !== DEFAULT_PEN) return changed(pen, parameters);
@@ -84,7 +84,7 @@ function changed(pen: Pen, parameters: string): Pen {
     const code = Number.parseInt(text === "" ? "0" : text, 10);
     const extended = EXTENDED.get(code);
     if (extended !== undefined) {
-      // A form that is not known takes its own number with it, as in tmux.
+      // An unknown form consumes its own number too, as in tmux.
       const used = text.includes(":") ? 1 : (EXTENDED_LENGTH.get(list[at + 1] ?? "") ?? 2);
       const complete = used !== 2 && at + used <= list.length;
       if (complete) next.set(extended, list.slice(at, at + used).join(";"));

@@ -1,6 +1,6 @@
 /**
- * A screen as the bytes that draw it: rows as tmux captured them, then the modes, the cursor and what the program has left
- * unfinished, in an order in which no step disturbs an earlier one. Pure; `snapshot.ts` asks tmux.
+ * A screen as the bytes that draw it: rows as tmux captured them, then the modes, the cursor and an unfinished
+ * sequence, in an order in which no step disturbs an earlier one. Pure; `snapshot.ts` asks tmux.
  */
 import { applySgr, DEFAULT_PEN, type Pen, sgrOf } from "./pen.ts";
 import type { StreamModes } from "./vt/streamModes.ts";
@@ -13,11 +13,11 @@ export interface CapturedScreen {
   readonly joined: readonly string[];
 }
 
-/** What tmux says of a pane's screen, by its format names. */
+/** What tmux's formats say about a pane's screen. */
 export interface ScreenFlags {
   readonly cols: number;
   readonly rows: number;
-  /** `cols` when the next character goes to the next row. */
+  /** `cols` when the next character will wrap to the next row. */
   readonly cursorCol: number;
   readonly cursorRow: number;
   readonly alternateScreen: boolean;
@@ -41,7 +41,7 @@ interface PaintInput {
   readonly saved: CapturedScreen;
   readonly flags: ScreenFlags;
   readonly stream: StreamModes;
-  /** What has scrolled away: how many rows of this width, and the bytes that print them (`HistoryPainter`). */
+  /** History: how many rows of this width, and the bytes that print them (`HistoryPainter`). */
   readonly history?: { readonly rows: number; readonly text: string } | undefined;
   /** The unfinished sequence or character that the next output completes. */
   readonly pending: Uint8Array;
@@ -87,7 +87,7 @@ export function paintScreen(input: PaintInput): Uint8Array {
   return data;
 }
 
-/** Its lines wrap and scroll as they are printed; then as many line ends as bring the last of them off the screen. */
+/** Its lines wrap and scroll as they are printed; then enough line ends to push the last of them off the screen. */
 function scrolledAway({ rows, text }: NonNullable<PaintInput["history"]>, flags: ScreenFlags): string {
   const left = Math.min(rows, flags.rows - 1);
   return `${text}\u000f${cursorTo(flags.rows - 1, 0)}${"\n".repeat(left)}${cursorTo(0, 0)}`;
@@ -101,7 +101,7 @@ function paintRows(screen: CapturedScreen, layout: TabLayout): string {
   let out = "";
   screen.rows.forEach((row, index) => {
     if (row === "") return;
-    // A row that was emptied after it had wrapped wraps no more.
+    // A row that was emptied after it had wrapped no longer wraps.
     const goesOn = index > 0 && wrapped[index - 1] === true && screen.rows[index - 1] !== "";
     const cells = expandTabs(row, layout);
     out += goesOn ? cells : `${cursorTo(index, 0)}${cells}`;
@@ -109,7 +109,7 @@ function paintRows(screen: CapturedScreen, layout: TabLayout): string {
   return out === "" ? "" : `${sgrOf(DEFAULT_PEN)}${out}\u000f`;
 }
 
-/** For each row, whether it goes on in the next: a joined line holds exactly the rows it was made of. */
+/** For each row, whether it continues in the next: a joined line holds exactly the rows it was made of. */
 export function wrappedRows({ rows, joined }: CapturedScreen): boolean[] {
   const lengths = rows.map((row) => row.replace(NOT_TEXT, "").length);
   const wrapped: boolean[] = [];
@@ -131,7 +131,7 @@ function paintCursor({ rows }: CapturedScreen, flags: ScreenFlags): string {
   const top = flags.originMode ? flags.regionTop : 0;
   const row = flags.cursorRow - top;
   if (flags.cursorCol < flags.cols) return cursorTo(row, flags.cursorCol);
-  // The last column is written and the wrap is still to come: only writing the row again brings that about.
+  // The last column is written and the wrap is still to come: only rewriting the row restores that state.
   const before = rows.slice(0, flags.cursorRow).join("");
   const shift = before.lastIndexOf("\u000e") > before.lastIndexOf("\u000f") ? "\u000e" : "";
   return `${cursorTo(row, 0)}${sgrOf(penAfter(before))}${shift}${expandTabs(rows[flags.cursorRow] ?? "", flags)}\u000f`;

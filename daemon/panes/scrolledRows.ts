@@ -1,6 +1,6 @@
 /**
- * How many rows a piece of output can have moved from the screen into history, at most: by what it consists of, not by what
- * it did. Sequences whose effect is not examined count as a whole screen.
+ * The most rows that a piece of output can have moved from the screen into history: judged by its bytes, not by its
+ * effect. Sequences whose effect is not examined count as a whole screen.
  */
 import type { OutputSource } from "../tmux/outputSource.ts";
 import { VtParser } from "./vt/vtParser.ts";
@@ -10,11 +10,11 @@ const ESC = 0x1b;
 const MOVES = new Set([0x09, 0x0a, 0x0b, 0x0c]);
 const [COLOURS, ERASES] = [0x6d, 0x4b];
 const [SETS, RESETS] = [0x68, 0x6c];
-/** They scroll nothing, and programs send them all the time. */
+/** These scroll nothing, and programs send them all the time. */
 const QUIET_MODES = /^\?(?:1|7|12|25|100\d|1049|2004|2026)$/;
-/** A device control string: a picture, perhaps. */
+/** A device control string, perhaps a picture. */
 const DCS = Buffer.from("\u001bP");
-/** A B C D G H d f: the character behind may be the last of its row. */
+/** A B C D G H d f: the next character may be the last of its row. */
 const GOES = new Set([0x41, 0x42, 0x43, 0x44, 0x47, 0x48, 0x64, 0x66]);
 
 /** Undefined when some of that output is not retained, or may have drawn pictures. */

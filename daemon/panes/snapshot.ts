@@ -1,11 +1,12 @@
 /**
- * Snapshots: a pane's whole screen as bytes that rebuild it in a terminal emulator, exact in the stream. Cells, wraps, the
- * unfinished sequence and the modes are asked for in one write; they are one moment of the pane when none of its output
- * came between the replies. What tmux does not report is read from the retained output (`streamModes.ts`).
+ * Snapshots: a pane's whole screen as bytes that rebuild it in a terminal emulator, exact in the stream. Cells, wraps,
+ * the unfinished sequence and the modes are requested in one write; they show one moment of the pane when none of its
+ * output came between the replies. What tmux does not report is read from the retained output (`streamModes.ts`).
  *
- * Not rebuilt, because neither has it: the position saved by DECSC, the character that REP would repeat or a combining
- * mark would join, and what was set before the retained output began. Up to tmux 3.3a a capture ends each row at its last written cell, so a background
- * that was only erased into the end of a row is missing there; programs that trust tmux's terminfo write blanks instead.
+ * Not rebuilt, because neither source has it: the position saved by DECSC, the character that REP would repeat or a
+ * combining mark would join, and what was set before the retained output began. Up to tmux 3.3a a capture ends each row
+ * at its last written cell, so a background that was only erased into the end of a row is missing there; programs that
+ * trust tmux's terminfo write blanks instead.
  */
 import { captureCells, captureHistory, captureJoined, capturePending } from "../../protocol/command/build.ts";
 import { field, flag, number, paneId, rowFormat, word } from "../../protocol/command/rowFormat.ts";
@@ -24,10 +25,10 @@ import { decodeTabs } from "./tabCells.ts";
 
 /** While two panes flood, one try in ten is exact; a stream that continues from a snapshot needs an exact one. */
 const MAX_SNAPSHOT_TRIES = 20;
-/** Of the newest output: an unfinished character is shorter. */
+/** Newest output to read: an unfinished character is shorter. */
 const CHARACTER_BYTES = 4;
 
-/** A mode that the emulator is given when it is on. */
+/** A mode that is set in the emulator when it is on. */
 const mode = (format: string, name: string) => field(format, (text) => (text === "1" ? [name] : []));
 
 const FLAGS = rowFormat({
@@ -74,7 +75,7 @@ interface RawSnapshot {
 }
 
 /**
- * @param lotRows of history that is captured together with the screen, and of each lot of what is before it
+ * @param lotRows of history captured together with the screen, and of each earlier lot
  * @throws AppError NOT_FOUND, RESOURCE_LIMIT, CONNECTION_LOST
  */
 export async function takeSnapshot(
@@ -82,7 +83,7 @@ export async function takeSnapshot(
   { historyLines = 0 }: SnapshotOptions = {},
   lotRows = HISTORY_LOT_ROWS,
 ): Promise<Snapshot> {
-  // What moves too fast for lots is captured with the screen, however long that takes.
+  // History that moves too fast for lots is captured with the screen, however long that takes.
   let together = Math.min(historyLines, lotRows);
   for (let tries = 1; ; tries += 1) {
     const raw = await snapshotOnce(context, together);
@@ -111,7 +112,7 @@ export async function takeSnapshot(
   }
 }
 
-/** What scrolled away, painted; undefined when nothing did. */
+/** The history, painted; undefined when there is none. */
 async function historyOf(
   context: CaptureContext,
   raw: RawSnapshot,
@@ -202,7 +203,7 @@ const screenOf = (cells: Uint8Array, joined: Uint8Array): CapturedScreen => ({
   joined: linesOf(joined),
 });
 
-/** The newest retained bytes before a position; holes are passed over. */
+/** The newest retained bytes before a position; holes are skipped. */
 function retainedBefore(source: OutputSource, outputSeq: number): Uint8Array {
   const pieces: Uint8Array[] = [];
   let at = Math.max(source.tailSeq, outputSeq - CHARACTER_BYTES);
@@ -215,7 +216,7 @@ function retainedBefore(source: OutputSource, outputSeq: number): Uint8Array {
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
 }
 
-/** tmux's unfinished sequence; it does not count an unfinished character as one, so that is read from the output. */
+/** tmux's unfinished sequence; that does not include an unfinished character, which is read from the output. */
 function pendingOf(body: Uint8Array, retained: Uint8Array): Uint8Array {
   const escaped = body.at(-1) === 10 ? body.length - 1 : body.length;
   if (escaped === 0) return unfinishedCharacter(retained);

@@ -1,7 +1,8 @@
 /**
- * One reader of a pane: a cursor that moves over every byte once and in order, or says what it leaves out. A sink that has
- * no room is not written to; its cursor stays, and it reads on from the ring when it has drained. What has left the ring by
- * then, what tmux dropped and what belonged to another epoch becomes a gap, followed by a snapshot to go on from.
+ * One reader of a pane: a cursor that moves over every byte once and in order, or reports what it skips. A sink that
+ * has no room is not written to; its cursor stays, and it reads on from the ring when it has drained. What has left the
+ * ring by then, what tmux dropped and what belonged to another epoch becomes a gap, followed by a snapshot to continue
+ * from.
  */
 import { AppError, toAppError } from "../../protocol/errors.ts";
 import type { GapReason, Position, StreamGap } from "../../protocol/position.ts";
@@ -13,7 +14,7 @@ import { TypedBacklog } from "./typedBacklog.ts";
 
 /** Most bytes of one chunk: small enough for a slow line, large enough that headers do not matter. */
 const MAX_CHUNK_BYTES = 65_536;
-/** A snapshot that failed while the pane is there is asked for again after this. */
+/** When a snapshot has failed and the pane still exists, it is requested again after this. */
 const RETRY_MS = 250;
 
 export type StreamStart =
@@ -29,7 +30,7 @@ export interface TypedText {
   readonly missedBytes: number;
 }
 
-/** Where a subscription writes. What one of these throws ends this subscription and no other. */
+/** Where a subscription writes. An exception from it ends this subscription and no other. */
 export interface SubscriptionSink {
   /** Bytes that may be written now; nothing is while it is 0 or less. One chunk may overdraw it. */
   room(): number;
@@ -40,7 +41,7 @@ export interface SubscriptionSink {
   snapshot(snapshot: Snapshot): void;
   /** A snapshot follows. */
   resized(cols: number, rows: number): void;
-  /** What is typed through us, in its place; only for a sink that has this. */
+  /** What is typed through us, at its position in the output; only for a sink that has this. */
   typed?(typed: TypedText): void;
   exited(status: ExitStatus): void;
   /** Called last. */
@@ -59,7 +60,7 @@ export class Subscription implements FeedMember {
   #source: OutputSource;
   #at: Position;
   #want: Want | undefined;
-  /** A snapshot to be handed out when the cursor has come to it. */
+  /** A snapshot to be sent when the cursor reaches it. */
   #redraw: { readonly cols: number; readonly rows: number; readonly snapshot: Snapshot } | undefined;
   #capturing = false;
   #pumping = false;
@@ -87,7 +88,7 @@ export class Subscription implements FeedMember {
     this.#feed.remove(this);
   }
 
-  /** The reader is sent away: what there is room for, a hole that was still to be declared, and why. Safe to call twice. */
+  /** Ends the reader: writes what there is room for, any gap not yet reported, and the reason. Safe to call twice. */
   finish(error: AppError): void {
     this.#pumpSafely();
     if (this.#done) return;
@@ -146,7 +147,7 @@ export class Subscription implements FeedMember {
     }
   }
 
-  /** One thing to hand out. False: there is none now. */
+  /** Sends one item. False: there is none now. */
   #step(): boolean {
     if (this.#done || this.#capturing || this.#sink.room() <= 0) return false;
     if (this.#want !== undefined) {
@@ -178,7 +179,7 @@ export class Subscription implements FeedMember {
     }
   }
 
-  /** In its place in the output, or at once where that has been passed over. */
+  /** At its position in the output, or at once when that has been passed. */
   #tellTyped(): boolean {
     const next = this.#typed.first;
     if (next === undefined) return false;
@@ -228,7 +229,7 @@ export class Subscription implements FeedMember {
     if (!(outcome instanceof AppError)) this.#captured(want, outcome);
     else if (outcome.code === "NOT_FOUND") this.#abandon(want, outcome);
     else {
-      // The next connection pumps us; anything else is tried again.
+      // The next connection pumps us; anything else is retried.
       this.#feed.clock.callAt(this.#feed.clock.nowMs() + RETRY_MS, () => this.#pumpSafely());
       return;
     }
@@ -239,7 +240,7 @@ export class Subscription implements FeedMember {
     const { source } = this.#feed;
     const isHere = snapshot.position.epoch === source.epoch;
     const isBehind = snapshot.position.epoch === this.#at.epoch && snapshot.position.outputSeq < this.#at.outputSeq;
-    // One that was under way when we asked, or one of a connection that is gone: ask again.
+    // It was under way when we asked, or its connection is gone: ask again.
     if (!isHere || isBehind) return;
     this.#want = undefined;
     switch (want.kind) {
@@ -265,7 +266,7 @@ export class Subscription implements FeedMember {
     this.#redraw = undefined;
   }
 
-  /** The pane went before its snapshot came: what is missing is still declared. */
+  /** The pane went before its snapshot came: what is missing is still reported. */
   #abandon(want: Want, error: AppError): void {
     this.#want = undefined;
     const { epoch, outputSeq } = this.#feed.source;

@@ -1,8 +1,8 @@
 /**
- * From 3.6 on tmux keeps a TAB as such and prints it in a capture; earlier it printed the blanks that are on the screen
+ * From 3.6 on tmux stores a TAB and prints it in a capture; earlier versions printed the blanks on the screen
  * (docs/tmuxFacts.md, Versions). Here a captured row gets its blanks back. How wide a TAB was when it was printed is
- * unknown: its width is that to the next current tab stop. Where a row has been wrapped anew, or moved sideways by inserted
- * characters, since then, the blanks can be more or fewer than on the screen.
+ * unknown: it is taken to reach the next current tab stop. Where a row has since been rewrapped, or shifted by inserted
+ * characters, there can be more or fewer blanks than on the screen.
  */
 
 export interface TabLayout {
@@ -18,7 +18,7 @@ export function decodeTabs(list: string, cols: number): readonly number[] | unde
   return isUsual ? undefined : tabs;
 }
 
-/** A row, or several that were joined, in which blanks stand for TABs; TABs at its end are nothing on the screen. */
+/** A row, or several joined, with blanks in place of TABs; TABs at its end show nothing on the screen. */
 export function expandTabs(row: string, layout: TabLayout): string {
   if (!row.includes("\t")) return row;
   const { cols } = layout;
@@ -34,7 +34,7 @@ export function expandTabs(row: string, layout: TabLayout): string {
     out += piece;
     if (NOT_PRINTED.test(piece)) continue;
     for (const width of characterWidths(piece)) {
-      // What does not fit into a row is the first of the next one.
+      // A character that does not fit is the first of the next row.
       col = width > 0 && col + width > cols ? width : col + width;
     }
   }
@@ -62,7 +62,7 @@ const ASCII = /^[\u0000-\u007f]*$/;
 const WIDE =
   /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18cff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
 const WITHOUT_WIDTH = /(?!\u00ad)[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]/u;
-/** tmux makes one wide character of a joined or coloured emoji, of one that is asked for, and of a flag. */
+/** tmux makes one wide character of a joined or coloured emoji, of one with a variation selector, and of a flag. */
 const ONE_EMOJI = /\u200d|\ufe0f|\p{Emoji_Modifier}|\p{Regional_Indicator}{2}/u;
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 

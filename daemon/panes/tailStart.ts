@@ -1,4 +1,4 @@
-/** Where the last lines of a source's retained output begin: a search backwards in pieces, nothing is decoded. */
+/** Where the last lines of a source's retained output begin: a backward search in pieces, without decoding. */
 import type { OutputSource } from "../tmux/outputSource.ts";
 
 const LF = 0x0a;
@@ -15,7 +15,7 @@ export function tailStart(source: OutputSource, lines: number): number {
   while (end > source.tailSeq) {
     const from = Math.max(source.tailSeq, end - PIECE_BYTES);
     const slice = source.read(from, end - from);
-    // The ring was cut meanwhile, or holds less in one piece than asked for: what is readable decides.
+    // The ring was cut meanwhile, or holds less in one piece: start at what is readable.
     if (slice.kind !== "bytes" || slice.to !== end) return slice.kind === "bytes" ? slice.to : source.tailSeq;
     for (let at = slice.bytes.length; ;) {
       const found = at === 0 ? -1 : slice.bytes.lastIndexOf(LF, at - 1);
@@ -31,7 +31,7 @@ export function tailStart(source: OutputSource, lines: number): number {
   return source.tailSeq;
 }
 
-/** Something to see that is no part of a CSI sequence. */
+/** A visible character that is not part of a CSI sequence. */
 function holdsText(bytes: Uint8Array): boolean {
   let inSequence = false;
   for (const byte of bytes) {

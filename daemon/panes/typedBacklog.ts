@@ -1,6 +1,6 @@
 /**
- * What was typed and has not reached one reader yet, each piece at its place in the output. Bounded: what does not fit
- * is counted, and reported with the next piece.
+ * What was typed and has not reached one reader yet, each piece at its position in the output. Bounded: what does not
+ * fit is counted, and reported with the next piece.
  */
 import type { OutputSource } from "../tmux/outputSource.ts";
 
@@ -8,12 +8,12 @@ const MAX_BYTES = 1_048_576;
 const MAX_PIECES = 1_024;
 
 interface TypedPiece {
-  /** The output that it came into. */
+  /** The output it belongs to. */
   readonly source: OutputSource;
-  /** How far that output had come. */
+  /** The head of that output at the time. */
   readonly at: number;
   readonly bytes: Uint8Array;
-  /** Bytes before it that nobody is told of. */
+  /** Bytes before it that were dropped. */
   readonly missedBytes: number;
 }
 

@@ -1,14 +1,14 @@
 /**
- * What a job types, as bytes: text and pastes as they were given, keys as a terminal in its ordinary modes sends them. tmux
- * itself sends a few keys otherwise when the program asked for it (application cursor keys, extended keys, brackets
- * around a paste); that is not known here.
+ * What a job types, as bytes: text and pastes unchanged, keys as a terminal in its default modes sends them. tmux sends
+ * a few differently when the program has enabled it (application cursor keys, extended keys, bracketed paste); that is
+ * not known here.
  */
 import type { InputPart } from "../tmux/io.ts";
 
 const ESC = "\u001b";
 const CSI = `${ESC}[`;
 
-/** Keys that are one or more characters whatever is held down with them. */
+/** Keys that send the same characters with any modifier. */
 const PLAIN: Readonly<Record<string, string>> = {
   enter: "\r",
   kpenter: "\n",
@@ -19,9 +19,9 @@ const PLAIN: Readonly<Record<string, string>> = {
   bspace: "\u007f",
 };
 
-/** Cursor keys and F1 to F4 end with a letter, other keys with a number and a tilde; what is held down goes before it. */
+/** Cursor keys and F1 to F4 end with a letter, other keys with a number and a tilde; modifiers come before that. */
 const LETTERS: Readonly<Record<string, string>> = { up: "A", down: "B", right: "C", left: "D" };
-/** These with a number by themselves, and with a letter when something is held down. */
+/** These end with a number alone, and with a letter when a modifier is held. */
 const HELD_LETTERS: Readonly<Record<string, string>> = { home: "H", end: "F" };
 const FIRST_FUNCTION_KEYS = ["f1", "f2", "f3", "f4"];
 const NUMBERS: Readonly<Record<string, number>> = {
@@ -81,7 +81,7 @@ const CONTROLS: Readonly<Record<string, string>> = {
   "-": "\u001f",
 };
 
-/** `a` to `_` and their capitals are 1 to 31; what has no control form is itself. */
+/** `a` to `_` and their capitals are 1 to 31; what has no control form stays unchanged. */
 function control(text: string): string {
   const known = CONTROLS[text];
   if (known !== undefined) return known;

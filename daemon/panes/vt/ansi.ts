@@ -1,21 +1,21 @@
 /**
  * Terminal output to plain text, in chunks cut anywhere: a state machine after tmux's own `input.c` that drops escape
- * sequences and control characters and leaves valid UTF-8. It keeps no text of its own between chunks but an unfinished
- * character (3 bytes), so nothing grows however long a sequence is.
+ * sequences and control characters and leaves valid UTF-8. Between chunks it keeps only an unfinished character (3
+ * bytes), so nothing grows however long a sequence is.
  *
- * What becomes of what:
+ * The rules:
  * - CSI, OSC, DCS, APC, PM, SOS, `ESC k` titles, other escapes: dropped. OSC and titles end at BEL or at any ESC, DCS at
  *   ST only, as in tmux.
  * - CR LF, CR CR LF, LF, VT, FF: one LF. A lone CR ends the line when something is on it and more text follows: a
- *   progress line that is written over is a new line of text, never the old one with more behind it.
+ *   progress line that is overwritten is a new line of text, never the old one with more after it.
  * - Sequences that leave the row or empty the screen (CUP, CUU, CUD, ED 2, RI, RIS, ...) act like that lone CR: text of
  *   two rows, or from before and after a clear, never becomes one word.
- * - TAB stays. Other C0 controls and DEL: dropped. Bytes that are no UTF-8: U+FFFD each.
+ * - TAB stays. Other C0 controls and DEL: dropped. Bytes that are not UTF-8: U+FFFD each.
  */
 import { REPLACEMENT_BYTES, isSecondByte, sequenceLength } from "../../../protocol/text/utf8.ts";
 import { VtParser } from "./vtParser.ts";
 
-/** Told whenever plain text and its source stop running in step: from `outOffset` on, text comes from `sourceOffset` on. */
+/** Called whenever plain text and its source get out of step: from `outOffset` on, text comes from `sourceOffset` on. */
 interface TextMarks {
   mark(outOffset: number, sourceOffset: number): void;
 }
@@ -31,7 +31,7 @@ export const stripRoom = (length: number): number => length * 3 + 8;
 
 export class AnsiStripper {
   readonly #escapes = new VtParser({ leaveRow: (source) => this.#leaveLine(source, false) });
-  /** A CR or a leap to another row that ends the line once more text comes. `#breakAt` is its place in the source. */
+  /** A CR or a move to another row that ends the line once more text comes. `#breakAt` is its position in the source. */
   #isBreakPending = false;
   #isCarriageReturn = false;
   #breakAt = 0;
@@ -48,7 +48,7 @@ export class AnsiStripper {
     return this.#escapes.bracketedPaste;
   }
 
-  /** Source offset behind that sequence. */
+  /** Source offset after that sequence. */
   get bracketedPasteAt(): number {
     return this.#escapes.bracketedPasteAt;
   }
@@ -58,7 +58,7 @@ export class AnsiStripper {
     return this.#isBreakPending;
   }
 
-  /** Forgets an unfinished sequence, character or line end: the source has a hole here. */
+  /** Forgets an unfinished sequence, character or line end: the source has a gap here. */
   reset(): void {
     this.#escapes.reset();
     this.#isBreakPending = false;
@@ -152,7 +152,7 @@ export class AnsiStripper {
       this.#leaveLine(sourceOffset, true);
       return end;
     }
-    // LF, VT and FF end the line in tmux alike.
+    // LF, VT and FF all end the line in tmux.
     if (byte < LF || byte > 0x0c) return end;
     marks?.mark(end, this.#isBreakPending && this.#isCarriageReturn ? this.#breakAt : sourceOffset);
     this.#isBreakPending = false;
@@ -161,7 +161,10 @@ export class AnsiStripper {
     return end + 1;
   }
 
-  /** Takes the character that begins at `at`, or keeps what is there of it. Sets `#cutLength` below 0 to have it flushed. */
+  /**
+   * Takes the character that begins at `at`, or as much of it as has come. Sets `#cutLength` below 0 to have it
+   * flushed.
+   */
   #takeCharacter(bytes: Uint8Array, at: number, source: number): number {
     this.#cut[0] = bytes[at] ?? 0;
     this.#cutAt = source + at;
@@ -169,7 +172,7 @@ export class AnsiStripper {
     return this.#resumeCharacter(bytes, at + 1);
   }
 
-  /** Goes on with the character in `#cut`. A finished one has its length negated, a broken one becomes U+FFFD. */
+  /** Continues the character in `#cut`. A finished one has its length negated, a broken one becomes U+FFFD. */
   #resumeCharacter(bytes: Uint8Array, from: number): number {
     const lead = this.#cut[0] ?? 0;
     const wanted = sequenceLength(lead);
@@ -198,7 +201,7 @@ export class AnsiStripper {
   #flushCut(out: Uint8Array, offset: number, marks: TextMarks | undefined): number {
     let end = offset;
     if (this.#isBreakPending) end = this.#breakLine(out, end, marks);
-    // A character carried over a chunk, or replaced, has another length or place than its bytes here.
+    // A character carried over a chunk, or replaced, differs in length or position from its bytes here.
     if (this.#isShifted || this.#isBroken) marks?.mark(end, this.#cutAt);
     this.#isShifted = this.#isBroken;
     this.#isBroken = false;

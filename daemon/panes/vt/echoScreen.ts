@@ -1,7 +1,7 @@
 /**
  * Output as a line editor means it: characters put at a cursor, moves within the row, and the moves that leave it. Just
- * enough of a terminal to see what a row says after readline, zle or a kernel tty has echoed into it (ECMA-48; `input.c`
- * for what ends what). Fed in chunks cut anywhere; every event carries the source position of its first byte.
+ * enough of a terminal to read a row after readline, zle or a kernel tty has echoed into it (ECMA-48; sequences end as
+ * in `input.c`). Fed in chunks cut anywhere; every event carries the source position of its first byte.
  */
 import { isSecondByte, sequenceLength } from "../../../protocol/text/utf8.ts";
 import { VtParser } from "./vtParser.ts";
@@ -14,7 +14,7 @@ interface EchoEvents {
   column(column: number, at: number): void;
   /** EL: 0 to the right, 1 to the left, 2 all. */
   erase(which: number, at: number): void;
-  /** DCH and ICH: characters are taken out or room is made at the cursor. */
+  /** DCH and ICH: characters are deleted or room is made at the cursor. */
   shift(columns: number, at: number): void;
   /** SGR: what follows looks different. */
   style(at: number): void;
@@ -28,7 +28,7 @@ interface EchoEvents {
 const ESC = 0x1b;
 
 export class EchoScreen {
-  /** Only a line editor that begins is of interest: all else is passed over. */
+  /** Only the start of a line editor matters: all else is skipped. */
   isDormant = false;
   readonly #events: EchoEvents;
   readonly #parser = new VtParser({
@@ -59,7 +59,7 @@ export class EchoScreen {
     }
   }
 
-  /** To the next sequence; returns how far it came. */
+  /** Skips to the next sequence; returns the offset it reached. */
   #pass(bytes: Uint8Array, from: number, source: number): number {
     this.#character.length = 0;
     const escape = bytes.indexOf(ESC, from);
@@ -85,7 +85,7 @@ export class EchoScreen {
     }
   }
 
-  /** The next byte of a character; false when it is none and begins something else. */
+  /** Takes the next byte of a character; false when it belongs to something else. */
   #goOn(byte: number, at: number): boolean {
     const [lead = 0] = this.#character;
     const fits = this.#character.length === 1 ? isSecondByte(lead, byte) : (byte & 0xc0) === 0x80;

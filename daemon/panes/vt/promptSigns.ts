@@ -1,6 +1,6 @@
 /**
- * What a pane's stream tells of the shell's line editor: whether it reads (`?2004`), the shell's own marks (OSC 133), and
- * where the row of the prompt can have begun. As of the last `readOn`.
+ * What a pane's stream says about the shell's line editor: whether it reads (`?2004`), the shell's own marks (OSC 133),
+ * and where the prompt's row can have begun. As of the last `readOn`.
  */
 import type { OutputSource } from "../../tmux/outputSource.ts";
 import { type ShellMark, trackerOf, type VtTracker } from "./vtTracker.ts";
@@ -16,7 +16,7 @@ export class PromptSigns {
     this.#tracker = trackerOf(source);
   }
 
-  /** A line editor reads, or has stopped reading; undefined when nobody said so. */
+  /** A line editor reads, or has stopped reading; undefined when neither was seen. */
   get isEditing(): boolean | undefined {
     return this.#tracker.bracketedPaste;
   }
@@ -25,13 +25,13 @@ export class PromptSigns {
     return this.#tracker.shellMark;
   }
 
-  /** Nothing but one row has come since the stream began, our last command ended or the shell marked its prompt. */
+  /** No line feed has come since the stream began, our last command ended or the shell marked its prompt. */
   get isFirstRow(): boolean {
     const { lineFeedSeq, promptMarkSeq } = this.#tracker;
     return lineFeedSeq <= Math.max(this.ownEndSeq, this.isAtMarkedPrompt ? promptMarkSeq : -1);
   }
 
-  /** No shell has said or shown here that it came to a prompt. */
+  /** No shell has reported or shown a prompt here yet. */
   get isFresh(): boolean {
     return this.isEditing === undefined && this.mark === undefined && this.emptyRow === undefined;
   }

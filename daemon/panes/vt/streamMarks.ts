@@ -1,5 +1,5 @@
 /**
- * What a program says of its state in its output, besides text: titles, OSC 7501 and 133, the switches of bracketed paste
+ * What a program's output says about its state, besides text: titles, OSC 7501 and 133, the switches of bracketed paste
  * and of the alternate screen, bells. Reads bytes in chunks cut anywhere and makes no string of plain output.
  */
 import type { OutputSource } from "../../tmux/outputSource.ts";
@@ -15,10 +15,10 @@ export type StreamMark =
   | { readonly kind: "bracketedPaste"; readonly on: boolean }
   | { readonly kind: "alternateScreen"; readonly on: boolean };
 
-/** Positions are those of the source: of the mark's first byte, and behind its last one. */
+/** Positions are the source's: of the mark's first byte, and after its last one. */
 export interface MarkHandlers {
   readonly mark?: ((mark: StreamMark, from: number, to: number) => void) | undefined;
-  /** BEL, but not the one that ends an OSC or stands in another string. */
+  /** BEL, but not one that ends an OSC or is inside another string. */
   readonly bell?: ((at: number) => void) | undefined;
 }
 
@@ -40,9 +40,9 @@ export class StreamMarks {
     this.hearsBells = handlers.bell !== undefined;
   }
 
-  /** @param source where in the source `bytes[0]` stands */
+  /** @param source the source position of `bytes[0]` */
   push(bytes: Uint8Array, source = 0): void {
-    // Text is passed over, never looked at byte by byte.
+    // Text is skipped, never read byte by byte.
     let bell = this.hearsBells ? bytes.indexOf(BEL) : -1;
     for (let at = 0; ;) {
       if (this.#parser.isInside) at = this.#parser.skip(bytes, at, source);
@@ -65,7 +65,7 @@ export class StreamMarks {
     return this.#parser.isInside;
   }
 
-  /** The stream has a hole here: an unfinished sequence will not be finished. */
+  /** The stream has a gap here: an unfinished sequence will not be finished. */
   reset(): void {
     this.#parser.reset();
   }
@@ -96,7 +96,7 @@ function userOptionOf(payload: Uint8Array): StreamMark | undefined {
   return state === undefined ? undefined : { kind: "agentState", state };
 }
 
-/** Reads a part of what is retained by itself. A mark that begins or ends outside of it is none. */
+/** Reads one range of the retained output by itself. A mark that begins or ends outside it is ignored. */
 export function scanMarks(source: OutputSource, from: number, to: number, handlers: MarkHandlers): void {
   const marks = new StreamMarks(handlers);
   for (let at = from; at < to;) {

@@ -1,7 +1,7 @@
 /**
- * What a program has set that tmux tells nobody: the pen, character sets, bracketed paste, focus reports, cursor style.
- * Read from the retained output when a snapshot needs it. A sequence that has left the ring is not known and counts as
- * never sent, so a pane that the daemon has followed from its start is always right.
+ * What a program has set that tmux does not report: the pen, character sets, bracketed paste, focus reports, cursor
+ * style. Read from the retained output when a snapshot needs it. A sequence that has left the ring counts as never
+ * sent; a reader that has followed the pane from its start misses none.
  */
 import type { OutputSource } from "../../tmux/outputSource.ts";
 import { applySgr, DEFAULT_PEN, type Pen } from "../pen.ts";
@@ -9,7 +9,7 @@ import { VtParser } from "./vtParser.ts";
 
 export interface StreamModes {
   readonly pen: Pen;
-  /** What the alternate screen will give back when it is left. */
+  /** The pen that leaving the alternate screen restores. */
   readonly savedPen: Pen | undefined;
   /** Final bytes of the designations: `B` ASCII, `0` line drawing. */
   readonly g0: string;
@@ -45,11 +45,11 @@ const SETS_PEN = 0x6d;
 const SETS_CURSOR = 0x71;
 const PLAIN = /^[\d:;]*$/;
 
-/** How far back is read what nobody has read before: programs set their pen far more often. */
+/** How far back a first reading goes: programs set their pen far more often. */
 const MAX_READ_BYTES = 262_144;
 const READERS = new WeakMap<OutputSource, ModesReader>();
 
-/** As of a position; what was read for an earlier one is not read again. Holes are passed over. */
+/** As of a position; what was read for an earlier one is not read again. Holes are skipped. */
 export function modesAt(source: OutputSource, outputSeq: number): StreamModes {
   let reader = READERS.get(source);
   const oldest = Math.max(source.tailSeq, outputSeq - MAX_READ_BYTES);
@@ -68,7 +68,7 @@ export function modesAt(source: OutputSource, outputSeq: number): StreamModes {
 
 /** Folds the bytes of a pane's output, oldest first. */
 class ModesReader {
-  /** What comes next. */
+  /** The next position to read. */
   seq: number;
   readonly #fold = new ModesFold();
   readonly #parser = new VtParser({
@@ -157,7 +157,7 @@ class ModesFold {
     this.#saved = { pen, g0, g1, shifted };
   }
 
-  /** The pen is kept when the alternate screen is entered, not when it is entered again; it comes back at every leaving. */
+  /** Saves the pen on entering the alternate screen, unless already there; restores it on every exit. */
   #alternate(on: boolean): void {
     const { modes } = this;
     if (!on) modes.pen = modes.savedPen ?? modes.pen;

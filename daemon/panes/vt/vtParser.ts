@@ -1,29 +1,29 @@
 /**
- * The one parser of escape sequences: the states of tmux's `input.c`, fed in chunks cut anywhere. It is for what stands
- * inside a sequence; text between two of them is its owner's, who calls `begin` at an ESC and `skip` while `isInside`. It
- * keeps nothing of a sequence but what a handler wants of it.
+ * The one parser of escape sequences: the states of tmux's `input.c`, fed in chunks cut anywhere. It handles what is
+ * inside a sequence; text between sequences is up to its owner, which calls `begin` at an ESC and `skip` while
+ * `isInside`. Of a sequence it keeps only what a handler needs.
  */
 
-/** Called in the order of the stream. Positions are those of the source: `begin` of the ESC, `end` behind the last byte. */
+/** Called in the order of the stream. Positions are the source's: `begin` of the ESC, `end` after the last byte. */
 interface VtHandlers {
-  /** The cursor goes to another row, or the screen is emptied. */
+  /** The cursor moves to another row, or the screen is cleared. */
   readonly leaveRow?: ((at: number) => void) | undefined;
   /** `CSI ? mode h` and `l`, once for each parameter. */
   readonly mode?: ((mode: number, on: boolean, end: number) => void) | undefined;
-  /** Every CSI; `parameters` are all bytes before its final one, prefix and intermediates among them. */
+  /** Every CSI; `parameters` are all bytes before its final one, including prefix and intermediates. */
   readonly csi?: ((parameters: string, final: number, begin: number, end: number) => void) | undefined;
-  /** An escape of two or three bytes that begins no CSI and no string; `intermediate` is 0 where there is none. */
+  /** An escape of two or three bytes that begins neither a CSI nor a string; `intermediate` is 0 where there is none. */
   readonly escape?: ((intermediate: number, final: number, begin: number, end: number) => void) | undefined;
-  /** A finished OSC, cut to `MAX_OSC_BYTES`. Valid until the call returns. An ESC that ends it stands at `end`. */
+  /** A finished OSC, cut to `MAX_OSC_BYTES`. Valid until the call returns. An ESC that ends it is at `end`. */
   readonly osc?: ((payload: Uint8Array, begin: number, end: number) => void) | undefined;
   /** A control character inside a sequence, which acts at once. */
   readonly control?: ((byte: number, at: number) => void) | undefined;
 }
 
-/** What a handler gets of an OSC: marks and titles are shorter, what is cut from a longer one decides nothing. */
+/** How much of an OSC a handler gets: marks and titles are shorter, and the rest of a longer one does not matter. */
 const MAX_OSC_BYTES = 256;
 
-/** What it gets of the parameters of a CSI: no terminal knows so many. */
+/** How much of a CSI's parameters it gets: no terminal takes so many. */
 const MAX_PARAMETER_BYTES = 256;
 
 const GROUND = 0;
@@ -36,10 +36,12 @@ const STRING = 4;
 const DEVICE_STRING = 5;
 const DEVICE_STRING_ESCAPE = 6;
 
-/** tmux gives up on a string at 1 MiB (`INPUT_BUF_LIMIT`); so that a stray OSC cannot silence a pane for ever, so do we. */
+/**
+ * tmux gives up on a string at 1 MiB (`INPUT_BUF_LIMIT`); so do we, so that a stray OSC cannot silence a pane for ever.
+ */
 const MAX_STRING_BYTES = 1_048_576;
 const BRACKETED_PASTE_MODE = 2004;
-/** tmux's own bound (`input.c`, param_list). */
+/** tmux's own limit (`input.c`, param_list). */
 const MAX_PARAMETERS = 24;
 
 const LF = 0x0a;
@@ -48,14 +50,14 @@ const ESC = 0x1b;
 
 /** CSI finals after which the cursor is on another row: A B E F H d f. */
 const LEAVES_ROW = new Set([0x41, 0x42, 0x45, 0x46, 0x48, 0x64, 0x66]);
-/** ESC finals that do: D (IND), E (NEL), M (RI), c (RIS). */
+/** ESC finals with that effect: D (IND), E (NEL), M (RI), c (RIS). */
 const ESCAPE_LEAVES_ROW = new Set([0x44, 0x45, 0x4d, 0x63]);
 
 export class VtParser {
   readonly #handlers: VtHandlers;
   readonly #onMode: VtHandlers["mode"];
   readonly #onCsi: VtHandlers["csi"];
-  /** What has come of an OSC; only for a handler. */
+  /** The OSC so far; only for a handler. */
   readonly #osc: Uint8Array | undefined;
   #isOsc = false;
   #state = GROUND;
@@ -88,12 +90,12 @@ export class VtParser {
     return this.#bracketedPaste;
   }
 
-  /** Source offset behind that sequence. */
+  /** Source offset after that sequence. */
   get bracketedPasteAt(): number {
     return this.#bracketedPasteAt;
   }
 
-  /** An ESC was read, which stands at `source`. */
+  /** An ESC was read at `source`. */
   begin(source: number): void {
     this.#state = ESCAPE;
     this.#intermediate = 0;
@@ -105,7 +107,10 @@ export class VtParser {
     this.#state = GROUND;
   }
 
-  /** Goes on until the sequence ends or the chunk does; returns how far it came. `source` is that of `bytes[0]`. */
+  /**
+   * Continues until the sequence or the chunk ends; returns the offset it reached. `source` is the position of
+   * `bytes[0]`.
+   */
   skip(bytes: Uint8Array, from: number, source: number): number {
     let at = from;
     while (at < bytes.length && this.#state !== GROUND) {
@@ -118,7 +123,7 @@ export class VtParser {
         this.begin(source + at - 1);
       } else if (this.#state === STRING) this.#string(byte, source + at);
       else if (byte < 0x20) {
-        // Controls inside a sequence act at once (input.c): CR and line ends count, the sequence goes on.
+        // Controls inside a sequence act at once (input.c): CR and line ends count, and the sequence continues.
         if (byte >= LF && byte <= CR) this.#handlers.leaveRow?.(source + at - 1);
         this.#handlers.control?.(byte, source + at - 1);
       } else if (byte > 0x7e) {
@@ -166,7 +171,7 @@ export class VtParser {
       this.#parameterBytes += String.fromCharCode(byte);
     }
     if (byte >= 0x30 && byte <= 0x39) {
-      // Capped: more digits than any parameter has must not leave the range of exact integers.
+      // Capped: overlong digits must not leave the range of exact integers.
       this.#parameter = Math.min(this.#parameter * 10 + byte - 0x30, 1_000_000);
     } else if (byte === 0x3b || byte === 0x3a) {
       this.#endParameter();
@@ -194,7 +199,7 @@ export class VtParser {
       this.#bracketedPasteAt = sourceOffset;
     }
     if (isMode) for (const mode of this.#parameters) this.#onMode?.(mode, final === 0x68, sourceOffset);
-    // ED 2 and 3 empty the screen; 1049 and 47 are another screen.
+    // ED 2 and 3 clear the screen; 1049, 1047 and 47 switch it.
     const clears = final === 0x4a && last >= 2;
     const switches = isMode && (last === 1049 || last === 1047 || last === 47);
     if (clears || switches || LEAVES_ROW.has(final)) this.#handlers.leaveRow?.(sourceOffset);

@@ -1,7 +1,7 @@
 /**
- * What a source's output has set and said so far, and who is told of what it says next: one reading for all. It reads only
- * when somebody asks or listens, and then only what has come since; nobody's output costs nothing. What is not retained any
- * more when it is read counts as never known.
+ * What a source's output has set and reported so far, and the listeners for what comes next: one reading for all. It
+ * reads only when somebody asks or listens, and then only what has come since; output that nobody wants costs nothing.
+ * What is no longer retained by then counts as unknown.
  */
 import type { Gap } from "../../../protocol/position.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
@@ -10,17 +10,17 @@ import { type MarkHandlers, type StreamMark, StreamMarks } from "./streamMarks.t
 export type ShellMark = (StreamMark & { readonly kind: "shellMark" })["mark"];
 
 interface VtListener extends MarkHandlers {
-  /** The stream has a hole here. */
+  /** The stream has a gap here. */
   readonly gap?: ((gap: Gap) => void) | undefined;
 }
 
 const LF = 0x0a;
-/** Much that has come unread is passed over up to here, when nothing of interest is in it. */
+/** A long unread stretch with nothing of interest is skipped up to this much of its end. */
 const TAIL_BYTES = 8_192;
 const NEEDLES = ["2004", "]133;"];
 const TRACKERS = new WeakMap<OutputSource, VtTracker>();
 
-/** The one of this source. */
+/** The tracker of this source. */
 export function trackerOf(source: OutputSource): VtTracker {
   let tracker = TRACKERS.get(source);
   if (tracker === undefined) {
@@ -47,7 +47,7 @@ export class VtTracker {
   constructor(source: OutputSource) {
     this.#source = source;
     this.#at = source.tailSeq;
-    // What is gone from the stream may have held anything.
+    // Output that has left the ring may have held anything.
     this.#lineFeedSeq = this.#at > 0 ? this.#at : -1;
     this.#marks = new StreamMarks({
       mark: (mark, from, to) => this.#mark(mark, from, to),
@@ -56,12 +56,12 @@ export class VtTracker {
     this.#marks.hearsBells = false;
   }
 
-  /** Bracketed paste is on or off; undefined when nobody has said so. */
+  /** Whether bracketed paste is on; undefined when no switch was seen. */
   get bracketedPaste(): boolean | undefined {
     return this.#bracketedPaste;
   }
 
-  /** Where that was said; -1 when nobody has. */
+  /** Where it was switched; -1 when it was not. */
   get bracketedPasteSeq(): number {
     return this.#bracketedPasteSeq;
   }
@@ -80,9 +80,9 @@ export class VtTracker {
     return this.#lineFeedSeq;
   }
 
-  /** Reads what has come, and tells who listens. */
+  /** Reads what has come, and tells the listeners. */
   readOn(): this {
-    // Who is told in the middle of it gets the rest of it all the same.
+    // A listener that calls this gets the rest anyway.
     if (this.#isReading) return this;
     this.#isReading = true;
     try {
@@ -100,7 +100,7 @@ export class VtTracker {
     }
   }
 
-  /** Tells of what comes from now on, whenever somebody has it read. Returns what ends that. */
+  /** Reports what comes from now on, whenever somebody causes a read. Returns the function that stops it. */
   listen(listener: VtListener): () => void {
     this.readOn();
     this.#listeners = [...this.#listeners, listener];
@@ -111,7 +111,7 @@ export class VtTracker {
     };
   }
 
-  /** The same, in the turn in which it comes. */
+  /** The same, in the turn in which the output comes. */
   follow(listener: VtListener): () => void {
     const stop = this.listen(listener);
     this.#followers += 1;
@@ -139,8 +139,8 @@ export class VtTracker {
   }
 
   /**
-   * How much need not be parsed, which takes 20 ms for a megabyte of sequences: nobody listens, and what is kept of it is
-   * not there. A string that begins in it and is longer than what is left is taken for text.
+   * How much need not be parsed (20 ms for a megabyte of sequences): nobody listens, and it contains nothing that is
+   * tracked. A string that begins in it and outlasts the rest is taken for text.
    */
   #skippable(bytes: Uint8Array): number {
     const length = bytes.length - TAIL_BYTES;

@@ -1,4 +1,4 @@
-/** The newest lines of a stub pane, within a bound of lines and one of bytes; appending costs the same however many there are. */
+/** The newest lines of a stub pane, bounded in lines and in bytes; appending takes constant time. */
 export class BoundedLines {
   readonly #maxLines: number;
   readonly #maxBytes: number;

@@ -1,6 +1,6 @@
 /**
- * `WindowLayout` of the stub: each session is one window with one pane, for good. What can be done to one pane is done and
- * told as by tmux; what would need another is refused.
+ * `WindowLayout` of the stub: each session always has one window with one pane. What can be done to one pane is done
+ * and reported as tmux does; what would need another is refused.
  */
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";

@@ -1,11 +1,11 @@
-/** What a pane of the stub shows: the newest lines that it keeps on a screen of its size, and those above as history. */
+/** What a pane of the stub shows: the newest of its lines on a screen of its size, and those above as history. */
 import { headOf } from "../../tmux/outputSource.ts";
 import type { PaneInfo } from "../../tmux/inventory.ts";
 import type { Capture, CaptureOptions, PaneDetails, Snapshot } from "../../tmux/io.ts";
 import type { BoundedLines } from "./boundedLines.ts";
 import type { StubSession } from "./stubSession.ts";
 
-/** RIS: a terminal starts from nothing (ECMA-48). */
+/** RIS: resets the terminal (ECMA-48). */
 const FULL_RESET = "\u001bc";
 
 const encoder = new TextEncoder();
@@ -47,7 +47,7 @@ const historyOf = ({ count }: BoundedLines, { rows }: PaneInfo): number => Math.
 
 const isPrinted = ({ whole, start }: CaptureOptions): boolean => whole === true || start !== undefined;
 
-/** The screen with its blank rows, and so much history above it. */
+/** The screen with its blank rows, and the requested history above it. */
 function wholeScreen(kept: BoundedLines, { rows }: PaneInfo, { lines = 0, start = -lines }: CaptureOptions): string[] {
   const above = start === "oldest" ? kept.count : Math.max(0, -start);
   const shown = kept.last(above + rows).slice(start === "oldest" ? 0 : Math.max(0, start));

@@ -1,6 +1,6 @@
 /**
  * A `TmuxServer` in memory: sessions of one pane, in which each input job appends one line and nothing is ever run. It
- * simulates what the add-in's stub does (docs/contracts/addin.md §3, "Stub mode"), and everything it holds is bounded:
+ * behaves like the add-in's stub (docs/contracts/addin.md §3, "Stub mode"), and everything it holds is bounded:
  * sessions, lines and bytes per pane. A pane's stream carries the same lines, so waits work on it as on a real pane.
  */
 import { randomBytes } from "node:crypto";
@@ -37,7 +37,7 @@ import type {
 } from "../../tmux/io.ts";
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
 
-/** Sessions at once: more than anyone tries by hand, few enough that a loop gone wrong stays small. */
+/** Sessions at once: more than anyone tries by hand, few enough to contain a runaway loop. */
 const MAX_STUB_SESSIONS = 256;
 /** tmux's own bound of a window's width and height. */
 const MAX_SIZE = 10_000;
@@ -266,7 +266,7 @@ export class StubServer implements TmuxServer {
   }
 }
 
-/** One job as the stub shows it: texts as they are, each key as `<Key>`, separated by a space. */
+/** One job as the stub shows it: texts unchanged, each key as `<Key>`, separated by a space. */
 function lineOf(parts: readonly InputPart[]): string {
   const tokens = parts.flatMap((part) =>
     part.kind === "keys" ? part.keys.map((key) => `<${key}>`) : [decoder.decode(part.bytes)],

@@ -17,7 +17,7 @@ export interface StubSession {
   readonly cwd: string;
   readonly stream: PaneStream;
   readonly lines: BoundedLines;
-  /** By the option that tmux would keep them in. */
+  /** By the name of the tmux option. */
   readonly userOptions: Map<string, string>;
 }
 
