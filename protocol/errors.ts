@@ -1,5 +1,5 @@
 /**
- * The one error type and the one table of what each code means outside. Adapters read the table and never invent
+ * The one error type and the one table of each code's HTTP status and exit code. Adapters read the table and never invent
  * statuses; bugs are `INTERNAL_ERROR` with a `cause`. Messages say what to do next.
  */
 export const ERROR_SURFACES = {
@@ -30,7 +30,7 @@ export const ERROR_SURFACES = {
   CONNECTION_LOST: { httpStatus: 503, exitCode: 69 },
   /** The daemon is stopping. */
   SHUTTING_DOWN: { httpStatus: 503, exitCode: 69 },
-  /** Only clients make this one: nothing listens at the daemon's address, or the connection to it broke. */
+  /** Created by clients only: nothing listens at the daemon's address, or the connection to it broke. */
   DAEMON_UNREACHABLE: { httpStatus: 503, exitCode: 69 },
   DEVICE_OFFLINE: { httpStatus: 503, exitCode: 5 },
   CONFIGURATION_INVALID: { httpStatus: 500, exitCode: 1 },
@@ -43,7 +43,7 @@ export const ERROR_SURFACES = {
 export type ErrorCode = keyof typeof ERROR_SURFACES;
 
 interface AppErrorOptions {
-  /** Facts a caller may show: ids, limits, progress. Never a secret; pane text only for who may read the pane. */
+  /** Facts a caller may show: ids, limits, progress. Never a secret; pane text only for those who may read the pane. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
   readonly cause?: unknown;
 }
@@ -62,8 +62,7 @@ export class AppError extends Error {
 }
 
 /**
- * Whether the call was cut short by whoever was to carry it, and not refused: tmux, the caller or the daemon has left. If
- * it had begun, nobody knows how far it came.
+ * Whether the call was cut short, not refused: tmux, the caller or the daemon has left. How far it got is unknown.
  */
 export function isCutShort(error: unknown): boolean {
   return error instanceof AppError && CUT_SHORT.has(error.code);
@@ -75,7 +74,7 @@ const CUT_SHORT: ReadonlySet<ErrorCode> = new Set(["CONNECTION_LOST", "CANCELLED
 export const shuttingDown = (): AppError =>
   new AppError("SHUTTING_DOWN", "the daemon is stopping; connect again once it is back");
 
-/** The error itself when it already is one of ours, else an `INTERNAL_ERROR` that carries it as its cause. */
+/** The error itself if it is one of ours, otherwise an `INTERNAL_ERROR` with it as the cause. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   return new AppError("INTERNAL_ERROR", error instanceof Error ? error.message : String(error), { cause: error });

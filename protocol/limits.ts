@@ -5,14 +5,17 @@
  * line. A longer one inside a reply costs that reply; anywhere else the stream is not tmux's.
  */
 export const MAX_LINE_BYTES = 4_194_304;
-/** Most bytes of one reply kept: 5,000 lines of 800 bytes, four times over. Past it the reply is dropped, not the link. */
+/**
+ * Most bytes of one reply kept: 5,000 lines of 800 bytes, four times over. Past it the reply is dropped, not the
+ * connection.
+ */
 export const MAX_REPLY_BYTES = 16_777_216;
 /** Most commands written or waiting at once on one connection; at 38 k commands/s this is a quarter of a second. */
 export const MAX_PENDING_COMMANDS = 10_000;
 /** Most command bytes without a reply; an input job of 1 MiB encodes to at most 4 MiB, and four may be under way. */
 export const MAX_PENDING_COMMAND_BYTES = 16_777_216;
 
-/** Longest value noted on a pane, as tmux keeps it: ids and names, not documents. */
+/** Longest value of a user option, as tmux keeps it: ids and names, not documents. */
 export const MAX_USER_OPTION_CHARS = 1_024;
 
 /** Output kept per pane. The buffer behind it is twice as long, so that a read is always one contiguous view. */
@@ -31,7 +34,7 @@ export const PASTE_PIECE_BYTES = 8_192;
 
 /** Most lines one capture may ask for (docs/contracts/addin.md §2). */
 export const MAX_CAPTURE_LINES = 5_000;
-/** Captures that meet a foreign flood try this often for an exact position before they report `exact: false`. */
+/** Captures during another pane's flood try this often for an exact position before they report `exact: false`. */
 export const MAX_CAPTURE_TRIES = 3;
 
 /** Heartbeat on the control connection and what its silence means. */
@@ -49,22 +52,25 @@ export const PAUSE_AFTER_SEC = 10;
 /** Lines of history an owned server keeps per pane: what `MAX_CAPTURE_LINES` may ask for, twice. */
 export const HISTORY_LIMIT_LINES = 10_000;
 
-/** A guest's session that nobody has watched or typed into for this long is left; attaching again takes about 20 ms. */
+/**
+ * The attach client leaves a guest's session that nobody has watched or typed into for this long; attaching again takes
+ * about 20 ms.
+ */
 export const GUEST_IDLE_MS = 60_000;
-/** A control client that tmux has not attached within this time meets a stopped server. */
+/** If tmux has not attached a control client within this time, the server is stopped. */
 export const GUEST_ATTACH_WITHIN_MS = 5_000;
 /** Control clients that start at once on a guest's server; each takes some 20 ms of a core, and the others wait. */
 export const MAX_GUEST_ATTACHING = 8;
-/** Nobody of ours comes to a guest's server so soon after a session or a client of it came or went. */
+/** No client of ours attaches to a guest's server this soon after one of its sessions or clients came or went. */
 export const GUEST_CALM_MS = 100;
-/** The same while another client of ours can be asked what the one to come would be asked. */
+/** The same while a fallback client of ours can be asked instead. */
 export const GUEST_CALM_WITH_FALLBACK_MS = 1_000;
-/** A guest's server that is never calm is joined after this all the same. */
+/** After this we attach to a guest's server even if it is never calm. */
 export const GUEST_CALM_WITHIN_MS = 10_000;
-/** Least time between two looks at which panes' programs have ended: terminals come and go in bursts. */
+/** Least time between two probes for panes whose programs have ended: terminals come and go in bursts. */
 export const TTY_LOOK_INTERVAL_MS = 10;
 
-/** Of one recording: below the first there is no room for a screen. */
+/** Bounds of one recording: below the first there is no room for a screen. */
 export const MIN_RECORDING_BYTES = 65_536;
 export const MAX_RECORDING_BYTES = 1_073_741_824;
 export const MAX_RECORDING_SEC = 604_800;

@@ -1,8 +1,8 @@
-/** Positions in a pane's output: `epoch:outputSeq`, a byte offset that means something within one epoch only. */
+/** Positions in a pane's output: `epoch:outputSeq`, a byte offset that is valid within one epoch only. */
 import { AppError } from "./errors.ts";
 
 export interface Position {
-  /** Names one unbroken view of the pane; changes when the connection to tmux is made anew. Letters and digits. */
+  /** Names one unbroken view of the pane; changes with each new connection to tmux. Letters and digits. */
   readonly epoch: string;
   /** Bytes of the pane's output received in this epoch before this point. */
   readonly outputSeq: number;
@@ -17,14 +17,14 @@ export type GapReason =
   /** the position belongs to another epoch */
   | "epoch";
 
-/** A declared hole: bytes from `from` (inclusive) to `to` (exclusive) are not available. */
+/** A gap: bytes from `from` (inclusive) to `to` (exclusive) are not available. */
 export interface Gap {
   readonly from: number;
   readonly to: number;
   readonly reason: GapReason;
 }
 
-/** A hole whose ends may lie in two epochs. */
+/** A gap whose ends may be in two epochs. */
 export interface StreamGap {
   readonly from: Position;
   readonly to: Position;
@@ -45,7 +45,7 @@ export const formatGap = ({ from, to, reason }: StreamGap) => ({
 
 export const formatPosition = (position: Position): string => `${position.epoch}:${position.outputSeq}`;
 
-/** @throws AppError INVALID_ARGUMENT when the text is no position. */
+/** @throws AppError INVALID_ARGUMENT when the text is not a position. */
 export function parsePosition(text: string): Position {
   const match = /^([0-9A-Za-z]{1,32}):(\d{1,16})$/.exec(text);
   const outputSeq = Number(match?.[2]);

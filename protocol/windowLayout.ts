@@ -1,24 +1,25 @@
 /**
- * A window's layout as tmux writes it (`#{window_layout}`): a checksum, then cells within cells down to the panes, such as
- * `bb62,159x48,0,0{79x48,0,0,1,79x48,80,0,2}`. Parsing returns a tree or undefined, never half of one. Ids and numbers only: no program can write any of it.
+ * A window's layout as tmux writes it (`#{window_layout}`): a checksum, then cells within cells down to the panes, such
+ * as `bb62,159x48,0,0{79x48,0,0,1,79x48,80,0,2}`. Parsing returns a tree or undefined, never half of one. Ids and
+ * numbers only: no program can influence it.
  */
 import { type PaneId, paneIdOf } from "./ids.ts";
 
 interface Cell {
   readonly cols: number;
   readonly rows: number;
-  /** Of its upper left corner, within the window. */
+  /** The upper left corner, within the window. */
   readonly left: number;
   readonly top: number;
 }
 
-/** A pane's place. tmux takes a layout without pane numbers too: panes then come in their own order. */
+/** A pane's place. tmux accepts a layout without pane numbers too: panes then fill it in their own order. */
 interface LayoutPane extends Cell {
   readonly kind: "pane";
   readonly pane: PaneId | null;
 }
 
-/** `row`: its cells stand side by side (tmux writes `{}`); `column`: one below the other (`[]`). */
+/** `row`: its cells are side by side (tmux writes `{}`); `column`: one below the other (`[]`). */
 interface LayoutSplit extends Cell {
   readonly kind: "row" | "column";
   readonly cells: readonly LayoutCell[];
@@ -39,7 +40,7 @@ export function layoutChecksum(cells: string): string {
   return sum.toString(16).padStart(4, "0");
 }
 
-/** Undefined for what is no layout, has another checksum, or holds cells that do not fill the one around them. */
+/** Undefined for text that is not a layout, has a wrong checksum, or has cells that do not fill their parent. */
 export function parseLayout(text: string): LayoutCell | undefined {
   const body = text.slice(5);
   if (text[4] !== "," || text.slice(0, 4) !== layoutChecksum(body)) return undefined;
@@ -77,7 +78,7 @@ function readCell(reader: { readonly text: string; at: number; cells: number }, 
   return { kind: open === "{" ? "row" : "column", ...place, cells };
 }
 
-/** Cells side by side, one column or row of border between them, are together as large as the cell they are in. */
+/** Whether cells, with one column or row of border between them, fill the cell they are in. */
 function isFilled(cell: LayoutCell): boolean {
   if (cell.cols < 1 || cell.rows < 1) return false;
   if (cell.kind === "pane") return true;

@@ -1,7 +1,8 @@
 /**
- * The add-in's request and responses (docs/contracts/addin.md §2, §3). The entries stand in the order in which the contract
- * validates, so the first issue of a request is the one to report; every message is the contract's, word for word.
- * Checks that need the machine (does `cwd` exist, does tmux know the key, does RE2 take the pattern) are the adapter's.
+ * The add-in's request and responses (docs/contracts/addin.md §2, §3). The entries are in the order in which the
+ * contract validates, so the first issue of a request is the one to report; every message is the contract's, word for
+ * word. Checks that need the machine (does `cwd` exist, does tmux know the key, does RE2 accept the pattern) are the
+ * adapter's.
  */
 import * as v from "valibot";
 import { AppError } from "../errors.ts";
@@ -133,7 +134,7 @@ export const ADDIN_FIELD_ORDER = Object.keys(addinFieldsSchema.pipe[1].entries) 
 
 export interface AddinInput {
   readonly text: string | undefined;
-  /** The tokens, and `Enter` last when it was asked for. */
+  /** The tokens, and `Enter` last if requested. */
   readonly keys: readonly string[];
 }
 
@@ -207,13 +208,13 @@ const captureOf = (fields: AddinFields): AddinCapture => ({
   waitMs: fields.wait_ms,
 });
 
-/** Ours, additive: where in the pane's output the response stands (docs/contracts/addin.md §3). */
+/** Ours, additive: where in the pane's output the response is (docs/contracts/addin.md §3). */
 export interface AddinMetadata {
   readonly outputSeq: number;
   readonly epoch: string;
   readonly elapsedMs: number;
   readonly matchedText?: string;
-  /** `wait_for` matched the echo of what was typed, and until its time was over nothing else. */
+  /** `wait_for` matched only the echo of what was typed until its timeout. */
   readonly matchedEcho?: true;
   /** The last capture, on a 408. */
   readonly output?: string;

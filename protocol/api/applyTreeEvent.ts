@@ -1,7 +1,7 @@
-/** Keeps a tree of a server true by its events alone. Runs in browsers too: no schema, only types. */
+/** Keeps a server's tree current from its events alone. Runs in browsers too: no schema, only types. */
 import type { NativeServerEvent, NativeTree, NativeTreeSession } from "./nativeTree.ts";
 
-/** The tree after an event, which is told once and in order. An event that is not about the tree changes nothing. */
+/** The tree after an event; events come once and in order. One that is not about the tree changes nothing. */
 export function applyTreeEvent(tree: NativeTree, event: NativeServerEvent): NativeTree {
   const { sessions, windows, panes } = tree;
   switch (event.type) {

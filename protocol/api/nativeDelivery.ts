@@ -1,5 +1,5 @@
 /**
- * Prompts and answers to dialogs in the native API (docs/contracts/native.md §9): what is asked, and what became of it.
+ * Prompts and answers to dialogs in the native API (docs/contracts/native.md §9): requests and outcomes.
  */
 import * as v from "valibot";
 import { described } from "./described.ts";
@@ -9,7 +9,7 @@ export const NATIVE_MAX_DELIVERY_MS = 600_000;
 const NATIVE_MAX_GAP_MS = 10_000;
 const NATIVE_MAX_ANSWERS = 16;
 const NATIVE_MAX_OPTIONS = 64;
-/** The header under which a request is done once. */
+/** The header that makes a request happen once. */
 export const IDEMPOTENCY_KEY_HEADER = "idempotency-key";
 
 const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));

@@ -1,5 +1,5 @@
 /**
- * What both ends of a stream need at run time and nothing more: names, bounds, the binary frame. The client loads it in
+ * What both ends of a stream need at run time: names, bounds, the binary frame. The client loads it in
  * browsers, so neither `Buffer` nor the schema library here (docs/contracts/native.md, "Streams").
  */
 
@@ -8,7 +8,7 @@ export const STREAM_PROTOCOL = "tmuxwire.v1";
 export const STREAM_BEARER_PREFIX = "tmuxwire.bearer.";
 /** Longest text message a client may send: an input of 1 MiB in base64. */
 export const STREAM_MAX_MESSAGE_BYTES = 2_097_152;
-/** Output bytes a channel may be sent before its client has to give credit. */
+/** Output bytes sent on a channel before its client has to give credit. */
 export const STREAM_INITIAL_CREDIT_BYTES = 1_048_576;
 
 /**

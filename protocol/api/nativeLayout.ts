@@ -16,7 +16,7 @@ const SIZE = v.union([
   whole(1, 1_000),
   v.pipe(v.string(), v.regex(/^(?:[1-9]\d?|100)%$/, "a size is cells, or 1% to 100%")),
 ]);
-/** Cells, or percent of what there is. */
+/** Cells, or a percentage. */
 const size = (text: string) => v.optional(described(SIZE, text));
 const side = (text: string) => v.optional(described(v.picklist(["up", "down", "left", "right"]), text));
 const value = described(
@@ -195,7 +195,7 @@ export type NativeLayoutRequest<Name extends LayoutOperationName> = v.InferInput
   (typeof LAYOUT_OPERATIONS)[Name]["body"]
 >;
 
-/** Where that which was made, moved or asked about is now. */
+/** Where the pane or window that was created, moved or changed is now. */
 export const layoutResultSchema = v.object({
   session: described(v.nullable(v.string()), "The session it is in, such as $0; null where that does not apply."),
   window: described(v.nullable(v.string()), "The window, such as @3; null where that does not apply."),

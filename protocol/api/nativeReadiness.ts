@@ -1,6 +1,6 @@
 /**
- * What a program in a pane is doing, as the native API tells it (docs/contracts/native.md, "Readiness"). A dialog's text
- * and labels are whatever the program draws.
+ * What a program in a pane is doing, as the native API reports it (docs/contracts/native.md, "Readiness"). A dialog's
+ * text and labels are foreign text.
  */
 import * as v from "valibot";
 import { described } from "./described.ts";

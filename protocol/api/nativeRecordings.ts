@@ -1,4 +1,4 @@
-/** Recordings over the native API: what starts one, and what is told of it (docs/contracts/native.md §13). */
+/** Recordings over the native API: the request that starts one, and its description (docs/contracts/native.md §13). */
 import * as v from "valibot";
 import { MAX_RECORDING_BYTES, MAX_RECORDING_SEC, MIN_RECORDING_BYTES } from "../limits.ts";
 import { described } from "./described.ts";

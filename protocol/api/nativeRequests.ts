@@ -1,6 +1,7 @@
 /**
- * What a client of the native API sends (docs/contracts/native.md): one schema per body and query, from which validation,
- * types, OpenAPI and the client's typings come. Objects are strict: a misspelt field is an error, not a surprise.
+ * What a client of the native API sends (docs/contracts/native.md): one schema per body and query, from which
+ * validation, types, OpenAPI and the client's typings derive. Objects are strict: a misspelt field is an error, not a
+ * surprise.
  */
 import * as v from "valibot";
 import { wellFormedText } from "../text/wellFormed.ts";
@@ -141,5 +142,5 @@ export const eventsQuerySchema = v.strictObject({
   after: v.optional(described(eventIdSchema, "The id of the last event that is known, or of a tree: go on after it.")),
   readiness: v.optional(described(v.boolean(), "Report what the programs are doing as well.")),
 });
-/** For what takes no input besides what it is about. */
+/** For operations without input besides their target. */
 export const emptyRequestSchema = v.strictObject({});

@@ -1,6 +1,6 @@
 /**
  * What the native API returns (docs/contracts/native.md): schemas for OpenAPI and for tests, types for everyone. Positions
- * are `epoch:outputSeq` texts; ids are tmux's own. Titles, names, paths and screen text are whatever a program made them.
+ * are `epoch:outputSeq` texts; ids are tmux's own. Titles, names, paths and screen text are foreign text.
  */
 import * as v from "valibot";
 import { ERROR_SURFACES, type ErrorCode } from "../errors.ts";

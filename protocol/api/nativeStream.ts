@@ -8,7 +8,7 @@ import { recognized } from "./parse.ts";
 import { isPlainInputMessage } from "./plainInput.ts";
 import type { NativeServerEvent } from "./nativeTree.ts";
 
-/** First event of a subscription, its position where reading begins. */
+/** First event of a subscription; reading begins at its position. */
 export interface StreamOpen {
   readonly server: string;
   readonly pane: string;
@@ -17,7 +17,7 @@ export interface StreamOpen {
   readonly rows: number;
 }
 
-/** Base64 ANSI that rebuilds the screen at `position`; the output that follows goes on from it. */
+/** Base64 ANSI that rebuilds the screen at `position`; the output that follows continues from it. */
 export interface StreamSnapshot {
   readonly position: string;
   readonly exact: boolean;
@@ -27,7 +27,7 @@ export interface StreamSnapshot {
   readonly data: string;
 }
 
-/** Base64 of what was typed through the daemon when the output had come to `position`. */
+/** Base64 of what was typed through the daemon when the output had reached `position`. */
 export interface StreamInput {
   readonly position: string;
   readonly data: string;
@@ -54,7 +54,7 @@ export interface StreamEventData {
   readonly exit: NativeExit;
   /** Only for those who ask. */
   readonly input: StreamInput;
-  /** Only for those who ask: the state at the beginning, then every change. */
+  /** Only on request: the state at the beginning, then every change. */
   readonly readiness: NativeReadiness;
   readonly closed: StreamClosed;
 }
@@ -101,7 +101,7 @@ const streamRequest = v.variant("type", [
     pane: v.string(),
     ...sizeRequestSchema.entries,
   }),
-  /** Any operation of the API by its `operationId`. `server`, `session`, `pane` and `recording` name what it is about. */
+  /** Any operation of the API by its `operationId`. `server`, `session`, `pane` and `recording` name its target. */
   v.strictObject({
     type: v.literal("call"),
     id,
@@ -114,7 +114,7 @@ const streamRequest = v.variant("type", [
     input: v.optional(v.unknown()),
     idempotencyKey: v.optional(v.string()),
   }),
-  /** The call of this id is not waited for any more; its response follows. */
+  /** Cancels the call of this id; its response follows. */
   v.strictObject({ type: v.literal("cancel"), id }),
 ]);
 /** What a client sends. `id` comes back in the response; `channel` is given by `subscribed`. */
@@ -124,7 +124,7 @@ export type StreamRequest = v.InferInput<typeof streamRequestSchema>;
 /** What the daemon sends as text. `ack`, `result` and `error` with an `id` respond to the request of that id. */
 export type StreamMessage =
   | ({ readonly type: "subscribed"; readonly id: number; readonly channel: number } & StreamOpen)
-  /** Of a call. */
+  /** For a call. */
   | { readonly type: "result"; readonly id: number; readonly output: object }
   | { readonly type: "ack"; readonly id: number; readonly position?: string | undefined }
   | {
@@ -143,11 +143,11 @@ export type StreamMessage =
   | ({ readonly type: "closed"; readonly channel: number } & StreamClosed)
   | ServerEventMessage;
 
-/** What happens on a server, for who follows its events; the last one is `closed`. */
+/** An event of a server, for those who follow them; the last one is `closed`. */
 interface ServerEventMessage {
   readonly type: "server-event";
   readonly server: string;
-  /** Where to go on after it. */
+  /** Where to continue after it. */
   readonly eventId: string;
   readonly event: NativeServerEvent;
 }

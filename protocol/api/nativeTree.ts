@@ -1,5 +1,5 @@
 /**
- * What a tmux server holds, and what changes in it, as the native API tells it (docs/contracts/native.md, "Windows and
+ * What a tmux server holds, and what changes in it, as the native API reports it (docs/contracts/native.md, "Windows and
  * panes"). Names and titles are foreign text.
  */
 import * as v from "valibot";
@@ -8,7 +8,7 @@ import { exitSchema, serverStateSchema } from "./nativeResponses.ts";
 import { readinessSchema } from "./nativeReadiness.ts";
 import { described } from "./described.ts";
 
-/** As it is handed out: nobody changes it. */
+/** Deeply readonly. */
 export type Frozen<Value> = Value extends LayoutCell
   ? Value
   : Value extends object
@@ -41,7 +41,7 @@ const CELL_KIND = described(
   v.picklist(["pane", "row", "column"]),
   "A pane, cells side by side (row), or cells one below the other (column).",
 );
-/** Its `cells` are cells again. */
+/** Its `cells` are layout cells, too. */
 const layoutCellSchema = v.looseObject({
   kind: CELL_KIND,
   cols,
@@ -104,17 +104,17 @@ export const windowsSchema = v.object({
 });
 export type NativeWindow = Frozen<v.InferOutput<typeof windowsSchema>>["windows"][number];
 
-/** Why the whole tree is told. `start`: no place was asked for. `unknown`, `behind`: what follows that place is not there any more. */
+/** Why the whole tree is sent. `start`: no event id was given. `unknown`, `behind`: the events after that id are gone. */
 export const RESET_REASONS = ["start", "unknown", "behind"] as const;
 
-/** What stands in `data`, by the event's name; `type` is that name again. */
+/** The `data` of each event; `type` is the event's name. */
 export const serverEventSchema = v.variant("type", [
   v.object({
     type: v.literal("reset"),
     reason: v.picklist(RESET_REASONS),
     state,
     ...treeEntries,
-    /** With `readiness`: of every pane of which it is known. */
+    /** With `readiness`: for every pane where it is known. */
     readiness: v.optional(v.record(v.string(), readinessSchema)),
   }),
   v.object({ type: v.literal("server-state"), state }),

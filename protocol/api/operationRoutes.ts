@@ -1,13 +1,13 @@
 /**
- * Where each operation of the native API is over HTTP (docs/contracts/native.md §3), and with that the list of all of them:
- * the daemon's routes, the client's requests and the table of operations are checked against it by the compiler. The client
- * loads it in browsers, so no schema library here.
+ * The HTTP route of each operation of the native API (docs/contracts/native.md §3), and so the list of all of them: the
+ * compiler checks the daemon's routes, the client's requests and the table of operations against it. The client loads
+ * it in browsers, so no schema library here.
  */
 export interface OperationRoute {
   readonly method: "GET" | "POST" | "DELETE";
-  /** `:server`, `:session`, `:pane` and `:recording` stand for the names of what it is about. */
+  /** `:server`, `:session`, `:pane` and `:recording` stand for the names of its target. */
   readonly path: string;
-  /** Of a success; default 200. */
+  /** The status of a success; default 200. */
   readonly status?: 201 | undefined;
 }
 
@@ -35,7 +35,7 @@ export const LAYOUT_OPERATION_NAMES = [
 ] as const;
 export type LayoutOperationName = (typeof LAYOUT_OPERATION_NAMES)[number];
 
-/** What an operation is about, as the caller names it. */
+/** The target of an operation, as the caller names it. */
 export interface OperationNames {
   readonly server?: string | undefined;
   readonly session?: string | undefined;

@@ -1,14 +1,14 @@
-/** The one way from a value of outside to what a schema says it is. */
+/** The one way from an outside value to a schema's type. */
 import * as v from "valibot";
 import { AppError } from "../errors.ts";
 
-/** The error for the first fault; `path` is that of the field, undefined for the value itself. */
+/** Makes the error for the first fault; `path` is the field's, undefined for the value itself. */
 export type Refuse = (issue: v.BaseIssue<unknown>, path: string | undefined) => Error;
 
-/** Values that a schema would give back as they are, told without it. */
+/** Recognise values that a schema would return unchanged, without running it. */
 const recognizers = new WeakMap<v.GenericSchema, (value: unknown) => boolean>();
 
-/** @param isPlain true only for what the schema would give back as it is: `parse` then asks no more */
+/** @param isPlain true only for what the schema would return unchanged: `parse` then skips the schema */
 export function recognized<Schema extends v.GenericSchema>(
   schema: Schema,
   isPlain: (value: unknown) => boolean,
@@ -17,14 +17,14 @@ export function recognized<Schema extends v.GenericSchema>(
   return schema;
 }
 
-/** @throws what `refuse` makes of the first fault; default AppError INVALID_ARGUMENT that names the field */
+/** @throws what `refuse` returns for the first fault; default AppError INVALID_ARGUMENT that names the field */
 export function parse<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
   refuse: Refuse = invalidArgument,
 ): v.InferOutput<Schema> {
   if (recognizers.get(schema)?.(value) === true) return value;
-  // To the library an array is an object without members.
+  // The library takes an array for an object without members.
   const parsed = v.safeParse(schema, Array.isArray(value) ? undefined : value);
   if (parsed.success) return parsed.output;
   const [issue] = parsed.issues;

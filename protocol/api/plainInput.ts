@@ -1,7 +1,7 @@
 /**
- * Inputs as nearly everybody sends them, recognised without the schema: somebody who types waits for it, and a schema that
- * is asked once in 100 ms is cold each time. Whatever is not plainly right goes to the schema, which alone says what is
- * wrong; what is accepted here the schema would give back as it is (`test/property/plainInput.test.ts`).
+ * The usual inputs, recognised without the schema: a person typing waits for it, and a schema that runs once in 100 ms
+ * is cold each time. Anything else goes to the schema, which alone reports errors; what is accepted here the schema
+ * would return unchanged (`test/property/plainInput.test.ts`).
  */
 import { isWellFormed } from "../text/wellFormed.ts";
 
@@ -14,7 +14,7 @@ export const MAX_KEY_CHARS = 48;
 export const isPlainInput = (value: unknown): boolean =>
   isRecord(value) && countMembers(value) === 1 && arePlainParts(value["parts"]);
 
-/** The message of a WebSocket. */
+/** The WebSocket's input message. */
 export const isPlainInputMessage = (value: unknown): boolean =>
   isRecord(value) &&
   value["type"] === "input" &&
@@ -53,5 +53,5 @@ function arePlainKeys(keys: unknown): boolean {
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
-/** With their number known, each that is found leaves room for no other. */
+/** If the number is right and every expected member is there, no other is. */
 const countMembers = (value: Record<string, unknown>): number => Object.keys(value).length;

@@ -1,6 +1,6 @@
 /**
  * The team contract's requests and responses (docs/contracts/team.md §2). Objects are strict: a misspelt field is an error,
- * not a surprise. A message that begins with an error's name asks for that error instead of `invalid_argument`.
+ * not a surprise. A schema message that begins with an error's name selects that error instead of `invalid_argument`.
  */
 import * as v from "valibot";
 
@@ -16,7 +16,7 @@ export const TEAM_DEFAULT_PREFIX = "worker";
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const IDENTIFIER = /^[a-zA-Z0-9._][a-zA-Z0-9._-]*$/;
 
-/** `.` and `..` are directories, a leading dash is an option, and names of our own are ours. */
+/** `.` and `..` are directories, a leading dash is an option, and our own names are reserved. */
 const isIdentifier = (text: string): boolean =>
   IDENTIFIER.test(text) && !/^\.{1,2}$/.test(text) && !text.startsWith("__tmuxwire-");
 
@@ -28,7 +28,7 @@ const identifier = v.pipe(
   ),
 );
 
-/** As tmux reports it, so it may be one that we would not make. */
+/** As tmux reports it, so it may be one that we would not create. */
 const sessionName = v.pipe(
   v.string(),
   v.check(
@@ -37,7 +37,7 @@ const sessionName = v.pipe(
   ),
 );
 
-/** As teamd takes it: pi-team makes it of the user's name, however long that is. */
+/** As teamd accepts it: pi-team derives it from the user's name, which may be long. */
 const agentId = v.pipe(
   v.string(),
   v.check(
@@ -65,10 +65,10 @@ const text = (maxBytes: number) =>
   );
 
 const WHOLE = "must be a whole number from 1";
-/** Whatever is above the bound is cut to it, and that is said. */
+/** Above the bound it is cut to the bound, and the response says so. */
 const lines = v.pipe(v.number(WHOLE), v.integer(WHOLE), v.minValue(1, WHOLE));
 
-/** Where the team's daemon is, when the caller has found it; else it is looked for as the contract says. */
+/** Where the team's daemon is, if the caller knows; otherwise it is found as the contract says. */
 const teamd = v.strictObject({
   url: short(512),
   token: filled(4_096),
@@ -88,11 +88,11 @@ export const teamStartSchema = v.strictObject({
   ),
   threadId: v.optional(identifier),
   sessionPrefix: v.optional(identifier),
-  /** Exactly this session instead of the next of a prefix; when it is there, nothing is done. */
+  /** Exactly this session instead of the next of a prefix; if it exists, nothing is done. */
   sessionName: v.optional(identifier),
   lines: v.optional(lines),
   title: v.optional(v.pipe(text(1_024), v.nonEmpty("must not be empty"))),
-  /** A repeated request with the same key returns what the first one made. */
+  /** A repeated request with the same key returns the first one's result. */
   idempotencyKey: v.optional(filled(256)),
   teamd: v.optional(teamd),
 });
@@ -115,7 +115,7 @@ export type TeamCaptureRequest = v.InferOutput<typeof teamCaptureSchema>;
 
 export interface TeamCapture {
   readonly sessionName: string;
-  /** Rows of `text`, the marker not among them. */
+  /** Rows of `text`, without the marker. */
   readonly lines: number;
   readonly requestedLines: number;
   /** Rows with line feeds between them, as `tmux capture-pane -p -S -LINES -E -` prints them. Foreign text. */
@@ -137,16 +137,16 @@ export const TEAM_START_OUTCOMES = [
   "unfinished",
 ] as const;
 /**
- * What became of the prompt. The first five are delivery's (docs/contracts/native.md). `refused`: the worker was in no state
- * to take it, and nothing was typed. `not_ready`: it took none in time. `ended`: its program ended before it took one.
- * `unfinished`: an earlier start did not come to its end, and this request is not the one that could finish it.
+ * What became of the prompt. The first five are delivery's (docs/contracts/native.md). `refused`: the worker was in no
+ * state to take it, and nothing was typed. `not_ready`: it was not ready in time. `ended`: its program ended before it
+ * was. `unfinished`: an earlier start did not finish, and this request is not the one that could finish it.
  */
 export type TeamStartOutcome = (typeof TEAM_START_OUTCOMES)[number];
 
 export interface TeamStart {
   /** As tmux reports it (`.` becomes `_`). */
   readonly sessionName: string;
-  /** False: it was there, and nothing was done now. */
+  /** False: it existed, and nothing was done now. */
   readonly created: boolean;
   readonly windowName: string;
   readonly paneId: string;
@@ -155,16 +155,19 @@ export interface TeamStart {
   readonly captureHint: string;
   readonly threadId: string | null;
   readonly threadCreated: boolean;
-  /** `outcome` is `submitted` or `queued`. False: look at the session before relying on it. */
+  /** `outcome` is `submitted` or `queued`. False: check the session before relying on it. */
   readonly promptSubmitted: boolean;
   readonly outcome: TeamStartOutcome;
-  /** Why the worker is not at work on the prompt and what to do, its last words among it: foreign text. Null when it is. */
+  /**
+   * Why the worker is not at work on the prompt and what to do, including its last words: foreign text. Null when it
+   * is.
+   */
   readonly reason: string | null;
   /** Its program has ended; the session is kept. */
   readonly dead: boolean;
-  /** As in a list. */
+  /** As in `TeamSession`. */
   readonly exitStatus: number | null;
-  /** From the session's making until it took a prompt; null when it did not in time. */
+  /** From the session's creation until it was ready for a prompt; null when it was not in time. */
   readonly readyMs: number | null;
   readonly capture?: TeamCapture | undefined;
 }
@@ -176,7 +179,7 @@ export interface TeamSession {
   readonly createdAt: string;
   /** Every program in it has ended. */
   readonly dead: boolean;
-  /** Of its active pane; 128 + N after signal N. */
+  /** The exit status of its active pane; 128 + N after signal N. */
   readonly exitStatus: number | null;
   /** Terminals that show it. */
   readonly attached: number;

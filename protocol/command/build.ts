@@ -1,9 +1,9 @@
 /**
  * One typed builder per tmux command we send; each returns one command without a line end. Targets are ids, names only
- * in the `=NAME:` form inside a group that makes the name. Nothing else in the project writes tmux syntax.
+ * in the `=NAME:` form inside a group that creates the name. Nothing else in the project writes tmux syntax.
  *
- * A command's name is written without its last letter: tmux completes it, and a `command-alias` of that name, with which
- * anybody can redefine a command for the whole server, is not meant (docs/tmuxFacts.md 52).
+ * A command's name is written without its last letter: tmux completes it, and so bypasses a `command-alias` of the full
+ * name, with which anybody can redefine a command for the whole server (docs/tmuxFacts.md 52).
  */
 import { PANE_IDS } from "./formats.ts";
 import { type PaneId, paneNumberOf, type SessionId, type WindowId } from "../ids.ts";
@@ -22,10 +22,10 @@ export const startProgram = (): string => "run-shel -b true";
 /** Leaves copy mode and any other mode; does nothing outside one (docs/tmuxFacts.md 26). */
 export const leaveModes = (pane: PaneId): string => `copy-mod -q -t ${pane}`;
 
-/** Prints 1 where somebody has turned the pane's input off (`select-pane -d`): tmux drops what is typed then. */
+/** Prints 1 if somebody has turned the pane's input off (`select-pane -d`): tmux drops what is typed then. */
 export const askInputOff = (pane: PaneId): string => displayMessage("#{pane_input_off}", pane);
 
-/** Printable UTF-8 text, typed as it stands. */
+/** Types printable UTF-8 text unchanged. */
 export const sendLiteral = (pane: PaneId, text: Uint8Array): string => `send-key -l -t ${pane} -- ${quote(text)}`;
 
 /** Any bytes, NUL and 0xFF included, one argument each (docs/tmuxFacts.md 25). */
@@ -39,7 +39,7 @@ export function sendBytes(pane: PaneId, bytes: Uint8Array): string {
 export const sendKeys = (pane: PaneId, keys: readonly string[]): string =>
   `send-key -t ${pane} -- ${keys.map((key) => quote(key)).join(" ")}`;
 
-/** What must hold of a pane when tmux comes to a command (`PaneCondition`). */
+/** What must hold for a pane when tmux executes a command (`PaneCondition`). */
 export interface CommandCondition {
   readonly cursor?: { readonly col: number; readonly row: number } | undefined;
   readonly pid?: number | undefined;
@@ -47,8 +47,9 @@ export interface CommandCondition {
 }
 
 /**
- * A command, if tmux finds that the condition holds when it comes to it; else a failure that names `otherwise`, which must be
- * no session's name. Two guard blocks: the empty command, last in its group, stands for the second (docs/tmuxFacts.md 45).
+ * A command, if the condition holds when tmux executes it; otherwise a failure that names `otherwise`, which must not
+ * be a session's name. Two guard blocks: the empty command, last in its group, stands for the second (docs/tmuxFacts.md
+ * 45).
  */
 export const onlyIf = (
   pane: PaneId,
@@ -61,7 +62,7 @@ export const onlyIf = (
   "",
 ];
 
-/** Characters that mean nothing inside `#{==:…}`. */
+/** Characters that have no meaning inside `#{==:…}`. */
 const PLAIN_NAME = /^[A-Za-z0-9._+-]{1,64}$/;
 
 function conditionFormat({ cursor, pid, command }: CommandCondition): string {
@@ -79,7 +80,7 @@ export const setBuffer = (name: string, bytes: Uint8Array, append: boolean): str
 interface PasteBuffer {
   /** Only takes effect under `?2004h`. */
   readonly bracketed: boolean;
-  /** `-S`: control bytes stay as they are. A tmux that lacks the flag leaves them alone (`TmuxFeatures`). */
+  /** `-S`: control bytes stay unchanged. A tmux that lacks the flag never changes them (`TmuxFeatures`). */
   readonly raw: boolean;
 }
 
@@ -93,7 +94,7 @@ export const listCommandUsage = (command: string): string =>
 
 export const deleteBuffer = (name: string): string => `delete-buffe -b ${name}`;
 
-/** The names of buffers that match a pattern of tmux's. */
+/** The names of buffers that match a tmux pattern. */
 export const listBufferNames = (pattern: string): string =>
   `list-buffer -F ${quote("#{buffer_name}")} -f ${quote(`#{m:${pattern},#{buffer_name}}`)}`;
 
@@ -120,7 +121,7 @@ export const captureHistory = (pane: PaneId, lines: number): string =>
 export const captureLot = (pane: PaneId, begin: number, end: number): string =>
   `capture-pan -p -e -J -S ${begin} -E ${end - 1} -t ${pane}`;
 
-/** The rows before and behind `row`: one line when the first goes on in the second. */
+/** The two rows around the start of `row`: one line when the first continues in the second. */
 export const captureSeam = (pane: PaneId, row: number): string =>
   `capture-pan -p -J -S ${row - 1} -E ${row} -t ${pane}`;
 
@@ -140,7 +141,7 @@ export const captureJoined = (pane: PaneId, screen: PaneScreen): string =>
 /** The unfinished escape sequence at the end of the pane's output, control bytes and backslashes as octal escapes. */
 export const capturePending = (pane: PaneId): string => `capture-pan -p -P -C -t ${pane}`;
 
-/** A session by the exact name that it was just given on the same line, and for a window or a pane its only one. */
+/** A session by the exact name that the same line has just given it; also its only window or pane. */
 export type JustMade = `=${string}:`;
 
 /** Sets the size of a window and keeps it (`window-size manual`). */
@@ -153,14 +154,14 @@ export interface NewSession {
   readonly name: string;
   readonly cwd?: string | undefined;
   readonly command?: readonly string[] | undefined;
-  /** What tmux's own options say when absent. */
+  /** Default: tmux's own options. */
   readonly cols?: number | undefined;
   readonly rows?: number | undefined;
   /** `-P -F`: what to print of the new session. */
   readonly format: string;
   /** Variables of the session and its panes, besides the server's. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
-  /** What tmux makes of the command when absent. */
+  /** Default: derived by tmux from the command. */
   readonly windowName?: string | undefined;
   /** Default true. False (`-E`): nothing of this client's environment reaches the session. */
   readonly updateEnvironment?: boolean | undefined;
@@ -183,7 +184,7 @@ export function newSession(options: NewSession): string {
   );
 }
 
-/** From the environment that new panes get: the server's, or one session's. No error when it is not there. */
+/** Removes a variable from the environment of new panes: the server's, or one session's. No error if it is not set. */
 export const unsetEnvironment = (name: string, session?: SessionId): string =>
   session === undefined ? `set-environmen -gu ${quote(name)}` : `set-environmen -t ${quote(session)} -u ${quote(name)}`;
 
@@ -196,7 +197,7 @@ export const unlinkWindow = (window: WindowId, session: SessionId): string =>
 
 export const killSession = (session: SessionId): string => `kill-sessio -t ${quote(session)}`;
 
-/** The name is taken literally; tmux may write it in its own way. */
+/** The name is taken literally; tmux may store it differently. */
 export const renameSession = (session: SessionId | JustMade, name: string): string =>
   `rename-sessio -t ${quote(session)} -- ${quoteLiteralFormat(name)}`;
 
@@ -204,13 +205,14 @@ export const renameSession = (session: SessionId | JustMade, name: string): stri
 export const setWindowOption = (target: JustMade, option: string, value: string): string =>
   `set-optio -w -t ${quote(target)} ${option} ${quote(value)}`;
 
-/** Takes back a window's own value of an option. */
+/** Unsets a window's own value of an option. */
 export const unsetWindowOption = (target: WindowId | JustMade, option: string): string =>
   `set-optio -w -u -t ${quote(target)} ${option}`;
 
 /**
- * What tmux writes below the output of a program that has ended (`Pane is dead …`) scrolls the screen by a row, so that the
- * first of a short output is gone. The quiet form, because tmux 3.2 has no such option and always writes.
+ * Suppresses tmux's line below the output of a program that has ended (`Pane is dead …`), which scrolls the screen by a
+ * row and so loses the first row of a short output. The quiet form, because tmux 3.2 lacks the option and always
+ * writes.
  */
 export const writeNothingAtExit = (target: JustMade): string =>
   `set-optio -wq -t ${quote(target)} remain-on-exit-format ${quote("")}`;
@@ -219,7 +221,7 @@ export const writeNothingAtExit = (target: JustMade): string =>
 export const setPaneOption = (pane: PaneId | JustMade, option: string, value: string): string =>
   `set-optio -p -t ${targetOf(pane)} ${option} ${quote(value)}`;
 
-/** Takes back a pane's own value of an option. */
+/** Unsets a pane's own value of an option. */
 export const unsetPaneOption = (pane: PaneId, option: string): string => `set-optio -p -u -t ${pane} ${option}`;
 
 export const setHook = (hook: string, command: string): string => `set-hoo -g ${quote(hook)} ${quote(command)}`;
@@ -232,7 +234,7 @@ export const continuePane = (pane: PaneId): string => `refresh-clien -A ${quote(
 
 const PANES_AT_ONCE = 200;
 
-/** Does nothing to panes that are on, or not there. At least one. */
+/** Does nothing to panes that are on or do not exist. At least one. */
 export const turnPanesOn = (panes: readonly PaneId[]): readonly string[] =>
   Array.from({ length: Math.ceil(panes.length / PANES_AT_ONCE) }, (_, lot) => {
     const each = panes.slice(lot * PANES_AT_ONCE, (lot + 1) * PANES_AT_ONCE);
@@ -240,33 +242,36 @@ export const turnPanesOn = (panes: readonly PaneId[]): readonly string[] =>
   });
 
 /**
- * For good: the pane is to go. Written with a zero, which tmux reads over (`sscanf`), so that `OFF_BY_OTHERS` does not take
- * it for somebody else's.
+ * For good: the pane is about to go. Written with a leading zero, which tmux ignores (`sscanf`), so that
+ * `OFF_BY_OTHERS` does not match it.
  */
 export const turnPaneOff = (pane: PaneId): string => `refresh-clien -A ${quote(`%0${paneNumberOf(pane)}:off`)}`;
 
 /** A format, true in a hook after `refresh-client` when it turned panes off. */
 export const OFF_BY_OTHERS = "#{m/r:[^0-9](0|[1-9][0-9]*):off,#{hook_arguments}}";
 
-/** Sets flags of this client, `!` before one takes it back (tmux(1) attach-session `-f`). */
+/** Sets flags of this client; a leading `!` clears one (tmux(1) attach-session `-f`). */
 export const setClientFlags = (flags: string): string => `refresh-clien -f ${quote(flags)}`;
 
-/** tmux tells this client once a second if a format of its session has another value (`%subscription-changed`). */
+/**
+ * tmux reports to this client, at most once a second, when a format of its session has changed
+ * (`%subscription-changed`).
+ */
 export const subscribeFormat = (name: string, format: string): string =>
   `refresh-clien -B ${quote(`${name}::${format}`)}`;
 export const unsubscribeFormat = (name: string): string => `refresh-clien -B ${quote(name)}`;
 
-/** Moves this client to another session; nothing of its environment goes there. */
+/** Moves this client to another session, without its environment. */
 export const switchClient = (session: SessionId): string => `switch-clien -E -t ${quote(session)}`;
 
 export const listClients = (format: string): string => `list-client -F ${quote(format)}`;
 export const listSessions = (format: string): string => `list-session -F ${quote(format)}`;
 export const listAllWindows = (format: string): string => `list-window -a -F ${quote(format)}`;
-/** The windows in which something was written after a second of Unix time, once for each session that has them. */
+/** The windows with output after a second of Unix time, once for each session that has them. */
 export const listWindowsWrittenTo = (afterSec: number, format: string): string =>
   `list-window -a -f ${quote(`#{>:#{window_activity},${afterSec}}`)} -F ${quote(format)}`;
 export const listAllPanes = (format: string): string => `list-pane -a -F ${quote(format)}`;
-/** The panes for which `filter`, a format, is true; their ids, if nothing else is asked. */
+/** The panes for which `filter`, a format, is true; their ids by default. */
 export const listPanesWhere = (filter: string, format = PANE_IDS.format): string =>
   `list-pane -a -f ${quote(filter)} -F ${quote(format)}`;
 export const listWindowPanes = (window: WindowId, format: string): string =>

@@ -14,7 +14,7 @@ const SAFE = new Set(
   ),
 );
 
-/** Each byte as it stands inside the quotes: itself, or its octal escape. */
+/** Each byte as written inside the quotes: itself, or its octal escape. */
 const ENCODED = Array.from({ length: 256 }, (_unused, byte) =>
   SAFE.has(byte) ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, "0")}`,
 );
@@ -39,16 +39,16 @@ export function quote(argument: string | Uint8Array): string {
 }
 
 /**
- * Text that tmux expands as a format, made literal (docs/tmuxFacts.md 23), then quoted: each `#` doubled, but for a run
- * of them before `[`, which tmux keeps as it stands (format.c `format_expand1`).
+ * Text that tmux expands as a format, made literal (docs/tmuxFacts.md 23), then quoted: each `#` doubled, except a run
+ * of them before `[`, which tmux keeps unchanged (format.c `format_expand1`).
  */
 export function quoteLiteralFormat(text: string): string {
   return quote(text.replaceAll(/#+(?!#|\[)/g, "$&$&"));
 }
 
 /**
- * The program of a new pane and its arguments, each with a blank before it. tmux hands a single word to a shell as a script;
- * a program without arguments is run as what it is called.
+ * The program of a new pane and its arguments, each with a blank before it. tmux passes a single word to a shell as a
+ * script; a program without arguments must run literally.
  */
 export function quoteProgram(argv: readonly string[]): string {
   const words = argv.length === 1 ? ["sh", "-c", 'exec "$0"', ...argv] : argv;

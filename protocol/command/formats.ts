@@ -15,7 +15,7 @@ import {
   word,
 } from "./rowFormat.ts";
 
-/** Set to 1 on a window that somebody made in a hub. */
+/** Set to 1 on a window that somebody created in a hub. */
 export const STRAY_OPTION = "@tmuxwire_stray";
 
 /** For `list-windows -a`: one row per place of a window in a session. */
@@ -25,7 +25,7 @@ export const WINDOW_LINKS = rowFormat({
   index: number("#{window_index}"),
   /** The session's current window. */
   active: flag("#{window_active}"),
-  /** It was made in a hub. */
+  /** It was created in a hub. */
   stray: flag(`#{?#{==:#{${STRAY_OPTION}},1},1,0}`),
 });
 export type WindowLink = RowOf<typeof WINDOW_LINKS>;
@@ -37,7 +37,7 @@ export const SESSIONS = foreignRowFormat(
     createdSec: number("#{session_created}"),
     /** Clients attached to it. */
     attached: number("#{session_attached}"),
-    /** Unix time of the second in which it was used last, by a key, or by somebody who came to it. */
+    /** Unix time in seconds of its last use, by a key or by a client that attached. */
     usedSec: number("#{session_activity}"),
   },
   { name: "#{session_name}" },
@@ -47,7 +47,7 @@ export type SessionRow = RowOf<typeof SESSIONS>;
 /** For `list-clients`: clients in control mode are programs, the others are terminals. */
 export const CLIENTS = rowFormat({ isControl: flag("#{client_control_mode}"), session: sessionId });
 
-/** What tmux says of a program that has ended. */
+/** What tmux reports about a program that has ended. */
 const end = {
   deadStatus: optionalNumber("#{pane_dead_status}"),
   deadSignal: optionalNumber("#{pane_dead_signal}"),
@@ -69,16 +69,16 @@ export const PANES = foreignRowFormat(
     shape: when("pane_active", {
       cols: number("#{window_width}"),
       rows: number("#{window_height}"),
-      /** The window's active pane covers it. */
+      /** The active pane covers the window. */
       zoomed: flag("#{window_zoomed_flag}"),
-      /** As tmux writes it; of a zoomed window that to which it goes back. */
+      /** As tmux writes it; for a zoomed window, the one that unzooming restores. */
       layout: word("#{window_layout}"),
     }),
   },
   { windowName: "#{window_name}", title: "#{pane_title}" },
 );
 export type PaneRow = RowOf<typeof PANES>;
-/** Of a program that has ended: how, and the process that it was. */
+/** How a program ended, and which process it was. */
 export type PaneEnd = Pick<PaneRow, "pid" | "deadStatus" | "deadSignal">;
 
 /** For `display-message -p`. */
@@ -91,20 +91,20 @@ export const PANE_DETAILS = foreignRowFormat(
     /** A mode of tmux's own covers the screen (copy mode and the like). */
     inMode: field("#{pane_in_mode}", (text) => Number(text) > 0),
     tty: word("#{pane_tty}"),
-    /** Of the pane's own process; undefined where tmux does not tell (a dead pane). */
+    /** The pane's own process; undefined where tmux does not report it (a dead pane). */
     pid: optionalNumber("#{pane_pid}"),
   },
   { command: "#{pane_current_command}", path: "#{pane_current_path}", title: "#{pane_title}" },
 );
 export type PaneDetailsRow = RowOf<typeof PANE_DETAILS>;
 
-/** For `display-message -p`: what a pane runs when nobody says, and the SHELL with which the server was started. */
+/** For `display-message -p`: what a pane runs by default, and the SHELL with which the server was started. */
 export const SHELL_TRIED = foreignRowFormat(
   { pid: number("#{pid}") },
   { shell: "#{default-shell}", environment: "#{SHELL}", defaultCommand: "#{default-command}" },
 );
 
-/** For `display-message -p -t PANE`: where a pane is; of a pane that is gone every field is empty. */
+/** For `display-message -p -t PANE`: where a pane is; every field is empty when the pane is gone. */
 export const PANE_PLACES = rowFormat({ pane: paneId, window: windowId });
 
 /** For `list-panes`: a window in several sessions is listed as often. */
@@ -115,15 +115,15 @@ export const decodePaneIds = (body: Uint8Array): PaneId[] => [
 ];
 
 /**
- * What `new-window` and `split-window` print of the pane they made. Ids, the window's first: nothing that begins with `%`
- * may be the reply in a group.
+ * What `new-window` and `split-window` print about the new pane. Ids, the window's first: no reply in a group may begin
+ * with `%`.
  */
 export const MADE_PANE = rowFormat({ window: windowId, pane: paneId });
 
 /** For `list-panes` of those whose terminal is closed. */
 export const DEAD_PANES = rowFormat({ pane: paneId, pid: number("#{pane_pid}"), ...end });
 
-/** For `list-panes`: where each program runs, and how those ended that have. From 3.8 on a dead pane has no process. */
+/** For `list-panes`: where each program runs, and how it ended if it has. From 3.8 on a dead pane has no process. */
 export const PROGRAMS = rowFormat({
   window: windowId,
   pane: paneId,
@@ -132,7 +132,7 @@ export const PROGRAMS = rowFormat({
   ...end,
 });
 
-/** For `list-panes` of those that have this option of a user's own; its value may be anybody's. */
+/** For `list-panes` of those that have this user option; its value may be anybody's. */
 export const paneOptionRows = (option: string) => foreignRowFormat({ pane: paneId }, { text: `#{${option}}` });
 
 /** For `display-message -p`: who this server is (docs/tmuxFacts.md 8), and where this client is. */
@@ -144,7 +144,7 @@ export const SERVER_IDENTITY = rowFormat({
   session: sessionId,
   window: windowId,
   pane: paneId,
-  /** Whose it is; tmux tells since 3.3. */
+  /** Its user; reported from tmux 3.3 on. */
   uid: optionalNumber("#{uid}"),
 });
 export type ServerIdentity = RowOf<typeof SERVER_IDENTITY>;
@@ -153,7 +153,7 @@ export type ServerIdentity = RowOf<typeof SERVER_IDENTITY>;
 export const identityText = ({ pid, startSec }: Pick<ServerIdentity, "pid" | "startSec">): string =>
   `${pid}.${startSec}`;
 
-/** For `display-message -p`: where this client is and how it is. */
+/** For `display-message -p`: where this client is, and its flags. */
 export const CLIENT_STATE = rowFormat({
   /** The session this client is attached to. */
   session: sessionId,
@@ -164,7 +164,7 @@ export const CLIENT_STATE = rowFormat({
 export const WINDOW_TIMES = rowFormat({
   session: sessionId,
   window: windowId,
-  /** Unix time of the second in which something was last written in it. */
+  /** Unix time in seconds of its last output. */
   writtenSec: number("#{window_activity}"),
 });
 export type WindowTime = RowOf<typeof WINDOW_TIMES>;

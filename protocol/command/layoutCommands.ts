@@ -1,6 +1,6 @@
 /**
- * Builders of the commands on windows and panes, by the rules of build.ts. A target names its session as well: of a window
- * in several sessions tmux would take the one used last, which can be the hub.
+ * Builders of the commands on windows and panes, by the rules of build.ts. A target names its session as well: for a
+ * window in several sessions tmux would pick the one used last, which can be the hub.
  */
 import { MADE_PANE } from "./formats.ts";
 import type { PaneId, SessionId, WindowId } from "../ids.ts";
@@ -34,7 +34,7 @@ const program = ({ command = [], cwd, environment = {} }: NewPaneProgram): strin
 
 const flag = (letter: string, isSet: boolean | undefined): string => (isSet === true ? ` -${letter}` : "");
 
-/** Behind a window, or at the end. */
+/** After a window, or at the end. */
 export const newWindow = (
   at: SessionId | WindowTarget,
   options: NewPaneProgram & { readonly name?: string | undefined; readonly detached?: boolean | undefined },
@@ -93,7 +93,7 @@ export const resizePane = (pane: PaneTarget, cols: number | string | undefined, 
   (rows === undefined ? "" : ` -y ${quote(String(rows))}`);
 export const moveBorder = (pane: PaneTarget, side: Side, cells: number): string =>
   `resize-pan -${SIDES[side]} -t ${ofPane(pane)} ${cells}`;
-/** Zooms, or takes it back. */
+/** Zooms or unzooms. */
 export const toggleZoom = (pane: PaneTarget): string => `resize-pan -Z -t ${ofPane(pane)}`;
 
 /** @param layout a name, or a layout as tmux writes it */

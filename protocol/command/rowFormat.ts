@@ -1,7 +1,7 @@
 /**
- * A row that tmux prints for us, declared once: each field with the format that tmux expands for it and what its text
- * means. The format string and the decoder both come from that, so that neither can be changed without the other. A row
- * in which an id is none is no row, and is left out.
+ * A row that tmux prints for us, declared once: each field with its tmux format and the decoder of its text. The format
+ * string and the row decoder both derive from that, so that neither can change without the other. A row with an invalid
+ * id is left out.
  */
 import { isPaneId, isSessionId, isWindowId, type PaneId, type SessionId, type WindowId } from "../ids.ts";
 
@@ -11,7 +11,7 @@ const NOT_A_ROW = Symbol("not a row");
 interface Field<Value> {
   readonly format: string;
   readonly read: (text: string) => Value | typeof NOT_A_ROW;
-  /** It is all that is left of the row, blanks included; nothing may come after it. */
+  /** It takes the rest of the row, blanks included, so it must be last. */
   readonly isRest?: boolean;
 }
 
@@ -34,9 +34,9 @@ export const sessionId: Field<SessionId> = id("#{session_id}", isSessionId);
 export const number = (format: string): Field<number> => field(format, Number);
 /** 1 when it holds. */
 export const flag = (format: string): Field<boolean> => field(format, (text) => text === "1");
-/** One word, or nothing: a row's fields stand between blanks. */
+/** One word, or nothing: a row's fields are separated by blanks. */
 export const word = (format: string): Field<string> => field(format, (text) => text);
-/** A number that tmux leaves empty when it does not hold, or does not know it. */
+/** A number that tmux leaves empty when it does not apply or is unknown. */
 export const optionalNumber = (format: string): Field<number | undefined> =>
   field(format, (text) => (text === "" ? undefined : Number(text)));
 
@@ -55,12 +55,12 @@ interface RowFormat<Row, All extends Fields> {
   readonly fields: All;
   /** Every row of a reply. */
   decode(body: Uint8Array): Row[];
-  /** Of a reply that is one row. */
+  /** For a reply that is one row. */
   decodeOne(body: Uint8Array): Row | undefined;
   decodeLine(line: string): Row | undefined;
 }
 
-/** Ids and numbers only, between blanks. What follows the last field in a line is somebody else's. */
+/** Ids and numbers only, between blanks. What follows the last field in a line is ignored. */
 export function rowFormat<All extends Fields>(fields: All): RowFormat<Values<All>, All> {
   const columns = Object.entries(fields);
   const decodeLine = (line: string): Values<All> | undefined => {
@@ -92,8 +92,8 @@ interface ForeignRowFormat<Row> {
 }
 
 /**
- * Ids and numbers, then fields that a program can influence. The reply's nonce stands before the row and before each of
- * these, so that no text can be mistaken for a field or a row (docs/tmuxFacts.md 19).
+ * Ids and numbers, then fields that a program can influence. The reply's nonce precedes the row and each of these, so
+ * that no text can be mistaken for a field or a row (docs/tmuxFacts.md 19).
  */
 export function foreignRowFormat<All extends Fields, Foreign extends Readonly<Record<string, string>>>(
   fields: All,
@@ -134,7 +134,7 @@ function foreignRows(body: Uint8Array, nonce: string, fields: number): string[][
   return rows;
 }
 
-/** A row as its decoder gives it. */
+/** The type of a decoded row. */
 export type RowOf<Format extends { decode: (...inputs: never) => readonly unknown[] }> = ReturnType<
   Format["decode"]
 >[number];

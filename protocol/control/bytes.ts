@@ -1,4 +1,4 @@
-/** Comparing and reading the few ASCII words of the protocol where they lie, without making a string of the line. */
+/** Compares and reads the protocol's few ASCII words in place, without making a string of the line. */
 const ZERO = 48;
 
 export function ascii(text: string): Uint8Array {

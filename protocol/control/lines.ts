@@ -1,6 +1,6 @@
 /**
  * Cuts a stream of bytes into lines at LF: control mode, and the JSON of programs. A line that lies inside one chunk is
- * handed on as a view of that chunk; only a line that spans chunks is copied. The carry is bounded: a longer line is
+ * passed on as a view of that chunk; only a line that spans chunks is copied. The carry is bounded: a longer line is
  * reported once and its bytes are dropped up to its LF, whether it came in one chunk or in many.
  */
 import { MAX_LINE_BYTES } from "../limits.ts";

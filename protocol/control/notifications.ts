@@ -1,5 +1,5 @@
 /**
- * Control-mode notifications (tmux(1) CONTROL MODE) but `%output`, which the parser handles on bytes. One table of
+ * Control-mode notifications (tmux(1) CONTROL MODE) except `%output`, which the parser handles as bytes. One table of
  * keywords; an unknown keyword, or a known one with arguments that do not parse, is the event `other` and not an error.
  */
 import { isPaneId, isSessionId, isWindowId, type PaneId, type SessionId, type WindowId } from "../ids.ts";
@@ -20,12 +20,12 @@ export type Notification =
   | { readonly kind: "layout-change"; readonly window: WindowId }
   | { readonly kind: "client-session-changed"; readonly session: SessionId }
   | { readonly kind: "client-detached" }
-  /** What it says is not kept: a format may hold what a program wrote. */
+  /** Its value is not kept: a format may contain what a program wrote. */
   | { readonly kind: "subscription-changed" }
   /** `text` is the whole line, cut: tmux's own words when it cannot start, anything at all later. Never logged. */
   | { readonly kind: "other"; readonly keyword: string; readonly text: string };
 
-/** Most of an unknown line kept. */
+/** How much of an unknown line is kept. */
 const MAX_TEXT_CHARS = 200;
 
 type Reader = (args: readonly string[], rest: string) => Notification | undefined;

@@ -7,7 +7,7 @@ const ZERO = 48;
 
 /**
  * Decodes `source[from, to)` into `target` at `at` and returns the end of what was written, at most `at + to - from`.
- * A backslash that does not begin a three-digit octal number is kept as it stands.
+ * A backslash that does not begin a three-digit octal number is kept unchanged.
  */
 export function decodeOctal(source: Uint8Array, from: number, to: number, target: Uint8Array, at: number): number {
   let read = from;

@@ -5,8 +5,8 @@
  *  - inside a guard block nothing is a notification, except in a block whose command can have no body;
  *  - a block ends at the guard line that repeats its own time, number and flags;
  *  - a block whose body a program can influence ("foreign") ends only where a second command, written with it, prints
- *    the closing word of a nonce: body, `%end`, `%begin`, WORD, `%end`. The last `%end` before that `%begin` is the true
- *    one; what stands between the two are notifications, held back until then.
+ * the closing word of a nonce: body, `%end`, `%begin`, WORD, `%end`. The last `%end` before that `%begin` is the true
+ * one; the lines between the two are notifications, held back until then.
  */
 import { AppError } from "../errors.ts";
 import { MAX_LINE_BYTES, MAX_REPLY_BYTES } from "../limits.ts";
@@ -26,7 +26,7 @@ export type ReplyShape =
 
 /**
  * What ends a foreign reply: the nonce backwards. Rows of a reply begin with the nonce itself, and a path that ends in
- * guessed guard lines can stand right before one, so the two must differ.
+ * guessed guard lines can come right before one, so the two must differ.
  */
 export const closingWord = (nonce: string): string => Array.from(nonce).toReversed().join("");
 
@@ -46,7 +46,7 @@ export interface GuardBlock {
 export interface ControlHandler {
   /** `%output` and `%extended-output`: the escaped bytes are `line[from, to)`, a view valid during the call. */
   output(paneNumber: number, line: Uint8Array, from: number, to: number): void;
-  /** Asked at the start of each block that replies to a command: the shape of the oldest one without a reply. */
+  /** Called at the start of each block that replies to a command: the shape of the oldest command without a reply. */
   expect(): ReplyShape | undefined;
   block(block: GuardBlock): void;
   notification(notification: Notification): void;
@@ -62,7 +62,7 @@ const DCS = Uint8Array.of(27, 80, 49, 48, 48, 48, 112);
 const OUTPUT = ascii("%output %");
 const EXTENDED_OUTPUT = ascii("%extended-output %");
 
-/** Most replies have no body; nobody can write into one of no length, so all of them share it. */
+/** Most replies have no body; an empty array is immutable, so all of them share it. */
 const NOTHING = new Uint8Array(0);
 
 interface OpenBlock {
@@ -119,7 +119,7 @@ export class ControlParser {
       }
     }
     if (this.#crlf) {
-      // The pty puts a CR before every LF until its output processing is off; from then on a CR is tmux's own.
+      // The pty inserts a CR before every LF until its output processing is off; from then on a CR is tmux's own.
       if (to > from && buffer[to - 1] === CR) to -= 1;
       else this.#crlf = false;
     }
@@ -231,7 +231,7 @@ export class ControlParser {
   }
 
   /**
-   * Nothing of this reply will be handed out, so the body that is held can go. What follows a foreign body's last guard
+   * Nothing of this reply will be passed on, so the body held so far can go. What follows a foreign body's last guard
    * line stays while it fits: that line may be the true end, and what follows it notifications.
    */
   #overflow(block: OpenBlock): void {
@@ -244,7 +244,10 @@ export class ControlParser {
     if (candidate !== undefined) block.candidate = { bodyEnd: 0, next: 0, ok: candidate.ok };
   }
 
-  /** A row of a long reply may be one joined line: the reply is lost, not the link. Anywhere else it is not tmux. */
+  /**
+   * A row of a long reply may be one joined line: the reply is lost, not the connection. Anywhere else the stream is
+   * not tmux's.
+   */
   #tooLong(): void {
     const block = this.#block;
     if (this.#exited) return;
@@ -271,7 +274,7 @@ export class ControlParser {
     this.#bodyLength = needed;
   }
 
-  /** Hands on `%output %N data` or `%extended-output %N age … : data`; false when the line is neither. */
+  /** Passes on `%output %N data` or `%extended-output %N age … : data`; false when the line is neither. */
   #output(buffer: Uint8Array, from: number, to: number): boolean {
     if (startsWith(buffer, from, to, OUTPUT)) {
       const { value, end } = decimal(buffer, from + OUTPUT.length, to);

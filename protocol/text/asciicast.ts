@@ -1,7 +1,7 @@
 /**
  * asciicast, the format that players of terminal recordings read, as lines: a header, then one JSON array per event, in
- * order. Version 2 counts seconds from the beginning, version 3 from the event before. It holds text: output is decoded as
- * UTF-8 across pieces, and bytes that are none become U+FFFD. Nothing here knows where the lines go.
+ * order. Version 2 counts seconds from the beginning, version 3 from the previous event. It holds text: output is
+ * decoded as UTF-8 across pieces, and invalid bytes become U+FFFD. Nothing here knows where the lines go.
  */
 
 export type CastVersion = 2 | 3;
@@ -15,7 +15,7 @@ interface CastHeader {
   readonly source: { readonly server: string; readonly pane: string; readonly input?: true };
 }
 
-/** Output, input, a resize, a mark with a label, and in version 3 the exit status. */
+/** Output, input, a resize, a marker with a label, and in version 3 the exit status. */
 type CastEventCode = "o" | "i" | "r" | "m" | "x";
 
 export class CastEncoder {
@@ -40,7 +40,7 @@ export class CastEncoder {
     return this.#text(atMs, "o", this.#output.decode(bytes, { stream: true }));
   }
 
-  /** A screen from its beginning on: what was begun before it is in it once more. */
+  /** A whole screen; it includes any unfinished character from before. */
   screen(atMs: number, bytes: Uint8Array): string {
     this.#output = new TextDecoder();
     return this.output(atMs, bytes);

@@ -1,6 +1,6 @@
 /**
- * A recording read line by line: asciicast 2 and 3, whoever has written it. A last line that was cut off is none; any other
- * line that is no event is an error.
+ * Reads a recording line by line: asciicast 2 and 3, from any writer. A last line that was cut off is ignored; any
+ * other line that is not an event is an error.
  */
 import { AppError } from "../errors.ts";
 import type { CastVersion } from "./asciicast.ts";
@@ -17,7 +17,7 @@ export interface RecordedEvent {
   readonly data: string;
 }
 
-/** Of a recording that does not say. */
+/** For a recording that does not say. */
 const USUAL_SIZE: CastSize = { cols: 80, rows: 24 };
 
 export class CastReader {
@@ -33,12 +33,15 @@ export class CastReader {
     this.#name = name;
   }
 
-  /** Of the screen at the beginning. */
+  /** The screen's size at the beginning. */
   get size(): CastSize {
     return this.#size;
   }
 
-  /** Undefined for a line that is no event: the first, comments of version 3, one that was cut off. @throws AppError INVALID_ARGUMENT */
+  /**
+   * Undefined for a line that is not an event: the first, comments of version 3, one that was cut off. @throws AppError
+   * INVALID_ARGUMENT
+   */
   take(line: string): RecordedEvent | undefined {
     if (this.#broken !== undefined) throw this.#broken;
     this.#lines += 1;
@@ -77,7 +80,7 @@ export class CastReader {
 
 const isCount = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value) && value > 0;
 
-/** Of an `r` event; undefined for one that is none. */
+/** The size in an `r` event; undefined when it is invalid. */
 export function castSize(data: string): CastSize | undefined {
   const [cols, rows] = data.split("x").map(Number);
   return isCount(cols) && isCount(rows) ? { cols, rows } : undefined;

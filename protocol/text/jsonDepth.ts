@@ -1,12 +1,12 @@
 /**
- * Nesting of JSON from outside is bounded: Node parses any depth, but whatever writes such a value again, as a response, a
+ * Nesting of JSON from outside is bounded: Node parses any depth, but serializing such a value again, as a response, a
  * record or an event, runs out of stack.
  */
 
-/** Requests of every contract need five; a tool's input that a hook or a program hands on may be a whole document. */
+/** Requests of every contract need five; a tool's input that a hook or a program passes on may be a whole document. */
 export const MAX_JSON_DEPTH = 256;
 
-/** Level by level, without recursion. @param chars of its text: each level takes two */
+/** Level by level, without recursion. @param chars the length of its text: each level takes two */
 export function isTooDeep(root: unknown, chars: number): boolean {
   if (chars <= 2 * MAX_JSON_DEPTH) return false;
   let level = [root].filter(isNested);

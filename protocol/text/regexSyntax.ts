@@ -1,7 +1,7 @@
 /**
- * RE2's syntax as a tree, as far as the waits must know it: what a match surely contains, whether it can cross a line,
- * whether it rests on the end of the text, and what it costs. RE2 itself decides what is valid; whatever this parser does
- * not know becomes `unknown`, which promises nothing (https://github.com/google/re2/wiki/Syntax).
+ * RE2's syntax as a tree, as far as the waits need it: what every match contains, whether it can cross a line, whether
+ * it rests on the end of the text, and what it costs. RE2 itself decides what is valid; whatever this parser does not
+ * know becomes `unknown`, which guarantees nothing (https://github.com/google/re2/wiki/Syntax).
  */
 
 export type RegexNode =
@@ -34,11 +34,11 @@ interface Scope {
 /** Parentheses deeper than this are refused by the caller: the parser and RE2 both recurse. */
 const MAX_REGEX_DEPTH = 100;
 
-/** Characters in a class that are still tried one by one as text. */
+/** Most characters in a class that are still listed one by one. */
 const MAX_LISTED = 4;
 type CharacterNode = RegexNode & { readonly kind: "character" };
 const ANY: CharacterNode = { kind: "character", characters: undefined, hasNewline: true, weight: 4 };
-/** A class over Unicode is some hundred byte ranges: as long to compile as hundreds of ordinary classes. */
+/** A Unicode class is hundreds of byte ranges: it compiles as slowly as hundreds of ordinary classes. */
 const UNICODE_CLASS_WEIGHT = 400;
 const UNKNOWN: RegexNode = { kind: "unknown" };
 const CONTROL_ESCAPES: Readonly<Record<string, string>> = { a: "\x07", f: "\f", t: "\t", n: "\n", r: "\r", v: "\v" };
@@ -159,7 +159,7 @@ export class RegexParser {
     return sequence(Array.from(quoted).map((character) => literal(character, scope)));
   }
 
-  /** An escape that stands for one character, behind its backslash. */
+  /** An escape for one character, after its backslash. */
   #escapedCharacter(): string | undefined {
     const rest = this.#text.slice(this.#at, this.#at + 12);
     const hex = /^(?:x([0-9A-Fa-f]{2})|[xu]\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{1,4}))/.exec(rest);
@@ -181,7 +181,7 @@ export class RegexParser {
     return known;
   }
 
-  /** `\d`, `\pL`, `\P{Greek}` and their like, behind the backslash. */
+  /** `\d`, `\pL`, `\P{Greek}` and the like, after the backslash. */
   #escapedClass(): CharacterNode | undefined {
     const match = /^(?:([dswDSW])|[pP](?:[A-Z]|\{\^?[A-Za-z_]+\}))/.exec(this.#text.slice(this.#at, this.#at + 48));
     if (match === null) return undefined;
@@ -276,10 +276,11 @@ const sequence = (nodes: readonly RegexNode[]): RegexNode => {
 
 function literal(character: string, scope: Scope): CharacterNode {
   const hasNewline = character === "\n";
-  // RE2 takes U+FFFD for any invalid byte; the text has it for each, so it is a character like any other.
+  // RE2 reads any invalid byte as U+FFFD; the text has U+FFFD for each already, so it is an ordinary character.
   if (!scope.ignoreCase) return { kind: "character", characters: [character], hasNewline, weight: 1 };
   const folded = new Set([character, character.toLowerCase(), character.toUpperCase()]);
-  // k and s fold to the Kelvin sign and the long s as well, and beyond ASCII folding has its own laws: no promise there.
+  // k and s fold to the Kelvin sign and the long s as well, and beyond ASCII folding has its own rules: no guarantee
+  // there.
   const isSure = character < "\x80" && !/[kKsS]/.test(character);
   return { kind: "character", characters: isSure ? [...folded] : undefined, hasNewline, weight: 2 };
 }

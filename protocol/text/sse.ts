@@ -1,6 +1,6 @@
 /**
- * Server-sent events from the bytes of a body, however they were cut (WHATWG HTML §9.2.6, as much of it as the daemon
- * uses: lines end in LF, no `retry`). Browsers load this: nothing of Node here.
+ * Server-sent events from the bytes of a body, in chunks cut anywhere (WHATWG HTML §9.2.6, as much of it as the daemon
+ * uses: lines end in LF, no `retry`). Browsers load this: no Node APIs here.
  */
 
 export interface SseEvent {
@@ -12,7 +12,7 @@ export interface SseEvent {
 }
 
 interface SseParserOptions {
-  /** An event that is longer is an error; without a bound it is as long as the daemon makes it. */
+  /** A longer event is an error; without a bound, any length is accepted. */
   readonly maxEventChars?: number | undefined;
 }
 
@@ -25,7 +25,7 @@ export class SseParser {
     this.#maxEventChars = maxEventChars;
   }
 
-  /** The events these bytes complete. An event that was cut off is never handed out. @throws Error */
+  /** The events these bytes complete. An event that was cut off is never returned. @throws Error */
   push(bytes: Uint8Array): SseEvent[] {
     this.#rest += this.#decoder.decode(bytes, { stream: true });
     const events: SseEvent[] = [];
@@ -41,7 +41,7 @@ export class SseParser {
   }
 }
 
-/** Undefined for a comment: a sign of life and nothing more. */
+/** Undefined for a comment, which is only a keep-alive. */
 function parseEvent(block: string): SseEvent | undefined {
   let event = "message";
   let id = "";
@@ -60,7 +60,7 @@ function parseEvent(block: string): SseEvent | undefined {
       case "data":
         data = data === undefined ? value : `${data}\n${value}`;
         break;
-      // From outside: a field nobody here uses.
+      // From outside: a field that is not used here.
       default:
     }
   }

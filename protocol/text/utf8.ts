@@ -1,5 +1,5 @@
 /**
- * UTF-8 by hand where a stream needs it: how long a character is, whether its bytes are right, where one begins.
+ * UTF-8 by hand where a stream needs it: how long a character is, whether its bytes are valid, where one begins.
  */
 
 /** U+FFFD in UTF-8. */

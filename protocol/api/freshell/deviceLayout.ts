@@ -1,20 +1,20 @@
 /**
- * A device's layout: tabs in their order, a tree of panes in each, and what is active. One schema for what a device publishes
- * and for what it keeps. What a later version adds to tabs, nodes and contents is left where it is; what is here is checked,
- * the depth of a tree before anything walks it by recursion.
+ * A device's layout: tabs in their order, a tree of panes in each, and what is active. One schema for what a device
+ * publishes and for what it saves. What a later version adds to tabs, nodes and contents is kept; what is declared here
+ * is checked, a tree's depth before anything recurses into it.
  */
 import * as v from "valibot";
 import { AppError } from "../../errors.ts";
 import { wellFormedText } from "../../text/wellFormed.ts";
 import { isTerminalId } from "./selectors.ts";
 
-/** What a layout may hold; past one of the first four it is `RESOURCE_LIMIT`, past the others `INVALID_ARGUMENT`. */
+/** Limits of a layout; past one of the first four the error is `RESOURCE_LIMIT`, past the others `INVALID_ARGUMENT`. */
 export const LAYOUT_LIMITS = {
   tabs: 200,
   panesPerTab: 50,
   /** Nodes from a tab's root down to a leaf, both counted. */
   depth: 16,
-  /** Of a snapshot as JSON. */
+  /** Size of a snapshot as JSON. */
   snapshotBytes: 1_048_576,
   titleChars: 256,
   urlChars: 2_048,
@@ -26,7 +26,7 @@ export const SPLIT_DIRECTIONS = ["horizontal", "vertical"] as const;
 /** `horizontal` is side by side. */
 export type SplitDirection = (typeof SPLIT_DIRECTIONS)[number];
 
-/** Of tabs and panes. It is a key of objects, where one word means something else. */
+/** Id of a tab or pane. It is used as an object's key, so `__proto__` is refused. */
 const id = v.pipe(
   v.string("must be text"),
   v.regex(/^[!-~]+$/, "must be visible ASCII characters"),
@@ -39,7 +39,7 @@ export const tabTitleSchema = v.pipe(
   v.nonEmpty("must not be empty"),
   v.maxLength(LAYOUT_LIMITS.titleChars, `has at most ${LAYOUT_LIMITS.titleChars} characters`),
 );
-/** A page of the web, without a name and a password in it: everybody who may read the layout would read them. */
+/** A web page, without user name and password: everybody who may read the layout would see them. */
 export const paneUrlSchema = v.pipe(
   v.string("must be text"),
   v.maxLength(LAYOUT_LIMITS.urlChars, `has at most ${LAYOUT_LIMITS.urlChars} characters`),
@@ -74,7 +74,7 @@ const contentSchema = v.variant("kind", [
 export type PaneContent = v.InferOutput<typeof contentSchema>;
 export type PaneKind = PaneContent["kind"];
 
-/** What stands behind a pane: something of the server's, or nothing. */
+/** The terminal or session behind a pane. */
 export const contentRefSchema = v.union(
   [v.strictObject({ terminalId }), v.strictObject({ sessionRef })],
   "must be {terminalId} or {sessionRef}",
@@ -95,7 +95,7 @@ const share = v.pipe(
   v.gtValue(0, "must be above 0"),
   v.maxValue(1_000_000, "must be at most 1000000"),
 );
-/** Its children are looked at one by one. */
+/** Its children are checked one by one. */
 const splitSchema = v.looseObject({
   type: v.literal("split"),
   id,
@@ -127,14 +127,14 @@ export type LayoutTab = v.InferOutput<typeof tabSchema>;
 
 const snapshotSchema = v.looseObject({
   tabs: v.array(tabSchema, "must be a list of tabs"),
-  /** What a device tells of its panes besides their place; may lack some. */
+  /** What a device reports about its panes besides their place; may be incomplete. */
   panes: v.optional(v.array(v.looseObject({ id, tabId: id }), "must be a list of panes")),
   layouts: v.record(v.string(), v.unknown(), "must be an object"),
   activeTabId: v.nullable(id),
   activePane: v.record(v.string(), id, "must be an object"),
 });
 
-/** A pane as lists tell it (seed 002 §11.1). */
+/** A pane as in listings (seed 002 §11.1). */
 export interface LayoutPane {
   readonly id: string;
   readonly tabId: string;
@@ -146,7 +146,7 @@ export interface LayoutPane {
   readonly [further: string]: unknown;
 }
 
-/** Well formed: each tab has its tree, ids occur once, pointers lead to what is there. */
+/** Well formed: each tab has its tree, ids are unique, references resolve. */
 export interface LayoutSnapshot {
   readonly tabs: readonly LayoutTab[];
   readonly panes?: readonly Readonly<{ id: string; tabId: string; [further: string]: unknown }>[] | undefined;
@@ -165,7 +165,7 @@ export interface OwnerLayout {
   readonly snapshot: LayoutSnapshot;
 }
 
-/** What somebody sent or kept, checked whole. @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
+/** A snapshot that was sent or saved, fully checked. @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
 export function parseSnapshot(given: unknown, what = "the snapshot"): LayoutSnapshot {
   const text = jsonOf(given, what);
   requireWithin("snapshotBytes", utf8Length(text), `${what} in bytes`);
@@ -192,7 +192,7 @@ export function parseSnapshot(given: unknown, what = "the snapshot"): LayoutSnap
   return found as LayoutSnapshot;
 }
 
-/** Without recursion: a message can hold a tree that is deeper than the stack. Returns the ids of the leaves. */
+/** Without recursion: a message can hold a tree deeper than the stack. Returns the ids of the leaves. */
 function checkTree(root: unknown, what: string, once: (id: string) => void): ReadonlySet<string> {
   const leaves = new Set<string>();
   const left: [node: unknown, depth: number][] = [[root, 1]];
@@ -218,7 +218,7 @@ export function leavesOf(node: LayoutNode): LayoutLeaf[] {
   return node.type === "leaf" ? [node] : node.children.flatMap(leavesOf);
 }
 
-/** What stands behind a content. */
+/** The terminal or session behind a content. */
 export function contentRefOf(content: PaneContent): ContentRef | null {
   if (content.kind === "terminal") return { terminalId: content.terminalId };
   if (content.kind === "claude-chat" && content.sessionRef) return { sessionRef: content.sessionRef };

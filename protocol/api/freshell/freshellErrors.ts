@@ -1,10 +1,10 @@
 /**
- * The errors of the Freshell contract: its codes, and what each of the daemon's own becomes on the way out. Nothing else
- * leaves that adapter, and the table is complete: a code that is added to the daemon does not compile without its row.
+ * The errors of the Freshell contract: its codes, and how each of the daemon's own maps to one. Nothing else leaves
+ * that adapter, and the table is complete: a new code of the daemon does not compile without its row.
  */
 import { type AppError, ERROR_SURFACES, type ErrorCode } from "../../errors.ts";
 
-/** Of commands and operations (seed 002 §14). */
+/** Codes of commands and operations (seed 002 §14). */
 export const OPERATION_ERROR_CODES = [
   "DEVICE_OFFLINE",
   "RPC_TIMEOUT",
@@ -24,7 +24,7 @@ export const OPERATION_ERROR_CODES = [
 ] as const satisfies readonly ErrorCode[];
 export type OperationErrorCode = (typeof OPERATION_ERROR_CODES)[number];
 
-/** Of the WebSocket, besides those: as upstream has them. */
+/** The WebSocket's further codes, as upstream has them. */
 export const TRANSPORT_ERROR_CODES = [
   "NOT_AUTHENTICATED",
   "INVALID_MESSAGE",
@@ -43,7 +43,7 @@ export const FRESHELL_ERROR_CODES: readonly FreshellErrorCode[] = [...OPERATION_
 /** Which part of a routed command failed (seed 002 §9.3). */
 export type FaultStage = "relay" | "owner";
 
-/** An error as it stands in responses and frames. */
+/** An error as in responses and frames. */
 export interface FreshellFault<Code extends FreshellErrorCode = FreshellErrorCode> {
   readonly code: Code;
   readonly message: string;
@@ -55,7 +55,7 @@ interface Outside {
   readonly code: OperationErrorCode;
   /** `details.reason`: which refusal of the listener it is. */
   readonly reason?: string;
-  /** The daemon's own code goes to `details.cause`; `details.retry` says whether the same again can work. */
+  /** The daemon's own code goes to `details.cause`; `details.retry` says whether a retry can work. */
   readonly retry?: boolean;
 }
 
@@ -94,12 +94,12 @@ const OUTSIDE: Readonly<Record<ErrorCode, Outside>> = {
   COMMAND_TIMEOUT: { code: "INTERNAL_ERROR", retry: true },
 };
 
-/** Behind it a bug's own words could hold anything. */
+/** Shown instead of a bug's own message, which could hold anything. */
 const INTERNAL_MESSAGE = "Internal server error.";
-/** For the listener, which closes the connection on it; no client's business. */
+/** For the listener, which then closes the connection; not shown to clients. */
 const INNER_DETAILS = new Set(["close"]);
 
-/** What a client is told of an error of the daemon's. */
+/** What a client sees of a daemon's error. */
 export function faultOf({ code, message, details }: AppError): FreshellFault<OperationErrorCode> {
   const outside = OUTSIDE[code];
   const shown = Object.entries(details ?? {}).filter(([name]) => !INNER_DETAILS.has(name));
@@ -107,7 +107,7 @@ export function faultOf({ code, message, details }: AppError): FreshellFault<Ope
   const all = Object.fromEntries([
     ...shown,
     ...(outside.reason === undefined ? [] : [["reason", details?.["reason"] ?? outside.reason]]),
-    // Typed again, input whose fate nobody knows could be there twice.
+    // Retried, input whose delivery is unknown could arrive twice.
     ...(outside.retry === undefined
       ? []
       : [
@@ -122,7 +122,7 @@ export function faultOf({ code, message, details }: AppError): FreshellFault<Ope
   };
 }
 
-/** The status of a response over HTTP: that of the code it carries; a refusal of the listener keeps its own. */
+/** The HTTP status of a response: that of its code; a refusal by the listener keeps its own. */
 export function statusOf({ code }: AppError): (typeof ERROR_SURFACES)[ErrorCode]["httpStatus"] {
   const outside = OUTSIDE[code];
   return ERROR_SURFACES[outside.reason === undefined ? outside.code : code].httpStatus;

@@ -1,4 +1,7 @@
-/** Files as a page edits them (`/api/files`): text in UTF-8, and a mark that says whether somebody has changed it since. */
+/**
+ * Files as a page edits them (`/api/files`): text in UTF-8, and an etag that shows whether somebody has changed it
+ * since.
+ */
 import * as v from "valibot";
 import { wellFormedText } from "../../text/wellFormed.ts";
 import { described } from "../described.ts";
@@ -6,7 +9,7 @@ import { filePathSchema } from "./deviceLayout.ts";
 
 /** Longest file that is read or written. */
 export const MAX_FILE_BYTES = 10_485_760;
-/** Of a body that writes one: JSON makes text longer. */
+/** Longest body that writes one: JSON makes text longer. */
 export const MAX_FILE_BODY_BYTES = 2 * MAX_FILE_BYTES + 65_536;
 
 export const fileQuerySchema = v.strictObject({
@@ -23,9 +26,9 @@ export const fileWriteSchema = v.strictObject({
 });
 
 export interface FileEntry {
-  /** Where it really is. */
+  /** The real path. */
   readonly path: string;
-  /** Of what it holds. */
+  /** Of its content. */
   readonly etag: string;
   readonly mtimeMs: number;
   readonly bytes: number;

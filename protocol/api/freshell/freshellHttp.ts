@@ -1,6 +1,6 @@
 /**
- * Requests and responses of the Freshell contract over HTTP: one schema per request, from which come validation, types and
- * the help of the command line. Times are Unix milliseconds. What a request holds besides is refused by name.
+ * Requests and responses of the Freshell contract over HTTP: one schema per request, from which validation, types and
+ * the help of the command line derive. Times are Unix milliseconds. Unknown fields are refused by name.
  */
 import * as v from "valibot";
 import { wellFormedText } from "../../text/wellFormed.ts";
@@ -14,7 +14,7 @@ export const TERMINAL_ID = /^[A-Za-z0-9_-]{21}$/;
 export const TERMINAL_MODES = ["shell", "claude", "codex", "opencode", "gemini", "kimi"] as const;
 export type TerminalMode = (typeof TERMINAL_MODES)[number];
 
-/** What a title may be: one line, without control characters. */
+/** A title is one line without control characters. */
 export const MAX_TITLE_CHARS = 200;
 const title = v.pipe(
   wellFormedText,
@@ -35,7 +35,7 @@ const whole = (min: number, max: number) =>
 export const colsSchema = described(whole(2, 1_000), "Columns, 2 to 1000.");
 export const rowsSchema = described(whole(2, 500), "Rows, 2 to 500.");
 
-/** What a new terminal is, however it is asked for. */
+/** The options of a new terminal, over HTTP and the WebSocket. */
 export const terminalOptions = {
   mode: v.optional(described(v.picklist(TERMINAL_MODES), "The program: a shell, or an agent by its name."), "shell"),
   shell: v.optional(described(text, "`system` is $SHELL; an absolute path, or a name out of /etc/shells."), "system"),
@@ -49,7 +49,7 @@ export const terminalOptions = {
 export const createTerminalSchema = v.strictObject(terminalOptions);
 export type CreateTerminalRequest = v.InferOutput<typeof createTerminalSchema>;
 
-/** Keys in the words of `send-keys`, or text as it stands. */
+/** Keys as in `send-keys`, or text typed unchanged. */
 export const terminalInputSchema = v.union(
   [
     v.strictObject({
@@ -65,7 +65,7 @@ export const terminalInputSchema = v.union(
 );
 export type TerminalInputRequest = v.InferInput<typeof terminalInputSchema>;
 export interface TerminalInputResponse {
-  /** What the input causes comes after this. */
+  /** The output that the input causes comes after this. */
   readonly outputSeq: number;
 }
 
@@ -104,7 +104,7 @@ export interface TerminalCaptureResponse {
 
 export type TerminalStatus = "running" | "exited";
 
-/** A terminal as lists and responses tell it. */
+/** A terminal as in listings and responses. */
 export interface TerminalEntry {
   readonly terminalId: string;
   readonly title: string;
@@ -119,22 +119,22 @@ export interface TerminalEntry {
   readonly hasClients: boolean;
   /** Of the program's process; null once it has ended. */
   readonly pid: number | null;
-  /** Once it has ended, where it is known; 128 and the signal for a program that was killed. */
+  /** Once it has ended, if known; 128 plus the signal for a program that was killed. */
   readonly exitCode?: number | undefined;
-  /** What is retained of the output. */
+  /** The retained output. */
   readonly bufferRef: { readonly outputSeq: number; readonly tailSeq: number };
-  /** It was made for a device's pane, and no device has confirmed that a pane shows it. */
+  /** It was created for a device's pane, and no device has confirmed that a pane shows it. */
   readonly orphan?: true;
 }
 
 export interface TerminalKillResponse {
   readonly ok: true;
-  /** Null where nobody knows. */
+  /** Null when unknown. */
   readonly exitCode: number | null;
 }
 
 const idText = v.pipe(v.string(), v.nonEmpty("must not be empty"));
-/** What a wait is asked for; at least one predicate, and all that are given must hold together (seed 002 §8.3). */
+/** The options of a wait: at least one predicate, and all that are given must hold together (seed 002 §8.3). */
 export const waitOptions = {
   target: described(
     v.union(
@@ -168,7 +168,7 @@ export type FreshellWaitRequest = v.InferInput<typeof freshellWaitSchema>;
 export interface FreshellWaitMatch {
   readonly predicate: "pattern" | "stable" | "exit" | "prompt";
   readonly text?: string | undefined;
-  /** Behind the matched text. */
+  /** After the matched text. */
   readonly outputSeq?: number | undefined;
 }
 export interface FreshellWaitResponse {
@@ -184,7 +184,7 @@ const name = v.pipe(
   v.maxLength(200, "has at most 200 characters"),
   v.regex(/^\P{Cc}*$/u, "must not hold control characters"),
 );
-/** It is the name of a file, too. */
+/** Also used as a file name. */
 export const DEVICE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 export const deviceSchema = {
   deviceId: described(
@@ -212,7 +212,7 @@ export interface FreshellHealth {
   readonly app: "freshell";
   readonly ok: true;
   readonly version: string;
-  /** Whether tmux is there. */
+  /** Whether tmux is available. */
   readonly ready: boolean;
 }
 export interface LanInfo {

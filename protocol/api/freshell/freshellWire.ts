@@ -1,6 +1,6 @@
 /**
  * The frames of `/ws`, in the names of upstream where it has them; `outputSeq`, gaps and waits are ours. One schema per
- * message of a client. What a message holds besides is left unread, as upstream does: pages of later versions send more.
+ * client message. Unknown fields are ignored, as upstream does: pages of later versions send more.
  */
 import * as v from "valibot";
 import { wellFormedText } from "../../text/wellFormed.ts";
@@ -18,7 +18,7 @@ import { DEVICE_MESSAGES, type OwnerRequest, type PresenceMessage, type RpcResul
 import type { SessionServerMessage } from "./sessionEvents.ts";
 import { SESSION_MESSAGES } from "./sessions.ts";
 
-/** Longest message of a client, a snapshot of 1 MiB with what goes around it; past it the connection is closed with 1009. */
+/** Longest message of a client, a snapshot of 1 MiB with its envelope; past it the connection is closed with 1009. */
 export const FRESHELL_MAX_MESSAGE_BYTES = 1_114_112;
 
 /** Why `/ws` was closed. */
@@ -31,7 +31,7 @@ export const CLOSE_CODES = {
   PROTOCOL_MISMATCH: 4_010,
   /** Another connection is this device's owner now. */
   DEVICE_SUPERSEDED: 4_011,
-  /** The owner has not said anything for too long. */
+  /** The owner has been silent for too long. */
   PRESENCE_EXPIRED: 4_012,
 } as const;
 
@@ -45,7 +45,7 @@ const ofTerminal = { terminalId };
 const helloSchema = v.object({
   type: v.literal("hello"),
   token: v.optional(v.string()),
-  // Their values are looked at after the token.
+  // Their values are checked after the token.
   capabilities: v.optional(v.record(v.string(), v.unknown())),
   client: v.optional(v.object({ mobile: v.optional(v.boolean()) })),
   sessions: v.optional(
@@ -67,7 +67,7 @@ export const CLIENT_MESSAGES = {
     type: v.literal("terminal.create"),
     requestId,
     ...terminalOptions,
-    /** A page that comes back makes its terminals anew: no limit of how many in a while. */
+    /** A page that comes back recreates its terminals: the rate limit does not apply. */
     restore: v.optional(v.boolean()),
   }),
   "terminal.attach": v.object({ type: v.literal("terminal.attach"), ...ofTerminal }),
@@ -94,7 +94,7 @@ export type ClientMessage = {
 }[ClientMessageType];
 export type ClientMessageOf<Type extends ClientMessageType> = Extract<ClientMessage, { type: Type }>;
 
-/** Output that is missing: from here, to there, and why. */
+/** Missing output: from where, to where, and why. */
 export interface OutputGap {
   readonly from: number;
   readonly to: number;
@@ -163,7 +163,7 @@ export type ServerMessage =
       readonly type: "terminal.output";
       readonly terminalId: string;
       readonly data: string;
-      /** Behind `data`. */
+      /** After `data`. */
       readonly outputSeq: number;
       readonly gap?: OutputGap;
     }

@@ -1,10 +1,10 @@
 /**
- * What `send-keys` types for its tokens, left to right: a token that names a key is that key, any other is text as it stands,
- * without anything between two of them. Names are tmux's, in any case (seed 002 §8.1). Literal tokens are text joined with
+ * What `send-keys` types for its tokens, left to right: a token that names a key is that key, any other is text, typed
+ * unchanged with nothing in between. Names are tmux's, in any case (seed 002 §8.1). Literal tokens are text joined with
  * one space.
  */
 
-/** A job for the engine's input: neighbours of one kind are one part. */
+/** Parts of an input job: neighbours of one kind are one part. */
 export type KeyTokenPart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "keys"; readonly keys: readonly string[] };
@@ -17,7 +17,7 @@ export const KEY_NAMES = [
 
 const NAMES: ReadonlyMap<string, string> = new Map(KEY_NAMES.map((name) => [name.toLowerCase(), name]));
 const MODIFIERS = /^(?:[CMS]-)+(?=.)/i;
-/** What Control makes another character of, besides letters. */
+/** The characters that Control changes. */
 const CONTROLLED = /^[a-z@[\\\]^_?]$/i;
 
 export function keyTokenParts(tokens: readonly string[], literal: boolean): KeyTokenPart[] {
@@ -31,7 +31,7 @@ export function keyOf(token: string): string | undefined {
   const [modifiers, base] = [given.toUpperCase(), token.slice(given.length)];
   const name = NAMES.get(base.toLowerCase());
   if (name !== undefined) return modifiers + name;
-  // Shift is another character: `S-a` is no key, and is typed as it stands.
+  // Shift makes another character: `S-a` is no key, and is typed as text.
   if (modifiers === "" || modifiers.includes("S")) return undefined;
   if (!modifiers.includes("C")) return /^[!-~]$/.test(base) ? modifiers + base : undefined;
   return CONTROLLED.test(base) ? modifiers + base.toLowerCase() : undefined;

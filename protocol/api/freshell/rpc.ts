@@ -1,13 +1,13 @@
 /**
- * The layout plane on the wire (seed 002 §9): what a caller asks, what an owner is sent and returns, who is online. A request
- * holds nothing besides what is here; an owner's result may, and it is passed on.
+ * The layout plane on the wire (seed 002 §9): what a caller asks, what an owner is sent and returns, who is online. A
+ * request with unknown fields is refused; an owner's result may have more, which is passed on.
  *
- * A mutation with a process behind it comes to the owner in phases. `reserve` checks the revision and fixes place and ids;
- * nothing of it is seen, and it is gone after `RESERVATION_KEPT_MS`. Then either `finalize` (`{reservationId,contentRef}`),
- * which is checked against the reservation alone, or `compensate` (`{reservationId}`), after which all is as before. All
- * three carry the caller's `idempotencyKey`: an owner that has finalized it already returns that result for `reserve`,
- * which has an `appliedRevision` and no `reservationId`. Each frame to an owner has a `requestId` of its own: the caller's, or
- * one that begins with it.
+ * A mutation with a process behind it comes to the owner in phases. `reserve` checks the revision and fixes place and
+ * ids; nobody sees it, and it expires after `RESERVATION_KEPT_MS`. Then either `finalize`
+ * (`{reservationId,contentRef}`), which is checked against the reservation alone, or `compensate` (`{reservationId}`),
+ * after which everything is as before. All three carry the caller's `idempotencyKey`: an owner that has finalized it
+ * already returns that result for `reserve`, which has an `appliedRevision` and no `reservationId`. Each frame to an
+ * owner has its own `requestId`: the caller's, or one that begins with it.
  */
 import * as v from "valibot";
 import { AppError } from "../../errors.ts";
@@ -19,7 +19,7 @@ import type { LayoutSnapshot } from "./deviceLayout.ts";
 
 export const MAX_REQUEST_ID_CHARS = 256;
 export const MAX_IDEMPOTENCY_KEY_CHARS = 128;
-/** How long an owner keeps a place that was reserved. */
+/** How long an owner keeps a reservation. */
 export const RESERVATION_KEPT_MS = 30_000;
 
 /** What a frame to the owner asks for. */
@@ -44,7 +44,7 @@ const requestSchema = v.strictObject({
   requestId: requestIdSchema,
   callerDeviceId: deviceId,
   targetDeviceId: deviceId,
-  // Not a picklist: a name that objects have by themselves is no command.
+  // Own properties only: an inherited name is no command.
   command: v.pipe(
     v.string("must be text"),
     v.check((name) => Object.hasOwn(RPC_ARGS, name), "is no command of a layout"),
@@ -69,13 +69,13 @@ export interface RpcRequest {
   readonly targetDeviceId: string;
   readonly command: RpcCommand;
   readonly args: Readonly<Record<string, unknown>>;
-  /** Of every mutation. */
+  /** For every mutation. */
   readonly expectedRevision?: number | undefined;
-  /** Of `new-tab`, `split-pane`, `attach-terminal`, `respawn-pane`; others may have one. */
+  /** For `new-tab`, `split-pane`, `attach-terminal`, `respawn-pane`; optional for others. */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** @throws AppError INVALID_ARGUMENT. Its `args` are looked at by `parseArgs`. */
+/** @throws AppError INVALID_ARGUMENT. `parseArgs` checks its `args`. */
 export function parseRequest(given: unknown): RpcRequest {
   const request = checkedObject(requestSchema, given) as RpcRequest;
   const { command, expectedRevision, idempotencyKey } = request;
@@ -91,13 +91,16 @@ export function parseRequest(given: unknown): RpcRequest {
 /** What an owner gets: a caller's request, and what the server adds. */
 export interface OwnerRequest extends RpcRequest {
   readonly phase: RpcPhase;
-  /** Of `finalize` and `compensate`, in `args` too. */
+  /** For `finalize` and `compensate`, in `args` too. */
   readonly reservationId?: string | undefined;
-  /** Milliseconds from its arrival until nobody waits for the result any more: clocks of devices differ. */
+  /**
+   * Milliseconds from its arrival until nobody waits for the result any longer; relative, because clocks of devices
+   * differ.
+   */
   readonly deadlineMs: number;
 }
 
-/** An error in a result; the revision stands in `details` too. */
+/** An error in a result; the revision is in `details` too. */
 export interface RpcFault extends FreshellFault<OperationErrorCode> {
   readonly currentRevision?: number | undefined;
 }
@@ -145,13 +148,13 @@ export function parseOutcome(given: unknown): RpcOutcome | undefined {
   return { ok: true, result, ...(appliedRevision === undefined ? {} : { appliedRevision }) };
 }
 
-/** The frames of devices, by their `type`; what requests, results and snapshots hold is looked at later. */
+/** The frames of devices, by their `type`; the content of requests, results and snapshots is checked later. */
 export const DEVICE_MESSAGES = {
   "device.presence": v.object({
     type: v.literal("device.presence"),
     deviceId,
     workspaceRevision: v.optional(revisionSchema),
-    /** Who may change this device's layout besides itself: ids of devices, or `*`. Each one replaces the one before. */
+    /** Who else may change this device's layout: ids of devices, or `*`. Replaces the previous list. */
     remoteControl: v.optional(
       v.object({
         allow: v.pipe(
@@ -177,7 +180,7 @@ export const DEVICE_MESSAGES = {
   }),
 } as const;
 
-/** What the server tells everybody of a device that comes or goes. */
+/** Sent to everybody when a device comes or goes. */
 export interface PresenceMessage {
   readonly type: "device.presence";
   readonly deviceId: string;

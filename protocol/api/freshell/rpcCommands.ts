@@ -1,7 +1,7 @@
 /**
- * The commands of the layout plane and their arguments (seed 002 §6, §15): one schema per command, for the server, the command
- * line and whatever is an owner. Arguments hold nothing besides what is here. Selectors are in the words of the command line,
- * and which kinds of them a command takes is known here.
+ * The commands of the layout plane and their arguments (seed 002 §6, §15): one schema per command, for the server, the
+ * command line and every owner. Unknown arguments are refused. Selectors are written as on the command line, and this
+ * file knows which kinds each command takes.
  */
 import * as v from "valibot";
 import { AppError } from "../../errors.ts";
@@ -35,7 +35,7 @@ const content = {
 const yes = v.optional(v.boolean("must be true or false"));
 const { target: _target, ...waitPredicates } = waitOptions;
 
-/** The arguments of each command. Selectors are in the words of the command line. */
+/** The arguments of each command. Selectors are written as on the command line. */
 export const RPC_ARGS = {
   "new-tab": v.strictObject({ title: v.optional(tabTitleSchema), picker: v.optional(v.literal(true)), ...content }),
   "kill-tab": v.strictObject(ofTab),
@@ -77,11 +77,11 @@ export type RpcCommand = keyof typeof RPC_ARGS;
 export type RpcArgs<Command extends RpcCommand> = v.InferOutput<(typeof RPC_ARGS)[Command]>;
 export const RPC_COMMANDS = Object.keys(RPC_ARGS) as RpcCommand[];
 
-/** They leave the layout as it is: no revision is expected, and the same principal may ask. */
+/** They leave the layout unchanged: no revision is expected, and the same principal may ask. */
 const UNCHANGING: ReadonlySet<RpcCommand> = new Set(["send-keys", "capture-pane", "wait-for", "read", "resolve"]);
 export const isMutation = (command: RpcCommand): boolean => !UNCHANGING.has(command);
 
-/** Asked again without a key they would be done again. */
+/** Without a key a repeated request would be done again. */
 const KEYED: ReadonlySet<RpcCommand> = new Set(["new-tab", "split-pane", "attach-terminal", "respawn-pane"]);
 export const needsKey = (command: RpcCommand): boolean => KEYED.has(command);
 
@@ -97,7 +97,7 @@ const SELECTORS: Readonly<Record<"tab" | "pane" | "terminal", readonly SelectorT
 const TAB_TARGETS: ReadonlySet<RpcCommand> = new Set(["kill-tab", "rename-tab", "select-tab"]);
 
 /**
- * The arguments as the command's schema has them, its selectors looked at.
+ * The arguments, checked by the command's schema, selectors included.
  * @throws AppError INVALID_ARGUMENT, INVALID_TARGET
  */
 export function parseArgs<Command extends RpcCommand>(command: Command, given: unknown): RpcArgs<Command> {
@@ -134,7 +134,7 @@ function requireOneContent({ browser, editor, picker, shell, cwd, mode }: RpcArg
   }
 }
 
-/** To a schema `__proto__` is there in every object. @throws AppError INVALID_ARGUMENT */
+/** A schema finds `__proto__` in every object, so it is refused here. @throws AppError INVALID_ARGUMENT */
 export function checkedObject<Schema extends v.GenericSchema>(
   schema: Schema,
   given: unknown,

@@ -1,6 +1,6 @@
 /**
  * What `--target`, `--tab`, `--source` and `--to` name (seed 002 §5.2), for the server and for the command line: one parser,
- * explicit prefixes only. tmux's own target words (`0:1.2`) and bare ids are refused, never guessed at.
+ * explicit prefixes only. tmux's own targets (`0:1.2`) and bare ids are refused; nothing is guessed.
  */
 import { AppError } from "../../errors.ts";
 
@@ -27,7 +27,7 @@ export interface SessionSelector {
 export type Selector = TabSelector | PaneSelector | TerminalSelector | SessionSelector;
 export type SelectorType = Selector["type"];
 
-/** The two kinds of session, and the programs whose names stand for a `codingcli` session of theirs. */
+/** The two kinds of session, and the programs whose names mean their `codingcli` sessions. */
 export const SESSION_PROVIDERS = ["sdk", "codingcli", "claude", "codex", "opencode", "gemini", "kimi"] as const;
 export type SessionProvider = (typeof SESSION_PROVIDERS)[number];
 
@@ -35,7 +35,7 @@ export type SessionProvider = (typeof SESSION_PROVIDERS)[number];
 const MAX_SELECTOR_CHARS = 1_024;
 const QUOTED_CHARS = 80;
 
-/** Ours are 21 of these characters; another id is unknown, what is no id at all is a mistake of the caller's. */
+/** Ours have 21 of these characters; another id is merely unknown, while anything else is the caller's mistake. */
 const TERMINAL_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 export const isTerminalId = (text: string): boolean => TERMINAL_ID.test(text);

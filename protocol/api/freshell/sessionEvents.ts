@@ -1,11 +1,11 @@
 /**
- * What happens in sessions of coding agents, as clients are told it: frames of `/ws`, and entries over HTTP. What a program
- * printed stands in `content`, `event`, `input`, `arguments`, `output` and `message`: it is a stranger's text, and whoever
- * shows it shows it as text.
+ * What happens in sessions of coding agents, as clients see it: frames of `/ws`, and entries over HTTP. What a program
+ * printed is in `content`, `event`, `input`, `arguments`, `output` and `message`: foreign text, to be shown only as
+ * text.
  */
 import type { CodingProvider, SessionKind } from "./sessionNames.ts";
 
-/** A part of a message, as Claude Code has them; a later version may have others, which are passed on. */
+/** A part of a message, as in Claude Code; others, of a later version, are passed on. */
 export type ContentBlock =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly thinking: string }
@@ -32,7 +32,7 @@ export interface SessionUsage {
 
 export type SessionStatus = "starting" | "connected" | "running" | "idle" | "compacting" | "exited";
 
-/** Whose words: a person's or a tool's, which stand on the user's side, or the program's. */
+/** `user` is a person or a tool, `assistant` the program. */
 export interface HistoryMessage {
   readonly role: "user" | "assistant";
   readonly content: readonly ContentBlock[];
@@ -40,7 +40,7 @@ export interface HistoryMessage {
   readonly timestamp: string;
 }
 
-/** The program asks before it does something. It stays open until somebody answers or the program takes it back. */
+/** The program asks before it does something. It stays open until somebody answers or the program withdraws it. */
 export interface PermissionRequest {
   readonly requestId: string;
   readonly subtype: "can_use_tool";
@@ -52,11 +52,11 @@ export interface PermissionRequest {
   readonly decisionReason?: string | undefined;
 }
 
-/** What happens in an `sdk` session, without its name: with `sessionId` it is a frame to all who are attached. */
+/** An event of an `sdk` session; with `sessionId` added it is a frame to all who are attached. */
 export type SdkEvent =
   | {
       readonly type: "sdk.session.init";
-      /** The program's own id, for `resumeSessionId`. Not known before it has been told something. */
+      /** The program's own id, for `resumeSessionId`. Unknown before the first message. */
       readonly cliSessionId?: string | undefined;
       readonly model?: string | undefined;
       readonly cwd?: string | undefined;
@@ -70,10 +70,10 @@ export type SdkEvent =
       readonly model?: string | undefined;
       readonly usage?: SessionUsage | undefined;
     }
-  /** Ours: what tools returned, and what somebody else than the reader has sent. */
+  /** Ours: what tools returned, and what others than the reader have sent. */
   | { readonly type: "sdk.user"; readonly content: readonly ContentBlock[] }
   | ({ readonly type: "sdk.permission.request" } & PermissionRequest)
-  /** Nobody needs to answer any more: the program took it back, has ended, or somebody else has answered. */
+  /** No answer is needed any longer: the program withdrew it or has ended, or somebody else has answered. */
   | { readonly type: "sdk.permission.cancelled"; readonly requestId: string }
   | {
       readonly type: "sdk.result";
@@ -88,7 +88,7 @@ export type SdkEvent =
   /** 128 and the signal for a program that was killed. */
   | { readonly type: "sdk.exit"; readonly exitCode?: number | undefined };
 
-/** What happens in a `codingcli` session, in the same words whichever program it is. */
+/** An event of a `codingcli` session, the same for every program. */
 export interface NormalizedEvent {
   readonly type:
     | "session.start"
@@ -138,7 +138,7 @@ export interface NormalizedEvent {
 
 export type SessionServerMessage =
   | { readonly type: "sdk.created"; readonly requestId: string; readonly sessionId: string }
-  /** Everything from the beginning, or the newest of it. The permission requests that are open follow as they were. */
+  /** Everything from the beginning, or the newest part. The open permission requests follow unchanged. */
   | { readonly type: "sdk.history"; readonly sessionId: string; readonly messages: readonly HistoryMessage[] }
   | { readonly type: "sdk.killed"; readonly sessionId: string; readonly success: boolean }
   | (SdkEvent & { readonly sessionId: string })
@@ -169,7 +169,7 @@ export type SessionServerMessage =
     }
   | { readonly type: "codingcli.killed"; readonly sessionId: string; readonly success: boolean };
 
-/** A session as lists and responses tell it; times are Unix milliseconds. */
+/** A session as in listings and responses; times are Unix milliseconds. */
 export interface SessionEntry {
   readonly provider: SessionKind;
   /** `claude` in an `sdk` session. */
@@ -180,20 +180,20 @@ export interface SessionEntry {
   readonly updatedAt: number;
   readonly cwd: string;
   readonly model?: string | undefined;
-  /** The program's own id, once it has told it. */
+  /** The program's own id, once it has reported it. */
   readonly cliSessionId?: string | undefined;
   /** Of the program; null once it has ended. */
   readonly pid: number | null;
   readonly exitCode?: number | undefined;
   /** Permission requests that nobody has answered. */
   readonly openPermissions: number;
-  /** What is retained of its text, which is what waits read. */
+  /** Its retained text, which waits read. */
   readonly bufferRef: { readonly outputSeq: number; readonly tailSeq: number };
 }
 
 /** `DELETE /api/agent-sessions/:provider/:id`, once the program is gone. */
 export interface SessionKillResponse {
   readonly ok: true;
-  /** Null where nobody knows. */
+  /** Null when unknown. */
   readonly exitCode: number | null;
 }

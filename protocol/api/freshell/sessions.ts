@@ -1,7 +1,8 @@
 /**
- * Sessions of coding agents (seed 002 §3.3, §6.3, §8.8): programs that the server runs and whose JSON it reads. `sdk` is one
- * that stays and is talked to; `codingcli` is one that is given a prompt, responds, and ends. Here is what clients ask
- * for: the frames of `/ws`, in upstream's names, and the bodies over HTTP. What they are told stands in `sessionEvents.ts`.
+ * Sessions of coding agents (seed 002 §3.3, §6.3, §8.8): programs that the server runs and whose JSON it reads. `sdk`
+ * is one that stays for a conversation; `codingcli` is one that is given a prompt, responds, and ends. Here is what
+ * clients send: the frames of `/ws`, with upstream's names, and the bodies over HTTP. What they receive is in
+ * `sessionEvents.ts`.
  */
 import * as v from "valibot";
 import { wellFormedText } from "../../text/wellFormed.ts";
@@ -10,13 +11,13 @@ import { CODING_PROVIDERS, EFFORTS, PERMISSION_MODES, SANDBOXES } from "./sessio
 
 const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
 
-/** A prompt is a word of a command line, and no system takes one longer than 128 KiB. */
+/** A prompt is a command-line argument, which Linux limits to 128 KiB. */
 export const MAX_PROMPT_BYTES = 120_000;
 const MAX_WORD_CHARS = 512;
 
 const noNul = v.regex(/^[^\0]*$/, "must not hold a NUL character");
 const text = v.pipe(wellFormedText, v.nonEmpty("must not be empty"), noNul);
-/** A word of a command line: one that begins with a dash would be an option. */
+/** A command-line argument: one that begins with a dash would be an option. */
 const word = v.pipe(
   text,
   v.maxLength(MAX_WORD_CHARS, `has at most ${MAX_WORD_CHARS} characters`),
@@ -83,7 +84,7 @@ type Asked = v.InferOutput<typeof createSessionSchema>;
 export type SdkOptions = Omit<Extract<Asked, { provider: "sdk" }>, "provider">;
 export type CodingOptions = Omit<Extract<Asked, { provider: "codingcli" }>, "provider">;
 
-/** Four characters for three bytes, the last ones filled up. */
+/** Four characters for three bytes, the last ones padded. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const image = v.object({
   mediaType: v.picklist(IMAGE_TYPES, `must be ${IMAGE_TYPES.join(", ")}`),
@@ -101,7 +102,7 @@ const requestId = v.pipe(v.string(), v.nonEmpty(), v.maxLength(256));
 const sessionId = v.pipe(v.string(), v.nonEmpty(), v.maxLength(MAX_WORD_CHARS));
 const of = <const Type extends string>(type: Type) => ({ type: v.literal(type), sessionId });
 
-/** A page that knows an id of another program's sends it all the same. */
+/** A page may send another program's id all the same. */
 const lenient = { resumeSessionId: v.optional(v.string()) };
 
 /** The frames of clients, by their `type`. */
@@ -115,12 +116,12 @@ export const SESSION_MESSAGES = {
     ...of("sdk.permission.respond"),
     requestId,
     behavior: v.picklist(["allow", "deny"], "must be allow or deny"),
-    /** Default: as the program asked for it. */
+    /** Default: the program's own input. */
     updatedInput: v.optional(anObject),
     updatedPermissions: v.optional(v.array(v.unknown())),
     /** Why not. */
     message: v.optional(wellFormedText),
-    /** It is not to go on with something else either. */
+    /** It must not continue with something else either. */
     interrupt: v.optional(v.boolean()),
   }),
   "sdk.set-model": v.object({ ...of("sdk.set-model"), model: word }),
