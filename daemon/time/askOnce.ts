@@ -32,7 +32,7 @@ export class AskOnce {
 
   /** The same for a caller that does not wait. */
   soon(): void {
-    // The queued question serves this call, too, and its failure is reported already.
+    // The queued question serves this call, too; its own caller gets any failure.
     if (this.#next === undefined) this.now().catch(this.#onError);
   }
 

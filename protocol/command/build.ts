@@ -121,7 +121,7 @@ export const captureHistory = (pane: PaneId, lines: number): string =>
 export const captureLot = (pane: PaneId, begin: number, end: number): string =>
   `capture-pan -p -e -J -S ${begin} -E ${end - 1} -t ${pane}`;
 
-/** The two rows around the start of `row`: one line when the first continues in the second. */
+/** The row before `row`, and `row` itself: one line when the first continues in the second. */
 export const captureSeam = (pane: PaneId, row: number): string =>
   `capture-pan -p -J -S ${row - 1} -E ${row} -t ${pane}`;
 

@@ -1,6 +1,6 @@
 /**
  * Text that is held back because it may be the echo: from where, and whether the whole typed line has been seen. Its
- * beginning only ever moves forward in time, until it is dropped.
+ * beginning only ever moves to an earlier position, until it is dropped.
  */
 export class HeldEcho {
   #from = Infinity;

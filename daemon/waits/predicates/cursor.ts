@@ -2,7 +2,7 @@
  * The cursor has stood in the same cell for so many seconds, counted from registration at the earliest, whatever is
  * drawn elsewhere: a spinner or a clock that puts it back does not count. Cells are counted from the top of the
  * history, so scrolling moves the cursor. tmux is probed when output has come, at most ten times a second for all waits
- * of a pane, and once more before the wait ends. A level: it must hold when the wait ends.
+ * of a pane, and once more before the predicate holds. A level: it must hold when the wait ends.
  */
 import * as v from "valibot";
 import { AppError } from "../../../protocol/errors.ts";

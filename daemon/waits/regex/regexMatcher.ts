@@ -16,7 +16,7 @@ import type { PlacedText, TextPiece } from "../text/textPiece.ts";
 import type { WaitLimits } from "../waitLimits.ts";
 
 /**
- * Text per job: well under a millisecond at RE2's usual speed, and little enough for a slow regex to pass the watchdog.
+ * Text per job: well under a millisecond at RE2's usual speed; a slow regex hits the watchdog on less.
  */
 const MAX_JOB_BYTES = 32_768;
 const EVICTED: GapReason = "evicted";
