@@ -12,7 +12,7 @@ import { releaseOf } from "./tmuxVersion.ts";
 export interface TmuxFeatures {
   /**
    * `paste-buffer` has `-S`, and without it writes control bytes as text, `^[` for ESC (from 3.7). Earlier it has no such
-   * flag and pastes every byte as it is (docs/tmuxFacts.md, Versions).
+   * flag and pastes every byte unchanged (docs/tmuxFacts.md, Versions).
    */
   readonly pasteNeedsRaw: boolean;
   /** It reports which signal ended a pane's program (from 3.3). Earlier versions report nothing about that end. */

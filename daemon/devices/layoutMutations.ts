@@ -134,10 +134,7 @@ const MUTATIONS: { readonly [Command in LayoutMutation]: Mutate<Command> } = {
     const { leaf } = findPane(layout, target, tab);
     if (leaf.content.kind === "browser")
       return show(layout, `pane:${leaf.id}`, undefined, { kind: "browser", url }, context);
-    throw new AppError(
-      "INVALID_TARGET",
-      `pane:${leaf.id} shows no page (${leaf.content.kind}): open-browser makes it one that does`,
-    );
+    throw new AppError("INVALID_TARGET", `pane:${leaf.id} shows no page (${leaf.content.kind}): use open-browser`);
   },
   "open-editor": (layout, { target, tab, filePath }, context) =>
     show(layout, target, tab, { kind: "editor", filePath }, context),
@@ -235,7 +232,7 @@ function contentOf({ browser, editor, picker }: RpcArgs<"new-tab">, context: Mut
 /** @throws AppError INVALID_ARGUMENT */
 function processContent({ contentRef }: MutationContext): PaneContent {
   if (contentRef === undefined) {
-    throw new AppError("INVALID_ARGUMENT", "a pane with a terminal is made in phases: reserve, then finalize");
+    throw new AppError("INVALID_ARGUMENT", "a pane with a terminal is created in phases: reserve, then finalize");
   }
   if ("terminalId" in contentRef) return { kind: "terminal", terminalId: contentRef.terminalId };
   return { kind: "claude-chat", sessionRef: contentRef.sessionRef };

@@ -98,7 +98,7 @@ export function leavesIn({ layouts }: LayoutSnapshot, tabId: string): readonly L
 const absent = (what: string): AppError =>
   new AppError(
     "NOT_FOUND",
-    `there is no ${what.slice(0, 200)}; \`freshell list-tabs\` and list-panes tell what there is`,
+    `there is no ${what.slice(0, 200)}; \`freshell list-tabs\` and list-panes show what there is`,
   );
 
 const wrong = (selector: Selector, wanted: string): AppError =>

@@ -47,7 +47,7 @@ export class Reservations {
   /** @throws AppError RESOURCE_LIMIT */
   add(reservation: Reservation): void {
     if (this.all.length >= MAX_RESERVATIONS) {
-      throw new AppError("RESOURCE_LIMIT", `${MAX_RESERVATIONS} panes are being made: try again when one is there`, {
+      throw new AppError("RESOURCE_LIMIT", `${MAX_RESERVATIONS} panes are being created: try again when one is done`, {
         details: { limit: "reservations", max: MAX_RESERVATIONS },
       });
     }
@@ -60,7 +60,7 @@ export class Reservations {
     const found = this.#kept.get(id);
     this.#kept.delete(id);
     if (found !== undefined) return found.reservation;
-    throw new AppError("NOT_FOUND", "this place is not reserved, or not any more: ask for it again", {
+    throw new AppError("NOT_FOUND", "this place is not reserved, or no longer: reserve it again", {
       details: { reason: "reservation" },
     });
   }

@@ -44,7 +44,7 @@ interface Stamp {
 export function openSaved(given: unknown, stamp: Stamp): OpenedDevice {
   if (given === undefined) return { saved: emptyDevice(stamp), isMigrated: false };
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw new AppError("INVALID_ARGUMENT", "the layout that was kept is no object");
+    throw new AppError("INVALID_ARGUMENT", "the saved layout is not an object");
   }
   const { ownerDeviceId, workspaceRevision, updatedAt, requests, panes: _derived, ...layout } = given as Kept;
   const isWhole = ownerDeviceId === stamp.deviceId && isRevision(workspaceRevision);

@@ -1,4 +1,6 @@
-/** The soft limit on open files of this process; undefined where the system does not tell (Linux does, in `/proc`). */
+/**
+ * The soft limit on open files of this process; undefined where the system does not report it (Linux does, in `/proc`).
+ */
 import { readFileSync } from "node:fs";
 
 export function descriptorLimit(proc = "/proc"): number | undefined {

@@ -32,7 +32,7 @@ export interface Closable {
   close(): void;
 }
 
-/** What became of a connection to a socket: somebody accepted it, or the system's name for why not. */
+/** The outcome of connecting to a socket: accepted, or the system's error name. */
 type ConnectResult = { readonly accepts: true } | { readonly accepts: false; readonly errno: string | undefined };
 
 /** Unix sockets by their paths, and their directories. */

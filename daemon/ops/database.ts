@@ -19,7 +19,7 @@ import {
 } from "./sqlite.ts";
 
 interface DatabaseOptions {
-  /** Absolute; `:memory:` for none. Its directory is made 0700. */
+  /** Absolute; `:memory:` for none. Its directory is created with mode 0700. */
   readonly path: string;
   /** SQL scripts in order; those applied before are skipped. Additive only: an older daemon may open the file again. */
   readonly migrations: readonly string[];

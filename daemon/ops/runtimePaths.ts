@@ -6,9 +6,9 @@
 import { isAbsolute, join } from "node:path";
 
 interface RuntimePaths {
-  /** Sockets; made with mode 0700. */
+  /** Sockets; created with mode 0700. */
   readonly runtimeDir: string;
-  /** What outlives a restart; made with mode 0700. */
+  /** What outlives a restart; created with mode 0700. */
   readonly stateDir: string;
   /** The native API's unix socket. */
   readonly socketPath: string;

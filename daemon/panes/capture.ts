@@ -173,6 +173,6 @@ function lastRows(rows: readonly string[], count: number, ansi: boolean): string
 // oxlint-disable-next-line no-control-regex -- an escape sequence begins with one
 const SGR = /\u001b\[([\d;:]*)m/g;
 
-/** All but the line feed, which ends a row, and the TAB, which stands for blanks. */
+/** All but the line feed, which ends a row, and the TAB, which means blanks. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it removes
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;

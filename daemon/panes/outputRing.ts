@@ -49,7 +49,7 @@ export class OutputRing {
     this.commit(bytes.length);
   }
 
-  /** Declares that an unknown number of bytes is missing here. The hole takes one position, so that it can be named. */
+  /** Records that an unknown number of bytes is missing here. The hole takes one position, so that it can be named. */
   addHole(reason: GapReason): Gap {
     const gap = { from: this.headSeq, to: this.headSeq + 1, reason };
     const { buffer, at } = this.reserve(1);

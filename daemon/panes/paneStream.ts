@@ -115,7 +115,7 @@ export class PaneStream implements OutputSource {
     this.#exit = undefined;
   }
 
-  /** Nothing follows. What is in the ring stays readable for whoever holds the stream. */
+  /** Nothing follows. The ring stays readable for holders of the stream. */
   close(error: AppError): void {
     if (this.#closed !== undefined) return;
     this.announce();

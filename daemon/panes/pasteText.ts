@@ -8,7 +8,7 @@ import { AppError } from "../../protocol/errors.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Control characters of C0 and C1 besides line ends and tabs. */
+/** Control characters of C0 and C1 other than line ends and tabs. */
 export const holdsKeys = (text: string): boolean => /[^\P{Cc}\n\r\t]/u.test(text);
 
 /** @throws AppError INVALID_ARGUMENT */

@@ -12,7 +12,7 @@ import { given } from "./jsonFields.ts";
 import { type JsonLine, SessionProgram } from "./sessionProgram.ts";
 import { SessionText } from "./sessionText.ts";
 
-/** What a session is made of, found and checked. */
+/** All that starting a session needs, found and checked. */
 export interface SessionPlan {
   readonly id: string;
   readonly epoch: string;

@@ -79,7 +79,7 @@ export class OpenPermissions {
     };
   }
 
-  /** Of a program that has ended: nobody can answer. */
+  /** For a program that has ended: nobody can answer. */
   clear(): readonly string[] {
     const ids = [...this.#open.keys()];
     this.#open.clear();

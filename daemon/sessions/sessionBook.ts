@@ -79,7 +79,7 @@ export class SessionBook {
     }
     if (named.length > 1) {
       const matches = named.map(({ kind, id: own }) => `session:${kind}:${own}`);
-      throw new AppError("AMBIGUOUS_TARGET", "several sessions go on with this one; name one of them by its own id", {
+      throw new AppError("AMBIGUOUS_TARGET", "several sessions continue this one; name one of them by its own id", {
         details: { matches },
       });
     }

@@ -102,7 +102,7 @@ export class SessionProgram {
     if (!this.#options.hasInput) {
       throw new AppError(
         "INVALID_TARGET",
-        "the session's program has its prompt and takes nothing after it; make another session, or one of the kind sdk",
+        "the session's program has its prompt and takes no more input; create another session, or one of the kind sdk",
       );
     }
     const bytes = Buffer.from(text, "utf8");
@@ -224,9 +224,9 @@ function statusOf({
 }
 
 const ended = (): AppError =>
-  new AppError("INVALID_TARGET", "the session has ended; make another one, with resumeSessionId to go on with it");
+  new AppError("INVALID_TARGET", "the session has ended; create another one, with resumeSessionId to continue it");
 const inputClosed = (cause: Error): AppError =>
-  new AppError("INVALID_TARGET", "the session's program has closed its input and takes nothing more", { cause });
+  new AppError("INVALID_TARGET", "the session's program has closed its input and takes no more", { cause });
 const notTaken = (): AppError =>
   new AppError(
     "COMMAND_TIMEOUT",

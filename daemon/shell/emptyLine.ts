@@ -244,7 +244,7 @@ const notEmpty = (pane: PaneId, details: { line: string } | { row: string }): Ap
 const takesNothing = (pane: PaneId): AppError =>
   new AppError(
     "INCONSISTENT_STATE",
-    `what is typed in pane ${pane} does not appear behind the prompt (an editor's command mode, or a program that reads); leave it and run again`,
+    `what is typed in pane ${pane} does not appear after the prompt (an editor's command mode, or a program that reads); leave it and run again`,
   );
 
 const noPrompt = (pane: PaneId, waitedMs: number): AppError =>

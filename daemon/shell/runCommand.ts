@@ -1,6 +1,6 @@
 /**
  * Types a command into a shell's pane and returns what it printed and how it ended. A shell that marks its commands
- * (OSC 133) gets the command as it is; any other gets it between marks of ours (`shellLine.ts`). The output is read from
+ * (OSC 133) gets the command unchanged; any other gets it between our own marks (`shellLine.ts`). The output is read from
  * the stream as it comes, so it need not fit into the ring; what exceeds the bound is a reported gap.
  */
 import { AppError } from "../../protocol/errors.ts";

@@ -118,7 +118,7 @@ export function shellLine(kind: ShellKind, command: string, nonce: string): stri
   return line;
 }
 
-/** Whether a shell's editor takes the command as it is typed, without a key among its characters. */
+/** Whether a shell's editor takes every character of the command as text, not as a key. */
 export const isPlainText = (command: string): boolean => !/\p{Cc}/u.test(command);
 
 function quoteFor(kind: ShellKind, command: string): string {

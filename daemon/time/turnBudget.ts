@@ -73,7 +73,7 @@ export class TurnBudget {
       } catch (error) {
         this.#onError(error);
       }
-      // A task that ran out of time goes behind the others: one flooded pane must not starve the rest.
+      // A task that ran out of time goes to the back of the queue: one flooded pane must not starve the rest.
       if (!finished) this.#tasks.add(task);
       if (!this.#hasTimeLeft()) break;
     }

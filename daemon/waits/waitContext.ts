@@ -1,4 +1,4 @@
-/** What the predicates of one set get to work with while their wait is armed. */
+/** What the predicates of one set work with while their wait is armed. */
 import { AppError } from "../../protocol/errors.ts";
 import { type Gap, gapWithin } from "../../protocol/position.ts";
 import type { OutputSource } from "../tmux/outputSource.ts";
@@ -30,7 +30,7 @@ export interface WaitHost {
   readonly limits: WaitLimits;
 }
 
-/** A checked request with what was made ready for it. */
+/** A checked request with what was prepared for it. */
 export interface ReadyRequest {
   readonly request: CheckedRequest;
   /** In the order of `request.regexes`. */

@@ -20,7 +20,7 @@ export interface WaitLimits {
 
   /** Work per turn of the event loop, all waits together. */
   readonly turnBudgetMs: number;
-  /** Longest match of a regex, in bytes of plain text: it is looked for in windows of this size. */
+  /** Longest match of a regex, in bytes of plain text: the text is searched in windows of this size. */
   readonly regexWindowBytes: number;
   /** Plain text kept for regexes that are slower than the output; past it text is skipped and reported as a gap. */
   readonly regexBacklogBytes: number;

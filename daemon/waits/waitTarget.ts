@@ -233,7 +233,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     if (this.screens.isWanted) this.#watchQuiet(this.#options.limits.settleMs);
   }
 
-  /** One timer per target while somebody wants to know that output has stopped for so long; the shortest time counts. */
+  /** One timer per target while anything waits for output to have stopped for some time; the shortest time counts. */
   #watchQuiet(wantedMs: number): void {
     if (this.#quiet !== undefined && this.#quietWantedMs <= wantedMs) return;
     this.#quiet?.cancel();

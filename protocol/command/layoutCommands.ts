@@ -76,7 +76,7 @@ export const killPane = (pane: PaneId): string => `kill-pan -t ${pane}`;
 /** Out of every session that has it. */
 export const killWindow = (window: WindowTarget): string => `kill-windo -t ${ofWindow(window)}`;
 
-/** @param window a pane stands for the window that it is in */
+/** @param window a pane means the window that it is in */
 export const renameWindow = (window: WindowTarget | PaneId, name: string): string =>
   `rename-windo -t ${typeof window === "string" ? window : ofWindow(window)} -- ${quoteLiteralFormat(name)}`;
 

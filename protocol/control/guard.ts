@@ -42,6 +42,6 @@ export function readGuard(buffer: Uint8Array, from: number, to: number): Guard |
 
 const NO_NUMBER = { value: 0, end: -1 };
 
-/** A number as tmux prints it: `01` is none, so equal numbers were equal lines. */
+/** A number as tmux prints it: `01` is not one, so equal numbers mean equal text. */
 const canonical = (buffer: Uint8Array, from: number, to: number): { readonly value: number; readonly end: number } =>
   buffer[from] === ZERO && from + 1 < to && buffer[from + 1] !== SPACE ? NO_NUMBER : decimal(buffer, from, to);

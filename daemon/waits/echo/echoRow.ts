@@ -26,7 +26,7 @@ export class EchoRow {
   hasMoved = false;
   /** Colours were changed: an editor may be showing more than was typed, such as a suggestion. */
   isStyled = false;
-  /** The column in which typing began, when something stood before it. */
+  /** The column in which typing began, when something was before it. */
   #origin = 0;
 
   constructor(start: number) {
@@ -116,7 +116,7 @@ export class EchoRow {
     return best;
   }
 
-  /** All that was printed, the row as it stands, and the row up to the cursor (a suggestion may follow). */
+  /** All that was printed, the row as displayed, and the row up to the cursor (a suggestion may follow). */
   #readings(): readonly Reading[] {
     return [
       { cells: this.#printed, origin: 0 },
@@ -128,7 +128,7 @@ export class EchoRow {
 
 interface Reading {
   readonly cells: readonly Cell[];
-  /** Where typing began, whatever stands before it. */
+  /** Where typing began, whatever is before it. */
   readonly origin: number;
 }
 

@@ -1,4 +1,4 @@
-/** Which stretches of a source a wait may see while an echo is being looked for in it, and which of them it has not seen. */
+/** Which stretches of a source a wait may see while an echo is expected in it, and which of them it has not seen. */
 
 export interface SourceRange {
   readonly from: number;

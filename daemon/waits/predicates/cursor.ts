@@ -61,7 +61,7 @@ interface Member {
   changed(): void;
 }
 
-/** Where the cursor of one source stands, for all who wait for it to stand still. */
+/** The cursor of one source, shared by all waits for it to stand still. */
 class CursorWatch {
   static readonly #all = new WeakMap<OutputSource, CursorWatch>();
   readonly #source: OutputSource;

@@ -99,7 +99,7 @@ export interface Door {
   readonly limits: WaitLimits;
   /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
   checkPattern(pattern: WaitPattern): CheckedPattern;
-  /** Undefined for a source that is no pane's. */
+  /** Undefined for a source that is not a pane's. */
   readonly pane: WaitPane | undefined;
 }
 

@@ -44,7 +44,7 @@ interface Job {
   crashes: number;
 }
 
-/** Jobs and bytes handed to the worker before its results are back: enough to keep it busy for some milliseconds. */
+/** Jobs and bytes sent to the worker before its results are back: enough to keep it busy for some milliseconds. */
 const MAX_SENT_JOBS = 64;
 const MAX_SENT_BYTES = 1_048_576;
 /** A job that took its worker down may have met a heap that others had filled: it is retried alone in a fresh one. */

@@ -154,7 +154,7 @@ export class RegexMatcher implements LiteralWatcher {
     this.#run(from, end, hasContext, (piece, outcome) => {
       if (outcome.kind !== "match" || !this.#watches.has(watch)) return;
       const match = placeOf(piece, outcome);
-      // The end of the stretch is no end of output: nothing may rest on it.
+      // The end of the stretch is not the end of the output: no match may rest on it.
       if (match.to < end || !this.regex.analysis.restsOnEnd) this.#match(watch, piece, match.from, match.to);
     });
     if (!isLast) this.#searchAlone(watch, Math.max(from + 1, this.#back(end)), to, true);

@@ -122,7 +122,7 @@ function workerMain(load: (path: string) => unknown): void {
       ? { seq: job.seq, kind: "none" }
       : { seq: job.seq, kind: "match", index: found.index, text: found.match };
   };
-  /** The wasm engine compiles its own code as it is used: the first regex must not pay for that. */
+  /** The wasm engine compiles its own code on first use: the first regex must not pay for that. */
   const warmUp = (): void => {
     const regex = new wasm.WrappedRE2("(?m)^a+b{2,3}[^c]\\w(?:\\pN|x*?)$", false, true, false);
     regex.match(SAMPLE, 0, false);
@@ -162,7 +162,7 @@ function workerMain(load: (path: string) => unknown): void {
       // An abort of the wasm heap is thrown from here and ends the thread: the shared word then names the job.
       results.push(run(job));
       Atomics.store(setup.running, 0, 0);
-      // A result must not wait for the jobs behind it longer than anyone would notice.
+      // A result must not wait noticeably for the jobs after it.
       if (nowMs() - sentMs > 2) {
         post({ kind: "results", results });
         results = [];

@@ -70,7 +70,7 @@ export class ScreenCaptures {
     });
   }
 
-  /** The last capture for a wait: calls back when the screen as it is now has been judged. */
+  /** The last capture for a wait: calls back once the current screen has been judged. */
   last(watch: ScreenWatch, done: () => void): void {
     this.#afterCapture.push(() => watch.whenJudged(done));
     this.#probe();

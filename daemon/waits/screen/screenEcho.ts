@@ -6,7 +6,7 @@
  */
 import { isWord, typedLines } from "../echo/typedLines.ts";
 
-/** Typed lines are looked up by so many characters at their end: few share them, whatever was pasted. */
+/** Typed lines are looked up by this many characters at their end: few share them, whatever was pasted. */
 const KEY_LENGTH = 12;
 
 const squeezed = (text: string): string => text.replace(/\s+/gu, "");

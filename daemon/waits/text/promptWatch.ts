@@ -37,7 +37,7 @@ export class PromptWatch implements PatternWatch {
     const line = text.view(from, head).toString("utf8");
     const isAnnounced = text.bracketedPaste === true && (!this.#needsOutput || text.bracketedPasteAt > this.start);
     const isPrompt = PROMPT.test(line) && !text.hasLeftLine;
-    // At registration nothing tells a fresh prompt from the one before a command whose echo is on its way: wait for quiet.
+    // At registration a fresh prompt looks like the one before a command whose echo is on its way: wait for quiet.
     const isSure = isAnnounced && isPrompt && text.bracketedPasteAt > this.start;
     const isLikely = isQuiet && (isPrompt || (isAnnounced && line.trim() !== ""));
     if (!isSure && !isLikely) return false;

@@ -68,7 +68,7 @@ export class SourceMarks {
   }
 }
 
-/** The last entry at or below `value` of an ascending column; the first when there is none. */
+/** The last entry at or below `value` of an ascending column; the first entry if there is none. */
 function lastAtOrBelow(column: Float64Array, count: number, value: number): number {
   let low = 0;
   let high = count - 1;

@@ -30,7 +30,7 @@ export interface TextStreamHost {
   regexAdvanced(): void;
 }
 
-/** What a wait looks for, and with what. */
+/** One thing a wait searches for, and its watch. */
 export type TextWatch =
   | { readonly kind: "literal"; readonly watch: LiteralWatch }
   | { readonly kind: "regex"; readonly watch: RegexWatch; readonly regex: CompiledRegex }

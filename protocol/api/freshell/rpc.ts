@@ -2,7 +2,7 @@
  * The layout plane on the wire (seed 002 §9): what a caller asks, what an owner is sent and returns, who is online. A
  * request with unknown fields is refused; an owner's result may have more, which is passed on.
  *
- * A mutation with a process behind it comes to the owner in phases. `reserve` checks the revision and fixes place and
+ * A mutation that needs a process comes to the owner in phases. `reserve` checks the revision and fixes place and
  * ids; nobody sees it, and it expires after `RESERVATION_KEPT_MS`. Then either `finalize`
  * (`{reservationId,contentRef}`), which is checked against the reservation alone, or `compensate` (`{reservationId}`),
  * after which everything is as before. All three carry the caller's `idempotencyKey`: an owner that has finalized it
@@ -138,7 +138,7 @@ const resultSchema = v.union([
   v.looseObject({ ok: v.literal(false), error: faultSchema, result: v.optional(v.never()) }),
 ]);
 
-/** An owner's outcome; undefined when it is none. */
+/** An owner's outcome; undefined when it is invalid. */
 export function parseOutcome(given: unknown): RpcOutcome | undefined {
   const parsed = v.safeParse(resultSchema, given);
   if (!parsed.success) return undefined;
