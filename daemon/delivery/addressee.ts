@@ -13,7 +13,7 @@ import {
   isOnProcessor,
   isSameProcess,
   isStillForeground,
-  userOptionOf,
+  foregroundMarkOf,
 } from "../panes/foreground.ts";
 import type { ForegroundProcess, ProcessMark } from "../tmux/processes.ts";
 import { EndSigns } from "../panes/endSigns.ts";
@@ -124,7 +124,7 @@ export async function findAddressee(
   if (request.process !== undefined && !isAmong(processes, request.process)) {
     throw programChanged(pane, "a different program now reads from the pane; look at the pane");
   }
-  return new Addressee(server.processes, userOptionOf(pid, processes, program), condition, isAgent);
+  return new Addressee(server.processes, foregroundMarkOf(pid, processes, program), condition, isAgent);
 }
 
 /** Where the system does not report processes, tmux's name for the foreground is all there is. */

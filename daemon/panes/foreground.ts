@@ -90,7 +90,11 @@ export interface ForegroundMark {
   readonly readers: readonly number[];
 }
 
-export const userOptionOf = (panePid: number, foreground: Foreground, program: ForegroundProcess): ForegroundMark => ({
+export const foregroundMarkOf = (
+  panePid: number,
+  foreground: Foreground,
+  program: ForegroundProcess,
+): ForegroundMark => ({
   panePid,
   leader: foreground[0] ?? program,
   program,

@@ -77,12 +77,12 @@ export class StreamMarks {
   }
 
   #osc(payload: Uint8Array, begin: number, end: number): void {
-    const mark = userOptionOf(payload);
+    const mark = streamMarkOf(payload);
     if (mark !== undefined) this.#handlers.mark?.(mark, begin, end);
   }
 }
 
-function userOptionOf(payload: Uint8Array): StreamMark | undefined {
+function streamMarkOf(payload: Uint8Array): StreamMark | undefined {
   // Few begin with these digits: clipboards, links and colours make no string.
   const first = payload[0];
   const isTitle = (first === 0x30 || first === 0x32) && payload[1] === SEMICOLON;

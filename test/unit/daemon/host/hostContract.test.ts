@@ -14,7 +14,7 @@ import {
   isAtTerminal,
   isRunning,
   isStillForeground,
-  userOptionOf,
+  foregroundMarkOf,
   readForeground,
 } from "../../../../daemon/panes/foreground.ts";
 import { paneRunsProgram } from "../../../../daemon/panes/paneProcesses.ts";
@@ -78,7 +78,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, make) => {
     // What another daemon has noted, or this one before it lost what told it.
     const program = known ?? { pid: cat, start: "7", executable: undefined, names: [], isShell: false, depth: 0 };
     if (known !== undefined) expect(addresseeOf(foreground!, new Set(["cat"]))).toBe(known);
-    const mark = userOptionOf(pid, [], { isInteractiveShell: false, ...program });
+    const mark = foregroundMarkOf(pid, [], { isInteractiveShell: false, ...program });
     const tells = known !== undefined || !processes.reportsNow;
     if (tells) {
       expect(isStillForeground(mark, processes)).toBe(true);

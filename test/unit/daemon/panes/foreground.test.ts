@@ -11,7 +11,7 @@ import {
   isAtTerminal,
   isRunning,
   isStillForeground,
-  userOptionOf,
+  foregroundMarkOf,
   readForeground,
 } from "../../../../daemon/panes/foreground.ts";
 import type { Foreground } from "../../../../daemon/tmux/processes.ts";
@@ -53,7 +53,7 @@ async function agentIn(pid: number): Promise<ForegroundMark> {
   const program = addresseeOf(foreground, names)!;
   expect(program.names).toContain("myagent");
   expect(program.isShell).toBe(false);
-  return userOptionOf(pid, foreground, program);
+  return foregroundMarkOf(pid, foreground, program);
 }
 
 test("an interactive shell reads itself; what runs in its background does not", async () => {
@@ -146,7 +146,7 @@ test("a process that becomes another program is another one, though pid and star
   const { pid, write, shows } = terminal("bash", ["--norc", "-i"]);
   await shows("$ ");
   const before = await foregroundOf(pid);
-  const mark = userOptionOf(pid, before, before[0]!);
+  const mark = foregroundMarkOf(pid, before, before[0]!);
   write("exec sleep 1000\n");
   await eventually(() => !isStillForeground(mark, processes));
   const after = await foregroundOf(pid);
