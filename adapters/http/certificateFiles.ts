@@ -62,7 +62,7 @@ function parsed<T>(path: string, what: string, parse: () => T): T {
   }
 }
 
-/** Creates `path` readable by us alone. @throws AppError CONFIGURATION_INVALID when it is someone else's. */
+/** Makes `path` a directory for us alone. @throws AppError CONFIGURATION_INVALID when it is someone else's. */
 export async function privateDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
