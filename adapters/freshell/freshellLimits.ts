@@ -26,7 +26,7 @@ export const CREATES_WITHIN_MS = 10_000;
 /** How long a create is remembered by its requestId, and how many are. */
 export const CREATES_KEPT_MS = 600_000;
 export const MAX_CREATES_KEPT = 1_000;
-/** Waits that one connection may have open: as many as the whole adapter. */
+/** Longest incomplete sequence held back from a client: longer than any query. */
 export const MAX_UNFINISHED_BYTES = 4_096;
 
 /** Device sessions kept: past it those that expire first are dropped. */
