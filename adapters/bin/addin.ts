@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 /**
- * The add-in's bridge as a bare script, for whoever develops against it: the stub over plain http unless it is told
- * otherwise, as the bridge that it stands in for (docs/contracts/addin.md §1, "mode default"). `tmuxwire addin` is the same
- * with real shells over https.
+ * The add-in's bridge as a bare script, for development against it: the stub over plain HTTP by default, like the bridge it
+ * replaces (docs/contracts/addin.md §1, "mode default"). `tmuxwire addin` is the same with real shells over HTTPS.
  */
 import process from "node:process";
 import type { CommandSpec } from "./cli/commandTypes.ts";

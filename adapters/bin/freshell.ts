@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * The second executable: the command line of a Freshell server. It speaks HTTP and never loads the daemon. As with
- * `tmuxwire.ts`, everything is loaded once it is known that this Node can. Nothing is shared before that: a module of both
+ * `tmuxwire.ts`, everything is loaded after the check of Node's version. Nothing is shared before that: a module of both
  * would make the bundle begin with a chunk, which an old Node may not parse.
  */
 import process from "node:process";

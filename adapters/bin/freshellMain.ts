@@ -1,4 +1,4 @@
-/** What makes the executable `freshell` of its parts, in one file to load. */
+/** Assembles the executable `freshell`, in one file to load. */
 import process from "node:process";
 import { freshellProgram } from "../freshell/cli/freshellProgram.ts";
 import { packageVersion } from "../serving/version.ts";

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The executable: arguments in, exit code out. Everything else is in the command table, and loaded once it is known that
- * this Node can: an older one would end in a stack trace about whatever it meets first.
+ * The executable: arguments in, exit code out. Everything else is in the command table, and loaded after the check of
+ * Node's version: an older one would end in an unrelated stack trace.
  */
 import process from "node:process";
 

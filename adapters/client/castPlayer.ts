@@ -1,7 +1,7 @@
 /**
- * Plays a recording on a terminal of a page: any speed, any place. It knows no page and no terminal: those are given to it.
- * What is shown at a place is what a terminal shows that was given everything before it; a full reset in the recording, as
- * ours have one in front of each screen, spares what came before that.
+ * Plays a recording on a page's terminal, at any speed, from any time. Page and terminal are passed in. A seek shows what a
+ * terminal would show after all output before that time; output before a full reset, which ours have before each
+ * snapshot, is skipped.
  */
 import { castSize, CastReader, type CastSize, type RecordedEvent } from "../../protocol/text/castReader.ts";
 
@@ -11,7 +11,7 @@ export interface Cast {
   readonly lengthSec: number;
 }
 
-/** @param name what errors call it @throws AppError INVALID_ARGUMENT: it is no recording */
+/** @param name for error messages @throws AppError INVALID_ARGUMENT: not a recording */
 export function parseCast(text: string, name: string): Cast {
   const reader = new CastReader(name);
   const lines = text.replace(/\n$/, "").split("\n");
@@ -22,7 +22,7 @@ export function parseCast(text: string, name: string): Cast {
 
 /** A terminal, such as xterm.js. */
 export interface PlayerScreen {
-  /** As a new one of this size. */
+  /** Makes it as new, in this size. */
   reset(size: CastSize): void;
   resize(size: CastSize): void;
   /** Resolves when more may come. */
@@ -39,23 +39,23 @@ interface PlayerOptions {
   readonly cast: Cast;
   readonly screen: PlayerScreen;
   readonly onChange: (state: PlayerState) => void;
-  /** Calls back once, at the next picture: `requestAnimationFrame`. */
+  /** Calls back once, at the next frame: `requestAnimationFrame`. */
   readonly nextFrame: (draw: (nowMs: number) => void) => unknown;
 }
 
 const FULL_RESET = "\u001bc";
-/** Written at once. */
+/** Characters per write. */
 const PIECE_CHARACTERS = 262_144;
 
 export class CastPlayer {
   readonly #options: PlayerOptions;
   #speed = 1;
-  /** Events that are shown, and the time up to which. */
+  /** Number of events shown, and the time they go up to. */
   #shown = 0;
   #atSec = 0;
   #isPlaying = false;
   #lastMs: number | undefined;
-  /** Counts up with every jump: what was under way before it stops. */
+  /** Incremented by every jump: earlier work stops. */
   #jumps = 0;
   #work: Promise<void> = Promise.resolve();
 
@@ -69,12 +69,12 @@ export class CastPlayer {
     return { atSec: this.#atSec, lengthSec, isPlaying: this.#isPlaying };
   }
 
-  /** 1 is the pace at which it came. */
+  /** 1 is the recorded pace. */
   set speed(speed: number) {
     if (speed > 0) this.#speed = speed;
   }
 
-  /** From the beginning once it is over. */
+  /** Starts from the beginning when it has ended. */
   play(): void {
     if (this.#isPlaying) return;
     if (this.#atSec >= this.state.lengthSec) this.seek(0);
@@ -90,17 +90,17 @@ export class CastPlayer {
     this.#tell();
   }
 
-  /** Goes on from there if it plays. */
+  /** Continues from there if it is playing. */
   seek(toSec: number): void {
     this.#atSec = Math.min(Math.max(0, toSec), this.state.lengthSec);
     this.#jumps += 1;
     const jump = this.#jumps;
     this.#tell();
-    // What is being written is not overtaken.
+    // After the write in progress.
     this.#work = this.#work.then(() => (jump === this.#jumps ? this.#redraw(jump) : undefined));
   }
 
-  /** Nothing is drawn after it. */
+  /** Draws nothing afterwards. */
   close(): void {
     this.#isPlaying = false;
     this.#jumps += 1;
@@ -116,7 +116,7 @@ export class CastPlayer {
     await this.#show(jump);
   }
 
-  /** Up to the present place, which may go on meanwhile. */
+  /** Shows events up to the current time, which may advance meanwhile. */
   async #show(jump: number): Promise<void> {
     const { cast, screen } = this.#options;
     let text = "";
@@ -166,7 +166,7 @@ function lastBefore<Event>(events: readonly Event[], end: number, fits: (event: 
   return undefined;
 }
 
-/** How many come at or before this time. */
+/** Number of events at or before this time. */
 function eventsUpTo(events: readonly RecordedEvent[], sec: number): number {
   let [low, high] = [0, events.length];
   while (low < high) {

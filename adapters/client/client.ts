@@ -65,7 +65,7 @@ export class ServerClient {
   /** Operations on windows and panes. */
   readonly layout: LayoutClient;
 
-  /** As it was asked for. */
+  /** As given to `server()`. */
   get name(): string {
     return this.#names.server;
   }
@@ -76,7 +76,7 @@ export class ServerClient {
     this.layout = new LayoutClient(http, server);
   }
 
-  /** Any operation by its name, as `GET /v1/openapi.json` tells of it. A server is named where the operation wants one. */
+  /** Any operation by its name, as in `GET /v1/openapi.json`. A server is named where the operation takes one. */
   perform<Output>(
     name: OperationName,
     names: OperationNames = {},
@@ -103,7 +103,7 @@ export class ServerClient {
     return (await this.perform<{ windows: NativeWindow[] }>("listWindows", {}, {}, options)).windows;
   }
 
-  /** Everything there is to draw; `events({ after: tree.id })` goes on from it. */
+  /** Everything there is to draw; `events({ after: tree.id })` continues from it. */
   tree(options: CallOptions = {}): Promise<NativeTreeResponse> {
     return this.perform("tree", {}, {}, options);
   }
@@ -129,7 +129,7 @@ export interface CaptureOptions extends CallOptions {
   readonly ansi?: boolean | undefined;
 }
 
-/** With `onOutput` the output is told as it comes, too. */
+/** With `onOutput` the output is also streamed. */
 export interface RunOptions extends CallOptions, Omit<requests.NativeRunRequest, "command">, Partial<RunListener> {}
 
 export interface SubmitOptions extends PerformOptions, Omit<delivery.NativeSubmitRequest, "text"> {}
@@ -148,7 +148,7 @@ export class PaneClient {
     return this.#perform("describePane", {}, options);
   }
 
-  /** One job: nothing of another sender comes between its parts. */
+  /** One job: no other sender's input comes between its parts. */
   input(parts: requests.NativeInputPart[], options: CallOptions = {}): Promise<responses.NativeReceipt> {
     return this.#perform("input", { parts } satisfies requests.NativeInputRequest, options);
   }
@@ -166,7 +166,7 @@ export class PaneClient {
     return this.input([{ kind: "keys", keys }], options);
   }
 
-  /** Bracketed when the program asked for that. */
+  /** Bracketed when the program has enabled bracketed paste. */
   paste(text: string, options: CallOptions & { readonly enter?: boolean } = {}): Promise<responses.NativeReceipt> {
     return this.input(
       [{ kind: "paste", text }, ...(options.enter === true ? [{ kind: "enter" as const }] : [])],
@@ -201,7 +201,7 @@ export class PaneClient {
   }
 
   /**
-   * Gives a prompt to the program: typed, seen, entered by itself, confirmed. Read `outcome`.
+   * Gives a prompt to the program: typed, seen on the screen, entered separately, confirmed. Read `outcome`.
    * @throws TmuxwireError WRONG_STATE with `details.state` while it is busy, asks, starts or has ended
    */
   submit(text: string, options: SubmitOptions = {}): Promise<delivery.NativeDelivery> {
@@ -224,7 +224,7 @@ export class PaneClient {
     });
   }
 
-  /** Stops what the program works on. */
+  /** Stops the program's current work. */
   async interrupt(options: CallOptions = {}): Promise<void> {
     await this.#perform("interrupt", {}, options);
   }
@@ -234,7 +234,7 @@ export class PaneClient {
     await this.#perform("clear", {}, options);
   }
 
-  /** The daemon writes it, whoever leaves. `perform("stopRecording", { recording: id })` ends it. */
+  /** The daemon writes it, even when this client leaves. `perform("stopRecording", { recording: id })` ends it. */
   startRecording(
     input: recordings.NativeStartRecording = {},
     options: CallOptions = {},

@@ -1,4 +1,4 @@
-/** What a client sees of a pane's stream, whichever way it came, and how long it waits before it tries again. */
+/** What a client sees of a pane's stream on either transport, and how long it waits before a retry. */
 import { systemClock, type Timer } from "../../daemon/time/clock.ts";
 import type { NativeExit, NativeGap, NativeReadiness } from "../../protocol/api/nativeResponses.ts";
 import type { StreamClosed, StreamInput, StreamOpen, StreamSnapshot } from "../../protocol/api/nativeStream.ts";
@@ -16,7 +16,7 @@ export type PaneEvent =
   | { readonly kind: "resize"; readonly cols: number; readonly rows: number }
   /** The program has ended; the pane may stay. */
   | ({ readonly kind: "exit" } & NativeExit)
-  /** What was typed through the daemon when the output had come to `position`: only with `input`. */
+  /** Input through the daemon when the output was at `position`: only with `input`. */
   | ({ readonly kind: "input"; readonly bytes: Uint8Array } & Omit<StreamInput, "data">)
   /** What its program is doing: only with `readiness`, the state at the beginning and every change. */
   | ({ readonly kind: "readiness" } & NativeReadiness)
@@ -26,11 +26,11 @@ export type PaneEvent =
 export interface FollowOptions extends CallOptions {
   /** `now` (default), `snapshot`, `tail:LINES` or a position. */
   readonly from?: string | undefined;
-  /** Tell what the program is doing as well. */
+  /** Report readiness as well. */
   readonly readiness?: boolean | undefined;
   /**
-   * Tell what is typed through the daemon as well, passwords included. Nothing of it is kept: what is typed while the
-   * connection is lost is not told.
+   * Report input through the daemon as well, passwords included. It is not kept: input while the connection is lost is not
+   * reported.
    */
   readonly input?: boolean | undefined;
   /** False: a lost connection is an error instead of a pause. Default true. */
@@ -38,14 +38,14 @@ export interface FollowOptions extends CallOptions {
 }
 
 export interface SocketFollowOptions extends FollowOptions {
-  /** Bytes that may be under way or unread. */
+  /** Bytes that may be in flight or unread. */
   readonly creditBytes?: number | undefined;
 }
 
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 5_000;
 
-/** Doubling from the first to the last, a random half of it so that a crowd does not come back at once. */
+/** Exponential backoff; half of it is random, so that many clients do not come back at once. */
 export const retryDelayMs = (tries: number): number => {
   const ms = Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** tries);
   return ms / 2 + Math.random() * (ms / 2);
@@ -57,7 +57,7 @@ interface Base64Decoder {
   from(text: string, encoding: "base64"): Uint8Array;
 }
 
-/** Node's own decoder where there is one: ten times as fast as `atob` and a loop. */
+/** Node's decoder where there is one: ten times as fast as `atob` and a loop. */
 const nodeBuffer = (globalThis as { readonly Buffer?: Base64Decoder }).Buffer;
 
 export function decodeBase64(text: string): Uint8Array {

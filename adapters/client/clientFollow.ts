@@ -1,6 +1,6 @@
 /**
- * A pane's output as an async iterable over server-sent events: a connection that is lost is made again from the last
- * position, so that every byte comes once and in order whatever happens between.
+ * A pane's output as an async iterable over server-sent events: a lost connection is resumed from the last
+ * position, so that every byte comes once and in order.
  */
 import type { StreamEventData } from "../../protocol/api/nativeStream.ts";
 import type { SseEvent } from "../../protocol/text/sse.ts";
@@ -16,7 +16,7 @@ export async function* followPane(
 ): AsyncGenerator<PaneEvent, void, void> {
   const { from, readiness, input, resume = true, signal } = options;
   let isOpen = false;
-  // A gap is handed out with the snapshot that ends it, so that none is handed out twice.
+  // A gap is delivered with the snapshot that ends it, so that none is delivered twice.
   let gap: PaneEvent | undefined;
   const follower = clientFollower<PaneEvent>(http, {
     path,
@@ -26,7 +26,7 @@ export async function* followPane(
     },
     decode: (event) => {
       const seen = paneEvent(event);
-      // The daemon is stopping: the pane is not, and what comes next goes on with it.
+      // The daemon is stopping, the pane is not: resume.
       if (seen?.kind === "closed" && isPassing(seen.code) && resume) throw new TmuxwireError(seen.code, seen.message);
       return seen;
     },
@@ -54,7 +54,7 @@ export async function* followPane(
   }
 }
 
-/** Undefined for an event that this version does not know. */
+/** Undefined for an event unknown to this version. */
 function paneEvent({ event, data, id }: SseEvent): PaneEvent | undefined {
   if (event === "output") return { kind: "output", bytes: decodeBase64(data), position: id };
   const json = JSON.parse(data) as StreamEventData[keyof StreamEventData];

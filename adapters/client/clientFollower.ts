@@ -1,6 +1,6 @@
 /**
- * One pane on a client's socket: what has come and is not read yet, bounded by the credit that was given, and where to go
- * on when the connection is made again. What is unread then is kept; only what comes after it is asked for.
+ * One pane on a client's socket: received events not yet read, bounded by the credit granted, and the position to resume
+ * from after a reconnect. Unread events are kept then; only what follows them is requested.
  */
 import type { StreamFrame } from "../../protocol/api/nativeFrames.ts";
 import { STREAM_INITIAL_CREDIT_BYTES } from "../../protocol/api/nativeFrames.ts";
@@ -27,7 +27,7 @@ export class SocketFollower {
   #channel: number | undefined;
   #epoch = "";
   #position: string | undefined;
-  /** Read, and not yet given back as credit. */
+  /** Bytes read and not yet granted again as credit. */
   #spent = 0;
   #gap: PaneEvent | undefined;
   #failure: unknown;
@@ -52,7 +52,7 @@ export class SocketFollower {
     const from = this.#position ?? options.from;
     this.#gap = undefined;
     this.#spent = 0;
-    // What is unread is credit that is used up.
+    // Unread bytes use up credit.
     const unread = this.#queue.reduce((sum, event) => sum + (event.kind === "output" ? event.bytes.length : 0), 0);
     const creditBytes = Math.max(1, this.#window - unread);
     return {
@@ -128,7 +128,7 @@ export class SocketFollower {
     }
   }
 
-  /** What is unread is still handed out, then this is thrown. */
+  /** Unread events are still delivered, then this is thrown. */
   fail(error: unknown): void {
     if (this.#done) return;
     this.#failure = error;
@@ -148,7 +148,7 @@ export class SocketFollower {
         }
         if (this.#done) {
           if (this.#failure === undefined) return;
-          // A pane that is gone when the connection comes back has ended; that it never was is an error.
+          // A pane that is gone after a reconnect has closed; one that never existed is an error.
           if (
             this.#failure instanceof TmuxwireError &&
             this.#failure.code === "NOT_FOUND" &&

@@ -8,7 +8,7 @@ import {
 } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 
-/** What the daemon said, or `DAEMON_UNREACHABLE` when nothing responded. Decide by `code`, show `message`. */
+/** The daemon's error, or `DAEMON_UNREACHABLE` without a response. Decide by `code`, show `message`. */
 export class TmuxwireError extends Error {
   readonly code: ErrorCode;
   /** 0 when there was no response. */
@@ -34,14 +34,14 @@ export class TmuxwireError extends Error {
 
 const PASSING = ["CONNECTION_LOST", "SHUTTING_DOWN", "DAEMON_UNREACHABLE"] as const satisfies readonly ErrorCode[];
 
-/** The same may succeed later: the daemon has gone, or has no connection to tmux at the moment. */
+/** A retry may succeed: the daemon has gone, or has no connection to tmux at the moment. */
 export const isPassing = (code: string): code is (typeof PASSING)[number] => PASSING.some((known) => known === code);
 
 export interface ClientOptions {
   /** Such as `http://127.0.0.1:7420`. */
   readonly url: string;
   readonly token?: string | undefined;
-  /** Default: the global one. */
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
@@ -50,7 +50,7 @@ export interface CallOptions {
 }
 
 export interface PerformOptions extends CallOptions {
-  /** The same key for the same pane: what the first request did, and nothing done again. Such as a UUID. */
+  /** Such as a UUID. The same key for the same pane returns the first request's result and does nothing again. */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -107,13 +107,13 @@ export class HttpCaller {
   async json<Body>(request: HttpRequest): Promise<Body> {
     const response = await this.open(request);
     const text = await this.#guarded(request, () => response.text());
-    // A late response has status 200 whatever became of it.
+    // A late response has status 200 even for an error.
     const body = JSON.parse(text) as Body | NativeErrorResponse;
     if (isError(body)) throw errorOf(body, response.status);
     return body;
   }
 
-  /** The response, once its status says that all is well. */
+  /** The response, once its status is a success. */
   async open(request: HttpRequest): Promise<Response> {
     const { method, path, body, signal, headers } = request;
     const url = `${this.#url}/${path.map((segment) => encodeURIComponent(segment)).join("/")}${queryOf(request)}`;
@@ -161,7 +161,7 @@ function errorFrom(text: string, status: number): TmuxwireError {
     const body: unknown = JSON.parse(text);
     if (isError(body)) return errorOf(body, status);
   } catch {
-    // Not ours: a proxy's page, or the guard's plain refusal.
+    // Not our JSON: a proxy's page, or the guard's plain-text 403.
   }
   const code = status === 403 ? "FORBIDDEN" : status === 401 ? "UNAUTHORIZED" : "INTERNAL_ERROR";
   return new TmuxwireError(code, `the response was ${status}: ${text.slice(0, 100)}`, { status });

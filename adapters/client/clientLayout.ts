@@ -1,4 +1,4 @@
-/** Operations on windows and panes, each under the name of its tmux command. A target is an id, a number or a session's name. */
+/** Operations on windows and panes, each named after its tmux command. A target is an id, a number or a session's name. */
 import type { LayoutOperationName } from "../../protocol/api/operationRoutes.ts";
 import type { NativeLayoutRequest, NativeLayoutResult } from "../../protocol/api/nativeLayout.ts";
 import type { CallOptions, HttpCaller } from "./clientHttp.ts";

@@ -1,4 +1,4 @@
-/** A command's output as it comes: lines of JSON, each told when it is there, the result last. */
+/** A command's output as it comes: lines of JSON, the result last. */
 import type { NativeErrorResponse, NativeRunResponse } from "../../protocol/api/nativeResponses.ts";
 import type { NativeRunRequest } from "../../protocol/api/nativeRequests.ts";
 import { decodeBase64 } from "./clientEvents.ts";
@@ -7,7 +7,7 @@ import { errorOf, type HttpCaller, TmuxwireError } from "./clientHttp.ts";
 export interface RunListener {
   /** What it prints, as it comes. */
   readonly onOutput: (bytes: Uint8Array) => void | Promise<void>;
-  /** It has been typed: from then on it goes on, whatever becomes of the call. */
+  /** It has been typed: it now runs on, even if the call fails. */
   readonly onTyped?: (() => void) | undefined;
   /** So many bytes are missing here: the reader was too slow. */
   readonly onSkipped?: ((bytes: number) => void) | undefined;

@@ -1,7 +1,7 @@
 /**
- * What happens on a tmux server as an async iterable: the whole tree first, then every change once and in order. A
- * connection that is lost is made again after the last event that was handed out; if the daemon does not know that place
- * any more, a `reset` with the whole tree comes. `applyTreeEvent` keeps a tree true by these events.
+ * A tmux server's events as an async iterable: the whole tree first, then every change once and in order. A lost
+ * connection is resumed after the last event delivered; if the daemon no longer has that event, a `reset` with the whole
+ * tree comes. `applyTreeEvent` keeps a tree up to date with these events.
  */
 import type { NativeServerEvent } from "../../protocol/api/nativeTree.ts";
 import { SseLoss } from "./sseFollower.ts";
@@ -9,9 +9,9 @@ import { type CallOptions, type HttpCaller, TmuxwireError, isPassing } from "./c
 import { clientFollower, streamError } from "./clientStream.ts";
 
 export interface ServerEventsOptions extends CallOptions {
-  /** The id of the last event that is known: that of a tree, or of an event. Default: begin with the whole tree. */
+  /** The id of the last known event or tree. Default: begin with the whole tree. */
   readonly after?: string | undefined;
-  /** That of every pane as well: each is watched meanwhile. */
+  /** Report readiness of every pane as well: each is watched meanwhile. */
   readonly readiness?: boolean | undefined;
   /** False: a lost connection is an error instead of a pause. Default true. */
   readonly resume?: boolean | undefined;
@@ -34,7 +34,7 @@ export async function* followServer(
     query: () => ({ readiness }),
     decode: ({ data, id }) => {
       const event = JSON.parse(data) as NativeServerEvent;
-      // The daemon stops, and another one may come.
+      // The daemon is stopping, and another one may start.
       if (event.type === "closed")
         throw isPassing(event.code) ? new TmuxwireError(event.code, event.message) : new SseLoss("ended");
       return { id, event };

@@ -1,7 +1,7 @@
 /**
- * One WebSocket for many panes. Each followed pane is an async iterable with credit of its own: a reader that is slow holds
- * up its pane and no other. A connection that is lost is made again and every pane goes on from its last position; input
- * that was under way is not sent again, because nobody knows whether it arrived.
+ * One WebSocket for many panes. Each followed pane is an async iterable with its own credit: a slow reader delays its pane and no
+ * other. After a lost connection it reconnects and every pane resumes from its last position; input in flight is not sent
+ * again, because it may have arrived.
  */
 import type { Timer } from "../../daemon/time/clock.ts";
 import { decodeStreamFrame, STREAM_BEARER_PREFIX, STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
@@ -11,7 +11,7 @@ import { after, type PaneEvent, retryDelayMs, type SocketFollowOptions } from ".
 import { type HttpCaller, isPassing, TmuxwireError } from "./clientHttp.ts";
 import { SocketFollower } from "./clientFollower.ts";
 
-/** What is used of a WebSocket: the browser's, or that of the `ws` package. */
+/** The part of a WebSocket that is used: the browser's, or that of the `ws` package. */
 interface WebSocketLike {
   binaryType: string;
   readonly readyState: number;
@@ -24,7 +24,7 @@ interface WebSocketLike {
 type WebSocketConstructor = new (url: string, protocols: string[]) => WebSocketLike;
 
 export interface SocketOptions {
-  /** Default: the global one. Node 20 has none: give that of `ws`. */
+  /** Default: the global one. Node 20 has none: pass that of `ws`. */
   readonly WebSocket?: WebSocketConstructor | undefined;
 }
 
@@ -42,7 +42,7 @@ export class ClientSocket {
   readonly #byChannel = new Map<number, SocketFollower>();
   readonly #pending = new Map<number, Pending>();
   #socket: WebSocketLike | undefined;
-  /** Requests for the moment the connection is there. */
+  /** Requests to send once connected. */
   #waiting: string[] = [];
   #ids = 0;
   #tries = 0;
@@ -82,7 +82,7 @@ export class ClientSocket {
     return follower.events();
   }
 
-  /** One job, as with HTTP. @throws TmuxwireError; DAEMON_UNREACHABLE when it is not known whether it arrived */
+  /** One job, as with HTTP. @throws TmuxwireError; DAEMON_UNREACHABLE when it may or may not have arrived */
   async input(server: string, pane: number | string, parts: NativeInputPart[]): Promise<{ readonly position: string }> {
     const response = await this.#ask({ type: "input", id: this.#nextId(), server, pane: String(pane), parts });
     return { position: "position" in response ? (response.position ?? "") : "" };
@@ -157,7 +157,7 @@ export class ClientSocket {
       });
     } catch (error) {
       if (error instanceof TmuxwireError && isPassing(error.code)) {
-        // Ours: `#lost` subscribes again. The daemon's: tmux is being reconnected, so ask again.
+        // If our connection was lost, `#lost` subscribes again. If tmux's was, retry here.
         if (this.#socket !== undefined && !this.#closed) {
           after(retryDelayMs(this.#tries++), () => void this.#subscribe(follower));
         }
@@ -203,7 +203,7 @@ export class ClientSocket {
       this.#responded(message.id, message);
       return;
     }
-    // Events of a server, which this client reads by `ServerClient.events`.
+    // Server events, which this client reads with `ServerClient.events`.
     if (message.type === "server-event") return;
     const follower = this.#byChannel.get(message.channel);
     if (message.type === "closed") this.#byChannel.delete(message.channel);

@@ -1,16 +1,16 @@
-/** The client's event streams: how they are asked for, when they are tried again, and what is thrown when they are not. */
+/** The client's event streams: requests, retries, and what is thrown without a retry. */
 import { systemClock } from "../../daemon/time/clock.ts";
 import type { SseEvent } from "../../protocol/text/sse.ts";
 import { SseFollower, SseLoss } from "./sseFollower.ts";
 import { retryDelayMs } from "./clientEvents.ts";
 import { type HttpCaller, type HttpRequest, isPassing, TmuxwireError } from "./clientHttp.ts";
 
-/** The daemon sends a sign of life every 15 s; three missing ones mean that the connection is dead. */
+/** The daemon sends a keep-alive every 15 s; three missing ones mean that the connection is dead. */
 const SILENCE_MS = 45_000;
 
 interface ClientFollowerOptions<Decoded> {
   readonly path: readonly string[];
-  /** Asked before each connection. */
+  /** Called before each connection. */
   readonly query: (lastEventId: string | undefined) => HttpRequest["query"];
   readonly decode: (event: SseEvent) => Decoded | undefined;
   readonly lastEventId?: string | undefined;
@@ -42,12 +42,12 @@ export function clientFollower<Decoded>(
   });
 }
 
-/** Whether trying again may help: the connection broke, the daemon cannot be reached, or tmux cannot. */
+/** Whether a retry may help: the connection broke, or the daemon or tmux cannot be reached. */
 const isWorthRetrying = (loss: unknown): boolean =>
   loss instanceof SseLoss ||
   (loss instanceof TmuxwireError && (isPassing(loss.code) || loss.code === "RESOURCE_LIMIT"));
 
-/** For who reads the stream. */
+/** The error for the stream's reader. */
 export function streamError(error: unknown, ended: string): unknown {
   if (!(error instanceof SseLoss)) return error;
   const message = error.reason === "ended" ? ended : "the stream was cut";

@@ -1,7 +1,7 @@
 /**
- * One event stream kept open, for the typed client and the pages: it comes back by itself after a loss, goes on after the
- * last event that was taken, and takes a silence longer than the daemon's signs of life for a loss. Nothing more is read
- * until the reader asks for it. Runs in browsers and Node alike.
+ * One event stream kept open, for the typed client and the pages: it reconnects after a loss, resumes after the last event
+ * taken, and treats a silence longer than the daemon's keep-alive interval as a loss. Nothing more is read until the
+ * reader asks for it. Runs in browsers and Node alike.
  */
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import { type SseEvent, SseParser } from "../../protocol/text/sse.ts";
@@ -9,15 +9,15 @@ import { type SseEvent, SseParser } from "../../protocol/text/sse.ts";
 export type FollowState =
   | { readonly kind: "connecting" }
   | { readonly kind: "live" }
-  /** It will be tried again at `retryAtMs` of the clock. */
+  /** The next try is at `retryAtMs` of the clock. */
   | { readonly kind: "lost"; readonly retryAtMs: number; readonly loss: unknown };
 
-/** A connection that was there and is not any more. */
+/** An established connection was lost. */
 export class SseLoss extends Error {
   readonly reason: "ended" | "silent" | "cut";
 
   constructor(reason: SseLoss["reason"], cause?: unknown) {
-    // Browsers each have their own words for a connection that breaks: they come as a TypeError.
+    // Each browser has its own message for a broken connection, a TypeError.
     const message = cause instanceof Error && !(cause instanceof TypeError) ? cause.message : WORDS[reason];
     super(message, cause === undefined ? undefined : { cause });
     this.name = "SseLoss";
@@ -32,17 +32,17 @@ const WORDS: Readonly<Record<SseLoss["reason"], string>> = {
 };
 
 interface SseFollowerOptions<Decoded> {
-  /** A response whose status is good. What it throws is a loss. */
+  /** A successful response. What it throws is a loss. */
   readonly open: (lastEventId: string | undefined, signal: AbortSignal) => Promise<Response>;
-  /** Undefined: nobody is told of it. What it throws is a loss, and the event is asked for again. */
+  /** Undefined: the event is skipped. What it throws is a loss, and the event is requested again. */
   readonly decode: (event: SseEvent) => Decoded | undefined | Promise<Decoded | undefined>;
   readonly clock: Clock;
   readonly silenceMs: number;
-  /** How long to wait before the next try; undefined: it would be in vain, and the loss is thrown. */
+  /** How long to wait before the next try; undefined: no retry, the loss is thrown. */
   readonly pauseMs: (loss: unknown, tries: number) => number | undefined;
-  /** A connection that held this long was a good one: the next loss is its own. 0: one that brought an event. */
+  /** A connection that lasted this long resets the count of tries. 0: one that brought an event. */
   readonly steadyMs: number;
-  /** Where to go on at first. */
+  /** Where to start. */
   readonly lastEventId?: string | undefined;
   readonly maxEventChars?: number | undefined;
   readonly onState?: ((state: FollowState) => void) | undefined;
@@ -74,7 +74,7 @@ export class SseFollower<Decoded> {
     this.#wake?.();
   }
 
-  /** Once. @throws the loss after which nothing is tried; the signal's reason when it aborts */
+  /** Call once. @throws a loss without a retry; the signal's reason when it aborts */
   async *events(): AsyncGenerator<Decoded, void, void> {
     const { clock, pauseMs, onState, signal } = this.#options;
     const onAbort = (): void => this.close();
@@ -117,7 +117,7 @@ export class SseFollower<Decoded> {
       liveMs = clock.nowMs();
       onState?.({ kind: "live" });
       const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
-      // The body of a response ends with its request; one that is not a response's is told here.
+      // `fetch` ends its response's body on abort; a body from elsewhere is cancelled here.
       abort.signal.addEventListener("abort", () => void reader.cancel().catch(() => undefined), { once: true });
       const parser = new SseParser(maxEventChars === undefined ? {} : { maxEventChars });
       for (;;) {
@@ -170,7 +170,7 @@ export class SseFollower<Decoded> {
   }
 }
 
-/** One timer however much is heard. */
+/** One timer, not one per event. */
 class SilenceWatch {
   readonly #clock: Clock;
   readonly #silenceMs: number;

@@ -1,7 +1,7 @@
 /**
  * The optional token. Programs send it as a bearer. The page, which is served to everyone because it holds no secret, asks
- * for it and trades it for a cookie that no script can read and no other site can send. It is never part of an address:
- * those stay in histories and logs.
+ * for it and exchanges it for a cookie that no script can read and no other site can send. It is never part of a URL: those
+ * stay in histories and logs.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
@@ -12,13 +12,13 @@ import type { GuardEnv } from "../http/requestGuard.ts";
 export const TOKEN_PATH = "/api/token";
 
 const COOKIE = "tmuxwire_dashboard";
-/** A month: the token itself is for as long as the user likes. */
+/** A month; the token itself lasts as long as the user likes. */
 const COOKIE_AGE_SEC = 2_592_000;
 
-/** Serves `TOKEN_PATH` as well: what is next there is for a dashboard without a token. */
+/** Serves `TOKEN_PATH` as well: the route behind it is for a dashboard without a token. */
 export function requireToken(token: string): MiddlewareHandler<GuardEnv> {
   const isToken = bearerVerifier(token);
-  // Cookies go to every port of this machine: not with the token itself in them.
+  // Cookies are sent to every port of this machine, so this one does not hold the token itself.
   const pass = createHmac("sha256", token).update(COOKIE).digest("base64url");
   return async (c, next) => {
     const isBearer = isToken(c.req.header("authorization"));
@@ -38,7 +38,7 @@ export function requireToken(token: string): MiddlewareHandler<GuardEnv> {
 const unauthorized = (c: Context<GuardEnv>, message: string): Response =>
   c.json({ status: "error", error_type: "unauthorized", message }, 401);
 
-/** Those of our name: a page on another port may have set one, too. */
+/** All of our name: a page on another port may have set one too. */
 const cookiesOf = (c: Context<GuardEnv>): readonly string[] =>
   (c.req.header("cookie") ?? "")
     .split(";")
@@ -46,7 +46,7 @@ const cookiesOf = (c: Context<GuardEnv>): readonly string[] =>
     .filter((cookie) => cookie.startsWith(`${COOKIE}=`))
     .map((cookie) => cookie.slice(COOKIE.length + 1));
 
-/** Takes the same time wherever they differ; the length is no secret. */
+/** Constant-time; the length is no secret. */
 function isSame(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);

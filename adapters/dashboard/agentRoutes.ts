@@ -1,4 +1,4 @@
-/** What the page asks of agents beyond the contract: all cards, the history, the live pane, and taking control of it. */
+/** The page's agent routes beyond the contract: all cards, the history, the live pane, and control of it. */
 import { parseJsonText } from "../http/jsonText.ts";
 import type { Context } from "hono";
 import { isKeyName } from "../../daemon/panes/keys.ts";
@@ -21,7 +21,7 @@ import { usablePane } from "./respond/usablePane.ts";
 
 const MAX_TURNS = 200;
 
-/** `last_event_id`: the event stream after it tells what has changed since. */
+/** `last_event_id`: the event stream after it has all later changes. */
 export function listAgents({ book, events, nowUnixMs }: DashboardContext, c: Context<GuardEnv>): Response {
   const agents = book.all().map((agent) => cardOf(agent, "list", nowUnixMs()));
   return c.json({ agents, last_event_id: events.lastId });
@@ -56,7 +56,7 @@ export async function paneStream(context: DashboardContext, c: Context<GuardEnv>
   if (typeof pane !== "string") return respondWith(c, pane);
   const { outgoing } = c.env;
   if (outgoing === undefined) throw new AppError("INTERNAL_ERROR", "a stream needs a connection");
-  // The reader may have gone while we looked.
+  // The reader may have gone meanwhile.
   if (outgoing.destroyed) return alreadySent();
   const last = c.req.header("last-event-id");
   openPaneEvents({
@@ -73,7 +73,7 @@ export async function paneStream(context: DashboardContext, c: Context<GuardEnv>
   return alreadySent();
 }
 
-/** Keystrokes of somebody who has taken control: `{text}` byte for byte, escape sequences included, or `{keys}`. */
+/** Keystrokes of a person who has taken control: `{text}` byte for byte, escape sequences included, or `{keys}`. */
 export async function paneInput(
   context: DashboardContext,
   c: Context<GuardEnv>,

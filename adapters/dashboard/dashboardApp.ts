@@ -1,6 +1,6 @@
 /**
  * The dashboard's application: the contract's routes (docs/contracts/dashboard.md), those of its page, and the parts behind
- * them. Bodies are read by the routes themselves, because each part of the contract has its own words for a bad one.
+ * them. Routes read bodies themselves, because each part of the contract has its own error for an invalid one.
  */
 import { Hono } from "hono";
 import type { Delivery } from "../../daemon/delivery/delivery.ts";
@@ -30,13 +30,13 @@ import { AnswerKeys } from "./respond/answerKeys.ts";
 import { DashboardStore } from "./store/store.ts";
 
 export interface DashboardAppOptions {
-  /** The tmux server whose panes are answered. */
+  /** The tmux server of the agents' panes. */
   readonly server: TmuxServer;
-  /** Until then nobody knows whose a pane is; absent: it is known. Never rejects. */
+  /** Resolves when panes can be matched to agents; absent: already. Never rejects. */
   readonly listed?: Promise<void> | undefined;
   readonly readiness: ReadinessWatcher;
   readonly delivery: Delivery;
-  /** The daemon's; absent: it keeps none. */
+  /** The daemon's; absent: no recordings. */
   readonly recordings?: RecordingBook | undefined;
   /** Opened with `MIGRATIONS`; closed by `close`. */
   readonly database: Database;
@@ -47,12 +47,12 @@ export interface DashboardAppOptions {
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
   readonly log: Log;
-  /** Absent: whoever `users` lets in may do everything. */
+  /** Absent: everyone whom `users` allows has full access. */
   readonly token?: string | undefined;
-  /** Which users of this machine are let in; absent: all of them, or those who have the token. */
+  /** Which users of this machine are allowed; absent: all, or those with the token. */
   readonly users?: GuardOptions["users"];
   readonly hosts?: ReadonlySet<string> | undefined;
-  /** Those of the page itself among them, which are known once there is a port. */
+  /** Includes the page's own, which are known once there is a port. */
   readonly origins: ReadonlySet<string>;
   readonly streamBounds?: DashboardContext["streamBounds"] | undefined;
 }
@@ -61,11 +61,11 @@ interface DashboardApp {
   readonly app: Hono<GuardEnv>;
   /** Ends every stream; call it before the listener's `close`. */
   readonly end: () => void;
-  /** What tmux is still to note of agents has been noted; call it before the connection to tmux is closed. */
+  /** Resolves when tmux has all agents' pane options; call it before the connection to tmux is closed. */
   readonly settled: () => Promise<void>;
-  /** Lets go of the panes: that our connection to their server ends is no news of them. */
+  /** Releases the panes: the end of our connection says nothing about them. */
   readonly leave: () => void;
-  /** Lets go of panes and database, once nothing writes any more. Safe to call twice. */
+  /** Releases panes and database, once nothing writes any more. Safe to call twice. */
   readonly close: () => void;
 }
 
@@ -76,7 +76,7 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
   const app = new Hono<GuardEnv>();
   const onError = errorHandler(log, errorBody);
   app.onError((error, c) => {
-    // To the contract's clients 503 means: the same again later.
+    // To the contract's clients 503 means: retry later.
     if (databaseReason(toAppError(error)) === undefined) return onError(error, c);
     return c.json(errorBody({ message: error.message, error: toAppError(error) }), 503);
   });
@@ -125,7 +125,7 @@ function databaseReason({ details }: AppError): string | undefined {
   return typeof reason === "string" && reason.startsWith("database_") ? reason : undefined;
 }
 
-/** Which of the two ways of not being let in. */
+/** Why the peer was refused. */
 const peerReason = ({ code, details }: AppError): string | undefined =>
   code === "FORBIDDEN" && typeof details?.["reason"] === "string" ? details["reason"] : undefined;
 

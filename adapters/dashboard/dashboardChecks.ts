@@ -18,7 +18,7 @@ export const dashboardChecks = (config: DashboardConfig, { daemon }: CheckInputs
   { name: "dashboard data", probe: () => databaseCheck("dashboard data", config.databasePath) },
 ];
 
-/** Its response to whoever may ask, or that it wants its token first. */
+/** Its health response, or its request for the token. */
 const isDashboard = (body: unknown): boolean =>
   typeof body === "object" &&
   body !== null &&

@@ -1,4 +1,4 @@
-/** The dashboard's settings: where it listens, whose panes it answers, and how (docs/dashboard.md). */
+/** The dashboard's settings: where it listens, which server's agents it answers, and how (docs/dashboard.md). */
 import { join } from "node:path";
 import * as v from "valibot";
 import type { ConfigInputs, GuestConfig } from "../../daemon/ops/daemonConfig.ts";
@@ -21,7 +21,7 @@ export interface DashboardConfig {
   readonly host: string;
   readonly port: number;
   readonly token: string | undefined;
-  /** Of browser pages besides its own that may use it. */
+  /** Origins of browser pages besides its own that may use it. */
   readonly allowedOrigins: readonly string[];
   /** The user's tmux server. */
   readonly tmuxSocketPath: string;
@@ -115,7 +115,7 @@ export function readDashboard(
     token: settings.read<string | undefined>({
       key: "dashboard.token",
       variable: "TMUXWIRE_DASHBOARD_TOKEN",
-      // It travels in a header.
+      // It is sent in a header.
       schema: v.pipe(v.string(), v.trim(), v.regex(/^[\x20-\x7e]+$/)),
       expected: "text that is not blank, of plain ASCII characters",
       fallback: undefined,
@@ -181,7 +181,7 @@ const socketPath = (inputs: DashboardConfigInputs) =>
 
 const defaultSocket = ({ env, uid }: DashboardConfigInputs): string => reachedTmuxSocket(env, uid ?? 0);
 
-/** The guest that is called so, or the only one there is, else the server that `tmux` itself reaches. */
+/** The guest of this name, or the only one, else the server that plain `tmux` reaches. */
 function userSocket(inputs: DashboardConfigInputs, guests: readonly GuestConfig[]): string {
   const named = guests.find(({ name }) => name === USER_SERVER_NAME) ?? (guests.length === 1 ? guests[0] : undefined);
   return named?.socketPath ?? defaultSocket(inputs);

@@ -16,7 +16,7 @@ import type { DashboardStore } from "./store/store.ts";
 
 export interface DashboardSettings {
   readonly hooksEnabled: boolean;
-  /** A hook from a live pane in a directory nobody has registered makes a project of it. */
+  /** A hook from a live pane in an unregistered directory makes it a project. */
   readonly registersProjects: boolean;
   /** Empties the prompt box before an answer; never while a dialog is open. */
   readonly clearFirst: boolean;
@@ -41,7 +41,7 @@ export interface DashboardContext {
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
   readonly log: Log;
-  /** Streams under way: called when the application closes. */
+  /** Functions that end the open streams when the application closes. */
   readonly open: Set<() => void>;
   readonly streamBounds: { readonly stallMs?: number; readonly bufferBytes?: number };
 }

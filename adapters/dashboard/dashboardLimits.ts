@@ -1,13 +1,13 @@
 /** Every bound of the dashboard in one table: the unit in the name, the reason beside the number. */
 
-/** A hook's body: a prompt of 1 MB, every character of it escaped, and what stands around it. */
+/** A hook's body: a prompt of 1 MB, every character escaped, and the rest of the JSON. */
 export const HOOK_MAX_BODY_BYTES = 8_388_608;
 /** An answer's body: one input job (1 MiB) with the escapes that text usually has. */
 export const RESPOND_MAX_BODY_BYTES = 2_097_152;
 /** Registrations and raw keystrokes. */
 export const SMALL_MAX_BODY_BYTES = 65_536;
 
-/** Agents that have not ended. A person answers tens; a loop gone wrong must stay small. */
+/** Agents that have not ended. A person answers tens; a runaway loop must stay bounded. */
 export const MAX_AGENTS = 1_000;
 /** Names and paths that a client gives. */
 export const MAX_NAME_CHARS = 4_096;
@@ -20,7 +20,7 @@ export const EVENT_RING_BYTES = 8_388_608;
 export const MAX_EVENT_TEXT_CHARS = 16_384;
 /** The message of a `state_changed`: a line for a card. */
 export const MAX_EVENT_MESSAGE_CHARS = 1_000;
-/** Readers of the event stream at once, and what the one past them is told to wait. */
+/** Concurrent readers of the event stream, and the Retry-After of one past them. */
 export const MAX_EVENT_CLIENTS = 100;
 export const RETRY_AFTER_SEC = 5;
 /** Between two heartbeats of the event stream. */
@@ -32,19 +32,19 @@ export const EVENT_ID_BLOCK = 1_000;
 export const MAX_PENDING_WRITES = 10_000;
 /** A statement that meets a lock waits this long on the main thread, then again later. */
 export const BUSY_WAIT_MS = 5;
-/** The last try, when nothing else is left to be done; a stop as a whole has less than two seconds. */
+/** The last try, at the end of a stop, which as a whole has less than two seconds. */
 export const LAST_BUSY_WAIT_MS = 500;
 export const RETRY_WRITE_MIN_MS = 50;
 export const RETRY_WRITE_MAX_MS = 1_000;
-/** Writes after which the log is folded into the database, and how long after: a few hundred kilobytes of log. */
+/** Writes before a checkpoint of the WAL, and its delay: a few hundred kilobytes of WAL. */
 export const CHECKPOINT_WRITES = 1_000;
 export const CHECKPOINT_DELAY_MS = 2_000;
 /** Tasks and turns of agents that ended longer ago are removed at start. */
 export const KEEP_HISTORY_MS = 90 * 86_400_000;
 
-/** Answers of ours whose prompt hook is still to come, per agent. */
+/** Answers of ours whose prompt hook has not come yet, per agent. */
 export const MAX_EXPECTED_PROMPTS = 16;
-/** Idempotency keys are remembered for a day, as many as a person could not give. */
+/** Idempotency keys are kept for a day, more of them than a person could use. */
 export const KEEP_ANSWERS_MS = 86_400_000;
 export const MAX_KEPT_ANSWERS = 10_000;
 export const MAX_KEY_CHARS = 256;
@@ -55,20 +55,20 @@ export const MAX_ANSWERS = 64;
 export const MAX_OPTION_INDEX = 200;
 export const MAX_KEYS = 64;
 
-/** A pane that a hook names may be listed a moment later: looked for again after these. */
+/** A pane named by a hook may be listed a moment later: probed again after these. */
 export const PANE_RETRY_MS = [100, 500, 2_000] as const;
-/** The hook of an agent that nobody knows waits for its pane's listing, looked for in memory after these; it has 2 s in all. */
+/** An unknown agent's hook waits for its pane's listing, probed in memory after these; it has 2 s in all. */
 export const LISTED_LOOKS_MS = [5, 10, 20, 40, 80, 160, 320] as const;
-/** Panes that never came, so that nobody waits for them again. */
+/** Panes that were never listed, so that no hook waits for them again. */
 export const MAX_UNLISTED_PANES = 1_000;
-/** What the screen says overrules a hook only when it has held this long: programs repaint around a dialog. */
+/** The screen overrides a hook only after it has held this long: programs repaint around a dialog. */
 export const SCREEN_SETTLE_MS = 1_500;
-/** Between two looks at an agent's status line, at least. */
+/** Least time between two captures of an agent's status line. */
 export const CONTEXT_LOOK_MS = 15_000;
-/** Not heard of for this long and without a pane, an agent counts as inactive. */
+/** Without a hook for this long and without a pane, an agent counts as inactive. */
 export const ACTIVE_MS = 300_000;
 
-/** A connection that was lost is usually back within this; an answer waits for it. */
+/** A lost connection is usually back within this; an answer waits for it. */
 export const RECONNECT_WITHIN_MS = 1_500;
-/** Looked at in memory after these, one after the other: is the server known to be gone? After the last it counts as gone. */
+/** Probed in memory after each of these: is the server known to be gone? After the last it counts as gone. */
 export const GONE_LOOKS_MS = [5, 10, 20, 40, 80, 160, 320, 640, 1_280] as const;

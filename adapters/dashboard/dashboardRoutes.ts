@@ -1,6 +1,6 @@
 /**
  * The dashboard's routes, each once: the contract's (docs/contracts/dashboard.md) and those of its page. None has the guard
- * read its body, because each part of the contract has its own words for a bad one; the token is `requireToken`'s.
+ * read its body, because each part of the contract has its own error for an invalid one; `requireToken` checks the token.
  */
 import type { Context } from "hono";
 import { nativeRecording, recordingResponse, requireRecordings } from "../operations/recordingOperations.ts";
@@ -18,7 +18,7 @@ import type { PageFiles } from "../http/pageFiles.ts";
 import { respond } from "./respond/respond.ts";
 import { createSession, endSession, getSession } from "./sessionRoutes.ts";
 
-/** What must stand in the places of a path. */
+/** Patterns of the path parameters. */
 const PLACES = {
   id: /^\d{1,15}$/,
   uuid: /^[^/]{1,64}$/,
@@ -48,7 +48,7 @@ export function dashboardRoutes(context: DashboardContext, files: PageFiles): Ro
   return new Routes([
     read("/", (c) => files.respond(c, "index.html"), true),
     read("/page/:file", (c, { file = "" }) => files.respond(c, file)),
-    // Without a token nobody needs a cookie.
+    // Without a token no cookie is needed.
     on("POST", TOKEN_PATH, (c) => c.body(null, 204)),
     read("/api/agents", (c) => listAgents(context, c)),
     on("GET", "/api/agents/:id/turns", (c, at) => listTurns(context, c, agent(at))),

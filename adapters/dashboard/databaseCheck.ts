@@ -1,4 +1,4 @@
-/** Looks at the dashboard's database, as a start would meet it; nothing is made, moved or changed here. */
+/** Checks the dashboard's database as a start would meet it; nothing is made, moved or changed here. */
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { examineDatabase } from "../../daemon/ops/database.ts";
@@ -30,7 +30,7 @@ export function databaseCheck(check: string, path: string): Finding {
   }
 }
 
-/** Its directory, or the nearest one in which that will be made. @throws Error of the system, which names it */
+/** Checks its directory, or the nearest existing parent. @throws the system's Error, which names it */
 function requireRoom(path: string): void {
   let place = dirname(path);
   while (!existsSync(place) && dirname(place) !== place) place = dirname(place);

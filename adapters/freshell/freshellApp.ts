@@ -1,6 +1,6 @@
 /**
- * Freshell's application: the guard, the routes of its contract, its WebSocket, and the parts behind them. It is given a
- * tmux server of its own; terminals of an earlier start are found before it listens.
+ * Freshell's application: the guard, the routes of its contract, its WebSocket, and the parts behind them. It has an
+ * owned tmux server; terminals of an earlier start are restored before it listens.
  */
 import { randomUUID } from "node:crypto";
 import type { WebSocketServerLike } from "@hono/node-server";
@@ -49,7 +49,7 @@ export interface FreshellAppOptions {
   readonly log: Log;
   /** Device sessions of an earlier start. */
   readonly sessions: SessionStore;
-  /** By which names it may be reached, and its own pages: known once there is a port. */
+  /** Its host names, and its pages' origins: known once there is a port. */
   readonly hosts: ReadonlySet<string>;
   readonly origins: ReadonlySet<string>;
   /** How programs in terminals reach it. */
@@ -61,9 +61,9 @@ export interface FreshellApp {
   /** For `ListenOptions.websocket`. */
   readonly websocket: WebSocketServerLike;
   readonly book: TerminalBook;
-  /** Sends every client away; call it before the listener's `close`. Safe to call twice. */
+  /** Disconnects every client; call it before the listener's `close`. Safe to call twice. */
   readonly end: () => void;
-  /** What is kept on disk is written, and terminals are let go; after the listener's `close`. */
+  /** Writes what is kept on disk and releases the terminals; call it after the listener's `close`. */
   readonly close: () => Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The settings of the Freshell listener. Its variables are its contract's (docs/contracts/freshell.md); `HOST`, `PORT` and
+ * The settings of the Freshell listener. Its variables are the contract's (docs/contracts/freshell.md); `HOST`, `PORT` and
  * `ALLOWED_ORIGINS` belong to the add-in as well, so they count here only when Freshell is served alone.
  */
 import { networkInterfaces } from "node:os";
@@ -35,15 +35,15 @@ export interface FreshellConfig {
   readonly port: number;
   /** Absent: nothing is served. */
   readonly token: string | undefined;
-  /** Other machines are let in. */
+  /** Other machines are allowed. */
   readonly allowLan: boolean;
   readonly allowedOrigins: readonly string[];
   readonly tmuxSocketPath: string;
-  /** Where device sessions outlive the daemon. */
+  /** The file of device sessions. */
   readonly sessionsPath: string;
-  /** Where results outlive it. */
+  /** The file of results. */
   readonly resultsPath: string;
-  /** `~/.freshell`: what is known of devices, who may control which, the audit. */
+  /** `~/.freshell`: devices, remote-control permissions, the audit. */
   readonly homePath: string;
   readonly maxTerminals: number;
   readonly maxConnections: number;
@@ -143,7 +143,7 @@ export function readFreshell(settings: SettingReader, inputs: ConfigInputs): Fre
       schema: v.pipe(
         v.string(),
         v.trim(),
-        // It travels in a header.
+        // It is sent in a header.
         v.regex(/^[\x21-\x7e]+$/),
         v.minLength(MIN_TOKEN_CHARS),
         v.check((token) => !WEAK_TOKENS.has(token.toLowerCase())),

@@ -1,4 +1,4 @@
-/** Errors as responses over HTTP, in the shape and with the codes of the contract; the listener's own refusals among them. */
+/** Errors as responses over HTTP, in the contract's shape and with its codes, including the listener's own refusals. */
 import type { Context, ErrorHandler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Log } from "../../daemon/ops/log.ts";

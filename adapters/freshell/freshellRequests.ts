@@ -1,4 +1,4 @@
-/** Routes with their bodies and queries by schemas: what is missing, wrong or too much is named. */
+/** Routes with bodies and queries validated by schemas: errors name what is missing, wrong or unknown. */
 import type { Context } from "hono";
 import type { GenericSchema, InferOutput } from "valibot";
 import { FRESHELL_MAX_BODY_BYTES } from "../../protocol/api/freshell/freshellHttp.ts";
@@ -9,7 +9,7 @@ import type { Route, RouteHandler } from "../http/routes.ts";
 
 /** @throws AppError INVALID_ARGUMENT */
 export function bodyOf<Schema extends GenericSchema>(schema: Schema, json: unknown): InferOutput<Schema> {
-  // To a schema it is there in every object.
+  // A schema would find it in every object.
   if (typeof json === "object" && json !== null && Object.hasOwn(json, "__proto__")) {
     throw new AppError("INVALID_ARGUMENT", "__proto__: there is no such field");
   }
@@ -35,7 +35,7 @@ const MAX_SHOWN_CHARS = 64;
 const shown = (name: string): string => name.slice(0, MAX_SHOWN_CHARS);
 
 export const get = (path: string, handle: RouteHandler): Route => ({ method: "GET", path, auth: true, handle });
-/** A body by its schema. */
+/** A POST whose body has a schema. */
 export function post<Schema extends GenericSchema>(
   path: string,
   schema: Schema,
@@ -52,7 +52,7 @@ export function post<Schema extends GenericSchema>(
   return { method: "POST", path, auth: true, maxJsonBytes: FRESHELL_MAX_BODY_BYTES, handle: read };
 }
 
-/** A POST that says everything with its path: a body is not read. */
+/** A POST without a body. */
 export const withoutBody = (path: string, handle: RouteHandler): Route => ({
   method: "POST",
   path,

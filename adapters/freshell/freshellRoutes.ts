@@ -1,4 +1,4 @@
-/** The routes of the contract over HTTP. Each translates: what it asks for is done by the book, the engine or the tokens. */
+/** The contract's routes over HTTP. Each only translates: the book, the engine or the tokens do the work. */
 import type { Context } from "hono";
 import {
   createTerminalSchema,
@@ -124,7 +124,7 @@ function deviceSessions({ credentials, layout }: FreshellContext): readonly Rout
   return [
     post("/api/device-sessions", deviceSessionSchema, (c, body) => {
       const principal = credentials.principalOf(tokenOf(c.req));
-      // Or a token that leaks would give itself another one for ever.
+      // Otherwise a leaked token could renew itself for ever.
       if (principal?.kind !== "bootstrap") {
         throw new AppError("UNAUTHORIZED", "a device session is opened with the server's own token (AUTH_TOKEN)");
       }

@@ -14,7 +14,7 @@ import { exitCodeOf } from "./terminals/terminal.ts";
 
 export type AskedWait = InferOutput<typeof freshellWaitSchema>;
 
-/** Whose output it is. @throws AppError INVALID_ARGUMENT, NOT_FOUND, AMBIGUOUS_TARGET */
+/** The output to wait on. @throws AppError INVALID_ARGUMENT, NOT_FOUND, AMBIGUOUS_TARGET */
 export function sourceOf({ target, prompt }: AskedWait, { book, sessions }: WaitTargets): OutputSource {
   if ("terminalId" in target) return book.require(target.terminalId).source;
   if (prompt === true) throw invalid("prompt is about a terminal: a session of an agent has none");

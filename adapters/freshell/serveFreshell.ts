@@ -1,4 +1,4 @@
-/** Freshell's listener: a tmux server of its own, a token, a port (docs/contracts/freshell.md). */
+/** Freshell's listener: an owned tmux server, a token, a port (docs/contracts/freshell.md). */
 import { homedir, hostname } from "node:os";
 import { fileURLToPath } from "node:url";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
@@ -55,7 +55,7 @@ export async function startFreshell(config: FreshellConfig, context: StartContex
   print(`Freshell listening on ${listener.url}`);
 }
 
-/** By which it may be reached. */
+/** The host names it serves. */
 function namesOf({ host }: FreshellConfig): readonly string[] {
   const own = ["127.0.0.1", "localhost", "::1", host];
   return isThisMachine(host) ? own : [...own, hostname().toLowerCase(), ...lanAddresses()];

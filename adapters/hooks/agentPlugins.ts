@@ -1,33 +1,33 @@
 /**
- * What pi, opencode and Copilot load at their start: one file of ours alone, which hands their events to the dashboard in the
- * words of Claude Code's hooks; Copilot's names the script of the other agents for it. Of pi and opencode: the agent never waits for it: an event is queued and posted when the ones before it have been, and
- * whatever goes wrong with that is nobody's business but ours. It prints nothing.
+ * What pi, opencode and Copilot load at their start: one file of ours, which sends their events to the dashboard in the
+ * form of Claude Code's hooks; Copilot's names the other agents' script for that. pi and opencode never wait for it: events
+ * are queued and posted in order, and failures are ignored. It prints nothing.
  */
 import { hookCommand, hookScript, isOurCommand, shellWord } from "./hookScript.ts";
 
-/** By this a file of ours is told from one that somebody else put there. */
+/** Tells our file from anyone else's. */
 const FIRST_LINE = "// tmuxwire: tells the dashboard what this agent is doing.";
 
 export interface AgentPlugin {
   readonly title: string;
   /** Below the agent's configuration directory. */
   readonly path: readonly string[];
-  /** Its variable for that directory, and where it is otherwise, below the home directory. */
+  /** The variable that names that directory, and its default, below the home directory. */
   readonly directoryVariable: string;
   readonly directory: readonly string[];
   readonly text: (place: PluginPlace) => string;
-  /** What the file runs, where it does not speak for itself. */
+  /** The script that the file runs, if it does not post events itself. */
   readonly script?: string;
 }
 
 interface PluginPlace {
   readonly dashboardUrl: string;
   readonly scriptPath: string;
-  /** curl's options with the token; read at every event, so that a new one counts. */
+  /** curl's options with the token; reread at every event, so that a new token takes effect. */
   readonly secretsPath: string;
 }
 
-/** Events that wait for their turn; the agent's newest word counts, not all of them. */
+/** Queued events; the agent's newest ones matter, not all of them. */
 const MAX_WAITING = 64;
 const WITHIN_MS = 2_000;
 
@@ -192,7 +192,7 @@ export const AGENT_PLUGINS = {
 
 export const isOurPlugin = (text: string): boolean => text.startsWith(`${FIRST_LINE}\n`) || isOurHooks(text);
 
-/** JSON has no comment to know it by: every command in it is ours. */
+/** JSON has no comment to recognise it by: it is ours when every command in it is. */
 function isOurHooks(text: string): boolean {
   if (!text.startsWith("{")) return false;
   try {

@@ -1,4 +1,4 @@
-/** Claude Code's hooks: the script that they run and the settings that name it. */
+/** Claude Code's hooks: the script they run and the settings that name it. */
 import { HOOKS_DIRECTORY, hookScript, scriptName, shellWord } from "./hookScript.ts";
 import type { SettingsAgent, SettingsEvent } from "./settingsAgents.ts";
 
@@ -10,7 +10,7 @@ export const CLAUDE_HOOK_EVENTS: readonly SettingsEvent[] = [
   { name: "UserPromptSubmit", route: "user-prompt-submit" },
   { name: "Stop", route: "stop" },
   { name: "Notification", route: "notification" },
-  // Of the tools that ask only: every other use of a tool would wait for nothing.
+  // Only for tools that ask: every other tool call would wait for the hook in vain.
   { name: "PreToolUse", route: "pre-tool-use", matcher: "AskUserQuestion|ExitPlanMode" },
   { name: "PostToolUse", route: "post-tool-use", matcher: "*" },
   { name: "PermissionRequest", route: "permission-request", matcher: "*" },
@@ -21,14 +21,14 @@ const TIMEOUT_SEC = 5;
 
 /**
  * The group of hooks for one event, as it stands in the settings.
- * @param script how a shell finds the script: a quoted word.
+ * @param script the script's path as a quoted shell word.
  */
 export const claudeHookGroup = (event: SettingsEvent, script: string, dashboardUrl: string): object => ({
   ...(event.matcher === undefined ? {} : { matcher: event.matcher }),
   hooks: [
     {
       type: "command",
-      // A script that is gone is no error of the agent's, and its event still meets no closed pipe.
+      // Without the script the hook still succeeds and reads its event, so the agent meets no closed pipe.
       command: `f=${script}; if [ -r "$f" ]; then exec sh "$f" ${shellWord(dashboardUrl)} ${event.route}; fi; cat >/dev/null 2>&1; exit 0`,
       timeout: TIMEOUT_SEC,
     },
@@ -48,5 +48,5 @@ export const CLAUDE: SettingsAgent = {
   notes: [],
 };
 
-/** For settings that others share: each has a script of their own, or none. */
+/** For settings shared between people: each has their own script, or none. */
 export const SHARED_SCRIPT_WORD = `"\${XDG_DATA_HOME:-$HOME/.local/share}/${[...HOOKS_DIRECTORY, scriptName("claude")].join("/")}"`;

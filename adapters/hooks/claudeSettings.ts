@@ -1,6 +1,6 @@
 /**
- * An agent's settings with and without our hooks, in the form that Claude Code has given them, text to text: whatever else is in the file keeps its place and its
- * looks, and taking the hooks out gives back the very bytes from before, unless somebody rewrote the file in between.
+ * An agent's settings with and without our hooks, in Claude Code's form, text to text: everything else in the file keeps
+ * its place and formatting, and removing the hooks restores the original bytes, unless the file was rewritten in between.
  */
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
@@ -17,7 +17,7 @@ import {
   withoutComments,
 } from "./commentedJson.ts";
 
-/** Longer settings are not settings. */
+/** No settings file is longer. */
 const MAX_SETTINGS_BYTES = 1_048_576;
 
 /** The group of hooks for each event by its name. */
@@ -28,14 +28,14 @@ type HookState = "installed" | "different" | "missing";
 interface SettingsState {
   readonly state: "installed" | "outdated" | "partly" | "not installed";
   readonly events: Readonly<Record<string, HookState>>;
-  /** The user has switched all hooks off. */
+  /** The user has disabled all hooks. */
   readonly disabled: boolean;
 }
 
 /**
  * @param bytes undefined when there is no file.
- * @param takesComments whether their program reads over comments.
- * @throws AppError CONFIGURATION_INVALID when it is no plain JSON object.
+ * @param takesComments whether the agent allows comments.
+ * @throws AppError CONFIGURATION_INVALID when it is not a plain JSON object.
  */
 export function readSettings(path: string, bytes: Uint8Array | undefined, takesComments = false): string | undefined {
   if (bytes === undefined) return undefined;
@@ -69,7 +69,7 @@ export function withHooks(text: string | undefined, groups: HookGroups): string 
   return result;
 }
 
-/** The settings without any hook of ours; undefined when nothing would be left of a file that was made for them. */
+/** The settings without our hooks; undefined when nothing would be left of a file made for them. */
 export function withoutHooks(text: string): string | undefined {
   for (let result = text; ;) {
     const next = withoutOne(result);
@@ -88,7 +88,7 @@ export function stateOf(text: string | undefined, groups: HookGroups): SettingsS
       return [event, ours.length === 1 && isDeepStrictEqual(ours[0], group) ? "installed" : "different"];
     }),
   );
-  // One that an earlier version had and this one has not.
+  // Hooks that an earlier version had and this one lacks.
   const others = Object.entries(settings.hooks ?? {}).filter(([event]) => !groups.has(event));
   const isMore = others.some(([, all]) => all.some((one) => one.hooks?.some(isOurs) === true));
   const isDisabled = settings.disableAllHooks === true || settings.hooksConfig?.enabled === false;
@@ -111,11 +111,11 @@ function withHook(text: string, event: string, group: object): string {
   return insertItem(text, groups, { value: group }, layout, 3);
 }
 
-/** Without the last hook of ours, and without whatever was made to hold it. */
+/** Without our last hook and the containers made to hold it. */
 function withoutOne(text: string): string | undefined {
   const steps = stepsToOurs(measure(text));
   if (steps === undefined) return text;
-  // A container that goes with its only item is an item itself, one level up.
+  // A container removed with its only item is itself an item, one level up.
   for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
     if (!isMadeForItem(text, step.container)) return removeItem(text, step.container, step.index);
   }
@@ -127,7 +127,7 @@ interface Step {
   readonly index: number;
 }
 
-/** From the outermost object to the last hook of ours: to its group when that holds nothing else. */
+/** From the outermost object to our last hook, or to its group when that holds nothing else. */
 function stepsToOurs(root: JsonNode): Step[] | undefined {
   const member = root.items.findLastIndex((item) => item.key === "hooks");
   const events = root.items[member]?.value;
@@ -155,12 +155,12 @@ const groupSchema = v.looseObject({
   hooks: v.optional(v.array(v.looseObject({ command: v.optional(v.unknown()) }))),
 });
 
-/** A list passes for an object otherwise. */
+/** Otherwise an array would pass for an object. */
 const plainObject = v.custom<Record<string, unknown>>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
 );
 
-/** Of the settings only what is needed here. */
+/** Only the settings needed here. */
 const settingsSchema = v.pipe(
   plainObject,
   v.looseObject({
@@ -171,7 +171,7 @@ const settingsSchema = v.pipe(
   }),
 );
 
-/** Never with the text itself in the message: settings hold secrets. */
+/** Never quotes the text in a message: settings hold secrets. */
 function parse(text: string, refuse: (why: string) => AppError, takesComments: boolean): unknown {
   try {
     const parsed: unknown = JSON.parse(takesComments ? withoutComments(text) : text);

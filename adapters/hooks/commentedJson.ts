@@ -1,6 +1,6 @@
 /**
- * A JSON document as text with places: what is inserted or removed leaves every other character as it was. The text has
- * been parsed before; here it is only measured. Comments count as blanks.
+ * A JSON document as text with offsets: an insertion or removal leaves every other character as it was. The text has
+ * already been parsed; here it is only measured. Comments count as blanks.
  */
 
 export interface JsonNode {
@@ -9,7 +9,7 @@ export interface JsonNode {
   readonly from: number;
   readonly to: number;
   readonly items: readonly JsonItem[];
-  /** Of a string, what it says. */
+  /** A string's value. */
   readonly text?: string | undefined;
 }
 
@@ -22,13 +22,13 @@ interface JsonItem {
   readonly value: JsonNode;
 }
 
-/** The text with blanks for its comments, as long as before; a text without comments is as it was. */
+/** The text with its comments blanked, of the same length. */
 export const withoutComments = (text: string): string =>
   text.replaceAll(/"(?:[^"\\]|\\.)*"|\/\/[^\r\n]*|\/\*[^]*?\*\//g, (found) =>
     found.startsWith('"') ? found : found.replaceAll(/[^\r\n]/g, " "),
   );
 
-/** The outermost value of a text that, without its comments, `JSON.parse` takes. */
+/** The outermost value of a text that `JSON.parse` accepts without its comments. */
 export function measure(document: string): JsonNode {
   const text = withoutComments(document);
   let at = 0;
@@ -75,7 +75,7 @@ export function measure(document: string): JsonNode {
   return value();
 }
 
-/** The member of this name; of several the last, as `JSON.parse` has it. */
+/** The member of this name; the last of several, as in `JSON.parse`. */
 export const memberOf = (node: JsonNode, key: string): JsonItem | undefined =>
   node.items.findLast((item) => item.key === key);
 
@@ -94,8 +94,8 @@ export function layoutOf(text: string, root: JsonNode): Layout {
 }
 
 /**
- * The text with an item after the last of `container`, or as the first of an empty one. What was between the brackets of
- * an empty one stays behind the new item, by which `isMadeForItem` tells it from one that was made together with it.
+ * The text with an item after the last of `container`, or as the first of an empty one. Blanks between the brackets of an
+ * empty one stay after the new item, by which `isMadeForItem` tells it from a container made for the item.
  */
 export function insertItem(
   text: string,
@@ -121,7 +121,7 @@ export function insertItem(
 
 const splice = (text: string, at: number, more: string): string => text.slice(0, at) + more + text.slice(at);
 
-/** The text without this item and what separated it. */
+/** The text without this item and its separator. */
 export function removeItem(text: string, container: JsonNode, index: number): string {
   const { items } = container;
   const item = items[index]!;
@@ -142,7 +142,7 @@ function commentsOf(text: string, from: number, to: number): string {
   return between.slice(0, comma) + between.slice(comma + 1);
 }
 
-/** Whether a container looks as if it had been written together with its only item. */
+/** Whether a container looks as if written together with its only item. */
 export function isMadeForItem(text: string, { from, to, items }: JsonNode): boolean {
   const [item] = items;
   if (item === undefined || items.length > 1) return false;

@@ -1,14 +1,14 @@
 /**
- * What an agent runs at each event: a script of plain POSIX sh that hands the event to the dashboard as it came. The agent
- * waits for it, so it is quick, silent and always a success, whether or not there is a dashboard, a tmux or even curl. What
- * it prints would reach the agent; it prints nothing.
+ * What an agent runs at each event: a POSIX sh script that posts the event to the dashboard unchanged. The agent waits for
+ * it, so it is quick and always succeeds, with or without a dashboard, tmux or curl. Its output would reach the agent: it
+ * prints nothing.
  */
 
 interface HookScript {
-  /** As on the command line of `tmuxwire hooks`; the script and its secrets are called after it. */
+  /** As on the command line of `tmuxwire hooks`; the script and its secrets are named after it. */
   readonly name: string;
   readonly title: string;
-  /** What it looks at before it says anything. */
+  /** Checks before it posts anything. */
   readonly guard?: readonly string[];
 }
 
@@ -57,14 +57,14 @@ export function hookScript({ name, title, guard = [] }: HookScript): string {
 }
 
 /**
- * The command that an agent's settings hold. It has no variable of its own: an agent may put in those it knows before a
- * shell sees them. A script that is gone is no error of the agent's, and its event still meets no closed pipe.
- * @param script how a shell finds the script: a quoted word.
+ * The command that an agent's settings hold. It uses no variable of its own: an agent may expand those it knows before a
+ * shell does. Without the script it still succeeds and reads its event, so the agent meets no closed pipe.
+ * @param script the script's path as a quoted shell word.
  */
 export const hookCommand = (script: string, dashboardUrl: string, route: string): string =>
   `if [ -r ${script} ]; then exec sh ${script} ${shellWord(dashboardUrl)} ${route}; fi; cat >/dev/null 2>&1; exit 0`;
 
-/** Whether a command of the settings is one of ours, of any version. */
+/** Whether a command in the settings is ours, of any version. */
 export const isOurCommand = (command: unknown): boolean =>
   typeof command === "string" && /\/tmuxwire\/hooks\/[a-z]+\.sh["']/.test(command);
 

@@ -3,29 +3,29 @@ import { CLAUDE } from "./claudeHook.ts";
 import { hookCommand, hookScript } from "./hookScript.ts";
 
 export interface SettingsEvent {
-  /** As the agent calls it. */
+  /** The agent's name for it. */
   readonly name: string;
-  /** As the dashboard's route does. */
+  /** Its name in the dashboard's route. */
   readonly route: string;
-  /** Of the tools, or the kinds, it is about, where it is about one. */
+  /** Matches the tools or kinds it is about. */
   readonly matcher?: string | undefined;
 }
 
 export interface SettingsAgent {
   readonly name: string;
   readonly title: string;
-  /** Its variable for its directory, and where that is otherwise, below the home directory. */
+  /** The variable that names its directory, and the default, below the home directory. */
   readonly directoryVariable: string;
   readonly directory: string;
-  /** Whether the variable names not the directory but what stands for the home. */
+  /** Whether the variable replaces the home directory instead. */
   readonly isHomeVariable?: boolean;
   readonly file: string;
-  /** Whether its JSON may hold comments, which it reads over. */
+  /** Whether its JSON may hold comments. */
   readonly takesComments: boolean;
   readonly events: readonly SettingsEvent[];
   readonly group: (event: SettingsEvent, script: string, dashboardUrl: string) => object;
   readonly script: string;
-  /** What somebody who installs these has to know. */
+  /** Notes for whoever installs these. */
   readonly notes: readonly string[];
 }
 
@@ -44,7 +44,7 @@ const GEMINI: SettingsAgent = {
   directory: ".gemini",
   file: "settings.json",
   takesComments: true,
-  // Not SessionEnd: after its end it would print three lines about the hook into the user's shell. Its process tells.
+  // Not SessionEnd: Gemini would print three lines about the hook into the user's shell. Its process's exit tells us.
   events: [
     { name: "SessionStart", route: "session-start" },
     { name: "BeforeAgent", route: "user-prompt-submit" },

@@ -1,6 +1,6 @@
 /**
- * Files that are replaced whole or not at all: whoever reads meanwhile, or after a crash, has the old one or the new one.
- * The mode stays, and what a symbolic link leads to is replaced, not the link.
+ * Files that are replaced atomically: a reader meanwhile, or after a crash, sees the old one or the new one. The mode stays,
+ * and a symbolic link's target is replaced, not the link.
  */
 import {
   chmodSync,
@@ -66,12 +66,12 @@ export function removeFile(path: string): void {
   onDisk(path, () => rmSync(path, { force: true }));
 }
 
-/** Only root can give a file away, and only then is there somebody to give it to. */
+/** Only root can change a file's owner, and only as root is another owner expected. */
 function keepOwner(fd: number, { uid, gid }: { readonly uid: number; readonly gid: number }): void {
   try {
     fchownSync(fd, uid, gid);
   } catch {
-    // Ours now, as with every editor.
+    // The new file is ours, as with every editor.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Who is on this machine: the peer's address as the kernel gives it, and the name a request was addressed to. The Host
- * check is what stops DNS rebinding: a page of another site can point its own name at 127.0.0.1, but not change the name.
+ * check stops DNS rebinding: a page of another site can point its own name at 127.0.0.1, but not change the name.
  */
 
 /** `::1`, `127.*` and the latter as an IPv4-mapped address. An unknown peer is not a loopback peer. */

@@ -1,7 +1,7 @@
 /**
- * What a handler returns that writes its response itself. Once loaded, @hono/node-server makes `Response` a class that it
- * writes out of memory without a look at its headers, so that its own RESPONSE_ALREADY_SENT is written as a second response
- * if that module was loaded after it. A response whose body has been asked for is an ordinary one, in whatever order.
+ * Returned by a handler that writes its response itself. Once loaded, @hono/node-server replaces `Response` with a class
+ * that it writes without reading its headers, so its own RESPONSE_ALREADY_SENT is written as a second response if that
+ * module was loaded after it. A response whose body has been read is an ordinary one, whatever the load order.
  */
 export function alreadySent(): Response {
   const response = new Response(null, { headers: { "x-hono-already-sent": "true" } });

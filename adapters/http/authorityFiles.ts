@@ -1,6 +1,6 @@
 /**
- * Where authorities live: a directory with `rootCA.pem` and `rootCA-key.pem`, as mkcert keeps its own. Ours appears as a
- * whole, by renaming its directory, so that two daemons that start at once end up with the same one.
+ * Where authorities live: a directory with `rootCA.pem` and `rootCA-key.pem`, as mkcert keeps its own. Ours is
+ * created by renaming its directory into place, so that two daemons that start at once end up with the same one.
  */
 import { randomBytes } from "node:crypto";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
@@ -14,16 +14,16 @@ const CERT_FILE = "rootCA.pem";
 const KEY_FILE = "rootCA-key.pem";
 
 export interface Authority extends UsablePair {
-  /** What a person trusts. */
+  /** The certificate that a person trusts. */
   readonly certPath: string;
 }
 
-/** mkcert's authority, when it has been set up here with its key, and is of use. */
+/** mkcert's authority, when it is set up here with its key and can sign. */
 export async function mkcertAuthority(directory: string, nowUnixMs: number): Promise<Authority | undefined> {
   try {
     return await readAuthority(directory, nowUnixMs);
   } catch {
-    // Not ours to judge or repair: an authority that cannot sign is as good as none.
+    // Not ours to repair: an authority that cannot sign counts as none.
     return undefined;
   }
 }
@@ -44,7 +44,7 @@ export async function ownAuthority(stateDir: string, nowUnixMs: number): Promise
   } catch (error) {
     await rm(temporary, { recursive: true, force: true });
     const code = (error as NodeJS.ErrnoException).code;
-    // Another daemon was faster: its authority is the one.
+    // Another daemon was faster: use its authority.
     if (code !== "ENOTEMPTY" && code !== "EEXIST") throw error;
   }
   const stored = await readOwn(directory, nowUnixMs);

@@ -1,6 +1,6 @@
 /**
- * Bearer tokens. Both sides are hashed before the comparison, so it takes the same time whatever the candidate's length
- * and content are, and nothing about the token can be learnt from it.
+ * Bearer tokens. Both sides are hashed before the comparison, so its time does not depend on the
+ * candidate's length or content and reveals nothing about the token.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 

@@ -1,7 +1,7 @@
 /**
- * Request bodies, read with a bound. A body that is somewhat too large is read to its end and dropped, so that the
- * client gets its 413 on a connection that stays usable; one that keeps pouring costs the client its connection, and
- * never more than `MAX_DRAIN_BYTES` of our time. What is kept is bounded by the limit in either case.
+ * Request bodies, read with a bound. A body that is slightly too large is read to its end and dropped, so that the
+ * client gets its 413 on a connection that stays usable; past `MAX_DRAIN_BYTES` or `MAX_DRAIN_MS` the client loses its
+ * connection. What is kept is bounded by the limit in either case.
  */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -10,7 +10,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { parseJsonText } from "./jsonText.ts";
 import { LINGER_MS, MAX_DRAIN_BYTES, MAX_DRAIN_MS } from "./httpLimits.ts";
 
-/** The error of a body past its limit; `details.close` says whether the connection is given up. */
+/** The error for a body past its limit; `details.close` says whether the connection is closed. */
 function tooLarge(maxBytes: number, close: boolean): AppError {
   return new AppError("BODY_TOO_LARGE", `Request body too large (max ${maxBytes} bytes).`, { details: { close } });
 }
@@ -58,11 +58,11 @@ export function readIncoming(incoming: IncomingMessage, maxBytes: number, clock:
 }
 
 /**
- * A connection that is destroyed while bytes of its client are unread is reset, and a reset can overtake the response. So
- * after the response our end is closed, nothing more is read, and the rest follows when the client has had time to look.
+ * A connection destroyed while bytes of its client are unread is reset, and a reset can overtake the response. So after
+ * the response we close our end, read nothing more, and destroy the socket once the client has had time to read.
  */
 function lingerAfterResponse(socket: Socket, clock: Clock): void {
-  // What Node calls when the last response of a connection has been written.
+  // Node calls this when the last response of a connection has been written.
   socket.destroySoon = () => {
     socket.end();
     socket.pause();
@@ -70,7 +70,7 @@ function lingerAfterResponse(socket: Socket, clock: Clock): void {
   };
 }
 
-/** The same for a request without a socket behind it, as tests and in-process callers make them. */
+/** The same for a request without a socket, from tests and in-process callers. */
 export async function readStream(request: Request, maxBytes: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(await request.arrayBuffer());
   if (bytes.length > maxBytes) throw tooLarge(maxBytes, false);
@@ -79,7 +79,7 @@ export async function readStream(request: Request, maxBytes: number): Promise<Ui
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** @throws AppError INVALID_ARGUMENT. Bytes that are not UTF-8 are refused: replaced, they would be typed wrongly. */
+/** @throws AppError INVALID_ARGUMENT. Invalid UTF-8 is refused: with replacement characters, the wrong text would be typed. */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw new AppError("INVALID_ARGUMENT", "Missing JSON request body.");
   let text: string;

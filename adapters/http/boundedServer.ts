@@ -1,6 +1,6 @@
 /**
- * An HTTP(S) server with every bound set, and its end: connections, header size, time to send a request, time to close.
- * Which address it listens on is its owner's business.
+ * An HTTP(S) server with every bound set: connections, header size, time to send a request, time to close. Its owner
+ * chooses the address.
  */
 import type { Server } from "node:http";
 import { createServer } from "node:http";
@@ -25,7 +25,7 @@ export interface KeyPair {
 export interface BoundedServerOptions {
   /** `app.fetch` of the listener's application. */
   readonly fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>;
-  /** Serves https with this. */
+  /** Serves HTTPS with this pair. */
   readonly tls?: KeyPair | undefined;
   /** For listeners with WebSocket routes. */
   readonly websocket?: WebSocketServerLike | undefined;
@@ -34,7 +34,7 @@ export interface BoundedServerOptions {
 
 export type AnyServer = Server | SecureServer;
 
-/** @throws AppError CONFIGURATION_INVALID when key and certificate do not belong together. */
+/** @throws AppError CONFIGURATION_INVALID when the key does not match the certificate. */
 export function boundedServer(options: BoundedServerOptions): AnyServer {
   const base = {
     fetch: options.fetch as (request: Request) => Response | Promise<Response>,
@@ -79,14 +79,14 @@ const connectionsOf = new WeakMap<AnyServer, Connections>();
 /** TLS 1.2 stays enabled: some Office web views have nothing newer. */
 export const secureOptions = (tls: KeyPair) => ({ key: tls.key, cert: tls.cert, minVersion: "TLSv1.2" as const });
 
-/** Without a listener one failed accept would end the process. */
+/** Without an error listener one failed accept would end the process. */
 export function logFailedAccepts(server: AnyServer, log: Log | undefined): void {
   server.on("error", (error) => log?.warn("http.accept.failed", { error }));
 }
 
 /**
- * Stops accepting, lets requests under way finish for `CLOSE_GRACE_MS`, then ends them. Node closes the connections that are idle now, and leaves one whose request ends later to its keep-alive: hence the
- * sweep, for the short time that closing may take.
+ * Stops accepting, lets requests under way finish for `CLOSE_GRACE_MS`, then ends them. Node closes only connections that
+ * are idle at the call; the sweep closes those that become idle later.
  */
 export async function closeServers(servers: readonly AnyServer[], clock: Clock): Promise<void> {
   const graceEndMs = clock.nowMs() + limits.CLOSE_GRACE_MS;

@@ -1,6 +1,6 @@
 /**
- * Key and certificate files: read, and found usable or refused with one line that names the file and says what to do.
- * Private keys that we made are kept from everyone else; one that others could have read is not used.
+ * Key and certificate files: read and checked, or refused with one line that names the file and says what to do.
+ * Private keys of ours are readable by us alone; one that others could have read is not used.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { randomBytes } from "node:crypto";
 import { AppError } from "../../protocol/errors.ts";
 import type { KeyPair } from "./boundedServer.ts";
 
-/** A key and certificate that belong together, and until when they are valid. */
+/** A key with its certificate, and when they expire. */
 export interface UsablePair extends KeyPair {
   readonly notAfterUnixMs: number;
 }
@@ -31,7 +31,7 @@ export async function readIfPresent(path: string): Promise<string | undefined> {
   }
 }
 
-/** @throws AppError CONFIGURATION_INVALID when one is missing, malformed, expired or made for the other. */
+/** @throws AppError CONFIGURATION_INVALID when one is missing, malformed or expired, or they do not match. */
 export async function readPair(keyPath: string, certPath: string, nowUnixMs: number): Promise<UsablePair> {
   const key = await readIfPresent(keyPath);
   if (key === undefined) throw unusable(`${keyPath} does not exist`, "create it or correct the setting");
@@ -62,7 +62,7 @@ function parsed<T>(path: string, what: string, parse: () => T): T {
   }
 }
 
-/** Makes `path` ours alone. @throws AppError CONFIGURATION_INVALID when it is someone else's. */
+/** Makes `path` a directory for us alone. @throws AppError CONFIGURATION_INVALID when it is someone else's. */
 export async function privateDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
@@ -90,7 +90,7 @@ export async function requirePrivate(path: string): Promise<void> {
   }
 }
 
-/** Appears with its whole content or not at all, readable by us alone. */
+/** Atomic: the file has its whole content or does not exist. Readable by us alone. */
 export async function writePrivate(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString("hex")}`;
   try {

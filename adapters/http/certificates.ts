@@ -1,7 +1,7 @@
 /**
- * Which certificate an https listener shows (docs/contracts/addin.md §1, "TLS"): the configured one → the present bridge's
- * → one signed by mkcert's authority, where mkcert has been set up → one signed by our own. What we sign is renewed well
- * before it expires, and files that others renew are read again, without a restart.
+ * Which certificate an HTTPS listener presents (docs/contracts/addin.md §1, "TLS"): the configured one → the present
+ * bridge's → one signed by mkcert's authority, where mkcert is set up → one signed by our own. What we sign is renewed well
+ * before it expires; files that others renew are reread without a restart.
  */
 import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ import {
 import type { KeyPair } from "./boundedServer.ts";
 import { issueLeaf } from "./localAuthority.ts";
 
-/** Where a certificate may come from, in this order. */
+/** Sources of a certificate, in order of precedence. */
 export interface CertificateConfig {
   readonly configured: { readonly keyPath: string; readonly certPath: string } | undefined;
   /** The bridge's own directory, `~/.pi-for-excel/certs`. */
@@ -36,16 +36,16 @@ export type CertificateSource = "configured" | "bridge" | "mkcert" | "own";
 
 export interface Certificate extends UsablePair {
   readonly source: CertificateSource;
-  /** The authority to trust, when it is one that a file here holds. */
+  /** The authority to trust, when it is in a file here. */
   readonly authorityPath: string | undefined;
 }
 
-/** A leaf of ours is replaced when less than this is left of it. */
+/** A leaf of ours is replaced when it expires within this. */
 const RENEW_BEFORE_MS = 30 * 86_400_000;
-/** How often the certificate is looked at while the daemon runs. */
+/** How often the certificate is checked while the daemon runs. */
 export const CERTIFICATE_CHECK_MS = 3_600_000;
 
-/** @throws AppError CONFIGURATION_INVALID with one line about the file that cannot be used. */
+/** @throws AppError CONFIGURATION_INVALID with one line about the unusable file. */
 export async function resolveCertificate(config: CertificateConfig, nowUnixMs: number): Promise<Certificate> {
   if (config.configured !== undefined) {
     const { keyPath, certPath } = config.configured;
@@ -62,7 +62,7 @@ export async function resolveCertificate(config: CertificateConfig, nowUnixMs: n
   return leafOf("own", config, await ownAuthority(config.stateDir, nowUnixMs), nowUnixMs);
 }
 
-/** Looks again every `CERTIFICATE_CHECK_MS` and hands over what has changed. Returns the function that ends it. */
+/** Checks every `CERTIFICATE_CHECK_MS` and passes on a changed certificate. Returns the function that stops it. */
 export function keepCertificateFresh(options: {
   readonly config: CertificateConfig;
   readonly current: Certificate;
@@ -84,7 +84,7 @@ export function keepCertificateFresh(options: {
         log.info("tls.certificate.replaced", { source: found.source, notAfter: isoDate(found.notAfterUnixMs) });
       }
     } catch (error) {
-      // The one in use stays in use: a file that is being rewritten is whole again at the next probe.
+      // Keep the one in use: a file that is being rewritten is complete at the next check.
       log.warn("tls.certificate.unusable", { error });
     }
     arm();
@@ -102,8 +102,8 @@ export function keepCertificateFresh(options: {
 const isoDate = (unixMs: number): string => new Date(unixMs).toISOString();
 
 /**
- * The leaf kept from the last start, or a new one. It is kept only while it is signed by the authority in use, so that a
- * change of authority is a change of leaf.
+ * The leaf kept from the last start, or a new one. It is kept only while it is signed by the authority in use: a new
+ * authority means a new leaf.
  */
 async function leafOf(
   source: "mkcert" | "own",
@@ -131,7 +131,7 @@ async function keptLeaf(path: string, authority: KeyPair, nowUnixMs: number): Pr
     const lasting = pair.notAfterUnixMs - nowUnixMs > RENEW_BEFORE_MS;
     return lasting && isSignedBy(pair.cert, authority.cert) ? pair : undefined;
   } catch {
-    // Ours to replace: a torn, foreign or expired file is made anew.
+    // Ours to replace: a truncated, foreign or expired file is made again.
     return undefined;
   }
 }

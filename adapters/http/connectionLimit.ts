@@ -1,13 +1,13 @@
 /**
- * How many connections a listener takes: the limit of the table, or fewer where the system gives the process few
- * descriptors, so that the connections to tmux and the files it needs are never starved by clients that only sit there.
+ * How many connections a listener accepts: the limit of the table, or fewer where the process has few descriptors, so that
+ * idle clients never starve the connections to tmux and the files it needs.
  */
 import { descriptorLimit } from "../../daemon/host/descriptorLimit.ts";
 import { MAX_CONNECTIONS } from "./httpLimits.ts";
 
-/** Of the descriptors, what one listener may use: two listeners and the rest share the other half. */
+/** One listener's share of the descriptors: two listeners have half, everything else the other half. */
 const SHARE = 1 / 4;
 
-/** Where the system does not tell its limit, the table's stands. */
+/** The table's limit where the system's is unknown. */
 export const connectionLimit = (): number =>
   Math.min(MAX_CONNECTIONS, Math.floor((descriptorLimit() ?? Number.POSITIVE_INFINITY) * SHARE));

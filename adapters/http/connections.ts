@@ -1,7 +1,7 @@
 /**
- * The connections of one listener, and who has to leave when they are too many: whoever has proved nothing yet, those who
- * have said nothing first. A connection counts as known from its first request that carried the token or came from a user
- * who is let in, and is never closed for others. Sockets that only sit there thus cost nobody else a response.
+ * The connections of one listener, and which are closed when there are too many: unauthenticated ones, silent ones first.
+ * A connection is known from its first request that carried the token or came from an allowed user, and is never closed
+ * for others. Idle sockets thus cost nobody else a response.
  */
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
@@ -10,7 +10,7 @@ import { isOwnOrRoot, machineTable } from "./peerUsers.ts";
 
 interface ConnectionsOptions {
   readonly clock: Clock;
-  /** From here on newcomers have to leave. */
+  /** Past this many, newcomers are closed. */
   readonly crowded?: number | undefined;
   readonly uidOf?: ((socket: Socket) => Promise<number | undefined>) | undefined;
 }
@@ -24,7 +24,7 @@ interface Connection {
   readonly owner: Connections;
 }
 
-/** By the socket that requests come from: the connection's own, or the TLS one on it. */
+/** Keyed by the socket of the requests: the connection's own, or the TLS socket on it. */
 const connectionOf = new WeakMap<object, Connection>();
 
 /** The peer is authorised. */
@@ -39,13 +39,13 @@ export class Connections {
   readonly #clock: Clock;
   readonly #crowded: number;
   readonly #uidOf: (socket: Socket) => Promise<number | undefined>;
-  /** All of them, those included that Node does not count: before their TLS handshake, or upgraded. */
+  /** All, including those that Node does not count: before their TLS handshake, or upgraded. */
   readonly #all = new Set<Socket>();
   /** Not known yet, the oldest first. */
   readonly #newcomers = new Set<Connection>();
-  /** Whose first byte is awaited, in the order of their deadlines. */
+  /** Those whose first byte is awaited, by deadline. */
   readonly #silent = new Set<Connection>();
-  /** Accepted since the next look at the crowd was arranged. */
+  /** Accepted since the next trim was scheduled. */
   readonly #fresh = new Set<Connection>();
   #timer: Timer | undefined;
   #isTrimming = false;
@@ -105,7 +105,7 @@ export class Connections {
   #nextSilence(): Timer | undefined {
     for (const { sinceMs } of this.#silent) {
       return this.#clock.callAt(sinceMs + FIRST_BYTE_WITHIN_MS, () => {
-        // After what waits in the kernel has been read: we may be late ourselves.
+        // After reading what is in the kernel's buffers: we may be late ourselves.
         setImmediate(() => {
           this.#endSilence();
           this.#timer = this.#nextSilence();
@@ -125,8 +125,8 @@ export class Connections {
   }
 
   /**
-   * Not at once: a connection is accepted in one turn and read in the next, so whoever has something to say is asked
-   * to leave only after having had the chance: who comes meanwhile is looked at the next time.
+   * Not at once: a connection is accepted in one turn and read in the next, so that none is closed before its first
+   * bytes could be read. Those accepted meanwhile are considered the next time.
    */
   #trimSoon(): void {
     if (this.#isTrimming) return;
@@ -171,12 +171,12 @@ export class Connections {
 }
 
 const isSilent = ({ socket }: Connection): boolean => socket.bytesRead === 0;
-/** Who cannot be told is treated as one of ours: a unix socket's peers are. */
+/** An unknown user counts as ours: a unix socket's peers are. */
 const isOthers = (uid: Connection["uid"]): uid is number => typeof uid === "number" && !isOwnOrRoot(uid);
 
 /**
- * The lowest leaves first: other users' before ours, then the oldest, where one that has said something, or has hardly
- * had the time to, counts as younger.
+ * The lowest is closed first: other users' before ours, then the oldest. One that has sent something, or has hardly had
+ * time to, counts as younger.
  */
 function rankOf(connection: Connection, nowMs: number): number {
   const { sinceMs, uid } = connection;
@@ -184,8 +184,8 @@ function rankOf(connection: Connection, nowMs: number): number {
   return sinceMs + (isExcused ? SPOKEN_COUNTS_MS : 0) - (isOthers(uid) ? OTHERS_COUNT_MS : 0);
 }
 
-/** From being connected to a process's first word, on a busy machine. */
+/** From the connection to a process's first byte, on a busy machine. */
 const HARDLY_MS = 10;
 const SPOKEN_COUNTS_MS = 500;
-/** More than anybody may be silent, or send a head. */
+/** Longer than anyone may stay silent or take to send headers. */
 const OTHERS_COUNT_MS = 60_000;

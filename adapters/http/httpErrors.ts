@@ -1,6 +1,6 @@
 /**
  * Errors become responses here and nowhere else: the status comes from the one table, the message is the error's own
- * except behind a 500, where it could carry anything. Each contract only chooses the shape of its body.
+ * except for a 500, where it could hold anything. Each contract only chooses the shape of its body.
  */
 import type { Context, ErrorHandler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -8,7 +8,7 @@ import type { Log } from "../../daemon/ops/log.ts";
 import { type AppError, ERROR_SURFACES, toAppError } from "../../protocol/errors.ts";
 import type { GuardEnv } from "./requestGuard.ts";
 
-/** What the bridge that the add-in knows calls its JSON; JSON has no other charset. */
+/** As the add-in's present bridge sends it; JSON has no other charset. */
 export const JSON_TYPE = { "Content-Type": "application/json; charset=utf-8" } as const;
 
 const INTERNAL_MESSAGE = "Internal server error.";
@@ -22,7 +22,7 @@ export interface VisibleError {
 
 export function visibleError(thrown: unknown): VisibleError {
   const error = toAppError(thrown);
-  // 499 is not a standard status, and the client that would read it has gone.
+  // 499 is not a standard status, and its client has gone.
   const status = ERROR_SURFACES[error.code].httpStatus as ContentfulStatusCode;
   return { status, message: status === 500 ? INTERNAL_MESSAGE : error.message, error };
 }

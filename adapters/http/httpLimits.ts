@@ -4,19 +4,19 @@
 export const MAX_DRAIN_BYTES = 1_048_576;
 /** How long that reading may take; a client that trickles is not worth a connection. */
 export const MAX_DRAIN_MS = 2_000;
-/** From such a response to the end of the connection: a client on this machine reads it at once. */
+/** From a 413 to the end of its connection: a client on this machine reads it at once. */
 export const LINGER_MS = 500;
 
 /**
- * Connections at once on one listener: those that stay, and as many as the kernel holds ready for us (listen(2): 511), so
- * that a burst of silent ones takes no place from the one that speaks among them.
+ * Connections at once on one listener: the lasting ones plus the kernel's backlog (listen(2): 511), so that a burst of
+ * silent ones displaces none that sends a request.
  */
 export const MAX_CONNECTIONS = 768;
-/** Past this, newcomers have to leave. A browser opens six per host; forty of them is no longer one person's machine. */
+/** Past this, newcomers are closed. A browser opens six per host; forty browsers are more than one person's. */
 export const CROWDED_CONNECTIONS = 256;
-/** Of these, what one user may have who is neither ours nor root, before anything has been proved. */
+/** Of these, unauthenticated ones of one user who is neither ours nor root. */
 export const OTHER_USERS_CONNECTIONS = 32;
-/** A client that connects has a request to send: a browser's connection in reserve is made again when it is needed. */
+/** A client that connects has a request to send; a browser reopens its spare connection when it needs one. */
 export const FIRST_BYTE_WITHIN_MS = 2_000;
 /** Request line and headers. Node's own default, stated because the guard echoes one header. */
 export const MAX_HEADER_BYTES = 16_384;
@@ -24,7 +24,7 @@ export const MAX_HEADER_BYTES = 16_384;
 export const HEADERS_TIMEOUT_MS = 10_000;
 /** Time to receive a whole request. The response may take as long as its wait. */
 export const REQUEST_TIMEOUT_MS = 30_000;
-/** How often Node looks for connections past those two. */
+/** How often Node checks connections for those two. */
 export const CONNECTIONS_CHECK_MS = 5_000;
 /** Time for a TLS handshake. */
 export const HANDSHAKE_TIMEOUT_MS = 10_000;
@@ -32,10 +32,10 @@ export const HANDSHAKE_TIMEOUT_MS = 10_000;
 export const KEEP_ALIVE_MS = 65_000;
 /** A closing listener lets requests under way finish for this long; the process must be gone within 2 s of SIGTERM. */
 export const CLOSE_GRACE_MS = 1_000;
-/** How often a closing listener looks for connections that have become idle. */
+/** How often a closing listener closes connections that have become idle. */
 export const CLOSE_SWEEP_MS = 20;
 
 /** Most read of the kernel's table of TCP sockets, some 100,000 rows: past it the peer's user is unknown. */
 export const PEER_TABLE_MAX_BYTES = 16_777_216;
-/** A row is looked for this often before it is taken for missing: it can be passed over while others come and go. */
+/** Reads before a row counts as missing: one read can skip it while others come and go. */
 export const PEER_TABLE_READS = 3;

@@ -1,6 +1,6 @@
 /**
- * An HTTP(S) server on a port of this machine. What stops it from listening (port, host, certificate) is one line that
- * says what to do, because it is read at start-up.
+ * An HTTP(S) server on a port of this machine. What stops it from listening (port, host, certificate) is reported as one
+ * line that says what to do.
  */
 import { lookup } from "node:dns/promises";
 import type { AddressInfo } from "node:net";
@@ -20,7 +20,7 @@ import {
 export interface ListenSettings {
   readonly host: string;
   readonly port: string;
-  /** What lets other machines in, where something does. */
+  /** The setting that lets other machines in, if there is one. */
   readonly others?: string | undefined;
 }
 
@@ -29,16 +29,16 @@ interface ListenOptions extends BoundedServerOptions {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  /** Other machines are served as well, for which `fetch` wants the token. Default: this one alone. */
+  /** Serves other machines as well; `fetch` requires the token of them. Default: this machine only. */
   readonly remote?: boolean | undefined;
   /** What the port and host settings are called where the user sets them, for error messages. */
   readonly settings?: ListenSettings | undefined;
-  /** Hears of connections that could not be accepted, for instance for want of file descriptors. */
+  /** Logs connections that could not be accepted, for instance for want of file descriptors. */
   readonly log?: Log | undefined;
 }
 
 export interface Listener {
-  /** With the host as configured and the port as it is. */
+  /** With the configured host and the actual port. */
   readonly url: string;
   readonly port: number;
   /** New connections get this certificate; existing ones keep theirs. */
@@ -84,7 +84,7 @@ export async function requireLoopback(options: Pick<ListenOptions, "host" | "por
 
 type Servers = [AnyServer, ...AnyServer[]];
 
-/** A chosen port that is taken on the other loopback address is chosen anew this often. */
+/** Tries when a chosen port is taken on the other loopback address. */
 const EPHEMERAL_PORT_TRIES = 8;
 
 async function openServers(options: ListenOptions): Promise<Servers> {

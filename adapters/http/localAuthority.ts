@@ -1,17 +1,17 @@
 /**
- * A certificate authority of this machine, and the leaf certificates it signs, made in process. The authority may vouch
- * for the loopback names only (a critical name constraint), so that trusting it gives nobody who steals its key power
- * over any other site. The X.509 library is loaded only when something is made.
+ * A certificate authority of this machine, and the leaf certificates it signs, made in process. The authority can sign
+ * for the loopback names only (a critical name constraint), so that whoever steals its key has no power over any other
+ * site. The X.509 library is loaded only when something is made.
  */
 import { createPrivateKey, webcrypto } from "node:crypto";
 import type { KeyPair } from "./boundedServer.ts";
 
 const DAY_MS = 86_400_000;
-/** Trusting an authority is work by hand: do not ask for it again within ten years. */
+/** Trusting an authority is manual work: do not ask for it again within ten years. */
 const AUTHORITY_DAYS = 3_650;
 /** Systems refuse leaves of more than 825 days (Apple), browsers of more than 398 from public authorities. */
 const LEAF_DAYS = 397;
-/** Clocks that are a little behind must not find the certificate in their future. */
+/** So that the certificate is valid on clocks that are slightly behind. */
 const BACKDATE_MS = 3_600_000;
 
 const ECDSA = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
@@ -71,12 +71,12 @@ export async function issueLeaf(authority: KeyPair, nowUnixMs: number): Promise<
 }
 
 async function loadX509() {
-  // What its container needs of the language before it is loaded.
+  // Its container needs this before it is loaded.
   await import("reflect-metadata");
   return import("@peculiar/x509");
 }
 
-/** Positive and 127 bits long, as RFC 5280 and browsers want serial numbers. */
+/** Positive and 127 bits long, as RFC 5280 and browsers require of serial numbers. */
 function randomSerial(): string {
   const bytes = webcrypto.getRandomValues(new Uint8Array(16));
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;

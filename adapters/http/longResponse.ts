@@ -1,7 +1,7 @@
 /**
- * Responses that may take minutes. One that comes soon is ordinary, with its own status; a later one has status 200,
- * blanks while it is on its way, so that nothing between takes the connection for dead, and then the JSON, in which an
- * error stands as `{"error": …}`. The work is told to stop when the client goes away.
+ * Responses that may take minutes. An early one is ordinary, with its own status; a late one has status 200, sends
+ * blanks until it is ready, so that no proxy takes the connection for dead, and then the JSON, in which an error is
+ * `{"error": …}`. The work is aborted when the client goes away.
  */
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -20,7 +20,7 @@ interface LongResponseOptions<Body> {
   readonly clock: Clock;
   /** The contract's shape of an error. */
   readonly errorBody: (error: unknown) => object;
-  /** Of a response that comes soon; default 200. */
+  /** Of an early response; default 200. */
   readonly statusOf?: ((body: Body) => ContentfulStatusCode) | undefined;
 }
 

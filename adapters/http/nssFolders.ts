@@ -1,6 +1,6 @@
 /**
- * Where Chromium and its kin keep what they trust on Linux. Those of today use `pki/nssdb` under `$XDG_DATA_HOME`, but
- * `~/.pki/nssdb` alone where that exists already; older ones know only the latter and make it at their first start.
+ * Where Chromium and its kin keep what they trust on Linux. Current ones use `pki/nssdb` under `$XDG_DATA_HOME`, but only
+ * `~/.pki/nssdb` where that exists; older ones know only the latter and make it at their first start.
  */
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
@@ -11,7 +11,7 @@ export interface NssFolder {
   readonly hasDatabase: boolean;
 }
 
-/** Always the folder of today, and each of the others that is there. */
+/** The current folder always, and each of the others that exists. */
 export function nssFolders(xdgDataHome: string | undefined, homeDir: string): NssFolder[] {
   const data = xdgDataHome !== undefined && isAbsolute(xdgDataHome) ? xdgDataHome : join(homeDir, ".local", "share");
   const others = [join(homeDir, ".pki", "nssdb"), join(homeDir, "snap", "chromium", "current", ".pki", "nssdb")];

@@ -1,6 +1,6 @@
 /**
- * A page's files, read once from where the build puts them and kept: a handful of small files with fixed names. Nothing of
- * a request becomes a path.
+ * A page's files, read once from the build's output and cached: a handful of small files with fixed names. No part of a
+ * request becomes a path.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -43,8 +43,8 @@ export class PageFiles {
   readonly #policy: string;
 
   /**
-   * @param directory where `index.html` is; one that is missing has no files.
-   * @param allowed what the page may do besides, as lines of its policy
+   * @param directory where `index.html` is; a missing one has no files.
+   * @param allowed further directives of its policy
    */
   constructor(directory: string, allowed: readonly string[] = []) {
     this.#policy = [...PAGE_POLICY, ...allowed].join("; ");
@@ -63,7 +63,7 @@ export class PageFiles {
     }
   }
 
-  /** @param name `index.html`, or another that stands beside it. */
+  /** @param name `index.html`, or another file beside it. */
   respond(c: Context<GuardEnv>, name: string): Response {
     const file = this.#files.get(name);
     if (file === undefined) {
@@ -77,7 +77,7 @@ export class PageFiles {
       "Referrer-Policy": "no-referrer",
       "Cross-Origin-Opener-Policy": "same-origin",
       "Cross-Origin-Resource-Policy": "same-origin",
-      // Assets are asked for again each time, and come only when they have changed.
+      // Assets are revalidated each time, and sent only when they have changed.
       "Cache-Control": isHtml ? "no-store" : "no-cache",
       ...(isHtml ? {} : { ETag: file.etag }),
     };

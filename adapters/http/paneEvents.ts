@@ -1,6 +1,6 @@
 /**
  * One pane's output as server-sent events, the same for every surface that offers it: `open`, `snapshot`, `output`, `gap`,
- * `resize`, `exit`, `closed` (docs/contracts/native.md, "Streams"). An output frame is encoded once for all its readers.
+ * `resize`, `exit`, `closed` (docs/contracts/native.md, "Streams"). An output frame is encoded once for all subscribers.
  */
 import type { ServerResponse } from "node:http";
 import type { Feeds, OpenSubscription } from "../../daemon/panes/feeds.ts";
@@ -16,21 +16,21 @@ import { sseEvent, SseWriter } from "./sseWriter.ts";
 
 interface PaneEventsOptions {
   readonly feeds: Feeds;
-  /** As the events call the server. */
+  /** The server's name in the events. */
   readonly serverName: string;
   readonly pane: PaneId;
   readonly start: StreamStart;
-  /** Tell what is typed as well. */
+  /** Report input as well. */
   readonly input?: boolean | undefined;
   readonly outgoing: ServerResponse;
   readonly headers: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly bounds: { readonly stallMs?: number | undefined; readonly bufferBytes?: number | undefined };
-  /** Where the function that ends the stream with its `closed` stands while it is open. */
+  /** Holds the function that ends the stream with `closed` while it is open. */
   readonly open: Set<() => void>;
-  /** Tells more on the same stream, after `open`: made before anything is written, ended with it. */
+  /** Sends more events on the same stream, after `open`: made before anything is written, closed with it. */
   readonly companion?: ((events: CompanionEvents) => Companion) | undefined;
-  /** For figures. */
+  /** For metrics. */
   readonly observe?: Partial<PaneEventsObserver> | undefined;
 }
 
@@ -42,7 +42,7 @@ interface PaneEventsObserver {
 }
 
 interface CompanionEvents {
-  /** None before `open`. */
+  /** 0 before `open`. */
   readonly room: () => number;
   readonly send: <Name extends keyof StreamEventData>(name: Name, data: StreamEventData[Name]) => void;
 }
@@ -69,7 +69,7 @@ export function openPaneEvents(options: PaneEventsOptions): void {
     companion?.[Symbol.dispose]();
     made?.end();
   };
-  // Made with the first event: until then what is wrong is an ordinary error.
+  // Made with the first event: until then a failure is an ordinary error response.
   const writer = (): SseWriter => {
     made ??= new SseWriter({
       outgoing: options.outgoing,
@@ -131,7 +131,7 @@ export function openPaneEvents(options: PaneEventsOptions): void {
   companion?.pump();
 }
 
-/** `id` is the position after the bytes: what a reader that comes back asks for. */
+/** `id` is the position after the bytes: where a reader that comes back resumes. */
 const encodeOutput: FrameEncoder = ({ epoch, to, bytes }) => {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
   return Buffer.from(sseEvent("output", data, `${epoch}:${to}`), "latin1");

@@ -1,7 +1,7 @@
 /**
  * Whose process is at the other end of a connection on this machine: the kernel's table of TCP sockets has a row for each
  * end, and the other end's row names its user. Linux only; elsewhere, and for a row that cannot be found, the result is
- * "unknown", which is never taken for permission. One reading serves everybody who asks meanwhile.
+ * "unknown", which is never taken for permission. One read serves all who ask meanwhile.
  */
 import { accessSync, constants, readFileSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -19,7 +19,7 @@ interface ConnectionEnds {
 interface PeerTableOptions {
   /** Where `tcp` and `tcp6` are. */
   readonly directory?: string | undefined;
-  /** Of the user whom the kernel names for users that our user namespace does not have; undefined when it has them all. */
+  /** The uid that stands for users outside our user namespace; undefined when it maps all of them. */
   readonly overflowUid?: number | undefined;
 }
 
@@ -27,7 +27,7 @@ type Settle = (uid: number | undefined) => void;
 
 interface Lookup {
   readonly keys: readonly string[];
-  /** Everybody who asks for this row: under TLS two objects stand for one connection. */
+  /** Of all who ask for this row: under TLS two objects stand for one connection. */
   readonly settles: Settle[];
 }
 
@@ -43,7 +43,7 @@ export class PeerTable {
     this.#overflowUid = "overflowUid" in options ? options.overflowUid : overflowUid();
   }
 
-  /** Whether there is anything to ask; without it every peer is unknown. */
+  /** Whether the table can be read; if not, every peer is unknown. */
   get isReadable(): boolean {
     return this.#files.some((path) => {
       try {
@@ -68,7 +68,7 @@ export class PeerTable {
     });
   }
 
-  /** A row that is there throughout may be passed over while others come and go: hence more than one reading. */
+  /** A read can skip a row that is there throughout while others come and go: hence more than one. */
   async #readAll(): Promise<void> {
     this.#isReading = true;
     while (this.#asked.size > 0) {
@@ -118,14 +118,14 @@ const settleAll = ({ settles }: Lookup, uid: number | undefined): void => {
   for (const settle of settles) settle(uid);
 };
 
-/** A page at a time is all that the kernel gives. */
+/** The kernel gives at most a page at a time. */
 const READ_BYTES = 65_536;
 /** Number, both ends, state, queues, timer, retransmits, user. */
 const ROW = /^\s*\d+: ([0-9A-F]+:[0-9A-F]{4} [0-9A-F]+:[0-9A-F]{4}) ([0-9A-F]{2}) \S+ \S+ \S+\s+(\d+) /;
 
 /**
- * A socket that its process has closed stays in the table, and many kernels show it as root's: only one that is open tells
- * its user. One that has sent its last word (FIN_WAIT1, FIN_WAIT2) may be either, and then root is nobody.
+ * A socket that its process has closed stays in the table, and many kernels show it as root's: only an open one tells its
+ * user. One that has sent its FIN (FIN_WAIT1, FIN_WAIT2) may be either, so there root counts as unknown.
  */
 function tellsUser(state: string | undefined, uid: number): boolean {
   if (state === "01") return true;
@@ -148,7 +148,7 @@ const MAPPED = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 function wordsOf(address: string | undefined): Uint8Array | undefined {
   const ipv4 = /^(?:::ffff:)?(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/i.exec(address ?? "");
   if (ipv4 !== null) return Uint8Array.from([...MAPPED, ...ipv4.slice(1).map(Number)]);
-  // Of IPv6 proper only this one is of this machine alone.
+  // The only loopback address of IPv6.
   return address === "::1" ? Uint8Array.from([...Array<number>(15).fill(0), 1]) : undefined;
 }
 
@@ -165,7 +165,7 @@ function hexOf(bytes: Uint8Array): string {
 
 const hexPort = (port: number): string => port.toString(16).toUpperCase().padStart(4, "0");
 
-/** In a user namespace without everybody (most containers) all the others have one number, and so tell nothing. */
+/** In a user namespace that lacks some users (most containers) all of those share one uid, which identifies nobody. */
 function overflowUid(): number | undefined {
   try {
     const isWhole = /^\s*0\s+0\s+4294967295\s*$/.test(readFileSync("/proc/self/uid_map", "utf8"));

@@ -1,6 +1,6 @@
 /**
- * Which users of this machine a listener without a token obeys: the daemon's own, root, and those it was told to. A
- * connection is looked up once; whoever cannot be told apart is refused, with the setting that changes it.
+ * Which users of this machine a listener without a token obeys: the daemon's own, root, and those configured. A connection
+ * is looked up once; an unknown user is refused, with the setting that changes it.
  */
 import type { Socket } from "node:net";
 import type { AllowedUids } from "../../daemon/ops/daemonConfig.ts";
@@ -10,7 +10,7 @@ import { PeerTable } from "./peerTable.ts";
 
 interface PeerUsersOptions {
   readonly allowUids: AllowedUids;
-  /** The setting that holds the listener's token: the other way in. */
+  /** The setting of the listener's token: the alternative. */
   readonly tokenSetting: string;
   readonly log: Log;
   readonly table?: PeerTable | undefined;
@@ -29,7 +29,7 @@ export class PeerUsers {
     this.#table = options.table ?? machineTable;
   }
 
-  /** Only to wait for when it is a promise: on a connection that has been looked up it is not. @throws AppError FORBIDDEN */
+  /** A promise only until the connection has been looked up. @throws AppError FORBIDDEN */
   require(socket: Socket | undefined): Promise<void> | undefined {
     if (this.#options.allowUids === "any") return undefined;
     if (socket === undefined) throw this.#unknown();
@@ -60,7 +60,7 @@ export class PeerUsers {
     const { allowUids, log, tokenSetting } = this.#options;
     if (uid !== undefined && (isOwnOrRoot(uid) || allowUids === "any" || allowUids.has(uid))) return "admitted";
     if (!this.#reported.has(uid)) {
-      // Of thousands of users the first few say it all.
+      // Of thousands of users the first few are enough.
       if (this.#reported.size < 16) this.#reported.add(uid);
       log.warn("http.peer.refused", { uid: uid ?? "unknown" });
     }
@@ -81,17 +81,17 @@ export class PeerUsers {
   }
 }
 
-/** As it is named to people: the flag, and the variable. */
+/** As messages name it: the flag and the variable. */
 const ALLOW_SETTING = "--allow-uids or TMUXWIRE_ALLOW_UIDS";
 
-/** One for all listeners of this process: a reading serves them all. */
+/** One for all listeners of this process: one read serves them all. */
 export const machineTable = new PeerTable();
 
 export const isOwnOrRoot = (uid: number): boolean => uid === 0 || uid === process.getuid?.();
 
 /**
  * Why a listener without a token would refuse everybody here, and what to do; undefined when it would not.
- * @param table of the machine
+ * @param table the machine's
  */
 export function peersUnknowable(
   {

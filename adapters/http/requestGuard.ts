@@ -1,8 +1,8 @@
 /**
- * The one function in front of every listener's routes. It refuses in a fixed order: peer → its user → Host → Origin →
- * (CORS headers, OPTIONS) → path → method → page of another site → token → content type → body limit → JSON; nothing behind it sees a request that failed an
- * earlier step. One function because each further middleware costs a quarter of the throughput, and because an order that
- * is written down once cannot be got wrong per route.
+ * The one function in front of every listener's routes. It checks in a fixed order: peer → its user → Host → Origin →
+ * (CORS headers, OPTIONS) → path → method → page of another site → token → content type → body limit → JSON; no route sees
+ * a request that failed a check. One function because each further middleware costs a quarter of the throughput, and
+ * because an order written down once cannot be got wrong per route.
  */
 import type { HttpBindings } from "@hono/node-server";
 import type { Context, HonoRequest, MiddlewareHandler } from "hono";
@@ -19,11 +19,11 @@ export interface GuardEnv {
   /** Present when a socket is behind the request. */
   Bindings: Partial<HttpBindings>;
   Variables: {
-    /** The parsed body of a route that takes one. */
+    /** The parsed body, on a route that takes one. */
     json: unknown;
-    /** What the path is, from the guard on. */
+    /** Set by the guard. */
     route: RouteMatch;
-    /** Absent: this listener does not name its requests. */
+    /** Absent: this listener gives its requests no ids. */
     requestId?: string;
   };
 }
@@ -33,30 +33,30 @@ export interface GuardOptions {
   readonly peers: "loopback" | "any";
   /** Which users of this machine are let in; for a listener without a token. */
   readonly users?: Pick<PeerUsers, "require"> | undefined;
-  /** Hosts besides the loopback names and addresses that a request may name. */
+  /** Allowed hosts besides the loopback names and addresses. */
   readonly hosts: ReadonlySet<string>;
   /** Compared exactly, as a browser sends them. */
   readonly origins: ReadonlySet<string>;
-  /** What a request without an Origin (never a browser's cross-site request) needs to be let in. */
+  /** What a request without an Origin (never a browser's cross-site request) needs. */
   readonly missingOrigin: "refuse" | "token" | "allow";
   readonly token: string | undefined;
-  /** Instead of `token`: whether a request proves itself, for a contract with more than one token or header. */
+  /** Instead of `token`: whether a request is authenticated, for a contract with more than one token or header. */
   readonly proves?: ((request: Pick<HonoRequest, "header">) => boolean) | undefined;
-  /** The application asks for a token of its own: until then nobody has proved anything. */
+  /** The application checks a token of its own: until then no peer is authenticated. */
   readonly tokenLater?: boolean | undefined;
   readonly route: (path: string) => RouteMatch | undefined;
   /** The contract's shape of a refusal; default a line of plain text. */
   readonly onForbidden?: ((c: Context<GuardEnv>) => Response) | undefined;
-  /** What a preflight is told; default `GET,POST,OPTIONS`. */
+  /** The methods in a preflight's response; default `GET,POST,OPTIONS`. */
   readonly corsMethods?: string | undefined;
-  /** Bounds how long an oversized body is read on. */
+  /** Bounds how long an oversized body is drained. */
   readonly clock: Clock;
 }
 
-/** In small letters, as the bridge that the add-in knows writes it. */
+/** In lower case, as the add-in's present bridge writes it. */
 const PLAIN_TEXT = { "Content-Type": "text/plain; charset=utf-8" } as const;
 const ALLOWED_METHODS = "GET,POST,OPTIONS";
-/** Methods whose body, if there is one, is never read. */
+/** Methods whose body is never read. */
 const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE"]);
 const PREFLIGHT_MAX_AGE_SEC = "86400";
 
@@ -111,8 +111,9 @@ export function createGuard(options: GuardOptions): MiddlewareHandler<GuardEnv> 
 const plainRefusal = (c: Context<GuardEnv>): Response => c.text("forbidden", 403, PLAIN_TEXT);
 
 /**
- * A browser sends no Origin with the GETs that a page of another site causes (images, frames, links), but says whose they
- * are. Another port of this machine is another's as well. Who sends no such header is no browser, or one too old to tell.
+ * A browser sends no Origin with the GETs that a page of another site causes (images, frames, links), but names the
+ * relation in Sec-Fetch-Site. Another port of this machine is another site as well. A request without that header comes
+ * from no browser, or from one too old to send it.
  */
 function comesFromElsewhere(c: Context<GuardEnv>, { linkable }: RouteRule): boolean {
   const site = c.req.header("sec-fetch-site");
@@ -143,7 +144,7 @@ function setCorsHeaders(c: Context<GuardEnv>, origin: string, methods: string): 
   const asked = c.req.header("access-control-request-headers");
   setHeader(c, "Access-Control-Allow-Headers", asked ?? "content-type,authorization");
   setHeader(c, "Access-Control-Max-Age", PREFLIGHT_MAX_AGE_SEC);
-  // A page on a public origin that reaches for this machine is asked about it under either name of the draft.
+  // A page on a public origin needs this to reach this machine, under either name of the draft.
   if (c.req.header("access-control-request-private-network") === "true") {
     setHeader(c, "Access-Control-Allow-Private-Network", "true");
   }
@@ -152,7 +153,7 @@ function setCorsHeaders(c: Context<GuardEnv>, origin: string, methods: string): 
   }
 }
 
-/** On the socket's own response when there is one: Hono's way makes web `Headers`, a twentieth of a short request. */
+/** On Node's response when there is one: Hono's way makes web `Headers`, a twentieth of a short request's cost. */
 export function setHeader(c: Context<GuardEnv>, name: string, value: string): void {
   const outgoing = c.env?.outgoing;
   if (outgoing === undefined) c.header(name, value);

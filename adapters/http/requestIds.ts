@@ -1,4 +1,4 @@
-/** A name for each request, in its response and in the log: the caller's own when it gives a plain one. */
+/** An id for each request, in its response and in the log: the caller's own when that is a plain one. */
 import { randomBytes } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
 import { type GuardEnv, setHeader } from "./requestGuard.ts";
@@ -6,14 +6,14 @@ import { type GuardEnv, setHeader } from "./requestGuard.ts";
 const REQUEST_ID_HEADER = "X-Request-Id";
 const PLAIN = /^[\w.-]{1,64}$/;
 
-/** Unique in this process and, as far as chance goes, among all. */
+/** Unique in this process, and by a random prefix among processes. */
 export function requestIds(): () => string {
   const prefix = randomBytes(4).toString("hex");
   let count = 0;
   return () => `${prefix}-${(count += 1).toString(36)}`;
 }
 
-/** Before the guard: what is refused has a name as well. */
+/** Before the guard: refused requests have an id as well. */
 export const nameRequests =
   (nextId: () => string): MiddlewareHandler<GuardEnv> =>
   (c, next) => {

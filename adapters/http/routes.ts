@@ -1,25 +1,25 @@
 /**
- * Routes of a listener, declared once: what the guard asks of a request and what handles it. A request is matched once, by
- * the path as it stands in the request line; the first path that fits is the one.
+ * Routes of a listener, declared once: what the guard requires of a request and what handles it. A request is matched once,
+ * by the path in its request line; the first match wins.
  */
 import type { Context, Handler } from "hono";
 import type { GuardEnv } from "./requestGuard.ts";
 
-/** What the guard asks. */
+/** What the guard requires. */
 export interface RouteRule {
   /** Methods besides OPTIONS; HEAD counts as itself, not as GET. */
   readonly methods: readonly string[];
-  /** It holds nothing of anybody's, so a link on another site may lead there. */
+  /** It holds no one's data, so a link on another site may lead there. */
   readonly linkable?: boolean | undefined;
-  /** Whether the route wants the token, when the listener has one. */
+  /** Whether the route requires the token, when the listener has one. */
   readonly auth: boolean;
-  /** The most bytes of a JSON body; absent for a route that takes none. GET, HEAD and DELETE never do. */
+  /** Maximum size of a JSON body; absent for a route that takes none. GET, HEAD and DELETE never do. */
   readonly maxJsonBytes?: number | undefined;
   /** WebSocket routes: the subprotocol prefix behind which a browser, which cannot set headers, sends the token. */
   readonly bearerProtocolPrefix?: string | undefined;
 }
 
-/** What stands in the places of a path, decoded. */
+/** The parameters of a path, decoded. */
 type PathValues = Readonly<Record<string, string>>;
 export type RouteHandler = (c: Context<GuardEnv>, values: PathValues) => Response | Promise<Response>;
 
@@ -29,7 +29,7 @@ export interface Route extends Omit<RouteRule, "methods"> {
   readonly head?: true | undefined;
   /** `:name` stands for one segment. */
   readonly path: string;
-  /** What must stand in a place, before it is decoded; default anything. */
+  /** What a parameter must match before it is decoded; default anything. */
   readonly places?: Readonly<Record<string, RegExp>> | undefined;
   readonly handle: RouteHandler;
 }
@@ -108,7 +108,7 @@ function entryOf(routes: readonly Route[]): Entry {
   };
 }
 
-/** From the end on: there the routes differ. */
+/** From the end: there the routes differ. */
 function fits(entry: Entry, segments: readonly string[]): boolean {
   for (let index = segments.length - 1; index >= 0; index -= 1) {
     const wanted = entry.segments[index]!;
@@ -128,7 +128,7 @@ function valuesOf(entry: Entry, segments: readonly string[]): PathValues {
   return values;
 }
 
-/** What is no encoding stays as it is: a name that nothing has. */
+/** An invalid encoding stays as it is: a name that nothing has. */
 function decoded(segment: string): string {
   if (!segment.includes("%")) return segment;
   try {

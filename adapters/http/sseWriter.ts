@@ -1,7 +1,7 @@
 /**
  * Server-sent events written straight to the connection: no stream object, promise or chunk header between an event's
- * bytes and the socket. What is buffered for a reader is bounded: its owner asks `room` before it writes, and a reader
- * that takes nothing for `STREAM_STALL_MS` loses its connection.
+ * bytes and the socket. What is buffered for a reader is bounded: the caller checks `room` before it writes, and a reader
+ * that reads nothing for `STREAM_STALL_MS` loses its connection.
  */
 import type { ServerResponse } from "node:http";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
@@ -21,7 +21,7 @@ interface SseOptions {
   readonly bufferBytes?: number | undefined;
   /** Default `no-store`. */
   readonly cacheControl?: string | undefined;
-  /** What is said when nothing else is, instead of an empty comment every `STREAM_KEEP_ALIVE_MS`. */
+  /** The keep-alive, instead of an empty comment every `STREAM_KEEP_ALIVE_MS`. */
   readonly keepAlive?: { readonly frame: string; readonly everyMs: number } | undefined;
 }
 
@@ -33,7 +33,7 @@ export class SseWriter {
   #stall: Timer | undefined;
   #closed = false;
   #reason: "ended" | "gone" | "stalled" = "gone";
-  /** Not `drain`: that is told only of what went over Node's own mark, which differs between its versions. */
+  /** Not `drain`: that is emitted only past Node's own high-water mark, which differs between its versions. */
   readonly #onTaken = (): void => {
     if (this.#stall === undefined || this.#reason === "ended" || this.#outgoing.writableLength >= this.#bufferBytes)
       return;
@@ -47,7 +47,7 @@ export class SseWriter {
     const { outgoing } = options;
     this.#outgoing = outgoing;
     this.#bufferBytes = options.bufferBytes ?? STREAM_BUFFER_BYTES;
-    // The end of the connection is the end of the body: nothing else will be asked on it.
+    // The end of the connection is the end of the body: it carries no further request.
     outgoing.useChunkedEncodingByDefault = false;
     outgoing.shouldKeepAlive = false;
     outgoing.writeHead(200, {
@@ -69,7 +69,7 @@ export class SseWriter {
     this.#nextBeat();
   }
 
-  /** Bytes that may be written now; asking while there are none starts the clock on the reader. */
+  /** Bytes that may be written now; a call that returns none starts the stall timer. */
   room(): number {
     const left = this.#bufferBytes - this.#outgoing.writableLength;
     if (left <= 0) this.#stall ??= this.#watch(this.#outgoing.writableLength);
@@ -80,7 +80,7 @@ export class SseWriter {
     if (!this.#outgoing.destroyed) this.#outgoing.write(event, this.#onTaken);
   }
 
-  /** Lets what is buffered out, then closes. Safe to call twice. */
+  /** Flushes what is buffered, then closes. Safe to call twice. */
   end(): void {
     if (this.#closed) return;
     this.#reason = "ended";

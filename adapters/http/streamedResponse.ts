@@ -1,7 +1,7 @@
 /**
- * Responses that tell output as it comes, as lines of JSON (`application/x-ndjson`): `{"typed":true}`, `{"output":BASE64}`,
+ * Responses that stream output as lines of JSON (`application/x-ndjson`): `{"typed":true}`, `{"output":BASE64}`,
  * `{"skipped":BYTES}` where a reader was too slow, and last the result or `{"error": …}`; an empty line every 10 s while
- * nothing happens. What fails before there is anything to tell is an ordinary error with its own status.
+ * nothing happens. A failure before the first line is an ordinary error with its own status.
  */
 import type { Context } from "hono";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
@@ -50,7 +50,7 @@ export async function streamedResponse(
 
 class Lines implements Told {
   readonly body: ReadableStream<Uint8Array>;
-  /** There is something to tell, or it is time to say that nothing is. */
+  /** Resolves with the first line, or when the first empty line is due. */
   readonly begun: Promise<undefined>;
   readonly #clock: Clock;
   readonly #begin: () => void;

@@ -1,6 +1,6 @@
 /**
  * How a person makes their system trust the certificates that we sign: the text of the `trust` command. Changing a trust
- * store takes an administrator's word and a program of the system's, so the commands are shown, never run.
+ * store needs an administrator and a system program, so the commands are shown, never run.
  */
 import type { Certificate } from "./certificates.ts";
 import type { NssFolder } from "./nssFolders.ts";
@@ -67,7 +67,7 @@ function commandsFor(platform: NodeJS.Platform, path: string, folders: readonly 
   ];
 }
 
-/** Each a command of its own, without anything that shells write differently. */
+/** Separate commands, without syntax that differs between shells. */
 function nssCommands({ path, hasDatabase }: NssFolder, authority: string): string[] {
   const folder = shellQuoted(path);
   const database = shellQuoted(`sql:${path}`);

@@ -1,7 +1,7 @@
 /**
- * WebSocket connections with bounds: message size, buffered bytes, signs of life. The upgrade goes through the listener's
- * guard like any request; here is what happens after it. A browser can only send its token as a subprotocol, so the one
- * that is chosen is never the one that carries it.
+ * WebSocket connections with bounds: message size, buffered bytes, pings. The upgrade goes through the listener's guard like
+ * any request; this is what follows. A browser can only send its token as a subprotocol, so the selected subprotocol is
+ * never the one with the token.
  */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -18,10 +18,10 @@ import {
   STREAM_STALL_MS,
 } from "./streamLimits.ts";
 
-/** What each socket runs on. */
+/** Each WebSocket's TCP socket. */
 const connections = new WeakMap<WebSocket, Socket>();
 
-/** For `ListenOptions.websocket`. @param protocol the one that is spoken; undefined: none is asked for */
+/** For `ListenOptions.websocket`. @param protocol the subprotocol; undefined: none is required */
 export function createWebSocketServer(protocol: string | undefined, maxMessageBytes: number): WebSocketServerLike {
   const server = new WebSocketServer({
     noServer: true,
@@ -31,7 +31,7 @@ export function createWebSocketServer(protocol: string | undefined, maxMessageBy
     handleProtocols: (offered) => (protocol !== undefined && offered.has(protocol) ? protocol : false),
   });
   server.on("connection", (socket: WebSocket, request: IncomingMessage) => connections.set(socket, request.socket));
-  // The same thing to both libraries; their typings differ in an optional member.
+  // The same object to both libraries; their typings differ in an optional member.
   return server as unknown as WebSocketServerLike;
 }
 
@@ -42,13 +42,13 @@ interface SocketSession {
   closed(): void;
 }
 
-/** A route's response to an upgrade request. @param open makes what the connection does; @param onError what that threw */
+/** A route's response to an upgrade request. @param open makes the session; @param onError gets what that threw */
 export const upgradeSocket = (open: (socket: WebSocket) => SocketSession, onError: (error: unknown) => void) =>
   upgradeWebSocket(() => socketEvents(open, onError), { onError });
 
 /**
- * The library makes an `Event` of each message, which is as dear as all that is done with a short one: here they come from
- * the socket itself, but those that were there before it was handed over.
+ * The library makes an `Event` of each message, which costs as much as handling a short one: here they come from the socket
+ * itself, except those that arrived before it was handed over.
  */
 function socketEvents(open: (socket: WebSocket) => SocketSession, onError: (error: unknown) => void): WSEvents {
   let session: SocketSession | undefined;
@@ -65,7 +65,7 @@ function socketEvents(open: (socket: WebSocket) => SocketSession, onError: (erro
         }
       };
       events.onMessage = ({ data }) => take(typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer));
-      // What came before this turn is handed on in it.
+      // What arrived before is delivered within this turn.
       queueMicrotask(() => {
         delete events.onMessage;
       });
@@ -87,7 +87,7 @@ interface SocketWriterOptions {
   readonly maxBufferedBytes?: number | undefined;
 }
 
-/** Writes to one socket and watches that it is read. */
+/** Writes to one socket and checks that the peer reads. */
 export class SocketWriter {
   readonly #options: SocketWriterOptions;
   readonly #socket: WebSocket;
@@ -129,7 +129,7 @@ export class SocketWriter {
     this.#socket.send(frame, { binary: true }, this.#flushed);
   }
 
-  /** A message may be encoded already: the same for all who read it. */
+  /** Bytes are a message encoded once for all its subscribers. */
   text(message: string | Uint8Array): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#gather();
@@ -138,7 +138,7 @@ export class SocketWriter {
     if (this.#socket.bufferedAmount > maxBufferedBytes) this.#give();
   }
 
-  /** The peer has sent something: it is there, and need not be asked. */
+  /** The peer has sent something: it is alive and needs no ping. */
   heard(): void {
     this.#heard = true;
   }
@@ -149,7 +149,7 @@ export class SocketWriter {
     this.#beat?.cancel();
   }
 
-  /** What is written in one turn leaves in one write: with one chunk of tmux's many panes advance. */
+  /** One write per turn: one chunk of tmux's advances many panes. */
   #gather(): void {
     const connection = this.#connection;
     if (this.#gathering || connection === undefined) return;
@@ -183,7 +183,7 @@ export class SocketWriter {
     this.#socket.terminate();
   }
 
-  /** A peer that is gone without a word returns no ping; one that reads nothing returns none either. */
+  /** A peer that has vanished sends no pong; nor does one that does not read. */
   #nextBeat(): void {
     const { clock, stallMs = STREAM_STALL_MS } = this.#options;
     const everyMs = Math.min(STREAM_KEEP_ALIVE_MS, stallMs);

@@ -1,6 +1,6 @@
 /**
  * Channel numbers: the name of a pane's feed in binary frames. Every subscriber of a feed has the same one, so that one
- * encoded frame serves all of them; a feed that is made anew gets another.
+ * encoded frame serves all of them; a new feed of the pane gets another.
  */
 import type { FrameEncoder, PaneFeed } from "../../daemon/panes/paneFeed.ts";
 import { encodeStreamFrame } from "../../protocol/api/nativeFrames.ts";

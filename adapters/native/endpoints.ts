@@ -1,5 +1,5 @@
 /**
- * The native API over HTTP as one table: a row for each operation, then what is no operation: streams, probes, texts. The
+ * The native API over HTTP as one table: a row for each operation, then the other endpoints: streams, probes, texts. The
  * guard, the routes and OpenAPI are made from it (docs/contracts/native.md).
  */
 import type { GenericSchema } from "valibot";
@@ -10,7 +10,7 @@ import type { ErrorCode } from "../../protocol/errors.ts";
 import { ON_TMUX, type Operation } from "../operations/operation.ts";
 import { OPERATIONS } from "../operations/operationTable.ts";
 
-/** What is no operation. */
+/** Endpoints that are not operations. */
 export type OtherEndpointId =
   | "follow"
   | "serverEvents"
@@ -35,10 +35,10 @@ interface EndpointBase {
   readonly body?: GenericSchema | undefined;
   readonly response: GenericSchema | OtherResponse;
   readonly status?: 201 | undefined;
-  /** With an `Idempotency-Key` a request is done once. */
+  /** A request with an `Idempotency-Key` is performed once. */
   readonly idempotent?: true | undefined;
   readonly errors: readonly ErrorCode[];
-  /** A response of another status that is no error of ours. */
+  /** A response of another status that is not one of our errors. */
   readonly failed?: {
     readonly status: 503;
     readonly description: string;

@@ -1,4 +1,4 @@
-/** The shape of every error of the native API, in a response, in a late one and on the WebSocket. */
+/** The shape of every error of the native API: in a response, in a late response and on the WebSocket. */
 import type { NativeErrorResponse } from "../../protocol/api/nativeResponses.ts";
 import type { VisibleError } from "../http/httpErrors.ts";
 

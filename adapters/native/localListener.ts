@@ -1,6 +1,6 @@
 /**
- * Listeners that are no port of ours: a unix socket in a directory of ours, and sockets that systemd has opened for us
- * (sd_listen_fds(3)). A dead daemon's socket is replaced; one that somebody listens on is theirs.
+ * Listeners other than our TCP port: a unix socket in a directory of ours, and sockets that systemd has opened for us
+ * (sd_listen_fds(3)). A dead daemon's socket is replaced; one with a listener is left alone.
  */
 import { chmodSync, lstatSync, unlinkSync } from "node:fs";
 import type { Server } from "node:http";
@@ -15,7 +15,7 @@ import { urlHost } from "../http/addresses.ts";
 import { boundedServer, closeServers, logFailedAccepts } from "../http/boundedServer.ts";
 import { isListening } from "../serving/socketProbe.ts";
 
-/** Where requests came in: a unix socket's directory is its guard, a port's peers must be looked at. */
+/** A unix socket's directory is its guard; a port's peers must be checked. */
 type ListenerKind = "unix" | "tcp";
 
 export interface LocalListenOptions {
@@ -37,14 +37,14 @@ export interface LocalListener {
 /** First descriptor that systemd passes (sd_listen_fds(3)). */
 const FIRST_FD = 3;
 
-/** Descriptors passed to this very process; none when they were meant for another. */
+/** Descriptors passed to this process; none when they were meant for another. */
 export function inheritedDescriptors(env: Readonly<Record<string, string | undefined>>, pid: number): number[] {
   const count = Number(env["LISTEN_FDS"]);
   if (env["LISTEN_PID"] !== String(pid) || !Number.isInteger(count) || count < 1) return [];
   return Array.from({ length: Math.min(count, 16) }, (_, at) => FIRST_FD + at);
 }
 
-/** @throws AppError CONFIGURATION_INVALID when its place is not ours, or somebody listens there. */
+/** @throws AppError CONFIGURATION_INVALID when its directory is not ours, or another process listens there. */
 export async function requireFreeSocket(socketPath: string): Promise<void> {
   prepareSocketPath(socketPath, { setting: "--socket or TMUXWIRE_SOCKET" });
   if (!isThere(socketPath) || !(await isListening(socketPath))) return;
@@ -60,7 +60,7 @@ export async function requireFreeSocket(socketPath: string): Promise<void> {
 export async function listenOnSocket(socketPath: string, options: LocalListenOptions): Promise<LocalListener> {
   await requireFreeSocket(socketPath);
   if (isThere(socketPath)) unlinkSync(socketPath);
-  // Between being made and its mode only the directory guards it, and that is enough: it lets nobody else in.
+  // Until the chmod only the directory guards it, which is enough: it admits nobody else.
   const listener = await open({ path: socketPath }, options);
   chmodSync(socketPath, 0o600);
   return listener;
@@ -94,10 +94,10 @@ function open(address: Address, options: LocalListenOptions): Promise<LocalListe
   });
 }
 
-/** A descriptor does not say what it is; the server that has it does. */
+/** The kind of a passed descriptor is known from the server's address. */
 function whereOf(server: Server): { kind: ListenerKind; url: string } {
   const at = server.address();
-  // Node does not know the path of a unix socket that it was passed.
+  // Node does not know the path of a passed unix socket.
   if (at === null || typeof at === "string")
     return { kind: "unix", url: `unix:${at === null || at === "" ? "(passed)" : at}` };
   return { kind: "tcp", url: `http://${urlHost(at.address)}:${at.port}` };

@@ -1,4 +1,4 @@
-/** Where MCP is on the native listener. The protocol's own code is loaded when somebody speaks it. */
+/** MCP's routes on the native listener. Its code is loaded at the first request. */
 import { NATIVE_MAX_BODY_BYTES } from "../../protocol/api/nativeRequests.ts";
 import type { Route, RouteHandler } from "../http/routes.ts";
 import { upgradeSocket } from "../http/websocket.ts";

@@ -1,6 +1,6 @@
 /**
  * The native API's application: the guard, then the routes of the endpoint table, then errors in one shape. `close` ends
- * every stream; the listener that serves it closes afterwards, because a stream is a connection that never ends by itself.
+ * every stream; its listener closes afterwards, because a stream's connection never ends by itself.
  */
 import type { WebSocketServerLike } from "@hono/node-server";
 import { Hono } from "hono";
@@ -33,29 +33,29 @@ import { openApiDocument } from "./openapi.ts";
 import { ServerEvents, type ServerEventsOptions } from "./serverEvents.ts";
 
 export interface NativeAppOptions {
-  /** By the name that stands in paths. Servers may be added and removed while the application runs. */
+  /** By the name used in paths. Servers may be added and removed while the application runs. */
   readonly servers: ReadonlyMap<string, TmuxServer>;
   readonly onDemand?: NativeContext["onDemand"];
   readonly waits: NativeWaits;
   readonly clock: Clock;
   readonly log: Log;
-  /** Absent: whoever reaches the listener may do everything. */
+  /** Absent: everyone who reaches the listener has full access. */
   readonly token?: string | undefined;
   /** One registry for the process; its families are added here. */
   readonly metrics?: Metrics | undefined;
   /** `any` for a unix socket. */
   readonly peers?: "loopback" | "any" | undefined;
-  /** Hosts besides the loopback ones, and origins of browsers, that may reach it. */
+  /** Allowed hosts besides the loopback ones, and allowed browser origins. */
   readonly hosts?: ReadonlySet<string> | undefined;
   readonly origins?: ReadonlySet<string> | undefined;
   readonly version?: string | undefined;
-  /** What programs are doing; absent: it is not reported, and waits for it are refused. */
+  /** Absent: readiness is not reported, and waits for it are refused. */
   readonly readiness?: ReadinessWatcher | undefined;
   /** Absent: prompts and answers to dialogs are refused. */
   readonly delivery?: Delivery | undefined;
-  /** Absent: none are made. Whoever gives it closes it. */
+  /** Absent: no recordings. The caller closes it. */
   readonly recordings?: RecordingBook | undefined;
-  /** What is kept of a server's events; tests have less. */
+  /** How many of a server's events are kept; smaller in tests. */
   readonly eventBounds?: Pick<ServerEventsOptions, "maxEvents" | "maxChars"> | undefined;
   readonly streamBounds?: Partial<StreamBounds> | undefined;
   /** Other contracts behind the same guard and token. */
@@ -152,7 +152,7 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     app,
     websocket,
     close: () => {
-      // The listener cuts off whoever does not take it, or does not return the close, within its grace.
+      // The listener destroys connections whose client has not read it or returned the close within its grace.
       for (const end of context.open) end();
     },
   };

@@ -10,13 +10,13 @@ export interface NativeConfig {
   /** The unix socket. */
   readonly socketPath: string;
   readonly tokenPath: string;
-  /** The socket of the tmux server of its own. */
+  /** The socket of its owned tmux server. */
   readonly tmuxSocketPath: string;
-  /** Of browser pages that may use the API, with the token. */
+  /** Origins of browser pages that may use the API, with the token. */
   readonly allowedOrigins: readonly string[];
-  /** The user's own tmux may be asked for as `default`. */
+  /** The user's own tmux is offered as `default`. */
   readonly offersDefault: boolean;
-  /** The names that other machines may reach it by, with the token; none: this machine alone is served. */
+  /** Names by which other machines may reach it, with the token; none: this machine only. */
   readonly allowedHosts: readonly string[];
 }
 
@@ -147,7 +147,7 @@ export function readNative(settings: SettingReader, inputs: NativeConfigInputs):
   };
 }
 
-/** Where a client of the API finds it; settings of other parts may be wrong then. @throws AppError CONFIGURATION_INVALID */
+/** For a client of the API; ignores invalid settings of other parts. @throws AppError CONFIGURATION_INVALID */
 export function loadNativeConfig(inputs: NativeConfigInputs & SettingInputs): NativeConfig {
   return readNative(new SettingReader(inputs), inputs);
 }

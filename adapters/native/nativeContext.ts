@@ -25,7 +25,7 @@ export interface NativeContext extends OperationContext {
   readonly feedsOf: (server: TmuxServer) => Feeds;
   readonly eventsOf: (server: TmuxServer) => ServerEvents;
   readonly bounds: StreamBounds;
-  /** Streams under way: called when the application closes. */
+  /** Functions that end the open streams when the application closes. */
   readonly open: Set<() => void>;
 }
 

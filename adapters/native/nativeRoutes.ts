@@ -1,4 +1,4 @@
-/** From the endpoint table to routes: each operation is performed, and what is no operation has its handler here. */
+/** Makes routes from the endpoint table: operations are performed, the other endpoints have their handlers here. */
 import type { WebSocket } from "ws";
 import type { NativeOk } from "../../protocol/api/nativeResponses.ts";
 import { STREAM_BEARER_PREFIX } from "../../protocol/api/nativeFrames.ts";
@@ -26,12 +26,12 @@ import { openServerEvents } from "./serverEventStream.ts";
 import { StreamSocket } from "./streamSocket.ts";
 
 interface NativeRouteParts {
-  /** The description of the API. */
+  /** The OpenAPI document. */
   readonly document: string;
   /** The daemon's. */
   readonly version: string;
   readonly renderMetrics: () => string;
-  /** WebSockets that are open. */
+  /** Open WebSockets. */
   readonly sockets: Set<WebSocket>;
 }
 
@@ -45,7 +45,7 @@ export function nativeRoutes(context: NativeContext, parts: NativeRouteParts): R
   ]);
 }
 
-/** What the guard asks follows from the row. */
+/** The guard's rule follows from the row. */
 export function routeOf({ id, method, path, auth, body }: Endpoint, handle: RouteHandler): Route {
   return {
     method,
@@ -57,7 +57,7 @@ export function routeOf({ id, method, path, auth, body }: Endpoint, handle: Rout
   };
 }
 
-/** Of an operation that does not look at it. */
+/** For operations that cannot be aborted. */
 const NEVER = new AbortController().signal;
 
 const shownError = (error: unknown): object => errorBody(visibleError(error));

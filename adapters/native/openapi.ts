@@ -85,14 +85,14 @@ const FORBIDDEN = {
   content: { "text/plain": { schema: { type: "string" }, example: "forbidden" } },
 };
 
-/** One response per status; codes that share one stand side by side. */
+/** One response per status, with all codes that share it. */
 function failures({ errors, auth, body, response, failed }: Endpoint): object {
   const common = body === undefined ? [] : (["INVALID_ARGUMENT", "BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const);
   const codes = new Set([...(auth ? (["UNAUTHORIZED"] as const) : []), ...common, ...errors]);
   const byStatus: Record<number, ErrorCode[]> = {};
   for (const code of codes) (byStatus[ERROR_SURFACES[code].httpStatus] ??= []).push(code);
   const responses = Object.entries(byStatus).map(([status, names]) => [status, failure(names)]);
-  // Nothing but 101 is a success here: whatever else comes is an error.
+  // Only 101 is a success here: everything else is an error.
   if (response === "socket") responses.push(["default", failure(["INTERNAL_ERROR"])]);
   if (failed !== undefined) {
     const content = json(jsonSchema(failed.response, "output"), failed.example);
@@ -106,7 +106,7 @@ function failure(codes: readonly ErrorCode[]): object {
   return { description: codes.join(", "), content: json({ $ref: "#/components/schemas/Error" }, example) };
 }
 
-/** What stands in the places of paths. */
+/** The parameters of paths. */
 const PLACES: Readonly<Record<string, { readonly description: string; readonly example: string }>> = {
   server: { description: "The name of a tmux server, as `listServers` tells it.", example: "main" },
   session: { description: "A session's name, exactly, or its id such as $3.", example: "work" },

@@ -1,4 +1,4 @@
-/** `GET …/stream`: one pane's output as server-sent events. What is wrong with the request is an ordinary error before. */
+/** `GET …/stream`: one pane's output as server-sent events. An invalid request gets an ordinary error response. */
 import type { StreamStart } from "../../daemon/panes/subscription.ts";
 import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
@@ -13,9 +13,9 @@ const TRANSPORT = { transport: "sse" } as const;
 
 interface EventStreamStart {
   readonly start: StreamStart;
-  /** Tell readiness as well. */
+  /** Report readiness as well. */
   readonly readiness: boolean;
-  /** Tell what is typed as well. */
+  /** Report input as well. */
   readonly input: boolean;
 }
 

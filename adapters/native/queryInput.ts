@@ -1,4 +1,4 @@
-/** A query's texts as the JSON that a schema takes: whole numbers and flags where it wants them, text everywhere else. */
+/** A query's strings as the JSON of a schema: integers and booleans where it has them, strings everywhere else. */
 import type { GenericSchema } from "valibot";
 import { AppError } from "../../protocol/errors.ts";
 import { schemaMembers, type SchemaMember } from "../operations/schemaMembers.ts";

@@ -1,6 +1,6 @@
 /**
- * The native API: a tmux server of its own and the user's guests behind one application, which is reached through a unix
- * socket and a loopback port, or through what the service manager has opened for us. Both want the token.
+ * The native API: an owned tmux server and the user's guests behind one application, reached through a unix socket and a
+ * loopback port, or through sockets opened by the service manager. All require the token.
  */
 import { readOrMakeToken } from "../../daemon/ops/tokenFile.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
@@ -17,12 +17,12 @@ import { NATIVE_SETTINGS, type NativeConfig } from "./nativeConfig.ts";
 import { userServer } from "./userServer.ts";
 import { packageVersion } from "../serving/version.ts";
 
-/** Before anything is started: the usual reason for a start that fails is a daemon that is running. */
+/** Checked before anything is started: usually a start fails because a daemon is running. */
 export async function requireNoOther(native: NativeConfig, { env }: StartContext): Promise<void> {
   if (inheritedDescriptors(env, process.pid).length === 0) await requireFreeSocket(native.socketPath);
 }
 
-/** For the native API, for what others mount on its listener, or both. @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE */
+/** For the native API, for adapters mounted on its listener, or both. @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE */
 export async function startNative(native: NativeConfig, context: StartContext): Promise<void> {
   const { only, env, waits, readiness, delivery, log, open, print } = context;
   const descriptors = inheritedDescriptors(env, process.pid);
@@ -69,7 +69,7 @@ export async function startNative(native: NativeConfig, context: StartContext): 
   if (tcp !== undefined) for (const part of mounts) await part.announce(tcp.url, token);
 }
 
-/** By the names that stand in paths. */
+/** By the names used in paths. */
 async function openServers({ tmuxSocketPath }: NativeConfig, context: StartContext): Promise<Map<string, TmuxServer>> {
   const own = { name: OWN_SERVER_NAME, socketPath: tmuxSocketPath, setting: NATIVE_SETTINGS.tmuxSocket };
   const servers = new Map([[OWN_SERVER_NAME, await openOwnedServer(context, own)]]);
@@ -94,10 +94,10 @@ async function listenOnPort(native: NativeConfig, { log }: StartContext, app: Na
   return { kind: "tcp", url: listener.url, close: () => listener.close() };
 }
 
-/** Whether other machines are served: only by names that the user has given. */
+/** Other machines are served only by names that the user has configured. */
 const isForOthers = ({ allowedHosts }: NativeConfig): boolean => allowedHosts.length > 0;
 
-/** A unix socket's directory has let its peers in; a port's must be of this machine unless the user lets others in. */
+/** A unix socket's directory has admitted its peers; a port's must be on this machine unless others are allowed. */
 function fetchFor(
   { app }: NativeApp,
   kind: LocalListener["kind"],

@@ -1,4 +1,4 @@
-/** `GET …/events`: what happens on a server as server-sent events. A reader that is slow has no queue: see `ServerEvents`. */
+/** `GET …/events`: what happens on a server as server-sent events. A slow reader has no queue: see `ServerEvents`. */
 import { alreadySent } from "../http/alreadySent.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { AppError, shuttingDown } from "../../protocol/errors.ts";
@@ -8,7 +8,7 @@ import type { NativeContext, NativeHandlerContext } from "./nativeContext.ts";
 
 const TRANSPORT = { transport: "sse" } as const;
 
-/** What the reader takes no longer is not written to it: it reads on from what is kept, or gets the whole tree again. */
+/** A reader that falls behind catches up from the kept events, or gets the whole tree again. */
 export function openServerEvents(
   context: NativeContext,
   c: NativeHandlerContext,

@@ -1,7 +1,7 @@
 /**
- * What happens on one tmux server, in one order for all who follow it: changes of the tree, of the connection's state, of
- * readiness. A reader has a place in it and no queue of its own: one that is too slow for what is kept is told the whole
- * tree instead (`reset`), and so is one whose place is not known. It begins with the first reader and lasts for a while
+ * The events of one tmux server, in one order for all readers: changes of the tree, of the connection's state, of
+ * readiness. A reader has an index into them and no queue of its own: one that falls behind the kept events gets the whole
+ * tree instead (`reset`), and so does one whose index is unknown. It starts with the first reader and stays for a while
  * after the last, so that readers can come back.
  */
 import { randomBytes } from "node:crypto";
@@ -15,10 +15,10 @@ import type { NativeServerEvent, NativeTreeResponse, RESET_REASONS } from "../..
 import { isPaneId, type PaneId } from "../../protocol/ids.ts";
 import { nativeReadiness } from "../operations/outputs.ts";
 
-/** What is kept for readers who come back or are slow: minutes of a busy person's work. */
+/** Kept for readers that come back or are slow: minutes of a busy person's work. */
 const MAX_EVENTS = 4_096;
 const MAX_EVENT_CHARS = 4_194_304;
-/** A reader that was cut off is back sooner, or wants the whole tree anyway. */
+/** A reader that lost its connection is back sooner, or needs the whole tree anyway. */
 const LINGER_MS = 60_000;
 
 type ResetReason = (typeof RESET_REASONS)[number];
@@ -46,7 +46,7 @@ export interface ServerEventsOptions {
 
 export class ServerEvents {
   readonly #options: ServerEventsOptions;
-  /** Another daemon's ids, or those of an earlier start, are none of ours. */
+  /** Tells our ids from those of another daemon or of an earlier start. */
   #name = newName();
   readonly #readers = new Set<ServerEventReader>();
   readonly #watched = new Map<string, PaneReadiness>();
@@ -57,7 +57,7 @@ export class ServerEvents {
   #state: ServerState | undefined;
   #stop: (() => void) | undefined;
   #linger: Timer | undefined;
-  /** Readers that want readiness, and since which event it has been told without a break. */
+  /** Readers that want readiness, and the event since which it has been reported without a break. */
   #wanting = 0;
   #readinessSince = Number.POSITIVE_INFINITY;
 
@@ -65,7 +65,7 @@ export class ServerEvents {
     this.#options = options;
   }
 
-  /** With its place among the events. */
+  /** With the id of the newest event. */
   tree(): NativeTreeResponse {
     this.#begin();
     this.#endSoon();
@@ -86,7 +86,7 @@ export class ServerEvents {
       if (wantsReadiness) this.#release();
       this.#endSoon();
     });
-    // Before readiness begins: a place from before is not one at which it was told.
+    // Before `#want`: at an earlier event readiness was not reported.
     const start = after === undefined ? undefined : this.#seqOf(after, wantsReadiness);
     this.#readers.add(reader);
     if (wantsReadiness) this.#want();
@@ -103,7 +103,7 @@ export class ServerEvents {
     return this.#seq;
   }
 
-  /** The event after this one; `gone` when it is not kept any more. */
+  /** The event after this one; `gone` when it is no longer kept. */
   next(seq: number): Kept | "gone" | undefined {
     if (seq >= this.#seq) return undefined;
     return this.#kept[this.#kept.length - (this.#seq - seq)] ?? "gone";
@@ -134,7 +134,7 @@ export class ServerEvents {
     };
   }
 
-  /** Nobody reads: what follows is not kept for ever, and a place in it is one that is not known then. */
+  /** Without readers nothing is kept for ever; afterwards old event ids are unknown. */
   #endSoon(): void {
     if (this.#readers.size > 0) return;
     const { clock } = this.#options;
@@ -202,7 +202,7 @@ export class ServerEvents {
         this.#tell([{ type: "readiness", pane, readiness: nativeReadiness(readiness) }]),
       );
     } catch (error) {
-      // It went in this very moment: that is told by its own event.
+      // The pane has just closed, which its own event reports.
       this.#options.onError(error);
     }
   }
@@ -215,7 +215,7 @@ export class ServerEvents {
 
 const newName = (): string => randomBytes(6).toString("hex");
 
-/** One reader's place. */
+/** One reader's index into the events. */
 export class ServerEventReader {
   readonly #events: ServerEvents;
   readonly #sink: ServerEventSink;
@@ -232,7 +232,7 @@ export class ServerEventReader {
     this.#onClose = onClose;
   }
 
-  /** From the tree as it is when it is written. */
+  /** With the tree as it is at the time of writing. */
   reset(reason: ResetReason): void {
     this.#reset = reason;
   }
@@ -241,7 +241,7 @@ export class ServerEventReader {
     this.#seq = seq;
   }
 
-  /** Writes what there is room for. */
+  /** Writes as much as there is room for. */
   pump(): void {
     while (!this.#closed && this.#sink.room() > 0) {
       const next = this.#reset === undefined ? this.#events.next(this.#seq) : undefined;

@@ -1,6 +1,6 @@
 /**
- * Operations called over a WebSocket: `call` any of the table, `cancel` one, `input` and `resize` for short. Each is
- * given its result when it ends, whatever the order. Bounded: by their number, and by what the client has not read.
+ * Operations called over a WebSocket: `call` any of the table, `cancel` a call, `input` and `resize` as short forms. Each
+ * gets its response when it ends, in any order. Bounded by number and by what the client has not read.
  */
 import type { NativeReceipt } from "../../protocol/api/nativeResponses.ts";
 import type { StreamMessage, StreamRequest } from "../../protocol/api/nativeStream.ts";
@@ -11,7 +11,7 @@ import { perform, performChecked } from "../operations/perform.ts";
 import { operationNamed } from "../operations/operationTable.ts";
 import type { NativeContext } from "./nativeContext.ts";
 
-/** Calls of one connection that may be under way. */
+/** Concurrent calls of one connection. */
 export const MAX_CALLS = 256;
 
 type Of<Type extends StreamRequest["type"]> = Extract<StreamRequest, { type: Type }>;
@@ -19,7 +19,7 @@ type Of<Type extends StreamRequest["type"]> = Extract<StreamRequest, { type: Typ
 interface SocketCallsSink {
   /** Bytes that may be written now. */
   room(): number;
-  /** Responds to the request of this id once, with what `work` ends in. */
+  /** Responds to the request with this id once, with the outcome of `work`. */
   respond<Output>(id: number, work: Promise<Output>, message: (output: Output) => StreamMessage): void;
 }
 
@@ -54,7 +54,7 @@ export class SocketCalls {
     this.#sink.respond(id, ended, (output) => ({ type: "result", id, output }));
   }
 
-  /** What people do most has a shorter form, whose message is checked whole already. */
+  /** The short form of the most frequent call; its message is already validated. */
   input({ id, server, pane, parts }: Of<"input">): void {
     const receipt = this.#checked("input", { server, pane }, { parts }) as Promise<NativeReceipt>;
     this.#sink.respond(id, receipt, ({ position }) => ({ type: "ack", id, position }));
@@ -65,12 +65,12 @@ export class SocketCalls {
     this.#sink.respond(id, done, () => ({ type: "ack", id }));
   }
 
-  /** The call still gets a response. One that has come to its end is left alone. */
+  /** The call still gets a response. A finished call is left alone. */
   cancel({ id }: Of<"cancel">): void {
     this.#underWay.get(id)?.abort(new AppError("CANCELLED", "the client cancelled the call"));
   }
 
-  /** Nobody reads the responses. */
+  /** The client is gone. */
   close(): void {
     for (const abort of this.#underWay.values()) abort.abort(clientGone());
   }
@@ -80,5 +80,5 @@ export class SocketCalls {
   }
 }
 
-/** Of an operation that does not look at it. */
+/** For operations that cannot be aborted. */
 const NEVER = new AbortController().signal;

@@ -1,4 +1,4 @@
-/** Servers whose events one WebSocket follows: each once, told as fast as the connection takes them. */
+/** Servers whose events one WebSocket follows: each once, as fast as the connection takes them. */
 import type { StreamMessage, StreamRequest } from "../../protocol/api/nativeStream.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { NativeContext } from "./nativeContext.ts";
@@ -34,7 +34,7 @@ export class SocketEvents {
     const reader = this.#context.eventsOf(found).open(
       {
         room: () => this.#sink.room(),
-        // The event is JSON already.
+        // The event is already JSON.
         send: (_event, data, eventId) =>
           this.#sink.text(`{"type":"server-event","server":${name},"eventId":"${eventId}","event":${data}}`),
       },

@@ -1,7 +1,7 @@
 /**
  * `/v1/stream`: many panes over one WebSocket. Output goes as binary frames that all subscribers of a pane share; each
  * channel has credit, so that one pane's flood does not fill the connection for the others. Responses come in the
- * order in which they came to an end; input keeps the order in which it was sent, because each pane has one FIFO.
+ * order in which their requests finish; input keeps the order in which it was sent, because each pane has one FIFO.
  */
 import type { WebSocket } from "ws";
 import type { OpenSubscription } from "../../daemon/panes/feeds.ts";
@@ -45,7 +45,7 @@ export class StreamSocket {
   readonly #channels = new Map<number, OpenChannel>();
   readonly #serverEvents: SocketEvents;
   readonly #calls: SocketCalls;
-  /** Requests whose response is still to come. */
+  /** Requests without a response yet. */
   #underWay = 0;
   #isStopping = false;
   readonly #stop = (): void => {
@@ -76,7 +76,7 @@ export class StreamSocket {
     context.open.add(this.#stop);
   }
 
-  /** A text message; nothing it holds can end the connection. */
+  /** A text message; no content can end the connection. */
   message(data: unknown): void {
     let id: number | null = null;
     try {
@@ -181,7 +181,7 @@ export class StreamSocket {
     try {
       if (request.readiness === true) {
         channel.readiness = new ReadinessStream(this.#context, server, pane.id, {
-          // Nothing comes before `subscribed`; credit is for output.
+          // Nothing is sent before `subscribed`; credit is for output.
           room: () => (isOpen ? this.#writer.room() : 0),
           send: (state) => this.#send({ type: "readiness", channel: number, ...nativeReadiness(state) }),
         });
@@ -240,7 +240,7 @@ export class StreamSocket {
         : {}),
       exited: (status) => this.#send({ type: "exit", channel: number, ...nativeExit(status) }),
       closed: (error) => {
-        // A reader that was never told of its channel still waits for its response.
+        // Before `subscribed` the request still needs its response.
         if (isOpen()) this.#send({ type: "closed", channel: number, code: error.code, message: error.message });
         else this.#fail(request.id, error);
         endChannel(channel);

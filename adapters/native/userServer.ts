@@ -1,6 +1,6 @@
 /**
- * The user's own tmux under the name `default`, without having been configured: opened when somebody asks for it, like a
- * guest, and only when it is the user's alone: the socket and its directory are theirs, and nobody else may write there.
+ * The user's own tmux under the name `default`, without configuration: opened as a guest when a request names it, and only
+ * when the socket and its directory belong to the user and nobody else may write there.
  */
 import { lstatSync } from "node:fs";
 import { dirname } from "node:path";
@@ -11,7 +11,7 @@ import type { OnDemand } from "../operations/operation.ts";
 import type { StartContext } from "../serving/startContext.ts";
 import type { NativeConfig } from "./nativeConfig.ts";
 
-/** What requests call it. A server that was configured under this name is that one. */
+/** Its name in requests. A configured server of this name takes precedence. */
 const NAME = "default";
 const OTHERS_MAY_WRITE = 0o022;
 

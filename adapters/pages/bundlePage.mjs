@@ -1,6 +1,6 @@
 /**
- * Bundles a page: its scripts, split where they import dynamically, one style sheet, and the files that go as they are.
- * Preact, xterm and what else a page uses are taken in here, so that the installed package needs none of it.
+ * Bundles a page: its scripts, split where they import dynamically, one style sheet, and the files that are copied.
+ * Preact, xterm and other dependencies are bundled, so that the installed package needs none of them.
  */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -12,14 +12,14 @@ const ROOT = join(import.meta.dirname, "../..");
 
 /**
  * @param name the page's folder in `adapters`; its files go to the same place in `dist`, or to `process.argv[2]`
- * @param scripts entry points by the names that they are served by
- * @param packages whose licences go along
+ * @param scripts entry points by the names under which they are served
+ * @param packages whose licences are included
  */
 export async function bundlePage({ name, scripts, packages }) {
   const page = join(ROOT, "adapters", name);
   const served = join(ROOT, "dist/adapters", name);
   const out = resolve(process.argv[2] ?? served);
-  // Whatever an earlier build has left there would be served and shipped.
+  // Leftovers of an earlier build would be served and shipped.
   if (process.argv[2] === undefined) rmSync(served, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
   await build({
@@ -52,7 +52,7 @@ export async function bundlePage({ name, scripts, packages }) {
   }
 }
 
-/** xterm's inline styles led to what a page's policy allows: see screenSheet.ts. */
+/** Replaces xterm's inline styles by what a page's policy allows: see screenSheet.ts. */
 function leadXtermStyles({ onLoad }) {
   onLoad({ filter: /@xterm\/xterm\/lib\/xterm\.js$/ }, ({ path }) => {
     let contents = readFileSync(path, "utf8");

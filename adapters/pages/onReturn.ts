@@ -1,4 +1,4 @@
-/** The network is back, or somebody looks at the page again: what was given up for a while is worth another try. */
+/** Runs when the network is back or the page is visible again: time for a retry. */
 export function onReturn(run: () => void): void {
   globalThis.addEventListener("online", run);
   document.addEventListener("visibilitychange", () => {

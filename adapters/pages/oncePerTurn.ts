@@ -1,4 +1,4 @@
-/** However often a turn asks for it, `run` is called once, after the turn. */
+/** However often it is requested in a turn, `run` is called once, after the turn. */
 export function oncePerTurn(run: () => void): () => void {
   let isDue = false;
   return () => {

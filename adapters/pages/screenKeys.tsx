@@ -1,6 +1,6 @@
-/** Keys that a screen keyboard does not have; the style sheets show them where one is likely. */
+/** Keys that an on-screen keyboard lacks; the style sheets show them where one is likely. */
 
-/** What each of them types. */
+/** What each key types. */
 const KEYS = {
   Esc: "\u001b",
   Tab: "\t",
@@ -22,7 +22,7 @@ interface ScreenKeysProps {
 export const ScreenKeys = ({ class: name, keys, onKey }: ScreenKeysProps) => (
   <div class={name} role="group" aria-label="Keys">
     {keys.map((key) => (
-      // The focus stays in the terminal, and with it the screen keyboard.
+      // Keeps the focus in the terminal, and so the on-screen keyboard open.
       <button
         key={key}
         type="button"

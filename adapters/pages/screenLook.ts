@@ -1,4 +1,4 @@
-/** How a screen looks. The same in both colour schemes: programs choose their colours for a dark screen. */
+/** The appearance of a screen. The same in both colour schemes: programs choose their colours for a dark screen. */
 export const SCREEN_LOOK = {
   // `--mono` and `--screen` of tokens.css, which xterm cannot read.
   fontFamily: 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace',

@@ -1,7 +1,7 @@
 /**
  * xterm's DOM renderer writes `<style>` elements and `style` attributes, which `style-src 'self'` refuses. The bundle
  * (`bundlePage.mjs`) turns the attributes into changes through the CSSOM, and the elements into this one: its text is a
- * constructed style sheet of the document for as long as the element stands in it. The policy allows both.
+ * constructed style sheet of the document while the element is in it. The policy allows both.
  */
 
 class ScreenSheet extends HTMLElement {

@@ -1,6 +1,6 @@
 /**
- * What programs ask their terminal, and xterm.js would answer by itself. A program that reads two answers takes the second for
- * typing: where another terminal answers, tmux's own or another page's, a screen is silent. Works on xterm's headless twin too.
+ * Queries from programs that xterm.js would answer by itself. A program that gets two answers takes the second for typing:
+ * where another terminal answers, tmux or another page's, this one is silent. Works with headless xterm too.
  */
 import type { IParser } from "@xterm/headless";
 
@@ -11,7 +11,7 @@ interface QueryOptions {
   readonly onClipboard?: (text: string) => void;
 }
 
-/** Final bytes of the questions, with what stands before them. */
+/** Final bytes of the queries, with their prefix and intermediate bytes. */
 const QUESTIONS = [
   // device attributes
   { final: "c" },
@@ -26,19 +26,19 @@ const QUESTIONS = [
   // name and version
   { prefix: ">", final: "q" },
 ] as const;
-/** Palette, foreground, background, cursor and selection colours: setting them is shown, only asking is a question. */
+/** Palette, foreground, background, cursor and selection colours: setting them works, only queries are silenced. */
 const COLOURS = [4, 5, 10, 11, 12, 13, 14, 17, 19];
 /** More than anybody copies by hand. */
 const MAX_CLIPBOARD_CHARS = 1_048_576;
 
 export function muteQueries(parser: IParser, { isSilent, onClipboard }: QueryOptions): void {
   for (const question of QUESTIONS) parser.registerCsiHandler(question, isSilent);
-  // DECRQSS, and XTGETTCAP which xterm does not know today
+  // DECRQSS, and XTGETTCAP, which xterm does not support today
   for (const intermediates of ["$", "+"]) parser.registerDcsHandler({ intermediates, final: "q" }, isSilent);
   for (const colour of COLOURS) {
     parser.registerOscHandler(colour, (data) => isSilent() && data.split(";").includes("?"));
   }
-  // DECID, the oldest question
+  // DECID, the oldest query
   parser.registerEscHandler({ final: "Z" }, isSilent);
   // Window operations could move and read the window.
   parser.registerCsiHandler({ final: "t" }, () => true);
@@ -50,7 +50,7 @@ export function muteQueries(parser: IParser, { isSilent, onClipboard }: QueryOpt
   });
 }
 
-/** Of OSC 52; undefined for a question, for what is no base64, and for nothing. */
+/** The text of an OSC 52; undefined for a query, invalid base64 or an empty text. */
 function clipboardText(data: string): string | undefined {
   const encoded = data.slice(data.indexOf(";") + 1);
   if (encoded === "?" || encoded === "" || encoded.length > MAX_CLIPBOARD_CHARS) return undefined;

@@ -1,4 +1,4 @@
-/** A dialog that is open for as long as it is drawn. Afterwards the focus is where it was. */
+/** A dialog that is open while it is rendered. Afterwards the focus is where it was. */
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 

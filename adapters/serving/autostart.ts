@@ -1,6 +1,6 @@
 /**
- * Starts the daemon for a command or a program that wants one and finds none: a process of its own that outlives it, its log
- * in a file. Runs in the process of whoever wants it, never in the daemon.
+ * Starts the daemon for a command or a program that finds none: a separate process that outlives it, with its log in a
+ * file. Runs in the caller's process, never in the daemon.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -12,18 +12,18 @@ import { fileURLToPath } from "node:url";
 const READY_WITHIN_MS = 15_000;
 
 interface AutostartRequest {
-  /** What follows `serve`. */
+  /** Arguments after `serve`. */
   readonly flags: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly logPath: string;
   /** What it prints once it listens. */
   readonly ready: RegExp;
-  /** Default: what runs this. */
+  /** Default: this process's own. */
   readonly node?: string;
   readonly signal?: AbortSignal;
 }
 
-/** Resolves with its pid when it listens. @throws Error with what it said last */
+/** Resolves with its pid when it listens. @throws Error with its last output */
 export async function autostart(request: AutostartRequest): Promise<number | undefined> {
   const { flags, env, logPath, ready, node = process.execPath, signal: left = [] } = request;
   mkdirSync(dirname(logPath), { recursive: true, mode: 0o700 });

@@ -5,7 +5,7 @@ import { toAppError } from "../../protocol/errors.ts";
 export type Verdict = "ok" | "warn" | "fail";
 
 export interface Finding {
-  /** What was looked at. */
+  /** What was checked. */
   readonly check: string;
   readonly verdict: Verdict;
   readonly message: string;
@@ -32,13 +32,13 @@ export interface CheckInputs {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** One thing to look at. Changes nothing. */
+/** One check. Changes nothing. */
 export interface Check {
   readonly name: string;
   readonly probe: () => Promise<Finding> | Finding;
 }
 
-/** The check's finding; what it throws is one as well, and our errors' one line already says what to do. */
+/** The check's finding; a thrown error becomes one too, since our errors already say what to do. */
 export async function findingOf({ name, probe }: Check): Promise<Finding> {
   try {
     return await probe();

@@ -1,8 +1,8 @@
-/** JSON Schema from the schemas that check: what is described is what is checked. */
+/** JSON Schema from the validating schemas: the description is what is validated. */
 import { toJsonSchema } from "@valibot/to-json-schema";
 import type { GenericSchema } from "valibot";
 
-/** Checks that JSON Schema cannot say are left out; the daemon makes them all the same. */
+/** Checks that JSON Schema cannot express are left out; the daemon still makes them. */
 export function jsonSchema(schema: GenericSchema, typeMode: "input" | "output"): Record<string, unknown> {
   const { $schema: _draft, ...rest } = toJsonSchema(schema, { typeMode, errorMode: "ignore", target: "draft-2020-12" });
   return rest;

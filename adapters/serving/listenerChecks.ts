@@ -1,4 +1,4 @@
-/** Checks of listeners: whether the port is free, ours, or somebody else's, and whom it obeys. */
+/** Checks of listeners: whether the port is free, ours, or somebody else's, and which users it obeys. */
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { createServer } from "node:net";
@@ -8,11 +8,11 @@ import { type ListenSettings, requireLoopback } from "../http/listen.ts";
 import { peersUnknowable } from "../http/peerUsers.ts";
 import { type Check, fail, type Finding, ok, warn } from "./findings.ts";
 
-/** Health is served from memory; what needs longer is not ours. */
+/** Health is served from memory; a slower response is not ours. */
 const RESPONSE_WITHIN_MS = 1_000;
 const MAX_RESPONSE_BYTES = 65_536;
 
-/** Whom a listener obeys. */
+/** Which users a listener obeys. */
 export const usersCheck = (
   name: string,
   allowUids: AllowedUids,
@@ -41,7 +41,7 @@ interface PortCheckOptions {
   readonly settings: ListenSettings;
   /** Other machines may be let in. */
   readonly remote?: boolean | undefined;
-  /** What of ours listens there, and with which headers; the response is JSON. */
+  /** The health URL of our listener there, and the headers it needs; the response is JSON. */
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly isOurs: (body: unknown) => boolean;
@@ -76,7 +76,7 @@ async function portOf({
   }
 }
 
-/** Listens for a moment, the only way to know. */
+/** Listens for a moment: the only way to know. */
 function bindProblem(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

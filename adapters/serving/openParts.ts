@@ -1,17 +1,17 @@
-/** What a running daemon has open, and the order in which it ends. */
+/** What a running daemon has open, and the order in which it closes. */
 import type { Log } from "../../daemon/ops/log.ts";
 import { systemClock, type Timer } from "../../daemon/time/clock.ts";
 
 type Close = () => Promise<void> | void;
 
-/** A stop lets requests under way finish by themselves for this long: less than the listeners' own grace. */
+/** At a stop, requests under way may finish for this long: less than the listeners' own grace. */
 const FINISH_WITHIN_MS = 600;
 
 /**
- * What is open, by the order in which it ends. `surfaces` take requests: all at once they take no more, end streams and
- * waits, and close once everything under way is settled. What still waits for tmux then is settled by the end of
- * `servers`, and the surfaces have the rest of their grace to write that. `rest` is what all of them write to until then
- * (stores): one after the other, the first one opened last.
+ * What is open, in closing order. `surfaces` take requests: together they stop accepting, end streams and waits, and close
+ * once everything under way is settled. Requests that still wait for tmux are settled by closing `servers`, and the
+ * surfaces have the rest of their grace to write the responses. `rest` is what all of them write to until then (stores),
+ * closed one by one in reverse order of opening.
  */
 export class OpenParts {
   readonly #log: Log;
@@ -23,7 +23,7 @@ export class OpenParts {
     this.#log = log;
   }
 
-  /** What another has open ends with this one. */
+  /** What the other has open closes with this one. */
   take({ surfaces, servers, rest }: OpenParts): void {
     this.surfaces.push(...surfaces);
     this.servers.push(...servers);
@@ -46,7 +46,7 @@ export class OpenParts {
   }
 }
 
-/** Resolves with `work`, or when the time is over. */
+/** Resolves with `work`, or when the time is up. */
 async function within(ms: number, work: Promise<void>): Promise<void> {
   let timer: Timer | undefined;
   const isOver = new Promise<void>((resolve) => {

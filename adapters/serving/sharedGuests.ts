@@ -1,4 +1,4 @@
-/** One connection to each tmux server that is not ours, whichever adapters want it. */
+/** One connection to each guest server, shared by all adapters. */
 import type { Log, LogEvent } from "../../daemon/ops/log.ts";
 import { type OpenedGuest, openGuestServer } from "../../daemon/servers/guest/guestStartup.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
@@ -21,14 +21,14 @@ export class SharedGuests {
     this.#options = options;
   }
 
-  /** Once it is listed. @throws AppError TMUX_UNAVAILABLE */
+  /** Resolves once it is listed. @throws AppError TMUX_UNAVAILABLE */
   async at(socketPath: string, name: string): Promise<TmuxServer> {
     const { server, listed } = await this.opened(socketPath, name);
     await listed;
     return server;
   }
 
-  /** At once; it may still be connecting. @throws AppError TMUX_UNAVAILABLE */
+  /** Without waiting; it may still be connecting. @throws AppError TMUX_UNAVAILABLE */
   opened(socketPath: string, name: string): Promise<OpenedGuest> {
     let guest = this.#guests.get(socketPath);
     if (guest === undefined) {
@@ -52,7 +52,7 @@ export class SharedGuests {
   }
 }
 
-/** A server's events with its name on every line. */
+/** A log with the server's name on every line. */
 export function serverLog(log: Log, server: string): (event: string, fields: object) => void {
   const named = log.with({ server });
   return (event, fields) => named.info(event as LogEvent, { ...fields });

@@ -1,4 +1,4 @@
-/** The daemon's recordings, opened by the first part that serves them: what an earlier daemon left is put in order once. */
+/** The daemon's recordings, opened by the first part that serves them: an earlier daemon's leftovers are repaired once. */
 import { homedir } from "node:os";
 import type { Log } from "../../daemon/ops/log.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";

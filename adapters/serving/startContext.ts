@@ -19,25 +19,25 @@ export interface StartContext {
   readonly daemon: DaemonConfig;
   /** Names of the adapters that are served. */
   readonly only: ReadonlySet<string>;
-  /** The daemon's own environment; what of it reaches a pane is `paneEnvironment`'s choice. */
+  /** The daemon's own environment; `paneEnvironment` chooses what a pane inherits. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
   /** Start-up lines for a person, one per listener. */
   readonly print: (line: string) => void;
   readonly waits: WaitManager;
   readonly readiness: ReadinessEngine;
-  /** One for all surfaces: what they give to a pane comes one after the other. */
+  /** One for all surfaces, so that a pane's deliveries are serialized. */
   readonly delivery: Delivery;
   readonly open: OpenParts;
-  /** Servers that are not ours: one connection to each, whoever asks for it. */
+  /** Guest servers: one connection to each, shared. */
   readonly guests: SharedGuests;
-  /** One for all surfaces. The native API starts and ends them: without it there are none. */
+  /** One for all surfaces. The native API starts and ends recordings: without it there are none. */
   readonly recordings: () => Promise<RecordingBook>;
-  /** For the adapter that carries them; each is made when this is called. */
+  /** For the adapter that carries them; each is made by this call. */
   readonly mounts: () => Promise<readonly MountedPart[]>;
 }
 
-/** A tmux server of ours on this socket, closed with the rest. */
+/** An owned server on this socket, closed with the rest. */
 export async function openOwnedServer(
   context: StartContext,
   { name, socketPath, setting }: { readonly name: string; readonly socketPath: string; readonly setting: string },

@@ -1,4 +1,4 @@
-/** Checks of tmux servers: the sockets of ours, hubs that a daemon left behind, guests. */
+/** Checks of tmux servers: owned servers' sockets, hubs that a daemon left behind, guests. */
 import { existsSync, lstatSync } from "node:fs";
 import { dirname } from "node:path";
 import { localHost } from "../../daemon/host/localHost.ts";
@@ -10,10 +10,10 @@ import { systemClock } from "../../daemon/time/clock.ts";
 import { type Check, type CheckInputs, fail, type Finding, ok, warn } from "./findings.ts";
 import { isListening } from "./socketProbe.ts";
 
-/** A tmux that takes longer for a listing is not well. */
+/** A healthy tmux lists its sessions within this. */
 const LIST_WITHIN_MS = 3_000;
 
-/** A tmux server of ours: its socket, and what daemons have left there. */
+/** An owned server: its socket, and what daemons have left there. */
 export const ownTmuxChecks = (
   name: string,
   path: string,
@@ -25,7 +25,7 @@ export const ownTmuxChecks = (
 ];
 
 async function socketOf(check: string, path: string, setting: string): Promise<Finding> {
-  // Its own check makes the directory: what is not there is looked at as far as it can be.
+  // `prepareSocketPath` would make the directory: a missing one is not checked further.
   if (!existsSync(dirname(path))) return ok(check, `${path}; its directory will be made`);
   prepareSocketPath(path, { setting, isStickyWell: true });
   if (!existsSync(path)) return ok(check, `${path}, no server yet`);
@@ -35,7 +35,7 @@ async function socketOf(check: string, path: string, setting: string): Promise<F
   );
 }
 
-/** A hub that nobody is attached to was left by a daemon that was killed in an unusual way; the next start removes it. */
+/** A hub without a client was left by a daemon that was killed; the next start removes it. */
 async function hubsOf(check: string, path: string, env: CheckInputs["env"]): Promise<Finding> {
   if (!existsSync(path) || !(await isListening(path))) return ok(check, "no server, no hubs");
   const hubs = (await listSessions(path, env)).filter(({ name }) => name.startsWith(HUB_PREFIX));
@@ -71,7 +71,7 @@ interface Listed {
   readonly attached: number;
 }
 
-/** One listing in control mode, by the daemon's own way of running tmux; the server is asked and nothing is started. */
+/** One listing in control mode, run as the daemon runs tmux; starts no server. */
 function listSessions(path: string, env: CheckInputs["env"]): Promise<Listed[]> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

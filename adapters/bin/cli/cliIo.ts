@@ -1,6 +1,6 @@
 /**
- * What a command may touch of the process it runs in: arguments have been parsed, everything else is here, so that a test
- * can give its own. A reader that has gone away (EPIPE) is the end of the work and no failure.
+ * What a command may use of its process, arguments aside, so that a test can substitute its own. A reader that has gone
+ * away (EPIPE) ends the work and is no failure.
  */
 import { homedir, tmpdir } from "node:os";
 import type { Readable, Writable } from "node:stream";
@@ -12,18 +12,18 @@ export interface Io {
   readonly tmpDir: string;
   readonly platform: NodeJS.Platform;
   readonly stdin: Readable;
-  /** Resolves when the reader has room again. Dropped when nobody reads any more. */
+  /** Resolves when the reader has room again. Discards data once the reader is gone. */
   out(data: string | Uint8Array): Promise<void>;
   err(text: string): void;
   /** Whether stdout may carry colours: a terminal, and neither NO_COLOR nor TERM=dumb. */
   readonly colour: boolean;
-  /** From now on SIGINT goes to `handle` and aborts nothing, until the returned function is called. */
+  /** Sends SIGINT to `handle`, without aborting, until the returned function is called. */
   takeInterrupts?(handle: () => void): () => void;
-  /** Aborts at the first SIGINT or SIGTERM, and when nobody reads stdout any more. */
+  /** Aborts at the first SIGINT or SIGTERM, and when stdout's reader is gone. */
   readonly signal: AbortSignal;
 }
 
-/** Why `Io.signal` aborted: the process's exit code. */
+/** Why `Io.signal` aborted, with the process's exit code. */
 export class Interrupted extends Error {
   readonly exitCode: number;
 
@@ -37,7 +37,7 @@ export class Interrupted extends Error {
 const EXIT_SIGINT = 130;
 const EXIT_SIGTERM = 143;
 
-/** The process's own. */
+/** The process's own `Io`. */
 export function processIo(process: NodeJS.Process): Io {
   const controller = new AbortController();
   let readerGone = false;
@@ -48,7 +48,7 @@ export function processIo(process: NodeJS.Process): Io {
   };
   process.stdout.on("error", onWriteError);
   process.stderr.on("error", () => undefined);
-  // The second one ends the process, as Node has it.
+  // The second one ends the process: Node's default.
   const onInterrupt = (): void => {
     if (taken === undefined) {
       process.off("SIGINT", onInterrupt);
@@ -78,7 +78,7 @@ export function processIo(process: NodeJS.Process): Io {
 
 const isSet = (value: string | undefined): boolean => value !== undefined && value !== "";
 
-/** Resolves when the stream has taken it, whether or not it could. */
+/** Resolves when the write has succeeded or failed. */
 function written(stream: Writable, data: string | Uint8Array): Promise<void> {
   return new Promise((resolve) => stream.write(data, () => resolve()));
 }

@@ -56,11 +56,11 @@ export interface DaemonAddress {
   readonly url: string | undefined;
   readonly socketPath: string;
   readonly token: string | undefined;
-  /** Of the tmux server of its own, as far as this process's settings tell. */
+  /** Of its owned tmux server, by this process's settings. */
   readonly tmuxSocketPath: string;
 }
 
-/** Where the daemon is, and what lets in. @throws AppError CONFIGURATION_INVALID, INVALID_ARGUMENT */
+/** Where the daemon is, and its token. @throws AppError CONFIGURATION_INVALID, INVALID_ARGUMENT */
 export async function daemonAddress({ io, options }: CommandCall): Promise<DaemonAddress> {
   const { env, cwd, homeDir } = io;
   const native = loadNativeConfig({
@@ -83,7 +83,7 @@ export async function connect(call: CommandCall): Promise<ServerClient> {
   return client.server(named(call) ?? (await here())?.server ?? OWN_SERVER_NAME);
 }
 
-/** `.` or nothing: the pane that we are in. @throws AppError INVALID_ARGUMENT */
+/** `.` or nothing: the pane we are in. @throws AppError INVALID_ARGUMENT */
 export async function paneNamed(call: CommandCall, word: string | undefined): Promise<string> {
   if (word !== undefined && word !== ".") return word;
   const { here } = await place(call);
@@ -100,7 +100,7 @@ export async function paneNamed(call: CommandCall, word: string | undefined): Pr
 const named = ({ io, options }: CommandCall): string | undefined =>
   options.text("server") ?? given(io.env["TMUXWIRE_SERVER"]);
 
-/** The daemon, and where on it this terminal is, worked out when it is asked for. */
+/** The daemon, and this terminal's place on it, resolved when needed. */
 async function place(call: CommandCall) {
   const { url, socketPath, tmuxSocketPath, token } = await daemonAddress(call);
   const { env, signal } = call.io;
@@ -109,7 +109,7 @@ async function place(call: CommandCall) {
       ? createClient({ url: "http://localhost", token, fetch: unixFetch(socketPath) })
       : createClient({ url, token });
   const here = () =>
-    // Of another machine's daemon nothing here can be known.
+    // Our TMUX says nothing about another machine's daemon.
     url?.startsWith("https:") === true
       ? Promise.resolve(undefined)
       : hereIn({
@@ -123,7 +123,7 @@ async function place(call: CommandCall) {
 
 const given = (text: string | undefined): string | undefined => (text === undefined || text === "" ? undefined : text);
 
-/** The token must not cross a network in the clear, nor go along in a URL. */
+/** The token must not cross a network in the clear, nor be in a URL. */
 function checkedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const bare = url !== undefined && url.username === "" && url.password === "" && url.search === "" && url.hash === "";

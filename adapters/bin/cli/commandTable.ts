@@ -1,4 +1,4 @@
-/** Every command there is, in the order in which help lists them. */
+/** Every command, in the order in which help lists them. */
 import type { CommandSpec } from "./commandTypes.ts";
 import { attachCommand } from "../commands/attachCommand.ts";
 import { completionsCommand } from "../commands/completionsCommand.ts";

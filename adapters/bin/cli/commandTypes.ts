@@ -1,14 +1,14 @@
 /**
- * What a command is: one row of the command table. Help, completions, validation and exit codes are all derived from these
- * rows, so a command that parses is a command that is documented.
+ * A command: one row of the command table. Help, completions, validation and exit codes are all derived from these rows,
+ * so a command that parses is documented.
  */
 import type { ErrorCode } from "../../../protocol/errors.ts";
 import type { Io } from "./cliIo.ts";
 
-/** What completes a value in a shell: paths, or words that are likely but not the only ones. */
+/** What completes a value in a shell: paths, or likely words among others. */
 type Completion = "file" | "directory" | readonly string[];
 
-/** Names that a daemon can tell, for completions. */
+/** Names that the daemon lists, for completions. */
 export const NAME_KINDS = ["pane", "session", "server"] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
@@ -19,20 +19,20 @@ export interface OptionSpec {
   readonly short?: string | undefined;
   /** `list` may be given more than once. */
   readonly type: "flag" | "text" | "number" | "list";
-  /** What the value is called in help; for every type but `flag`. */
+  /** The value's name in help; for every type but `flag`. */
   readonly value?: string | undefined;
   /** One sentence in lower case, without a period. */
   readonly description: string;
-  /** Its value when it is given without one; another one is then written `--name=VALUE`, unless the command takes no words. */
+  /** Its value when given without one; a value must then be `--name=VALUE`, unless the command takes no words. */
   readonly implied?: string | undefined;
-  /** What holds when it is not given, as help shows it. */
+  /** The default, as help shows it. */
   readonly default?: string | undefined;
   readonly choices?: readonly string[] | undefined;
   readonly complete?: Completion | undefined;
   readonly names?: NameKind | undefined;
-  /** Its value may begin with a dash, as `-S -5`: only a word that is an option of the command is a forgotten value. */
+  /** Its value may begin with a dash, as in `-S -5`: only an option of the command means that the value was forgotten. */
   readonly dashed?: boolean | undefined;
-  /** For `number`: both ends included. */
+  /** For `number`, inclusive. */
   readonly min?: number | undefined;
   readonly max?: number | undefined;
 }
@@ -41,11 +41,11 @@ export interface PositionalSpec {
   readonly name: string;
   readonly description: string;
   readonly optional?: boolean | undefined;
-  /** Takes all that is left; only the last one. */
+  /** Takes all remaining words; only for the last one. */
   readonly many?: boolean | undefined;
-  /** Words of a command line for somebody else: `-l` behind the first of them is theirs or ours, and is refused. */
+  /** Words of another program's command line: `-l` after the first is ambiguous, and refused. */
   readonly verbatim?: boolean | undefined;
-  /** Begins a command line for somebody else: every word from here on is theirs, options too. Only the last one. */
+  /** Begins another program's command line: all words from here on are its own, options too. Only for the last one. */
   readonly takesRest?: boolean | undefined;
   readonly names?: NameKind | undefined;
   readonly choices?: readonly string[] | undefined;
@@ -58,7 +58,7 @@ export interface Example {
 
 export interface CommandSpec {
   readonly name: string;
-  /** Other names that it answers to. */
+  /** Alternative names. */
   readonly aliases?: readonly string[] | undefined;
   /** One line, lower case, without a period. */
   readonly summary: string;
@@ -67,7 +67,7 @@ export interface CommandSpec {
   readonly positionals: readonly PositionalSpec[];
   readonly options: readonly OptionSpec[];
   readonly examples: readonly Example[];
-  /** How a failure of ours ends where the command's own status is somebody else's; default: the one table. */
+  /** Exit codes of our failures when the command's own status is another program's; default: the one table. */
   readonly exitCodeOf?: ((code: ErrorCode) => number) | undefined;
   /** Returns the exit code. @throws AppError */
   readonly run: (call: CommandCall) => Promise<number> | number;
@@ -75,7 +75,7 @@ export interface CommandSpec {
 
 export type OptionValue = boolean | string | number | readonly string[];
 
-/** An executable of the package: its table, and what help, messages and completions call it. */
+/** An executable of the package: its table, and its name in help, messages and completions. */
 export interface Program {
   readonly name: string;
   /** One line, lower case, without a period. */
@@ -83,13 +83,13 @@ export interface Program {
   /** In the order in which help lists them. */
   readonly commands: readonly CommandSpec[];
   version(): string;
-  /** Tells how a command failed, and returns the exit code. */
+  /** Reports a command's failure, and returns the exit code. */
   fail(io: Io, thrown: unknown, json: boolean, exitCodeOf?: CommandSpec["exitCodeOf"]): Promise<number>;
 }
 
 export interface CommandCall {
   readonly io: Io;
-  /** The program that the command is a row of. */
+  /** The command's program. */
   readonly program: Program;
   /** Validated by the table: a `number` is a number in its range, a choice one of its choices. */
   readonly options: OptionValues;
@@ -104,7 +104,7 @@ export class OptionValues {
     this.#values = values;
   }
 
-  /** As the configuration takes them. */
+  /** For the configuration. */
   get all(): Readonly<Record<string, OptionValue | undefined>> {
     return this.#values;
   }

@@ -1,7 +1,7 @@
 /**
- * Completion scripts, made from the command table: commands, options, the values that are known beforehand, and files where
- * a path is wanted. Where a pane, session or server is wanted the program is asked (`names`), which prints plain words only:
- * nothing that a session is called is read by the shell as anything but a word.
+ * Completion scripts, made from the command table: commands, options, values known in advance, and files for paths. Panes,
+ * sessions and servers come from the program (`names`), which prints plain words only: the shell reads no session's name
+ * as anything but a word.
  */
 import type { CommandSpec, OptionSpec, Program } from "./commandTypes.ts";
 import { COMMON_OPTIONS } from "./parseCommand.ts";
@@ -23,13 +23,13 @@ export function completionScript(shell: Shell, program: Named): string {
 }
 
 const optionsOf = (command: CommandSpec): readonly OptionSpec[] => [...command.options, ...COMMON_OPTIONS];
-/** What each positional takes, from the first on, as far as the daemon can tell it. */
+/** The kind of name each positional takes, if the daemon lists it. */
 const namesOf = ({ positionals }: CommandSpec): readonly (string | undefined)[] =>
   positionals.map(({ names }) => names);
-/** For fish, which says so loudly when there is no such program. */
+/** For fish, which prints an error when there is no such program. */
 const namesAsked = (program: string, kind: string): string =>
   `command -q ${program}; and ${program} names ${kind} 2>/dev/null`;
-/** All that it answers to. */
+/** Its name and aliases. */
 const calledAs = ({ name, aliases = [] }: CommandSpec): readonly string[] => [name, ...aliases];
 
 const wordsOf = ({ name, short }: OptionSpec): string[] => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])];
@@ -38,7 +38,7 @@ const choicesOf = (command: CommandSpec): readonly string[] =>
 /** The words that an option's value may be, or is likely to be. */
 const valuesOf = ({ choices, complete }: OptionSpec): readonly string[] | undefined =>
   choices ?? (typeof complete === "string" ? undefined : complete);
-/** In single quotes, as all three shells read them. */
+/** In single quotes, valid in all three shells. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 function bashScript({ name: program, commands: table }: Named): string {
@@ -154,7 +154,7 @@ if [ "$funcstack[1]" = "_${program}" ]; then _${program} "$@"; else compdef _${p
 `;
 }
 
-/** Colons and brackets mean something in zsh's specifications. */
+/** Colons and brackets are special in zsh's specifications. */
 const zshText = (text: string): string => text.replace(/[[\]:\\]/g, "\\$&");
 
 function zshOption(program: string, option: OptionSpec, word: string): string {
@@ -200,7 +200,7 @@ function fishOption(program: string, option: OptionSpec): string {
   const { name, short, type, description, complete, implied } = option;
   const values = option.names === undefined ? valuesOf(option) : [`(${namesAsked(program, option.names)})`];
   const any = complete === undefined ? " -x" : " -r -F";
-  // One that may go without a value must not swallow the next word.
+  // An option with an optional value must not take the next word.
   const value =
     type === "flag" || implied !== undefined ? "" : values === undefined ? any : ` -x -a ${quoted(values.join(" "))}`;
   return `-l ${name}${short === undefined ? "" : ` -s ${short}`}${value} -d ${quoted(description)}`;

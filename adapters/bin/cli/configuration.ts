@@ -29,7 +29,7 @@ export const optionsOf = (adapters: readonly { readonly flags: readonly FlagSpec
 
 export const CONFIG_OPTIONS = optionsOf(ADAPTERS);
 
-/** Where the configuration file is looked for. */
+/** The path of the configuration file. */
 export const configFilePath = (env: Io["env"], homeDir: string): string =>
   join(baseDir(env["XDG_CONFIG_HOME"], join(homeDir, ".config")), "tmuxwire", "config.json");
 

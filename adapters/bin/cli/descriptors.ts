@@ -1,13 +1,13 @@
 /**
- * Whether the system lets this process open enough files to serve anything: told at the start, because one that runs out
- * on the way fails wherever it happens to be.
+ * Whether this process may open enough files to serve anything: checked at the start, because a process that runs out
+ * later fails at any point.
  */
 import { descriptorLimit } from "../../../daemon/host/descriptorLimit.ts";
 import { AppError } from "../../../protocol/errors.ts";
 
-/** Each pane, connection and subscriber takes some; a thousand is what systems give at least. */
+/** Each pane, connection and subscriber takes some; systems give at least a thousand. */
 export const ENOUGH_DESCRIPTORS = 1_024;
-/** Loading everything takes a hundred at once, an idle daemon keeps fifty, and clients want some as well. */
+/** Loading everything takes a hundred at once, an idle daemon keeps fifty, and clients need some as well. */
 const LEAST_DESCRIPTORS = 256;
 
 /** @throws AppError CONFIGURATION_INVALID */

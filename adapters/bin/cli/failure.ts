@@ -1,6 +1,6 @@
 /**
- * How a command ends when it could not do its work: one line on stderr, or with `--json` one object on stdout (so that what
- * reads stdout always reads JSON and stderr stays empty), and the exit code of the one table.
+ * How a command fails: one line on stderr, or with `--json` one object on stdout (so that a reader of stdout always gets
+ * JSON and stderr stays empty), and the exit code of the one table.
  */
 import { runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
 import { AppError, ERROR_SURFACES, toAppError } from "../../../protocol/errors.ts";
@@ -10,7 +10,7 @@ import type { Program } from "./commandTypes.ts";
 import { Interrupted } from "./cliIo.ts";
 import { oneLine } from "./textTable.ts";
 
-/** Tells, and returns the exit code. */
+/** Reports, and returns the exit code. */
 export const reportFailure: Program["fail"] = async (io, thrown, json, exitCodeOf) => {
   if (thrown instanceof Interrupted) return thrown.exitCode;
   if (io.signal.reason instanceof Interrupted) return io.signal.reason.exitCode;
@@ -25,7 +25,7 @@ export const reportFailure: Program["fail"] = async (io, thrown, json, exitCodeO
     io.err(
       `tmuxwire: ${oneLine(message)}${typeof nearest === "string" ? `; did you mean ${oneLine(nearest)}?` : ""}\n`,
     );
-  // A bug of ours is shown in full when that is asked for.
+  // At log level debug a bug of ours is shown in full.
   if (code === "INTERNAL_ERROR" && io.env["TMUXWIRE_LOG_LEVEL"] === "debug") {
     const cause = error.cause instanceof Error ? error.cause : error;
     io.err(`${cause.stack ?? cause.message}\n`);
@@ -33,7 +33,7 @@ export const reportFailure: Program["fail"] = async (io, thrown, json, exitCodeO
   return exitCodeOf?.(code) ?? ERROR_SURFACES[code].exitCode;
 };
 
-/** A daemon's error keeps its code; what kept us from reaching it at all says more than that we could not. */
+/** A daemon's error keeps its code; if it was unreachable, the cause says more. */
 function appErrorOf(thrown: unknown): AppError {
   if (!(thrown instanceof TmuxwireError)) return toAppError(thrown);
   const { code, message, details, cause } = thrown;
@@ -41,7 +41,7 @@ function appErrorOf(thrown: unknown): AppError {
   return new AppError(code, message, { details, cause });
 }
 
-/** Where the token is, as far as it can be told from here. */
+/** Where the token probably is. */
 const tokenHint = ({ env, homeDir }: Io): string =>
   `the daemon does not know this token: its own is in a file, by default ${runtimePaths(env, homeDir).tokenPath} of the user ` +
   "that runs it (`tmuxwire config` there shows native.tokenFile); give that file with --token-file or TMUXWIRE_TOKEN_FILE";

@@ -1,6 +1,6 @@
 /**
- * Another program in this terminal, in our place: it has the terminal and its signals until it ends, and its status is
- * ours. For commands only; the daemon starts nothing.
+ * Another program in this terminal in our place: it has the terminal and its signals until it exits, and its status becomes
+ * ours. For commands only; the daemon runs no programs.
  */
 import { execFile, spawn } from "node:child_process";
 import { AppError } from "../../../protocol/errors.ts";
@@ -38,7 +38,7 @@ export function inForeground(io: Io, { program, args, env }: ForegroundProgram):
   });
 }
 
-/** What a program prints, before another one is put into our place; nothing when it fails. */
+/** A program's output, before another one takes our place; empty when it fails. */
 export const printedBy = ({ program, args, env }: ForegroundProgram): Promise<string> =>
   new Promise((resolve) => {
     execFile(program, [...args], { env: { ...env } }, (error, stdout) => resolve(error === null ? stdout : ""));

@@ -5,7 +5,7 @@ import { COMMON_OPTIONS } from "./parseCommand.ts";
 /** Widest line of a description; terminals of 80 columns are the rule. */
 const WIDTH = 80;
 
-/** How text is set off, or left alone. */
+/** Emphasis for a terminal, or none. */
 interface Style {
   bold(text: string): string;
   dim(text: string): string;
@@ -82,7 +82,7 @@ interface Row {
   readonly text: string;
 }
 
-/** Heads in one column; a head that is too wide has its text on the next line. */
+/** Heads in one column; the text of a head that is too wide starts on the next line. */
 function columns(rows: readonly Row[], style: Style): string[] {
   const width = Math.min(30, Math.max(...rows.map((row) => row.head.length)) + 2);
   return rows.flatMap(({ head, text }) => {

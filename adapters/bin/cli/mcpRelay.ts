@@ -1,7 +1,7 @@
 /**
  * Carries MCP between a client's pipes and the daemon: lines of JSON-RPC on stdin and stdout, a WebSocket to the daemon. It
- * knows of the protocol only what a lost daemon asks for: which requests are without a response (each gets an error), and
- * how the client began (the next daemon is told the same before anything else).
+ * knows of the protocol only what a lost daemon requires: which requests have no response yet (each gets an error), and
+ * how the client initialized (repeated to the next daemon before anything else).
  */
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -20,17 +20,17 @@ interface Message {
   readonly method?: string;
 }
 
-/** JSON-RPC: of a server's own. */
+/** From JSON-RPC's range for server errors. */
 const LOST = -32_000;
 
 export class McpRelay {
   readonly #options: McpRelayOptions;
   #socket: WebSocket | undefined;
-  /** Requests without a response, by the JSON of their ids. */
+  /** Requests without a response yet, by the JSON of their ids. */
   readonly #waiting = new Set<string>();
-  /** How the client began: its `initialize`, and that it has. */
+  /** The client's `initialize` and `initialized`. */
   #greeting: readonly string[] = [];
-  /** Responses to a repeated greeting are nobody's. */
+  /** The id of a repeated greeting, whose response is dropped. */
   #unasked: string | undefined;
   #repeats = 0;
 
@@ -38,12 +38,12 @@ export class McpRelay {
     this.#options = options;
   }
 
-  /** Until the client closes its end, or the process is told to end. */
+  /** Runs until the client closes its end, or the process is told to stop. */
   async run(): Promise<void> {
     const { io } = this.#options;
-    // Before the first word: what can be loaded and reached is, when it comes.
+    // Connect before the first message, which then meets no delay.
     await this.#connected().catch((error: unknown) => io.err(`tmuxwire: ${toAppError(error).message}\n`));
-    // Not earlier: lines that come before they are asked for are lost.
+    // Not earlier: readline loses lines that arrive before they are read.
     const lines = createInterface({ input: io.stdin, crlfDelay: Infinity, signal: io.signal });
     for await (const line of lines) if (line.trim() !== "") await this.#fromClient(line);
     this.#socket?.close();
@@ -114,7 +114,7 @@ export class McpRelay {
   }
 }
 
-/** What is no message has neither: the daemon says so. */
+/** Neither for what is not a message: the daemon reports that. */
 function messageOf(line: string): Message {
   try {
     const value: unknown = JSON.parse(line);

@@ -1,6 +1,6 @@
 /**
- * A command that is an operation of the API: what it gives comes from positionals and from options that are made from the
- * operation's schema, what it prints with --json is the operation's output as it is.
+ * A command that is an operation of the API: its input comes from positionals and from options derived from the operation's
+ * schema; with --json it prints the operation's output unchanged.
  */
 import { resolve } from "node:path";
 import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
@@ -11,10 +11,10 @@ import { CLIENT_OPTIONS, connect, paneNamed } from "./clientConnection.ts";
 import type { CommandCall, CommandSpec, Example, OptionSpec, PositionalSpec } from "./commandTypes.ts";
 import { usageError } from "./parseCommand.ts";
 
-/** `gives`: what it is about (`server`, `session`, `pane`), or a member of the input. */
+/** `gives`: its target (`server`, `session`, `pane`), or a member of the input. */
 export type GivingPositional = PositionalSpec & {
   readonly gives: string;
-  /** A pane: `.` is the one that we are in, and so is none where it is optional. */
+  /** A pane: `.`, or nothing where it is optional, is the one we are in. */
   readonly isPane?: true;
 };
 
@@ -25,17 +25,17 @@ export interface OperationCommand<Output> {
   /** Default: the operation's description. */
   readonly details?: readonly string[] | undefined;
   readonly positionals?: readonly GivingPositional[] | undefined;
-  /** Members that are options; default: all that are no positional. */
+  /** Members that are options; default: all that are not positionals. */
   readonly members?: readonly string[] | undefined;
-  /** Where an option is to be other than its schema makes it. */
+  /** Overrides of what the schema gives. */
   readonly tweak?: Readonly<Record<string, Partial<OptionSpec>>> | undefined;
-  /** Options that are no member by themselves: `input` reads them. */
+  /** Options that are not members: `input` reads them. */
   readonly options?: readonly OptionSpec[] | undefined;
   readonly examples: readonly Example[];
-  /** What is given besides, or otherwise. @throws AppError INVALID_ARGUMENT */
+  /** Further or overriding members. @throws AppError INVALID_ARGUMENT */
   readonly input?: ((call: CommandCall) => object | Promise<object>) | undefined;
   readonly idempotencyKey?: ((call: CommandCall) => string | undefined) | undefined;
-  /** What is printed without --json; default nothing. */
+  /** Prints the output without --json; default nothing. */
   readonly show?: ((call: CommandCall, output: Output) => Promise<void> | void) | undefined;
   /** Default 0. */
   readonly exitCode?: ((output: Output) => number) | undefined;
@@ -95,7 +95,7 @@ export function operationCommand<Output extends object>(command: OperationComman
 const isName = ({ scope }: Operation, word: string): boolean =>
   (SCOPE_NAMES[scope] as readonly string[]).includes(word);
 
-/** As the schema has it. */
+/** Derived from the schema. */
 function optionOf(name: string, member: SchemaMember | undefined): OptionSpec {
   if (member === undefined) throw new TypeError(`the operation has no member ${name}`);
   const { kind, description = "", choices, min, max } = member;
@@ -133,7 +133,7 @@ function optionValue(
   }
 }
 
-/** What the schema takes, from words. */
+/** The schema's value, from words. */
 function valueOf(
   { io }: CommandCall,
   members: ReadonlyMap<string, SchemaMember>,
@@ -168,7 +168,7 @@ function variable(name: string, given: string): readonly [string, string] {
   return [given.slice(0, at), given.slice(at + 1)];
 }
 
-/** The first sentence, as help has it: lower case, without a period. */
+/** The first sentence in help's form: lower case, without a period. */
 function helpText(text: string): string {
   const [first = ""] = text.split(/\.(?: |$)/, 1);
   return first.charAt(0).toLowerCase() + first.slice(1);

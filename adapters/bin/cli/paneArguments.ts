@@ -9,7 +9,7 @@ export const PANE: GivingPositional = {
   isPane: true,
   names: "pane",
 };
-/** Where nothing follows it. */
+/** For commands where nothing follows it. */
 export const PANE_OR_THIS: GivingPositional = { ...PANE, optional: true };
 export const SESSION: GivingPositional = {
   gives: "session",

@@ -1,6 +1,6 @@
 /**
- * A command line against the table: which command, and its options and positionals, validated. Anything the table does not
- * know is refused with one line that says what would be right.
+ * Parses a command line by the table: which command, and its options and positionals, validated. Anything unknown to the
+ * table is refused with one line that says what would be right.
  */
 import { parseArgs } from "node:util";
 import { nearestName } from "../../operations/nearestName.ts";
@@ -42,7 +42,7 @@ export function findCommand(
   throw usageError(`there is no command ${JSON.stringify(name)}; ${hint}`);
 }
 
-/** By its name or another that it answers to. */
+/** By its name or an alias. */
 export const commandNamed = (commands: readonly CommandSpec[], name: string | undefined): CommandSpec | undefined =>
   commands.find((candidate) => candidate.name === name || candidate.aliases?.includes(name ?? "") === true);
 
@@ -59,7 +59,7 @@ export function parseCommand(program: string, command: CommandSpec, args: readon
   return { options: new OptionValues(values), positionals, help };
 }
 
-/** The words that are the command's own: what follows them is a command line for somebody else (`takesRest`). */
+/** The command's own words: what follows is another program's command line (`takesRest`). */
 export function ownWords(command: CommandSpec, args: readonly string[]): readonly string[] {
   const before = command.positionals.length - 1;
   if (command.positionals[before]?.takesRest !== true) return args;
@@ -68,7 +68,7 @@ export function ownWords(command: CommandSpec, args: readonly string[]): readonl
   return last === undefined ? args : args.slice(0, last.index + 1);
 }
 
-/** One `--` in front is nobody's; without it a dash in front is a misplaced option. */
+/** One leading `--` is dropped; without it a leading dash is a misplaced option. */
 function restOf(program: string, { name, positionals }: CommandSpec, rest: readonly string[]): readonly string[] {
   const [first = ""] = rest;
   if (first === "--") return rest.slice(1);
@@ -88,7 +88,7 @@ function parseTokens(
   const { tokens } = tokensOf(specs, args);
   const values: Record<string, OptionValue> = {};
   const positionals: string[] = [];
-  /** The word that an option in front of it has taken. */
+  /** Index of the word taken by the preceding option. */
   let taken = -1;
   for (const [at, token] of tokens.entries()) {
     if (token.kind === "positional" && token.index !== taken) positionals.push(token.value);
@@ -102,7 +102,7 @@ function parseTokens(
       );
     }
     if (spec === undefined) throw unknownOption(program, command, specs, token.rawName);
-    // Where a command takes no words, the one behind an option whose value may be missing is its value.
+    // In a command that takes no words, the word after an option with an optional value is its value.
     const next = spec.implied !== undefined && command.positionals.length === 0 ? tokens[at + 1] : undefined;
     const follows = token.value === undefined && next?.kind === "positional" && next.index === token.index + 1;
     if (follows) taken = next.index;
@@ -146,7 +146,7 @@ function takeValue(
     values[spec.name] = true;
     return;
   }
-  // `--lines --json`: a value that looks like an option is a forgotten value, unless it is written `--text=--json`.
+  // `--lines --json`: a value that looks like an option means a forgotten value, unless written `--text=--json`.
   if (value === undefined || (!mayBeginWithDash && value.startsWith("-") && value.length > 1)) {
     throw usageError(
       `${rawName} needs a value (${spec.value ?? "VALUE"}); one that begins with - is written ${rawName}=-…`,

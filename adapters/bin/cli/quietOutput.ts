@@ -1,19 +1,19 @@
 /**
- * Recorded output for a terminal that somebody sits at. What would make the terminal answer (the answer would be typed into
- * the shell), write to the clipboard or report the mouse and pasted text is left out: it was said to another terminal, at
- * another time. What is drawn stays as it is.
+ * Recorded output for a live terminal. Sequences that would make the terminal answer (into the shell's input), write to the
+ * clipboard or report the mouse and pastes are left out: they were meant for another terminal. What is drawn stays as it
+ * is.
  */
 
 /* oxlint-disable no-control-regex -- control characters are what this is about */
 const CSI = /\u001b\[([0-?]*)([ -/]*)([@-~])/gu;
 const STRINGS = /\u001b([\]PX^_])([^\u0007\u001b]*)(?:\u0007|\u001b\\)/gu;
-/** At the end, and to be completed by what comes next. */
+/** An incomplete sequence at the end, to be completed by the next chunk. */
 const UNFINISHED = /\u001b(?:\[[0-?]*[ -/]*|[\]PX^_][^\u0007\u001b]*\u001b?|[ -/]*)$/u;
 /** ENQ, which terminals answer, and the C1 controls, which begin sequences of their own. */
 const ANSWERED = /[\u0005\u0080-\u009f]/gu;
 /* oxlint-enable no-control-regex */
 
-/** Longer than any that draws something: it is let go. */
+/** Longer than any sequence that draws: dropped. */
 const MAX_UNFINISHED_CHARS = 65_536;
 
 /** The mouse, focus, bracketed paste, colour scheme reports. */
@@ -32,7 +32,7 @@ const REPORTING = new Set([
   "2031",
 ]);
 
-/** Give it the output in order. */
+/** Call it with the output in order. */
 export function quietOutput(): (text: string) => string {
   let rest = "";
   return (text) => {
@@ -80,6 +80,6 @@ function isLoud(parameters: string, between: string, final: string): boolean {
   }
 }
 
-/** Leaves a terminal as a shell wants it. */
+/** Resets a terminal for a shell. */
 export const TERMINAL_AT_REST =
   "\u001b[0m\u001b[?1049l\u001b[r\u001b[?25h\u001b[?1l\u001b>\u001b[?7h\u001b[4l\u001b(B\u000f";

@@ -1,4 +1,4 @@
-/** `tmuxwire` with some of its commands: what makes a command line of a table. */
+/** `tmuxwire` with some of its commands: makes a program of a command table. */
 import { packageVersion } from "../../serving/version.ts";
 import type { CommandSpec, Program } from "./commandTypes.ts";
 import { reportFailure } from "./failure.ts";

@@ -1,6 +1,6 @@
 /**
- * `fetch` over a unix socket, which Node's own cannot do: the same signature, so that the typed client does not know the
- * difference. Bodies of requests are small and sent whole; bodies of responses are streams.
+ * `fetch` over a unix socket, which Node's cannot do: the same signature, so that the typed client needs no change. Request
+ * bodies are small and sent whole; response bodies are streams.
  */
 import type { IncomingMessage } from "node:http";
 import { Agent, request as httpRequest } from "node:http";
@@ -23,7 +23,7 @@ export function unixFetch(socketPath: string): Fetch {
     return new Promise((resolve, reject) => {
       const { signal, method } = request;
       const sent = httpRequest({ agent, socketPath, method, path: pathname + search, headers }, (incoming) => {
-        // A response under way ends with its request's signal, as `fetch` has it.
+        // The request's signal also ends its response, as with `fetch`.
         const abort = (): void => void incoming.destroy(signal.reason as Error);
         signal.addEventListener("abort", abort, { once: true });
         incoming.once("close", () => signal.removeEventListener("abort", abort));

@@ -1,6 +1,6 @@
 /**
- * Inside a tmux pane a command is about that server and that pane, unless it says otherwise. Which of the daemon's servers
- * that is: its own, the user's own tmux (`default`), or the one that it lists with that socket.
+ * Inside a tmux pane a command defaults to that server and pane. The server is the daemon's own, the user's own tmux
+ * (`default`), or the one listed with that socket.
  */
 import { OWN_SERVER_NAME } from "../../../daemon/ops/daemonConfig.ts";
 import { defaultTmuxSocket } from "../../../daemon/ops/runtimePaths.ts";
@@ -9,7 +9,7 @@ import type { NativeServer } from "../../client/client.ts";
 import type { Io } from "./cliIo.ts";
 
 interface Here {
-  /** The daemon's name for the server that we are inside of. */
+  /** The daemon's name for the server we are inside of. */
   readonly server: string;
   readonly pane: string | undefined;
 }
@@ -19,11 +19,11 @@ interface Whereabouts {
   /** The socket of the daemon's own server. */
   readonly ownSocketPath: string;
   readonly uid: number | undefined;
-  /** What the daemon offers: asked when nothing else tells. */
+  /** The daemon's servers: called only when needed. */
   readonly list: () => Promise<readonly NativeServer[]>;
 }
 
-/** Undefined: not inside tmux, or in one that the daemon does not know. */
+/** Undefined: not inside tmux, or on a server unknown to the daemon. */
 export async function hereIn({ env, ownSocketPath, uid, list }: Whereabouts): Promise<Here | undefined> {
   const socketPath = /^(.+),\d+,\d+$/.exec(env["TMUX"] ?? "")?.[1];
   if (socketPath === undefined) return undefined;
@@ -32,6 +32,6 @@ export async function hereIn({ env, ownSocketPath, uid, list }: Whereabouts): Pr
   if (socketPath === ownSocketPath) return { server: OWN_SERVER_NAME, pane };
   const listed = (await list()).find((server) => server.socketPath === socketPath);
   if (listed !== undefined) return { server: listed.name, pane };
-  // Opened when it is asked for.
+  // The daemon opens it at the first request.
   return uid !== undefined && socketPath === defaultTmuxSocket(env, uid) ? { server: "default", pane } : undefined;
 }

@@ -1,4 +1,4 @@
-/** `tmuxwire attach`: tmux itself in this terminal, on the server and at the pane that are meant. */
+/** `tmuxwire attach`: tmux itself in this terminal, on the given server and pane. */
 import type { NativePane, NativeServer, NativeSession } from "../../client/client.ts";
 import type { ServerClient } from "../../client/client.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -48,14 +48,14 @@ export const attachCommand: CommandSpec = {
       viewer === undefined
         ? ["attach-session", ...(readOnly ? ["-r"] : []), ...(others ? ["-d"] : []), "-t", target]
         : ["switch-client", ...(readOnly ? ["-r"] : []), "-c", viewer, "-t", target];
-    // Without TMUX: another server's client inside a pane is no mistake.
+    // Without TMUX: a client of another server inside a pane is allowed.
     return inForeground(io, { program: "tmux", args: ["-S", socketPath, ...words], env: outside });
   },
 };
 
 /**
- * The terminal that this pane is looked at in: of its session, the one used last. Never a control client: one of them is
- * the daemon's.
+ * The client that shows this pane: the one of its session used last. Never a control client: one of those is the
+ * daemon's.
  */
 async function viewerOf(env: Io["env"], socketPath: string, tmux: string): Promise<string | undefined> {
   const format = "#{client_control_mode} #{session_id} #{client_activity} #{client_name}";
@@ -68,7 +68,7 @@ async function viewerOf(env: Io["env"], socketPath: string, tmux: string): Promi
   return clients.sort((a, b) => Number(b.isHere) - Number(a.isHere) || b.activity - a.activity)[0]?.name;
 }
 
-/** By ids, which nothing else begins with. @throws TmuxwireError NOT_FOUND */
+/** By ids, which are unambiguous. @throws TmuxwireError NOT_FOUND */
 async function targetOf(client: ServerClient, wanted: string, signal: AbortSignal): Promise<string> {
   const sessions = await client.sessions({ signal });
   const session = sessions.find(({ id, name }) => wanted === id || wanted === name);

@@ -1,6 +1,6 @@
 /**
  * `tmuxwire submit` and `choose`: a prompt for the program in a pane, an answer to its dialog, verified, with an exit code
- * that says what became of it. `interrupt` and `clear`: the program's own keys.
+ * for the outcome. `interrupt` and `clear`: the program's own keys.
  */
 import { NATIVE_MAX_DELIVERY_MS } from "../../../protocol/api/nativeDelivery.ts";
 import { PROFILES } from "../../../daemon/readiness/profiles.ts";
@@ -11,7 +11,7 @@ import { operationCommand } from "../cli/operationCommand.ts";
 import { PANE, PANE_OR_THIS, timeoutOf } from "../cli/paneArguments.ts";
 import { usageError } from "../cli/parseCommand.ts";
 
-/** 10 (wrong state) and the others of the one table are for errors: nothing was delivered. */
+/** 10 (wrong state) and the table's other codes are for errors: nothing was delivered. */
 const SUBMIT_EXIT_CODES: Readonly<Record<NativeDelivery["outcome"], number>> = {
   submitted: 0,
   queued: 20,
@@ -28,7 +28,7 @@ const WHAT_IT_MEANS: Readonly<Record<NativeDelivery["outcome"], string>> = {
   indeterminate: "the connection was lost meanwhile, nobody knows: look at the pane before trying again",
 };
 
-/** One line already. */
+/** `screenNote` is one line. */
 const noteOf = ({ details }: NativeDelivery): string =>
   details?.screenNote === undefined ? "" : ` (it shows: ${details.screenNote})`;
 

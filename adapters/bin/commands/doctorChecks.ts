@@ -26,7 +26,7 @@ export async function examine(io: Io, readConfig: () => Config): Promise<Finding
   }
   const findings = [...system, ok("configuration", "every setting is usable; `tmuxwire config` shows them")];
   for (const adapter of ADAPTERS) {
-    // Nothing is to be put in order for what does not start.
+    // An adapter that is not started needs no checks.
     const off = adapter.offBecause?.(config[adapter.name]);
     if (off !== undefined) {
       findings.push(ok(adapter.name, `not served: ${off}`));
@@ -38,7 +38,7 @@ export async function examine(io: Io, readConfig: () => Config): Promise<Finding
   return findings;
 }
 
-/** One after the other. */
+/** Runs them one by one. */
 async function findingsOf(checks: readonly Check[]): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const check of checks) findings.push(await findingOf(check));

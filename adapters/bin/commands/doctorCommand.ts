@@ -1,4 +1,4 @@
-/** `tmuxwire doctor`: everything that a start depends on, looked at without changing it. */
+/** `tmuxwire doctor`: checks everything that a start depends on, without changing it. */
 import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
 import { JSON_OPTION } from "./configCommand.ts";
 import { CONFIG_OPTIONS, configurationOf } from "../cli/configuration.ts";

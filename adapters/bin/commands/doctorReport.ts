@@ -1,4 +1,4 @@
-/** What `tmuxwire doctor` finds: one line per check, and what to do about each that is not well. */
+/** What `tmuxwire doctor` finds: one line per check, and what to do about each problem. */
 import type { Finding, Verdict } from "../../serving/findings.ts";
 import { printable } from "../cli/textTable.ts";
 

@@ -31,7 +31,7 @@ export function descriptorCheck(): Finding {
 
 const MORE = "docs/platforms.md says what that means";
 
-/** What the daemon cannot know here; it works all the same. */
+/** What the daemon cannot know here; it works without. */
 const UNTOLD: Readonly<Record<HostName, string | undefined>> = {
   linux: undefined,
   darwin:
@@ -40,7 +40,7 @@ const UNTOLD: Readonly<Record<HostName, string | undefined>> = {
   unknown: `this system is not known: nothing is asked about processes, sockets and terminals but of tmux; ${MORE}`,
 };
 
-/** @param isTold whether the host tells of processes */
+/** @param isReported whether the host reports processes */
 export function hostCheck(name: HostName, isReported: boolean): Finding {
   const untold = UNTOLD[name];
   if (untold !== undefined) return ok("host", untold);
@@ -52,7 +52,7 @@ export function hostCheck(name: HostName, isReported: boolean): Finding {
   );
 }
 
-/** @param problem why there are no terminals of our own */
+/** @param problem why we have no pty */
 export function ptyCheck(problem: string | undefined): Finding {
   if (problem === undefined) return ok("terminal module", "tmux clients run on terminals, and go with the daemon");
   return warn(

@@ -1,4 +1,4 @@
-/** `tmuxwire enable` and `disable`: what plain `serve` starts besides, kept in the configuration file. */
+/** `tmuxwire enable` and `disable`: what plain `serve` starts in addition, kept in the configuration file. */
 import { ENABLED_KEY } from "../../../daemon/ops/daemonConfig.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { OPT_IN_NAMES } from "../../adapters.ts";
@@ -69,12 +69,12 @@ function rootOf(path: string, text: string): Record<string, unknown> {
     const root: unknown = JSON.parse(text);
     if (isObject(root)) return root;
   } catch {
-    // Said below: a file that is no object is as little ours to change.
+    // Refused below, like a file that is not an object.
   }
   throw new AppError("CONFIGURATION_INVALID", `${path} must hold one JSON object; nothing was changed`);
 }
 
-/** As the setting is read: a list, or words with commas between. */
+/** As the setting is read: a list, or comma-separated words. */
 function namesIn(value: unknown): readonly string[] | undefined {
   if (value === undefined) return [];
   if (typeof value === "string") return value.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));

@@ -1,4 +1,4 @@
-/** `tmuxwire events`: what happens on a tmux server. */
+/** `tmuxwire events`: a tmux server's events. */
 import { CLIENT_OPTIONS, connect } from "../cli/clientConnection.ts";
 import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
 

@@ -47,7 +47,7 @@ export const followCommand: CommandSpec = {
         "--text goes with neither --json nor --from snapshot: a picture has no lines; take --from tail:100",
       );
     const client = (await connect(call)).pane(pane);
-    // A stream that was never there is an error; one that is lost later is made again.
+    // A stream that cannot be opened is an error; one that is lost later is resumed.
     await client.info({ signal: io.signal });
     const events = client.follow({
       from: options.text("from"),
@@ -56,7 +56,7 @@ export const followCommand: CommandSpec = {
       signal: io.signal,
     });
     for await (const event of events) {
-      // The pane has not ended: whoever reads us must not take it for that.
+      // The pane has not closed: an error tells our reader so.
       if (event.kind === "closed" && isPassing(event.code)) throw new TmuxwireError(event.code, event.message);
       if (json) await io.out(`${JSON.stringify(jsonEvent(event))}\n`);
       else if (text !== undefined && event.kind === "output") await text.add(event.bytes);
@@ -67,11 +67,11 @@ export const followCommand: CommandSpec = {
   },
 };
 
-/** The stream as lines; one that a carriage return begins again is a line of its own. */
+/** The stream as lines; text overwritten after a carriage return is a line of its own. */
 class TextLines {
   readonly #io: Io;
   readonly #stripper = new AnsiStripper();
-  /** The line that has no end yet. */
+  /** The unfinished line. */
   #open = Buffer.alloc(0);
 
   constructor(io: Io) {
@@ -82,7 +82,7 @@ class TextLines {
     const plain = Buffer.allocUnsafe(stripRoom(bytes.length));
     const length = this.#stripper.strip(bytes, plain, 0);
     const all = Buffer.concat([this.#open, plain.subarray(0, length)]);
-    // A line that never ends is printed in pieces.
+    // A line past the bound is printed in pieces.
     const end = all.length > MAX_LINE_BYTES ? all.length : all.lastIndexOf(LF) + 1;
     this.#open = all.subarray(end);
     if (end > 0) await this.#io.out(all.subarray(0, end));

@@ -1,4 +1,4 @@
-/** What the installers of hooks have in common: files that are written when they differ, removed when they are there. */
+/** Shared by the installers of hooks: write files that differ, remove files that exist. */
 import { existsSync, rmdirSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
@@ -8,7 +8,7 @@ import { printable } from "../cli/textTable.ts";
 export const onlyClaudesProjects = (agent: string): AppError =>
   new AppError("INVALID_ARGUMENT", `--scope project is for claude: ${agent}'s hooks are for all your sessions`);
 
-/** As `systemctl status` exits for a unit that is not there. */
+/** The exit code of `systemctl status` for a missing unit. */
 export const NOT_INSTALLED = 3;
 
 /** @throws AppError INVALID_ARGUMENT, CONFIGURATION_INVALID */
@@ -16,7 +16,7 @@ export function dashboardUrl(asked: string | undefined, host: string, port: numb
   if (asked === undefined) {
     if (port === 0)
       throw new AppError("CONFIGURATION_INVALID", "the dashboard's port is any: say which with --dashboard URL");
-    // One that listens everywhere is reached here.
+    // One that listens on all addresses is reached on loopback.
     const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
     return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
   }
@@ -40,7 +40,7 @@ export function removeThere(path: string): string[] {
   return [path];
 }
 
-/** Directories that were made for what was in them. */
+/** Removes directories made for files that are gone, if empty. */
 export function removeEmpty(...directories: readonly string[]): void {
   for (const directory of directories) {
     try {

@@ -1,4 +1,4 @@
-/** `tmuxwire hooks`: has an agent program tell the dashboard what it is doing, or no longer, or says whether it does. */
+/** `tmuxwire hooks`: installs, removes or checks the hooks by which an agent reports to the dashboard. */
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
@@ -125,7 +125,7 @@ function placeOf(agent: SettingsAgent, { io, options }: CommandCall): Place {
 
 async function install(place: Place, { io, options }: CommandCall): Promise<number> {
   const { agent, scriptPath, secretsPath, token } = place;
-  // Read first: what is refused is refused before anything is written.
+  // Read first: a refusal comes before anything is written.
   const before = settingsAt(place);
   const after = withHooks(before, place.groups);
   const changed = [
@@ -153,7 +153,7 @@ async function uninstall(place: Place, { io, options }: CommandCall): Promise<nu
   const before = settingsAt(place);
   const after = before === undefined ? undefined : withoutHooks(before);
   const changed = replaceSettings(place, before, after);
-  // The script of a project's hooks may be another project's as well.
+  // Another project's hooks may use the same script.
   if (scope === "user") changed.push(...removeThere(scriptPath), ...removeThere(secretsPath));
   if (scope === "user") removeEmpty(dirname(scriptPath), dirname(dirname(scriptPath)));
   if (options.flag("json")) {
@@ -210,7 +210,7 @@ const whereOf = ({ scope, settingsPath, scriptPath, url }: Place) => ({
 const settingsAt = ({ agent, settingsPath }: Place): string | undefined =>
   readSettings(settingsPath, readWhole(settingsPath), agent.takesComments);
 
-/** @throws AppError REVISION_CONFLICT when somebody else has written the settings meanwhile. */
+/** @throws AppError REVISION_CONFLICT when the settings were written meanwhile. */
 function replaceSettings(place: Place, before: string | undefined, after: string | undefined): string[] {
   if (before === after) return [];
   const path = place.settingsPath;

@@ -115,7 +115,7 @@ export const showCommand = operationCommand<NativePaneDetails>({
   },
 });
 
-/** As `choose` takes it: options by their index. */
+/** As for `choose`: options by their index. */
 function dialogRows({ readiness }: NativePaneDetails): (readonly [string, string])[] {
   const dialog = readiness?.dialog;
   if (dialog === undefined) return [];

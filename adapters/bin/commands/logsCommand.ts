@@ -1,4 +1,4 @@
-/** `tmuxwire logs`: what the daemon has logged, wherever the way it was started has put it. */
+/** `tmuxwire logs`: the daemon's log, wherever its way of starting puts it. */
 import { once } from "node:events";
 import { existsSync, watch } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
@@ -10,7 +10,7 @@ import { SYSTEMD_UNIT, logPlaces } from "./serviceUnits.ts";
 
 const DEFAULT_LINES = 100;
 const MAX_LINES = 100_000;
-/** Of a log's end: more than any number of lines that is asked for in practice. */
+/** Read from a log's end: more than the lines requested in practice. */
 const MAX_TAIL_BYTES = 16_777_216;
 
 export const logsCommand: CommandSpec = {
@@ -60,7 +60,7 @@ export const logsCommand: CommandSpec = {
     const watcher = watch(path);
     try {
       for (;;) {
-        // What comes while we read is an event for the next look.
+        // Armed before reading: what comes meanwhile triggers the next read.
         const changed = once(watcher, "change", { signal: io.signal });
         changed.catch(() => undefined);
         at = await printFrom(call, file.handle, at);
@@ -77,7 +77,7 @@ async function openLog(path: string): Promise<AsyncDisposable & { readonly handl
   return { handle, [Symbol.asyncDispose]: () => handle.close() };
 }
 
-/** Returns where it ends. */
+/** Returns the offset of its end. */
 async function printTail({ io }: CommandCall, file: FileHandle, count: number): Promise<number> {
   const { size } = await file.stat();
   const from = Math.max(0, size - MAX_TAIL_BYTES);
@@ -94,7 +94,7 @@ const PIECE_BYTES = 65_536;
 
 async function printFrom({ io }: CommandCall, file: FileHandle, from: number): Promise<number> {
   const piece = Buffer.alloc(PIECE_BYTES);
-  // One that is shorter than it was has been emptied.
+  // A file that has shrunk was truncated.
   let at = (await file.stat()).size < from ? 0 : from;
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop -- one piece after the other

@@ -30,7 +30,7 @@ export const lsCommand: CommandSpec = {
 const HOME_AND_CLEAR = "\u001b[H\u001b[J";
 const CLEAR = "\u001b[2J";
 
-/** On a terminal in place, else one tree below the other. */
+/** Redraws in place on a terminal; otherwise prints one tree after the other. */
 async function watch(call: CommandCall): Promise<number> {
   const { io, options } = call;
   const json = options.flag("json");

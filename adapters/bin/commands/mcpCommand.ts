@@ -85,7 +85,7 @@ async function startNative(
   }
 }
 
-/** Where this command looks is where the daemon is to be. */
+/** The daemon listens where this command connects. */
 function serveFlags({ options }: CommandCall): readonly string[] {
   return ["socket", "token-file"].flatMap((name) => {
     const value = options.text(name);

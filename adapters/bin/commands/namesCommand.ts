@@ -1,8 +1,8 @@
-/** `tmuxwire names`: what completions offer. Fails quietly: nobody wants to read about it while pressing Tab. */
+/** `tmuxwire names`: what completions offer. Fails silently: an error would disturb completion. */
 import { connect, CLIENT_OPTIONS } from "../cli/clientConnection.ts";
 import { type CommandCall, type CommandSpec, NAME_KINDS, type NameKind } from "../cli/commandTypes.ts";
 
-/** A shell reads it as it stands: names with anything else are left out. */
+/** Needs no quoting in a shell: names with anything else are left out. */
 const PLAIN = /^[\w%][\w%@.+-]*$/;
 
 export const namesCommand: CommandSpec = {

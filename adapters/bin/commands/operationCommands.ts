@@ -1,4 +1,4 @@
-/** The command of each operation: the compiler sees that none is without one. */
+/** The command of each operation: the compiler checks that each has one. */
 import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
 import type { CommandSpec } from "../cli/commandTypes.ts";
 import { chooseCommand, clearCommand, interruptCommand, submitCommand } from "./deliveryCommands.ts";

@@ -1,6 +1,6 @@
 /**
- * `tmuxwire run`: a line for a pane's shell, as `ssh` and `docker exec` take one. Streams, forwards Ctrl-C, and ends with
- * the command's own status, or with one of three that are ours.
+ * `tmuxwire run`: a command line for a pane's shell, like `ssh` and `docker exec`. Streams, forwards Ctrl-C, and exits with
+ * the command's own status, or with one of three of ours.
  */
 import { AnsiStripper, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
 import type { ErrorCode } from "../../../protocol/errors.ts";
@@ -77,12 +77,12 @@ export const runCommand: CommandSpec = {
       signal: interrupts.signal,
     };
     const printed = new Printed(call, raw);
-    // What has been printed is not asked for again.
+    // Output that was streamed is not returned again.
     const listener: RunOptions = json
       ? { onOutput: () => undefined }
       : { maxOutputBytes: 1, onOutput: (bytes) => printed.add(bytes), onSkipped: (bytes) => printed.skipped(bytes) };
     try {
-      // The words are in the pane from here on, and so is Ctrl-C.
+      // Once the command is typed, Ctrl-C goes to the pane.
       const response = await target.run(words.join(" "), { ...settings, ...listener, onTyped: interrupts.forward });
       if (json) await io.out(`${JSON.stringify(response)}\n`);
       else await printed.end(response);
@@ -156,10 +156,10 @@ class Printed {
     this.#call.io.err(`tmuxwire: ${bytes} bytes of output are missing here: it was read too slowly\n`);
   }
 
-  /** Text ends with a line end. */
+  /** Ends text with a line end. */
   async end({ gaps }: NativeRunResponse): Promise<void> {
     if (this.#isLineOpen && this.#stripper !== undefined) await this.#call.io.out("\n");
-    // What is `evicted` was told as it came.
+    // `evicted` gaps were reported as they came.
     const holes = gaps.filter(({ reason }) => reason !== "evicted").length;
     if (holes > 0)
       this.#call.io.err(`tmuxwire: output is missing in ${holes} places: the connection to tmux was slow\n`);

@@ -1,4 +1,4 @@
-/** `tmuxwire play`: a recording in this terminal, at the pace at which it came. */
+/** `tmuxwire play`: a recording in this terminal, at its recorded pace. */
 import { resolve } from "node:path";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { readCast } from "../cli/castFile.ts";

@@ -1,6 +1,6 @@
 /**
- * `tmuxwire hooks` for agents that load a file of ours: it is written whole, removed whole, and one of somebody else in its
- * place is left alone.
+ * `tmuxwire hooks` for agents that load a file of ours: written whole, removed whole; a foreign file in its place is left
+ * alone.
  */
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -45,7 +45,7 @@ export async function runPluginHooks(agent: PluginAgent, { io, options, position
   const wanted = text({ dashboardUrl: url, secretsPath, scriptPath });
   const there = readWhole(pluginPath);
   const found = there === undefined ? undefined : Buffer.from(there).toString();
-  // A link leads to what somebody else keeps.
+  // A link is somebody else's.
   const isLink = lstatSync(pluginPath, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   const isForeign = isLink || (found !== undefined && !isOurPlugin(found));
   const isScriptRight = script === undefined || Buffer.from(readWhole(scriptPath) ?? "").toString() === script;
@@ -95,7 +95,7 @@ export async function runPluginHooks(agent: PluginAgent, { io, options, position
   return 0;
 }
 
-/** opencode keeps to XDG. */
+/** opencode follows XDG. */
 const configured = (agent: PluginAgent, env: NodeJS.ProcessEnv, otherwise: string): string => {
   const config = agent === "opencode" ? given(env["XDG_CONFIG_HOME"]) : undefined;
   return config === undefined ? otherwise : join(config, "opencode");

@@ -1,4 +1,4 @@
-/** `tmuxwire profiles` and `tmuxwire profile record`: what the daemon knows of programs, and screens for what it does not. */
+/** `tmuxwire profiles` and `tmuxwire profile record`: the daemon's profiles of programs, and recorded screens for a new one. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
@@ -17,7 +17,7 @@ import { PANE } from "../cli/paneArguments.ts";
 import { usageError } from "../cli/parseCommand.ts";
 import { table } from "../cli/textTable.ts";
 
-/** A file of recorded screens is for a person to read. */
+/** A file of recorded screens is to be read by a person. */
 const MAX_RECORDED_BYTES = 4_194_304;
 
 interface Row {
@@ -134,7 +134,7 @@ const rowOf = ({ name, kind, source, seenWith }: Profile, state: string): Row =>
   state,
 });
 
-/** How it does on the screens that were recorded for it. */
+/** Its result on the screens recorded for it. */
 function recordedState(directory: string, profile: Profile): string {
   let document: string;
   try {

@@ -1,4 +1,4 @@
-/** `tmuxwire rec`: a pane into a file that is this command's own, valid at every moment. */
+/** `tmuxwire rec`: records a pane into a file that this command writes, valid at any time. */
 import { type FileHandle, open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { CAST_ENDS, type CastEnd, CastTape } from "../../../daemon/recordings/castTape.ts";
@@ -73,7 +73,7 @@ export const recCommand: CommandSpec = {
     const output = options.text("output");
     if (output === undefined) throw usageError("say where to with -o FILE; `-` is stdout");
     const client = (await connect(call)).pane(pane);
-    // A pane that is not there leaves no file behind.
+    // First, so that a missing pane leaves no file behind.
     await client.info({ signal: io.signal });
     const target = await openTarget(io, output, options.flag("force"));
     const age = new AbortController();
@@ -90,7 +90,7 @@ export const recCommand: CommandSpec = {
       const events = client.follow({ from: "snapshot", ...(options.flag("input") ? { input: true } : {}), signal });
       const why = await record(io, tape, { events, begin, ...target });
       if (why instanceof Interrupted) return why.exitCode === EXIT_CTRL_C ? 0 : why.exitCode;
-      // What was asked for by its own flag is no news.
+      // An end requested by its own flag is not reported.
       if (why !== "pane" && !(why === "age" && givenSec !== undefined))
         io.err(`tmuxwire: the recording has ended: ${CAST_ENDS[why]}\n`);
       return 0;
@@ -102,11 +102,11 @@ export const recCommand: CommandSpec = {
 };
 
 const AGE = new Error("the bound of time");
-/** How it is meant to end. */
+/** The normal end. */
 const EXIT_CTRL_C = 130;
 
 interface Target {
-  /** Kept until it is written. */
+  /** Buffered until `flush`. */
   readonly add: (line: string) => void;
   readonly flush: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -155,7 +155,7 @@ interface Recorded extends Target {
   readonly begin: () => void;
 }
 
-/** Why it ended, with everything written. @throws what the stream throws */
+/** Resolves with why it ended, once everything is written. @throws what the stream throws */
 async function record(io: Io, tape: CastTape, { events, begin, flush }: Recorded): Promise<CastEnd | Interrupted> {
   const end = async (why: CastEnd): Promise<CastEnd> => {
     tape.end(why);

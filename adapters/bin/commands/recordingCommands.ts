@@ -10,7 +10,7 @@ const RECORDING: GivingPositional = {
   description: "its id, as `tmuxwire recordings` tells it",
 };
 
-/** Of the daemon's and of our own. */
+/** For the daemon's recordings and our own. */
 export const BOUND_OPTIONS = {
   maxBytes: { name: "max-bytes", value: "BYTES", default: "64 MiB" },
   maxSeconds: { name: "max-seconds", value: "SECONDS", default: "28800, 8 hours" },

@@ -1,8 +1,7 @@
 /**
- * The daemon: joins the parts and keeps them until it is told to stop. A part that cannot start is told in one line, and
- * the others run, unless they were asked for by name. Within a part starting is in the order in which things can fail for
- * a reason a person can mend: tmux, certificate, port. Stopping is bounded and settles whatever is under way
- * (`OpenParts`); programs in panes go on.
+ * The daemon: joins the parts and runs them until it is told to stop. A part that cannot start is reported in one line, and
+ * the others run, unless it was asked for by name. A part starts what can fail for a reason the user can fix first: tmux,
+ * certificate, port. Stopping is bounded and settles whatever is under way (`OpenParts`); programs in panes keep running.
  */
 import { homedir } from "node:os";
 import { createDelivery, type DeliveryEngine } from "../../../daemon/delivery/createDelivery.ts";
@@ -33,11 +32,11 @@ export interface Daemon {
 interface ServeOptions {
   readonly config: Config;
   readonly only: ReadonlySet<AdapterName>;
-  /** Nobody named parts: what cannot start is told, and the rest runs. */
+  /** No parts were named: one that cannot start is reported, and the rest run. */
   readonly isEverything: boolean;
   readonly env: StartContext["env"];
   readonly log: Log;
-  /** Aborts when it is told to stop: what has not been started then is not. */
+  /** Aborts when it is told to stop: nothing more is started then. */
   readonly stopping: AbortSignal;
   /** Start-up lines for a person, one per listener. */
   readonly print: (line: string) => void;
@@ -46,7 +45,7 @@ interface ServeOptions {
 /** One listener: an adapter's, with what others mount on it. */
 interface Part {
   readonly title: string;
-  /** What of `--only` it serves. */
+  /** The names of `--only` that it serves. */
   readonly names: readonly AdapterName[];
   readonly requireFree: (context: StartContext) => Promise<void>;
   readonly start: (context: StartContext) => Promise<void>;
@@ -95,7 +94,7 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
 const offOf = (config: Config, name: AdapterName): string | undefined =>
   ADAPTERS.find((adapter) => adapter.name === name)?.offBecause?.(config[name]);
 
-/** What nobody asked for by name, and what it needs. */
+/** Reports adapters that are off and were not asked for by name, and what they need. */
 function tellOff({ config, only, isEverything, print }: ServeOptions): void {
   for (const { name, title } of ADAPTERS) {
     const reason = isEverything && only.has(name) ? offOf(config, name) : undefined;
@@ -125,13 +124,13 @@ function partsOf({ config, only: named, isEverything }: ServeOptions): readonly 
   });
 }
 
-/** @throws AppError when none starts, or one of those that were asked for by name. */
+/** @throws AppError when none starts, or when one asked for by name does not. */
 async function startParts(
   parts: readonly Part[],
   context: StartContext,
   { isEverything, log, print, stopping }: ServeOptions,
 ): Promise<void> {
-  // Before anything is started: the usual reason for a start that fails is a daemon that is running.
+  // Checked before anything is started: usually a start fails because a daemon is running.
   const taken = new Map<Part, AppError>();
   for (const part of parts) {
     const error = await failureOf(() => part.requireFree(context));
@@ -152,7 +151,7 @@ async function startParts(
   }
 }
 
-/** What a part has opened is closed with it when it fails, and else with the rest. */
+/** When a part fails, what it has opened is closed at once, otherwise with the rest. */
 async function startPart(part: Part, context: StartContext): Promise<void> {
   const open = new OpenParts(context.log);
   try {
@@ -173,7 +172,7 @@ async function failureOf(start: () => Promise<void>): Promise<AppError | undefin
   }
 }
 
-/** What is wrong with all of them once, else each with its name. */
+/** One message if all have the same, otherwise each with its name. */
 function noneStarts(failures: readonly Failure[]): AppError {
   const messages = new Set(failures.map(({ error }) => error.message));
   const [first] = failures;
@@ -194,7 +193,7 @@ function openDelivery({ env, log }: ServeOptions, readiness: ReadinessEngine): D
   });
 }
 
-/** A person's own profiles; those that are wrong are said and left out. */
+/** The user's own profiles; invalid ones are reported and skipped. */
 function openProfiles({ env, log }: ServeOptions): void {
   const own = readUserProfiles(runtimePaths(env, homedir()).profilesPath);
   for (const { file, refused } of own) if (refused !== undefined) log.warn("profile.refused", { file, refused });

@@ -62,19 +62,19 @@ interface ServeChoice {
   readonly defaults: ConfigInputs["defaults"];
 }
 
-/** Until it is told to stop. @throws AppError when it cannot start. */
+/** Runs until it is told to stop. @throws AppError when it cannot start. */
 export async function serve(
   { io, options }: CommandCall,
   { only, isEverything, defaults }: ServeChoice,
 ): Promise<number> {
   const config = configurationOf(io, options, defaults);
   const log = createLog({ level: config.daemon.logLevel, write: (line) => io.err(line), nowUnixMs: Date.now });
-  // Node tells the rest on stderr and ends the process; the log is where such a thing is looked for.
+  // Node prints it to stderr and ends the process; the log must have it too.
   process.on("uncaughtExceptionMonitor", (error) => log.error("daemon.crashed", { error }));
   let starting: Promise<Daemon> | undefined;
   const stopRequest = new AbortController();
-  // Listened for before anything is waited for: `Io` has taken these signals from Node, and what comes before we listen
-  // would end nothing.
+  // Listen before anything is awaited: `Io` has taken these signals from Node, and one that came earlier would end
+  // nothing.
   const ended = untilStopRequested({
     clock: systemClock,
     log,
@@ -88,7 +88,7 @@ export async function serve(
     },
   });
   requireDescriptors();
-  // Loaded here: no other command needs the servers, and half of their start would be spent on that.
+  // Loaded here: no other command needs the servers, and loading them would double its start-up time.
   const { startDaemon } = await import("./serve.ts");
   if (stopRequest.signal.aborted) return ended;
   starting = startDaemon({

@@ -1,6 +1,6 @@
 /**
- * `tmuxwire service`: writes, removes or looks at the files that let the system start the daemon. Nothing is enabled or
- * started here: that changes what runs at login, so the commands that do it are printed for a person to run.
+ * `tmuxwire service`: writes, removes or checks the files that let the system start the daemon. Nothing is enabled or
+ * started here: that changes what runs at login, so the commands for it are printed for the user.
  */
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -106,7 +106,7 @@ async function status({ io, options }: CommandCall, plan: ServicePlan): Promise<
   return installed ? 0 : NOT_INSTALLED;
 }
 
-/** As `systemctl status` exits for a unit that is not there or not active. */
+/** The exit code of `systemctl status` for a missing or inactive unit. */
 const NOT_INSTALLED = 3;
 
 type FileState = "current" | "different" | "missing";

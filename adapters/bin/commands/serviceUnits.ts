@@ -1,7 +1,7 @@
 /**
  * The files that let the system start the daemon: systemd user units with socket activation, or a launchd agent. They hold
- * paths and no secret: the token stays in its file, variables that may be one stay out. Stopping the service must leave
- * tmux and its programs alone, so only the daemon's own process is ever signalled.
+ * paths and no secrets: the token stays in its file, variables that may hold one are left out. Stopping the service must
+ * leave tmux and its programs alone, so only the daemon's own process is signalled.
  */
 import { dirname, join } from "node:path";
 import { urlHost } from "../../http/addresses.ts";
@@ -29,10 +29,10 @@ export interface ServiceFile {
 
 export interface ServicePlan {
   readonly files: readonly ServiceFile[];
-  /** For a person to run, in this order. */
+  /** Commands for the user, in this order. */
   readonly start: readonly string[];
   readonly stop: readonly string[];
-  /** Links that `systemctl enable` makes: gone with the files they lead to. */
+  /** Links that `systemctl enable` makes: removed with their targets. */
   readonly links: readonly string[];
 }
 
@@ -62,7 +62,7 @@ const unitDirectory = ({ env, homeDir }: Pick<ServiceInputs, "env" | "homeDir">)
 };
 const launchdLog = (homeDir: string): string => join(homeDir, "Library", "Logs", "tmuxwire.log");
 
-/** Where a daemon's log is, by how it was started: the journal of a unit, or the first of these files that is there. */
+/** Where a daemon's log is, by how it was started: the journal of a unit, or the first of these files that exists. */
 export function logPlaces(inputs: Pick<ServiceInputs, "env" | "homeDir" | "platform" | "socketPath">): {
   readonly unit: string | undefined;
   readonly files: readonly string[];
@@ -136,7 +136,7 @@ WantedBy=sockets.target
   };
 }
 
-/** The unix socket, and the port unless the system is to choose it. systemd takes addresses, not names. */
+/** The unix socket, and the port unless it is 0. systemd takes addresses, not names. */
 function listenStreams({ socketPath, host, port }: ServiceInputs): string[] {
   const address = host === "localhost" ? "127.0.0.1" : urlHost(host);
   return port === 0 ? [socketPath] : [socketPath, `${address}:${port}`];

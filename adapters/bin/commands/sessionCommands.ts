@@ -1,4 +1,4 @@
-/** `tmuxwire new` and `tmuxwire kill`: a session comes and goes. */
+/** `tmuxwire new` and `tmuxwire kill`: create and kill a session. */
 import { resolve } from "node:path";
 import type { NativeSession } from "../../client/client.ts";
 import { operationCommand } from "../cli/operationCommand.ts";

@@ -1,4 +1,4 @@
-/** `tmuxwire trust`: which certificate the add-in is shown, and how this system is told to trust it. */
+/** `tmuxwire trust`: which certificate the add-in gets, and how to make this system trust it. */
 import { nssFolders } from "../../http/nssFolders.ts";
 import { trustInstructions } from "../../http/trust.ts";
 import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";

@@ -79,7 +79,7 @@ export const waitCommand: CommandSpec = {
   },
 };
 
-/** The predicates, together or each on its own. @throws AppError INVALID_ARGUMENT when there is none. */
+/** The predicates, all together or any of them. @throws AppError INVALID_ARGUMENT when there is none. */
 function asked({ options }: CommandCall): NativePredicates | { anyOf: NativePredicates[] } {
   const isAny = options.flag("any");
   const sets = PREDICATES.flatMap((row: Predicate): NativePredicates[] => {
@@ -96,6 +96,6 @@ function asked({ options }: CommandCall): NativePredicates | { anyOf: NativePred
   return isAny ? { anyOf: sets } : Object.assign({}, ...sets);
 }
 
-/** The flags that ask for it. */
+/** The flags that set it. */
 const words = ({ flags }: Predicate, between: string): string =>
   flags.flatMap(({ name, isModifier }) => (isModifier === true ? [] : [`--${name}`])).join(between);

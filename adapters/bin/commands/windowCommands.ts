@@ -1,5 +1,5 @@
 /**
- * The commands on windows and panes: one for each operation of the API, under tmux's own name. Positionals and options are
+ * The commands on windows and panes: one for each operation of the API, named as in tmux. Positionals and options are
  * the members of the operation's input; nothing about tmux is decided here.
  */
 import type { NativeLayoutResult } from "../../../protocol/api/nativeLayout.ts";
@@ -159,7 +159,7 @@ const TWEAK: LayoutRow["tweak"] = {
   direction: { value: "DIRECTION" },
 };
 
-/** Whose result is what one goes on with. */
+/** Commands that print the window or pane they make. */
 const MAKES: ReadonlySet<string> = new Set(["new-window", "split-window", "break-pane", "respawn-pane"]);
 
 export const LAYOUT_COMMANDS = Object.fromEntries(

@@ -1,4 +1,4 @@
-/** An agent that has not ended, as it is in memory: its record, its task, what it asks, and what is known of its pane. */
+/** An agent that has not ended, as it is in memory: its record, its task, its question, and what is known of its pane. */
 import type { DeliveryOutcome } from "../../../daemon/delivery/delivery.ts";
 import type { Readiness } from "../../../daemon/readiness/readiness.ts";
 import type { AgentRecord, ProjectRecord, TaskRecord } from "./records.ts";
@@ -12,17 +12,17 @@ interface LastDelivery {
   readonly atUnixMs: number;
 }
 
-/** An answer on its way to the pane. Whoever learns first that it has arrived records it: the delivery, or a hook. */
+/** An answer on its way to the pane. The delivery or a hook records it, whichever first confirms it. */
 export interface AnswerUnderWay {
   readonly text: string;
   readonly isRecorded: boolean;
   /**
-   * `isReported`: the hook that reports the prompt has come, or none will; `isTaken`: the program is known to have it.
+   * `isReported`: the hook that reports the prompt has come, or none will; `isTaken`: the program has certainly taken it.
    */
   record(how: { readonly isReported: boolean; readonly isTaken: boolean }): void;
 }
 
-/** As its status line says it. */
+/** From its status line. */
 export interface ContextUse {
   readonly percentUsed: number;
   /** `155k`. */
@@ -37,15 +37,15 @@ export interface Agent {
   digest: TaskDigest;
   /** Set while the task awaits input. */
   question: OpenQuestion | undefined;
-  /** The pane is there and an agent program runs in it. */
+  /** The pane exists and an agent program runs in it. */
   isAvailable: boolean;
   readiness: Readiness | undefined;
   context: ContextUse | undefined;
   lastDelivery: LastDelivery | undefined;
-  /** What we typed and no hook has reported yet, oldest first. */
+  /** Prompts we typed that no hook has reported yet, oldest first. */
   readonly expectedPrompts: string[];
   answer: AnswerUnderWay | undefined;
-  /** Its hooks tell of it; until then its screen alone does. */
+  /** It reports by hooks; until then only its screen does. */
   hasHooks: boolean;
 }
 
@@ -64,7 +64,7 @@ export const newAgent = (record: AgentRecord, project: ProjectRecord, task: Task
   hasHooks: record.claudeSessionId !== undefined,
 });
 
-/** Its task while there is something to do. */
+/** Its task while that is not complete. */
 export const openTask = ({ task }: Agent): TaskRecord | undefined => (task?.state === "complete" ? undefined : task);
 
 /** As events and cards name it. */

@@ -1,6 +1,6 @@
 /**
- * The agents that have not ended, in memory and on disk. What is here is the truth; the store has it a moment later. At
- * most `MAX_AGENTS`, so finding one is a walk through all of them.
+ * The agents that have not ended, in memory and on disk. Memory is authoritative; the store follows a moment later. At
+ * most `MAX_AGENTS`, so lookups are linear.
  */
 import { AppError } from "../../../protocol/errors.ts";
 import { MAX_AGENTS, MAX_EXPECTED_PROMPTS } from "../dashboardLimits.ts";
@@ -10,7 +10,7 @@ import { type OpenQuestion, questionOfTool } from "./questions.ts";
 import { EMPTY_DIGEST, withTurn } from "./taskDigest.ts";
 import type { AgentRecord, ProjectRecord, TurnRecord } from "./records.ts";
 
-/** Turns looked through for the open question and for answers whose hook is still to come. */
+/** Turns searched for the open question and for answers whose hook has not come yet. */
 const RESTORED_TURNS = 32;
 
 export class AgentBook {
@@ -28,7 +28,7 @@ export class AgentBook {
     return [...this.#agents.values()];
   }
 
-  /** One that has ended is read from disk. */
+  /** An ended agent is read from disk. */
   find(id: number): Agent | undefined {
     const known = this.#agents.get(id);
     if (known !== undefined) return known;
@@ -55,7 +55,7 @@ export class AgentBook {
     return record === undefined ? undefined : { agent: this.#agentOf(record), isCached: false };
   }
 
-  /** Who is in this pane of this tmux server; pane ids of another server mean other panes. */
+  /** The agent in this pane of this tmux server; another server's pane ids mean other panes. */
   inPane(pane: string, server: string | undefined): Agent | undefined {
     return this.all()
       .filter(({ record }) => record.tmuxPaneId === pane && isSameServer(record.paneServer, server))
@@ -98,7 +98,7 @@ export class AgentBook {
     this.#store.saveAgent(agent.record);
   }
 
-  /** A hook of an agent that had ended proves that it has not. @throws AppError RESOURCE_LIMIT */
+  /** A hook of an ended agent proves that it still runs. @throws AppError RESOURCE_LIMIT */
   reopen(agent: Agent): Agent {
     const known = this.#agents.get(agent.record.id);
     if (known !== undefined) return known;
@@ -140,11 +140,11 @@ export class AgentBook {
   }
 }
 
-/** A pane told of while no server was connected is taken to be of the one that is. */
+/** A pane reported while no server was connected counts as one of the present server. */
 export const isSameServer = (reported: string | undefined, now: string | undefined): boolean =>
   reported === undefined || now === undefined || reported === now;
 
-/** As it was asked before the restart; its dialog is read from the screen again. */
+/** As asked before the restart; its dialog is read from the screen again. */
 function questionOfTurn({ id, text, tool, kind, toolInput }: TurnRecord): OpenQuestion {
   const asked = questionOfTool(tool, toolInput);
   return { ...asked, text, kind: kind ?? "text", tool, toolInput, turnId: id, openedMs: 0 };

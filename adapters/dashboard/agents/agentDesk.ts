@@ -1,7 +1,7 @@
 /**
  * Everything that happens to an agent: a prompt, a question, an answer, the end of a turn or of its session. Each changes
- * memory, hands the records to the store, and tells the readers in the contract's order (docs/contracts/dashboard.md §4),
- * all in one turn of the event loop.
+ * memory, hands the records to the store, and emits events in the contract's order (docs/contracts/dashboard.md §4), all in
+ * one turn of the event loop.
  */
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { EventLog } from "../events/eventLog.ts";
@@ -59,7 +59,7 @@ export class AgentDesk {
     this.#events.state(agent, "user_prompt_submit", text ?? null);
   }
 
-  /** A question takes the place of any before it. */
+  /** A question replaces any earlier one. */
   asked(agent: Agent, question: AskedQuestion, eventType: string): void {
     const task = this.#ensureTask(agent, undefined);
     this.#closeQuestion(agent);
@@ -72,7 +72,7 @@ export class AgentDesk {
     this.#events.turn(agent, turn);
   }
 
-  /** The same question, of which more is known now: its options. */
+  /** The same question, now with its options. */
   enriched(agent: Agent, question: AskedQuestion): void {
     const known = agent.question;
     const task = openTask(agent);
@@ -84,7 +84,7 @@ export class AgentDesk {
     this.#events.turn(agent, turn);
   }
 
-  /** The question is answered, by whomever, and the agent works on. */
+  /** The question is answered, by anyone, and the agent works on. */
   resumed(agent: Agent, eventType: string, message: string | null): void {
     this.#closeQuestion(agent);
     this.#setState(agent, "processing");
@@ -92,7 +92,7 @@ export class AgentDesk {
     this.#events.state(agent, eventType, message);
   }
 
-  /** Seen at work without a prompt that anybody told of. */
+  /** Seen at work without a reported prompt. */
   started(agent: Agent, eventType: string): void {
     this.#ensureTask(agent, undefined);
     this.#setState(agent, "processing");
@@ -112,7 +112,7 @@ export class AgentDesk {
     this.#events.turn(agent, turn);
   }
 
-  /** It has been typed, and nobody knows whether the program took it: the question stays open. */
+  /** The answer has been typed, but may not have been taken: the question stays open. */
   tried(agent: Agent, text: string, isEchoPending: boolean): void {
     const task = this.#ensureTask(agent, undefined);
     const answersTurnId = agent.question?.turnId;
@@ -122,14 +122,14 @@ export class AgentDesk {
     this.#events.turn(agent, turn);
   }
 
-  /** It has reached the program, whose hooks have already told of what followed. */
+  /** The answer has reached the program, whose hooks have already reported what followed. */
   noted(agent: Agent, text: string): void {
     const { task } = agent;
     if (task === undefined) return;
     this.#events.turn(agent, this.#addTurn(agent, task, { actor: "user", intent: "answer", text }));
   }
 
-  /** @param said the agent's last words, where its hook brings them */
+  /** @param words the agent's last message, if its hook brings it */
   completed(agent: Agent, eventType: string, words?: string): void {
     this.#closeQuestion(agent);
     const task = openTask(agent);
@@ -142,7 +142,7 @@ export class AgentDesk {
     this.#events.state(agent, eventType, "→ COMPLETE");
   }
 
-  /** Its session is over. */
+  /** Its session has ended. */
   ended(agent: Agent, eventType: string): void {
     const { book, nowUnixMs } = this.#options;
     this.#closeQuestion(agent);

@@ -1,4 +1,4 @@
-/** What readers are told of an agent: the contract's events and their fields (docs/contracts/dashboard.md §4). */
+/** The contract's events about an agent, and their fields (docs/contracts/dashboard.md §4). */
 import type { EventLog } from "../events/eventLog.ts";
 import { MAX_EVENT_MESSAGE_CHARS, MAX_EVENT_TEXT_CHARS } from "../dashboardLimits.ts";
 import type { Agent } from "./agent.ts";

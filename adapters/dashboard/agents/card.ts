@@ -79,7 +79,7 @@ interface StateInfo {
   readonly label: string;
 }
 
-/** With the names of the contract's colours. */
+/** With the contract's colour names. */
 const STATES: Readonly<Record<string, StateInfo>> = {
   IDLE: { color: "green", bg_class: "bg-green", label: "Idle - ready for task" },
   COMMANDED: { color: "yellow", bg_class: "bg-amber", label: "Command received" },
@@ -94,13 +94,13 @@ function stateInfo(state: string, { plan }: TaskDigest): StateInfo {
   return plan !== undefined && state === "PROCESSING" ? { ...info, label: "Executing plan..." } : info;
 }
 
-/** What it asks, or the last words of its task. */
+/** Its question, or its task's last message. */
 function summary({ task, question, digest }: Agent): string {
   if (task === undefined) return "No active task";
   return task.state === "awaiting_input" && question !== undefined ? summaryOf(question.text) : digest.lastText;
 }
 
-/** Percent from which the contract's page colours it. */
+/** Percentages from which the contract's page colours it. */
 const CONTEXT_LEVELS = { warning_threshold: 65, high_threshold: 75 };
 
 const contextFields = ({ percentUsed, remaining }: ContextUse) => ({

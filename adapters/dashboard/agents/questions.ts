@@ -1,6 +1,6 @@
 /**
- * What an agent asks: from a tool's input when the agent's hook brings it, from the dialog on its screen when that has
- * been read. All of it is foreign text.
+ * An agent's question: from a tool's input when a hook brings it, from the dialog on its screen when that has been read.
+ * All of it is foreign text.
  */
 import type { Dialog } from "../../../daemon/readiness/readiness.ts";
 import { MAX_EVENT_TEXT_CHARS } from "../dashboardLimits.ts";
@@ -37,7 +37,7 @@ const MAX_TEXT_CHARS = 4_096;
 const MAX_OPTIONS = 64;
 const MAX_SUMMARY_CHARS = 200;
 
-/** From `pre-tool-use` and `permission-request`. @param message what asks, where no tool is named. */
+/** From `pre-tool-use` and `permission-request`. @param message who asks, where no tool is named. */
 export function questionOfTool(tool: string | undefined, input: unknown, message?: string): AskedQuestion {
   const base = { otherIndex: undefined, dialogId: undefined, tool };
   const questions = tool === "AskUserQuestion" ? questionsOf(input) : [];
@@ -62,7 +62,7 @@ export function questionOfTool(tool: string | undefined, input: unknown, message
     return {
       ...base,
       text,
-      // What the dialog really offers is read from the screen.
+      // The dialog's real options are read from the screen.
       kind: "select",
       options: [],
       toolInput: { questions: [{ question: text, options }], ...planOf(input), source, status: "pending" },
@@ -72,7 +72,7 @@ export function questionOfTool(tool: string | undefined, input: unknown, message
   return { ...base, text, kind: "select", options: [], toolInput: undefined };
 }
 
-/** From `notification`: the agent waits in its prompt box, as far as this hook tells. */
+/** From `notification`: by this hook, the agent waits in its prompt box. */
 export function questionOfNotification(title: string | undefined, message: string | undefined): AskedQuestion {
   const text = [title === undefined ? "" : `[${title}]`, message ?? ""].join(" ").trim();
   return {
@@ -86,7 +86,7 @@ export function questionOfNotification(title: string | undefined, message: strin
   };
 }
 
-/** A dialog that no hook has told of, or the one a hook has told of, `base`, now that it is on the screen. */
+/** A dialog that no hook has reported, or the one a hook has reported (`base`), now that it is on the screen. */
 export function questionOfDialog(dialog: Dialog, base?: AskedQuestion): AskedQuestion {
   const text = base === undefined || base.text === "" ? dialog.text : base.text;
   const options = dialog.options.map(({ index, number, label, keys }) => ({ index, number, label, keys }));
@@ -101,7 +101,7 @@ export function questionOfDialog(dialog: Dialog, base?: AskedQuestion): AskedQue
   };
 }
 
-/** What the tool itself asked is kept: it may hold several questions and descriptions, of which the screen shows one. */
+/** Keeps the tool's own input: it may hold several questions and descriptions, of which the screen shows one. */
 function toolInputWith(text: string, options: readonly QuestionOption[], own: ToolInput | undefined): ToolInput {
   if (own !== undefined && own["source"] === undefined) return own;
   const shown = options.map(({ label, number }) => ({ label, description: "", number: number ?? null }));
@@ -147,7 +147,7 @@ function questionsOf(input: unknown): readonly ToolQuestion[] {
   });
 }
 
-/** `Bash: ls -la`: the tool and the part of its input that a person decides by. */
+/** `Bash: ls -la`: the tool and the part of its input that matters for the decision. */
 function permissionText(tool: string | undefined, input: unknown, isMessage: boolean): string {
   if (tool === undefined) return "Awaiting input";
   const fields = fieldsOf(input);
@@ -161,7 +161,7 @@ function permissionText(tool: string | undefined, input: unknown, isMessage: boo
 export const clip = (text: string, maxChars: number): string => {
   if (text.length <= maxChars) return text;
   const cut = text.slice(0, maxChars - 1);
-  // Half a surrogate pair is no character.
+  // Do not cut a surrogate pair.
   return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
 };
 

@@ -1,4 +1,4 @@
-/** What is kept of projects, agents, tasks and turns: the rows of the database, as the rest of the dashboard knows them. */
+/** Records of projects, agents, tasks and turns: the database's rows, as the rest of the dashboard uses them. */
 
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 
@@ -18,7 +18,7 @@ export interface AgentRecord {
   readonly sessionUuid: string;
   readonly claudeSessionId: string | undefined;
   readonly projectId: number;
-  /** `%5`, on the tmux server `paneServer`; that is undefined while no server was connected when the pane was told. */
+  /** `%5`, on the tmux server `paneServer`, which is undefined if none was connected when the pane was reported. */
   readonly tmuxPaneId: string | undefined;
   readonly paneServer: string | undefined;
   readonly tmuxSession: string | undefined;
@@ -28,8 +28,8 @@ export interface AgentRecord {
   readonly lastSeenUnixMs: number;
   readonly endedUnixMs: number | undefined;
   /**
-   * Once a hook of its own has told that it is in its pane: the process that it is, or was. It outlives the daemon, so that
-   * an answer to a question from before goes to nobody else.
+   * Its process, known once a hook of its own has named its pane. It outlives the daemon, so that an answer to an earlier
+   * question reaches nobody else.
    */
   readonly process: ProcessMark | undefined;
 }
@@ -38,7 +38,7 @@ export interface TaskRecord {
   readonly id: number;
   readonly agentId: number;
   readonly state: TaskState;
-  /** The first words of the prompt it began with. */
+  /** The beginning of its first prompt. */
   readonly instruction: string | undefined;
   readonly startedUnixMs: number;
   /** When its present state began. */
@@ -50,7 +50,7 @@ export type QuestionKind = "text" | "select" | "multi_select";
 
 export type TurnIntent = "command" | "answer" | "question" | "completion";
 
-/** What a question offers, in the shape that agents' own questions have. */
+/** A question's options, in the form of the agents' own questions. */
 export type ToolInput = Readonly<Record<string, unknown>>;
 
 export interface TurnRecord {
@@ -64,7 +64,7 @@ export interface TurnRecord {
   readonly tool: string | undefined;
   readonly kind: QuestionKind | undefined;
   readonly toolInput: ToolInput | undefined;
-  /** The question that an answer is to. */
+  /** The question that an answer belongs to. */
   readonly answersTurnId: number | undefined;
   /** Typed by us, and the hook that reports the prompt has not come yet. */
   readonly isEchoPending: boolean;

@@ -1,4 +1,4 @@
-/** What a card tells of an agent's last task beyond its state: how many turns it has had, its last words, its plan. */
+/** An agent's last task on its card beyond its state: number of turns, last message, plan. */
 import { clip, fieldsOf, textOf } from "./questions.ts";
 import type { TurnRecord } from "./records.ts";
 
@@ -7,7 +7,7 @@ const MAX_SUMMARY_CHARS = 103;
 
 export interface TaskDigest {
   readonly turnCount: number;
-  /** Of the last turn that is no question; one that is stands in the card itself while it is open. */
+  /** Of the last turn that is not a question; an open question is in the card itself. */
   readonly lastText: string;
   /** What the agent said when it ended. */
   readonly completion: string | undefined;

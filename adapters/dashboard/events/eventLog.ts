@@ -1,7 +1,7 @@
 /**
- * What the dashboard tells its readers: events with growing ids, the newest of them kept for whoever comes back. A reader
- * is a cursor over the log; one that has fallen behind what is kept, or comes from before a restart that skipped ids, is
- * told of the gap and goes on from there. An event is encoded once for all.
+ * The dashboard's events: with increasing ids, the newest of them kept for readers that come back. A reader is a cursor over
+ * the log; one that has fallen behind what is kept, or comes from before a restart that skipped ids, gets a gap event and
+ * continues from there. An event is encoded once for all readers.
  */
 import { sseEvent } from "../../http/sseWriter.ts";
 import { EVENT_RING, EVENT_RING_BYTES } from "../dashboardLimits.ts";
@@ -21,7 +21,7 @@ export interface EventFilter {
 }
 
 interface EventSink {
-  /** Bytes that may be written now; nothing is while it is 0 or less. */
+  /** Bytes that may be written now; 0 or less: none. */
   room(): number;
   write(frame: string): void;
 }
@@ -33,7 +33,7 @@ export interface EventReader {
   close(): void;
 }
 
-/** What events are of: for filters. */
+/** What an event is about: for filters. */
 interface EventScope {
   readonly agent_id: number;
   readonly project_id: number;
@@ -59,7 +59,7 @@ export class EventLog {
 
   constructor(options: EventLogOptions) {
     this.#options = options;
-    // A place to begin from: readers of the daemon before this one are behind it.
+    // An id to begin from: readers of the previous daemon are behind it.
     this.#firstId = options.nextId();
     this.#lastId = this.#firstId;
   }
@@ -83,7 +83,7 @@ export class EventLog {
     for (const reader of this.#readers) reader.pump();
   }
 
-  /** Begins after this id, or now; 0, which no event has, asks for all since the start. Nothing is written before the first `pump`. */
+  /** Begins after this id, or now; 0, which no event has, means all since the start. Writes nothing before the first `pump`. */
   read(filter: EventFilter, afterId: number | undefined, sink: EventSink): EventReader {
     let at = afterId === 0 ? this.#firstId : (afterId ?? this.#lastId);
     const reader: EventReader = {
@@ -101,7 +101,7 @@ export class EventLog {
     return reader;
   }
 
-  /** Returns the id up to which the reader has heard now. */
+  /** Returns the id up to which the reader is now. */
   #handOut(from: number, filter: EventFilter, sink: EventSink): number {
     let at = from;
     while (at !== this.#lastId && sink.room() > 0) {
@@ -119,7 +119,7 @@ export class EventLog {
   }
 }
 
-/** Its id is that of the last event missed, so that a reader that comes back goes on after it. */
+/** Its id is that of the last event missed, so that a reader that comes back resumes after it. */
 function gapFrame(after: number, lastMissed: number): string {
   const data = {
     _eid: lastMissed,

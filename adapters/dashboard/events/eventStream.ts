@@ -53,10 +53,10 @@ function filterOf(c: Context<GuardEnv>): EventFilter {
   };
 }
 
-/** A browser that makes its event source anew has no header for it. */
+/** A browser that makes a new EventSource cannot set the header. */
 const afterId = (c: Context<GuardEnv>): number | undefined =>
   wholeNumber(c.req.header("last-event-id")) ?? wholeNumber(c.req.query("last_event_id"));
 
-/** What is no number filters nothing, as the contract's clients rely on. */
+/** A value that is no number filters nothing: the contract's clients rely on it. */
 const wholeNumber = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;

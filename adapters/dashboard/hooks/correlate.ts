@@ -1,4 +1,4 @@
-/** Which agent a hook is of (docs/contracts/dashboard.md §3): the first of these that knows it. */
+/** Which agent a hook belongs to (docs/contracts/dashboard.md §3): the first match wins. */
 import { randomUUID } from "node:crypto";
 import { basename, dirname, normalize } from "node:path";
 import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
@@ -22,25 +22,25 @@ export interface Correlation {
 }
 
 interface CorrelateOptions {
-  /** Of the host that the watched server runs on. */
+  /** Of the watched server's host. */
   readonly processes: HostProcesses;
   readonly book: AgentBook;
   readonly nowUnixMs: () => number;
-  /** The server whose panes are answered now. */
+  /** The present tmux server. */
   readonly serverIdentity: string | undefined;
   /** Whether the hook's pane is one of that server's. */
   readonly place: PanePlace;
-  /** The directory of a pane that is becomes a project by itself. */
+  /** The directory of such a pane becomes a project by itself. */
   readonly registersProjects: boolean;
 }
 
-/** Whether its agent is found without regard to its pane. */
+/** Whether its agent is found without its pane. */
 export function isKnown({ sessionId, headspaceSessionId }: HookRequest, book: AgentBook): boolean {
   if (book.bySession(sessionId) !== undefined) return true;
   return headspaceSessionId !== undefined && book.byUuid(headspaceSessionId.toLowerCase()) !== undefined;
 }
 
-/** Undefined: nobody knows it, and it is in no project. @throws AppError RESOURCE_LIMIT */
+/** Undefined: unknown, and in no project. @throws AppError RESOURCE_LIMIT */
 export function correlate(hook: HookRequest, options: CorrelateOptions): Correlation | undefined {
   const { book } = options;
   const known = book.bySession(hook.sessionId);
@@ -82,7 +82,7 @@ export function correlate(hook: HookRequest, options: CorrelateOptions): Correla
   return { agent, isNew: true, method: "created" };
 }
 
-/** A session that begins in the middle of an agent's turn, while that agent has its pane, is one that it has started. */
+/** A session that begins during an agent's turn, while that agent is in its pane, was started by that agent. */
 const isStartedBy = (agent: Agent, { source }: HookRequest, processes: HostProcesses): boolean =>
   source === "startup" && openTask(agent) !== undefined && isReachable(agent, processes);
 
@@ -109,7 +109,7 @@ function projectOf(hook: HookRequest, options: CorrelateOptions): ProjectRecord 
   return options.book.putProject({ path: directory, name: nameOf(directory), branch: undefined });
 }
 
-/** Without a slash at its end and without `..`. */
+/** Without a trailing slash and without `..`. */
 export const projectPath = (path: string): string => {
   const normal = normalize(path);
   return normal.length > 1 && normal.endsWith("/") ? normal.slice(0, -1) : normal;

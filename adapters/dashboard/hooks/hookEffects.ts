@@ -1,6 +1,6 @@
 /**
- * What each hook does to its agent and what it gets back (docs/contracts/dashboard.md §3). Nothing here waits for
- * anything: the agent's program stands still until it has its response.
+ * Each hook's effect on its agent and its response (docs/contracts/dashboard.md §3). Nothing here waits: the agent's program
+ * is blocked until it has the response.
  */
 import { type Agent, openTask } from "../agents/agent.ts";
 import type { AgentBook } from "../agents/agentBook.ts";
@@ -34,7 +34,7 @@ export function applyHook(context: HookContext, name: HookName, hook: HookReques
 const sessionStart: Effect = ({ book, desk, panes }, agent, hook) => {
   if (hook.transcriptPath !== undefined) book.update(agent, { transcriptPath: hook.transcriptPath });
   if (hook.source === "startup") panes.report(agent, "starting");
-  // A session that compacts goes on with its turn; any other start means that the turn before is over.
+  // A session that compacts continues its turn; any other start means that the previous turn is over.
   const isFresh = hook.source !== undefined && hook.source !== "compact";
   if (isFresh && openTask(agent) !== undefined) desk.completed(agent, "session_start");
   else desk.refreshCard(agent, "session_start");
@@ -87,7 +87,7 @@ const notification: Effect = ({ desk, panes }, agent, { message, title, notifica
     if (!isNoise) desk.refreshCard(agent, "notification");
     return UNCHANGED;
   }
-  // Of a permission, a dialog tells; this is the prompt box, which takes text.
+  // A permission has a dialog of its own; this is the prompt box, which takes text.
   const isPromptBox =
     notificationType === undefined ? IDLE_MESSAGE.test(message ?? "") : IDLE_TYPE === notificationType;
   if (isPromptBox) panes.report(agent, "idle");
@@ -109,13 +109,13 @@ const preToolUse: Effect = (context, agent, { toolName, toolInput }) => {
 
 const permissionRequest: Effect = ({ desk, panes }, agent, { toolName, toolInput, message }) => {
   return asks(panes, agent, () => {
-    // The tool has asked already, in its own words.
+    // The tool itself has already asked.
     const isKnown = toolName !== undefined && agent.question?.tool === toolName && ASKING_TOOLS.has(toolName);
     if (!isKnown) desk.asked(agent, questionOfTool(toolName, toolInput, message), "permission_request");
   });
 };
 
-/** The dialog may be on the screen already, or come later: then the screen tells. */
+/** The dialog may already be on the screen, or appear later, when the screen reports it. */
 function asks(panes: PaneLinks, agent: Agent, ask: () => void): HookReply {
   const wasAsking = openTask(agent)?.state === "awaiting_input";
   panes.report(agent, "asking");
@@ -124,7 +124,7 @@ function asks(panes: PaneLinks, agent: Agent, ask: () => void): HookReply {
   return wasAsking ? UNCHANGED : ENTERED;
 }
 
-/** It goes on with what it does: told only when that is news. */
+/** It continues its work: reported only on a change. */
 function works({ desk, panes }: HookContext, agent: Agent, reason: string): void {
   if (panes.report(agent, "busy")) desk.refreshCard(agent, reason);
 }
@@ -138,7 +138,7 @@ const postToolUse: Effect = (context, agent, { toolName }) => {
     return { state_changed: false, new_state: task.state };
   }
   const asking = agent.question?.tool;
-  // What a hook said, the next one takes back; what the screen or a title says holds until it says something else.
+  // A hook's evidence lasts until the next hook; the screen's or a title's until it changes.
   const { state, source } = agent.readiness ?? {};
   const isAnswered = asking === undefined ? state !== "asking" || source === "hook" : asking === toolName;
   if (!isAnswered) return { state_changed: false, new_state: task.state };
@@ -161,15 +161,15 @@ const EFFECTS: Readonly<Record<HookName, Effect>> = {
 const UNCHANGED: HookReply = { state_changed: false, new_state: null };
 const ENTERED: HookReply = { state_changed: true, new_state: "AWAITING_INPUT" };
 
-/** What agents tell themselves through the same hook. */
+/** Agents' messages to themselves come through the same hook. */
 const isSystemPrompt = (text: string): boolean =>
   ["<task-notification>", "<system-reminder>", "[Request interrupted by user for tool use]"].some((mark) =>
     text.includes(mark),
   );
 
 /**
- * A prompt that we typed is recognised by its text, whenever it comes; each is expected once. `taken`: nobody knew until now
- * whether the program had taken it, and its question is open still.
+ * A prompt that we typed is recognised by its text, whenever it comes; each is expected once. `taken`: this confirms that the
+ * program has taken it, and its question is still open.
  */
 function ownPrompt(desk: AgentDesk, agent: Agent, prompt: string): "known" | "taken" | undefined {
   const text = prompt.trim();
@@ -179,7 +179,7 @@ function ownPrompt(desk: AgentDesk, agent: Agent, prompt: string): "known" | "ta
   }
   const at = agent.expectedPrompts.findIndex((expected) => expected.trim() === text);
   if (at === -1) return undefined;
-  // What should have come before it has been taken without a hook.
+  // Earlier ones have been taken without a hook.
   agent.expectedPrompts.splice(0, at + 1);
   const answered = desk.echoArrived(agent, text);
   return answered !== undefined && answered === agent.question?.turnId ? "taken" : "known";

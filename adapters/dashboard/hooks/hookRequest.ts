@@ -1,6 +1,6 @@
 /**
- * From a hook's request to what it says (docs/contracts/dashboard.md §3). Agents' own field names are taken beside the
- * contract's; what is of another type than it should be counts as absent, and what nobody knows is dropped.
+ * Parses a hook's request (docs/contracts/dashboard.md §3). Agents' own field names are accepted beside the contract's; a
+ * field of the wrong type counts as absent, and unknown fields are dropped.
  */
 import { parseJsonText } from "../../http/jsonText.ts";
 import type { Context } from "hono";
@@ -26,12 +26,12 @@ export const isHookName = (text: string): text is HookName => (HOOKS as readonly
 export interface HookRequest {
   readonly sessionId: string;
   readonly workingDirectory: string | undefined;
-  /** The same as an agent calls it; one that is no directory is ignored. */
+  /** The same under the agents' name; ignored if it is not a directory. */
   readonly cwd: string | undefined;
   readonly headspaceSessionId: string | undefined;
   readonly pane: PaneId | undefined;
   readonly tmuxSession: string | undefined;
-  /** The process of the tmux server that the pane is of, from the agent's `$TMUX`. */
+  /** The pid of the pane's tmux server, from the agent's `$TMUX`. */
   readonly tmuxPid: number | undefined;
   readonly prompt: string | undefined;
   readonly transcriptPath: string | undefined;
@@ -40,13 +40,13 @@ export interface HookRequest {
   readonly notificationType: string | undefined;
   readonly toolName: string | undefined;
   readonly toolInput: unknown;
-  /** What the agent said last, when it stops. */
+  /** The agent's last message, when it stops. */
   readonly lastMessage: string | undefined;
   /** Why a session starts: `startup`, `resume`, `clear`, `compact`. */
   readonly source: string | undefined;
 }
 
-/** The request, or the contract's words for what is wrong with it. */
+/** The request, or the contract's error message. */
 export function parseHook(c: Context<GuardEnv>, bytes: Uint8Array): HookRequest | string {
   if (!isJson(c.req.header("content-type"))) return "Content-Type must be application/json";
   let payload: unknown;
@@ -90,14 +90,14 @@ export function parseHook(c: Context<GuardEnv>, bytes: Uint8Array): HookRequest 
   };
 }
 
-/** A page of another site cannot send this type without being asked about first. */
+/** A page of another site cannot send this type without a preflight. */
 const isJson = (type: string | undefined): boolean =>
   /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)$/i.test(type?.split(";", 1)[0]?.trim() ?? "");
 
 const headerText = (c: Context<GuardEnv>, name: string): string | undefined => {
   const value = c.req.header(name)?.trim();
   if (value === undefined || value === "" || value.length > MAX_NAME_CHARS) return undefined;
-  // Percent-encoded where it is not plain ASCII.
+  // Percent-encoded where it is not ASCII.
   try {
     return decodeURIComponent(value);
   } catch {

@@ -1,6 +1,6 @@
 /**
- * `POST /hook/:name`: the agent's program waits for the response, so nothing stands between the request and it but memory;
- * only the first hook of an agent that nobody knows waits a moment while tmux, or its pane, has not been listed yet.
+ * `POST /hook/:name`: the agent's program waits for the response, so it is made from memory; only the first hook of an
+ * unknown agent waits a moment while tmux, or its pane, has not been listed yet.
  */
 import { stat } from "node:fs/promises";
 import type { Context } from "hono";
@@ -11,7 +11,7 @@ import { type Correlation, correlate, isKnown } from "./correlate.ts";
 import { applyHook } from "./hookEffects.ts";
 import { type HookName, parseHook } from "./hookRequest.ts";
 
-/** A directory on a mount that does not respond counts as one. */
+/** A path on a mount that does not respond counts as a directory. */
 const STAT_WITHIN_MS = 200;
 
 /** @throws AppError RESOURCE_LIMIT */
@@ -30,7 +30,7 @@ export async function hookRoute(
     }
   }
   const { book, panes, paneListing, hookStats, nowUnixMs, settings } = context;
-  // Whose it is, its pane tells alone.
+  // Only its pane tells whose it is.
   if (hook.pane !== undefined && !panes.first.isOver && !isKnown(hook, book)) await panes.first.wait();
   const whose = (): Correlation | undefined =>
     correlate(
@@ -54,7 +54,7 @@ export async function hookRoute(
   return c.json({ status: "ok", agent_id: found.agent.record.id, ...reply });
 }
 
-/** No response in time counts as yes. */
+/** A timeout counts as yes. */
 async function isDirectory(path: string, clock: Clock): Promise<boolean> {
   const reported = stat(path).then(
     (stats) => stats.isDirectory(),

@@ -1,4 +1,4 @@
-/** What `GET /hook/status` tells. Nothing is polled here, with hooks or without: the intervals are 0. */
+/** The data of `GET /hook/status`. Nothing is polled, with hooks or without: the intervals are 0. */
 import type { HookName } from "./hookRequest.ts";
 
 /** Without a hook for this long, the contract calls it the fallback mode. */

@@ -44,7 +44,7 @@ const page: Page = new Page({
 });
 notifier.onChange = () => page.update({});
 
-/** `crypto.randomUUID` is missing on pages that came by plain HTTP from another machine. */
+/** `crypto.randomUUID` is missing on pages loaded over plain HTTP from another machine. */
 function randomKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
@@ -53,7 +53,7 @@ function focusCard(agentId: number): void {
   document.querySelector<HTMLElement>(`#agent-${agentId}`)?.focus();
 }
 
-// Before a pane under control sees the key and keeps it.
+// In the capture phase: before a controlled pane takes the key.
 document.addEventListener("keydown", (event) => handleKey(event, page), { capture: true });
 onReturn(() => page.retryNow());
 

@@ -1,6 +1,6 @@
 /**
- * What the page does: it holds the state, keeps the connection, and carries out what a person asks for. It has never heard
- * of the document, so that all of it can be tested without one.
+ * The page's controller: holds the state, keeps the connection, and carries out what a person asks for. It knows nothing of
+ * the document, so it can be tested without one.
  */
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { SseEvent } from "../../../protocol/text/sse.ts";
@@ -24,18 +24,18 @@ interface PageOptions {
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
   readonly random: () => number;
-  /** A key that nobody else will make. */
+  /** A unique key. */
   readonly newKey: () => string;
   readonly onChange: (state: PageState) => void;
-  /** Once per question that begins. */
+  /** Once per new question. */
   readonly onAsking: (card: AgentCard) => void;
 }
 
 /** Ages count in seconds. */
 const TICK_MS = 1_000;
-/** Clocks that differ by less are the same: the server's date has no fractions. */
+/** Smaller differences between the clocks are ignored: the server's date has no fractions. */
 const CLOCK_TOLERANCE_MS = 2_500;
-/** Events kept to be folded again once the listing is there; past it the listing is asked for again. */
+/** Events kept to be folded again onto the listing; past it the listing is requested again. */
 const MAX_HELD_EVENTS = 500;
 const RELOAD_PAUSE_MS = 2_000;
 
@@ -46,7 +46,7 @@ export class Page {
   #tick: Timer | undefined;
   #serverAheadMs = 0;
   #loading: AbortController | undefined;
-  /** While a listing is under way: what happened since it was asked for. */
+  /** While a listing is under way: events since it was requested. */
   #held: SseEvent[] = [];
 
   constructor(options: PageOptions) {
@@ -73,7 +73,7 @@ export class Page {
     this.#set({ ...this.#state, ...change });
   }
 
-  /** The person asked, the network is back, or the tab is looked at again. */
+  /** On request, when the network is back, or when the tab is visible again. */
   retryNow(): void {
     const { link, problem } = this.#state;
     if (link.kind === "refused") this.#connect();
@@ -81,7 +81,7 @@ export class Page {
     else this.#link?.retryNow();
   }
 
-  /** What is wrong with it; undefined when the dashboard has taken it, and what it guards is on its way. */
+  /** Resolves with what is wrong; undefined when the dashboard has accepted it and loading has begun. */
   async giveToken(token: string): Promise<string | undefined> {
     try {
       await this.#options.api.giveToken(token);
@@ -96,7 +96,7 @@ export class Page {
     this.update({ drafts: withEntry(this.#state.drafts, agentId, text === "" ? undefined : text) });
   }
 
-  /** One at a time for an agent; a press on a question that has just taken another's place is not one. */
+  /** One at a time per agent; a press on a question that has just replaced another is ignored. */
   async answer(agentId: number, answer: Answer): Promise<void> {
     const card = this.#state.agents.get(agentId);
     if (card === undefined || this.#state.answers.get(agentId)?.kind === "sending") return;
@@ -153,7 +153,7 @@ export class Page {
 
   #linked(link: LinkState): void {
     this.update({ link, tokenWanted: link.kind === "refused" && link.status === 401 });
-    // Whatever happened while nobody listened is in the listing.
+    // The listing has what happened while the stream was down.
     if (link.kind === "live") void this.#load();
   }
 
@@ -169,7 +169,7 @@ export class Page {
     this.#fold([event], this.#state);
   }
 
-  /** A newer call takes the place of the one under way. */
+  /** A newer call replaces the one under way. */
   async #load(): Promise<void> {
     this.#loading?.abort();
     const abort = new AbortController();

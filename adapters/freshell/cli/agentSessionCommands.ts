@@ -1,4 +1,4 @@
-/** Sessions of agents: made, listed, told something, waited for, ended. The server runs them; no device is needed. */
+/** Agent sessions: create, list, send to, wait for, end. The server runs them; no device is needed. */
 import { resolve } from "node:path";
 import type { FreshellWaitResponse, TerminalInputResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { SESSION_PROVIDERS } from "../../../protocol/api/freshell/selectors.ts";
@@ -21,10 +21,10 @@ import { predicatesOf, shownWait, WAIT_OPTIONS, waitFor } from "./waitForCommand
 const PATH = "/api/agent-sessions";
 const TARGET = text("target", "SESSION", "session:PROVIDER:ID");
 
-/** As a target is written. */
+/** In the form of a target. */
 const nameOf = ({ provider, sessionId }: SessionEntry): string => `session:${provider}:${sessionId}`;
 
-/** Of one kind alone. */
+/** Options of one kind of session only. */
 const OF_SDK = ["effort"] as const;
 const OF_CODING = ["coding-provider", "prompt", "max-turns", "sandbox"] as const;
 

@@ -1,6 +1,6 @@
 /**
- * `auth`: a login of this device in exchange for the server's token, and what becomes of it (seed 002 §12.5). No token is
- * ever printed.
+ * `auth`: exchanges the server's token for a login of this device, and manages it (seed 002 §12.5). Tokens are never
+ * printed.
  */
 import type { DeviceSessionResponse, FreshellOk } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -73,7 +73,7 @@ export const authCommand = freshellCommand<AuthData>({
   show: (data) => (data.loggedIn ? loginText(data) : "logged out\n"),
 });
 
-/** A login that is refused leaves the one there was. */
+/** A refused login leaves the existing one. */
 async function login(call: CommandCall, session: FreshellSession): Promise<Login> {
   const token = await bootstrapToken(call);
   const device = deviceIdentity(call.io);
@@ -106,7 +106,7 @@ async function readAll(stdin: AsyncIterable<Uint8Array | string>): Promise<strin
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** What the server does not know any more is logged out as well; without its response the file stays, to try again. */
+/** A session unknown to the server counts as logged out; without a response the file stays, for a retry. */
 async function logout({ io }: CommandCall, session: FreshellSession): Promise<AuthData> {
   const { credentials } = session;
   if (credentials === undefined) return { loggedIn: false };

@@ -1,11 +1,11 @@
-/** `capture-pane`: the lines of a terminal, screen and history, as tmux's command of that name prints them. */
+/** `capture-pane`: the lines of a terminal, screen and history, as tmux's `capture-pane` prints them. */
 import type { TerminalCaptureResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { CommandCall } from "../../bin/cli/commandTypes.ts";
 import { PANE_TARGET, targetOfPane } from "./commandTargets.ts";
 import { freshellCommand } from "./freshellCommand.ts";
 
-/** As the server takes it. */
+/** In the server's form. */
 const START = /^(?:-|-?\d{1,9})$/;
 
 export const capturePaneCommand = freshellCommand<TerminalCaptureResponse>({

@@ -1,4 +1,4 @@
-/** Tabs and panes of a device: what changes them. Its owner does it, or nobody; the server only carries it there. */
+/** Commands that change a device's tabs and panes. Only the owner makes the change; the server relays it. */
 import { resolve } from "node:path";
 import type { RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -17,13 +17,13 @@ interface LayoutCommand {
   readonly options: readonly OptionSpec[];
   readonly positionals?: readonly PositionalSpec[];
   readonly examples?: readonly Example[];
-  /** What cannot be missing. */
+  /** Required arguments. */
   readonly needs?: readonly string[];
   /** Besides the selectors. @throws AppError */
   readonly args?: (call: CommandCall) => Args;
 }
 
-/** Options that are arguments as they stand. */
+/** Options passed on as arguments unchanged. */
 const SELECTORS = ["target", "tab", "source", "to"] as const;
 
 function layoutCommand({
@@ -55,7 +55,7 @@ function layoutCommand({
 const givenOf = ({ options }: CommandCall, names: readonly string[]): Args =>
   Object.fromEntries(names.flatMap((name) => (options.text(name) === undefined ? [] : [[name, options.text(name)]])));
 
-/** As targets are written, one per line. */
+/** In the form of targets, one per line. */
 function shown({ tabId, paneId, terminalId, detachedTerminals, appliedRevision }: Changed): string {
   const line = (name: string, id: unknown): string[] => (typeof id === "string" ? [`${name}:${printable(id)}`] : []);
   const detached = Array.isArray(detachedTerminals)
@@ -65,7 +65,7 @@ function shown({ tabId, paneId, terminalId, detachedTerminals, appliedRevision }
   return [lines.join(" "), ...detached.map(printable), `revision ${appliedRevision}`].map((one) => `${one}\n`).join("");
 }
 
-/** A path of this machine means the same from everywhere. */
+/** Absolute, so that a path means the same everywhere on this machine. */
 const pathOf = ({ io }: CommandCall, path: string): string => (path === "" ? path : resolve(io.cwd, path));
 
 const direction = text("direction", "DIRECTION", "horizontal is side by side, vertical one above the other", {

@@ -1,10 +1,10 @@
-/** Why a command failed, as the Freshell contract tells it, and the exit code that goes with it. */
+/** Why a command failed, as a fault of the Freshell contract, and its exit code. */
 import { ERROR_SURFACES, toAppError } from "../../../protocol/errors.ts";
 import type { FreshellFault, OperationErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
 
 export type CommandFault = FreshellFault<OperationErrorCode>;
 
-/** A server that is not there is no error of a server's. */
+/** The server is unreachable, which is not an error of the server's. */
 export const EXIT_UNREACHABLE = 69;
 
 export class CommandFailure extends Error {
@@ -19,7 +19,7 @@ export class CommandFailure extends Error {
   }
 }
 
-/** Whatever was thrown; our own code throws only what the contract has a code for. */
+/** For anything thrown; our code throws only errors with a code of the contract. */
 export function failureOf(thrown: unknown): CommandFailure {
   if (thrown instanceof CommandFailure) return thrown;
   const { code, message, details } = toAppError(thrown);

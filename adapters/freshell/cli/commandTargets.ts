@@ -1,6 +1,6 @@
 /**
- * What a command may be about (seed 002 §5.4): the selector is parsed first, and only then it is known which part of the
- * product serves it. Panes and tabs are a device's, terminals and sessions the server's.
+ * Targets of commands (seed 002 §5.4): the selector is parsed first and decides who serves it. Panes and tabs are a
+ * device's, terminals and sessions the server's.
  */
 import type { Selector } from "../../../protocol/api/freshell/selectors.ts";
 import { parseSelector, selectorText } from "../../../protocol/api/freshell/selectors.ts";
@@ -27,7 +27,7 @@ export const TERMINAL_TARGET: OptionSpec = {
   value: "TARGET",
   description: "terminal:ID",
 };
-/** Of a command that serves panes too. */
+/** For commands that take panes too. */
 export const PANE_TARGET: readonly OptionSpec[] = [
   { ...TERMINAL_TARGET, description: "terminal:ID, pane:ID or pane-index:N" },
   TAB_OPTION,
@@ -53,8 +53,8 @@ export const sessionPath = ({ provider, sessionId }: SessionName): string =>
   `/api/agent-sessions/${provider}/${encodeURIComponent(sessionId)}`;
 
 /**
- * The id of the terminal behind `--target`, which may be a pane's: then its owner is asked what the pane shows, and is not
- * needed any longer.
+ * The id of the terminal behind `--target`, which may be a pane: then its owner is asked what the pane shows, and not needed
+ * afterwards.
  * @throws AppError INVALID_ARGUMENT, INVALID_TARGET
  * @throws CommandFailure
  */
@@ -70,7 +70,7 @@ interface SessionName {
 }
 type Content = { readonly terminalId: string } | { readonly sessionRef: SessionName };
 
-/** What is waited for: a terminal or a session, or the one that a pane shows. @throws as `targetOfPane` */
+/** The target of a wait: a terminal or a session, or the one that a pane shows. @throws as `targetOfPane` */
 export const waitTarget = (call: CommandCall, session: () => FreshellSession, name: string): Promise<Content> =>
   contentOf(call, session, name, true);
 
@@ -107,7 +107,7 @@ async function contentOf(
 }
 
 async function contentOfPane(call: CommandCall, session: () => FreshellSession, selector: Selector): Promise<Content> {
-  // Loaded when it is needed: what is about a terminal is not slower for it.
+  // Loaded only when needed: commands on terminals stay fast.
   const { DeviceCalls } = await import("./deviceCalls.ts");
   const pane = await new DeviceCalls(call, session).resolve(selectorText(selector), call.options.text("tab"));
   const { paneId, kind, contentRef } = pane;

@@ -1,6 +1,6 @@
 /**
- * What commands ask of a device: its layout, and changes of it, always through the server. Of this command line's own device
- * they are the owner meanwhile, unless `device run` is; of another one callers and nothing else.
+ * Commands' requests to a device: its layout, and changes to it, always through the server. For this command line's own
+ * device a command is also the owner meanwhile, unless `device run` is; for other devices it is only a caller.
  */
 import type { DeviceRuntime } from "../../../daemon/devices/deviceRuntime.ts";
 import type { ContentRef } from "../../../protocol/api/freshell/deviceLayout.ts";
@@ -17,12 +17,12 @@ import { takeDeviceLock } from "./deviceLock.ts";
 import type { FreshellSession } from "./freshellSession.ts";
 import { OwnerConnection } from "./ownerConnection.ts";
 
-/** How often a change is tried again whose revision nobody has named, and which came too late. */
+/** Retries of a change without a given revision after a revision conflict. */
 const MAX_RETRIES = 3;
 
 export type Changed = Readonly<Record<string, unknown>> & { readonly appliedRevision: number };
 
-/** What stands behind a pane. */
+/** What a pane shows. */
 export interface ResolvedPane {
   readonly tabId: string;
   readonly paneId: string;
@@ -31,7 +31,7 @@ export interface ResolvedPane {
 }
 
 export class DeviceCalls {
-  /** Of which device it is. */
+  /** The target device. */
   readonly deviceId: string;
   readonly #io: Io;
   readonly #options: OptionValues;
@@ -58,7 +58,7 @@ export class DeviceCalls {
 
   /** @throws AppError, CommandFailure */
   async change(command: RpcCommand, args: Readonly<Record<string, unknown>>): Promise<Changed> {
-    // Before anything is asked.
+    // Before any request.
     const checked = parseArgs(command, args);
     const given = this.#options.number("expected-revision");
     const key = this.#options.text("idempotency-key");
@@ -79,7 +79,7 @@ export class DeviceCalls {
     });
   }
 
-  /** Which pane a selector names, and what stands behind it. @throws AppError, CommandFailure */
+  /** The pane that a selector names, and what it shows. @throws AppError, CommandFailure */
   async resolve(target: string, tab: string | undefined): Promise<ResolvedPane> {
     const args = parseArgs("resolve", { target, ...(tab === undefined ? {} : { tab }) });
     return this.#online(async () => {
@@ -93,7 +93,7 @@ export class DeviceCalls {
     return this.#online(() => this.#readLayout(allowStale));
   }
 
-  /** What the server knows of it. @throws AppError, CommandFailure */
+  /** The server's entry of it. @throws AppError, CommandFailure */
   status(): Promise<DeviceEntry> {
     return this.#session().call({ method: "GET", path: `/api/devices/${this.deviceId}` });
   }
@@ -103,7 +103,7 @@ export class DeviceCalls {
     return this.#session().call({ method: "GET", path });
   }
 
-  /** A change has steps: told to stop, the command waits for the one that is under way and those that follow it. */
+  /** A change has several steps: a command that is told to stop still completes them. */
   #request(
     command: RpcCommand,
     args: object,

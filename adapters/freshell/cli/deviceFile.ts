@@ -1,6 +1,6 @@
 /**
- * The layout of this command line's device: `cli-layout.json`, written whole before a change is confirmed. A file that is
- * no layout is kept beside it, reported in one line, and a new one begins.
+ * The layout of this command line's device: `cli-layout.json`, written atomically before a change is confirmed. A file
+ * that is not a layout is moved aside, reported in one line, and a new one begins.
  */
 import { readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import type { Io } from "../../bin/cli/cliIo.ts";
 import { freshellHome, replacePrivate } from "./freshellHome.ts";
 
-/** 21 characters of 64, as the ids of terminals: 126 random bits. */
+/** 21 base64url characters, like terminals' ids: 126 random bits. */
 const ID_BYTES = 16;
 const ID_CHARS = 21;
 

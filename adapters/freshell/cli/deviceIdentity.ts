@@ -1,6 +1,6 @@
 /**
- * Which device this command line is: `cli-device.json`, made by the first command that runs and the same from then on. Of
- * several first commands at once, one makes it and all are that device (seed 002 §4.2).
+ * Which device this command line is: `cli-device.json`, made by the first command and constant from then on. Of several
+ * concurrent first commands, one makes it and all use it (seed 002 §4.2).
  */
 import { readFileSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
@@ -11,7 +11,7 @@ import { createPrivate, freshellHome } from "./freshellHome.ts";
 
 export interface DeviceIdentity {
   readonly deviceId: string;
-  /** Host, user and a few random characters: people know it, and two of one user differ. */
+  /** Host, user and a few random characters: people recognise it, and two devices of one user differ. */
   readonly deviceLabel: string;
 }
 
@@ -65,10 +65,10 @@ function newIdentity(io: Io): DeviceIdentity {
   };
 }
 
-/** Of the global, which is loaded when it is used: `node:crypto` would be with every command. */
+/** The global `crypto` is loaded on use; `node:crypto` would be loaded by every command. */
 const random = (bytes: number): Buffer => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes)));
 
-/** A user without a line in the system's table has no name of its own. */
+/** A user without an entry in the system's user table has no name. */
 function userName({ env }: Io): string {
   try {
     return userInfo().username;

@@ -1,6 +1,6 @@
 /**
- * Who owns this command line's layout at the moment: `cli-device.lock`, which names a process. A command has it for as long as
- * it is the owner, `device run` for as long as it runs. One that its process has left behind is taken.
+ * The mutex of this command line's layout: `cli-device.lock`, which names a process. A command holds it while it is the owner,
+ * `device run` while it runs. A lock left by a dead process is taken over.
  */
 import { lstatSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -12,14 +12,14 @@ import type { Io } from "../../bin/cli/cliIo.ts";
 import { newId } from "./deviceFile.ts";
 import { createPrivate, freshellHome } from "./freshellHome.ts";
 
-/** Of one holder: a command is the owner for a fraction of a second. Many in a row may take longer. */
+/** For one holder: a command holds it for a fraction of a second. Many in a row may take longer. */
 const HELD_MS = 5_000;
-/** Nobody tells when a holder was killed. */
+/** A killed holder sends no event, so probe. */
 const LOOK_AGAIN_MS = 200;
 
 interface Holder {
   readonly pid: number;
-  /** With the pid it names one process: numbers are given again. Empty where the system does not tell. */
+  /** Start time: with the pid it identifies a process, since pids are reused. Empty where unknown. */
   readonly start: string;
   readonly isResident: boolean;
 }
@@ -29,7 +29,7 @@ export interface DeviceLock {
 }
 
 /**
- * Waits for its turn. Undefined: `device run` is going, and is the owner.
+ * Waits for its turn. Undefined: `device run` is running, and is the owner.
  * @throws AppError RESOURCE_LIMIT, INTERNAL_ERROR; what `io.signal` aborts with
  */
 export async function takeDeviceLock(io: Io, isResident: boolean): Promise<DeviceLock | undefined> {
@@ -68,7 +68,7 @@ function create(path: string, text: string): boolean {
   }
 }
 
-/** Each is another text: who waits sees that the holder is another one. */
+/** Unique, so that a waiter notices a new holder. */
 const textOf = (isResident: boolean): string =>
   `${JSON.stringify({ pid: process.pid, start: startOf(process.pid), isResident, id: newId() })}\n`;
 
@@ -80,7 +80,7 @@ const isGone = ({ pid, start }: Holder): boolean =>
 /** Undefined when it has been released meanwhile. @throws AppError INTERNAL_ERROR */
 function contentOf(path: string): string | undefined {
   try {
-    // A link would have us judge by, and take away, somebody else's file.
+    // Through a link we would read, and remove, somebody else's file.
     if (!lstatSync(path).isFile()) throw unusable(path, "is no file of ours: remove it");
     return readFileSync(path, "utf8");
   } catch (error) {
@@ -102,8 +102,8 @@ function parsed(text: string): Holder | undefined {
 }
 
 /**
- * One at a time: of two that both find it left behind, the second would take away what the first has made since. Whoever has
- * the second file looks again, and nobody else removes what a dead process has left.
+ * Removes a dead process's lock, guarded by a second file: of two processes that both find it stale, the second would
+ * otherwise remove the first one's new lock. The holder of the guard checks again before it removes.
  */
 function takeAway(path: string, text: string): void {
   const guard = `${path}.stale`;
@@ -124,7 +124,7 @@ function removeIf(path: string, text: string): void {
   if (contentOf(path) === text) rmSync(path, { force: true });
 }
 
-/** Resolves when something in the folder changed, and after a while. */
+/** Resolves on a change in the folder, or after `LOOK_AGAIN_MS`. */
 function changed(folder: string): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -1,4 +1,4 @@
-/** `device run`: this command line's device stays online, and owns its layout, until it is told to stop. */
+/** `device run`: keeps this command line's device online, as the owner of its layout, until it is told to stop. */
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { DEVICE_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -11,7 +11,7 @@ import { takeDeviceLock } from "./deviceLock.ts";
 import { FreshellSession } from "./freshellSession.ts";
 import { OwnerConnection, wasSuperseded } from "./ownerConnection.ts";
 
-/** Between two attempts to reach a server that is away; doubled up to the second. */
+/** Between two attempts to reach an absent server; doubled from the first to the second. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 
@@ -44,7 +44,7 @@ export async function runDevice(call: CommandCall): Promise<DeviceRan> {
           OwnerConnection.open({ url, token, device, runtime, allow }),
         );
       } catch (error) {
-        // At the start it is the result; later the server may come back.
+        // At the start this is the result; later the server may come back.
         if (!wasOnline || failureOf(error).fault.code === "UNAUTHORIZED") throw error;
         await Promise.race([pause(pauseMs), stop]);
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
@@ -75,7 +75,7 @@ async function say({ io, options }: CommandCall, text: string): Promise<void> {
 const pause = (ms: number): Promise<void> =>
   new Promise((resolve) => void systemClock.callAt(systemClock.nowMs() + ms, resolve));
 
-/** When we are told to stop. One promise for all that is waited for: each would add a listener. */
+/** Resolves when told to stop. One promise for all waits: each would add a listener. */
 const told = ({ signal }: Io): Promise<undefined> =>
   new Promise((resolve) => {
     signal.addEventListener("abort", () => resolve(undefined), { once: true });

@@ -1,4 +1,4 @@
-/** The format of `display` (seed 002 §8.7): words behind `%` stand for what is known of a pane, `%%` for the sign itself. */
+/** The format of `display` (seed 002 §8.7): `%` with a word stands for a value of a pane, `%%` for a percent sign. */
 import { AppError } from "../../../protocol/errors.ts";
 
 export const DISPLAY_TOKENS = [
@@ -33,6 +33,6 @@ export function parseFormat(format: string): readonly Part[] {
 export const tokensOf = (parts: readonly Part[]): ReadonlySet<DisplayToken> =>
   new Set(parts.flatMap((part) => ("token" in part ? [part.token] : [])));
 
-/** What is not there is nothing. */
+/** A missing value is empty. */
 export const rendered = (parts: readonly Part[], values: Readonly<Partial<Record<DisplayToken, string>>>): string =>
   parts.map((part) => ("text" in part ? part.text : (values[part.token] ?? ""))).join("");

@@ -1,6 +1,6 @@
 /**
- * A command of `freshell`: a row of the table whose work gets a session and returns data. With `--json` exactly one document
- * stands on stdout, whether it went well or not; without, what a person reads.
+ * A command of `freshell`: a row of the table whose work gets a session and returns data. With `--json` stdout holds
+ * exactly one document, on success and on failure; without, text for a person.
  */
 import type { Io } from "../../bin/cli/cliIo.ts";
 import { Interrupted } from "../../bin/cli/cliIo.ts";
@@ -13,7 +13,7 @@ import { FreshellSession } from "./freshellSession.ts";
 const JSON_OPTION: OptionSpec = { name: "json", type: "flag", description: "print one JSON document" };
 
 export interface FreshellCommand<Data> extends Omit<CommandSpec, "run"> {
-  /** What bad input is refused for, before anything else is looked at. @throws AppError */
+  /** Refuses bad input before anything else. @throws AppError */
   readonly perform: (call: CommandCall, session: () => FreshellSession) => Promise<Data> | Data;
   /** For a person; default nothing. */
   readonly show?: ((data: Data) => string) | undefined;
@@ -35,16 +35,16 @@ export function freshellCommand<Data>({ perform, show, ...spec }: FreshellComman
   };
 }
 
-/** On the first command, whichever it is. Only who needs it fails without it: a home may be one that nobody can write to. */
+/** By the first command, whichever it is. Only commands that need it fail without: the home may be read-only. */
 function makeIdentity(io: Io): void {
   try {
     deviceIdentity(io);
   } catch {
-    // Asked for again by who needs it.
+    // Commands that need it try again, and fail.
   }
 }
 
-/** Tells how a command failed, and returns the exit code. */
+/** Reports a command's failure, and returns the exit code. */
 export async function reportFreshellFailure(io: Io, thrown: unknown, json: boolean): Promise<number> {
   const reason = [thrown, io.signal.reason].find((one) => one instanceof Interrupted);
   if (reason !== undefined) return reason.exitCode;

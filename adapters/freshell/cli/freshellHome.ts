@@ -1,6 +1,6 @@
 /**
- * `~/.freshell` (`FRESHELL_HOME` instead of the home directory) and how its files are written: whole or not at all, for their
- * owner alone. Whoever reads meanwhile, or after a crash, has the old file or the new one.
+ * `~/.freshell` (`FRESHELL_HOME` instead of the home directory) and how its files are written: atomically, readable by their
+ * owner alone. A reader meanwhile, or after a crash, sees the old file or the new one.
  */
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -17,7 +17,7 @@ export function replacePrivate(path: string, text: string): void {
   syncFolder(dirname(path));
 }
 
-/** Of several that create it at once, one does, and all find its file. Whether it was us. @throws NodeJS.ErrnoException */
+/** Of several processes that create it at once, one succeeds, and all find its file. Returns whether it was us. @throws NodeJS.ErrnoException */
 export function createPrivate(path: string, text: string): boolean {
   let isOurs = true;
   throughTemporary(path, text, (temporary) => {
@@ -33,7 +33,7 @@ export function createPrivate(path: string, text: string): boolean {
 
 function throughTemporary(path: string, text: string, put: (temporary: string) => void): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  // Its process has only one at a time; one that a process of this number has left is written anew.
+  // A process has only one at a time; one left by an earlier process with this pid is overwritten.
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     rmSync(temporary, { force: true });
@@ -44,7 +44,7 @@ function throughTemporary(path: string, text: string, put: (temporary: string) =
   }
 }
 
-/** So that the new name outlives the machine's end as well. Some file systems cannot. */
+/** So that the new name survives a power loss. Some file systems cannot. */
 function syncFolder(path: string): void {
   try {
     const fd = openSync(path, "r");
@@ -54,6 +54,6 @@ function syncFolder(path: string): void {
       closeSync(fd);
     }
   } catch {
-    // Its content is there all the same.
+    // The file's content is synced anyway.
   }
 }

@@ -1,4 +1,4 @@
-/** The program `freshell`: its table, as help lists it, and how it ends. */
+/** The program `freshell`: its table, in help's order, and its failures. */
 import type { CommandSpec, Program } from "../../bin/cli/commandTypes.ts";
 import { authCommand } from "./authCommand.ts";
 import { capturePaneCommand } from "./capturePaneCommand.ts";
@@ -12,7 +12,7 @@ import { healthCommand, lanInfoCommand } from "./serverCommands.ts";
 import { killTerminalCommand, listTerminalsCommand, respawnTerminalCommand } from "./terminalCommands.ts";
 import { waitForCommand } from "./waitForCommand.ts";
 
-/** @param more commands that know nothing of Freshell */
+/** @param more commands independent of Freshell */
 export const freshellProgram = (version: () => string, more: readonly CommandSpec[]): Program => ({
   name: "freshell",
   about: "type into, read, and wait for the terminals of a Freshell server, and lay them out in tabs and panes",

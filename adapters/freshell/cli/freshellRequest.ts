@@ -1,7 +1,7 @@
 /**
- * One request to the server and its response as JSON. It is Node's own client and not `fetch`, which takes longer to load than
- * everything else that a command does. A response may begin with blanks while the server waits; nothing is followed, so that
- * the token goes nowhere else.
+ * One request to the server and its response as JSON. Uses `node:http`, not `fetch`, which takes longer to load than
+ * everything else a command does. A response may begin with blanks while the server waits; redirects are not followed, so
+ * that the token goes nowhere else.
  */
 import type { ClientRequest, RequestOptions } from "node:http";
 import { IncomingMessage, request as httpRequest } from "node:http";
@@ -17,14 +17,14 @@ export interface FreshellRequest {
   readonly path: string;
   readonly body?: object | undefined;
   readonly token?: string | undefined;
-  /** Whether asking twice is more than asking once; what only reads or waits is not. Default: all but GET. */
+  /** Whether repeating it has further effects; reading and waiting have none. Default: all but GET. */
   readonly changes?: boolean | undefined;
-  /** Run once it is on its way, for what can be done while the response takes its time. */
+  /** Runs once the request is sent, for work that can overlap with the wait for the response. */
   readonly meanwhile?: (() => void) | undefined;
   readonly signal: AbortSignal;
 }
 
-/** A server that is at work sends at least a blank every ten seconds. */
+/** A working server sends at least a blank every ten seconds. */
 const SILENCE_MS = 30_000;
 /** The longest response is a capture: 5,000 lines of 1,000 cells with colours. */
 const MAX_RESPONSE_BYTES = 67_108_864;
@@ -79,8 +79,8 @@ async function exchange(asked: FreshellRequest): Promise<{ readonly text: string
 }
 
 /**
- * Reads a response that nobody has sent: what a process runs for the first time takes it a millisecond and more, which a wait
- * has before its response comes, and not after.
+ * Reads a fake response to warm up the code: a first run takes a millisecond or more, which is better spent before a wait's
+ * response comes than after.
  */
 export function rehearseResponse(asked: Pick<FreshellRequest, "url">): void {
   const incoming = new IncomingMessage(new Socket());
@@ -90,13 +90,13 @@ export function rehearseResponse(asked: Pick<FreshellRequest, "url">): void {
   incoming.push(null);
 }
 
-/** The one for https is loaded when it is needed. */
+/** `node:https` is loaded only when needed. */
 async function requester(url: string): Promise<(url: string, options: RequestOptions) => ClientRequest> {
   if (url.startsWith("http:")) return httpRequest;
   return (await import("node:https")).request;
 }
 
-/** By its events: an iterator over it would be set up while the response is there already. */
+/** By events: an async iterator would cost setup time after the response has arrived. */
 function readAll(asked: Pick<FreshellRequest, "url">, incoming: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -121,7 +121,7 @@ function parsed(text: string): object | undefined {
   }
 }
 
-/** A code of a later server's is an error all the same. */
+/** A code unknown to us, from a newer server, is still an error. */
 function faultOf(body: object): CommandFault | undefined {
   const { error } = body as { readonly error?: Partial<FreshellFault> | undefined };
   if (typeof error !== "object" || typeof error.code !== "string" || typeof error.message !== "string")
@@ -147,7 +147,7 @@ function unreachable({ url }: Pick<FreshellRequest, "url">, why: string, cause?:
   );
 }
 
-/** Asked, and no response: only what changes nothing may be asked again without checking. */
+/** Sent, and no response: only a request that changes nothing can be repeated without checking. */
 function cut({ url, method, changes = method !== "GET" }: FreshellRequest, cause: Error): CommandFailure {
   const unknown = changes ? "; whether it was done is not known" : "";
   return new CommandFailure(
@@ -170,7 +170,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ETIMEDOUT: "nothing came",
 };
 
-/** Several addresses of one host fail as one error, which has the code of the first. */
+/** Several addresses of one host fail as one error, with the first one's code. */
 function reasonOf(error: Error & { readonly code?: string | undefined }): string {
   return REASONS[error.code ?? ""] ?? (error.message === "" ? (error.code ?? error.name) : error.message);
 }

@@ -1,6 +1,6 @@
 /**
- * Calls to the server in the name of this device: with `FRESHELL_TOKEN`, or with the login's token, which is renewed before
- * it ends. Commands that run side by side renew one login: whoever comes second uses what the first one has written.
+ * Calls to the server as this device: with `FRESHELL_TOKEN`, or with the login's token, which is renewed before it expires.
+ * Concurrent commands share one login: the second to renew it uses what the first has written.
  */
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { watchNames } from "../../../daemon/host/nodeSystem.ts";
@@ -15,13 +15,13 @@ import { freshellRequest, type FreshellRequest } from "./freshellRequest.ts";
 import { isSameServer, serverUrl } from "./freshellUrl.ts";
 
 type Call = Pick<FreshellRequest, "method" | "path" | "body" | "changes" | "meanwhile"> & {
-  /** Goes on to its end when the command is told to stop: what it does has several steps. */
+  /** Completes even when the command is told to stop: it has several steps. */
   readonly isFinished?: boolean | undefined;
 };
 
-/** A command that waits a little for its response still has a token that holds. */
+/** So that the token stays valid while a command waits briefly for its response. */
 const RENEW_BEFORE_MS = 60_000;
-/** From the server's response to the file of whoever renewed the login at the same time. */
+/** For a concurrent renewal: from the server's response to the other's write of the file. */
 const RENEWED_BY_OTHERS_MS = 2_000;
 
 const LOGIN_AGAIN = "run `freshell auth login --from-env AUTH_TOKEN`";
@@ -45,7 +45,7 @@ export class FreshellSession {
     return serverUrl(this.#io.env["FRESHELL_URL"], this.#credentials?.url);
   }
 
-  /** What is open to everybody. @throws CommandFailure */
+  /** Without a token. @throws CommandFailure */
   open<Body>(call: Call): Promise<Body> {
     return this.#send(this.url, call, undefined);
   }
@@ -62,7 +62,7 @@ export class FreshellSession {
     return this.callLoggedIn(this.#loginHere(), call);
   }
 
-  /** Opens a connection that stays; once more with a new token when the login's is refused. @throws CommandFailure, AppError */
+  /** Opens a lasting connection; retries once with a new token when the login's is refused. @throws CommandFailure, AppError */
   async connect<Connection>(open: (url: string, token: string) => Promise<Connection>): Promise<Connection> {
     const given = givenToken(this.#io);
     if (given !== undefined) return open(this.url, given);
@@ -95,7 +95,7 @@ export class FreshellSession {
     try {
       return await this.#send(login.url, call, current.deviceToken);
     } catch (error) {
-      // Refused before anything was done: a token of before the server's data was lost, or of a clock that is not ours.
+      // Refused before anything was done: the server has lost its data, or its clock differs from ours.
       if (!isUnauthorized(error) || current !== login) throw error;
       const renewed = await this.renew(login);
       return await this.#send(login.url, call, renewed.deviceToken);
@@ -104,7 +104,7 @@ export class FreshellSession {
 
   /** @throws CommandFailure; AppError UNAUTHORIZED when the login has ended. */
   async renew(login: Credentials): Promise<Credentials> {
-    // Another command may have done it since this one began.
+    // Another command may have renewed it meanwhile.
     const latest = readCredentials(this.#io);
     if (latest !== undefined && isLater(latest, login)) return this.#use(latest);
     const { refreshToken, url } = login;
@@ -124,7 +124,7 @@ export class FreshellSession {
     }
   }
 
-  /** Writes a login down. @throws AppError INTERNAL_ERROR */
+  /** Saves a login. @throws AppError INTERNAL_ERROR */
   keep(url: string, deviceLabel: string, session: DeviceSessionResponse): Credentials {
     const { deviceId, deviceToken, refreshToken, expiresAt, scopes } = session;
     const credentials = { url, deviceId, deviceLabel, deviceToken, refreshToken, expiresAt, scopes };
@@ -137,7 +137,7 @@ export class FreshellSession {
     return credentials;
   }
 
-  /** A refresh token works once. If another command has used ours, what it got is in the file, or is there in a moment. */
+  /** A refresh token works once. If another command has used ours, its new tokens are in the file, now or in a moment. */
   #renewedByOthers(login: Credentials): Promise<Credentials | undefined> {
     const latest = (): Credentials | undefined => {
       const found = readCredentials(this.#io);

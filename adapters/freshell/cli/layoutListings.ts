@@ -1,4 +1,4 @@
-/** What `list-tabs`, `list-panes` and `display` make of a layout that was read. */
+/** The results of `list-tabs`, `list-panes` and `display` from a layout. */
 import { findPane, findTab, leavesIn } from "../../../daemon/devices/layoutTarget.ts";
 import {
   contentRefOf,
@@ -9,7 +9,7 @@ import {
 import type { DeviceLayoutResponse } from "../../../protocol/api/freshell/rpc.ts";
 import type { DisplayToken } from "./displayFormat.ts";
 
-/** Of which layout a list is, and how fresh (seed 002 §10.2). */
+/** The layout of a list, and how fresh it is (seed 002 §10.2). */
 type Workspace = Omit<DeviceLayoutResponse, "snapshot">;
 
 export interface ListedTab extends LayoutTab {
@@ -58,7 +58,7 @@ export function paneList({ snapshot, ...workspace }: DeviceLayoutResponse, withi
   return { ...workspace, panes };
 }
 
-/** What the owner says of a pane counts; the place is the tree's. */
+/** A pane's data comes from the owner, its place from the tree. */
 function paneOf({ panes = [] }: LayoutSnapshot, tab: LayoutTab, leaf: LayoutLeaf): Pane {
   const { content } = leaf;
   return {
@@ -75,7 +75,7 @@ function paneOf({ panes = [] }: LayoutSnapshot, tab: LayoutTab, leaf: LayoutLeaf
   };
 }
 
-/** Of the active pane where none is named; nothing of a device that has no tab. @throws AppError */
+/** Of the active pane by default; empty for a device without tabs. @throws AppError */
 export function displayValues(
   { snapshot, workspaceRevision }: DeviceLayoutResponse,
   target: string | undefined,

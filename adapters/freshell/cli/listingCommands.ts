@@ -1,4 +1,4 @@
-/** What only reads: devices, their tabs and panes, and one line about a pane. */
+/** Commands that only read: devices, their tabs and panes, and one line about a pane. */
 import type { DeviceEntry } from "../../../protocol/api/freshell/rpc.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { CommandCall, CommandSpec } from "../../bin/cli/commandTypes.ts";
@@ -17,7 +17,7 @@ const callsOf = async (call: CommandCall, session: () => FreshellSession): Promi
   return new Calls(call, session);
 };
 
-/** When it was last heard of. */
+/** Unix milliseconds as an ISO time. */
 const shownTime = (unixMs: number): string => new Date(unixMs).toISOString();
 
 const listDevicesCommand = freshellCommand<readonly DeviceEntry[]>({
@@ -116,7 +116,7 @@ const listPanesCommand = freshellCommand<PaneList>({
 
 const mark = (isActive: boolean): string => (isActive ? "*" : " ");
 
-/** What a list that is not of now has to say first. */
+/** The first line of a stale list. */
 const staleness = ({ source, capturedAt }: Pick<TabList, "source" | "capturedAt">): string =>
   source === "live" ? "" : `as of ${shownTime(capturedAt)}; the device is offline\n`;
 
@@ -170,7 +170,7 @@ const displayCommand = freshellCommand<{ readonly text: string }>({
 /** Known without the owner. */
 const OF_DEVICE: ReadonlySet<string> = new Set(["deviceId", "ownerOnline"]);
 
-/** This command line's device may be one that the server has never seen. */
+/** The server may never have seen this command line's device. */
 async function isOnline(calls: DeviceCalls): Promise<boolean> {
   try {
     return (await calls.status()).online;

@@ -1,6 +1,6 @@
 /**
- * The login of this command line: `cli-auth.json`, which only its owner may read. A file that others can read is refused
- * before anything is sent, whatever the command (seed 002 §12.2).
+ * The login of this command line: `cli-auth.json`, readable by its owner only. A file that others can read is refused before
+ * anything is sent, by every command (seed 002 §12.2).
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import { freshellHome, replacePrivate } from "./freshellHome.ts";
 
 export interface Credentials {
-  /** The server that gave them; they are sent to no other. */
+  /** The server that issued them; they are sent to no other. */
   readonly url: string;
   readonly deviceId: string;
   readonly deviceLabel: string;
@@ -47,7 +47,7 @@ export function removeCredentials(io: Io): void {
   rmSync(credentialsPath(io), { force: true });
 }
 
-/** What is checked is what is read: one open file. */
+/** Checks and reads the same open file. */
 function readPrivate(path: string): string | undefined {
   let fd: number;
   try {

@@ -1,6 +1,6 @@
 /**
- * This command line as the owner of its layout: a WebSocket on which the server asks and the device responds. It is there when
- * `ready` has come, and ends when the server, the device or the network does.
+ * This command line as the owner of its layout: a WebSocket on which the server sends requests and the device responds. It is
+ * open once `ready` has come, and ends with the server, the device or the network.
  */
 import { WebSocket } from "ws";
 import type { DeviceRuntime } from "../../../daemon/devices/deviceRuntime.ts";
@@ -28,7 +28,7 @@ interface OwnerOptions {
 const READY_WITHIN_MS = 10_000;
 
 export class OwnerConnection {
-  /** With the code that it was closed with. */
+  /** Resolves with the close code. */
   readonly closed: Promise<number>;
   readonly #socket: WebSocket;
   readonly #options: OwnerOptions;
@@ -37,7 +37,7 @@ export class OwnerConnection {
   private constructor(socket: WebSocket, options: OwnerOptions) {
     this.#socket = socket;
     this.#options = options;
-    // What it is about is told by the close that follows.
+    // The close that follows says why.
     socket.on("error", () => undefined);
     this.closed = new Promise((resolve) => {
       socket.once("close", (code) => {
@@ -99,12 +99,12 @@ export class OwnerConnection {
     this.#send({ type: "layout.snapshot.updated", ownerDeviceId, workspaceRevision, capturedAt, snapshot });
   }
 
-  /** What was sent before still arrives. */
+  /** Frames already sent still arrive. */
   close(): void {
     this.#socket.close(1000);
   }
 
-  /** The change is saved and published when its result leaves. */
+  /** The change is saved and published before its result is sent. */
   #respond(request: OwnerRequest): void {
     const { requestId } = request;
     const { device, runtime } = this.#options;

@@ -1,4 +1,4 @@
-/** `send-keys`: tokens as keys and text, one job, so that nothing of another sender comes between two of them. */
+/** `send-keys`: tokens as keys and text, in one job, so that no other sender's input comes between them. */
 import type { TerminalInputResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { KEY_NAMES } from "../../../protocol/api/freshell/keyTokens.ts";
 import { PANE_TARGET, targetOfPane } from "./commandTargets.ts";
@@ -31,7 +31,7 @@ export const sendKeysCommand = freshellCommand<TerminalInputResponse>({
   },
 });
 
-/** What Node puts for bytes of a command line that are no UTF-8: typed, it would be other bytes than were given. */
+/** Refuses U+FFFD, by which Node replaces invalid UTF-8 in arguments: other bytes than given would be typed. */
 function refuseLostBytes(tokens: readonly string[]): void {
   const at = tokens.findIndex((token) => token.includes("\u{fffd}"));
   if (at === -1) return;

@@ -1,4 +1,4 @@
-/** The server itself: whether it is there, and under which addresses. */
+/** The server itself: its health and its addresses. */
 import type { FreshellHealth, LanInfo } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { printable } from "../../bin/cli/textTable.ts";
 import { freshellCommand } from "./freshellCommand.ts";

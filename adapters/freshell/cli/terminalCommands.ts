@@ -1,4 +1,4 @@
-/** Terminals as a whole: which there are, a new process in one, the end of one. */
+/** Terminals as a whole: list, respawn, kill. */
 import type { TerminalEntry, TerminalKillResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { table } from "../../bin/cli/textTable.ts";
 import { targetTerminal, TERMINAL_TARGET } from "./commandTargets.ts";
@@ -15,7 +15,7 @@ export const listTerminalsCommand = freshellCommand<readonly TerminalEntry[]>({
 });
 
 const row = ({ terminalId, mode, status, exitCode, cols, rows, title, cwd }: TerminalEntry): readonly string[] => [
-  // As a target is written.
+  // In the form of a target.
   `terminal:${terminalId}`,
   mode,
   exitCode === undefined ? status : `${status} ${exitCode}`,

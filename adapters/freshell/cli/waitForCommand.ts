@@ -1,4 +1,4 @@
-/** `wait-for` and `session-wait`: the server waits for what is printed, and responds once; nothing is asked again. */
+/** `wait-for` and `session-wait`: the server waits for the output and responds once; there is no polling. */
 import type { FreshellWaitResponse, FreshellWaitMatch } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { CommandFailure, failureOf } from "./commandFailure.ts";
@@ -10,7 +10,7 @@ import { freshellCommand } from "./freshellCommand.ts";
 import { rehearseResponse } from "./freshellRequest.ts";
 import type { FreshellSession } from "./freshellSession.ts";
 
-/** Of every wait. */
+/** For every wait. */
 export const WAIT_OPTIONS: readonly OptionSpec[] = [
   {
     name: "from",
@@ -84,7 +84,7 @@ export function shownWait({ matched, exitCode }: FreshellWaitResponse): string {
   return matched.map((match) => shown(match, exitCode)).join("");
 }
 
-/** All that telling the response takes, but for the response. */
+/** Warms up the code that will report the response. */
 function rehearse(io: Io, url: string): void {
   rehearseResponse({ url });
   shown({ predicate: "pattern", text: "" }, undefined);
@@ -121,7 +121,7 @@ export function predicatesOf(command: string, { options }: CommandCall): object 
   };
 }
 
-/** Whoever comes from grep writes a regular expression, and waits in vain for its text. */
+/** Users of grep write a regular expression, and wait in vain for its literal text. */
 function withHint(error: unknown, { options }: CommandCall): unknown {
   const isMeant = !options.flag("regex") && REGEX_LIKE.test(options.text("pattern") ?? "");
   const { fault } = failureOf(error);
@@ -132,7 +132,7 @@ function withHint(error: unknown, { options }: CommandCall): unknown {
 
 const REGEX_LIKE = /^\^|\$$|\.[*+]|\\[dsw]|\w\|\w/;
 
-/** The text is a program's. */
+/** The text is foreign. */
 function shown({ predicate, text }: FreshellWaitMatch, exitCode: number | undefined): string {
   const what = predicate === "exit" && exitCode !== undefined ? String(exitCode) : text;
   return what === undefined ? `${predicate}\n` : `${predicate}: ${printable(what)}\n`;

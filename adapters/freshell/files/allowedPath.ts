@@ -1,13 +1,13 @@
 /**
- * Which paths the page may read and write: what really is in the home directory or in a directory that a terminal began in.
- * Links are followed before that is asked. Of what lies elsewhere nobody is told whether it is there.
+ * Which paths the page may read and write: those whose real path is in the home directory or in a directory that a terminal began
+ * in. Links are resolved first. For other paths it is not revealed whether they exist.
  */
 import { realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, normalize, sep } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
 
 export interface AllowedPath {
-  /** Without links in it, except where nothing is there yet. */
+  /** Without links, as far as the path exists. */
   readonly path: string;
   readonly exists: boolean;
 }
@@ -24,7 +24,7 @@ export async function allowedPath(given: string, homeDir: string, folders: reado
   throw outside();
 }
 
-/** The real place of what is there, and of the deepest folder that is for what is not. */
+/** The real path; for a missing file, that of the deepest existing folder plus the rest. */
 async function resolved(path: string): Promise<AllowedPath> {
   try {
     return { path: await realpath(path), exists: true };
@@ -35,7 +35,7 @@ async function resolved(path: string): Promise<AllowedPath> {
       const parent = folder === path ? { path } : await resolved(folder);
       return { path: join(parent.path, path.slice(folder.length)), exists: false };
     }
-    // A loop of links, a file in the place of a folder, a folder that may not be entered.
+    // A loop of links, a file where a folder should be, a folder without permission.
     throw outside();
   }
 }

@@ -1,4 +1,4 @@
-/** `/api/files`: what the page's editor reads and writes. Each path is looked at anew. */
+/** `/api/files`: what the page's editor reads and writes. Each path is checked each time. */
 import { fileQuerySchema, fileWriteSchema, MAX_FILE_BODY_BYTES } from "../../../protocol/api/freshell/freshellFiles.ts";
 import type { Route } from "../../http/routes.ts";
 import { bodyOf, get, queryOf, requireNoQuery } from "../freshellRequests.ts";

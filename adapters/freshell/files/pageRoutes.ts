@@ -1,12 +1,12 @@
 /**
- * The page that is a device (`/device/`): its files by their names, read at the start. Everybody who reaches the listener may
- * load them; what they show wants the token.
+ * The page that is a device (`/device/`): its files by name, read at the start. Everyone who reaches the listener can load
+ * them; their data requires the token.
  */
 import { PageFiles } from "../../http/pageFiles.ts";
 import type { Route } from "../../http/routes.ts";
 
 const NAME = /^[A-Za-z0-9._-]{1,64}$/;
-/** Panes show pages of the web. */
+/** Panes show web pages. */
 const FRAMES = "frame-src http: https:";
 
 /** @param directory where the built page is */

@@ -1,6 +1,6 @@
 /**
- * Text files read and written whole. A file that has changed since it was read is not written: what is there counts by what it
- * holds. Writes of one file come one after the other, and a file is replaced at once or not at all.
+ * Text files read and written whole. A file that has changed since it was read, by its content, is not
+ * overwritten. Writes of one file are serialized, and a file is replaced atomically.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
@@ -15,21 +15,21 @@ import {
 import { AppError } from "../../../protocol/errors.ts";
 import { type AllowedPath, outside } from "./allowedPath.ts";
 
-/** Names of one folder. */
+/** Entries listed of one folder. */
 const MAX_ENTRIES = 2_000;
-/** Without O_NONBLOCK it would wait for the other end of a FIFO. */
+/** Without O_NONBLOCK opening a FIFO would wait for its other end. */
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 interface ReadFile {
   readonly bytes: Buffer;
   readonly mtimeMs: number;
   readonly mode: number;
-  /** Other names of it, or another owner: it cannot be replaced by a new file without a loss. */
+  /** Hard links, or another owner: replacing it by a new file would lose them. */
   readonly isShared: boolean;
 }
 
 export class TextFiles {
-  /** By path: the last write that was begun. */
+  /** By path: the last write begun. */
   readonly #writes = new Map<string, Promise<unknown>>();
 
   /** @throws AppError NOT_FOUND, INVALID_TARGET, RESOURCE_LIMIT, FORBIDDEN */
@@ -59,7 +59,7 @@ export class TextFiles {
     const found = await readdir(path, { withFileTypes: true }).catch((error: unknown) => {
       throw told(error);
     });
-    // A link counts as what it leads to, and one that leads to nothing is left out.
+    // A link counts as its target; a dangling one is left out.
     const entries = await Promise.all(
       found.slice(0, MAX_ENTRIES).map(async (entry) => {
         const kind = entry.isSymbolicLink() ? await stat(`${path}/${entry.name}`).catch(() => undefined) : entry;
@@ -94,7 +94,7 @@ async function replace(path: string, bytes: Buffer, etag: string | null): Promis
   return { path, etag: etagOf(bytes), mtimeMs, bytes: bytes.length };
 }
 
-/** A new file in its place, under a name of its own until it is whole. */
+/** Puts a new file in its place, under a temporary name until it is complete. */
 async function swapIn(path: string, bytes: Buffer, mode: number | undefined): Promise<void> {
   const beside = `${dirname(path)}/.${randomBytes(9).toString("base64url")}.tmp`;
   const file = await open(beside, "wx", mode ?? 0o666);
@@ -106,7 +106,7 @@ async function swapIn(path: string, bytes: Buffer, mode: number | undefined): Pr
     } finally {
       await file.close();
     }
-    // What has come into the place of a file that was not there is somebody else's.
+    // `link` fails if the file has appeared meanwhile: it is somebody else's.
     if (mode === undefined) await link(beside, path);
     else await rename(beside, path);
   } catch (error) {
@@ -134,7 +134,7 @@ async function readWhole(path: string): Promise<ReadFile> {
     const found = await file.stat();
     const { size, mtimeMs, mode, nlink, uid, dev, ino } = found;
     if (!found.isFile()) throw noFile();
-    // Somebody may have put a link into the path since it was looked at.
+    // The path may have got a link since it was checked.
     const again = await stat(await realpath(path));
     if (again.dev !== dev || again.ino !== ino || (await realpath(path)) !== path) throw outside();
     if (size > MAX_FILE_BYTES) throw tooLong();
@@ -147,7 +147,7 @@ async function readWhole(path: string): Promise<ReadFile> {
   }
 }
 
-/** A file that grows meanwhile, or says that it has no size, is read no further. */
+/** Stops at the bound even if the file grows or reports no size. */
 async function readBounded(file: FileHandle): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -161,7 +161,7 @@ async function readBounded(file: FileHandle): Promise<Buffer> {
 
 const etagOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("base64url").slice(0, 22);
 
-/** @throws AppError INVALID_TARGET: written back, it would be another file */
+/** @throws AppError INVALID_TARGET: writing it back would change the file */
 function textOf(bytes: Buffer): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -187,7 +187,7 @@ const TOLD: Readonly<Record<string, () => AppError>> = {
   EDQUOT: () => noRoom(),
 };
 
-/** The system's words are for nobody outside. */
+/** Replaces the system's message, which must not reach clients. */
 function told(error: unknown): unknown {
   const code = error instanceof AppError ? undefined : (error as NodeJS.ErrnoException).code;
   return code !== undefined && Object.hasOwn(TOLD, code) ? TOLD[code]?.() : error;

@@ -1,4 +1,4 @@
-/** `attach-terminal`: a pane shows a terminal that is there. No process starts, ends or moves. */
+/** `attach-terminal`: a pane shows an existing terminal. No process starts, ends or moves. */
 import type { RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
 import { parseSelector } from "../../../protocol/api/freshell/selectors.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -9,7 +9,7 @@ export async function attachTerminal(call: HybridCall<"attach-terminal">): Promi
   const { book } = context;
   const selector = parseSelector(args.target);
   if (selector.type !== "terminal") throw new AppError("INVALID_TARGET", "target must begin with terminal:");
-  // Before the owner hears of it.
+  // Checked before the owner is asked.
   const { id } = book.require(selector.terminalId);
   const reserved = await reserve(call);
   if (reserved.kind === "settled") return reserved.outcome;

@@ -1,6 +1,6 @@
 /**
- * What every hybrid is made of: a request, and the owner to ask in phases. A mutation is carried to its end whoever leaves
- * meanwhile: its caller, or its owner.
+ * The parts of every hybrid: a request, and the owner, asked in phases. A mutation is completed even if its caller or its
+ * owner leaves meanwhile.
  */
 import type { ContentRef } from "../../../protocol/api/freshell/deviceLayout.ts";
 import type { RpcOutcome, RpcPhase, RpcRequest, RpcSuccess } from "../../../protocol/api/freshell/rpc.ts";
@@ -12,7 +12,7 @@ export interface HybridCall<Command extends RpcCommand> {
   readonly request: RpcRequest;
   readonly args: RpcArgs<Command>;
   readonly context: Pick<FreshellContext, "book" | "server" | "sessions" | "waits">;
-  /** One frame to the device as it is online now. Never rejects. */
+  /** Sends one frame to the device's present connection. Never rejects. */
   readonly ask: (
     phase: RpcPhase,
     args: Readonly<Record<string, unknown>>,
@@ -26,7 +26,7 @@ export interface Reservation {
   readonly paneId: string;
 }
 
-/** What an owner returns for `reserve`: a place; or, when it has done this request already, the result. */
+/** An owner's result for `reserve`: a place; or, if it has already done this request, the result. */
 export type Reserved =
   | { readonly kind: "reserved"; readonly reservation: Reservation }
   | { readonly kind: "settled"; readonly outcome: RpcOutcome };
@@ -42,20 +42,20 @@ export async function reserve(call: HybridCall<RpcCommand>): Promise<Reserved> {
   return { kind: "settled", outcome: isDone ? outcome : badResult("reserve gives reservationId, tabId and paneId") };
 }
 
-/** What the server did for it has failed: the layout is as before, and the caller hears why. */
+/** The server's part has failed: undoes the reservation and returns the failure. */
 export async function compensate(
   call: HybridCall<RpcCommand>,
   { reservationId }: Reservation,
   thrown: unknown,
 ): Promise<RpcOutcome> {
-  // An owner that does not hear of it drops the place by itself.
+  // An owner that does not receive this drops the place by itself.
   await call.ask("compensate", { reservationId }, reservationId);
   return failureOf(thrown);
 }
 
 /**
- * The pane shows the terminal from now on. When the owner does not confirm it, the terminal stays, and the response says what
- * can be done about it.
+ * Makes the pane show the terminal. If the owner does not confirm it, the terminal stays, and the response says what can be
+ * done about it.
  */
 export async function finalize(
   call: HybridCall<RpcCommand>,
@@ -82,7 +82,7 @@ export async function finalize(
 
 const withFields = (outcome: RpcSuccess, fields: Readonly<Record<string, unknown>>): RpcSuccess => ({
   ...outcome,
-  // Whatever else the owner says: which terminal it is only the server knows.
+  // Ours override the owner's: only the server knows which terminal it is.
   result: { ...outcome.result, ...fields },
 });
 
@@ -90,6 +90,6 @@ const MAX_ID_CHARS = 256;
 const isId = (value: unknown): value is string =>
   typeof value === "string" && value !== "" && value.length <= MAX_ID_CHARS;
 
-/** A word of a command that can be pasted: an owner's id may hold anything. */
+/** A shell word for a command to paste: an owner's id may hold anything. */
 export const shellWord = (text: string): string =>
   /^[\w:.@%+=/-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,6 +1,6 @@
 /**
- * `send-keys`, `capture-pane` and `wait-for` on a pane: the owner says once what it shows, and from then on it is the
- * terminal's. An agent's session can be waited for as well. The layout stays as it is.
+ * `send-keys`, `capture-pane` and `wait-for` on a pane: the owner resolves it once, and the rest concerns the terminal.
+ * `wait-for` takes an agent's session as well. The layout does not change.
  */
 import { terminalCaptureSchema } from "../../../protocol/api/freshell/freshellHttp.ts";
 import type { RpcFailure, RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
@@ -57,7 +57,7 @@ const failed = (code: "NOT_FOUND" | "INVALID_TARGET", message: string): Failed =
   failed: failureOf(new AppError(code, message)),
 });
 
-/** `resolved` is called once the owner is needed no more. */
+/** `resolved` is called once the owner is no longer needed. */
 export async function onPane<Command extends RpcCommand>(
   call: HybridCall<Command>,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** `respawn-pane`: another program in the place of the pane's terminal, whose id stays. */
+/** `respawn-pane`: another program in the pane's terminal, whose id stays. */
 import type { RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
 import { compensate, finalize, type HybridCall, reserve, shellWord } from "./hybridCall.ts";
 import { resolvedTerminal } from "./paneTarget.ts";
@@ -8,7 +8,7 @@ export async function respawnPane(call: HybridCall<"respawn-pane">): Promise<Rpc
   const resolved = await resolvedTerminal(call);
   if ("failed" in resolved) return resolved.failed;
   const { id } = resolved.terminal;
-  // The revision that it checks is that of the result before: a pane that shows another terminal since then has a later one.
+  // It checks the revision of the previous result: a pane that has since been given another terminal has a later one.
   const reserved = await reserve(call);
   if (reserved.kind === "settled") return reserved.outcome;
   const { reservation } = reserved;

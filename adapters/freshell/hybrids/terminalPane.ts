@@ -1,6 +1,6 @@
 /**
  * `new-tab` and `split-pane` with a terminal: the owner fixes the place, the server makes the terminal, the owner shows it.
- * A terminal that was made and is in no pane is marked on its own pane, so that it is told of after a start of the daemon too.
+ * A terminal that was made and is in no pane has an option on its tmux pane, so that it is reported after a restart too.
  */
 import type { RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
 import { createTerminalSchema } from "../../../protocol/api/freshell/freshellHttp.ts";

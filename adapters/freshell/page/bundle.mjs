@@ -1,4 +1,4 @@
-/** The device's page; screens, the editor and conversations come when the first pane of theirs is shown. */
+/** The device's page; screens, the editor and conversations are loaded with their first pane. */
 import { bundlePage } from "../../pages/bundlePage.mjs";
 
 await bundlePage({

@@ -14,7 +14,7 @@ import { act } from "./ui/deviceActions.ts";
 import { DeviceApp } from "./ui/deviceApp.tsx";
 import { hasUnsaved } from "./ui/editorPane.tsx";
 
-/** As the ids of terminals: 126 random bits. */
+/** Like terminals' ids: 126 random bits. */
 const ID_BYTES = 16;
 const ID_CHARS = 21;
 
@@ -26,10 +26,10 @@ const newId = (): string => {
     .slice(0, ID_CHARS);
 };
 
-/** Absent on a page that came by plain HTTP from another machine. */
+/** Absent on a page loaded over plain HTTP from another machine. */
 const locks = (navigator as Partial<Pick<Navigator, "locks">>).locks;
 
-/** Of several first pages at once, one makes it. */
+/** Of several concurrent first pages, one makes it. */
 async function thisDevice(): Promise<BrowserDevice> {
   return oneAtATime(
     locks,
@@ -93,7 +93,7 @@ async function main(): Promise<void> {
   }
 
   beats.addEventListener("message", () => page.beat());
-  // Before the pane sees the key.
+  // In the capture phase: before the pane gets the key.
   document.addEventListener(
     "keydown",
     (event) => {

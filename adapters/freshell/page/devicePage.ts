@@ -1,6 +1,6 @@
 /**
- * What the page does: it finds out whether it is the device, keeps the connection, and carries out what a person asks for. It
- * has never heard of the document, so that all of it can be tested without one.
+ * The page's controller: finds out whether it is the device, keeps the connection, and carries out what a person asks for.
+ * It knows nothing of the document, so it can be tested without one.
  */
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
@@ -33,12 +33,12 @@ export interface DevicePageOptions {
   readonly nowUnixMs: () => number;
   readonly random: () => number;
   readonly newId: () => string;
-  /** Calls `DevicePage.beat` so often; 0 ends it. */
+  /** Calls `DevicePage.beat` at this interval; 0 stops it. */
   readonly beatEvery: (ms: number) => void;
   readonly onChange: () => void;
 }
 
-/** How long a line of what somebody did stands before the panes. */
+/** How long a line about another device's change is shown over the panes. */
 const LINE_SHOWN_MS = 20_000;
 
 export class DevicePage {
@@ -78,7 +78,7 @@ export class DevicePage {
     this.#options.onChange();
   }
 
-  /** This page is the device from now on. */
+  /** This page becomes the device. */
   own(): void {
     const { device, store, clock, nowUnixMs, newId } = this.#options;
     this.#mirror?.close();
@@ -124,7 +124,7 @@ export class DevicePage {
     this.#connect("caller");
   }
 
-  /** What a person asks for; what is refused is shown. */
+  /** A person's request; a refusal is shown. */
   async perform(ask: DeviceAsk): Promise<RpcOutcome> {
     const { role } = this.#state;
     const outcome =
@@ -133,12 +133,12 @@ export class DevicePage {
     return outcome;
   }
 
-  /** The line is no longer before the eyes; the list of them has it. */
+  /** Hides the line; it stays in the list. */
   read(lineId: string): void {
     this.update({ readLines: new Set([...this.#state.readLines, lineId]) });
   }
 
-  /** Undefined when it has worked, else what is wrong. */
+  /** Resolves with what is wrong; undefined on success. */
   async giveToken(token: string): Promise<string | undefined> {
     try {
       await this.#options.login.open(token.trim());
@@ -159,7 +159,7 @@ export class DevicePage {
     if (this.#state.role !== "superseded") this.#link?.retryNow();
   }
 
-  /** A sign of life, for the server. */
+  /** Sends a sign of life to the server. */
   beat(): void {
     if (this.#owner === undefined) return;
     const { allow, layout } = this.#owner;
@@ -243,13 +243,13 @@ export class DevicePage {
     }
   }
 
-  /** A page beside this one has asked. */
+  /** A request from another page of the profile. */
   async #answer(askId: string, ask: DeviceAsk): Promise<void> {
     const outcome = this.#state.role === "superseded" ? SUPERSEDED : await this.#owner?.perform(ask);
     if (outcome !== undefined) this.#options.channel.post({ kind: "answer", askId, outcome });
   }
 
-  /** The layout is another one, and stored. */
+  /** The layout has changed, and is stored. */
   #changed(): void {
     this.#publish();
     this.#owner?.show();

@@ -1,10 +1,10 @@
 /**
- * Who asked which device for what, and what came of it: one line of JSON for each request that is routed to an owner, refused
- * ones too, written before the response. Never arguments, text or tokens.
+ * Who requested what of which device, and the outcome: one JSON line for each request to an owner, refused ones too, written
+ * before the response. Never arguments, text or tokens.
  *
- * What changes a layout is noted in a second file before it is sent. So a disk without room refuses it in time, the room of
- * that file is there for the line when the disk has filled up meanwhile, and what a killed daemon left without a line gets
- * one at the next start.
+ * Mutations are noted in a second file before they are sent. So a full disk refuses them in time, that file's space can be
+ * freed for the line if the disk fills up meanwhile, and a request left without a line by a killed daemon gets one at the
+ * next start.
  */
 import { join } from "node:path";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
@@ -21,7 +21,7 @@ export interface AuditLine {
   readonly callerDeviceId: string;
   readonly targetDeviceId: string;
   readonly command: string;
-  /** `late`: a result that nobody waited for any more. */
+  /** `late`: a result after the request was given up. */
   readonly result: "ok" | "error" | "late";
   readonly errorCode: string | null;
   readonly stage: FaultStage | null;
@@ -38,17 +38,17 @@ export interface AuditLogOptions {
   readonly maxBytes?: number | undefined;
 }
 
-/** Past it the notes of what is done are dropped at once, else after a moment: their lines are there, so they do no harm. */
+/** Past it notes of completed requests are dropped at once, otherwise after a moment: their lines exist, so they do no harm. */
 const MAX_NOTES_BYTES = 1_048_576;
 const NOTES_KEPT_MS = 500;
-/** How far back the lines of notes that are left may be. */
+/** How far back the lines for leftover notes are searched. */
 const SEARCHED_BYTES = 4_194_304;
 
 export class AuditLog {
   readonly #options: AuditLogOptions;
   readonly #lines: LineFile;
   readonly #notes: LineFile;
-  /** Noted and not done, each with its note. */
+  /** Noted and not completed, each with its note. */
   readonly #open = new Map<AuditedRequest, string>();
   #forgetting: Timer | undefined;
 
@@ -60,12 +60,12 @@ export class AuditLog {
     try {
       this.#completeNotes();
     } catch (error) {
-      // It is tried again with each request.
+      // Each request tries again.
       options.log.error("freshell.audit.unusable", { folder, error });
     }
   }
 
-  /** Before a mutation is sent. @throws AppError INTERNAL_ERROR: then it must not be */
+  /** Call before a mutation is sent. @throws AppError INTERNAL_ERROR: it must not be sent */
   begin(request: AuditedRequest): void {
     const note = JSON.stringify(fieldsOf(request));
     try {
@@ -77,14 +77,14 @@ export class AuditLog {
     }
   }
 
-  /** Before the response. @throws AppError INTERNAL_ERROR */
+  /** Call before the response. @throws AppError INTERNAL_ERROR */
   end(request: AuditedRequest, { result, errorCode, stage }: AuditResult): void {
     const timestamp = new Date(this.#options.nowUnixMs()).toISOString();
     const rest: Omit<AuditLine, keyof AuditedRequest> = { result, errorCode, stage, timestamp };
     const note = this.#open.get(request);
     const wasNoted = this.#open.delete(request);
     try {
-      // A line begins as its note does.
+      // A line begins like its note.
       this.#append(`${(note ?? JSON.stringify(fieldsOf(request))).slice(0, -1)},${JSON.stringify(rest).slice(1)}`);
     } catch (error) {
       throw this.#unwritten(error, "read the layout before you go on");
@@ -105,7 +105,7 @@ export class AuditLog {
       this.#lines.append(line);
     } catch (error) {
       if (this.#notes.size === 0) throw error;
-      // Its room is for this.
+      // Frees its reserved space.
       this.#notes.clear();
       this.#lines.append(line);
     }
@@ -128,7 +128,7 @@ export class AuditLog {
     }
   }
 
-  /** Those of a daemon that was killed: nobody knows what came of them. */
+  /** Completes the notes of a daemon that was killed; the outcomes are unknown. */
   #completeNotes(): void {
     const isDone = new Set(this.#lines.tail(SEARCHED_BYTES).map(keyOf));
     const timestamp = new Date(this.#options.nowUnixMs()).toISOString();

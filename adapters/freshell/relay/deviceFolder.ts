@@ -1,6 +1,6 @@
 /**
- * What was last known of each device, one file per device, so that it can be read while the device is away and after a start
- * of the daemon. A file is written whole or not at all, by one write at a time and not at every change; the newest wins.
+ * The last known state of each device, one file per device, so that it can be read while the device is offline and after a
+ * restart of the daemon. A file is written atomically, one write at a time and not at every change; the newest wins.
  */
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -37,10 +37,10 @@ const fileSchema = v.object({
 });
 
 interface Writing {
-  /** Undefined: the file is to go. */
+  /** Undefined: remove the file. */
   next: (() => DeviceRecord) | undefined;
   isDue: boolean;
-  /** Two at once could end in either order. */
+  /** Concurrent writes could finish in either order. */
   isUnderWay: boolean;
 }
 
@@ -64,7 +64,7 @@ export class DeviceFolder {
     return names.slice(0, MAX_DEVICES).flatMap((name) => this.#readOne(name));
   }
 
-  /** Soon; the record as it is then. */
+  /** Writes soon, with the record at that time. */
   keep(deviceId: string, record: () => DeviceRecord): void {
     this.#put(deviceId, record);
   }
@@ -73,7 +73,7 @@ export class DeviceFolder {
     this.#put(deviceId, undefined);
   }
 
-  /** Writes what is left, at once. */
+  /** Writes what is pending, at once. */
   async settle(): Promise<void> {
     this.#isSettling = true;
     for (const deviceId of this.#writing.keys()) this.#write(deviceId);

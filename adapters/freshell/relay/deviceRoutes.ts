@@ -1,4 +1,4 @@
-/** Devices over HTTP: who there is, what a layout looks like, and requests to owners. */
+/** Devices over HTTP: the list, layouts, and requests to owners. */
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import * as v from "valibot";
@@ -58,14 +58,14 @@ export function deviceRoutes(context: FreshellContext): readonly Route[] {
 
 const layoutQuerySchema = v.strictObject({ allowStale: v.optional(queryFlag, "0") });
 
-/** The device that the token is given to; the guard has seen that it is a good one. */
+/** The token's device; the guard has validated the token. */
 function callerOf({ credentials }: FreshellContext, c: Context<GuardEnv>): Caller {
   const principal = credentials.principalOf(tokenOf(c.req));
   if (principal === undefined) throw new AppError("UNAUTHORIZED", "the token has expired; renew it");
   return { deviceId: principal.kind === "device" ? principal.deviceId : undefined };
 }
 
-/** As the owner has it now; with `allowStale` what was last known, when the owner cannot be asked. */
+/** The owner's present layout; with `allowStale` the last known one when the owner cannot be asked. */
 async function layoutResponse(
   context: FreshellContext,
   c: Context<GuardEnv>,

@@ -1,4 +1,4 @@
-/** The parts behind devices and their layouts: who is online, the relay, the audit, and what of it is kept on disk. */
+/** The parts behind devices and their layouts: presence, the relay, the audit, and what is kept on disk. */
 import { join } from "node:path";
 import type { PresenceMessage } from "../../../protocol/api/freshell/rpc.ts";
 import { type LayoutSnapshot, leavesOf } from "../../../protocol/api/freshell/deviceLayout.ts";
@@ -14,16 +14,16 @@ import { ResultMemory } from "./resultMemory.ts";
 export interface LayoutPlane {
   readonly presence: Presence;
   readonly relay: LayoutRelay;
-  /** Told of devices that come and go. Returns how to stop it. */
+  /** Reports devices that come and go. Returns the function that stops it. */
   watch(listener: (message: PresenceMessage) => void): () => void;
-  /** A device has shown its layout: the terminals in it have their place. */
+  /** A device has published its layout: the terminals in it are placed. */
   shown(snapshot: LayoutSnapshot): void;
-  /** Devices whose layout this one may change now, besides its own. */
+  /** Other devices whose layout this one may change now. */
   remoteTargets(deviceId: string): readonly string[];
-  /** A frame of an owner's that nobody has asked for. */
+  /** Counts an unrequested frame of an owner. */
   ignore(): void;
   ignoredCount(): number;
-  /** Writes what is left. */
+  /** Writes what is pending. */
   close(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The way of a request to the device that owns the layout, and of its outcome back. In this order: shape, caller, device,
- * permission, what was done already, who is online, how much is under way, the audit; then the owner, which decides about its
- * layout. Nothing is queued, nothing is sent twice, and the server never acts in an owner's place.
+ * Relays a request to the device that owns the layout, and its outcome back. Checked in this order: shape, caller, device,
+ * permission, idempotency key, presence, requests under way, the audit; then the owner decides about its layout. Nothing is
+ * queued or sent twice, and the server never acts in an owner's place.
  */
 import type { OwnerRequest, RpcOutcome, RpcRequest } from "../../../protocol/api/freshell/rpc.ts";
 import { parseRequest } from "../../../protocol/api/freshell/rpc.ts";
@@ -29,9 +29,9 @@ export interface LayoutRelayOptions {
   readonly context: HybridCall<"read">["context"];
 }
 
-/** Who asks. */
+/** The requesting client. */
 export interface Caller {
-  /** Of its token or its hello; undefined for the bootstrap token alone, which may speak for every device. */
+  /** From its token or its hello; undefined for the bootstrap token alone, which may act as every device. */
   readonly deviceId: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface RelayCounts {
 
 export class LayoutRelay {
   readonly #options: LayoutRelayOptions;
-  /** Requests under way, by their owner. */
+  /** Requests under way, by owner. */
   readonly #underWay = new Map<string, number>();
   #total = 0;
   readonly #counts = { ok: 0, error: 0, late: 0 };
@@ -58,14 +58,14 @@ export class LayoutRelay {
   }
 
   /**
-   * Never rejects, and settles whatever becomes of the caller, whose leaving (`signal`) ends waits only.
-   * @throws AppError INVALID_ARGUMENT when it is no request
+   * Never rejects, and settles even if the caller leaves (`signal`), which ends waits only.
+   * @throws AppError INVALID_ARGUMENT when it is not a request
    */
   request(caller: Caller, given: unknown, signal: AbortSignal): Promise<RpcOutcome> {
     return this.#audited(caller, parseRequest(given), signal);
   }
 
-  /** A live reading of the owner's layout, which is asked for like any other. */
+  /** Reads the owner's layout, by a request like any other. */
   read(caller: Caller, device: Device, requestId: string, signal: AbortSignal): Promise<RpcOutcome> {
     const [command, callerDeviceId] = ["read", caller.deviceId ?? device.deviceId] as const;
     const targetDeviceId = device.deviceId;
@@ -87,7 +87,7 @@ export class LayoutRelay {
   }
 
   async #audited(caller: Caller, request: RpcRequest, signal: AbortSignal): Promise<RpcOutcome> {
-    // One that speaks for another is noted as who it is.
+    // A caller that acts as another device is audited under its own id.
     const audited = { ...request, callerDeviceId: caller.deviceId ?? request.callerDeviceId };
     const outcome = await this.#checked(caller, request, audited, signal).catch(failureOf);
     const failed = this.#tell(
@@ -205,7 +205,7 @@ export class LayoutRelay {
   }
 }
 
-/** One frame to the device as it is online then: between two phases it may have come again. */
+/** Sends to the device's connection at that time: it may have reconnected between two phases. */
 function asking(device: Device, request: RpcRequest): HybridCall<"read">["ask"] {
   let frames = 0;
   return (phase, args, reservationId) => {
@@ -231,7 +231,7 @@ const keyedOf = ({ expectedRevision, idempotencyKey }: Partial<RpcRequest>): Par
   ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
 });
 
-/** A mutation makes the revision one more; one that was done before under its key made it so then. */
+/** A mutation increments the revision; one repeated under its key did so the first time. */
 function applied({ expectedRevision = 0, idempotencyKey }: RpcRequest, outcome: RpcOutcome): RpcOutcome {
   if (!outcome.ok) return outcome;
   const { appliedRevision } = outcome;
@@ -265,7 +265,7 @@ const tooMany = (underWay: number): RpcOutcome =>
 const isAuditError = (error: unknown): error is AppError =>
   error instanceof AppError && error.details?.["cause"] === "audit";
 
-/** Told in its own words: the message names what the person at the server can do. */
+/** Keeps the error's message: it says what the person at the server can do. */
 function auditFailure(error: unknown): RpcOutcome {
   if (!(error instanceof AppError)) return failureOf(error);
   return failure("INTERNAL_ERROR", error.message, "relay", { ...error.details });

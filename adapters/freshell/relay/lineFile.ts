@@ -1,6 +1,6 @@
 /**
- * A file that only grows, line by line, and never holds a part of a line: what a full disk or a killed process has cut is
- * taken away. For its owner alone. Past its size it is put behind a number, and the oldest goes.
+ * An append-only file of whole lines: a line torn by a full disk or a killed process is truncated. Readable by its owner
+ * alone. Past its size it is rotated, and the oldest is removed.
  */
 import {
   closeSync,
@@ -20,7 +20,7 @@ import type { Clock } from "../../../daemon/time/clock.ts";
 export interface LineFileOptions {
   readonly path: string;
   readonly maxBytes: number;
-  /** With the ones before it. */
+  /** Including the rotated ones. */
   readonly files: number;
   readonly clock: Clock;
 }
@@ -44,7 +44,7 @@ export class LineFile {
     return this.#file?.size ?? 0;
   }
 
-  /** It is there, and can be opened. @throws NodeJS.ErrnoException */
+  /** Checks that it can be opened. @throws NodeJS.ErrnoException */
   ready(): void {
     this.#opened();
   }
@@ -91,7 +91,7 @@ export class LineFile {
     this.close();
     const { path } = this.#options;
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // Whoever leads it elsewhere with a link, or puts a pipe in its place, gets nothing.
+    // Refuses a link, and does not block on a FIFO.
     const fd = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
     try {
       const found = fstatSync(fd);
@@ -105,7 +105,7 @@ export class LineFile {
     return this.#file;
   }
 
-  /** By somebody: what is written there nobody could read. Asked now and then, because each line would cost as much again. */
+  /** A removed file could not be read. Checked now and then: a check per line would double its cost. */
   #isRemoved(fd: number): boolean {
     const nowMs = this.#options.clock.nowMs();
     if (nowMs < this.#lookMs) return false;
@@ -128,7 +128,7 @@ export class LineFile {
   }
 }
 
-/** Its size without a line that has no end. */
+/** Its size without an unfinished last line. */
 function wholeLines(fd: number, size: number): number {
   const from = Math.max(0, size - LAST_LINE_BYTES);
   const whole = from + read(fd, from, size - from).lastIndexOf(NEWLINE) + 1;

@@ -1,4 +1,4 @@
-/** Outcomes of the relay and of owners, as values: a failure says at which stage, and a conflict which revision there is. */
+/** Outcomes of the relay and of owners, as values: a failure names the stage, and a conflict the present revision. */
 import { faultOf, type FaultStage, type OperationErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
 import type { RpcFailure, RpcFault, RpcOutcome, RpcSuccess } from "../../../protocol/api/freshell/rpc.ts";
 import { toAppError } from "../../../protocol/errors.ts";
@@ -9,7 +9,7 @@ export function failure(code: OperationErrorCode, message: string, stage: FaultS
   return { ok: false, error: { code, message, stage, ...(details === undefined ? {} : { details }) } };
 }
 
-/** What was thrown on the server's side. */
+/** For errors on the server's side. */
 export function failureOf(thrown: unknown): RpcFailure {
   return { ok: false, error: { ...faultOf(toAppError(thrown)), stage: "relay" } };
 }
@@ -20,7 +20,7 @@ export const success = (result: object, appliedRevision?: number): RpcSuccess =>
   ...(appliedRevision === undefined ? {} : { appliedRevision }),
 });
 
-/** An owner's own refusal: the stage is ours to say. */
+/** An owner's refusal, with the stage set by us. */
 export function ownersFailure({ error }: RpcFailure): RpcFailure {
   const { code, message, details, currentRevision } = error;
   const revision = currentRevision === undefined ? {} : { currentRevision };
@@ -30,7 +30,7 @@ export function ownersFailure({ error }: RpcFailure): RpcFailure {
   return { ok: false, error: fault };
 }
 
-/** The owner has sent what no owner sends; whether anything was done is its secret. */
+/** The owner has sent an invalid result; whether anything was done is unknown. */
 export const badResult = (what: string): RpcFailure =>
   failure("INTERNAL_ERROR", `the device sent an invalid result (${what}): read its layout before you go on`, "owner", {
     cause: "OWNER_ANSWER",

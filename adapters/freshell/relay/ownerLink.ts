@@ -1,7 +1,7 @@
 /**
- * The connection of a device that owns its layout: what it was asked, and what it has said. Each request is written to this
- * one socket once, and settles exactly once: by its result, by silence, or by the end of the connection. Nothing is kept for
- * the next connection of the device.
+ * The connection of a device that owns its layout: its requests and their results. Each request is written once, to this
+ * socket only, and settles exactly once: by its result, by a timeout, or by the end of the connection. Nothing is kept for the
+ * device's next connection.
  */
 import { alignedDeadline } from "../../../daemon/time/alignedDeadline.ts";
 import { CLOSE_CODES } from "../../../protocol/api/freshell/freshellWire.ts";
@@ -10,7 +10,7 @@ import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import { MAX_LATE_REQUESTS } from "../freshellLimits.ts";
 import { badResult, failure, ownersFailure } from "./outcomes.ts";
 
-/** A silent device is found at most this part of its time too late: hundreds of them are looked at together. */
+/** A silent device is detected late by at most this fraction of its timeout: timers of hundreds are aligned. */
 const LATE_PART = 20;
 
 export interface OwnerTimes {
@@ -23,10 +23,10 @@ export interface OwnerLinkOptions {
   readonly deviceId: string;
   readonly clock: Clock;
   readonly times: OwnerTimes;
-  /** Whose connection it is: sends a frame, and ends it. */
+  /** Sends a frame on the connection. */
   readonly send: (frame: OwnerRequest) => void;
   readonly close: (code: number, reason: string) => void;
-  /** A result of a request that nobody waits for any more. */
+  /** A result of a request that was given up. */
   readonly onLate: (request: OwnerRequest) => void;
 }
 
@@ -34,21 +34,21 @@ interface Pending {
   readonly request: OwnerRequest;
   readonly settle: (outcome: RpcOutcome) => void;
   isAcked: boolean;
-  /** When nobody waits for it any more. */
+  /** When it is given up. */
   deadlineMs: number;
 }
 
 export class OwnerLink {
   readonly deviceId: string;
-  /** Who may change this device's layout from another one. */
+  /** Devices that may change this one's layout. */
   allow: ReadonlySet<string> = new Set();
-  /** Of the snapshots of this connection: it does not go back. */
+  /** Of this connection's snapshots: never decreases. */
   publishedRevision = -1;
   readonly #options: OwnerLinkOptions;
   readonly #pending = new Map<string, Pending>();
   readonly #late = new Map<string, OwnerRequest>();
   #presence: Timer;
-  /** One for all: most requests are settled long before their deadline, and then only the next check finds that out. */
+  /** One timer for all: most requests settle long before their deadline, without touching it. */
   #look: { readonly timer: Timer; readonly atMs: number } | undefined;
   #heardMs: number;
   #isClosed = false;
@@ -60,7 +60,7 @@ export class OwnerLink {
     this.#presence = this.#listen();
   }
 
-  /** Any frame of it counts. */
+  /** Any frame counts as a sign of life. */
   heard(): void {
     this.#heardMs = this.#options.clock.nowMs();
   }
@@ -83,7 +83,7 @@ export class OwnerLink {
     });
   }
 
-  /** False: nothing of that id is under way here. */
+  /** False: no request with this id is under way. */
   acked(requestId: string): boolean {
     const pending = this.#pending.get(requestId);
     if (pending === undefined || pending.isAcked) return false;
@@ -94,7 +94,7 @@ export class OwnerLink {
     return true;
   }
 
-  /** What a `layout.rpc.result` says. False: nobody has asked, or it was settled already. */
+  /** Takes a `layout.rpc.result`. False: not requested, or already settled. */
   takeResult(requestId: string, frame: unknown): boolean {
     const pending = this.#pending.get(requestId);
     if (pending === undefined) {
@@ -110,7 +110,7 @@ export class OwnerLink {
     return true;
   }
 
-  /** The connection has ended, or is another device's word from now on. Safe to call twice. */
+  /** The connection has ended, or now speaks for another device. Safe to call twice. */
   closed(): void {
     this.#isClosed = true;
     this.#presence.cancel();
@@ -161,7 +161,7 @@ export class OwnerLink {
     });
   }
 
-  /** Two callers may have had the same idea; and a late result must not be taken for that of the next request. */
+  /** Two callers may choose the same id; and a late result must not be taken for a later request's. */
   #freeId(wanted: string): string {
     const isTaken = (id: string): boolean => this.#pending.has(id) || this.#late.has(id);
     if (!isTaken(wanted)) return wanted;

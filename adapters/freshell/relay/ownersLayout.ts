@@ -1,4 +1,4 @@
-/** What an owner says its layout is, checked: a device that somebody else has written may say anything. */
+/** Validates the layout sent by an owner: a third-party device may send anything. */
 import * as v from "valibot";
 import { parseSnapshot } from "../../../protocol/api/freshell/deviceLayout.ts";
 import { revisionSchema, type RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
@@ -13,7 +13,7 @@ const layoutSchema = v.looseObject({
   snapshot: v.unknown(),
 });
 
-/** The result of a `read`, as it came, or why it is none. */
+/** The result of a `read` unchanged, or why it is invalid. */
 export function ownersLayout(device: Device, outcome: RpcOutcome): RpcOutcome {
   if (!outcome.ok) return outcome;
   const parsed = v.safeParse(layoutSchema, outcome.result);

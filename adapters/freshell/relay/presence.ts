@@ -1,6 +1,6 @@
 /**
- * The devices there are, and which of them are online: a device is while a connection of it says that it owns its layout and
- * is heard of. The newest such connection is the device. Everybody is told when one comes or goes.
+ * The known devices, and which are online: a device is online while a connection claims its layout and sends signs of life.
+ * The newest such connection is the owner. All connections are notified when a device comes or goes.
  */
 import type { DeviceEntry, PresenceMessage } from "../../../protocol/api/freshell/rpc.ts";
 import { MAX_DEVICES } from "../freshellLimits.ts";
@@ -28,7 +28,7 @@ export class Device {
   layout: KnownLayout | undefined;
   workspaceRevision: number | undefined;
   owner: OwnerLink | undefined;
-  /** As its last connection had it: what is asked while it is away was allowed, or not. */
+  /** From its last connection: decides about requests while it is offline. */
   allow: ReadonlySet<string> = new Set();
 
   constructor({ deviceId, deviceLabel, deviceType, lastSeenAt, layout }: DeviceRecord) {
@@ -85,7 +85,7 @@ export class Presence {
     return [...this.#devices.values()].filter(({ owner }) => owner !== undefined).length;
   }
 
-  /** A device has shown itself, in whichever way. */
+  /** A device has identified itself. */
   meet({ deviceId, deviceLabel, deviceType }: DeviceIntroduction): Device {
     const lastSeenAt = this.#options.nowUnixMs();
     let device = this.#devices.get(deviceId);
@@ -99,7 +99,7 @@ export class Presence {
     return device;
   }
 
-  /** This connection is the device from now on; the one that was is sent away. */
+  /** Makes this connection the owner; the previous one is closed. */
   own(introduction: DeviceIntroduction, link: OwnerLink): Device {
     const device = this.meet(introduction);
     const before = device.owner;
@@ -110,7 +110,7 @@ export class Presence {
     return device;
   }
 
-  /** The connection has ended. Of one that was superseded nobody is told. */
+  /** The connection has ended. The end of a superseded one is not reported. */
   left(link: OwnerLink): void {
     link.closed();
     const device = this.#devices.get(link.deviceId);
@@ -121,7 +121,7 @@ export class Presence {
     this.#tell(device);
   }
 
-  /** In its file, soon. */
+  /** Writes its file soon. */
   keep(device: Device): void {
     this.#options.folder.keep(device.deviceId, () => device.record());
   }

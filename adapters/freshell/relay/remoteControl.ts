@@ -1,7 +1,7 @@
 /**
- * Who may change the layout of another device (seed 002 §12.3): whom that device allows while it is online, and whom the
- * person at the server allows in `remote-control.json`. Nobody else. The file is read whenever it matters, so that what is
- * taken away is gone at once; one that others may write, or that is no such list, allows nobody.
+ * Who may change the layout of another device (seed 002 §12.3): those whom that device allows while it is online, and those
+ * in the server's `remote-control.json`. The file is read at each decision, so that a revocation takes effect at once; a
+ * file that others may write, or that is invalid, allows nobody.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import * as v from "valibot";
@@ -28,7 +28,7 @@ export class RemoteControl {
     return listed.includes(callerDeviceId) || listed.includes(ANYBODY);
   }
 
-  /** Whose layout it may change now besides its own: devices that allow it, and those that the file names. */
+  /** Other devices whose layout it may change now: those that allow it, and those in the file. */
   targetsOf(callerDeviceId: string, devices: Iterable<Device>): readonly string[] {
     const targets = new Set<string>();
     for (const { deviceId, allow } of devices) {

@@ -1,6 +1,6 @@
 /**
- * A request that is repeated with its idempotency key is done once: whoever asks while it is under way gets its outcome, and
- * whoever asks within ten minutes its result, also of the next daemon. What failed is forgotten, and may be tried again.
+ * A request repeated with its idempotency key is done once: a repeat while it is under way gets its outcome, and a repeat
+ * within ten minutes its result, even after a restart. Failures are forgotten, so they can be retried.
  */
 import { createHash } from "node:crypto";
 import * as v from "valibot";
@@ -21,7 +21,7 @@ const lineSchema = v.object({
 });
 type Remembered = v.InferOutput<typeof lineSchema>;
 
-/** What is read of the file at a start. */
+/** Read from the file at start. */
 const MAX_FILE_BYTES = 67_108_864;
 
 export interface ResultMemoryOptions {
@@ -55,7 +55,7 @@ export class ResultMemory {
     }
   }
 
-  /** Never rejects. `work` neither. */
+  /** Never rejects; neither may `work`. */
   once(request: RpcRequest, work: () => Promise<RpcOutcome>): Promise<RpcOutcome> {
     const { idempotencyKey, callerDeviceId, targetDeviceId } = request;
     if (idempotencyKey === undefined) return work();
@@ -91,7 +91,7 @@ export class ResultMemory {
   }
 
   #remember(remembered: Remembered): void {
-    // The owner has it as well.
+    // The owner has it too.
     if (JSON.stringify(remembered).length > MAX_RESULT_CHARS) return;
     this.#results.set(remembered.id, remembered);
     const since = this.#options.nowUnixMs() - RESULTS_KEPT_MS;
@@ -112,7 +112,7 @@ export class ResultMemory {
     this.#lines += 1;
   }
 
-  /** Once most of the file has been forgotten. */
+  /** Rewrites the file once most of it is forgotten. */
   #shorten(): void {
     if (this.#lines <= 2 * this.#results.size + 1_000) return;
     this.#file.clear();
@@ -120,7 +120,7 @@ export class ResultMemory {
     for (const remembered of this.#results.values()) this.#write(remembered);
   }
 
-  /** They hold for this start of the daemon all the same. */
+  /** They remain valid until this daemon ends. */
   #unwritten(error: unknown): void {
     this.#options.log.error("freshell.results.unwritten", { path: this.#options.path, error });
   }
@@ -145,7 +145,7 @@ const otherRequest = (): AppError =>
 const digest = (parts: readonly unknown[]): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
 
-/** The order in which fields were written is no difference. */
+/** The order of fields makes no difference. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,4 @@
-/** Sessions over HTTP: whoever has a token may list them, tell them something, and end them. */
+/** Sessions over HTTP: with a token they can be listed, sent to, and ended. */
 import * as v from "valibot";
 import type { CodingSession } from "../../../daemon/sessions/codingSession.ts";
 import type { SdkSession } from "../../../daemon/sessions/sdkSession.ts";

@@ -1,6 +1,6 @@
 /**
- * What a client of `/ws` does with sessions. An `sdk` session listens to the connections that have created or attached to it,
- * and tells them what happens; a `codingcli` session tells the one that has created it.
+ * A `/ws` client's calls on sessions. An `sdk` session takes input from the connections that have created or attached to it,
+ * and sends them its events; a `codingcli` session sends them to its creator.
  */
 import { randomUUID } from "node:crypto";
 import type { CodingSession } from "../../../daemon/sessions/codingSession.ts";
@@ -29,19 +29,19 @@ export const isOfSessions = (message: ClientMessage): message is SessionMessage 
 
 export interface SessionCallsOptions {
   readonly context: FreshellContext;
-  /** Whose connection it is, where that was said. */
+  /** The connection's device, if known. */
   readonly device: string | undefined;
   readonly send: (message: ServerMessage) => void;
-  /** A message that is encoded already, and may be long. */
+  /** An encoded message, which may be long. */
   readonly frame: (frame: Uint8Array) => void;
   readonly fail: (code: FreshellErrorCode, message: string, about: About) => void;
 }
 
 export class SessionCalls {
   readonly #options: SessionCallsOptions;
-  /** Of its creates: the device's, or this connection's own. */
+  /** Key of its creates: the device's, or this connection's own. */
   readonly #owner: string;
-  /** By session: how it stops. */
+  /** By session: the function that stops following. */
   readonly #followed = new Map<
     string,
     { readonly listener: (notice: SessionNotice) => void; readonly stop: () => void }
@@ -84,7 +84,7 @@ export class SessionCalls {
     }
   }
 
-  /** What it follows goes on without it. Safe to call twice. */
+  /** The sessions it follows continue. Safe to call twice. */
   close(): void {
     this.#isClosed = true;
     for (const { stop } of this.#followed.values()) stop();
@@ -131,7 +131,7 @@ export class SessionCalls {
     await this.#create(requestId, "sdk", { provider: "sdk", ...options, ...claudeOnly(options) }, (session) => {
       const { id: sessionId } = session;
       this.#options.send({ type: "sdk.created", requestId, sessionId });
-      // The program says nothing of itself before it is told something; a page waits for this before it asks for words.
+      // The program sends nothing before its first input; a page waits for this before it accepts any.
       this.#tell(session, (session as SdkSession).init());
       this.#follow(session);
       if (session.status === "exited") this.#toldEnd(session as SdkSession);
@@ -170,7 +170,7 @@ export class SessionCalls {
       if (!this.#isClosed) created(session);
     } catch (thrown) {
       const error = toAppError(thrown);
-      // As upstream says it, and its pages understand it.
+      // As upstream does, for its pages.
       if (error.details?.["reason"] === "provider") this.#options.fail("INVALID_MESSAGE", error.message, { requestId });
       else this.#failed(error, { requestId });
     }
@@ -232,11 +232,11 @@ export class SessionCalls {
     this.#options.fail("INVALID_SESSION_ID", message, { sessionId });
   }
 
-  /** Only a failure is told. */
+  /** Reports only a failure. */
   #settle(work: Promise<unknown>, about: About): void {
     work.catch((thrown: unknown) => {
       const error = toAppError(thrown);
-      // It has ended, or takes nothing.
+      // It has ended, or takes no input.
       if (error.code === "INVALID_TARGET") this.#options.fail("INVALID_SESSION_ID", error.message, about);
       else this.#failed(error, about);
     });

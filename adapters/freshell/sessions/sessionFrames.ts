@@ -1,4 +1,4 @@
-/** What happens in sessions as frames: each is encoded once, whoever reads it. */
+/** Session events as frames, each encoded once for all readers. */
 import type { CodingNotice } from "../../../daemon/sessions/codingSession.ts";
 import type { Session } from "../../../daemon/sessions/sessionBook.ts";
 import type { SdkEvent, SessionServerMessage } from "../../../protocol/api/freshell/sessionEvents.ts";
@@ -7,7 +7,7 @@ export type SessionNotice = SdkEvent | CodingNotice;
 
 const encoded = new WeakMap<SessionNotice, Uint8Array>();
 
-/** Of one that a session tells all who follow it. */
+/** The frame of a notice to all followers. */
 export function frameOf(session: Session, notice: SessionNotice): Uint8Array {
   let frame = encoded.get(notice);
   if (frame === undefined) {

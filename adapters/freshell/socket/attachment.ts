@@ -11,12 +11,12 @@ import { chunkedFrames, snapshotText } from "./snapshotFrames.ts";
 
 /** What an attachment needs of its connection. */
 export interface AttachmentSink {
-  /** Whether anything may be written at all. */
+  /** Whether the connection takes any data. */
   readonly isOpen: () => boolean;
   readonly send: (message: ServerMessage) => void;
-  /** A message that is encoded already. */
+  /** An encoded message. */
   readonly frame: (frame: Uint8Array) => void;
-  /** Pieces of at most so many bytes for a large snapshot; undefined when the client did not ask for pieces. */
+  /** Maximum size of a large snapshot's chunks; undefined if the client did not ask for chunks. */
   readonly chunkBytes: number | undefined;
 }
 
@@ -34,7 +34,7 @@ export class Attachment {
   readonly #options: AttachmentOptions;
   readonly #subscription: OpenSubscription;
   #unfinished: Uint8Array = new Uint8Array(0);
-  /** Who waits for the snapshot: creates by their requestId, attaches without one. */
+  /** Requests that wait for the snapshot: creates by their requestId, attaches without one. */
   #asked: (string | undefined)[];
   #hasBegun = false;
   #isClosed = false;
@@ -49,7 +49,7 @@ export class Attachment {
     this.#subscription.pump();
   }
 
-  /** The same was asked for again before the snapshot came: it responds to both. False: it has come. */
+  /** A repeated request before the snapshot: it responds to both. False: it has been sent. */
   alsoFor(requestId: string | undefined): boolean {
     if (this.#hasBegun || this.#isClosed) return false;
     this.#asked.push(requestId);
@@ -83,7 +83,7 @@ export class Attachment {
         sink.send({ type: "terminal.output", terminalId, data: "", outputSeq: gap.to, gap });
       },
       snapshot: (snapshot) => this.#snapshot(snapshot),
-      // A page draws its own screen anew.
+      // A page redraws its own screen.
       resized: () => undefined,
       exited: (status) => sink.send({ type: "terminal.exit", terminalId, exitCode: exitCodeOf(status) ?? null }),
       closed: (error) => {

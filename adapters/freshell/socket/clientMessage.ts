@@ -1,4 +1,4 @@
-/** A frame of a client as one of the messages of the contract, or what is wrong with it. */
+/** Parses a client's frame as a message of the contract, or says what is wrong with it. */
 import * as v from "valibot";
 import {
   CLIENT_MESSAGES,
@@ -14,7 +14,7 @@ export interface BadMessage {
   readonly requestId?: string | undefined;
 }
 
-/** `json` is the message as it came, with what its schema leaves unread. */
+/** `json` is the message as received, including what its schema ignores. */
 export type ReadMessage = { readonly message: ClientMessage; readonly json: unknown } | { readonly bad: BadMessage };
 
 const bad = (code: BadMessage["code"], message: string, requestId?: string): ReadMessage => ({

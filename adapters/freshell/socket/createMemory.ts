@@ -1,6 +1,6 @@
 /**
- * A create that comes again is the same create: a page that lost its connection does not know whether its terminal or
- * session was made. By device and requestId, for ten minutes; one that failed is forgotten and may be tried again.
+ * Creates are idempotent: a page that lost its connection does not know whether its terminal or session was made. By device
+ * and requestId, for ten minutes; a failed one is forgotten and can be retried.
  */
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { CREATES_KEPT_MS, MAX_CREATES_KEPT } from "../freshellLimits.ts";
@@ -18,7 +18,7 @@ export class CreateMemory<Made> {
     this.#clock = clock;
   }
 
-  /** What was made for this request, or is being made. */
+  /** The result of this request, finished or under way. */
   find(owner: string, requestId: string): Promise<Made> | undefined {
     const key = keyOf(owner, requestId);
     const known = this.#creates.get(key);

@@ -1,6 +1,6 @@
 /**
- * One connection of `/ws`: hello, then messages. A message that is wrong gets an error and costs nothing else; a client that
- * does not read is sent away, and nobody else notices. Input keeps its order: each terminal has one queue.
+ * One connection of `/ws`: hello, then messages. An invalid message gets an error and has no other effect; a client that
+ * does not read is disconnected, without effect on others. Input keeps its order: each terminal has one queue.
  */
 import type { WebSocket } from "ws";
 import type { Timer } from "../../../daemon/time/clock.ts";
@@ -16,18 +16,18 @@ import { type Admitted, checkHello } from "./helloGate.ts";
 import { type ReadMessage, readMessage } from "./clientMessage.ts";
 import { TerminalCalls } from "./terminalCalls.ts";
 
-/** Below this what was sent as snapshots has been read. */
+/** Below this, snapshots sent count as read. */
 const NEARLY_NOTHING_BYTES = 65_536;
 
 /** Snapshots and histories. */
 const WAS_ASKED_FOR = /^(?:terminal\.(?:attached|created)|sdk\.history)/;
 
-/** Of a sign of life that is expected to come again as it is. */
+/** Longest sign of life that is cached, since it repeats unchanged. */
 const MAX_KEPT_CHARS = 1_024;
 
 export interface SocketHost {
   readonly context: FreshellContext;
-  /** For a client that comes when there is no more room. */
+  /** The listener already has its maximum of clients. */
   readonly isFull: boolean;
 }
 
@@ -42,7 +42,7 @@ export class FreshellSocket {
   #sessions: SessionCalls | undefined;
   #isClosing = false;
   #beat: { readonly text: string; readonly read: ReadMessage } | undefined;
-  /** Bytes of snapshots that may still be unsent: they were asked for, and do not count against a slow reader. */
+  /** Unsent bytes of snapshots: they were requested, and do not count against a slow reader. */
   #allowance = 0;
 
   constructor({ context, isFull }: SocketHost, socket: WebSocket) {
@@ -76,7 +76,7 @@ export class FreshellSocket {
     } else this.#perform(this.#calls, read.message, read.json);
   }
 
-  /** A device says that it is there in the same words each time, which are read once. */
+  /** A device's sign of life is the same text each time, so it is parsed once. */
   #read(data: unknown): ReadMessage {
     const known = this.#beat;
     if (known !== undefined && data === known.text) return known.read;
@@ -86,7 +86,7 @@ export class FreshellSocket {
     return read;
   }
 
-  /** The client is told why, and cut off when it does not take the news. Safe to call twice. */
+  /** Closes with a reason, and cuts off a client that does not complete the close. Safe to call twice. */
   close(code: number, reason: string): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
@@ -162,7 +162,7 @@ export class FreshellSocket {
       heartbeatIntervalMs: Math.max(1, Math.floor(presenceTtlMs / 3)),
       ...(device === undefined ? {} : { device: { deviceId: device.deviceId, role: device.role, online } }),
     });
-    // Not before it has been told that it is let in.
+    // Only after `ready`.
     this.#layout = new LayoutCalls({
       context,
       principal,
@@ -213,7 +213,7 @@ export class FreshellSocket {
     this.#write(text);
   }
 
-  /** One line of a program may be longer than all that a client may leave unread: who keeps up is given the time for it. */
+  /** One line of a program may exceed the limit of unsent bytes: a client that keeps up gets an allowance for it. */
   #writeWhole(frame: Uint8Array): void {
     if (this.#socket.bufferedAmount < NEARLY_NOTHING_BYTES) this.#allowance = frame.length;
     this.#write(frame);

@@ -1,6 +1,6 @@
 /**
- * Who may speak on `/ws`: the first message is a hello with a good token and the capabilities of today. In this order:
- * shape, token, capabilities. Nothing is served to an older client, which is told by name what it lacks.
+ * Admission to `/ws`: the first message is a hello with a valid token and the required capabilities, checked in this order:
+ * shape, token, capabilities. An older client is refused, with the names of the capabilities it lacks.
  */
 import type { TransportErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
 import { CLOSE_CODES, type HelloMessage, REQUIRED_CAPABILITIES } from "../../../protocol/api/freshell/freshellWire.ts";
@@ -9,7 +9,7 @@ import type { Credentials, Principal } from "../tokens/credentials.ts";
 export interface Admitted {
   readonly principal: Principal;
   readonly device: HelloMessage["device"];
-  /** Large snapshots in pieces. */
+  /** Large snapshots in chunks. */
   readonly wantsChunks: boolean;
 }
 

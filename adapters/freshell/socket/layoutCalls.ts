@@ -1,6 +1,6 @@
 /**
- * What a connection of `/ws` is to the devices: the owner of a layout, which is asked and publishes; or a caller, which asks.
- * Results and snapshots count from the connection that is the device now, and from no other.
+ * The role of a `/ws` connection towards devices: owner of a layout, which gets requests and publishes, or caller. Results
+ * and snapshots count only from the device's present owner connection.
  */
 import { parseSnapshot } from "../../../protocol/api/freshell/deviceLayout.ts";
 import type { FreshellErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
@@ -33,7 +33,7 @@ export interface LayoutCallsOptions {
 
 export class LayoutCalls {
   readonly #options: LayoutCallsOptions;
-  /** Whose word the connection is; undefined for the bootstrap token alone. */
+  /** The connection's device; undefined for the bootstrap token alone. */
   readonly #deviceId: string | undefined;
   readonly #unwatch: () => void;
   readonly #left = new AbortController();
@@ -51,7 +51,7 @@ export class LayoutCalls {
     else context.layout.presence.meet(device);
   }
 
-  /** Any frame of a client. */
+  /** Any frame of the client has come. */
   heard(): void {
     this.#link?.heard();
   }
@@ -76,7 +76,7 @@ export class LayoutCalls {
     }
   }
 
-  /** The connection is gone, or about to. Safe to call twice. */
+  /** The connection is gone or closing. Safe to call twice. */
   close(): void {
     this.#unwatch();
     this.#left.abort(new AppError("CANCELLED", "the client has left"));
@@ -107,7 +107,7 @@ export class LayoutCalls {
       return;
     }
     const [link, device] = [this.#link, this.#device];
-    // Only an owner has a layout, and a say in who may change it.
+    // Only the owner may report a revision and permissions.
     if (link === undefined || device?.owner !== link) return;
     if (workspaceRevision !== undefined) device.workspaceRevision = workspaceRevision;
     if (remoteControl !== undefined) {
@@ -142,7 +142,7 @@ export class LayoutCalls {
     }
     let snapshot;
     try {
-      // As it came: what the schema copies has lost what it does not know.
+      // As received: the schema's copy lacks unknown fields.
       snapshot = parseSnapshot((json as { readonly snapshot: unknown }).snapshot);
     } catch (error) {
       fail("INVALID_MESSAGE", toAppError(error).message);

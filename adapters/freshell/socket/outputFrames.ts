@@ -1,26 +1,26 @@
 /**
- * Output as frames of text: decoded, filtered and written as JSON once per pane and turn, whoever reads it. A character or
- * sequence that a chunk cuts waits for its rest; what waits depends on the output alone, so that two who read the same
- * bytes have the same waiting.
+ * Output as text frames: decoded, filtered and encoded as JSON once per pane and turn for all readers. A character or
+ * sequence cut by a chunk is held back until complete; what is held back depends on the output alone, so readers of the
+ * same bytes hold back the same.
  */
 import type { OutputChunk, PaneFeed } from "../../../daemon/panes/paneFeed.ts";
 import { decodeUtf8 } from "../../../protocol/text/utf8.ts";
 import { queryFilter } from "./queryFilter.ts";
 
 const NOTHING: Uint8Array = new Uint8Array(0);
-/** Places in the output whose waiting bytes are remembered: those of one turn. */
+/** Positions whose held-back bytes are remembered: those of one turn. */
 const MAX_PLACES = 64;
 
 export interface OutputFrame {
-  /** Empty when all of it waits. */
+  /** Empty when all of it is held back. */
   readonly frame: Uint8Array;
-  /** To be given with the next chunk. */
+  /** To be passed with the next chunk. */
   readonly unfinished: Uint8Array;
 }
 
 class TextFrames {
   readonly #head: string;
-  /** By the place behind a chunk: what of it waits. */
+  /** By the position after a chunk: its held-back bytes. */
   readonly #waiting = new Map<number, Uint8Array>();
   #before = NOTHING;
   readonly #encode = (chunk: OutputChunk): Uint8Array => this.#frameOf(chunk);
@@ -63,7 +63,7 @@ export class FrameShare {
   readonly #byFeed = new WeakMap<PaneFeed, TextFrames>();
   readonly #filter: ReturnType<typeof queryFilter>;
 
-  /** @param tmuxVersion which answers questions to the terminal itself */
+  /** @param tmuxVersion of the tmux that answers terminal queries itself */
   constructor(tmuxVersion: string | undefined) {
     this.#filter = queryFilter(tmuxVersion);
   }

@@ -1,7 +1,7 @@
 /**
- * Questions to the terminal that the tmux at hand answers itself (docs/tmuxFacts.md, "Questions to the terminal"). They are
- * in the pane's output all the same, and a page's emulator would answer them a second time, into the program. Exactly these
- * are taken out; every other byte passes.
+ * Terminal queries that this version of tmux answers itself (docs/tmuxFacts.md, "Questions to the terminal"). They are
+ * still in the pane's output, and a page's emulator would answer them a second time, into the program. Exactly these are
+ * removed; every other byte passes.
  */
 import { releaseOf } from "../../../daemon/connection/tmuxVersion.ts";
 import { VtParser } from "../../../daemon/panes/vt/vtParser.ts";
@@ -11,14 +11,14 @@ import { MAX_UNFINISHED_BYTES } from "../freshellLimits.ts";
 export interface FilteredOutput {
   /** Whole characters and sequences. */
   readonly bytes: Uint8Array;
-  /** At the end of what was given: what the next bytes complete. */
+  /** The incomplete end, to be completed by the next bytes. */
   readonly unfinished: Uint8Array;
 }
 
 const ESC = 0x1b;
 const NOTHING = new Uint8Array(0);
 
-/** By the final byte: the parameters, with their prefix and intermediates, and the release from which tmux answers. */
+/** By the final byte: the parameters, with their prefix and intermediates, and the first release of tmux that answers. */
 const QUERIES: ReadonlyMap<number, readonly (readonly [parameters: RegExp, since: number])[]> = new Map([
   // DA1, DA2: tmux looks at the first parameter only.
   [0x63, [[/^>?0*(?:[;:][\d;:]*)?$/, 0]]],
@@ -34,7 +34,7 @@ const QUERIES: ReadonlyMap<number, readonly (readonly [parameters: RegExp, since
       [/^1[46]$/, 304],
     ],
   ],
-  // DECRQM, of private modes and of ANSI's; 3.6 does not know all private ones, and says so of each.
+  // DECRQM, of private modes and of ANSI's; 3.6 answers unknown private ones too, as not recognized.
   [
     0x70,
     [
@@ -53,7 +53,7 @@ interface Range {
   readonly end: number;
 }
 
-/** @param tmuxVersion as tmux says it; unknown: what every tmux answers */
+/** @param tmuxVersion as tmux reports it; undefined: only what every tmux answers */
 export function queryFilter(tmuxVersion: string | undefined): (bytes: Uint8Array) => FilteredOutput {
   const version = tmuxVersion?.replace(/^tmux /, "");
   const release = version === undefined ? 0 : (releaseOf(version) ?? Number.POSITIVE_INFINITY);
@@ -96,7 +96,7 @@ export function queryFilter(tmuxVersion: string | undefined): (bytes: Uint8Array
   };
 }
 
-/** Behind a whole CSI that asks nothing, which is what nearly all of them are: colours, the cursor. */
+/** The end of a complete CSI that is no query, as nearly all are: colours, the cursor. */
 function endOfOther(bytes: Uint8Array, begin: number): number | undefined {
   if (bytes[begin + 1] !== 0x5b) return undefined;
   let at = begin + 2;
@@ -105,7 +105,7 @@ function endOfOther(bytes: Uint8Array, begin: number): number | undefined {
   return final !== undefined && final >= 0x40 && final <= 0x7e && !QUERIES.has(final) ? at + 1 : undefined;
 }
 
-/** Control characters inside a sequence act at once, and are kept. */
+/** Control characters inside a sequence take effect at once, so they are kept. */
 function without(bytes: Uint8Array, queries: readonly Range[]): Uint8Array {
   const out = new Uint8Array(bytes.length);
   let length = 0;
@@ -125,7 +125,7 @@ function without(bytes: Uint8Array, queries: readonly Range[]): Uint8Array {
   return out.subarray(0, length);
 }
 
-/** Bytes at the end that begin a character and do not complete it. */
+/** Number of bytes of an incomplete character at the end. */
 function unfinishedCharacter(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back]!;

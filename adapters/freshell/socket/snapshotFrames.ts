@@ -1,13 +1,13 @@
-/** A snapshot as frames: in one, or in pieces for a client that asked for them, none of which cuts a character. */
+/** A snapshot as frames: one, or chunks for a client that asked for them, none of which cuts a character. */
 import type { ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
 import { decodeUtf8 } from "../../../protocol/text/utf8.ts";
 import type { Snapshot } from "../../../daemon/tmux/io.ts";
 
 export interface SnapshotText {
   readonly text: string;
-  /** What the output that follows completes, as `OutputFrame.unfinished`. */
+  /** To be completed by the following output, as `OutputFrame.unfinished`. */
   readonly unfinished: Uint8Array;
-  /** Behind `text`. */
+  /** After `text`. */
   readonly outputSeq: number;
 }
 
@@ -52,7 +52,7 @@ export function chunkedFrames(
   ];
 }
 
-/** No half of a surrogate pair at the end, unless nothing else is left. */
+/** Does not cut a surrogate pair, unless nothing else would be left. */
 function wholeEnd(text: string, begin: number, end: number): number {
   const last = text.charCodeAt(end - 1);
   return last >= 0xd800 && last <= 0xdbff && end < text.length && end - 1 > begin ? end - 1 : end;

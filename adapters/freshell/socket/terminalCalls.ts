@@ -1,4 +1,4 @@
-/** What a client of `/ws` does with terminals, once it has said hello: its attachments, its creates, its waits. */
+/** A `/ws` client's calls on terminals after its hello: attachments, creates, waits. */
 import { randomUUID } from "node:crypto";
 import type { FreshellErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
 import { faultOf } from "../../../protocol/api/freshell/freshellErrors.ts";
@@ -26,14 +26,14 @@ type About = {
 
 export interface TerminalCallsOptions extends AttachmentSink {
   readonly context: FreshellContext;
-  /** Whose connection it is, where that was said. */
+  /** The connection's device, if known. */
   readonly device: string | undefined;
   readonly fail: (code: FreshellErrorCode, message: string, about: About) => void;
 }
 
 export class TerminalCalls {
   readonly #options: TerminalCallsOptions;
-  /** Of its creates: the device's, or this connection's own. */
+  /** Key of its creates: the device's, or this connection's own. */
   readonly #owner: string;
   readonly #attachments = new Map<string, Attachment>();
   readonly #waits = new Map<string, AbortController>();
@@ -114,7 +114,7 @@ export class TerminalCalls {
   }
 
   #noSuchTerminal(terminalId: string, message = "there is no such terminal; list the terminals again"): void {
-    // What is no id is not sent back: it may be as long as a message.
+    // An invalid id is not sent back: it may be as long as a message.
     this.#options.fail("INVALID_TERMINAL_ID", message, TERMINAL_ID.test(terminalId) ? { terminalId } : {});
   }
 
@@ -202,7 +202,7 @@ export class TerminalCalls {
     this.#settle(book.resize(book.require(terminalId), { cols, rows }), terminalId);
   }
 
-  /** Only a failure is told. */
+  /** Reports only a failure. */
   #settle(work: Promise<unknown>, terminalId: string): void {
     work.catch((thrown: unknown) => {
       const error = toAppError(thrown);
@@ -225,7 +225,7 @@ export class TerminalCalls {
       const result = await waitFor(context.waits, source, asked, wait.signal);
       send({ type: "wait.result", requestId, ok: true, result });
     } catch (error) {
-      // Whoever cancels a wait wants no response.
+      // A cancelled wait gets no response.
       if (!wait.signal.aborted) send({ type: "wait.result", requestId, ok: false, error: this.#faultOf(error) });
     } finally {
       if (this.#waits.get(requestId) === wait) this.#waits.delete(requestId);
@@ -243,7 +243,7 @@ export class TerminalCalls {
     return faultOf(error);
   }
 
-  /** Once for all that changes in a turn. */
+  /** Once per turn, for all changes in it. */
   #listChanged(): void {
     if (this.#isTelling) return;
     this.#isTelling = true;

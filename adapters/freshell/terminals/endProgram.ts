@@ -1,6 +1,6 @@
 /**
- * Ends a terminal's program and waits for its end, which tmux tells: the process group of the pane and the one that is in
- * its foreground are hung up, as when a terminal is closed, and killed when they do not go.
+ * Ends a terminal's program and waits for its exit, which tmux reports: the pane's process group and its foreground process
+ * group get SIGHUP, as when a terminal is closed, and SIGKILL if they do not exit.
  */
 import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
@@ -8,7 +8,7 @@ import type { OutputSource } from "../../../daemon/tmux/outputSource.ts";
 import { END_WITHIN_MS } from "../freshellLimits.ts";
 
 export interface EndingProgram {
-  /** Of the pane's own process. */
+  /** The pane's own process. */
   readonly pid: number;
   readonly source: OutputSource;
   readonly processes: HostProcesses;
@@ -24,7 +24,7 @@ export async function endProgram(program: EndingProgram): Promise<void> {
     for (const group of groups) processes.signal(-group, signal);
     if (await endsInTime(program)) break;
   }
-  // One that took the hangup and left a member of its group behind.
+  // For a process that exited on SIGHUP and left a member of its group behind.
   for (const group of groups) processes.signal(-group, "SIGKILL");
 }
 

@@ -1,6 +1,6 @@
 /**
- * How far `outputSeq` may come is noted on the pane before it comes there, in large steps: a daemon that is killed cannot
- * note where it was, and the next one goes on from the note. So it never goes back.
+ * An upper bound of `outputSeq` is stored in a pane option in advance, in large steps: a daemon that is killed cannot store
+ * its position, and the next one continues from the bound. So `outputSeq` never decreases.
  */
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { PaneUserOptions } from "../../../daemon/tmux/userOptions.ts";
@@ -17,7 +17,7 @@ export class OutputReserve {
     this.#log = log;
   }
 
-  /** The terminal's output has come to here. */
+  /** The terminal's output has reached this position. */
   reached(terminal: Terminal, outputSeq: number): void {
     if (outputSeq > terminal.reservedSeq - RESERVED_OUTPUT_BYTES / 2) void this.renew(terminal);
   }
@@ -30,13 +30,13 @@ export class OutputReserve {
     try {
       await this.#server.setPaneUserOption(pane, SEQ_MARK, String(reserved));
     } catch (error) {
-      // The next output asks again.
+      // The next output tries again.
       if (terminal.reservedSeq === reserved) terminal.reservedSeq = before;
       this.#log.debug("freshell.reserve.failed", { error });
     }
   }
 
-  /** Nothing more is told of them: the next daemon goes on here, without a jump. */
+  /** Their output has ended here for us: the next daemon continues without a jump. */
   async settle(terminals: readonly Terminal[]): Promise<void> {
     const note = async ({ pane, source }: Terminal): Promise<void> => {
       if (pane !== undefined) await this.#server.setPaneUserOption(pane, SEQ_MARK, String(source.outputSeq + 1));

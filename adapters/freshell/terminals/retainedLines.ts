@@ -1,6 +1,6 @@
 /**
- * The lines of a terminal whose pane is gone: its screen went with it, and what is retained of the output is plain text
- * without rows. All of it can be told; what needs rows, wraps or colours cannot.
+ * The lines of a terminal whose pane is gone: its screen is gone too, and the retained output gives plain text without
+ * rows. All of it can be returned; captures that need rows, wraps or colours cannot.
  */
 import { AnsiStripper, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
 import type { OutputSource } from "../../../daemon/tmux/outputSource.ts";

@@ -1,4 +1,4 @@
-/** One terminal: what stays of it, the pane that is its program's now, and its output as one stream. */
+/** One terminal: its identity, its program's present pane, and its output as one stream. */
 import type { TerminalEntry } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
@@ -13,21 +13,21 @@ export interface TerminalSize {
 
 export class Terminal {
   readonly identity: TerminalIdentity;
-  /** Its name towards the engine's feeds, which know panes; it stays when the pane changes. */
+  /** Its id in the engine's feeds, which know panes; it stays when the pane changes. */
   readonly key: PaneId;
   readonly source: TerminalSource;
-  /** Undefined once somebody has taken it away: the output that came is all there is. */
+  /** Undefined once the pane was closed by somebody: no more output follows. */
   pane: PaneId | undefined;
   pid: number | undefined;
   generation: number;
-  /** What is noted on the pane: `outputSeq` stays below it. */
+  /** Stored in a pane option: `outputSeq` stays below it. */
   reservedSeq: number;
   size: TerminalSize;
   lastActivityAt: number;
   clients = 0;
   /** Whether a device's pane shows it: `unsure` while one is being made, `orphan` once that has failed. */
   place: "unsure" | "orphan" | undefined;
-  /** It was killed: nobody finds it any more. */
+  /** It was killed and cannot be found any more. */
   isForgotten = false;
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -56,7 +56,7 @@ export class Terminal {
     return this.source.exit === undefined;
   }
 
-  /** What changes its program comes one after the other. @throws AppError NOT_FOUND when it was killed meanwhile */
+  /** Serializes changes of its program. @throws AppError NOT_FOUND when it was killed meanwhile */
   alone<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(() => {
       if (this.isForgotten) throw unknownTerminal();
@@ -88,11 +88,11 @@ export class Terminal {
   }
 }
 
-/** As a shell tells it: 128 and the signal's number for a program that was ended by one. */
+/** As in a shell: 128 plus the signal's number for a program ended by a signal. */
 export const exitCodeOf = ({ exitCode, signal }: ExitStatus): number | undefined =>
   exitCode ?? (signal === undefined ? undefined : 128 + signal);
 
-/** Not the id that was asked for: it may be anything. */
+/** Does not quote the requested id: it may be anything. */
 export const unknownTerminal = (): AppError =>
   new AppError("NOT_FOUND", "there is no such terminal; list the terminals again");
 

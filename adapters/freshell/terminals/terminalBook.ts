@@ -1,7 +1,7 @@
 /**
- * All terminals: panes of a tmux server of ours that carry our mark. The book finds those of a daemon before it, makes new
- * ones, lets another program take a terminal's place, and forgets those that are killed. What is true of a pane is what
- * tmux says; the book only knows which pane is whose.
+ * All terminals: panes of an owned server with our options. The book restores those of an earlier daemon, makes new ones,
+ * respawns programs, and forgets those that are killed. A pane's state is what tmux says; the book only maps terminals to
+ * panes.
  */
 import { randomBytes } from "node:crypto";
 import type { Log } from "../../../daemon/ops/log.ts";
@@ -50,7 +50,7 @@ export class TerminalBook {
   readonly #reserve: OutputReserve;
   #identity: string | undefined;
   #keys = 0;
-  /** Being made. */
+  /** Number being made. */
   #making = 0;
 
   constructor(options: TerminalBookOptions) {
@@ -80,7 +80,7 @@ export class TerminalBook {
     return this.#byKey.get(key);
   }
 
-  /** Called when a terminal came, went, ended or runs again. */
+  /** Calls back when a terminal comes, goes, ends or runs again. */
   watch(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -90,7 +90,7 @@ export class TerminalBook {
     this.#changed();
   }
 
-  /** Those of a daemon before this one; what it left half made is ended. */
+  /** Restores an earlier daemon's terminals; half-made ones are ended. */
   async restore(): Promise<void> {
     const { server, log } = this.#options;
     const found = await readTerminals(server);
@@ -110,7 +110,7 @@ export class TerminalBook {
   }
 
   /**
-   * @param place `unsure`: for a device's pane; until `placed` nobody has confirmed it
+   * @param place `unsure`: for a device's pane, unconfirmed until `placed`
    * @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, CONNECTION_LOST and others
    */
   async create(request: CreateTerminalRequest, place?: "unsure"): Promise<Terminal> {
@@ -137,13 +137,13 @@ export class TerminalBook {
     }
   }
 
-  /** Another program in its place: same id, program, directory and size. @throws AppError as `create`, NOT_FOUND */
+  /** A new process: same id, program, directory and size. @throws AppError as `create`, NOT_FOUND */
   respawn(terminal: Terminal): Promise<void> {
     return terminal.alone(async () => {
       if (!terminal.isRunning) this.#requireRoom();
       const { identity, size, source } = terminal;
       const { server, url, homeDir, programs } = this.#options;
-      // Before anything is ended.
+      // Checked before anything is ended.
       await directoryOf(identity.cwd, homeDir);
       const command = await programOf(identity, programs);
       await this.#end(terminal);
@@ -161,7 +161,7 @@ export class TerminalBook {
     });
   }
 
-  /** Ends its program and forgets it. Returns the exit code, where it is known. @throws AppError NOT_FOUND, CONNECTION_LOST */
+  /** Ends its program and forgets it. Returns the exit code, if known. @throws AppError NOT_FOUND, CONNECTION_LOST */
   kill(terminal: Terminal): Promise<number | null> {
     return terminal.alone(async () => {
       await this.#end(terminal);
@@ -173,19 +173,19 @@ export class TerminalBook {
     });
   }
 
-  /** Whether a device's pane shows it, as far as is known. */
+  /** Records whether a device's pane shows it. */
   placed(terminal: Terminal, isShown: boolean): void {
     if (notePlace(this.#options, terminal, isShown)) this.#changed();
   }
 
-  /** The size of its screen; the last one holds. @throws AppError INVALID_TARGET, CONNECTION_LOST */
+  /** Sets the size of its screen; the last call wins. @throws AppError INVALID_TARGET, CONNECTION_LOST */
   async resize(terminal: Terminal, size: TerminalSize): Promise<void> {
     const pane = requireRunning(terminal);
     await this.#options.server.resize(pane, size.cols, size.rows);
     terminal.size = size;
   }
 
-  /** Lets go: terminals and their programs stay. What was told of `outputSeq` is noted, so that it goes on without a jump. */
+  /** Releases terminals; their programs stay. Stores each `outputSeq`, so that it continues without a jump. */
   async close(): Promise<void> {
     this.#unsubscribe();
     await this.#reserve.settle(this.list());
@@ -211,7 +211,7 @@ export class TerminalBook {
     return terminal;
   }
 
-  /** This pane's program is the terminal's from now on. */
+  /** Makes this pane the terminal's. */
   #adopt(terminal: Terminal, pane: PaneId): void {
     const info = this.#options.server.findPane(pane);
     terminal.pane = pane;
@@ -229,11 +229,11 @@ export class TerminalBook {
       });
     } catch (error) {
       if (error instanceof AppError && error.code === "NOT_FOUND") this.#gone(terminal, pane);
-      // Else tmux is being reconnected; `ready` comes.
+      // Otherwise tmux is being reconnected; `ready` follows.
     }
   }
 
-  /** Somebody has taken the pane away: what came of its output is all there is. */
+  /** The pane was closed by somebody: no more output follows. */
   #gone(terminal: Terminal, pane: PaneId): void {
     if (terminal.pane !== pane || terminal.isForgotten) return;
     terminal.pane = undefined;
@@ -258,7 +258,7 @@ export class TerminalBook {
     for (const terminal of this.list()) {
       const { pane, source } = terminal;
       if (pane === undefined || source.isAttached) continue;
-      // On another server the same id is another's pane.
+      // On another server the same id is another pane.
       if (isSame) this.#attach(terminal, pane);
       else this.#gone(terminal, pane);
     }

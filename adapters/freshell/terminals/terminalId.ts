@@ -1,4 +1,4 @@
-/** Names of terminals, sessions and what is asked in them: 21 characters of 64, which nobody guesses. */
+/** Ids of terminals, sessions and their requests: 21 base64url characters, unguessable. */
 import { randomBytes } from "node:crypto";
 
 const ID_CHARS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";

@@ -1,7 +1,7 @@
 /**
- * What makes a pane a terminal, noted on the pane itself, so that a terminal outlives the daemon. `freshell` says which
- * terminal it is, the others what its entry and a respawn need. Whoever may use the tmux socket can set these too: what is
- * read is checked, and is only as good as that.
+ * The user options that make a pane a terminal, so that terminals outlive the daemon. `freshell` holds the terminal's id, the
+ * others what its entry and a respawn need. Anyone with access to the tmux socket can set them too: values are validated,
+ * and trusted no further.
  */
 import { TERMINAL_MODES, type TerminalMode } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { TERMINAL_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
@@ -20,12 +20,12 @@ const [ID_MARK, TITLE_MARK, CWD_MARK, SHELL_MARK, RESUME_MARK] = [
   "freshell_resume",
 ] as const;
 
-/** What stays of a terminal for as long as there is one. */
+/** What stays the same for a terminal's lifetime. */
 export interface TerminalIdentity {
   readonly id: string;
   readonly createdAt: number;
   readonly mode: TerminalMode;
-  /** As it was asked for. */
+  /** As requested. */
   readonly shell: string;
   readonly cwd: string;
   readonly title: string;
@@ -34,9 +34,9 @@ export interface TerminalIdentity {
 
 export interface MarkedPane extends TerminalIdentity {
   readonly pane: PaneId;
-  /** Of two panes of one terminal the later one is it: a respawn was cut short. */
+  /** Of two panes of one terminal the later one counts: a respawn was interrupted. */
   readonly generation: number;
-  /** No `outputSeq` above this has been told. */
+  /** No `outputSeq` above this has been reported. */
   readonly reservedSeq: number;
   readonly isOrphan: boolean;
 }
@@ -101,7 +101,7 @@ async function readMarkedPanes(server: PaneUserOptions): Promise<readonly Marked
 const isMode = (text: string): text is TerminalMode => (TERMINAL_MODES as readonly string[]).includes(text);
 const isCount = (number: number): boolean => Number.isSafeInteger(number) && number >= 0;
 
-/** Whether a pane of a device shows it. What stands on its own pane follows by itself. False: nothing has changed. */
+/** Records whether a device's pane shows it; the pane option follows asynchronously. False: no change. */
 export function notePlace(
   { server, log }: { readonly server: PaneUserOptions; readonly log: Log },
   terminal: { place: "unsure" | "orphan" | undefined; readonly pane: PaneId | undefined },

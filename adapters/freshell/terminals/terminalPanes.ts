@@ -1,4 +1,4 @@
-/** The panes behind terminals: each in a session of its own, made in one step with its marks, and taken away with it. */
+/** The panes behind terminals: each in its own session, made in one step with its options, and removed with it. */
 import { randomBytes } from "node:crypto";
 import type { SessionInfo } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
@@ -7,7 +7,7 @@ import type { PaneId } from "../../../protocol/ids.ts";
 import type { TerminalSize } from "./terminal.ts";
 import { marksOf, type TerminalIdentity } from "./terminalMarks.ts";
 
-/** Sessions of ours: one of them without a mark was cut short while it was made. */
+/** Our sessions: one without our options was interrupted while being made. */
 const SESSION_PREFIX = "freshell-";
 
 export interface PaneToMake {
@@ -45,12 +45,12 @@ export async function removePane(server: TmuxServer, pane: PaneId): Promise<void
     if (session?.name.startsWith(SESSION_PREFIX) === true) await server.killSession(session.id);
     else await server.layout.run({ kind: "kill-pane", pane });
   } catch (error) {
-    // It went by itself.
+    // It has closed by itself.
     if (!(error instanceof AppError && error.code === "NOT_FOUND")) throw error;
   }
 }
 
-/** Sessions of ours in which no pane is a terminal's: a daemon was killed while it made one, or put another in its place. */
+/** Our sessions without a terminal's pane: a daemon was killed while it made or respawned one. */
 export const unfinishedSessions = (server: TmuxServer, terminals: ReadonlySet<PaneId>): readonly SessionInfo[] =>
   server
     .sessions()

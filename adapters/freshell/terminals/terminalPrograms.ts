@@ -1,5 +1,5 @@
 /**
- * Which program a terminal runs: a shell that the system knows, or an agent by its name. Everything is looked at before
+ * Which program a terminal runs: a shell known to the system, or an agent by its name. Everything is checked before
  * anything is made, and nothing here starts a process.
  */
 import { readFile, stat } from "node:fs/promises";
@@ -11,13 +11,13 @@ import { MAX_CWD_CHARS } from "../freshellLimits.ts";
 import type { TerminalIdentity } from "./terminalMarks.ts";
 
 export interface ProgramInputs {
-  /** What a pane gets: `PATH`, `SHELL`, `HOME`. */
+  /** A pane's environment: `PATH`, `SHELL`, `HOME`. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The daemon's own, for `CLAUDE_CMD` and its sisters. */
+  /** The daemon's own, for `CLAUDE_CMD` and the like. */
   readonly daemonEnv: Readonly<Record<string, string | undefined>>;
 }
 
-/** What a terminal is called when nobody says. */
+/** Default titles. */
 export const TITLES: Readonly<Record<TerminalMode, string>> = {
   shell: "Shell",
   claude: "Claude",
@@ -27,7 +27,7 @@ export const TITLES: Readonly<Record<TerminalMode, string>> = {
   kimi: "Kimi",
 };
 
-/** What upstream's pages ask for on other systems; here each is the system's shell. */
+/** Shells that upstream's pages request on other systems; here each means the system's shell. */
 const SYSTEM_SHELLS: ReadonlySet<string> = new Set(["system", "cmd", "powershell", "wsl"]);
 /** Without `$SHELL`. */
 const LAST_SHELL = "/bin/sh";
@@ -46,7 +46,7 @@ export async function programOf(
 
 function resumeWords(mode: TerminalMode, session: string | undefined): readonly string[] {
   if (session === undefined) return [];
-  // An option in its place would be one of the agent's.
+  // It would be parsed as an option of the agent's.
   if (session.startsWith("-")) throw invalid("resumeSessionId is no session: it begins with -");
   if (mode === "claude") return ["--resume", session];
   if (mode === "codex") return ["resume", session];
@@ -77,7 +77,7 @@ export async function agentPath(mode: TerminalMode, { env, daemonEnv }: ProgramI
   const variable = `${mode.toUpperCase()}_CMD`;
   const asked = daemonEnv[variable];
   const command = asked === undefined || asked.trim() === "" ? mode : asked.trim();
-  // Nothing is relative to: a terminal's directory is its caller's.
+  // No relative entries: a terminal's directory is chosen by its caller.
   const path = (env["PATH"] ?? "").split(delimiter).filter(isAbsolute).join(delimiter);
   const isFindable = isAbsolute(command) || (!command.includes("/") && path !== "");
   const found = isFindable ? await findProgram(command, path, "/") : undefined;

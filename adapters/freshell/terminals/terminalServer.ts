@@ -1,6 +1,6 @@
 /**
- * The terminals as a server of panes, for the engine's feeds: a terminal keeps one name there, whichever pane is its
- * program's. What a feed never hears of is a resize: pages draw their own screens anew.
+ * The terminals as a server of panes, for the engine's feeds: a terminal keeps one id there when its pane changes.
+ * Resizes are not reported to feeds: pages redraw their own screens.
  */
 import type { FeedServer } from "../../../daemon/panes/paneFeed.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
@@ -18,7 +18,7 @@ export function terminalServer(server: TmuxServer, find: (key: PaneId) => Termin
     return terminal;
   };
   return {
-    // A terminal outlives a connection: its stream has a hole then, and goes on.
+    // A terminal outlives a connection: its stream continues after a gap.
     status: () => ({ state: server.status().state === "closed" ? "closed" : "ready" }),
     output: (key) => require(key).source,
     findPane: (key) => {
@@ -45,7 +45,7 @@ async function snapshotOf(server: TmuxServer, terminal: Terminal): Promise<Snaps
   return { ...snapshot, position: { epoch: source.epoch, outputSeq } };
 }
 
-/** Of a terminal without a pane: what is retained of its output, which is what its screen was made of. */
+/** For a terminal without a pane: its retained output, from which its screen was made. */
 function lastOutput({ source, size }: Terminal): Snapshot {
   const pieces: Uint8Array[] = [Buffer.from("\u001bc")];
   for (let at = source.tailSeq; at < source.outputSeq;) {

@@ -1,20 +1,19 @@
 /**
- * A terminal's output as one stream, whatever pane of which connection it comes from: `outputSeq` goes on over the daemon's
- * reconnects to tmux, over respawns and restarts, and never goes back. It is a row of pieces: a pane's output in one epoch,
- * a hole of one position where a connection was lost, and what stands between two programs. What left the last pieces is a
- * gap like any other. Waits and feeds read it as they read a pane.
+ * A terminal's output as one stream, whatever pane of which connection it comes from: `outputSeq` continues across the
+ * daemon's reconnects to tmux, respawns and restarts, and never decreases. It is a list of pieces: a pane's output in one
+ * epoch, a gap of one position where a connection was lost, and the seam between two programs. Pieces no longer kept are a
+ * gap like any other. Waits and feeds read it like a pane.
  */
 import type { AppError } from "../../../protocol/errors.ts";
 import type { Gap } from "../../../protocol/position.ts";
 import type { ExitStatus, OutputListener, OutputSlice, OutputSource } from "../../../daemon/tmux/outputSource.ts";
 
 /**
- * Between two programs: ends a sequence that the first has left unfinished, and its line, and resets the screen for the
- * second.
+ * Between two programs: ends the first one's unfinished sequence and line, and resets the screen for the second.
  */
 export const PROGRAM_SEAM: Uint8Array = Buffer.from("\u0018\r\n\u001bc");
 
-/** Pieces kept: what a reader that lags by a respawn or a lost connection can still read. */
+/** Pieces kept for readers that lag by a respawn or a lost connection. */
 const MAX_PIECES = 4;
 
 type Piece =
@@ -26,7 +25,7 @@ export interface TerminalSourceOptions {
   readonly id: string;
   /** Of all its positions. */
   readonly epoch: string;
-  /** Where it begins: 0, or past everything that was told before a restart. */
+  /** Where it begins: 0, or past everything reported before a restart. */
   readonly base: number;
   /** A listener threw: for the log, never for the stream. */
   readonly onListenerError: (error: unknown) => void;
@@ -68,7 +67,7 @@ export class TerminalSource implements OutputSource {
     return this.#leave !== undefined;
   }
 
-  /** Where a position of the pane's own is here; undefined for one of an epoch that is over. */
+  /** Maps a position of the pane to one here; undefined for a past epoch. */
   seqOf(epoch: string, outputSeq: number): number | undefined {
     const piece = this.#pieces.findLast((each) => each.kind === "output" && each.source.epoch === epoch);
     return piece === undefined ? undefined : piece.base + outputSeq;
@@ -114,7 +113,7 @@ export class TerminalSource implements OutputSource {
     };
   }
 
-  /** The output goes on with this pane's, from the first byte that its stream has had. */
+  /** Continues with this pane's output, from the first byte of its stream. */
   attach(source: OutputSource, onLost: (error: AppError) => void): void {
     this.#leave?.();
     const base = this.outputSeq;
@@ -142,7 +141,7 @@ export class TerminalSource implements OutputSource {
     if (last.kind === "output") last.end ??= endOf(last);
   }
 
-  /** Some output was lost here; how much, nobody knows. */
+  /** An unknown amount of output was lost here. */
   declareHole(): void {
     const gap: Gap = { from: this.outputSeq, to: this.outputSeq + 1, reason: "epoch" };
     this.#add({ kind: "hole", base: gap.from });
@@ -156,7 +155,7 @@ export class TerminalSource implements OutputSource {
     this.#each((listener) => listener.exited(status));
   }
 
-  /** Another program runs in it: what it prints follows the seam. */
+  /** Another program runs in it: its output follows the seam. */
   declareRespawn(): void {
     this.detach();
     this.#exit = undefined;

@@ -1,4 +1,4 @@
-/** What is typed into a terminal and seen of it, by tmux's own words for both. */
+/** Input and captures of a terminal, by tmux's own commands. */
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { CaptureOptions, InputPart } from "../../../daemon/tmux/io.ts";
 import type { TerminalCaptureResponse, terminalCaptureSchema } from "../../../protocol/api/freshell/freshellHttp.ts";
@@ -9,7 +9,7 @@ import type { InferOutput } from "valibot";
 import { requireRunning, type Terminal } from "./terminal.ts";
 import { retainedLines } from "./retainedLines.ts";
 
-/** One job: nothing of another sender's comes between. */
+/** One job: no other sender's input comes between. */
 export const textParts = (text: string): readonly InputPart[] => [{ kind: "text", bytes: encodeUtf8(text) }];
 
 export const tokenParts = (tokens: readonly string[], literal: boolean): readonly InputPart[] =>
@@ -17,7 +17,7 @@ export const tokenParts = (tokens: readonly string[], literal: boolean): readonl
 
 const textPart = (text: string): InputPart => ({ kind: "text", bytes: encodeUtf8(text) });
 
-/** Returns the position behind which is what the input causes. @throws AppError INVALID_TARGET, RESOURCE_LIMIT, CONNECTION_LOST */
+/** Returns the position after which the input takes effect. @throws AppError INVALID_TARGET, RESOURCE_LIMIT, CONNECTION_LOST */
 export async function typeInto(server: TmuxServer, terminal: Terminal, parts: readonly InputPart[]): Promise<number> {
   const pane = requireRunning(terminal);
   const { source } = terminal;
@@ -46,8 +46,8 @@ export async function captureOf(
 }
 
 /**
- * A start before everything that is kept is the first line, as in tmux, unless tmux has dropped lines. It tells nobody when
- * it does: having come to the limit it drops a tenth, so with less than nine tenths nothing was dropped.
+ * A start before everything that is kept is the first line, as in tmux, unless tmux has dropped lines. tmux does not
+ * report that: at the limit it drops a tenth, so with less than nine tenths nothing was dropped.
  */
 function requireWhole(historyLines: number, limit: number | undefined): void {
   if (limit === undefined || historyLines < Math.floor(limit * 0.9)) return;

@@ -1,6 +1,6 @@
 /**
- * Who may use the listener: whoever has the bootstrap token (`AUTH_TOKEN`), and devices with a token that was given for
- * it. Device tokens live for minutes and are renewed with a refresh token, which works once. Only digests are kept.
+ * Who may use the listener: holders of the bootstrap token (`AUTH_TOKEN`), and devices with a token issued for it. Device
+ * tokens live for minutes and are renewed with a refresh token, which works once. Only digests are kept.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { DeviceSessionResponse, DeviceSessionRequest } from "../../../protocol/api/freshell/freshellHttp.ts";
@@ -17,7 +17,7 @@ export interface CredentialsOptions {
   readonly token: string;
   readonly ttlSec: number;
   readonly nowUnixMs: () => number;
-  /** A token ends by this one too: a person's clock that is set back gives it no longer life. */
+  /** Tokens expire by this clock too: setting the wall clock back does not extend them. */
   readonly clock: Clock;
   readonly store: SessionStore;
   /** Devices whose layout a device may change besides its own. */
@@ -30,10 +30,10 @@ const newToken = (): string => randomBytes(32).toString("base64url");
 export class Credentials {
   readonly #options: CredentialsOptions;
   readonly #bootstrap: Buffer;
-  /** By the digest of the device token. A look-up by a digest tells nothing of a token by its time. */
+  /** By the digest of the device token. The time of a lookup by digest reveals nothing about a token. */
   readonly #byDevice = new Map<string, StoredSession>();
   readonly #byRefresh = new Map<string, StoredSession>();
-  /** When the tokens of this start of the daemon end, on its own clock. */
+  /** Expiry on `clock` of tokens issued by this daemon. */
   readonly #endsMs = new WeakMap<StoredSession, number>();
 
   constructor(options: CredentialsOptions) {
@@ -42,7 +42,7 @@ export class Credentials {
     for (const session of options.store.read()) this.#keep(session);
   }
 
-  /** Whose token it is; undefined for nobody's, and for one that has expired. */
+  /** The token's holder; undefined if unknown or expired. */
   principalOf(token: string | undefined): Principal | undefined {
     if (token === undefined || token === "") return undefined;
     const given = digest(token);
@@ -56,7 +56,7 @@ export class Credentials {
     return this.#issue(deviceId);
   }
 
-  /** A new pair; the old one is no good from now on. @throws AppError UNAUTHORIZED */
+  /** Issues a new pair and invalidates the old one. @throws AppError UNAUTHORIZED */
   refresh(refreshToken: string): DeviceSessionResponse {
     const session = this.#byRefresh.get(digest(refreshToken).toString("hex"));
     if (session === undefined || session.refreshUntil <= this.#options.nowUnixMs()) {
@@ -91,7 +91,7 @@ export class Credentials {
     this.#keep(session);
     this.#store();
     const { expiresAt, scopes } = session;
-    // As it is now: whoever gave the permission may take it back while the token lives, and it is asked for each time.
+    // As of now: a permission may be revoked while the token is valid, and is checked each time.
     const remote = this.#options.remoteTargets(deviceId).map((target) => `remote-control:${target}`);
     return { deviceToken, refreshToken, expiresAt, deviceId, scopes: [...scopes, ...remote] };
   }

@@ -1,6 +1,6 @@
 /**
- * Device sessions outlive the daemon: digests of their tokens in a file of our own, written whole or not at all. Another
- * bootstrap token makes them strangers'. A file that cannot be read is none: devices log in again.
+ * Device sessions outlive the daemon: digests of their tokens in a file of ours, written atomically. Another bootstrap token
+ * invalidates them. An unreadable file counts as none: devices log in again.
  */
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
@@ -34,7 +34,7 @@ export interface SessionFileOptions {
 }
 
 export function sessionFile({ path, token, log }: SessionFileOptions): SessionStore {
-  // Of more than the token, so that it is no digest of the token itself.
+  // Salted, so that it is not the digest of the token itself.
   const bootstrap = createHash("sha256").update(`freshell sessions of ${token}`).digest("hex");
   return {
     read: () => {
@@ -50,7 +50,7 @@ export function sessionFile({ path, token, log }: SessionFileOptions): SessionSt
       try {
         writeWhole(path, JSON.stringify({ version: 1, bootstrap, sessions }));
       } catch (error) {
-        // They hold for this start of the daemon all the same.
+        // They remain valid until this daemon ends.
         log.error("freshell.sessions.unwritten", { path, error });
       }
     },

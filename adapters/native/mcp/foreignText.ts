@@ -1,17 +1,17 @@
 /**
- * Text of programs on its way to a model: what cannot be seen is made visible, the newest of it fits a bound, and a frame
- * with a word that no program knows says where it begins and ends. Nothing in it can pass for a result of ours.
+ * Program text for a model: invisible characters are made visible, only the newest part up to a bound is kept, and a frame
+ * with a nonce marks its beginning and end. Nothing in it can pass for a result of ours.
  */
 import { randomBytes } from "node:crypto";
 
-/** What a model gets of one text unless it asks for more. */
+/** Bound on one text unless the model asks for more. */
 export const DEFAULT_TEXT_BYTES = 16_384;
 
-/** Controls, formats (bidi, zero width, tags), separators of lines, and all that is drawn as nothing. */
+/** Controls, formats (bidi, zero width, tags), line separators, and all that is drawn as nothing. */
 const UNSEEN =
   /(?!(?<=\p{Extended_Pictographic})\uFE0F)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Co}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Each character that nobody sees as `<U+200B>`; line ends and tabs stay. */
+/** Replaces each invisible character by its code (`<U+200B>`); line ends and tabs stay. */
 export const visible = (text: string): string => text.replace(UNSEEN, shown);
 
 const shown = (character: string): string =>
@@ -19,7 +19,7 @@ const shown = (character: string): string =>
     ? character
     : `<U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}>`;
 
-/** The same for every text inside a value of JSON, names of members included. */
+/** The same for every string in a JSON value, member names included. */
 export function visibleJson(value: unknown): unknown {
   if (typeof value === "string") return visible(value);
   if (Array.isArray(value)) return value.map(visibleJson);
@@ -29,11 +29,11 @@ export function visibleJson(value: unknown): unknown {
 
 interface BoundedText {
   readonly text: string;
-  /** Bytes that were left out before it; 0: none. */
+  /** Bytes cut before it. */
   readonly cutBytes: number;
 }
 
-/** The newest of a text, from the beginning of a line where there is one. */
+/** The newest part of a text, from the beginning of a line where possible. */
 export function newest(text: string, maxBytes: number): BoundedText {
   const bytes = Buffer.from(text, "utf8");
   if (bytes.length <= maxBytes) return { text, cutBytes: 0 };
@@ -44,7 +44,7 @@ export function newest(text: string, maxBytes: number): BoundedText {
   return { text: bytes.toString("utf8", from), cutBytes: from };
 }
 
-/** Between two words made for this result alone. */
+/** Framed by a nonce of this result. */
 export function framed(text: string): string {
   const word = `untrusted-${randomBytes(6).toString("hex")}`;
   return `<${word}>\n${text}${text === "" || text.endsWith("\n") ? "" : "\n"}</${word}>`;

@@ -1,4 +1,4 @@
-/** The MCP tools for sessions, windows and panes: what there is, more of it, less of it. */
+/** The MCP tools for sessions, windows and panes: list, create, split, kill. */
 import * as v from "valibot";
 import {
   type NativePane,
@@ -20,7 +20,7 @@ import { findSession, findWindow } from "../../operations/findTargets.ts";
 import { performChecked } from "../../operations/perform.ts";
 import { mcpTool, SERVER, type ToolCall, UNTRUSTED } from "./mcpTool.ts";
 
-/** Asked for program, directory and readiness one by one; what is beyond is listed without. */
+/** Panes whose program, directory and readiness are fetched, one request each; the rest are listed without. */
 const MAX_DESCRIBED = 64;
 
 const { name: serverName, kind, state } = serversSchema.entries.servers.item.entries;
@@ -112,7 +112,7 @@ interface Described {
   readonly at: number;
 }
 
-/** On a server of the user's a look would mean attaching to the session. */
+/** On a guest server `describePane` would mean attaching to the session. */
 async function entryOf(call: ToolCall, { name, server, pane, at }: Described): Promise<ListedPane> {
   if (at >= MAX_DESCRIBED || server.status().kind === "guest") return pane;
   try {

@@ -1,7 +1,7 @@
 /**
  * `/mcp`: streamable HTTP for clients of both eras of the protocol, and a WebSocket for `tmuxwire mcp`. Requests of the
- * revision 2026-07-28 stand alone; older clients have sessions, so many at most: the one that was used least recently
- * makes room, and its client begins another, as the protocol has it. Loaded when the first client comes.
+ * revision 2026-07-28 stand alone; older clients have sessions, whose number is bounded: the least recently used one is
+ * evicted, and its client begins another, as the protocol specifies. Loaded with the first client.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -45,10 +45,10 @@ interface Session {
 
 export function createMcpEndpoint(context: NativeContext, version: string): McpEndpoint {
   const serverFor = (tier: McpTier): McpServer => createMcpServer({ context, tier, version });
-  /** Tells that client of its screens, however it subscribes. */
+  /** Notifies that client of its screens, however it subscribes. */
   const followerFor = (server: () => McpServer | undefined): ScreenFollower =>
     new ScreenFollower(context.clock, (uri) => {
-      // A client that is gone is no failure of the screen's.
+      // A client that is gone is not an error.
       server()
         ?.server.sendResourceUpdated({ uri })
         .catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Prompts that a person picks in a client: how to do with these tools what people come for. */
+/** Prompts that a person picks in a client: how to do common tasks with these tools. */
 import type { McpServer, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import * as v from "valibot";
 import { described } from "../../../protocol/api/described.ts";

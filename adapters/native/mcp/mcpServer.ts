@@ -1,6 +1,6 @@
 /**
- * One MCP server of the SDK's for one client or one request: the tools of its tier, panes' screens as resources, prompts.
- * Arguments are checked by the tools' own schemas; every failure is a result with its code and what to do next.
+ * An MCP server of the SDK for one client or one request: the tools of its tier, panes' screens as resources, prompts.
+ * Arguments are checked by the tools' own schemas; every failure is a result with its code and a next step.
  */
 import {
   type CallToolResult,
@@ -65,7 +65,7 @@ export function createMcpServer(parts: McpServerParts): McpServer {
   return server;
 }
 
-/** The SDK's form of a schema; described once, however many clients come. */
+/** The SDK's form of a schema, generated once for all clients. */
 function wireSchema(schema: v.GenericSchema, typeMode: "input" | "output"): StandardSchemaWithJSON {
   const known = wireSchemas.get(schema);
   if (known !== undefined) return known;
@@ -74,7 +74,7 @@ function wireSchema(schema: v.GenericSchema, typeMode: "input" | "output"): Stan
     "~standard": {
       version: 1,
       vendor: "valibot",
-      // Checked where the tool is called: the error is ours, and says what to do next.
+      // Checked where the tool is called, for an error of ours that says what to do next.
       validate: (value) => ({ value }),
       jsonSchema: { input: () => described, output: () => described },
     },
@@ -122,7 +122,7 @@ function progressOf({ mcpReq }: ServerContext): Progress | undefined {
   const { _meta: { progressToken } = {} } = mcpReq;
   if (progressToken === undefined) return undefined;
   return ({ bytes, text }) =>
-    // A client that is gone is no failure of the tool's.
+    // A client that is gone is not an error.
     void mcpReq
       .notify({ method: "notifications/progress", params: { progressToken, progress: bytes, message: text } })
       .catch(() => undefined);

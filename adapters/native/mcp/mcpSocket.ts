@@ -1,4 +1,4 @@
-/** MCP over a WebSocket, one message of JSON-RPC each: what `tmuxwire mcp` carries between a client's pipes and the daemon. */
+/** MCP over a WebSocket, one JSON-RPC message each: what `tmuxwire mcp` carries between a client's pipes and the daemon. */
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/server";
 import type { WebSocket } from "ws";
 import { parseJsonText } from "../../http/jsonText.ts";
@@ -38,7 +38,7 @@ export class McpSocket implements Transport {
     this.#socket.close(CLOSE_GOING_AWAY);
   }
 
-  /** A text message; nothing it holds can end the connection. */
+  /** A text message; no content can end the connection. */
   message(data: unknown): void {
     let message: JSONRPCMessage;
     try {

@@ -1,6 +1,6 @@
 /**
- * What one MCP client may do: which tools it has, which servers and panes it may name. Whoever asks for a tier only takes
- * from what the token allows, so the tier stands in the address: `/mcp?readOnly=true&server=main&panes=work*`.
+ * What one MCP client may do: which tools it has, which servers and panes it may name. A tier only restricts what the
+ * token allows, so the client sets it in the URL: `/mcp?readOnly=true&server=main&panes=work*`.
  */
 import * as v from "valibot";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
@@ -53,7 +53,7 @@ export class McpTier {
     return !this.isReadOnly && !(effect === "destroys" && this.#options.noDestructive === true);
   }
 
-  /** The one that is meant when none is named. @throws AppError FORBIDDEN */
+  /** The default when none is named. @throws AppError FORBIDDEN */
   serverName(given: string | undefined): string {
     const { server } = this.#options;
     const name = given ?? server ?? OWN_SERVER_NAME;
@@ -81,7 +81,7 @@ export class McpTier {
     if (!this.seesPane(server, pane)) throw this.#outside(`pane ${pane.id}`);
   }
 
-  /** For what reaches every pane of a session. @throws AppError FORBIDDEN */
+  /** For operations on every pane of a session. @throws AppError FORBIDDEN */
   requireSession(session: Named): void {
     if (!this.seesSession(session)) throw this.#outside(`session ${JSON.stringify(session.name)}`);
   }

@@ -1,7 +1,7 @@
 /**
- * What an MCP tool is: words for a model, a schema in, a schema out, and the operations it performs. It reaches tmux through
- * the table of operations and nothing else; the tier is asked about every server and pane before it does. A tool's schema
- * is made of those of its operations, so what has passed it is checked, and a second check would meet what the first has made.
+ * An MCP tool: a description for a model, an input and an output schema, and the operations it performs. It reaches tmux
+ * only through the table of operations; the tier checks every server and pane first. A tool's schema is composed of its
+ * operations' schemas, so its input is not checked again: a second check would see values the first has transformed.
  */
 import * as v from "valibot";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
@@ -13,14 +13,14 @@ import type { Call, OperationContext } from "../../operations/operation.ts";
 import { performChecked } from "../../operations/perform.ts";
 import type { McpTier, ToolEffect } from "./mcpTier.ts";
 
-/** Told while a tool is at work. */
+/** Called while a tool runs. */
 export type Progress = (told: { readonly bytes: number; readonly text: string }) => void;
 
 export interface ToolCallParts {
   readonly context: OperationContext;
   readonly tier: McpTier;
   readonly signal: AbortSignal;
-  /** Absent: nobody asked for it. */
+  /** Absent: not requested. */
   readonly progress: Progress | undefined;
 }
 
@@ -63,7 +63,7 @@ export class ToolCall {
     return { name, server, pane };
   }
 
-  /** An operation on a pane, by its id: what was asked for is not looked up a second time. @throws AppError */
+  /** An operation on a pane, by its id, without a second lookup. @throws AppError */
   async onPane<Output>(
     operation: OperationName,
     named: NamedPane,
@@ -87,9 +87,9 @@ export interface McpTool<In extends v.GenericSchema = v.GenericSchema, Out exten
   /** For a model: what it does, when to use it, what it costs. */
   readonly description: string;
   readonly effect: ToolEffect;
-  /** Calling it twice leaves what calling it once does. */
+  /** A second call changes nothing more. */
   readonly isIdempotent: boolean;
-  /** Programs that it reaches do what they like: a shell, an agent. */
+  /** It reaches programs that can do anything: a shell, an agent. */
   readonly isOpenWorld: boolean;
   readonly input: In;
   readonly output: Out;
@@ -97,7 +97,7 @@ export interface McpTool<In extends v.GenericSchema = v.GenericSchema, Out exten
   run(call: ToolCall, input: v.InferOutput<In>): Promise<ToolOutput>;
 }
 
-/** A row, with its types. */
+/** Keeps the types of a row. */
 export const mcpTool = <In extends v.GenericSchema, Out extends v.GenericSchema>(row: McpTool<In, Out>): McpTool => row;
 
 const name = v.pipe(v.string(), v.nonEmpty(), v.maxLength(256));

@@ -1,4 +1,4 @@
-/** Every MCP tool, and those that a tier has. */
+/** Every MCP tool, and those a tier allows. */
 import { createTool, killTool, listTool, splitTool } from "./layoutTools.ts";
 import type { McpTier } from "./mcpTier.ts";
 import type { McpTool } from "./mcpTool.ts";

@@ -1,17 +1,17 @@
-/** A command's output as progress: plain text as it comes, gathered for a moment, the newest of it when it floods. */
+/** A command's output as progress: plain text, batched, only the newest of a flood. */
 import { AnsiStripper, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
 import type { Timer } from "../../../daemon/time/clock.ts";
 import { newest, visible } from "./foreignText.ts";
 import type { ToolCall } from "./mcpTool.ts";
 
-/** Between two of them: what a person reads, and a flood is ten messages a second. */
+/** Between two notifications: fast enough for a person, and a flood is ten messages a second. */
 const PROGRESS_EVERY_MS = 100;
 const PROGRESS_BYTES = 4_096;
-/** What is kept until the next one: escapes count. */
+/** Buffered until the next one, escape sequences included. */
 const GATHERED_CHARS = 4 * PROGRESS_BYTES;
 
 interface OutputProgress extends Disposable {
-  /** Absent: nobody asked. */
+  /** Absent: not requested. */
   readonly onOutput: ((bytes: Uint8Array) => void) | undefined;
 }
 

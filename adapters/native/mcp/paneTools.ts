@@ -15,7 +15,7 @@ import { CUT, mcpTool, PANE, TEXT_BOUND } from "./mcpTool.ts";
 import { outputProgress } from "./outputProgress.ts";
 import { readSince } from "./readSince.ts";
 
-/** Without the blank rows at its end. */
+/** Without trailing blank rows. */
 export const shown = (lines: readonly string[]): string => {
   const used = lines.findLastIndex((line) => line !== "") + 1;
   return lines.slice(0, used).join("\n");

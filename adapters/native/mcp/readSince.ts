@@ -6,7 +6,7 @@ import { formatGap, formatPosition, gapWithin, parsePosition } from "../../../pr
 
 interface OutputSince {
   readonly output: string;
-  /** It ends here. */
+  /** The end of the text. */
   readonly position: string;
   readonly gaps: readonly NativeGap[];
 }
@@ -17,7 +17,7 @@ export function readSince(source: OutputSource, since: string): OutputSince {
   const gaps: NativeGap[] = [];
   const kept: Buffer[] = [];
   const stripper = new AnsiStripper();
-  // Of another connection: all that there is of this one is newer, and what came between is unknown.
+  // From another connection: all output of this one is newer, and what came between is unknown.
   const isPast = epoch !== source.epoch;
   if (isPast) gaps.push({ from: since, to: formatPosition({ epoch: source.epoch, outputSeq: 0 }), reason: "epoch" });
   let at = isPast ? 0 : outputSeq;

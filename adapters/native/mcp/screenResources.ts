@@ -1,6 +1,6 @@
 /**
- * Panes' screens as resources: `tmuxwire://main/pane/5`. Who subscribes is told that a screen has changed when the pane has
- * printed something, at most every 50 ms, and reads it when it wants to.
+ * Panes' screens as resources: `tmuxwire://main/pane/5`. Subscribers are notified when the pane has printed
+ * something, at most every 50 ms, and read the screen when they want to.
  */
 import { type McpServer, ProtocolError, ProtocolErrorCode, ResourceTemplate } from "@modelcontextprotocol/server";
 import type { PaneInfo } from "../../../daemon/tmux/inventory.ts";
@@ -12,7 +12,7 @@ import { DEFAULT_TEXT_BYTES, framed, newest, visible } from "./foreignText.ts";
 import { ToolCall, type ToolCallParts } from "./mcpTool.ts";
 import { shown } from "./paneTools.ts";
 
-/** A screen is read by people and models: more often tells them nothing. */
+/** People and models read the screen: faster is of no use. */
 const TELL_EVERY_MS = 50;
 /** Screens that one client follows. */
 const MAX_FOLLOWED = 256;
@@ -85,7 +85,7 @@ export function registerScreens(server: McpServer, parts: Parts): void {
   });
 }
 
-/** What the protocol has instead of a tool's error: only a fault of ours is an internal one. */
+/** A protocol error, where tools return a result: only a bug of ours is an internal error. */
 export function refusal(thrown: unknown): unknown {
   const { code, message } = toAppError(thrown);
   if (code === "INTERNAL_ERROR") return thrown;
@@ -98,7 +98,7 @@ interface Followed {
   readonly stop: () => void;
 }
 
-/** Tells which screens have changed, of those that somebody holds. */
+/** Notifies of changes to the screens that are followed. */
 export class ScreenFollower {
   readonly #clock: Clock;
   readonly #changed: (uri: string) => void;

@@ -1,4 +1,4 @@
-/** The MCP tool that looks for text in what panes show and have scrolled away. */
+/** The MCP tool that searches panes' screens and history. */
 import * as v from "valibot";
 import { described } from "../../../protocol/api/described.ts";
 import { toAppError } from "../../../protocol/errors.ts";
@@ -9,7 +9,7 @@ import { mcpTool, PANE, TEXT_BOUND, UNTRUSTED } from "./mcpTool.ts";
 
 const DEFAULT_LINES = 2_000;
 const MAX_MATCHES = 200;
-/** Captured one after the other: each costs tmux the more the longer its history is. */
+/** Captured one by one: a capture costs tmux more the longer the history is. */
 const MAX_PANES = 64;
 
 const match = v.object({
@@ -69,7 +69,7 @@ export const searchTool = mcpTool({
         if (fold(rows[at]!).includes(wanted)) matches.push({ pane: id, line: last - at, text: visible(rows[at]!) });
       }
     }
-    // The oldest go first: what is told stands in the order in which it is found.
+    // The oldest are dropped; the rest stay in the order in which they were found.
     const found = withinBytes(matches.slice(0, MAX_MATCHES), maxOutputBytes);
     const more = found.length < matches.length || all.length > MAX_PANES;
     const rows = found.map(({ pane: where, line, text }) => `${where} -${line}: ${text}`).join("\n");
@@ -84,7 +84,7 @@ function withinBytes<One extends { readonly text: string }>(matches: readonly On
   return end < 0 ? matches : matches.slice(0, end);
 }
 
-/** Undefined when the pane has gone meanwhile. @throws AppError */
+/** Undefined when the pane has closed meanwhile. @throws AppError */
 async function captured(capture: Promise<NativeCapture>): Promise<readonly string[] | undefined> {
   try {
     return (await capture).lines;

@@ -1,6 +1,6 @@
 /**
- * Who subscribes to screens, in either era: by `resources/subscribe` for a session, or by a `subscriptions/listen` that
- * lasts until it is cancelled. The SDK writes what is told; whom a screen must be followed for is known here.
+ * Subscriptions to screens, in both eras of the protocol: by `resources/subscribe` for a session, or by a
+ * `subscriptions/listen` that lasts until it is cancelled. The SDK writes the notifications; this keeps the followers.
  */
 import type { McpServer } from "@modelcontextprotocol/server";
 import * as v from "valibot";
@@ -13,7 +13,7 @@ interface Parts {
   readonly tier: McpTier;
 }
 
-/** A session's, until it is closed. */
+/** A session's subscriptions, until it is closed. */
 export function serveSubscriptions(mcp: McpServer, parts: Parts, follower: ScreenFollower): void {
   const held = new Map<string, () => void>();
   mcp.server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
@@ -42,7 +42,7 @@ const cancelSchema = v.object({
   params: v.object({ requestId: id }),
 });
 
-/** The screens that a message asks for. */
+/** The screens that a message subscribes to. */
 export function listenedScreens(
   message: unknown,
 ): { readonly id: string | number; readonly uris: readonly string[] } | undefined {
@@ -50,7 +50,7 @@ export function listenedScreens(
   return { id: message.id, uris: message.params.notifications.resourceSubscriptions };
 }
 
-/** The request that a message gives up. */
+/** The request that a message cancels. */
 export const cancelledRequest = (message: unknown): string | number | undefined =>
   v.is(cancelSchema, message) ? message.params.requestId : undefined;
 
@@ -67,7 +67,7 @@ export function followAll(follower: ScreenFollower, parts: Parts, uris: readonly
   return release;
 }
 
-/** Those of them that there are; the others have nothing to tell. */
+/** Those that exist and are allowed; the others are skipped. */
 export function followSeen(follower: ScreenFollower, parts: Parts, uris: readonly string[]): () => void {
   const held = uris.flatMap((uri) => {
     try {

@@ -1,4 +1,4 @@
-/** The MCP tool that waits: one that may type first, and one for clients that only look. */
+/** The MCP tool that waits: one that may type first, and one for read-only clients. */
 import * as v from "valibot";
 import {
   type NativeCapture,
@@ -71,7 +71,7 @@ interface Waited extends NativeWaitResponse {
   readonly timedOut: boolean;
 }
 
-/** That the time is over is a result: what is on the screen says what to do next. @throws AppError */
+/** A timeout is a result: the screen shows what to do next. @throws AppError */
 async function waited(call: ToolCall, target: Target, input: object): Promise<Waited> {
   try {
     return { ...(await call.onPane<NativeWaitResponse>("wait", target, input)), timedOut: false };
@@ -84,7 +84,7 @@ async function waited(call: ToolCall, target: Target, input: object): Promise<Wa
   }
 }
 
-/** Null when the pane is gone. @throws AppError */
+/** Null when the pane is closed. @throws AppError */
 async function screenOf(call: ToolCall, target: Target): Promise<string | null> {
   try {
     return shown((await call.onPane<NativeCapture>("capture", target, {})).lines);

@@ -1,7 +1,6 @@
 /**
- * One agent as the page knows it, decoded once where it comes in. Everything in it that a program or a hook has named is
- * text to be shown and nothing else; a field that is missing or of another type gets its empty value, so that a tab that is
- * older than the daemon goes on working.
+ * One agent as the page knows it, decoded once on arrival. Foreign text in it is only displayed; a field that is missing or
+ * of the wrong type gets its empty value, so that a tab older than the daemon keeps working.
  */
 
 type AgentState = "IDLE" | "COMMANDED" | "PROCESSING" | "AWAITING_INPUT" | "COMPLETE";
@@ -9,10 +8,10 @@ type QuestionKind = "text" | "select" | "multi_select";
 
 export interface QuestionOption {
   readonly index: number;
-  /** As the program shows it; undefined for a list without numbers. */
+  /** As the program shows it; undefined in a list without numbers. */
   readonly number: string | undefined;
   readonly label: string;
-  /** What the tool that asks says of it; empty when it says nothing. */
+  /** From the tool that asks; may be empty. */
   readonly description: string;
   /** tmux key names that choose it. */
   readonly keys: readonly string[];
@@ -30,7 +29,7 @@ export interface Question {
   readonly text: string;
   readonly kind: QuestionKind;
   readonly options: readonly QuestionOption[];
-  /** With `multi_select`: what is to be chosen, at least one. */
+  /** With `multi_select`: the parts, at least one. */
   readonly parts: readonly QuestionPart[];
   readonly otherIndex: number | undefined;
   readonly dialogId: string | undefined;
@@ -55,7 +54,7 @@ export interface AgentCard {
   readonly projectPath: string;
   readonly session: string;
   readonly state: AgentState;
-  /** The pane is there and an agent program runs in it. */
+  /** The pane exists and an agent program runs in it. */
   readonly available: boolean;
   readonly priority: number;
   readonly reason: string;
@@ -78,7 +77,7 @@ const STATES: ReadonlySet<string> = new Set<AgentState>([
   "COMPLETE",
 ]);
 
-/** Undefined for what is no card: it has no agent. */
+/** Undefined without an agent: not a card. */
 export function decodeCard(value: unknown): AgentCard | undefined {
   const card = fieldsOf(value);
   const agentId = integer(card?.["agent_id"]) ?? integer(card?.["id"]);
@@ -119,7 +118,7 @@ function decodeReadiness(value: unknown): CardReadiness | undefined {
   };
 }
 
-/** `toolInput`: what the tool that asks has said, of which the screen may show only the first part. */
+/** `toolInput`: the asking tool's input, of which the screen may show only the first part. */
 function decodeQuestion(value: unknown, toolInput: unknown): Question | undefined {
   const question = fieldsOf(value);
   if (question === undefined) return undefined;

@@ -1,12 +1,12 @@
 /**
  * The agents, folded from a listing and from the events after it. An event is either a whole card or a small change to one;
- * folding one twice does no harm, which is what lets a listing be asked for while events arrive.
+ * folding is idempotent, so a listing can be requested while events arrive.
  */
 import { type AgentCard, decodeCard, decodeState, fieldsOf, integer } from "./agentCard.ts";
 
 export type Agents = ReadonlyMap<number, AgentCard>;
 
-/** What an event did: `unknown` speaks of an agent nobody has listed, so the listing has to be asked for again. */
+/** An event's effect: `unknown` means an agent not in the listing, so the listing must be requested again. */
 interface Folded {
   readonly agents: Agents;
   readonly unknown: boolean;
@@ -18,7 +18,7 @@ export function agentsFrom(listing: unknown): Agents {
   return new Map(decoded.map((card) => [card.agentId, card]));
 }
 
-/** `name` and `data` as the event stream has them (docs/contracts/dashboard.md, "SSE"). */
+/** `name` and `data` as in the event stream (docs/contracts/dashboard.md, "SSE"). */
 export function foldEvent(agents: Agents, name: string, data: unknown): Folded {
   switch (name) {
     case "card_refresh": {
@@ -43,7 +43,7 @@ export function foldEvent(agents: Agents, name: string, data: unknown): Folded {
       rest.delete(agentId);
       return { agents: rest, unknown: false };
     }
-    // From outside: an event this page does not show, or one it does not know.
+    // From outside: an event that this page does not show or know.
     default:
       return unchanged(agents);
   }

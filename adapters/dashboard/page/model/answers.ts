@@ -1,7 +1,7 @@
-/** What a person answers, as the body of `POST /api/respond/:id`. */
+/** A person's answer, as the body of `POST /api/respond/:id`. */
 import type { Question, QuestionOption } from "./agentCard.ts";
 
-/** tmux key names of the quick keys, and what stands on their buttons. */
+/** tmux key names of the quick keys, and their buttons' labels. */
 export const QUICK_KEYS = [
   { keys: ["Enter"], label: "Enter", says: "Press Enter" },
   { keys: ["Escape"], label: "Esc", says: "Press Escape: reject the dialog or interrupt" },
@@ -26,7 +26,7 @@ export type Answer =
   | { readonly kind: "several"; readonly choices: readonly Choice[] }
   | { readonly kind: "keys"; readonly keys: readonly string[] };
 
-/** `dialog_id` keeps an answer from reaching a dialog that has taken the place of the one that was shown. */
+/** `dialog_id` keeps an answer from reaching a dialog that has replaced the one shown. */
 export function respondBody(answer: Answer, question: Question | undefined): Readonly<Record<string, unknown>> {
   const dialog = question?.dialogId === undefined ? {} : { dialog_id: question.dialogId };
   switch (answer.kind) {
@@ -51,13 +51,13 @@ export function respondBody(answer: Answer, question: Question | undefined): Rea
 
 type TextUse = "text" | "other" | "none";
 
-/** What typed text would be: an answer, the dialog's own "other", or nothing a dialog without one can take. */
+/** What typed text would be: an answer, the dialog's own "other", or nothing that the dialog accepts. */
 export function textUseOf(question: Question | undefined): TextUse {
   if (question === undefined || question.options.length === 0) return "text";
   return question.otherIndex === undefined ? "none" : "other";
 }
 
-/** The option that a number key means: the one that shows it, or in a list without numbers the one at that place. */
+/** The option for a number key: the one with this number, or in a list without numbers the one at this position. */
 export function optionForDigit(question: Question | undefined, digit: string): QuestionOption | undefined {
   const options = question?.options ?? [];
   const numbered = options.some((option) => option.number !== undefined);
@@ -72,7 +72,7 @@ export const sameQuestion = (a: Question | undefined, b: Question | undefined): 
   a?.options.length === b?.options.length &&
   (a?.options.every((option, place) => option.label === b?.options[place]?.label) ?? true);
 
-/** Whether a press that was meant for `before` could answer `now`: not when only more has become known of the same one. */
+/** Whether a press meant for `before` could answer `now`: not when it is the same question with more details. */
 export const replaces = (before: Question | undefined, now: Question | undefined): boolean =>
   before !== undefined &&
   (before.turnId !== now?.turnId || (before.dialogId !== undefined && before.dialogId !== now?.dialogId));

@@ -1,11 +1,11 @@
-/** Who needs me: those who ask, the one that has waited longest first; then the free, the working, the gone. */
+/** Who needs me: agents that ask, the longest wait first; then the free, the working, the gone. */
 import type { AgentCard } from "./agentCard.ts";
 
 export type Need = "asking" | "ready" | "working" | "gone";
 
 const NEEDS: readonly Need[] = ["asking", "ready", "working", "gone"];
 
-/** One whose program is gone cannot be answered, whatever it asked last. */
+/** An agent whose program is gone cannot be answered, whatever it asked last. */
 export function needOf({ available, state }: AgentCard): Need {
   if (!available) return "gone";
   switch (state) {
@@ -20,7 +20,7 @@ export function needOf({ available, state }: AgentCard): Need {
   }
 }
 
-/** When the present state began, as well as it is known. */
+/** When the present state began, as far as known. */
 export const sinceOf = ({ stateSinceUnixMs, readiness, lastSeenUnixMs }: AgentCard): number | undefined =>
   stateSinceUnixMs ?? readiness?.sinceUnixMs ?? lastSeenUnixMs;
 
@@ -29,7 +29,7 @@ interface Group {
   readonly cards: readonly AgentCard[];
 }
 
-/** Only groups that have someone. The order never depends on the moment, so a card moves only when something happens. */
+/** Non-empty groups only. The order does not depend on the current time, so a card moves only on an event. */
 export function groupByNeed(cards: Iterable<AgentCard>): Group[] {
   const all = [...cards];
   return NEEDS.map((need) => ({
@@ -38,7 +38,7 @@ export function groupByNeed(cards: Iterable<AgentCard>): Group[] {
   })).filter((group) => group.cards.length > 0);
 }
 
-/** As they stand on the page from the top. */
+/** From the top of the page. */
 export const inOrder = (cards: Iterable<AgentCard>): AgentCard[] => groupByNeed(cards).flatMap((group) => group.cards);
 
 function byLongestAsking(a: AgentCard, b: AgentCard): number {

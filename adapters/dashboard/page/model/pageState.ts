@@ -1,11 +1,11 @@
-/** Everything the page shows, and the changes to it that are more than setting a field. */
+/** Everything the page shows, and those changes to it that are more than setting a field. */
 import type { LinkState } from "../net/sseLink.ts";
 import type { AgentCard } from "./agentCard.ts";
 import type { Agents } from "./agents.ts";
 import { replaces, sameQuestion } from "./answers.ts";
 import { inOrder, needOf } from "./order.ts";
 
-/** How the last answer to an agent is doing. */
+/** Progress of the last answer to an agent. */
 export type AnswerProgress =
   | { readonly kind: "sending"; readonly tries: number }
   /** `isSure`: the agent is known to have it. */
@@ -16,26 +16,26 @@ export interface PageState {
   readonly agents: Agents;
   /** A listing has come at least once. */
   readonly loaded: boolean;
-  /** What is wrong with the listing, while the connection itself stands. */
+  /** What is wrong with the listing while the connection is up. */
   readonly problem: string | undefined;
   readonly link: LinkState;
   readonly tokenWanted: boolean;
   readonly answers: ReadonlyMap<number, AnswerProgress>;
-  /** What is written and not sent, so that a card may move without losing it. */
+  /** Unsent text, so that a card can move without losing it. */
   readonly drafts: ReadonlyMap<number, string>;
-  /** Until when (unix ms) a question that took another's place takes no press: it was meant for the other. */
+  /** Until when (unix ms) a question that replaced another ignores presses: they were meant for the other. */
   readonly settling: ReadonlyMap<number, number>;
   readonly selectedId: number | undefined;
   readonly openPaneId: number | undefined;
   readonly helpOpen: boolean;
   readonly recordingsOpen: boolean;
-  /** The server's time as well as it is known: what ages are counted to. */
+  /** The server's time as far as known, for ages. */
   readonly nowUnixMs: number;
-  /** For those who hear the page. */
+  /** For screen readers. */
   readonly announcement: string;
 }
 
-/** Between seeing a button and pressing it; shorter than anybody reads a new question. */
+/** From seeing a button to pressing it; shorter than reading a new question takes. */
 export const SETTLE_MS = 400;
 
 export const firstState = (nowUnixMs: number): PageState => ({
@@ -66,7 +66,7 @@ export function withEntry<Value>(
   return next;
 }
 
-/** The next agents, with what no longer fits them let go: the outcome of an answer to a question before this one. */
+/** The next agents, without outcomes of answers to earlier questions. */
 export function withAgents(state: PageState, agents: Agents): PageState {
   if (agents === state.agents) return state;
   let { answers, settling, drafts } = state;
@@ -99,7 +99,7 @@ export function withAgents(state: PageState, agents: Agents): PageState {
 export const askingCards = (agents: Agents): AgentCard[] =>
   inOrder(agents.values()).filter((card) => needOf(card) === "asking");
 
-/** Who asks now and did not before. */
+/** Agents that ask now and did not before. */
 export const beganAsking = (before: Agents, now: Agents): AgentCard[] =>
   askingCards(now).filter((card) => {
     const earlier = before.get(card.agentId);
@@ -114,7 +114,7 @@ export function neighbour(state: PageState, steps: 1 | -1): number | undefined {
   return ids[Math.min(ids.length - 1, Math.max(0, at + steps))];
 }
 
-/** Whom a key without a card is meant for: the selected one, or the only one that can be meant. */
+/** The card that a key outside any card is for: the selected one, or the only candidate. */
 export function target(state: PageState): AgentCard | undefined {
   const selected = state.selectedId === undefined ? undefined : state.agents.get(state.selectedId);
   if (selected !== undefined) return selected;

@@ -1,4 +1,4 @@
-/** Keys of the page itself: which one means what, and when it belongs to a text field or a pane instead. */
+/** The page's own keys: what each does, and when it belongs to a text field or a pane instead. */
 
 type Shortcut =
   | { readonly kind: "next" }
@@ -7,9 +7,9 @@ type Shortcut =
   | { readonly kind: "text" }
   | { readonly kind: "pane" }
   | { readonly kind: "help" }
-  /** Out of what one is in: text, help, pane view. */
+  /** Leaves the text field, help or pane view. */
   | { readonly kind: "leave" }
-  /** Back from control of a pane. */
+  /** Ends control of a pane. */
   | { readonly kind: "release" };
 
 interface KeyPress {
@@ -44,17 +44,17 @@ export function shortcutFor(press: KeyPress, place: KeyPlace): Shortcut | undefi
       return { kind: "pane" };
     case "?":
       return { kind: "help" };
-    // From outside: any other key is none of ours.
+    // From outside: any other key.
     default:
       return undefined;
   }
 }
 
-/** Two, because some systems keep the first for themselves; no program in a pane can see either. */
+/** Two, because some systems take the first themselves; no program in a pane can receive either. */
 const isRelease = ({ key, code, ctrlKey, shiftKey }: KeyPress): boolean =>
   ctrlKey && shiftKey && (key === "Escape" || code === "Space");
 
-/** For the help: what is pressed, what it does. */
+/** For the help: keys and what they do. */
 export const SHORTCUT_HELP: readonly (readonly [string, string])[] = [
   ["j  ↓", "next agent"],
   ["k  ↑", "previous agent"],

@@ -1,15 +1,15 @@
-/** The dashboard's routes as functions. Whatever goes wrong is an `ApiError` with a message a person can act on. */
+/** The dashboard's routes as functions. Every failure is an `ApiError` with a message a person can act on. */
 import { fieldsOf, text } from "../model/agentCard.ts";
 import { ApiError } from "./apiError.ts";
 
 export interface Answered {
   readonly body: unknown;
-  /** The server's clock, to the second, when it says. */
+  /** The server's clock, to the second, if the response has it. */
   readonly serverUnixMs: number | undefined;
 }
 
 export interface Api {
-  /** Trades the token for a cookie. @throws ApiError 401: it is another one */
+  /** Exchanges the token for a cookie. @throws ApiError 401: wrong token */
   giveToken(token: string): Promise<void>;
   agents(signal: AbortSignal): Promise<Answered>;
   respond(agentId: number, body: unknown, idempotencyKey: string, signal: AbortSignal): Promise<Answered>;
@@ -17,11 +17,11 @@ export interface Api {
   events(lastEventId: string | undefined, signal: AbortSignal): Promise<Response>;
   pane(agentId: number, signal: AbortSignal): Promise<Response>;
   recordings(signal: AbortSignal): Promise<Answered>;
-  /** As far as it has come. */
+  /** As recorded so far. */
   recordingText(id: string, signal: AbortSignal): Promise<string>;
 }
 
-/** A daemon that wants a token has given this page a cookie for it. */
+/** For a daemon with a token, this page has a cookie. */
 export function createApi(fetch: typeof globalThis.fetch): Api {
   const ask = async (path: string, init: RequestInit): Promise<Response> => {
     let response: Response;
@@ -45,7 +45,7 @@ export function createApi(fetch: typeof globalThis.fetch): Api {
   };
   return {
     giveToken: async (token) => {
-      // Nothing else can stand in a header, so no token has anything else in it.
+      // A header can hold nothing else, so a token has no other characters.
       if (!/^[\x20-\x7e]+$/.test(token)) {
         const message = "A token has no characters but those of plain ASCII.";
         throw new ApiError(message, { status: 401, errorType: "unauthorized" });
@@ -78,11 +78,11 @@ async function answered(response: Response): Promise<Answered> {
 async function errorFrom(response: Response): Promise<ApiError> {
   const body = fieldsOf(parse(await response.text().catch(() => "")));
   const retryAfterSec = Number(response.headers.get("retry-after") ?? Number.NaN);
-  // `{error_type, message}` of the contract, `{error}` of its session routes, or an answer that is not the daemon's.
+  // `{error_type, message}` of the contract, `{error}` of its session routes, or a response that is not the daemon's.
   const words = text(body?.["message"]) ?? text(body?.["error"]);
   return new ApiError(words ?? plainWords(response.status), {
     status: response.status,
-    // The reason says more than the type, where there is one.
+    // A reason says more than the type.
     errorType: text(body?.["reason"]) ?? text(body?.["error_type"]) ?? `http_${response.status}`,
     retryAfterMs: retryAfterSec > 0 ? retryAfterSec * 1_000 : undefined,
   });

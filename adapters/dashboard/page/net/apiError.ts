@@ -1,9 +1,9 @@
 /** A refusal in the server's words. */
 
 export class ApiError extends Error {
-  /** 0 when there was no answer. */
+  /** 0 without a response. */
   readonly status: number;
-  /** `error_type` of the contract, or the `reason` beside it; `unreachable` without an answer. */
+  /** `error_type` of the contract, or the `reason` beside it; `unreachable` without a response. */
   readonly errorType: string;
   readonly retryAfterMs: number | undefined;
 
@@ -18,7 +18,7 @@ export class ApiError extends Error {
     this.retryAfterMs = options.retryAfterMs;
   }
 
-  /** Asking again would be answered the same. */
+  /** A retry would get the same response. */
   get isFinal(): boolean {
     return this.status >= 400 && this.status < 500 && this.status !== 408 && this.status !== 429;
   }

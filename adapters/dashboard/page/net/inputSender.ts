@@ -1,17 +1,17 @@
 /**
- * Keys typed into a pane, in order: one request under way, what is typed meanwhile goes together in the next. Nothing is
- * ever sent twice: after a failure what was waiting is dropped and the person is told.
+ * Keys typed into a pane, in order: one request at a time, keys typed meanwhile go together in the next. Nothing is sent
+ * twice: after a failure, waiting input is dropped and the person is told.
  */
 
 interface InputSenderOptions {
   readonly send: (input: string) => Promise<unknown>;
-  /** Some of what was typed has not arrived, or may not have. */
+  /** Some input has not arrived, or may not have. */
   readonly onProblem: (message: string) => void;
 }
 
-/** More than anybody types while one request is under way; a longer paste belongs into the answer box. */
+/** More than anyone types during one request; a longer paste belongs in the answer box. */
 export const MAX_WAITING_CHARS = 65_536;
-/** In one request: even if each of them is escaped, the body is below the server's 64 KiB. */
+/** Per request: even with every character escaped, the body is below the server's 64 KiB. */
 export const MAX_PIECE_CHARS = 8_000;
 
 export class InputSender {
@@ -32,7 +32,7 @@ export class InputSender {
     if (!this.#sending) void this.#drain();
   }
 
-  /** What has not been sent yet never will be. */
+  /** Discards what has not been sent. */
   drop(): void {
     this.#waiting = "";
   }
@@ -55,7 +55,7 @@ export class InputSender {
   }
 }
 
-/** A character that takes two units stays whole. */
+/** Does not cut a surrogate pair. */
 function firstPiece(text: string): string {
   const piece = text.slice(0, MAX_PIECE_CHARS);
   const isCut = piece.length < text.length && /[\uD800-\uDBFF]$/.test(piece);

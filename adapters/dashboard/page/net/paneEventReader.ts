@@ -13,7 +13,7 @@ export type PaneEvent =
   | { readonly kind: "exit"; readonly words: string }
   | { readonly kind: "closed"; readonly message: string };
 
-/** Undefined for an event this page does not know. @throws Error when the data is not what the contract says. */
+/** Undefined for an event this page does not know. @throws Error when the data breaks the contract. */
 export function decodePaneEvent({ event, data }: SseEvent): PaneEvent | undefined {
   switch (event) {
     case "output":

@@ -1,6 +1,6 @@
 /**
- * One answer, delivered once: every try carries the same key, so a try that the daemon has already carried out is answered
- * again and typed never twice. Tried again are the answers that the contract says may pass (502, 503) and no answer at all.
+ * One answer, delivered once: every try has the same idempotency key, so a try that the daemon has already carried out gets
+ * the same response and is not typed twice. Retried are responses that the contract calls temporary (502, 503) and none.
  */
 import type { Clock } from "../../../../daemon/time/clock.ts";
 import { fieldsOf, number, text } from "../model/agentCard.ts";
@@ -21,19 +21,19 @@ interface SendAnswerOptions {
   readonly onRetry: (tryNumber: number) => void;
 }
 
-/** Pauses before the second and the third try: a connection that is just coming back, and one that takes its time. */
+/** Pauses before the second and the third try, for a short and a longer loss of connection. */
 const RETRY_PAUSES_MS = [400, 1_500];
 export const MAX_ANSWER_TRIES = RETRY_PAUSES_MS.length + 1;
 /** The daemon's own limit on a delivery is shorter. */
 const TRY_TIMEOUT_MS = 30_000;
-/** A server that asks for more patience than this is not waited for: the person decides. */
+/** A longer Retry-After is not waited for: the person decides. */
 const MAX_RETRY_AFTER_MS = 5_000;
 
 export async function sendAnswer(options: SendAnswerOptions): Promise<AnswerResult> {
   const { clock, onRetry } = options;
   const startMs = clock.nowMs();
   for (let tries = 1; ; tries++) {
-    // oxlint-disable-next-line no-await-in-loop -- a try needs the outcome of the one before
+    // oxlint-disable-next-line no-await-in-loop -- a try needs the previous outcome
     const result = await tryOnce(options, startMs);
     if (!(result instanceof ApiError)) return result;
     const pauseMs = RETRY_PAUSES_MS[tries - 1];

@@ -1,6 +1,5 @@
 /**
- * A stream of the page: what state it is in, and when it is tried again. `onEvent` may take its time: nothing more is read
- * until it has.
+ * A stream of the page: its state, and when it is retried. Nothing more is read until `onEvent` has finished.
  */
 import type { Clock } from "../../../../daemon/time/clock.ts";
 import type { SseEvent } from "../../../../protocol/text/sse.ts";
@@ -10,14 +9,14 @@ import { ApiError } from "./apiError.ts";
 export type LinkState =
   | { readonly kind: "connecting" }
   | { readonly kind: "live" }
-  /** It will be tried again at `retryAtMs` of the clock. */
+  /** The next try is at `retryAtMs` of the clock. */
   | { readonly kind: "lost"; readonly retryAtMs: number; readonly message: string }
-  /** Trying again would change nothing. */
+  /** A retry would change nothing. */
   | { readonly kind: "refused"; readonly status: number; readonly message: string }
   | { readonly kind: "closed" };
 
 interface SseLinkOptions {
-  /** A response whose status is good. @throws ApiError */
+  /** A successful response. @throws ApiError */
   readonly open: (lastEventId: string | undefined, signal: AbortSignal) => Promise<Response>;
   readonly clock: Clock;
   readonly onState: (state: LinkState) => void;
@@ -26,9 +25,9 @@ interface SseLinkOptions {
   readonly random: () => number;
 }
 
-/** The daemon's heartbeat comes every 30 s at most: two and a half of them missing. */
+/** The daemon's heartbeat comes every 30 s at most: two and a half are missing. */
 export const LINK_SILENCE_MS = 75_000;
-/** A connection that held this long was a good one: the next loss is its own. */
+/** A connection that lasted this long resets the count of tries. */
 const STEADY_MS = 5_000;
 const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 15_000;
@@ -59,7 +58,7 @@ export class SseLink {
     void this.#run();
   }
 
-  /** Ends a pause between two tries: the person asked, or the machine woke up. */
+  /** Ends a pause between two tries: on request, or when the machine wakes up. */
   retryNow(): void {
     this.#follower.retryNow();
   }
@@ -74,7 +73,7 @@ export class SseLink {
 
   async #run(): Promise<void> {
     try {
-      // `decode` hands all events out: nothing comes but the end.
+      // `decode` delivers all events itself: this only ends.
       await this.#follower.events().next();
     } catch (error) {
       if (!isFinal(error)) throw error;
@@ -97,6 +96,6 @@ export class SseLink {
 
 const isFinal = (loss: unknown): loss is ApiError => loss instanceof ApiError && loss.isFinal;
 
-/** Browsers each have their own words for a connection that breaks. */
+/** Each browser has its own message for a broken connection. */
 const messageOf = (loss: unknown): string =>
   loss instanceof Error && !(loss instanceof TypeError) ? loss.message : "the connection broke off";

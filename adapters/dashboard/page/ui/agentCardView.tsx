@@ -1,4 +1,4 @@
-/** One agent: who it is, what it does and what says so, and while it asks everything needed to answer. */
+/** One agent: who it is, what it does and by which evidence, and while it asks, everything needed to answer. */
 import type { AgentCard } from "../model/agentCard.ts";
 import type { Answer } from "../model/answers.ts";
 import { needOf, sinceOf } from "../model/order.ts";

@@ -1,4 +1,4 @@
-/** Where an answer is written: Enter sends, Shift+Enter is a new line. */
+/** The text field for an answer: Enter sends, Shift+Enter is a new line. */
 
 interface AnswerBoxProps {
   readonly id: string;

@@ -50,7 +50,7 @@ export function App({ state, page, api, notifier }: AppProps) {
   );
 }
 
-/** One flat list with headings between, so that a card that changes its group is moved and not made again. */
+/** One flat list with headings between, so that a card that changes its group is moved, not remounted. */
 function AgentList({ state, page }: { readonly state: PageState; readonly page: Page }) {
   const { agents, loaded } = state;
   if (agents.size === 0) return loaded ? <EmptyState /> : <p class="loading">Looking for agents…</p>;

@@ -1,4 +1,4 @@
-/** Whether what is shown is still true, and if not, what is being done about it. */
+/** Whether the page is up to date, and if not, what is being done about it. */
 import type { LinkState } from "../net/sseLink.ts";
 
 interface BannerProps {
@@ -9,7 +9,7 @@ interface BannerProps {
 }
 
 export function Banner({ link, problem, tokenWanted, onRetry }: BannerProps) {
-  // The form says it.
+  // The token form says it.
   if (tokenWanted) return null;
   switch (link.kind) {
     case "connecting":

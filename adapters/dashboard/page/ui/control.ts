@@ -2,13 +2,13 @@
 
 let held: (() => void) | undefined;
 
-/** `release` is called once, when someone else wants the keyboard back. */
+/** `release` is called once, when another wants the keyboard. */
 export function holdControl(release: () => void): void {
   releaseControl();
   held = release;
 }
 
-/** Whether anybody held it. */
+/** Returns whether it was held. */
 export function releaseControl(): boolean {
   const release = held;
   held = undefined;

@@ -1,4 +1,4 @@
-/** What became of the last answer. */
+/** The outcome of the last answer. */
 import type { LastDelivery } from "../model/agentCard.ts";
 import type { AnswerProgress } from "../model/pageState.ts";
 import { MAX_ANSWER_TRIES } from "../net/sendAnswer.ts";
@@ -7,7 +7,7 @@ import { deliveredText, isUnconfirmed } from "../words/deliveryWords.ts";
 
 interface DeliveryLineProps {
   readonly progress: AnswerProgress | undefined;
-  /** As the daemon remembers it, from whichever page. */
+  /** As the daemon has it, from any page. */
   readonly last: LastDelivery | undefined;
   readonly nowUnixMs: number;
 }

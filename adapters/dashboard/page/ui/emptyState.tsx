@@ -1,4 +1,4 @@
-/** What to do when there is nobody to answer. */
+/** Shown when there are no agents. */
 
 export const EmptyState = () => (
   <section class="empty">

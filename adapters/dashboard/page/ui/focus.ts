@@ -1,6 +1,6 @@
-/** A card that moves to another place in the list keeps the focus that was in it. */
+/** A card that moves in the list keeps the focus inside it. */
 
-/** Call before drawing; what it returns, after. */
+/** Call before rendering; call what it returns after. */
 export function keepFocus(document: Document): () => void {
   const focused = document.activeElement;
   const card = focused?.closest<HTMLElement>("[data-agent]");

@@ -50,7 +50,7 @@ function placeOf(element: EventTarget | null): KeyPlace {
   if (!(element instanceof Element)) return "page";
   if (element.closest("dialog") !== null) return "dialog";
   if (element.closest(".screen.controlled") !== null) return "pane";
-  // Whoever types at a pane without control means the pane: nothing must be answered by it.
+  // Keys typed at a pane without control are meant for the pane: they must not answer anything.
   if (element.closest(".pane") !== null) return "text";
   return element.closest("textarea, input:not([type=checkbox], [type=radio]), select") === null ? "page" : "text";
 }
@@ -63,7 +63,7 @@ function select(page: Page, agentId: number | undefined): void {
   card?.scrollIntoView({ block: "nearest" });
 }
 
-/** A box is ticked, an option is sent, and the one behind which text is taken leads to the text. */
+/** Ticks a checkbox, sends an option, or moves the focus to the text of "other". */
 function chooseDigit(page: Page, digit: string): boolean {
   const card = meantCard(page.state);
   if (card === undefined || needOf(card) !== "asking") return false;

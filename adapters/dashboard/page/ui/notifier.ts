@@ -1,4 +1,4 @@
-/** Tells a person who looks elsewhere that an agent has begun to ask: opted in to by a button, taken back when it goes on. */
+/** Notifies a person in another tab that an agent asks: opt-in by a button, closed when the agent goes on. */
 import type { AgentCard } from "../model/agentCard.ts";
 import type { Agents } from "../model/agents.ts";
 import { needOf } from "../model/order.ts";
@@ -21,7 +21,7 @@ export class Notifier {
   }
 
   get state(): NotifierState {
-    // Browsers offer it only to pages that came by HTTPS or from this machine.
+    // Browsers offer it only to pages loaded over HTTPS or from this machine.
     if (!("Notification" in globalThis) || !globalThis.isSecureContext) return "unsupported";
     if (Notification.permission === "denied") return "denied";
     return this.#wanted && Notification.permission === "granted" ? "on" : "off";
@@ -51,7 +51,7 @@ export class Notifier {
     this.#shown.set(card.agentId, notification);
   }
 
-  /** Closes those that nobody needs any more. */
+  /** Closes notifications that are no longer needed. */
   keep(agents: Agents): void {
     for (const [agentId, notification] of this.#shown) {
       const card = agents.get(agentId);

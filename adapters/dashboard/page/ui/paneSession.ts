@@ -1,4 +1,4 @@
-/** One open pane: its stream drawn on a screen, and its keyboard while somebody has control. Closed with its view. */
+/** One open pane: its stream on a screen, and its keyboard while the person has control. Closed with its view. */
 import type { Clock } from "../../../../daemon/time/clock.ts";
 import type { Api } from "../net/api.ts";
 import { InputSender } from "../net/inputSender.ts";
@@ -39,7 +39,7 @@ export class PaneSession {
     this.#resized = new ResizeObserver(() => this.#screen.fit());
     this.#resized.observe(place);
     this.#link = new SseLink({
-      // Always from a fresh picture: a screen that was missed for a while is redrawn, not caught up with.
+      // Always from a fresh snapshot: after a pause the screen is redrawn, not caught up.
       open: (_lastEventId, signal) => api.pane(agentId, signal),
       clock,
       random: () => Math.random(),
@@ -56,14 +56,14 @@ export class PaneSession {
     });
   }
 
-  /** Keys go to the pane until `release`, from wherever that is asked for. */
+  /** Keys go to the pane until `release`, wherever it is called. */
   takeControl(): void {
     if (!this.#status.live) return;
     holdControl(this.#release);
     this.#setControl(true);
   }
 
-  /** Sends nothing unless somebody has control. */
+  /** Sends nothing without control. */
   type(input: string): void {
     if (this.#status.controlled) this.#input.type(input);
   }
@@ -116,7 +116,7 @@ export class PaneSession {
     this.#screen.resize(cols, rows);
   }
 
-  /** What is typed blind is typed wrong: control ends with the picture. */
+  /** Control ends with the stream: nobody should type blind. */
   #lost(words: string): void {
     this.release();
     this.#tell({ live: false, words });

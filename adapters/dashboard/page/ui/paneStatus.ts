@@ -1,4 +1,4 @@
-/** What the view of a pane says about it. */
+/** A pane's status as its view shows it. */
 
 export interface PaneStatus {
   readonly words: string;
@@ -9,7 +9,7 @@ export interface PaneStatus {
   readonly problem: string | undefined;
 }
 
-/** Until the stream is there. */
+/** Until the stream is open. */
 export const FIRST_STATUS: PaneStatus = {
   words: "connecting…",
   live: false,

@@ -21,12 +21,12 @@ export function PaneView({ card, api, onClose }: PaneViewProps) {
   const place = useRef<HTMLDivElement>(null);
   const session = useRef<PaneSession | undefined>(undefined);
   const [status, setStatus] = useState(FIRST_STATUS);
-  // A pane that was moved to is another stream.
+  // Another pane is another stream.
   useEffect(() => {
     let closed = false;
     const open = async (): Promise<void> => {
       try {
-        // The screen is most of the page's script: it comes when the first pane is opened.
+        // xterm is most of the page's script: loaded with the first pane.
         const { PaneSession: Session } = await import("./paneSession.ts");
         if (closed || place.current === null) return;
         session.current = new Session({ agentId, place: place.current, api, clock: systemClock, onStatus: setStatus });

@@ -39,7 +39,7 @@ export function QuestionView(props: QuestionProps) {
   );
 }
 
-/** Several questions stand above their own choices. */
+/** Of several questions, each is shown above its own choices. */
 function QuestionText({ question }: Pick<QuestionProps, "question">) {
   const count = question?.parts.length ?? 0;
   if (count > 1) return <span class="quiet">{count} questions, answered together</span>;
@@ -60,7 +60,7 @@ function Choices(props: QuestionProps & { readonly labelledBy: string }) {
 function Options(props: QuestionProps & { readonly question: Question; readonly labelledBy: string }) {
   const { agentId, question, busy, labelledBy, onAnswer } = props;
   const choose = (option: QuestionOption): void => {
-    // Behind this one text is taken: without the text it would be an empty answer.
+    // This option takes text: without it, it would be an empty answer.
     if (option.index === question.otherIndex) document.querySelector<HTMLElement>(`#agent-${agentId}-text`)?.focus();
     else onAnswer({ kind: "option", option });
   };
@@ -125,7 +125,7 @@ function Several(props: {
               <input
                 type={part.isMulti ? "checkbox" : "radio"}
                 name={`${labelledBy}-${place}`}
-                // Number keys mean the first part.
+                // Number keys are for the first part.
                 data-option={place === 0 ? option.index : undefined}
                 data-focus={`option-${place}-${option.index}`}
                 checked={chosen[place]?.has(option.index) === true}
@@ -156,7 +156,7 @@ const OptionLabel = ({ option }: { readonly option: QuestionOption }) => (
   </span>
 );
 
-/** What the button presses in the pane. */
+/** The keys that the button presses in the pane. */
 const Keys = ({ keys }: { readonly keys: readonly string[] }) =>
   keys.length === 0 ? null : (
     <kbd class="keys" title="the keys this presses">

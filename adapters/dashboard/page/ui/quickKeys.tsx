@@ -1,4 +1,4 @@
-/** Single keys for whatever the question does not say. Control-C ends programs, so it takes two presses. */
+/** Single keys for what the question does not offer. Control-C ends programs, so it takes two presses. */
 import { useEffect, useState } from "preact/hooks";
 import { systemClock } from "../../../../daemon/time/clock.ts";
 import type { Answer } from "../model/answers.ts";

@@ -1,4 +1,4 @@
-/** A recording on a screen of the page. Closed with its view. */
+/** A recording on a screen in the page. Closed with its view. */
 import { type Cast, CastPlayer, type PlayerState } from "../../../client/castPlayer.ts";
 import { Screen } from "./screen.ts";
 

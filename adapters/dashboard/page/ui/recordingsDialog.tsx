@@ -1,4 +1,4 @@
-/** Recordings: the daemon's, newest first, or a file of one's own, which stays in the browser; and the one that is played. */
+/** Recordings: the daemon's, newest first, or a local file, which stays in the browser; and the one being played. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { NativeRecording } from "../../../../protocol/api/nativeRecordings.ts";
 import { type Cast, parseCast } from "../../../client/castPlayer.ts";

@@ -1,6 +1,6 @@
 /**
- * A pane's screen in the page: xterm with the pane's own columns and rows, which nobody here can change, in a font as large
- * as the width allows. It takes bytes and gives keys; keys only while it is under control.
+ * A pane's screen in the page: xterm with the pane's own columns and rows, which the page cannot change, in a font as large
+ * as the width allows. It takes bytes and emits keys, keys only while under control.
  */
 import { Terminal } from "@xterm/xterm";
 import { disposeScreen } from "../../../pages/disposeScreen.ts";
@@ -11,7 +11,7 @@ import { isFocusReport } from "./focusReport.ts";
 
 const MIN_FONT_PX = 7;
 const MAX_FONT_PX = 14;
-/** Bytes given to xterm and not drawn yet, past which nothing more is taken; its own limit is 50 MB. */
+/** Bytes written to xterm and not drawn yet, past which `write` waits; xterm's own limit is 50 MB. */
 const MAX_UNDRAWN_BYTES = 1_048_576;
 
 interface ScreenOptions {
@@ -34,10 +34,10 @@ export class Screen {
       scrollback: 1_000,
       ...SCREEN_LOOK,
       fontSize: MAX_FONT_PX,
-      // What a pane prints as a link stays text.
+      // Links printed by a pane stay text.
       linkHandler: { activate: () => undefined },
     });
-    // The pane's own tmux answers.
+    // tmux answers.
     muteQueries(this.#terminal.parser, { isSilent: () => true });
     this.#terminal.open(place);
     this.#terminal.onData((data) => {
@@ -49,7 +49,7 @@ export class Screen {
     return { cols: this.#terminal.cols, rows: this.#terminal.rows };
   }
 
-  /** Everything shown is replaced. */
+  /** Replaces the whole screen. */
   async repaint(cols: number, rows: number, bytes: Uint8Array): Promise<void> {
     this.reset(cols, rows);
     await this.write(bytes);
@@ -77,7 +77,7 @@ export class Screen {
     this.fit();
   }
 
-  /** The largest font in which the columns fit; below the smallest legible one the place scrolls instead. */
+  /** Uses the largest font in which the columns fit; below the smallest legible one, the screen scrolls instead. */
   fit(): void {
     const widthPx = this.#place.clientWidth;
     const cells = this.#terminal.element?.querySelector<HTMLElement>(".xterm-screen")?.offsetWidth ?? 0;
@@ -92,7 +92,7 @@ export class Screen {
     this.#controlled = on;
     this.#terminal.options.disableStdin = !on;
     this.#terminal.options.cursorBlink = on && !matchMedia("(prefers-reduced-motion: reduce)").matches;
-    // The focus stays when control goes: keys that were meant for the pane must not reach the page's cards.
+    // The focus stays when control ends: keys meant for the pane must not reach the page's cards.
     if (on) this.#terminal.focus();
   }
 

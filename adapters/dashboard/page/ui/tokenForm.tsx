@@ -1,4 +1,4 @@
-/** For a daemon that wants a token: it is traded for a cookie that no script can read, and is in no address and no storage. */
+/** For a daemon with a token: it is exchanged for a cookie that no script can read, and is in no URL and no storage. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Page } from "../page.ts";
 

@@ -1,10 +1,10 @@
-/** Spans of time as a person says them, short enough for a card. */
+/** Durations for people, short enough for a card. */
 
 const MINUTE_SEC = 60;
 const HOUR_SEC = 3_600;
 const DAY_SEC = 86_400;
 
-/** `now`, `12 s`, `3 min 20 s`, `2 h 5 min`, `4 d 3 h`; never negative, whatever the two clocks say. */
+/** `now`, `12 s`, `3 min 20 s`, `2 h 5 min`, `4 d 3 h`; never negative, even if the clocks differ. */
 export function ageText(sinceUnixMs: number, nowUnixMs: number): string {
   const sec = Math.max(0, Math.floor((nowUnixMs - sinceUnixMs) / 1_000));
   if (sec < 1) return "now";

@@ -1,4 +1,4 @@
-/** What became of an answer, in the page's words. The server's own message follows wherever it says more. */
+/** The outcome of an answer, in the page's words. The server's message follows where it says more. */
 
 const DELIVERED: ReadonlyMap<string, string> = new Map([
   ["submitted", "submitted"],
@@ -8,12 +8,12 @@ const DELIVERED: ReadonlyMap<string, string> = new Map([
   ["indeterminate", "may have been sent: look at the pane"],
 ]);
 
-/** Deliveries of which nobody knows whether the agent has taken them. */
+/** Deliveries that the agent may not have taken. */
 const UNCONFIRMED: ReadonlySet<string> = new Set(["echoed_unconfirmed", "indeterminate"]);
 
 export const isUnconfirmed = (delivery: string): boolean => UNCONFIRMED.has(delivery);
 
-/** Errors after which the text is known not to have been entered. */
+/** Errors after which the text was certainly not entered. */
 const NOTHING_SENT: ReadonlyMap<string, string> = new Map([
   ["not_echoed", "not echoed, nothing was sent"],
   ["wrong_state", "nothing was sent"],
@@ -34,7 +34,7 @@ export function deliveredText(delivery: string, latencyMs: number | undefined): 
   return latencyMs === undefined ? words : `${words} · ${latencyText(latencyMs)}`;
 }
 
-/** Whether it is certain that nothing reached the program, so that another try cannot answer twice. */
+/** Whether certainly nothing reached the program, so that a retry cannot answer twice. */
 const nothingSent = (errorType: string): boolean =>
   NOTHING_SENT.has(errorType) || errorType.startsWith("invalid_") || errorType.startsWith("missing_");
 

@@ -9,7 +9,7 @@ const SHOWN: ReadonlyMap<string, string> = new Map([
   ["BSpace", "⌫"],
   ["BTab", "⇧Tab"],
 ]);
-/** `↓ ↓ ↓ ↓ ↓` is counted by nobody. */
+/** Nobody counts `↓ ↓ ↓ ↓ ↓`. */
 const MOST_REPEATED = 3;
 
 /** `1`, `↓ ↓ Enter`, `↓ ×7 Enter`. */

@@ -1,4 +1,4 @@
-/** What the list and the player say of recordings. */
+/** Texts of the list and the player of recordings. */
 import type { NativeRecording } from "../../../../protocol/api/nativeRecordings.ts";
 import { ageText } from "./age.ts";
 

@@ -1,4 +1,4 @@
-/** What an agent is doing and what says so, in the page's words. */
+/** What an agent is doing and by which evidence, in the page's words. */
 import type { AgentCard } from "../model/agentCard.ts";
 import type { Need } from "../model/order.ts";
 import { needOf } from "../model/order.ts";
@@ -40,10 +40,10 @@ const HOOKS: ReadonlySet<string> = new Set([
   "session_end",
 ]);
 
-/** What a program seems to do while its agent needs what it needs: evidence of anything else explains nothing. */
+/** The readiness that explains each need: evidence of any other explains nothing. */
 const FITTING: Readonly<Record<Need, string>> = { asking: "asking", ready: "idle", working: "busy", gone: "dead" };
 
-/** Why the card says what it says; empty when nothing is known. */
+/** The reason for the card's state; empty if unknown. */
 export function reasonText(card: AgentCard): string {
   if (!card.available) return goneText(card);
   const { readiness, reason } = card;
@@ -66,7 +66,7 @@ export function labelOf(card: AgentCard): string {
   return need === "ready" && card.state === "COMPLETE" ? "Done" : NEED_LABELS[need];
 }
 
-/** What a person calls the agent; a session without a project still has a name. */
+/** The agent's name; a session without a project still has one. */
 export const nameOf = ({ projectName, session, agentId }: AgentCard): string =>
   projectName || session || `agent ${agentId}`;
 

@@ -1,6 +1,6 @@
 /**
- * Says every so often that it is time for a sign of life. In a worker, because a browser slows the timers of a page that nobody
- * looks at to one a minute, and the device would be offline.
+ * A timer for signs of life. In a worker, because a browser throttles a background page's timers to one a minute, and the
+ * device would go offline.
  */
 import { systemClock, type Timer } from "../../../../daemon/time/clock.ts";
 
@@ -14,7 +14,7 @@ function beat(everyMs: number): void {
   });
 }
 
-/** Milliseconds from one to the next; 0 ends them. */
+/** The interval in milliseconds; 0 stops it. */
 addEventListener("message", ({ data }: MessageEvent<number>) => {
   timer?.cancel();
   if (data > 0) beat(data);

@@ -1,4 +1,4 @@
-/** What a person in a page asks the device for, and what pages of one profile say to each other. Plain data: it travels. */
+/** A person's requests to the device, and messages between pages of one profile. Plain data: it is posted. */
 import type { OwnerLayout } from "../../../../protocol/api/freshell/deviceLayout.ts";
 import type { RpcOutcome } from "../../../../protocol/api/freshell/rpc.ts";
 import type { RpcCommand } from "../../../../protocol/api/freshell/rpcCommands.ts";
@@ -6,9 +6,9 @@ import type { RemoteLine } from "../model/remoteLine.ts";
 
 export type DeviceAsk =
   | { readonly kind: "command"; readonly command: RpcCommand; readonly args: Readonly<Record<string, unknown>> }
-  /** A terminal in the place of what a pane shows. */
+  /** Replaces a pane's content by a terminal. */
   | { readonly kind: "terminal"; readonly paneId: string; readonly options: Readonly<Record<string, unknown>> }
-  /** A conversation in the place of what a pane shows. */
+  /** Replaces a pane's content by a conversation. */
   | { readonly kind: "session"; readonly paneId: string; readonly provider: string; readonly sessionId: string }
   | { readonly kind: "split"; readonly splitId: string; readonly percent: number }
   | { readonly kind: "paneTitle"; readonly paneId: string; readonly title: string | undefined }
@@ -24,12 +24,12 @@ export interface DeviceView {
 }
 
 export type PageMessage =
-  /** A page that is new here. */
+  /** From a new page. */
   | { readonly kind: "who" }
   | { readonly kind: "view"; readonly view: DeviceView }
   | { readonly kind: "ask"; readonly askId: string; readonly ask: DeviceAsk }
   | { readonly kind: "answer"; readonly askId: string; readonly outcome: RpcOutcome }
-  /** The page that a person is at has given a terminal this size. */
+  /** The page in use has given a terminal this size. */
   | { readonly kind: "size"; readonly terminalId: string; readonly cols: number; readonly rows: number };
 
 /** Of a BroadcastChannel. */

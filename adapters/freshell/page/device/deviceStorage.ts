@@ -1,6 +1,6 @@
 /**
- * What a browser profile keeps of its device: who it is, its layout, whom it allows, and its login. What is stored and is no
- * layout is put aside under another name, never thrown away without a word.
+ * What a browser profile keeps of its device: its identity, its layout, whom it allows, and its login. A stored
+ * text that is not a layout is moved to another key and reported, never discarded silently.
  */
 import { DeviceRuntime } from "../../../../daemon/devices/deviceRuntime.ts";
 import type { DeviceStore } from "../../../../daemon/devices/savedDevice.ts";
@@ -22,7 +22,7 @@ export const STORAGE_KEYS = {
   layout: "freshell.device-layout.v1",
   allow: "freshell.device-allow.v1",
   login: "freshell.device-login.v1",
-  /** Of a page before this one; they are read once and stay. */
+  /** Of an earlier page; read once and left in place. */
   legacyTabs: "freshell.tabs.v1",
   legacyPanes: "freshell.panes.v1",
 } as const;
@@ -65,7 +65,7 @@ interface OpenDeviceOptions {
 
 interface OpenedRuntime {
   readonly runtime: DeviceRuntime;
-  /** What a person should know of it. */
+  /** A note for the person. */
   readonly note?: string | undefined;
 }
 
@@ -86,7 +86,7 @@ export function openStoredDevice(options: OpenDeviceOptions): OpenedRuntime {
   }
 }
 
-/** What an earlier page has left becomes the layout, or is left where it is. */
+/** Migrates an earlier page's layout, or leaves it in place. */
 function openFirst({ store, newId }: OpenDeviceOptions, open: (kept: DeviceStore) => DeviceRuntime): OpenedRuntime {
   const [tabs, panes] = [store.getItem(STORAGE_KEYS.legacyTabs), store.getItem(STORAGE_KEYS.legacyPanes)];
   const kept = layoutStore(store);
@@ -121,7 +121,7 @@ const layoutStore = (store: TextStore): DeviceStore => ({
   },
 });
 
-/** The same text twice may be more than the storage holds: it is taken away first, and put back when that fails. */
+/** Two copies may exceed the storage: the text is removed first, and restored if moving it fails. */
 function emptied(store: TextStore, aside: string): DeviceStore {
   const text = store.getItem(STORAGE_KEYS.layout);
   if (text !== null) {

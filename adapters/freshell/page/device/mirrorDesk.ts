@@ -1,4 +1,4 @@
-/** A page beside the one that is the device: it shows what that one shows, and passes on what is asked for in it. */
+/** A page beside the one that is the device: it shows the same, and forwards its person's requests. */
 import type { Clock } from "../../../../daemon/time/clock.ts";
 import type { RpcOutcome } from "../../../../protocol/api/freshell/rpc.ts";
 import type { DeviceAsk, PageMessage } from "./deviceAsk.ts";
@@ -40,7 +40,7 @@ export class MirrorDesk {
     this.#asked.get(askId)?.(outcome);
   }
 
-  /** This page is the device from now on: nobody knows what became of it. */
+  /** This page becomes the device: outcomes of pending requests are unknown. */
   close(): void {
     for (const settle of this.#asked.values()) settle(noAnswer());
   }

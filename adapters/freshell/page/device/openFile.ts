@@ -1,6 +1,6 @@
 /**
- * A file that somebody edits, apart from how it is shown: what was read, whether it was changed here, and what the server says
- * to writing it. A file that has changed meanwhile is not overwritten until somebody says so.
+ * The state of an edited file, apart from its view: what was read, whether it was changed here, and the server's response to
+ * a write. A file that has changed meanwhile is overwritten only on request.
  */
 import type { PageApi } from "../net/pageApi.ts";
 import { Refused } from "../net/pageApi.ts";
@@ -8,7 +8,7 @@ import { Refused } from "../net/pageApi.ts";
 export interface FileStatus {
   readonly kind: "reading" | "ready" | "saving" | "conflict" | "failed";
   readonly isChanged: boolean;
-  /** It is not there yet. */
+  /** It does not exist yet. */
   readonly isNew: boolean;
   readonly message?: string | undefined;
 }
@@ -17,7 +17,7 @@ interface OpenFileOptions {
   readonly path: string;
   readonly api: Pick<PageApi, "readFile" | "writeFile">;
   readonly onStatus: (status: FileStatus) => void;
-  /** Another text is to be shown. */
+  /** The text to show has changed. */
   readonly onText: (text: string) => void;
 }
 
@@ -31,7 +31,7 @@ export class OpenFile {
     this.#options = options;
   }
 
-  /** What was changed here is gone with it. */
+  /** Discards changes made here. */
   async read(): Promise<void> {
     const { api, path, onText } = this.#options;
     this.#tell({ kind: "reading", message: undefined });
@@ -49,7 +49,7 @@ export class OpenFile {
     }
   }
 
-  /** Somebody else may have changed it while nobody was at this page. */
+  /** Checks whether it has changed elsewhere meanwhile. */
   async look(): Promise<void> {
     if (this.#status.isChanged || this.#status.kind !== "ready") return;
     const { api, path, onText } = this.#options;
@@ -81,7 +81,7 @@ export class OpenFile {
     }
   }
 
-  /** Somebody has seen that it was changed, and wants what stands here. */
+  /** The person knows that it has changed, and wants this text. */
   async overwrite(text: string): Promise<void> {
     const { api, path } = this.#options;
     try {

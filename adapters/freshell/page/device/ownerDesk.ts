@@ -1,6 +1,6 @@
 /**
- * The page that is the device: it holds the layout, answers the server, carries out what people ask for in any page of the
- * profile, and tells all pages what there is to see.
+ * The page that is the device: it holds the layout, responds to the server, carries out requests from all pages of the
+ * profile, and sends them the view.
  */
 import type { DeviceRuntime } from "../../../../daemon/devices/deviceRuntime.ts";
 import type { LayoutSnapshot, OwnerLayout } from "../../../../protocol/api/freshell/deviceLayout.ts";
@@ -18,19 +18,19 @@ interface OwnerDeskOptions {
   readonly runtime: DeviceRuntime;
   readonly allow: readonly string[];
   readonly notes: readonly string[];
-  /** Over the server: what has a process behind it. Never rejects. */
+  /** Through the server: requests that need a process. Never rejects. */
   readonly request: (frame: Readonly<Record<string, unknown>>) => Promise<RpcOutcome>;
   /** The id of a new terminal. @throws Error */
   readonly createTerminal: (options: object) => Promise<string>;
   readonly labelOf: (deviceId: string) => string;
   readonly nowUnixMs: () => number;
   readonly newId: () => string;
-  /** Kept, and told to the server. */
+  /** To store it, and report it to the server. */
   readonly onAllow: (allow: readonly string[]) => void;
   readonly onView: (view: DeviceView) => void;
 }
 
-/** Lines that are shown, and can be undone. */
+/** Lines that are shown and can be undone. */
 const MAX_LINES = 50;
 const TRIES = 3;
 
@@ -63,7 +63,7 @@ export class OwnerDesk {
     return { layout: this.layout, lines, allow: this.#allow, notes: this.#notes };
   }
 
-  /** What the server asks in somebody's name. */
+  /** A caller's request, relayed by the server. */
   answer(request: OwnerRequest): RpcOutcome {
     const { runtime, deviceId } = this.#options;
     const [before, revision] = [runtime.layout().snapshot, runtime.workspaceRevision];
@@ -73,7 +73,7 @@ export class OwnerDesk {
     return outcome;
   }
 
-  /** What a person asks for. Never rejects. */
+  /** A person's request. Never rejects. */
   async perform(ask: DeviceAsk): Promise<RpcOutcome> {
     try {
       return await this.#perform(ask);
@@ -82,7 +82,7 @@ export class OwnerDesk {
     }
   }
 
-  /** Told to everybody again. */
+  /** Publishes the view again. */
   show(): void {
     this.#options.onView(this.view);
   }
@@ -139,7 +139,7 @@ export class OwnerDesk {
     const { deviceId, runtime, newId, request } = this.#options;
     const idempotencyKey = newId();
     for (let tries = 1; ; tries += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- each try is for the layout that the one before it has found
+      // oxlint-disable-next-line no-await-in-loop -- each try is for the layout found by the previous one
       const outcome = await request({
         callerDeviceId: deviceId,
         targetDeviceId: deviceId,
@@ -157,7 +157,7 @@ export class OwnerDesk {
     return this.#throughServer("attach-terminal", { target: `terminal:${terminalId}`, to: `pane:${paneId}` });
   }
 
-  /** Nothing of the server's stands between the two steps. */
+  /** The server has no part between the two steps. */
   #session({ paneId, provider, sessionId }: Extract<DeviceAsk, { kind: "session" }>): RpcOutcome {
     const place = this.#apply("attach-terminal", { target: "terminal:none", to: `pane:${paneId}` }, "reserve");
     if (!place.ok) return place;
@@ -209,7 +209,7 @@ export class OwnerDesk {
 
 const done = (appliedRevision: number): RpcOutcome => ({ ok: true, result: {}, appliedRevision });
 
-/** Panes are told from the trees. */
+/** Without `panes`, which derive from the trees. */
 function plain({ panes: _derived, ...layout }: LayoutSnapshot): LayoutSnapshot {
   return layout;
 }

@@ -1,6 +1,6 @@
 /**
- * Which page of a profile is the device: the one that holds a Web Lock, and the next in line when it goes. Where there are no
- * locks (a page that came by plain HTTP from another machine) each page tries, and the server lets the newest be it.
+ * Which page of a profile is the device: the one that holds a Web Lock, then the next in line. Without locks (a page loaded
+ * over plain HTTP from another machine) each page tries, and the server accepts the newest.
  */
 
 interface Locks {
@@ -17,7 +17,7 @@ const OWNER = "freshell.owner";
 interface ElectionOptions {
   readonly locks: Locks | undefined;
   readonly onOwner: () => void;
-  /** Another page is; `onOwner` comes when it has gone. */
+  /** Another page is the device; `onOwner` follows when it has gone. */
   readonly onMirror: () => void;
 }
 
@@ -26,7 +26,7 @@ export function elect({ locks, onOwner, onMirror }: ElectionOptions): void {
     onOwner();
     return;
   }
-  // Held until the page goes.
+  // Held until the page closes.
   const hold = (): Promise<void> => {
     onOwner();
     return new Promise(() => undefined);
@@ -36,11 +36,11 @@ export function elect({ locks, onOwner, onMirror }: ElectionOptions): void {
     onMirror();
     return locks.request(OWNER, hold);
   });
-  // Only a page that is being closed has its requests refused.
+  // Lock requests are rejected only when the page is closing.
   isFree.catch(() => undefined);
 }
 
-/** One page of the profile at a time; where there are no locks, whoever comes. */
+/** A mutex across the profile's pages; without locks, no exclusion. */
 export function oneAtATime(
   locks: Locks | undefined,
   name: string,

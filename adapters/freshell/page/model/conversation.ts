@@ -13,7 +13,7 @@ export interface ChatMessage {
 
 export interface Conversation {
   readonly messages: readonly ChatMessage[];
-  /** What is being written. */
+  /** The message being written. */
   readonly partial: string;
   readonly asking: readonly PermissionRequest[];
   readonly status: SessionStatus | "connecting" | "gone";
@@ -23,7 +23,7 @@ export interface Conversation {
 
 export const FIRST_CONVERSATION: Conversation = { messages: [], partial: "", asking: [], status: "connecting" };
 
-/** As many as the server has of one. */
+/** As many as the server keeps. */
 const MAX_MESSAGES = 1_000;
 
 type Frame = Extract<SessionServerMessage, { readonly type: `sdk.${string}` }>;
@@ -62,7 +62,7 @@ export function withFrame(now: Conversation, frame: Frame): Conversation {
   }
 }
 
-/** What a person says here is not told back. */
+/** The server does not echo what a person sends. */
 export const withSaid = (now: Conversation, text: string): Conversation => ({
   ...withMessage(now, { role: "user", content: [{ type: "text", text }] }),
   problem: undefined,
@@ -81,7 +81,7 @@ const withMessage = (now: Conversation, message: ChatMessage): Conversation => (
 const withoutRequest = ({ asking }: Conversation, requestId: string): readonly PermissionRequest[] =>
   asking.filter((one) => one.requestId !== requestId);
 
-/** Of the conversation itself; what agents that it has called write is theirs. */
+/** Only the conversation itself, not its subagents. */
 function partialAfter(partial: string, given: unknown, parent: string | null): string {
   const event = given as { type?: unknown; delta?: { type?: unknown; text?: unknown } } | null | undefined;
   if (parent !== null) return partial;
@@ -94,7 +94,7 @@ function partialAfter(partial: string, given: unknown, parent: string | null): s
 
 const MAX_SHOWN_CHARS = 20_000;
 
-/** A part of a message in words; undefined for what is not shown. */
+/** A content block as text; undefined if it is not shown. */
 export function blockText(
   block: ContentBlock,
 ): { readonly kind: "text" | "thinking" | "tool" | "result"; readonly text: string } | undefined {

@@ -1,6 +1,6 @@
 /**
- * The page's own keys. Everything else belongs to the pane: programs use Ctrl and Alt, the browser Ctrl+Shift, so that the
- * page has Alt+Shift alone. Keys are known by their place, because Alt makes other characters of them on some systems.
+ * The page's own keys. Everything else belongs to the pane: programs use Ctrl and Alt, the browser Ctrl+Shift, so the
+ * page has only Alt+Shift. Keys are identified by `code`, because Alt changes their characters on some systems.
  */
 import type { Side } from "./paneBoxes.ts";
 
@@ -55,7 +55,7 @@ interface PressedKey {
   readonly isComposing?: boolean;
 }
 
-/** Undefined: it is the pane's. */
+/** Undefined: the key is the pane's. */
 export function actionFor({
   code,
   altKey,

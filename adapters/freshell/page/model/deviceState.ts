@@ -1,4 +1,4 @@
-/** What a page shows besides the device: who it is to the others, its connection, and what is open in it. */
+/** What a page shows besides the device: its name for others, its connection, and what is open in it. */
 import type { LayoutLeaf, LayoutSnapshot, LayoutTab } from "../../../../protocol/api/freshell/deviceLayout.ts";
 import { leavesIn } from "../../../../daemon/devices/layoutTarget.ts";
 import type { DeviceView } from "../device/deviceAsk.ts";
@@ -19,9 +19,9 @@ export interface DeviceState {
   readonly findingIn: string | undefined;
   /** Tabs whose panes are kept, the last one shown first. */
   readonly shown: readonly string[];
-  /** What went wrong last, until somebody has read it. */
+  /** The last problem, until it is dismissed. */
   readonly problem: string | undefined;
-  /** Nothing can be stored: the device cannot be. */
+  /** Why nothing can be stored: without storage there is no device. */
   readonly fault: string | undefined;
   readonly readLines: ReadonlySet<string>;
   readonly readNotes: ReadonlySet<string>;
@@ -42,16 +42,16 @@ export const FIRST_STATE: DeviceState = {
   readNotes: new Set(),
 };
 
-/** Screens cost memory: tabs that nobody has looked at for longest give theirs up, and get them back from the server. */
+/** Screens cost memory: the least recently shown tabs drop theirs, and get them again from the server. */
 const MAX_SHOWN_TABS = 12;
 
-/** The state with a new view: what is open is still there, or closed. */
+/** The state with a new view: closes what no longer exists. */
 export function withView(state: DeviceState, view: DeviceView): DeviceState {
   const { snapshot } = view.layout;
   const active = snapshot.activeTabId;
   const isTab = (id: string): boolean => snapshot.tabs.some((tab) => tab.id === id);
   const shown = [...(active === null ? [] : [active]), ...state.shown.filter((id) => id !== active && isTab(id))];
-  // Whatever else is active now, a new pane as well, is to be seen: as in tmux, the others come back.
+  // Another active pane, even a new one, ends the zoom, as in tmux.
   const zoomed = new Map([...state.zoomed].filter(([tabId, paneId]) => snapshot.activePane[tabId] === paneId));
   const isPane = (id: string | undefined): boolean =>
     id !== undefined && snapshot.tabs.some((tab) => leavesIn(snapshot, tab.id).some((leaf) => leaf.id === id));
@@ -76,7 +76,7 @@ export function activeLeaf(state: DeviceState): LayoutLeaf | undefined {
   return leavesIn(snapshot, tab.id).find(({ id }) => id === snapshot.activePane[tab.id]);
 }
 
-/** The tab so many places on, around the ends. */
+/** The next or previous tab, wrapping around. */
 export function tabAfter({ tabs, activeTabId }: LayoutSnapshot, step: 1 | -1): LayoutTab | undefined {
   const at = tabs.findIndex(({ id }) => id === activeTabId);
   return at < 0 ? tabs[0] : tabs[(at + step + tabs.length) % tabs.length];
@@ -84,7 +84,7 @@ export function tabAfter({ tabs, activeTabId }: LayoutSnapshot, step: 1 | -1): L
 
 const MAX_PROGRAM_CHARS = 100;
 
-/** What a pane is called: by people, by its program, or by what it is. */
+/** A pane's title: given by people, by its program, or by its kind. */
 export function paneTitle({ title, content }: LayoutLeaf, program: string): string {
   if (typeof title === "string" && title !== "") return title;
   switch (content.kind) {

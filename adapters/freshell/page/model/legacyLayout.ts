@@ -1,7 +1,7 @@
 /**
- * What an earlier page kept under `freshell.tabs.v1` and `freshell.panes.v1`, as a layout of today (seed 002 §13.1). Each tab
- * and pane that can be understood is kept; what a pane cannot show any more becomes a picker that still knows what it was.
- * The tree is walked without recursion: what is stored may be deeper than the stack.
+ * What an earlier page kept under `freshell.tabs.v1` and `freshell.panes.v1`, as a present layout (seed 002 §13.1). Every valid tab
+ * and pane is kept; content that can no longer be shown becomes a picker with its data as hints. The tree is walked without
+ * recursion: the stored one may be deeper than the stack.
  */
 import {
   filePathSchema,
@@ -16,12 +16,12 @@ import { isTerminalId } from "../../../../protocol/api/freshell/selectors.ts";
 type Kept = Readonly<Record<string, unknown>>;
 
 interface LegacyText {
-  /** As they are stored; null: nothing is. */
+  /** As stored; null: nothing stored. */
   readonly tabs: string | null;
   readonly panes: string | null;
 }
 
-/** What `openSaved` stamps and checks; undefined: nothing is there that could be a layout. */
+/** For `openSaved`, which stamps and checks it; undefined: nothing that could be a layout. */
 export function legacyLayout(stored: LegacyText, newId: () => string): Kept | undefined {
   const tabsState = objectOf(objectOf(parsed(stored.tabs))?.["tabs"]);
   const panes = objectOf(parsed(stored.panes)) ?? {};
@@ -58,7 +58,7 @@ interface TreeContext {
   readonly titles: Kept;
 }
 
-/** Too deep or too many: the panes that fit, and a picker in the place of the rest. */
+/** Too deep or too many: the panes that fit, and a picker instead of the rest. */
 function treeOf(root: unknown, { ids, titles }: TreeContext): LayoutNode {
   let leaves = 0;
   const leaf = (given: Kept): LayoutNode => {
@@ -103,7 +103,7 @@ function contentOf(content: Kept): PaneContent {
   return { kind: "picker" };
 }
 
-/** One that was never made is a picker that can make it. */
+/** A terminal that was never made becomes a picker that can make it. */
 function terminalContent(content: Kept): PaneContent {
   const { terminalId } = content;
   if (typeof terminalId === "string" && isTerminalId(terminalId)) {
@@ -112,7 +112,7 @@ function terminalContent(content: Kept): PaneContent {
   return { kind: "picker", ...hints(content) };
 }
 
-/** Of a tab without a tree: what it showed stood in the tab itself. */
+/** For a tab without a tree: its content was in the tab itself. */
 const contentOfTab = (tab: Kept): Kept =>
   typeof tab["terminalId"] === "string" ? { ...tab, kind: "terminal" } : { ...tab, kind: "picker" };
 
@@ -136,7 +136,7 @@ function sizesOf(given: unknown): readonly [number, number] {
 
 function titleOf(given: unknown, otherwise: string): string {
   const text = typeof given === "string" ? given.replaceAll(/[\p{Cc}\p{Cs}]+/gu, " ").trim() : "";
-  // A character of two units is not cut in half.
+  // Does not cut a surrogate pair.
   const cut = text.slice(0, LAYOUT_LIMITS.titleChars).replace(/\p{Cs}$/u, "");
   return cut === "" ? otherwise : cut;
 }

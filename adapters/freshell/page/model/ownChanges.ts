@@ -1,9 +1,9 @@
-/** What only the device's own people do to its layout, and no command does: pure steps from one layout to the next. */
+/** Changes that only the device's own pages make, not commands: pure steps from one layout to the next. */
 import type { LayoutNode, LayoutSnapshot } from "../../../../protocol/api/freshell/deviceLayout.ts";
 import { mapLeaves } from "../../../../daemon/devices/paneTree.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 
-/** A pane keeps at least so much of its split. */
+/** A pane's minimum share of its split. */
 export const MIN_PERCENT = 5;
 
 /** The split's first child gets this share. @throws AppError NOT_FOUND */
@@ -14,7 +14,7 @@ export function withSplitAt(layout: LayoutSnapshot, splitId: string, percent: nu
   );
 }
 
-/** What people call a pane; undefined: what it shows names it. @throws AppError NOT_FOUND */
+/** Sets a pane's title; undefined: derived from its content. @throws AppError NOT_FOUND */
 export function withPaneTitle(layout: LayoutSnapshot, paneId: string, title: string | undefined): LayoutSnapshot {
   return withTrees(layout, `pane:${paneId}`, (root) =>
     mapLeaves(root, (leaf) => {

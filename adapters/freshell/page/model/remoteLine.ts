@@ -1,4 +1,4 @@
-/** What another device did to this one's layout, in words for people. Nothing in it but text. */
+/** What another device did to this one's layout, in words for people, as plain text. */
 import type { LayoutSnapshot } from "../../../../protocol/api/freshell/deviceLayout.ts";
 import { leavesIn } from "../../../../daemon/devices/layoutTarget.ts";
 
@@ -8,7 +8,7 @@ export interface RemoteLine {
   readonly what: string;
   readonly atUnixMs: number;
   readonly canUndo: boolean;
-  /** It was undone, or why it was not. */
+  /** Whether it was undone, or why not. */
   readonly note?: string | undefined;
 }
 
@@ -66,5 +66,5 @@ const text = (given: unknown): string => (typeof given === "string" ? given : "?
 const quoted = (given: string): string =>
   `“${given.length > MAX_SHOWN_CHARS ? `${given.slice(0, MAX_SHOWN_CHARS)}…` : given}”`;
 
-/** How many panes a tab has, for those who read the tab strip aloud. */
+/** How many panes a tab has, for screen readers. */
 export const paneCount = (layout: LayoutSnapshot, tabId: string): number => leavesIn(layout, tabId).length;

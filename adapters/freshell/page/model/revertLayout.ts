@@ -1,6 +1,6 @@
 /**
- * Undoing one change of a layout after others have followed: each part that the change made different goes back, as long as
- * it is still as the change left it. Otherwise nothing is undone, because somebody's later work would go with it.
+ * Undoing one change of a layout after others have followed: each part that it changed is restored if it is still as the
+ * change left it. Otherwise nothing is undone, because later work would be lost.
  */
 import type { LayoutNode, LayoutSnapshot } from "../../../../protocol/api/freshell/deviceLayout.ts";
 import { leavesIn } from "../../../../daemon/devices/layoutTarget.ts";
@@ -10,7 +10,7 @@ export interface LayoutStep {
   readonly after: LayoutSnapshot;
 }
 
-/** Undefined: it cannot be undone any more, or there is nothing to undo. */
+/** Undefined: it can no longer be undone, or there is nothing to undo. */
 export function reverted(now: LayoutSnapshot, { before, after }: LayoutStep): LayoutSnapshot | undefined {
   const ids = [...new Set([...before.tabs, ...after.tabs].map(({ id }) => id))];
   let layout: LayoutSnapshot | undefined = now;
@@ -43,7 +43,7 @@ function revertedTab(
   return { ...layout, tabs };
 }
 
-/** Where it stood, among those that are there. */
+/** At its old place among the existing tabs. */
 function withTab(now: LayoutSnapshot, tabId: string, before: LayoutSnapshot): LayoutSnapshot | undefined {
   const at = before.tabs.findIndex(({ id }) => id === tabId);
   const [tab, root] = [before.tabs[at], treeOf(before, tabId)];
@@ -74,7 +74,7 @@ function withoutTab(now: LayoutSnapshot, tabId: string): LayoutSnapshot {
   };
 }
 
-/** What is active goes back with the rest where it is as the change left it, and always leads to what is there. */
+/** Restores the active tab and panes where they are as the change left them; they always exist. */
 function withPointers(
   layout: LayoutSnapshot,
   now: LayoutSnapshot,

@@ -1,4 +1,4 @@
-/** Text in a terminal's lines: where it stands, in cells. Upper and lower case are the same; lines that were wrapped are one. */
+/** Finds text in a terminal's lines, in cells. Ignores case; wrapped lines are joined. */
 
 /** Of xterm's buffer. */
 interface FindLine {
@@ -26,7 +26,7 @@ export interface Found {
 
 const MAX_MATCHES = 10_000;
 
-/** @param from what is marked now, in xterm's words; the next one behind it, or the last one */
+/** @param from the present selection, as xterm has it; finds the next match after it, or the last */
 export function matchesIn(
   buffer: FindBuffer,
   text: string,
@@ -73,7 +73,7 @@ interface Cell {
   readonly width: number;
 }
 
-/** Each unit of the text has the cell that it stands in. */
+/** Maps each code unit of the text to its cell. */
 function logicalLine(buffer: FindBuffer, row: number) {
   let text = "";
   const cells: Cell[] = [];

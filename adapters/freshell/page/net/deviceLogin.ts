@@ -1,12 +1,12 @@
 /**
- * The device's login: a token for minutes and one that renews it, which works once. Pages of one profile share it and renew
- * it one after the other. The server's own token is never kept.
+ * The device's login: a short-lived token and a single-use refresh token. Pages of one profile share it and renew it one
+ * at a time. The server's own token is never stored.
  */
 import type { DeviceSessionResponse } from "../../../../protocol/api/freshell/freshellHttp.ts";
 import { type BrowserDevice, objectIn, STORAGE_KEYS, type TextStore } from "../device/deviceStorage.ts";
 import { endSession, openSession, Refused, renewSession } from "./pageApi.ts";
 
-/** Renewed when it lasts no longer than this. */
+/** Renewed when it expires within this. */
 const RENEW_BEFORE_MS = 60_000;
 
 interface DeviceLoginOptions {
@@ -14,7 +14,7 @@ interface DeviceLoginOptions {
   readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
   readonly device: BrowserDevice;
   readonly nowUnixMs: () => number;
-  /** One page of the profile at a time. */
+  /** A mutex across the profile's pages. */
   readonly alone: <Result>(run: () => Promise<Result>) => Promise<Result>;
 }
 
@@ -31,7 +31,7 @@ export class DeviceLogin {
     this.#options = options;
   }
 
-  /** @throws Refused UNAUTHORIZED: somebody must log in */
+  /** @throws Refused UNAUTHORIZED: a login is needed */
   async token(): Promise<string> {
     const known = this.#stored();
     if (known === undefined) throw loggedOut();
@@ -39,7 +39,7 @@ export class DeviceLogin {
     return this.#options.alone(() => this.#renewed());
   }
 
-  /** The server did not take it: it has another token now, or has forgotten us. Renewed at the next call. */
+  /** The server refused it: its own token has changed, or it has lost our session. Renewed at the next call. */
   doubt(token: string): void {
     const known = this.#stored();
     if (known?.deviceToken === token) this.#keep({ ...known, expiresAt: 0 });
@@ -62,7 +62,7 @@ export class DeviceLogin {
     const { store, fetch } = this.#options;
     const known = this.#stored();
     if (known === undefined) throw loggedOut();
-    // Another page has done it meanwhile.
+    // Another page has renewed it meanwhile.
     if (!this.#endsSoon(known)) return known.deviceToken;
     try {
       const { deviceToken } = this.#keep(await renewSession(fetch, known.refreshToken));

@@ -1,6 +1,6 @@
 /**
- * The page's one WebSocket: hello, frames, and again after a loss. What is asked over it is answered or fails with the
- * connection; nothing is sent twice.
+ * The page's one WebSocket: hello, frames, and reconnects. A request gets its result or fails with the connection; nothing
+ * is sent twice.
  */
 import type { Clock, Timer } from "../../../../daemon/time/clock.ts";
 import { CLOSE_CODES, type ServerMessage } from "../../../../protocol/api/freshell/freshellWire.ts";
@@ -11,7 +11,7 @@ export type LinkState =
   | { readonly kind: "connecting" }
   | { readonly kind: "live" }
   | { readonly kind: "lost"; readonly message: string; readonly retryAtMs: number }
-  /** Somebody must log in. */
+  /** A login is needed. */
   | { readonly kind: "loggedOut" }
   /** Another connection is this device now. */
   | { readonly kind: "superseded" }
@@ -30,7 +30,7 @@ export type ReadyMessage = Extract<ServerMessage, { type: "ready" }>;
 
 interface FreshellLinkOptions {
   readonly open: () => LinkSocket;
-  /** Good now. @throws Refused */
+  /** A valid token. @throws Refused */
   readonly token: () => Promise<string>;
   readonly doubt: (token: string) => void;
   readonly device: object;
@@ -45,7 +45,7 @@ interface FreshellLinkOptions {
 
 const CAPABILITIES = { layoutOwnershipV1: true, layoutRpcV1: true, devicePresenceV1: true };
 const READY_WITHIN_MS = 10_000;
-/** Longer than the server waits for an owner to acknowledge and to answer. */
+/** Longer than the server waits for an owner's acknowledgement and result. */
 const RPC_WITHIN_MS = 25_000;
 const RETRY_MIN_MS = 250;
 const RETRY_MAX_MS = 5_000;
@@ -65,7 +65,7 @@ export class FreshellLink {
     this.#options = options;
   }
 
-  /** Once. */
+  /** Call once. */
   start(): void {
     void this.#connect();
   }
@@ -162,7 +162,7 @@ export class FreshellLink {
       onState({ kind: "superseded" });
     } else if (code === CLOSE_CODES.NOT_AUTHENTICATED) {
       doubt(token);
-      // Another start of the server may have forgotten it: once more, with a renewed one.
+      // A restarted server may not know it: retry once with a renewed one.
       if (this.#wasDoubted) onState({ kind: "loggedOut" });
       else {
         this.#wasDoubted = true;

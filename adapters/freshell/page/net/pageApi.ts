@@ -1,4 +1,4 @@
-/** The server's answers over HTTP, with the device's token. */
+/** The server's HTTP API, with the device's token. */
 import type {
   DeviceSessionResponse,
   DeviceSessionRequest,
@@ -10,7 +10,7 @@ import type { DeviceEntry } from "../../../../protocol/api/freshell/rpc.ts";
 
 /** A refusal in the server's words. */
 export class Refused extends Error {
-  /** 0 when there was no answer. */
+  /** 0 without a response. */
   readonly status: number;
   readonly code: string;
   readonly details: Readonly<Record<string, unknown>>;
@@ -73,7 +73,7 @@ export const renewSession = (fetch: Fetch, refreshToken: string): Promise<Device
 export const endSession = (fetch: Fetch, token: string): Promise<unknown> =>
   call(fetch, "/api/device-sessions/current", { method: "DELETE", token });
 
-/** What a page asks for once it is logged in. */
+/** Requests of a logged-in page. */
 export class PageApi {
   readonly #fetch: Fetch;
   readonly #token: () => Promise<string>;

@@ -19,7 +19,7 @@ export class SessionStreams {
     this.#send = send;
   }
 
-  /** Answers how to leave. */
+  /** Returns the function that leaves. */
   join(sessionId: string, sink: SessionSink): () => void {
     const sinks = this.#sinks.get(sessionId) ?? new Set();
     this.#sinks.set(sessionId, sinks.add(sink));
@@ -30,7 +30,7 @@ export class SessionStreams {
     };
   }
 
-  /** False: the connection is away, and nothing was said. */
+  /** False: no connection, nothing was sent. */
   tell(sessionId: string, message: Readonly<Record<string, unknown>>): boolean {
     return this.#send({ ...message, sessionId });
   }

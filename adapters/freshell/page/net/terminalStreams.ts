@@ -1,12 +1,12 @@
 /**
- * The terminals that the page shows. Each is attached once however many panes show it; a pane that joins, and a connection
- * that comes back, begin with a snapshot.
+ * The terminals that the page shows. Each is attached once, in however many panes; a pane that joins, and a new connection,
+ * begin with a snapshot.
  */
 import type { TerminalEntry } from "../../../../protocol/api/freshell/freshellHttp.ts";
 import type { ServerMessage } from "../../../../protocol/api/freshell/freshellWire.ts";
 
 export interface TerminalSink {
-  /** Everything so far; what was shown before is replaced. */
+  /** All output so far; replaces what is shown. */
   attached(snapshot: string): void;
   output(data: string): void;
   exited(exitCode: number | null): void;
@@ -34,7 +34,7 @@ interface TerminalStreamsOptions {
 
 interface Stream {
   readonly sinks: Set<TerminalSink>;
-  /** As this page has it; undefined when another page has given it its size since. */
+  /** Set by this page; undefined if another page has set it since. */
   size?: TerminalSize | undefined;
 }
 
@@ -46,7 +46,7 @@ export class TerminalStreams {
     this.#options = options;
   }
 
-  /** Answers how to leave. */
+  /** Returns the function that leaves. */
   join(terminalId: string, sink: TerminalSink, size: TerminalSize | undefined): () => void {
     const stream: Stream = this.#streams.get(terminalId) ?? { sinks: new Set() };
     this.#streams.set(terminalId, stream);
@@ -66,7 +66,7 @@ export class TerminalStreams {
     this.#send({ type: "terminal.attach", terminalId });
   }
 
-  /** False: the connection is away, and nothing was typed. */
+  /** False: no connection, nothing was typed. */
   type(terminalId: string, data: string): boolean {
     return this.#send({ type: "terminal.input", terminalId, data });
   }
@@ -87,7 +87,7 @@ export class TerminalStreams {
   /** There is a connection again. */
   ready(): void {
     for (const [terminalId, { size }] of this.#streams) {
-      // What was asked for while nobody was there is asked again, before the snapshot of it.
+      // Sizes set while disconnected are sent first, before the snapshot.
       if (size !== undefined) this.#send({ type: "terminal.resize", terminalId, ...size });
       this.attach(terminalId);
     }
@@ -104,7 +104,7 @@ export class TerminalStreams {
       case "terminal.attached":
         return this.#tell(message.terminalId, (sink) => sink.attached(message.snapshot));
       case "terminal.output":
-        // Behind a gap a snapshot comes.
+        // A snapshot follows a gap.
         return this.#tell(message.terminalId, (sink) => {
           if (message.data !== "") sink.output(message.data);
         });
@@ -121,13 +121,13 @@ export class TerminalStreams {
     }
   }
 
-  /** One that has ended is refused as one that is not there. */
+  /** An ended terminal is refused like a missing one. */
   async #look(terminalId: string): Promise<void> {
     let found: TerminalEntry | undefined;
     try {
       found = await this.#options.look(terminalId);
     } catch {
-      // Without an answer nobody knows; the next connection asks again.
+      // Unknown without a response; the next connection asks again.
       return;
     }
     if (found === undefined) this.#tell(terminalId, (sink) => sink.gone());

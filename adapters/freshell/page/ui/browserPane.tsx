@@ -1,6 +1,6 @@
 /**
- * A page of the web in a pane: sandboxed, so that it can neither leave its frame nor ask the person in this page's name. Our
- * own origin is not shown in it: there a page could take the sandbox away.
+ * A web page in a pane: sandboxed, so that it can neither leave its frame nor open dialogs as this page. Our own origin is not
+ * shown in it: such a page could remove the sandbox.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { DevicePage } from "../devicePage.ts";

@@ -1,4 +1,4 @@
-/** A conversation with an agent: what was said, what it asks leave for, and a place to write. Nothing in it but text. */
+/** A conversation with an agent: messages, permission requests, and an input field. Plain text only. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ContentBlock, PermissionRequest } from "../../../../protocol/api/freshell/sessionEvents.ts";
 import type { DevicePage } from "../devicePage.ts";
@@ -36,7 +36,7 @@ export function ChatPane({ page, sessionId, isActive, onNew }: ChatPaneProps) {
   useEffect(() => {
     if (isActive) field.current?.focus();
   }, [isActive]);
-  // What comes is shown, unless somebody is reading further up.
+  // Scrolls to new messages, unless the person is reading further up.
   useEffect(() => {
     const place = list.current;
     if (place !== null && place.scrollHeight - place.scrollTop - place.clientHeight < 160)

@@ -1,9 +1,9 @@
-/** Puts text on the clipboard; only what a person has just asked for by a click. */
+/** Puts text on the clipboard, only on a person's click. */
 export async function copyText(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // By plain HTTP from another machine there is no such thing.
+    // No clipboard API on a page loaded over plain HTTP from another machine.
     const field = document.createElement("textarea");
     field.value = text;
     field.className = "heard";

@@ -61,7 +61,7 @@ export function selectTab(page: DevicePage, tabId: string | undefined): void {
 export const split = (page: DevicePage, paneId: string, direction: SplitDirection): void =>
   change(page, "split-pane", { target: `pane:${paneId}`, direction, picker: true });
 
-/** The active pane fills its tab, or no longer does. */
+/** Toggles whether the active pane fills its tab. */
 export function zoom(page: DevicePage): void {
   const [tab, leaf] = [activeTab(page.state), activeLeaf(page.state)];
   if (tab === undefined || leaf === undefined) return;
@@ -85,7 +85,7 @@ function step(page: DevicePage, by: 1 | -1): void {
   if (snapshot !== undefined) selectTab(page, tabAfter(snapshot, by)?.id);
 }
 
-/** The pane that comes behind this one, or before it. */
+/** Goes to the next or previous pane. */
 export function stepPane(page: DevicePage, by: 1 | -1): void {
   const [tab, leaf] = [activeTab(page.state), activeLeaf(page.state)];
   const snapshot = page.state.view?.layout.snapshot;
@@ -122,7 +122,7 @@ function swapWithNext(page: DevicePage): void {
   change(page, "swap-pane", { source: `pane:${leaf.id}`, target: `pane:${next.id}` });
 }
 
-/** The split that is nearest to the pane. */
+/** Resizes the pane's nearest split. */
 function resize(page: DevicePage, byPercent: number): void {
   const [tab, leaf] = [activeTab(page.state), activeLeaf(page.state)];
   const root = tab === undefined ? undefined : page.state.view?.layout.snapshot.layouts[tab.id];

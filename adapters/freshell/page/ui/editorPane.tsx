@@ -1,4 +1,4 @@
-/** A file in a pane. What was changed and not saved stays with the page while the pane is away. */
+/** A file in a pane. Unsaved changes stay in the page while the pane is unmounted. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type FileStatus, OpenFile } from "../device/openFile.ts";
 import type { DevicePage } from "../devicePage.ts";
@@ -10,9 +10,9 @@ interface EditorPaneProps {
   readonly isActive: boolean;
 }
 
-/** By path. */
+/** Texts by path. */
 const unsaved = new Map<string, string>();
-/** Whether the page holds what nothing else does. */
+/** Whether the page holds unsaved text. */
 export const hasUnsaved = (): boolean => unsaved.size > 0;
 
 export function EditorPane({ page, filePath, isActive }: EditorPaneProps) {

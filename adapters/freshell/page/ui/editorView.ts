@@ -1,6 +1,6 @@
 /**
- * A text being edited, in CodeMirror. It lives in a shadow root: there its style sheets are constructed ones, which the page's
- * policy allows. What the file has between its lines stays as it is.
+ * A text being edited, in CodeMirror. It is in a shadow root: there its style sheets are constructed ones, which the page's
+ * policy allows. The file's line ends are kept.
  */
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
@@ -93,7 +93,7 @@ export class EditorView {
   }
 }
 
-/** Where every line ends in the same way, new ones do too; else a line ends with LF, and a CR is a character of it. */
+/** Uniform line ends are used for new lines too; otherwise lines end with LF, and a CR is part of the line. */
 function separatorOf(text: string): string {
   const ends = text.match(/\n/g)?.length ?? 0;
   const both = text.match(/\r\n/g)?.length ?? 0;

@@ -1,4 +1,4 @@
-/** Searching in a terminal: Enter for the next one above, Shift+Enter for the one below, as one reads back. */
+/** Searching in a terminal: Enter for the next match above, Shift+Enter for the next below. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Found } from "../model/terminalFind.ts";
 
@@ -11,7 +11,7 @@ export function FindBar({ onFind, onClose }: FindBarProps) {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState("");
   const [found, setFound] = useState<Found | undefined>(undefined);
-  // At once: the next key is meant for it.
+  // A layout effect: the next key must go to the field.
   useLayoutEffect(() => field.current?.focus(), []);
   const find = (wanted: string, step: 1 | -1): void => setFound(wanted === "" ? undefined : onFind(wanted, step));
   return (

@@ -1,4 +1,4 @@
-/** The server's token, once; the device has one of its own from then on. */
+/** Asks for the server's token once; afterwards the device has its own. */
 import { useState } from "preact/hooks";
 
 export function LoginForm({ onToken }: { readonly onToken: (token: string) => Promise<string | undefined> }) {

@@ -1,4 +1,4 @@
-/** A pane: its title, what can be done with it, and what it shows. */
+/** A pane: its title, its actions, and its content. */
 import { useState } from "preact/hooks";
 import type { LayoutLeaf } from "../../../../protocol/api/freshell/deviceLayout.ts";
 import type { DevicePage } from "../devicePage.ts";
@@ -86,7 +86,7 @@ interface PaneBodyProps extends Pick<PaneFrameProps, "page" | "leaf" | "isActive
 function PaneBody({ page, leaf, isActive: isShown, onTitle }: PaneBodyProps) {
   const { id, content } = leaf;
   const { findingIn, role, renaming, dialog } = page.state;
-  // Whoever has written a title or closed a dialog is back in the pane.
+  // After a rename or a dialog the focus returns to the pane.
   const isActive = isShown && renaming === undefined && dialog === undefined;
   switch (content.kind) {
     case "terminal":

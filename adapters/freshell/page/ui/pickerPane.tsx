@@ -1,4 +1,4 @@
-/** A pane that shows nothing yet: what it is to show. */
+/** A pane without content yet: a choice of content. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { TerminalEntry } from "../../../../protocol/api/freshell/freshellHttp.ts";
 import type { DevicePage } from "../devicePage.ts";
@@ -8,7 +8,7 @@ import { startOptions } from "./terminalPane.tsx";
 interface PickerPaneProps {
   readonly page: DevicePage;
   readonly paneId: string;
-  /** What an earlier page knew of what stood here. */
+  /** From an earlier page, about the content that was here. */
   readonly hints: Readonly<Record<string, unknown>>;
   readonly isActive: boolean;
 }
@@ -89,7 +89,7 @@ export function PickerPane({ page, paneId, hints, isActive }: PickerPaneProps) {
   );
 }
 
-/** The session is the server's; the pane shows it. */
+/** Creates a session on the server and shows it in the pane. */
 export async function startConversation(page: DevicePage, paneId: string, options: object): Promise<void> {
   try {
     const { sessionId } = await page.api.createSession(options);
@@ -137,7 +137,7 @@ const MAX_LISTED = 20;
 function OtherTerminals({ page, paneId }: Pick<PickerPaneProps, "page" | "paneId">) {
   const [terminals, setTerminals] = useState<readonly TerminalEntry[]>([]);
   useEffect(() => {
-    // They are an offer, no more.
+    // Optional: a failure is ignored.
     page.api.terminals().then(setTerminals, () => undefined);
   }, [page]);
   const shown = JSON.stringify(page.state.view?.layout.snapshot.layouts ?? {});

@@ -1,4 +1,4 @@
-/** A title while it is being changed: Enter keeps it, Escape leaves it as it was. */
+/** A title being edited: Enter saves it, Escape cancels. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface RenameFieldProps {
@@ -12,7 +12,7 @@ const MAX_TITLE_CHARS = 256;
 export function RenameField({ title, label, onDone }: RenameFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   const isDone = useRef(false);
-  // At once: the next key is meant for it.
+  // A layout effect: the next key must go to the field.
   useLayoutEffect(() => {
     field.current?.focus();
     field.current?.select();

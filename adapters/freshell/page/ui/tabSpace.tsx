@@ -10,7 +10,7 @@ interface TabSpaceProps {
   readonly page: DevicePage;
   readonly tabId: string;
   readonly isActive: boolean;
-  /** There is room for one pane alone. */
+  /** There is room for only one pane. */
   readonly isNarrow: boolean;
 }
 
@@ -28,7 +28,7 @@ export function TabSpace({ page, tabId, isActive, isNarrow }: TabSpaceProps) {
   const leaves = leavesIn(snapshot, tabId);
   const alone = zoomed.get(tabId) ?? (isNarrow ? activePane : undefined);
   const { panes, dividers } = boxesOf(root);
-  // One that is moved in the document loads its page again.
+  // A fixed order: an iframe that is moved in the document reloads.
   const known = order.current.filter((id) => leaves.some((leaf) => leaf.id === id));
   order.current = [...known, ...leaves.map(({ id }) => id).filter((id) => !known.includes(id))];
   const settle = (splitId: string, percent: number): void => {
@@ -95,7 +95,7 @@ const cssOf = ({ left, top, width, height }: Box) => ({
 
 interface DividerProps {
   readonly divider: DividerBox;
-  /** As it is dragged. */
+  /** While dragging. */
   readonly percent: number;
   readonly placeOf: () => HTMLElement | null;
   readonly onDrag: (percent: number) => void;

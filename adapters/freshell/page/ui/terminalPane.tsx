@@ -1,4 +1,4 @@
-/** A terminal in a pane: its screen, what became of its program, and what it asks the person for. */
+/** A terminal in a pane: its screen, its program's status, and the program's requests to the person. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ScreenKeys } from "../../../pages/screenKeys.tsx";
 import type { DevicePage } from "../devicePage.ts";
@@ -10,12 +10,12 @@ interface TerminalPaneProps {
   readonly page: DevicePage;
   readonly paneId: string;
   readonly terminalId: string;
-  /** What is known of how to start one like it. */
+  /** Hints for starting one like it. */
   readonly hints: Readonly<Record<string, unknown>>;
   readonly isActive: boolean;
   readonly isFinding: boolean;
   readonly isSilent: boolean;
-  /** What the program calls itself. */
+  /** The title set by the program. */
   readonly onTitle: (title: string) => void;
 }
 
@@ -116,7 +116,7 @@ export function TerminalPane({
 const select = (paneId: string) =>
   ({ kind: "command", command: "select-pane", args: { target: `pane:${paneId}` } }) as const;
 
-/** What an earlier page knew of a terminal that is no more. */
+/** Options from an earlier page's data about a terminal that is gone. */
 export function startOptions(hints: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { mode, shell, initialCwd, resumeSessionId } = hints;
   return {

@@ -1,6 +1,6 @@
 /**
- * A terminal on the screen: xterm in a place of the page, as many columns and rows as fit. What comes too fast to be drawn is
- * left out, and a fresh snapshot takes its place.
+ * A terminal on the screen: xterm in the page, with as many columns and rows as fit. Output too fast to be drawn is skipped and
+ * replaced by a fresh snapshot.
  */
 import { type IBufferLine, type IDisposable, Terminal } from "@xterm/xterm";
 import { disposeScreen } from "../../../pages/disposeScreen.ts";
@@ -19,7 +19,7 @@ interface TerminalViewOptions {
   readonly place: HTMLElement;
   readonly terminalId: string;
   readonly streams: TerminalStreams;
-  /** Another page answers what programs ask. */
+  /** Another page answers terminal queries. */
   readonly isSilent: () => boolean;
   readonly onStatus: (status: TerminalStatus) => void;
   readonly onTitle: (title: string) => void;
@@ -30,11 +30,11 @@ interface TerminalViewOptions {
 
 const FONT_PX = 13;
 const SCROLLBACK_LINES = 5_000;
-/** Characters given to xterm and not drawn yet; its own limit is 50 MB. */
+/** Characters written to xterm and not drawn yet; its own limit is 50 MB. */
 const MAX_UNDRAWN_CHARS = 4_194_304;
-/** A place that changes its size goes on changing it for a while. */
+/** Resizing comes in bursts. */
 const SETTLE_MS = 120;
-/** As the server takes them. */
+/** The server's limits. */
 const [MIN_COLS, MAX_COLS, MIN_ROWS, MAX_ROWS] = [2, 1_000, 2, 500];
 const RESET = "\u001bc";
 
@@ -46,7 +46,7 @@ export class TerminalView implements TerminalSink {
   readonly #titles: IDisposable;
   #undrawnChars = 0;
   #isSkipping = false;
-  /** A snapshot is being drawn: what it holds is the past, and asks nothing. */
+  /** Snapshots being drawn: their queries are past, and not answered. */
   #replaying = 0;
   #isLive = false;
   #settling: Timer | undefined;
@@ -62,7 +62,7 @@ export class TerminalView implements TerminalSink {
       ...SCREEN_LOOK,
       fontSize: FONT_PX,
       macOptionIsMeta: true,
-      // Only http and https are links at all; where they lead is shown before anybody goes there.
+      // Only http and https links, and the target is shown before it is opened.
       linkHandler: { activate: (_event, url) => this.#link(url) },
     });
     muteQueries(this.#terminal.parser, {
@@ -101,7 +101,7 @@ export class TerminalView implements TerminalSink {
   output(data: string): void {
     if (this.#isSkipping) return;
     if (!this.#isLive) {
-      // Another program in the place of the one that has ended.
+      // A new program after the one that has ended.
       this.#isLive = true;
       this.#options.onStatus({ kind: "live" });
     }
@@ -131,7 +131,7 @@ export class TerminalView implements TerminalSink {
     this.#terminal.resize(cols, rows);
   }
 
-  /** This is the page that somebody is at: its size is the terminal's. */
+  /** This page is in use: its size becomes the terminal's. */
   fit(): void {
     if (this.#fit() && this.#isLive) this.#options.streams.attach(this.#options.terminalId);
   }
@@ -140,12 +140,12 @@ export class TerminalView implements TerminalSink {
     this.#terminal.focus();
   }
 
-  /** As if it had been typed. */
+  /** Sends data like typed input. */
   type(data: string): void {
     this.#type(data);
   }
 
-  /** The line it stands in is shown and the text marked. Answers how many there are, and which one this is. */
+  /** Selects the match and scrolls to it. Returns the number of matches and this one's index. */
   find(text: string, step: 1 | -1): Found {
     const { buffer } = this.#terminal;
     const lineAt = (row: number): IBufferLine | undefined => buffer.active.getLine(row);
@@ -185,7 +185,7 @@ export class TerminalView implements TerminalSink {
     if (this.#isLive && this.#replaying === 0) this.#options.streams.type(this.#options.terminalId, data);
   }
 
-  /** Copying takes Ctrl+C while something is marked. */
+  /** Ctrl+C copies while there is a selection. */
   #isForProgram(event: KeyboardEvent): boolean {
     const isCopy = event.ctrlKey && !event.altKey && !event.metaKey && event.code === "KeyC";
     return !(isCopy && this.#terminal.hasSelection());
@@ -200,7 +200,7 @@ export class TerminalView implements TerminalSink {
     this.#settling = systemClock.callAt(systemClock.nowMs() + SETTLE_MS, () => this.fit());
   }
 
-  /** True: the terminal has another size now. */
+  /** True: the terminal's size has changed. */
   #fit(): boolean {
     const { streams, terminalId } = this.#options;
     const { cols, rows } = this.#terminal;
@@ -211,7 +211,7 @@ export class TerminalView implements TerminalSink {
     return true;
   }
 
-  /** What the place has room for; undefined while nobody sees it. */
+  /** The size that fits; undefined while hidden. */
   #fitting(): TerminalSize | undefined {
     const { place } = this.#options;
     const screen = this.#terminal.element?.querySelector<HTMLElement>(".xterm-screen");
