@@ -22,7 +22,7 @@ const MAY_START_PROCESSES = new Set([
 
 function sources(layer: string): string[] {
   return readdirSync(join(ROOT, layer), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => `${layer}/${name}`);
 }
 

@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { eventually } from "../support/clock/eventually.ts";
 import { guestFixture, userSession } from "../support/tmux/guestFixture.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 import { keepsPanes } from "../support/tmux/tmuxWords.ts";
@@ -56,6 +57,8 @@ test.concurrent.each(
         });
   const { server, socket } = fixture;
   if (kind === "owned") for (const name of ["one", "two"]) await server.createSession({ name, command: ["cat"] });
+  // At this pace of heartbeats a slow machine may need a second connection before anything is listed.
+  await eventually(() => ["one", "two"].every((name) => server.findSession(name)?.activePane !== undefined));
   const [pane, other] = ["one", "two"].map((name) => server.findSession(name)!.activePane!);
   const holes: unknown[] = [];
   for (const id of [pane!, other!])

@@ -11,7 +11,7 @@ import {
   type PaneClient,
   type ServerClient,
 } from "../../adapters/client/client.ts";
-import { inProcessCli } from "../support/daemon/cliIo.ts";
+import { inProcessCli } from "../support/daemon/cliOutput.ts";
 import { type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
 import { Emulator, randomFrom, randomStep } from "../support/daemon/nativeScreens.ts";
 import { eventually } from "../support/clock/eventually.ts";

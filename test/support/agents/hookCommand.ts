@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { inProcessCli } from "../daemon/cliIo.ts";
+import { inProcessCli } from "../daemon/cliOutput.ts";
 
 /** The command for an event, as `tmuxwire hooks install` writes it into the settings below `home`. */
 export async function hookCommand(

@@ -22,7 +22,7 @@ import {
   type OperationRoute,
 } from "../../../protocol/api/operationRoutes.ts";
 import { toAppError } from "../../../protocol/errors.ts";
-import { inProcessCli } from "./cliIo.ts";
+import { inProcessCli } from "./cliOutput.ts";
 import { type NativeFixture, nativeFixture } from "./nativeServer.ts";
 import { RawSocket } from "./nativeSocket.ts";
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { inProcessCli } from "../../../support/daemon/cliIo.ts";
+import { inProcessCli } from "../../../support/daemon/cliOutput.ts";
 
 let homeDir: string;
 beforeEach(() => {
