@@ -49,7 +49,7 @@ interface Heard {
   pauseMs: number;
 }
 
-interface OutputWatchOptions {
+export interface OutputWatchOptions {
   /** tmux's clock is the machine's. */
   readonly nowUnixMs?: (() => number) | undefined;
   readonly windows: () => readonly WindowId[];

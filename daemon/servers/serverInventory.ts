@@ -55,6 +55,11 @@ export class Inventory {
     return session === undefined ? undefined : this.#info(session);
   }
 
+  /** Undefined for an unknown session. */
+  hasWindow(id: SessionId, window: WindowId): boolean | undefined {
+    return this.#sessions.get(id)?.places.some((place) => place.window === window);
+  }
+
   windows(): readonly WindowInfo[] {
     return [...this.#windows.values()];
   }
@@ -262,4 +267,4 @@ const windowInfo = ({ window, windowName, cols, rows }: PaneRow, panes: readonly
 });
 
 const windowsOf = (session: Session | undefined): WindowId[] => (session?.places ?? []).map(({ window }) => window);
-const byName = (a: SessionInfo, b: SessionInfo): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+export const byName = (a: SessionInfo, b: SessionInfo): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);

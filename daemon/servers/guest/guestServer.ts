@@ -6,7 +6,7 @@
  */
 import { identityText } from "../../../protocol/command/formats.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { SessionId } from "../../../protocol/ids.ts";
+import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import {
   DEFAULT_RING_BYTES,
   GUEST_CALM_MS,
@@ -15,10 +15,7 @@ import {
   MAX_GUEST_ATTACHING,
 } from "../../../protocol/limits.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
-import type { Host } from "../../host/host.ts";
-import type { OpenTransport } from "../../host/transport.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
-import type { Clock } from "../../time/clock.ts";
 import { AttachGate } from "./attachGate.ts";
 import { GuestBase } from "./guestBase.ts";
 import { GuestInventory } from "./guestInventory.ts";
@@ -28,10 +25,9 @@ import { createGuestSession, killGuestSession, sessionClosed } from "./guestSess
 import { GuestStreams } from "./guestStreams.ts";
 import { TtyWatch } from "../ttyWatch.ts";
 import type { Inventory } from "../serverInventory.ts";
-import { RealLayout } from "../layout/realLayout.ts";
-import type { PaneInUse, ServerKind } from "../realServer.ts";
-import { listenerFailure, ServerListeners } from "../serverListeners.ts";
-import { sessionGone } from "../sessionRules.ts";
+import { requirePane, requireSession } from "../layout/layoutTargets.ts";
+import type { PaneRegistry } from "../paneRegistry.ts";
+import { RealServer, type ServerOptions } from "../realServer.ts";
 import type {
   CreateSession,
   PaneInfo,
@@ -42,42 +38,27 @@ import type {
   SessionInfo,
 } from "../../tmux/inventory.ts";
 
-export interface GuestServerOptions {
+export interface GuestServerOptions extends ServerOptions {
   /** Absolute, or `default`: the server `tmux` itself would reach in `env`. */
   readonly socketPath: string;
   /** The daemon's environment. The control clients get what a pane may have of it, the user's sessions nothing. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly clock: Clock;
-  /** Structured log: fixed event names, never pane text. */
-  readonly log?: ((event: string, fields: object) => void) | undefined;
-  readonly tmux?: string | undefined;
-  /** Default: this machine. */
-  readonly host?: Host | undefined;
-  /** Instead of how the host starts control clients. */
-  readonly transport?: OpenTransport | undefined;
-  /** Output kept per pane in use. */
-  readonly ringBytes?: number | undefined;
   /** A session that nobody has used for this long is left. */
   readonly idleMs?: number | undefined;
-  /** Between two probes of each connection; tests use less. */
-  readonly heartbeatMs?: number | undefined;
 }
 
-export class GuestServer implements ServerKind, GuestBaseListener {
+export class GuestServer extends RealServer implements GuestBaseListener {
   readonly #options: GuestServerOptions;
-  readonly host: Host;
   readonly #spawn: GuestSpawn;
   readonly #life: GuestLife;
   readonly #base: GuestBase;
   readonly #inventory: GuestInventory;
   readonly #streams: GuestStreams;
   readonly #ttys: TtyWatch;
-  readonly #listeners: ServerListeners;
-  readonly layout: RealLayout;
 
   constructor(options: GuestServerOptions, spawn: GuestSpawn) {
+    super(options, spawn.host);
     const { clock } = options;
-    this.host = spawn.host;
     const gate = new AttachGate({
       clock,
       most: MAX_GUEST_ATTACHING,
@@ -85,9 +66,7 @@ export class GuestServer implements ServerKind, GuestBaseListener {
       withinMs: GUEST_CALM_WITHIN_MS,
     });
     const log = options.log ?? (() => undefined);
-    const onListenerError = listenerFailure(options.log);
     this.#options = options;
-    this.#listeners = new ServerListeners(onListenerError);
     this.#spawn = spawn;
     this.#life = new GuestLife({
       hasFallback: () => this.#streams.hasFallback,
@@ -116,21 +95,10 @@ export class GuestServer implements ServerKind, GuestBaseListener {
       base: this.#base,
       life: this.#life,
       inventory: this.#inventory,
-      ringBytes: options.ringBytes ?? DEFAULT_RING_BYTES,
+      retainBytes: options.ringBytes ?? DEFAULT_RING_BYTES,
       idleMs: options.idleMs ?? GUEST_IDLE_MS,
-      onListenerError,
+      onListenerError: this.onListenerError,
     });
-    this.layout = new RealLayout(
-      {
-        inventory: this.inventory,
-        connection: () => this.connection(),
-        requireKnown: () => this.requireKnown(),
-        list: (windows) => this.#inventory.list(windows),
-        ending: (sessions, end) => this.#ending(sessions, end),
-        follow: (isFollowed) => this.#inventory.follow(isFollowed),
-      },
-      onListenerError,
-    );
     this.#ttys = new TtyWatch({
       clock,
       terminals: this.host.terminals,
@@ -142,8 +110,9 @@ export class GuestServer implements ServerKind, GuestBaseListener {
     return this.#base.start();
   }
 
-  async check(): Promise<void> {
+  async check(): Promise<ServerStatus> {
     await Promise.all([this.#base.check(), this.#streams.check()]);
+    return this.status();
   }
 
   status(): ServerStatus {
@@ -172,36 +141,31 @@ export class GuestServer implements ServerKind, GuestBaseListener {
   }
 
   async killSession(session: SessionId): Promise<void> {
-    if (this.inventory.session(session) === undefined) throw sessionGone(session);
-    await this.#ending([session], () => killGuestSession(this.#streams, session));
+    requireSession(this, session);
+    await this.ending([session], () => killGuestSession(this.#streams, session));
   }
 
-  async resize(): Promise<void> {
+  async resize(pane: PaneId): Promise<void> {
+    requirePane(this, pane);
     throw new AppError(
       "INVALID_ARGUMENT",
       "the size of a user's own window is the user's; resize the terminal it is in",
     );
   }
 
-  use<T>(pane: PaneInfo, work: (inUse: PaneInUse) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const { id } = pane;
-    const client = this.#streams.clientFor(pane);
-    return client.use(
-      id,
-      ({ stream }, registry) =>
-        work({
-          stream: () => stream,
-          input: () => registry.input(id),
-          captureContext: () => client.captureContext(id),
-        }),
-      signal,
-    );
+  protected use<T>(
+    pane: PaneInfo,
+    work: (panes: PaneRegistry) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    return this.#streams.clientFor(pane).use(pane.id, work, signal);
   }
 
-  output(pane: PaneInfo): OutputSource {
-    const client = this.#streams.clientFor(pane);
-    const source = client.source(pane.id);
-    if (pane.exit !== undefined) client.declareExit(pane.id, pane.exit);
+  output(pane: PaneId): OutputSource {
+    const info = requirePane(this, pane);
+    const client = this.#streams.clientFor(info);
+    const source = client.source(pane);
+    if (info.exit !== undefined) client.declareExit(pane, info.exit);
     return source;
   }
 
@@ -209,8 +173,12 @@ export class GuestServer implements ServerKind, GuestBaseListener {
     return this.#streams.counters();
   }
 
-  subscribe(listener: (event: ServerEvent) => void): () => void {
-    return this.#listeners.subscribe(listener);
+  list(windows: readonly WindowId[]): Promise<void> {
+    return this.#inventory.list(windows);
+  }
+
+  protected follow(isFollowed: boolean): void {
+    this.#inventory.follow(isFollowed);
   }
 
   hasFallback(): boolean {
@@ -237,17 +205,15 @@ export class GuestServer implements ServerKind, GuestBaseListener {
   }
 
   /** Leaves: every control client of ours goes, and nothing else changes. */
-  close(): void {
+  protected leave(): void {
     this.#ttys.close();
     this.#inventory.close();
     this.#base.close();
     this.#streams.close();
-    this.#listeners.clear();
-    this.layout.close();
   }
 
   /** Our clients leave these sessions before they end. The server goes with its last session: then there is nobody to ask. */
-  async #ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void> {
+  async ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void> {
     for (const session of sessions) {
       this.#streams.leaveSession(session);
       await this.#base.leaveSession(session);
@@ -273,7 +239,7 @@ export class GuestServer implements ServerKind, GuestBaseListener {
     for (const event of events) {
       if (event.kind === "pane-exited") this.#streams.declareExit(event.pane, event.status);
       if (event.kind === "pane-closed") this.#streams.paneGone(event.pane);
-      this.#listeners.tell(event);
+      this.listeners.tell(event);
     }
   }
 }

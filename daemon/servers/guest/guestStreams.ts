@@ -28,7 +28,7 @@ interface GuestStreamsOptions {
   readonly base: GuestBase;
   readonly gate: AttachGate;
   readonly inventory: GuestInventory;
-  readonly ringBytes: number;
+  readonly retainBytes: number;
   readonly idleMs: number;
   readonly onListenerError: (error: unknown) => void;
   readonly life: GuestLife;
@@ -82,7 +82,7 @@ export class GuestStreams implements GuestClients {
       // Where a stray is will be known in a moment.
       if (window === undefined || strays.has(pane)) return true;
       if (areWindowsNew && this.#left.get(client)?.has(window) === true) return false;
-      return known.session(client.session)?.windows.includes(window) === true;
+      return known.hasWindow(client.session, window) === true;
     });
     if (areWindowsNew) this.#left.clear();
   }
@@ -174,27 +174,31 @@ export class GuestStreams implements GuestClients {
   }
 
   #make(session: SessionId, hooks: Pick<AttachClientOptions, "onIdle" | "onClosed">): AttachClient {
+    const { base, inventory, life, clock, retainBytes, onListenerError } = this.#options;
+    const { known } = inventory;
+    const windows = (): readonly WindowId[] => known.session(session)?.windows ?? [];
     return new AttachClient({
       session,
       epoch: createNonce().slice(0, 10),
-      clock: this.#options.clock,
-      retainBytes: this.#options.ringBytes,
+      clock,
+      retainBytes,
       open: (client, signal) => this.#open(client, signal),
-      onListenerError: this.#options.onListenerError,
-      onRevived: (pane) => this.#options.inventory.paneChanged(pane),
-      windows: () => this.#options.inventory.known.session(session)?.windows ?? [],
-      isThere: (id, window) => this.#options.inventory.known.session(id)?.windows.includes(window) !== false,
-      onMoved: () => this.#options.inventory.topologyChanged(),
-      panesOf: (window) => this.#options.inventory.known.panesOf(window),
+      onListenerError,
+      onRevived: (pane) => inventory.paneChanged(pane),
+      windows,
+      isThere: (id, window) => known.hasWindow(id, window) !== false,
+      onMoved: () => inventory.topologyChanged(),
+      panesOf: (window) => known.panesOf(window),
       // A client without output makes tmux read (control.c `control_pane_offset`), and so does anybody at a terminal.
-      areReadersOurs: () => this.#options.base.presence.every(({ others }) => others === 0),
+      mayBeUnread: () =>
+        base.presence.every(({ others }) => others === 0) ? windows().flatMap((window) => known.panesOf(window)) : [],
       otherReader: (client) => this.#otherReader(client),
       onIdle: hooks.onIdle,
-      onAttached: () => this.#options.life.clientsChanged(),
+      onAttached: () => life.clientsChanged(),
       onClosed: (client, ended) => {
         this.#left.delete(client);
         hooks.onClosed(client, ended);
-        this.#options.life.clientsChanged();
+        life.clientsChanged();
       },
     });
   }
@@ -240,7 +244,7 @@ export class GuestStreams implements GuestClients {
     if (notification.kind !== "window-close") return;
     const { window, linked } = notification;
     const { known } = this.#options.inventory;
-    const isOurs = known.session(client.session)?.windows.includes(window) === true;
+    const isOurs = known.hasWindow(client.session, window) === true;
     const isOnlyOurs = known.windowsOnlyIn(client.session).includes(window);
     // Where tmux does not say whose it was: ours, if it was in no other session.
     const hasLeft = !linked || (!known.features.reportsOwnUnlink && isOnlyOurs);

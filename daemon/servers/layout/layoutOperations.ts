@@ -31,7 +31,7 @@ import {
   type TargetHost,
   windowTarget,
 } from "./layoutTargets.ts";
-import { requireSessionName } from "../sessionRules.ts";
+import { duplicate, requireSessionName } from "../sessionRules.ts";
 
 /** What an owned server and a guest do differently about it. */
 export interface LayoutHost extends TargetHost {
@@ -39,8 +39,6 @@ export interface LayoutHost extends TargetHost {
   connection(): ControlConnection;
   /** Resolves after a listing of what is where, and of these windows, that was requested after this call. */
   list(windows: readonly WindowId[]): Promise<void>;
-  /** Somebody follows the tree, or nobody does any more. */
-  follow(isFollowed: boolean): void;
   /** Does what will end these sessions, if any; whatever is ours in them moves elsewhere first. Resolves after a listing. */
   ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void>;
 }
@@ -160,7 +158,7 @@ async function rename(host: LayoutHost, { session, name }: Of<"rename-session">)
   requireSessionName(name);
   requireSession(host, session);
   const other = host.inventory.findSession(name);
-  if (other !== undefined && other.id !== session) throw new AppError("ALREADY_EXISTS", `duplicate session: ${name}`);
+  if (other !== undefined && other.id !== session) throw duplicate(name);
   await host.connection().command(renameSession(session, name), "none");
   await host.list([]);
   return { session };

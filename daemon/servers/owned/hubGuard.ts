@@ -37,7 +37,7 @@ export class HubGuard {
     this.#outputs = new OutputWatch({
       windows: () => this.#windows(),
       panesOf: (window) => this.#panesOf(window),
-      isThere: (session, window) => options.inventory.session(session)?.windows.includes(window) !== false,
+      isThere: (session, window) => options.inventory.hasWindow(session, window) !== false,
       onMoved: options.onMoved,
       // The hub's hook reports the others, through this one.
       mayBeUnread: () => this.#eventPane(),

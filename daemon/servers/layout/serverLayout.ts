@@ -1,29 +1,31 @@
 /**
- * Reports changes of a server's tree, once a listing is complete: the tree is compared with the one reported before, so
- * each change comes once and in order, and never before the inventory has it. Nothing is compared while nobody listens.
+ * `WindowLayout` of a server. Changes of its tree are reported once a listing is complete: the tree is compared with the
+ * one reported before, so each change comes once and in order, and never before the inventory has it. Nothing is compared
+ * while nobody listens.
  */
-import type { ServerTree, TreeEvent } from "../../tmux/layout.ts";
+import type { LayoutOperation, LayoutResult, ServerTree, TreeEvent, WindowLayout } from "../../tmux/layout.ts";
 import { treeChanges, treeOf, TreeParts, type TreeSource } from "./windowTree.ts";
 
-export interface TreeWatchOptions {
+interface ServerLayoutOptions {
   readonly source: TreeSource;
+  readonly run: (operation: LayoutOperation) => Promise<LayoutResult>;
   readonly onListenerError: (error: unknown) => void;
   /** The first listener came, or the last one left. */
   readonly onFollowed?: ((isFollowed: boolean) => void) | undefined;
 }
 
-export class TreeWatch {
-  readonly #options: TreeWatchOptions;
+export class ServerLayout implements WindowLayout {
+  readonly #options: ServerLayoutOptions;
   readonly #parts = new TreeParts();
   #listeners: readonly ((events: readonly TreeEvent[]) => void)[] = [];
   /** As it was reported. */
   #reported: ServerTree | undefined;
 
-  constructor(options: TreeWatchOptions) {
+  constructor(options: ServerLayoutOptions) {
     this.#options = options;
   }
 
-  /** What the listeners have been told of; as the inventory has it while nobody listens. */
+  /** What was reported to the listeners; as the inventory has it while nobody listens. */
   tree(): ServerTree {
     return this.#reported ?? treeOf(this.#options.source, this.#parts);
   }
@@ -45,6 +47,10 @@ export class TreeWatch {
     };
   }
 
+  run(operation: LayoutOperation): Promise<LayoutResult> {
+    return this.#options.run(operation);
+  }
+
   /** The inventory is complete again. */
   changed(): void {
     if (this.#reported === undefined) return;
@@ -62,7 +68,7 @@ export class TreeWatch {
   }
 
   /** Drops every listener. */
-  clear(): void {
+  close(): void {
     this.#listeners = [];
     this.#reported = undefined;
   }
