@@ -10,21 +10,17 @@ import type { ControlConnection } from "../connection/controlConnection.ts";
 
 /** @param what such as "the pane" */
 export async function endedAtOnce(
-  connection: Pick<ControlConnection, "foreign">,
+  connection: ControlConnection,
   what: string,
   command: readonly string[] | undefined,
 ): Promise<AppError> {
   return new AppError("TMUX_COMMAND_FAILED", `${what} ended at once; ${await triedWords(connection, command)}`);
 }
 
-async function triedWords(
-  connection: Pick<ControlConnection, "foreign">,
-  command: readonly string[] | undefined,
-): Promise<string> {
+async function triedWords(connection: ControlConnection, command: readonly string[] | undefined): Promise<string> {
   if (command !== undefined) return `is its program there? ${quoted(command[0])} was started`;
   try {
-    const { body, nonce } = await connection.foreign((fresh) => displayMessage(SHELL_TRIED.format(fresh)));
-    const [row] = SHELL_TRIED.decode(body, nonce);
+    const [row] = await connection.foreignRows(SHELL_TRIED, displayMessage);
     if (row !== undefined) return shellWords(row);
   } catch {
     // Without the words of a server that has gone meanwhile.

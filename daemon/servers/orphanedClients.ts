@@ -37,8 +37,8 @@ export interface OurClient {
 
 /** Clients of any daemon of ours on this server, as far as can be seen; where nothing can, all control clients. @throws AppError CONNECTION_LOST */
 export async function ourClients(connection: ControlConnection, host: Host): Promise<readonly OurClient[]> {
-  const { body } = await connection.command(listClients(OUR_CLIENTS.format));
-  const rows = OUR_CLIENTS.decode(body).filter(({ pid, isControl }) => isControl && pid !== connection.pid);
+  const clients = await connection.rows(OUR_CLIENTS, listClients);
+  const rows = clients.filter(({ pid, isControl }) => isControl && pid !== connection.pid);
   if (rows.length === 0) return [];
   const processes = await host.processes.probe();
   // All that is known of them: what they are attached to.

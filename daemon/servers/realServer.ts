@@ -16,6 +16,7 @@ import type { PaneForeground } from "../tmux/processes.ts";
 import { askForeground, askPaneDetails } from "../panes/paneDetails.ts";
 import { takeSnapshot } from "../panes/snapshot.ts";
 import type { Clock } from "../time/clock.ts";
+import { endedAtOnce } from "./endedAtOnce.ts";
 import { type LayoutHost, runOperation } from "./layout/layoutOperations.ts";
 import { requirePane } from "./layout/layoutTargets.ts";
 import { ServerLayout } from "./layout/serverLayout.ts";
@@ -23,6 +24,8 @@ import type { PaneRegistry } from "./paneRegistry.ts";
 import type { Inventory } from "./serverInventory.ts";
 import { listenerFailure, ServerListeners } from "./serverListeners.ts";
 import { readPaneUserOptions, writePaneUserOption } from "./paneUserOptions.ts";
+import { makeSession, type SessionToMake } from "./sessionMaking.ts";
+import { duplicate, isKept, requireSessionName } from "./sessionRules.ts";
 import type {
   CreateSession,
   PaneInfo,
@@ -88,7 +91,6 @@ export abstract class RealServer implements TmuxServer, LayoutHost {
   abstract requireKnown(): void;
   abstract list(windows: readonly WindowId[]): Promise<void>;
   abstract ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void>;
-  abstract createSession(request: CreateSession): Promise<SessionInfo>;
   abstract killSession(session: SessionId): Promise<void>;
   abstract resize(pane: PaneId, cols: number, rows: number): Promise<void>;
   abstract output(pane: PaneId): OutputSource;
@@ -101,6 +103,8 @@ export abstract class RealServer implements TmuxServer, LayoutHost {
     work: (panes: PaneRegistry) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T>;
+  /** @param keep the pane stays when its program has ended */
+  protected abstract sessionToMake(request: CreateSession, keep: boolean): SessionToMake;
   /** Ends every connection of ours; what runs in the panes goes on. */
   protected abstract leave(): void;
 
@@ -126,6 +130,19 @@ export abstract class RealServer implements TmuxServer, LayoutHost {
 
   findPane(pane: PaneId): PaneInfo | undefined {
     return this.inventory.findPane(pane);
+  }
+
+  async createSession(request: CreateSession): Promise<SessionInfo> {
+    const { name, command } = request;
+    requireSessionName(name);
+    if (this.findSession(name) !== undefined) throw duplicate(name);
+    const connection = this.connection();
+    const toMake = this.sessionToMake(request, isKept(request, connection.features));
+    const made = await makeSession(connection, toMake);
+    await this.list([]);
+    const session = made === undefined ? undefined : this.inventory.session(made);
+    if (session !== undefined) return session;
+    throw await endedAtOnce(connection, `session ${name}`, command);
   }
 
   async input(pane: PaneId, parts: readonly InputPart[], options: InputOptions = {}): Promise<InputReceipt> {
@@ -174,10 +191,9 @@ export abstract class RealServer implements TmuxServer, LayoutHost {
   }
 
   async terminals(): Promise<ReadonlyMap<SessionId, number>> {
-    const { body } = await this.connection().command(listClients(CLIENTS.format));
-    const terminals = CLIENTS.decode(body).filter(({ isControl }) => !isControl);
+    const clients = await this.connection().rows(CLIENTS, listClients);
     const counts = new Map<SessionId, number>();
-    for (const { session } of terminals) counts.set(session, (counts.get(session) ?? 0) + 1);
+    for (const { session, isControl } of clients) if (!isControl) counts.set(session, (counts.get(session) ?? 0) + 1);
     return counts;
   }
 

@@ -1,6 +1,7 @@
 /** What a session may be called, how large a window may be, and what tmux's refusals mean for whoever asked. */
 import { AppError } from "../../protocol/errors.ts";
 import type { SessionId } from "../../protocol/ids.ts";
+import { isRefusal } from "../connection/commandQueue.ts";
 import type { TmuxFeatures } from "../connection/tmuxFeatures.ts";
 import { HUB_PREFIX } from "./owned/hub.ts";
 import type { CreateSession } from "../tmux/inventory.ts";
@@ -48,7 +49,7 @@ export const sessionGone = (session: SessionId): AppError =>
   new AppError("NOT_FOUND", `session ${session} does not exist; list the sessions again`);
 
 export function creationError(name: string, error: unknown): unknown {
-  if (!(error instanceof AppError) || error.code !== "TMUX_COMMAND_FAILED") return error;
+  if (!isRefusal(error)) return error;
   if (/duplicate session/.test(error.message)) return duplicate(name, error);
   if (/fork failed|no more|too many|resource/i.test(error.message)) {
     return new AppError("RESOURCE_LIMIT", `tmux cannot start another pane (${error.message}); end some first`, {

@@ -50,7 +50,7 @@ export function when<All extends Fields>(condition: string, fields: All): Field<
   };
 }
 
-interface RowFormat<Row, All extends Fields> {
+export interface RowFormat<Row, All extends Fields> {
   readonly format: string;
   readonly fields: All;
   /** Every row of a reply. */
@@ -86,7 +86,7 @@ export function rowFormat<All extends Fields>(fields: All): RowFormat<Values<All
   };
 }
 
-interface ForeignRowFormat<Row> {
+export interface ForeignRowFormat<Row> {
   readonly format: (nonce: string) => string;
   readonly decode: (body: Uint8Array, nonce: string) => Row[];
 }

@@ -195,10 +195,10 @@ export class GuestInventory {
 
   /** Panes that have ended are reported at once; new ones and moved ones are listed. */
   async #comparePanes(): Promise<void> {
-    const { body } = await this.#connection().command(listAllPanes(PROGRAMS.format));
+    const programs = await this.#connection().rows(PROGRAMS, listAllPanes);
     const listed = new Set<PaneId>();
     const unsettled = new Set<PaneId>();
-    for (const { window, pane, pid, dead, deadStatus, deadSignal } of PROGRAMS.decode(body)) {
+    for (const { window, pane, pid, dead, deadStatus, deadSignal } of programs) {
       listed.add(pane);
       const known = this.known.findPane(pane);
       // From 3.8 on tmux forgets the process of a dead pane.

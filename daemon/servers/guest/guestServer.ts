@@ -4,6 +4,7 @@
  * else left behind however we go. One base connection for commands and notifications; a session's output is asked for
  * only when somebody needs it (`guestStreams.ts`).
  */
+import { killSession } from "../../../protocol/command/build.ts";
 import { identityText } from "../../../protocol/command/formats.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
@@ -14,6 +15,7 @@ import {
   GUEST_IDLE_MS,
   MAX_GUEST_ATTACHING,
 } from "../../../protocol/limits.ts";
+import { ignoreRefusal } from "../../connection/commandQueue.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
 import { AttachGate } from "./attachGate.ts";
@@ -21,13 +23,14 @@ import { GuestBase } from "./guestBase.ts";
 import { GuestInventory } from "./guestInventory.ts";
 import { type GuestBaseListener, GuestLife } from "./guestLife.ts";
 import type { GuestSpawn } from "./guestProbe.ts";
-import { createGuestSession, killGuestSession, sessionClosed } from "./guestSessions.ts";
+import { guestSession, sessionClosed } from "./guestSessions.ts";
 import { GuestStreams } from "./guestStreams.ts";
 import { TtyWatch } from "../ttyWatch.ts";
 import type { Inventory } from "../serverInventory.ts";
 import { requirePane, requireSession } from "../layout/layoutTargets.ts";
 import type { PaneRegistry } from "../paneRegistry.ts";
 import { RealServer, type ServerOptions } from "../realServer.ts";
+import type { SessionToMake } from "../sessionMaking.ts";
 import type {
   CreateSession,
   PaneInfo,
@@ -35,7 +38,6 @@ import type {
   ServerEvent,
   ServerState,
   ServerStatus,
-  SessionInfo,
 } from "../../tmux/inventory.ts";
 
 export interface GuestServerOptions extends ServerOptions {
@@ -136,13 +138,14 @@ export class GuestServer extends RealServer implements GuestBaseListener {
     this.#streams.connection();
   }
 
-  createSession(request: CreateSession): Promise<SessionInfo> {
-    return createGuestSession(this.#streams, this.#inventory, request);
+  protected sessionToMake(request: CreateSession, keep: boolean): SessionToMake {
+    return guestSession(request, keep);
   }
 
   async killSession(session: SessionId): Promise<void> {
     requireSession(this, session);
-    await this.ending([session], () => killGuestSession(this.#streams, session));
+    // It may go by itself meanwhile.
+    await this.ending([session], () => this.connection().command(killSession(session), "none").catch(ignoreRefusal));
   }
 
   async resize(pane: PaneId): Promise<void> {

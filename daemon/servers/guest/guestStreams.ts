@@ -5,7 +5,7 @@
  */
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
-import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
+import { byAge, type PaneId, type SessionId, type WindowId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import { createNonce } from "../../connection/framing.ts";
 import type { ExitStatus } from "../../tmux/outputSource.ts";
@@ -170,7 +170,7 @@ export class GuestStreams implements GuestClients {
       .sessions()
       .filter(({ id, windows }) => windows.includes(window) && mayAttach(presence, id))
       .map(({ id }) => id)
-      .sort((a, b) => rank(a) - rank(b) || Number(a.slice(1)) - Number(b.slice(1)));
+      .sort((a, b) => rank(a) - rank(b) || byAge(a, b));
   }
 
   #make(session: SessionId, hooks: Pick<AttachClientOptions, "onIdle" | "onClosed">): AttachClient {

@@ -1,6 +1,7 @@
 /** What operations on windows and panes take, and what tmux's refusals mean for whoever asked. */
 import { AppError } from "../../../protocol/errors.ts";
 import { type LayoutCell, panesOfLayout, parseLayout } from "../../../protocol/windowLayout.ts";
+import { isRefusal } from "../../connection/commandQueue.ts";
 import { NAMED_LAYOUTS, type PaneProgram, type PaneSize } from "../../tmux/layout.ts";
 import { requireSize } from "../sessionRules.ts";
 
@@ -71,7 +72,7 @@ export function requireLayout(layout: string, panes: number): void {
 
 /** tmux's own words say what is wrong; which code they are is decided here. */
 export function operationError(error: unknown): unknown {
-  if (!(error instanceof AppError) || error.code !== "TMUX_COMMAND_FAILED") return error;
+  if (!isRefusal(error)) return error;
   const { message } = error;
   const as = (
     code: "INVALID_ARGUMENT" | "NOT_FOUND" | "ALREADY_EXISTS" | "INCONSISTENT_STATE" | "RESOURCE_LIMIT",

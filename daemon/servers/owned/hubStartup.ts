@@ -9,9 +9,10 @@ import {
   listSessions,
   unsetEnvironment,
 } from "../../../protocol/command/build.ts";
-import { type ServerIdentity, type SessionRow, SESSIONS, WINDOW_LINKS } from "../../../protocol/command/formats.ts";
+import { type ServerIdentity, SESSIONS, WINDOW_LINKS } from "../../../protocol/command/formats.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { PaneId, SessionId } from "../../../protocol/ids.ts";
+import { byAge, type PaneId, type SessionId } from "../../../protocol/ids.ts";
+import { ignoreRefusal } from "../../connection/commandQueue.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import { introduce } from "../../connection/tmuxFeatures.ts";
 import type { Host } from "../../host/host.ts";
@@ -76,9 +77,9 @@ export async function prepareHub(options: HubStartupOptions): Promise<AttachedHu
   await unsetVariables(options);
   const hookIndex = 1_000 + Math.floor(Math.random() * 1_000_000);
   await connection.group(hubHooks(hubName, identity.session, identity.pane, hookIndex));
-  await connection.command(titleHook(identity.pane, hookIndex), "none").catch(ignoreCommandFailure);
+  await connection.command(titleHook(identity.pane, hookIndex), "none").catch(ignoreRefusal);
   await linkExistingWindows(connection, identity);
-  await connection.command(RAW_TERMINAL, "none").catch(ignoreCommandFailure);
+  await connection.command(RAW_TERMINAL, "none").catch(ignoreRefusal);
   const { clock, openShort, spawnShort } = options;
   await putHubLast({ connection, clock, hub: identity.session, open: openShort, spawn: spawnShort });
   await eventPaneReady;
@@ -133,12 +134,13 @@ async function removeOldHubs(
 ): Promise<void> {
   const deadlineMs = clock.nowMs() + OTHER_HUB_LEAVES_WITHIN_MS;
   for (;;) {
-    const others = (await listHubs(connection)).filter((row) => row.name !== hubName);
+    const sessions = await connection.foreignRows(SESSIONS, listSessions);
+    const others = sessions.filter(({ name }) => isHubName(name) && name !== hubName);
     for (const row of others.filter((other) => other.attached === 0)) {
       // It may be ending by itself just now.
-      await connection.command(killSession(row.session), "none").catch(ignoreCommandFailure);
+      await connection.command(killSession(row.session), "none").catch(ignoreRefusal);
     }
-    const older = others.filter((row) => row.attached > 0 && ageOf(row.session) < ageOf(own)).map((row) => row.session);
+    const older = others.filter((row) => row.attached > 0 && byAge(row.session, own) < 0).map((row) => row.session);
     if (older.length === 0) return;
     const holders = (await ourClients(connection, host)).filter(({ session }) => older.includes(session));
     // The hub goes with its client.
@@ -151,11 +153,11 @@ async function removeOldHubs(
 /** A server that somebody else started gives their environment to every pane (docs/tmuxFacts.md 35). */
 async function unsetVariables({ connection, unset }: HubStartupOptions): Promise<void> {
   if (unset.length === 0) return;
-  const { body, nonce } = await connection.foreign((text) => listSessions(SESSIONS.format(text)));
-  const sessions = [undefined, ...SESSIONS.decode(body, nonce).map((row) => row.session)];
+  const rows = await connection.foreignRows(SESSIONS, listSessions);
+  const sessions = [undefined, ...rows.map((row) => row.session)];
   const commands = sessions.flatMap((session) => unset.map((name) => unsetEnvironment(name, session)));
   // A session may be ending just now.
-  await Promise.all(commands.map((command) => connection.command(command, "none").catch(ignoreCommandFailure)));
+  await Promise.all(commands.map((command) => connection.command(command, "none").catch(ignoreRefusal)));
 }
 
 function heldBy(holders: readonly OurClient[], setting: string | undefined): AppError {
@@ -173,28 +175,15 @@ function heldBy(holders: readonly OurClient[], setting: string | undefined): App
   );
 }
 
-/** tmux numbers sessions in the order in which they are made. */
-const ageOf = (session: SessionId): number => Number(session.slice(1));
-
-async function listHubs(connection: ControlConnection): Promise<readonly SessionRow[]> {
-  const { body, nonce } = await connection.foreign((text) => listSessions(SESSIONS.format(text)));
-  return SESSIONS.decode(body, nonce).filter((row) => isHubName(row.name));
-}
-
 async function linkExistingWindows(connection: ControlConnection, hub: ServerIdentity): Promise<void> {
-  const { body } = await connection.command(listAllWindows(WINDOW_LINKS.format));
-  const links = WINDOW_LINKS.decode(body);
+  const links = await connection.rows(WINDOW_LINKS, listAllWindows);
   const linked = new Set(links.filter((link) => link.session === hub.session).map((link) => link.window));
   const missing = [...new Set(links.map((link) => link.window))].filter((window) => !linked.has(window));
   for (let at = 0; at < missing.length; at += LINKS_AT_ONCE) {
     await Promise.all(
       missing
         .slice(at, at + LINKS_AT_ONCE)
-        .map((window) => connection.command(linkWindow(window, hub.session), "none").catch(ignoreCommandFailure)),
+        .map((window) => connection.command(linkWindow(window, hub.session), "none").catch(ignoreRefusal)),
     );
   }
-}
-
-function ignoreCommandFailure(error: unknown): void {
-  if (!(error instanceof AppError && error.code === "TMUX_COMMAND_FAILED")) throw error;
 }

@@ -23,7 +23,8 @@ import { DeathWatch } from "./deathWatch.ts";
 import { isHubName, type PaneEvent, TITLE_OPTION, titleReported } from "./hub.ts";
 import { HubGuard } from "./hubGuard.ts";
 import type { AttachedHub } from "./hubStartup.ts";
-import { lastUsed, sweepHub } from "./hubSweep.ts";
+import { sessionsByUse } from "./hubPlace.ts";
+import { sweepHub } from "./hubSweep.ts";
 import { Inventory } from "../serverInventory.ts";
 import { InventoryRefresher } from "../inventoryRefresher.ts";
 import type { PaneRegistry } from "../paneRegistry.ts";
@@ -244,11 +245,10 @@ export class InventoryKeeper {
     const hubs = new Set(rows.filter((row) => isHubName(row.name)).map((row) => row.session));
     this.#guard.listed(links);
     // Before the listing is applied: the panes of windows that are no longer in a session are still known.
-    const people = rows.filter((row) => !hubs.has(row.session));
-    const home = lastUsed(people);
+    const home = sessionsByUse(rows).at(-1);
     sweepHub({ hub, hubs, home, links, panesOf: (window) => this.inventory.panesOf(window) });
     const { events, unknownWindows } = this.inventory.applyTopology(
-      people,
+      rows.filter((row) => !hubs.has(row.session)),
       links.filter((link) => !hubs.has(link.session)),
     );
     this.emit(events);

@@ -22,15 +22,16 @@ import type { ClientSpawn } from "./hubPlace.ts";
 import { prepareHub } from "./hubStartup.ts";
 import type { Inventory } from "../serverInventory.ts";
 import { InventoryKeeper } from "./inventoryKeeper.ts";
-import { createOwnedSession, killOwnedSession } from "./ownedSessions.ts";
+import { killOwnedSession, ownedSession } from "./ownedSessions.ts";
 import { PaneRegistry } from "../paneRegistry.ts";
 import { requirePane } from "../layout/layoutTargets.ts";
 import { RealServer, type ServerOptions } from "../realServer.ts";
+import type { SessionToMake } from "../sessionMaking.ts";
 import { requireSize } from "../sessionRules.ts";
 import { attachedToAll, SilentChanges } from "../silentChanges.ts";
 import { SocketKeeper } from "./socketKeeper.ts";
 import { prepareSocketPath, requireOwnServer } from "../socketPath.ts";
-import type { CreateSession, PaneInfo, ServerCounters, ServerStatus, SessionInfo } from "../../tmux/inventory.ts";
+import type { CreateSession, PaneInfo, ServerCounters, ServerStatus } from "../../tmux/inventory.ts";
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
 
 export interface OwnedServerOptions extends ServerOptions {
@@ -147,12 +148,12 @@ class OwnedServer extends RealServer {
   /** What was known stays known while there is no connection. */
   requireKnown(): void {}
 
-  createSession(request: CreateSession): Promise<SessionInfo> {
-    return createOwnedSession(this, this.#keeper, request);
+  protected sessionToMake(request: CreateSession, keep: boolean): SessionToMake {
+    return ownedSession(request, keep);
   }
 
-  killSession(session: SessionId): Promise<void> {
-    return killOwnedSession(this, this.#keeper, session);
+  async killSession(session: SessionId): Promise<void> {
+    await killOwnedSession(this.connection(), this.#keeper, session);
   }
 
   list(windows: readonly WindowId[]): Promise<void> {
