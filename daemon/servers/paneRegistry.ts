@@ -6,7 +6,7 @@ import type { AppError } from "../../protocol/errors.ts";
 import { paneNumberOf, type PaneId, paneIdOf } from "../../protocol/ids.ts";
 import type { GapReason } from "../../protocol/position.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
-import type { CaptureContext } from "../panes/capture.ts";
+import type { CaptureContext } from "../panes/askPane.ts";
 import { InputQueue } from "../panes/inputJobs.ts";
 import type { ExitStatus } from "../tmux/outputSource.ts";
 import { paneGone } from "../panes/paneGone.ts";

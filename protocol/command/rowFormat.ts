@@ -115,7 +115,7 @@ export function foreignRowFormat<All extends Fields, Foreign extends Readonly<Re
 
 const utf8 = new TextDecoder();
 
-/** The lines of a body of ids and numbers. */
+/** The lines of a reply's body; each ends with a line feed. */
 export function lines(body: Uint8Array): string[] {
   const all = utf8.decode(body).split("\n");
   all.pop();
