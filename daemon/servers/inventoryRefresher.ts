@@ -18,6 +18,7 @@ import {
   type WindowLink,
   WINDOW_LINKS,
 } from "../../protocol/command/formats.ts";
+import type { Notification } from "../../protocol/control/notifications.ts";
 import type { PaneId, WindowId } from "../../protocol/ids.ts";
 import { isRefusal } from "../connection/commandQueue.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
@@ -90,6 +91,36 @@ export class InventoryRefresher {
   unknownPaneChanged(pane: PaneId): void {
     this.#unknownPanes.add(pane);
     this.topologyChanged();
+  }
+
+  /** What a notification says is listed again. */
+  notified(notification: Notification): void {
+    switch (notification.kind) {
+      case "sessions-changed":
+      case "session-renamed":
+      case "session-window-changed":
+      case "window-add":
+      case "window-close":
+        this.topologyChanged();
+        return;
+      case "layout-change":
+      case "window-renamed":
+      case "window-pane-changed":
+        this.windowChanged(notification.window);
+        return;
+      case "subscription-changed":
+        this.everythingChanged();
+        return;
+      case "client-session-changed":
+      case "client-detached":
+      case "session-changed":
+      case "pane-mode-changed":
+      case "pause":
+      case "continue":
+      case "exit":
+      case "other":
+        return;
+    }
   }
 
   /** Asks again for what failed while tmux did not respond. */

@@ -150,32 +150,7 @@ export class GuestInventory {
   }
 
   notified(notification: Notification): void {
-    switch (notification.kind) {
-      case "sessions-changed":
-      case "session-renamed":
-      case "session-window-changed":
-      case "window-add":
-      case "window-close":
-        this.#refresher.topologyChanged();
-        return;
-      case "layout-change":
-      case "window-renamed":
-      case "window-pane-changed":
-        this.#refresher.windowChanged(notification.window);
-        return;
-      case "subscription-changed":
-        this.#refresher.everythingChanged();
-        return;
-      case "client-session-changed":
-      case "client-detached":
-      case "session-changed":
-      case "pane-mode-changed":
-      case "pause":
-      case "continue":
-      case "exit":
-      case "other":
-        return;
-    }
+    this.#refresher.notified(notification);
   }
 
   /** A terminal came or went. */

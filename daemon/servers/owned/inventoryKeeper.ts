@@ -27,11 +27,17 @@ import { sessionsByUse } from "./hubPlace.ts";
 import { sweepHub } from "./hubSweep.ts";
 import { Inventory } from "../serverInventory.ts";
 import { InventoryRefresher } from "../inventoryRefresher.ts";
+import { PacedProbe } from "../pacedProbe.ts";
 import type { PaneRegistry } from "../paneRegistry.ts";
 import { probeForEnd } from "../serverEnd.ts";
 import type { ServerListeners } from "../serverListeners.ts";
-import { TitleWatch } from "./titleWatch.ts";
 import type { ServerEvent } from "../../tmux/inventory.ts";
+
+/**
+ * Titles change as often as a program likes; tmux reports a pane's first change and then no more until we have read its
+ * title (`titleHook`). A spinner turns ten times a second; nobody needs each turn, and a hundred of them must cost little.
+ */
+const TITLE_PROBE_INTERVAL_MS = 50;
 
 interface InventoryKeeperOptions {
   readonly host: Host;
@@ -49,7 +55,7 @@ export class InventoryKeeper {
   readonly inventory: Inventory;
   readonly #options: InventoryKeeperOptions;
   readonly #refresher: InventoryRefresher;
-  readonly #titles: TitleWatch;
+  readonly #titles: PacedProbe;
   readonly #deaths: DeathWatch;
   readonly #guard: HubGuard;
   #hub: AttachedHub | undefined;
@@ -78,7 +84,11 @@ export class InventoryKeeper {
       async () => this.#titlesChanged(await this.#panesWhere(titleReported(this.requireHub().hookIndex))),
       onError,
     );
-    this.#titles = new TitleWatch({ clock: options.clock, probe: () => titles.soon() });
+    this.#titles = new PacedProbe({
+      clock: options.clock,
+      intervalMs: TITLE_PROBE_INTERVAL_MS,
+      probe: () => titles.soon(),
+    });
     this.#deaths = new DeathWatch({
       host: options.host,
       clock: options.clock,
@@ -194,37 +204,15 @@ export class InventoryKeeper {
 
   notified(notification: Notification): void {
     this.#guard.noticed(notification);
-    switch (notification.kind) {
-      case "sessions-changed":
-      case "session-renamed":
-      case "session-window-changed":
-      case "client-session-changed":
-      // Another hub ends with its client, and tmux does not announce what a hook does.
-      case "client-detached":
-      case "window-add":
-      case "window-close":
-        this.#refresher.topologyChanged();
-        return;
-      case "subscription-changed":
-        if (this.inventory.features.reportsPaneChanges) this.#refresher.topologyChanged();
-        else this.#refresher.everythingChanged();
-        return;
-      case "layout-change":
-      case "window-renamed":
-      case "window-pane-changed":
-        this.#refresher.windowChanged(notification.window);
-        return;
-      case "pause":
-        this.#options.panes.declareHole(notification.pane, "paused");
-        this.#hub?.connection.send(continuePane(notification.pane), "none", () => undefined);
-        return;
-      case "session-changed":
-      case "pane-mode-changed":
-      case "continue":
-      case "exit":
-      case "other":
-        return;
-    }
+    const { kind } = notification;
+    // Another hub ends with its client, and tmux does not announce what a hook does.
+    const isHubs = kind === "client-session-changed" || kind === "client-detached";
+    if (isHubs || (kind === "subscription-changed" && this.inventory.features.reportsPaneChanges))
+      this.#refresher.topologyChanged();
+    else if (kind === "pause") {
+      this.#options.panes.declareHole(notification.pane, "paused");
+      this.#hub?.connection.send(continuePane(notification.pane), "none", () => undefined);
+    } else this.#refresher.notified(notification);
   }
 
   emit(events: readonly ServerEvent[]): void {
