@@ -8,8 +8,8 @@ import { AppError, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Notification } from "../../protocol/control/notifications.ts";
 import { ControlParser, type ReplyShape } from "../../protocol/control/parser.ts";
-import { faulty } from "./checkup.ts";
 import { CommandQueue, type Outcome, type Reply, type Settle } from "./commandQueue.ts";
+import { faulty } from "./connectionErrors.ts";
 import { createNonce, nonceCommand } from "./framing.ts";
 import { USUAL_TMUX, type TmuxFeatures } from "./tmuxFeatures.ts";
 import type { OpenTransport, Transport, TransportOptions } from "../host/transport.ts";
@@ -17,8 +17,6 @@ import type { OpenTransport, Transport, TransportOptions } from "../host/transpo
 const NONE: ReplyShape = { kind: "none" };
 const OURS: ReplyShape = { kind: "ours" };
 const MAX_REASON_CHARS = 200;
-/** client.c `client_exit_message`. */
-const SERVER_ENDED = "server exited";
 const utf8 = new TextDecoder();
 
 interface ControlConnectionOptions {
@@ -239,9 +237,6 @@ export class ControlConnection {
     });
   }
 }
-
-/** Whether a connection was lost because the server ended, as tmux itself says before the server's socket is closed. */
-export const meansServerEnded = (error: AppError): boolean => error.details?.["reason"] === SERVER_ENDED;
 
 function settled(send: (settle: Settle) => void): Promise<readonly Reply[]> {
   return new Promise((resolve, reject) => {

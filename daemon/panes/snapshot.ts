@@ -16,7 +16,7 @@ import type { Snapshot, SnapshotOptions } from "../tmux/io.ts";
 import { askPane, type CaptureContext, requireRow } from "./askPane.ts";
 import { HISTORY_LOT_ROWS, paintLots } from "./historyLots.ts";
 import { HistoryPainter } from "./historyPaint.ts";
-import type { OutputSource } from "../tmux/outputSource.ts";
+import { type OutputSource, slicesOf } from "../tmux/outputSource.ts";
 import { paintScreen, type CapturedScreen, type ScreenFlags } from "./screenPaint.ts";
 import { modesAt } from "./vt/streamModes.ts";
 import { decodeTabs } from "./tabCells.ts";
@@ -173,15 +173,8 @@ const screenOf = (cells: Uint8Array, joined: Uint8Array): CapturedScreen => ({
 
 /** The newest retained bytes before a position; holes are skipped. */
 function retainedBefore(source: OutputSource, outputSeq: number): Uint8Array {
-  const pieces: Uint8Array[] = [];
-  let at = Math.max(source.tailSeq, outputSeq - CHARACTER_BYTES);
-  while (at < outputSeq) {
-    const slice = source.read(at, outputSeq - at);
-    if (slice.kind === "end") break;
-    if (slice.kind === "bytes") pieces.push(slice.bytes);
-    at = slice.kind === "bytes" ? slice.to : slice.gap.to;
-  }
-  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+  const slices = slicesOf(source, Math.max(source.tailSeq, outputSeq - CHARACTER_BYTES), outputSeq);
+  return Buffer.concat([...slices].flatMap((slice) => (slice.kind === "bytes" ? [slice.bytes] : [])));
 }
 
 /** tmux's unfinished sequence; that does not include an unfinished character, which is read from the output. */

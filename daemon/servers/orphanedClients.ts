@@ -9,6 +9,7 @@
 import { listClients } from "../../protocol/command/build.ts";
 import { flag, number, rowFormat, sessionId, word } from "../../protocol/command/rowFormat.ts";
 import type { SessionId } from "../../protocol/ids.ts";
+import { PAUSE_AFTER_SEC } from "../../protocol/limits.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { Host } from "../host/host.ts";
 import type { HostProcesses } from "../host/hostProcesses.ts";
@@ -23,8 +24,7 @@ const OUR_CLIENTS = rowFormat({
 const MAX_GENERATIONS = 2;
 
 /** What each of our lasting clients is attached with. tmux ignores a flag that it does not know, but `ps` shows it. */
-export const ourFlags = (pauseAfterSec: number): string =>
-  `ignore-size,pause-after=${pauseAfterSec},daemon=${process.pid}`;
+export const ourFlags = (): string => `ignore-size,pause-after=${PAUSE_AFTER_SEC},daemon=${process.pid}`;
 
 const OUR_FLAGS = /^ignore-size,pause-after=\d+(?:,daemon=(\d{1,9}))?/;
 

@@ -21,7 +21,7 @@ export function requireSessionName(name: string): void {
 }
 
 /** @throws AppError INVALID_ARGUMENT */
-export function requireSize(cols: number, rows: number): void {
+export function requireSize(cols = 1, rows = 1): void {
   for (const value of [cols, rows]) {
     if (Number.isInteger(value) && value >= 1 && value <= MAX_WINDOW_CELLS) continue;
     throw new AppError("INVALID_ARGUMENT", `a size is 1 to ${MAX_WINDOW_CELLS} columns and rows`);

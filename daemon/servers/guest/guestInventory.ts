@@ -13,28 +13,16 @@ import type { HostProcesses } from "../../host/hostProcesses.ts";
 import type { Clock } from "../../time/clock.ts";
 import { ExitSettler } from "../exitSettler.ts";
 import { Inventory } from "../serverInventory.ts";
+import type { GuestStreams } from "./guestStreams.ts";
 import { InventoryRefresher } from "../inventoryRefresher.ts";
 import { SilentChanges } from "../silentChanges.ts";
 import type { ServerEvent } from "../../tmux/inventory.ts";
 
-/** Who is asked about the server, and whose streams depend on what was listed (`GuestStreams`). */
-export interface GuestClients {
-  /** The tmux server's process; undefined while it does not respond. */
-  readonly serverPid: number | undefined;
-  /** For a command. @throws AppError CONNECTION_LOST */
-  connection(): ControlConnection;
-  /** The connection that stays on one session. @throws AppError CONNECTION_LOST */
-  baseConnection(): ControlConnection;
-  /** The pane's program is running. */
-  declareAlive(pane: PaneId): void;
-  /** Windows or panes may have moved; `areWindowsNew`: every window's place was listed. */
-  checkPlaces(areWindowsNew: boolean): void;
-}
-
 interface GuestInventoryOptions {
   readonly processes: HostProcesses;
   readonly clock: Clock;
-  readonly clients: () => GuestClients;
+  /** Who is asked about the server, and whose streams depend on what was listed. */
+  readonly streams: () => GuestStreams;
   readonly log: (event: string, fields: object) => void;
   readonly onEvents: (events: readonly ServerEvent[]) => void;
   /** A listing is complete, or everything is gone. */
@@ -57,13 +45,13 @@ export class GuestInventory {
       onTopology: (rows, links) => {
         const { events, unknownWindows } = this.known.applyTopology(rows, links);
         options.onEvents(events);
-        options.clients().checkPlaces(true);
+        options.streams().checkPlaces(true);
         return unknownWindows;
       },
       onPanes: (rows) => {
         options.onEvents(this.known.applyPanes(rows));
-        for (const row of rows) if (!row.dead) options.clients().declareAlive(row.pane);
-        options.clients().checkPlaces(false);
+        for (const row of rows) if (!row.dead) options.streams().declareAlive(row.pane);
+        options.streams().checkPlaces(false);
       },
       strays: () => this.known.strays(),
       onPlaces: (asked, places) => {
@@ -75,16 +63,15 @@ export class GuestInventory {
       onProbe: () => this.#comparePanes(),
       onError: (error) => this.#failed(error),
     });
-    this.#silent = new SilentChanges(() => options.clients().baseConnection());
-    const { clock, processes, clients } = options;
-    const serverPid = (): number | undefined => clients().serverPid;
+    this.#silent = new SilentChanges(() => options.streams().baseConnection());
+    const { clock, processes, streams } = options;
     this.#settler = new ExitSettler({
       clock,
       processes,
-      serverPid,
+      serverPid: () => streams().serverPid,
       startProgram: () => {
         try {
-          clients()
+          streams()
             .baseConnection()
             .send(startProgram(), "none", () => undefined);
         } catch {
@@ -197,7 +184,7 @@ export class GuestInventory {
 
   /** @throws AppError CONNECTION_LOST */
   #connection(): ControlConnection {
-    return this.#fresh ?? this.#options.clients().connection();
+    return this.#fresh ?? this.#options.streams().connection();
   }
 
   /** Without a connection nothing is known; with the next one everything is listed. */

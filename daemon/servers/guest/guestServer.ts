@@ -84,7 +84,7 @@ export class GuestServer extends RealServer implements GuestBaseListener {
       clock,
       log,
       processes: this.host.processes,
-      clients: () => this.#streams,
+      streams: () => this.#streams,
       onEvents: (events) => this.#emit(events),
       onComplete: () => this.layout.changed(),
     });

@@ -6,6 +6,7 @@
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
 import { byAge, type PaneId, type SessionId, type WindowId } from "../../../protocol/ids.ts";
+import { notResponding } from "../../connection/connectionErrors.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import { createNonce } from "../../connection/framing.ts";
 import type { ExitStatus } from "../../tmux/outputSource.ts";
@@ -13,7 +14,7 @@ import type { Clock } from "../../time/clock.ts";
 import type { AttachGate } from "./attachGate.ts";
 import { startAttachClient } from "./startAttachClient.ts";
 import type { GuestBase } from "./guestBase.ts";
-import type { GuestClients, GuestInventory } from "./guestInventory.ts";
+import type { GuestInventory } from "./guestInventory.ts";
 import type { GuestLife } from "./guestLife.ts";
 import { AttachClient, type AttachClientOptions, type AttachChannel } from "./attachClient.ts";
 import { AttachClients } from "./attachClients.ts";
@@ -34,7 +35,7 @@ interface GuestStreamsOptions {
   readonly life: GuestLife;
 }
 
-export class GuestStreams implements GuestClients {
+export class GuestStreams {
   readonly #options: GuestStreamsOptions;
   readonly #clients: AttachClients;
   readonly #left = new Map<AttachClient, Set<WindowId>>();
@@ -70,6 +71,7 @@ export class GuestStreams implements GuestClients {
     }
   }
 
+  /** Windows or panes may have moved; `areWindowsNew`: every window's place was listed. */
   checkPlaces(areWindowsNew: boolean): void {
     const { known } = this.#options.inventory;
     const strays = new Set(known.strays());
@@ -87,6 +89,7 @@ export class GuestStreams implements GuestClients {
     if (areWindowsNew) this.#left.clear();
   }
 
+  /** The tmux server's process; undefined while it does not respond. */
   get serverPid(): number | undefined {
     return this.#options.base.serverPid;
   }
@@ -96,6 +99,7 @@ export class GuestStreams implements GuestClients {
     return this.#fallback() ?? this.#options.base.connection();
   }
 
+  /** The connection that stays on one session. @throws AppError CONNECTION_LOST */
   baseConnection(): ControlConnection {
     return this.#options.base.connection();
   }
@@ -130,6 +134,7 @@ export class GuestStreams implements GuestClients {
     this.#clients.carrying(pane)?.declareExit(pane, status);
   }
 
+  /** The pane's program is running. */
   declareAlive(pane: PaneId): void {
     this.#clients.carrying(pane)?.declareAlive(pane);
   }
@@ -144,8 +149,7 @@ export class GuestStreams implements GuestClients {
 
   /** tmux is silent: tells whoever waits. */
   abandonPending(): void {
-    const error = new AppError("CONNECTION_LOST", "tmux does not respond; is its process stopped? (pgrep tmux)");
-    for (const client of this.#clients.all()) client.abandonPending(error);
+    for (const client of this.#clients.all()) client.abandonPending(notResponding());
   }
 
   counters(): ServerCounters {

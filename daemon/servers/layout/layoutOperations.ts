@@ -6,7 +6,6 @@
 import * as build from "../../../protocol/command/layoutCommands.ts";
 import type { PaneTarget, WindowTarget } from "../../../protocol/command/layoutCommands.ts";
 import { renameSession, resizeWindow, setPaneOption, unsetPaneOption } from "../../../protocol/command/build.ts";
-import { MADE_PANE } from "../../../protocol/command/formats.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
@@ -20,9 +19,8 @@ import {
   requirePaneSize,
   requireProgram,
   requireWindowName,
-  requireWindowSize,
 } from "./layoutRules.ts";
-import { respawnPane } from "./respawn.ts";
+import { makePane, respawnPane } from "./respawn.ts";
 import {
   paneTarget,
   requireSession,
@@ -31,7 +29,7 @@ import {
   type TargetHost,
   windowTarget,
 } from "./layoutTargets.ts";
-import { duplicate, requireSessionName } from "../sessionRules.ts";
+import { duplicate, requireSessionName, requireSize } from "../sessionRules.ts";
 
 /** What an owned server and a guest do differently about it. */
 export interface LayoutHost extends TargetHost {
@@ -126,9 +124,7 @@ async function made(
   command: string,
   program: readonly string[] | undefined,
 ): Promise<LayoutResult> {
-  const { body } = await host.connection().command(command);
-  const ids = MADE_PANE.decodeOne(body);
-  if (ids === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not say which pane it made; list the panes");
+  const ids = await makePane(host.connection(), command);
   await host.list([ids.window]);
   if (host.inventory.findPane(ids.pane) === undefined) throw await endedAtOnce(host.connection(), "the pane", program);
   return { session, ...ids };
@@ -230,7 +226,7 @@ async function resizePane(host: LayoutHost, operation: Of<"resize-pane">): Promi
 
 async function resizeWindowTo(host: LayoutHost, operation: Of<"resize-window">): Promise<LayoutResult> {
   const { window, cols, rows, automatic } = operation;
-  requireWindowSize(cols, rows);
+  requireSize(cols, rows);
   const isSized = cols !== undefined || rows !== undefined;
   if (isSized === (automatic === true)) throw new AppError("INVALID_ARGUMENT", "give cols or rows, or automatic");
   const target = windowTarget(host, window);

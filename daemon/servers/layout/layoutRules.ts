@@ -1,6 +1,6 @@
 /** What operations on windows and panes take, and what tmux's refusals mean for whoever asked. */
 import { AppError } from "../../../protocol/errors.ts";
-import { type LayoutCell, panesOfLayout, parseLayout } from "../../../protocol/windowLayout.ts";
+import { panesOfLayout, parseLayout } from "../../../protocol/windowLayout.ts";
 import { isRefusal } from "../../connection/commandQueue.ts";
 import { NAMED_LAYOUTS, type PaneProgram, type PaneSize } from "../../tmux/layout.ts";
 import { requireSize } from "../sessionRules.ts";
@@ -11,9 +11,9 @@ const MAX_CELLS = 1_000;
 const MAX_ARGUMENTS = 1_024;
 const MAX_VARIABLES = 256;
 
-const refuse = (message: string): never => {
+function refuse(message: string): never {
   throw new AppError("INVALID_ARGUMENT", message);
-};
+}
 
 /** tmux escapes control characters in its own way, each version in another. */
 export function requireWindowName(name: string): void {
@@ -43,10 +43,6 @@ export function requirePaneSize(size: PaneSize | undefined): void {
     refuse(`a size is 1 to ${MAX_CELLS} cells, or 1% to 100%`);
 }
 
-export function requireWindowSize(cols: number | undefined, rows: number | undefined): void {
-  requireSize(cols ?? 1, rows ?? 1);
-}
-
 export function requireCells(cells: number): void {
   if (!(Number.isInteger(cells) && cells >= 1 && cells <= MAX_CELLS)) refuse(`cells is 1 to ${MAX_CELLS}`);
 }
@@ -57,12 +53,11 @@ export function requireCells(cells: number): void {
  */
 export function requireLayout(layout: string, panes: number): void {
   if (NAMED_LAYOUTS.some((name) => name === layout)) return;
-  const root: LayoutCell | undefined = parseLayout(layout);
+  const root = parseLayout(layout);
   if (root === undefined) {
     refuse(
       `layout is spread, one of ${NAMED_LAYOUTS.join(", ")}, or one as tmux writes it (#{window_layout}) whose checksum and cells are right`,
     );
-    return;
   }
   requireSize(root.cols, root.rows);
   const cells = panesOfLayout(root).length;

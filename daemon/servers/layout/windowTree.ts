@@ -1,15 +1,8 @@
 /** What a server knows, as one tree (`ServerTree`), and what differs between two of them. Pure. */
 import { byAge } from "../../../protocol/ids.ts";
 import { parseLayout } from "../../../protocol/windowLayout.ts";
-import type {
-  ServerTree,
-  TreeEvent,
-  TreeExit,
-  TreePane,
-  TreeSession,
-  TreeWindow,
-  WindowShape,
-} from "../../tmux/layout.ts";
+import type { ServerTree, TreeEvent, TreePane, TreeSession, TreeWindow, WindowShape } from "../../tmux/layout.ts";
+import type { ExitStatus } from "../../tmux/outputSource.ts";
 import type { PaneInfo, SessionInfo, WindowInfo } from "../../tmux/inventory.ts";
 
 export interface TreeSource {
@@ -142,7 +135,7 @@ function paneChanges(was: TreePane, is: TreePane): TreeEvent[] {
   ];
 }
 
-const isSameExit = (a: TreeExit | null, b: TreeExit): boolean =>
+const isSameExit = (a: ExitStatus | null, b: ExitStatus): boolean =>
   a !== null && a.exitCode === b.exitCode && a.signal === b.signal;
 
 function sessionChanges(was: TreeSession, is: TreeSession): TreeEvent[] {

@@ -7,7 +7,8 @@ import { displayMessage, renameSession, turnPanesOn } from "../../../protocol/co
 import type { WindowLink } from "../../../protocol/command/formats.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import type { PaneId, WindowId } from "../../../protocol/ids.ts";
-import { type Checkup, faulty } from "../../connection/checkup.ts";
+import type { Checkup } from "../../connection/checkup.ts";
+import { faulty } from "../../connection/connectionErrors.ts";
 import { clientFault } from "../clientCheck.ts";
 import { hubFault, hubState, RENAMED } from "./hub.ts";
 import type { AttachedHub } from "./hubStartup.ts";

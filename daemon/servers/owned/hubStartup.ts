@@ -17,7 +17,7 @@ import type { ControlConnection } from "../../connection/controlConnection.ts";
 import { introduce } from "../../connection/tmuxFeatures.ts";
 import type { Host } from "../../host/host.ts";
 import type { OpenTransport } from "../../host/transport.ts";
-import type { OutputSource } from "../../tmux/outputSource.ts";
+import { type OutputSource, slicesOf } from "../../tmux/outputSource.ts";
 import type { Clock } from "../../time/clock.ts";
 import { endClient, isOrphan, type OurClient, ourClients } from "../orphanedClients.ts";
 import { withSetting } from "../socketPath.ts";
@@ -101,15 +101,9 @@ function listenToEventPane(options: HubStartupOptions, pane: PaneId): Promise<vo
     });
     let readSeq = 0;
     const readOn = (): void => {
-      for (;;) {
-        const slice = source.read(readSeq);
-        if (slice.kind === "end") return;
-        if (slice.kind === "gap") readSeq = slice.gap.to;
-        else {
-          readSeq = slice.to;
-          reader.push(slice.bytes);
-        }
-      }
+      const from = readSeq;
+      readSeq = source.outputSeq;
+      for (const slice of slicesOf(source, from)) if (slice.kind === "bytes") reader.push(slice.bytes);
     };
     source.subscribe({
       advanced: readOn,

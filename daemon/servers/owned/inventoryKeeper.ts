@@ -14,6 +14,7 @@ import {
   type WindowLink,
 } from "../../../protocol/command/formats.ts";
 import type { PaneId, WindowId } from "../../../protocol/ids.ts";
+import { noConnection } from "../../connection/connectionErrors.ts";
 import type { Checkup } from "../../connection/checkup.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { Host } from "../../host/host.ts";
@@ -161,7 +162,7 @@ export class InventoryKeeper {
   /** @throws AppError CONNECTION_LOST */
   requireHub(): AttachedHub {
     if (this.#hub !== undefined) return this.#hub;
-    throw new AppError("CONNECTION_LOST", "there is no connection to tmux at the moment; try again shortly");
+    throw noConnection();
   }
 
   /** Resolves after a listing that was requested after this call and includes these windows. */

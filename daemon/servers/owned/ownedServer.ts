@@ -6,7 +6,7 @@
 import { resizeWindow } from "../../../protocol/command/build.ts";
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
-import { DEFAULT_RING_BYTES, HISTORY_LIMIT_LINES, PAUSE_AFTER_SEC } from "../../../protocol/limits.ts";
+import { DEFAULT_RING_BYTES, HISTORY_LIMIT_LINES } from "../../../protocol/limits.ts";
 import { ControlConnection } from "../../connection/controlConnection.ts";
 import { createNonce } from "../../connection/framing.ts";
 import { ServerProgram } from "../../connection/serverProgram.ts";
@@ -210,7 +210,7 @@ class OwnedServer extends RealServer {
     const { transport, historyLines = HISTORY_LIMIT_LINES, serverOptions = {} } = this.#options;
     this.#hubName = `${HUB_PREFIX}${randomName(12)}`;
     this.#panes.beginEpoch(randomName(10), new AppError("CONNECTION_LOST", "the connection to tmux was replaced"));
-    const hub = attachArguments(this.#hubName, historyLines, PAUSE_AFTER_SEC, serverOptions);
+    const hub = attachArguments(this.#hubName, historyLines, serverOptions);
     const connection: ControlConnection = new ControlConnection({
       open: transport ?? this.host.clients.open,
       spawn: this.#spawn("-f", "/dev/null", ...hub),

@@ -7,8 +7,8 @@ import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import type { LayoutOperation, LayoutResult } from "../../tmux/layout.ts";
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
 import { requireOption } from "../layout/layoutOptions.ts";
-import { requireLayout, requireWindowName, requireWindowSize } from "../layout/layoutRules.ts";
-import { duplicate, requireSessionName } from "../sessionRules.ts";
+import { requireLayout, requireWindowName } from "../layout/layoutRules.ts";
+import { duplicate, requireSessionName, requireSize } from "../sessionRules.ts";
 import type { StubSession } from "./stubSession.ts";
 
 /** @param sessions all that there are */
@@ -37,7 +37,7 @@ export async function runStubOperation(
       return here;
     case "resize-window": {
       const { cols = pane.cols, rows = pane.rows, automatic } = operation;
-      requireWindowSize(operation.cols, operation.rows);
+      requireSize(operation.cols, operation.rows);
       if (automatic !== true) await stub.resize(pane.id, cols, rows);
       return here;
     }
