@@ -22,7 +22,7 @@ import { requirePane } from "./layout/layoutTargets.ts";
 import { ServerLayout } from "./layout/serverLayout.ts";
 import type { PaneRegistry } from "./paneRegistry.ts";
 import type { Inventory } from "./serverInventory.ts";
-import { listenerFailure, ServerListeners } from "./serverListeners.ts";
+import { listenerFailure, Listeners } from "./listeners.ts";
 import { readPaneUserOptions, writePaneUserOption } from "./paneUserOptions.ts";
 import { makeSession, type SessionToMake } from "./sessionMaking.ts";
 import { duplicate, isKept, requireSessionName } from "./sessionRules.ts";
@@ -68,13 +68,13 @@ export interface ServerOptions {
 export abstract class RealServer implements TmuxServer, LayoutHost {
   readonly layout: ServerLayout;
   protected readonly host: Host;
-  protected readonly listeners: ServerListeners;
+  protected readonly listeners: Listeners<ServerEvent>;
   protected readonly onListenerError: (error: unknown) => void;
 
   constructor({ log }: Pick<ServerOptions, "log">, host: Host) {
     this.host = host;
     this.onListenerError = listenerFailure(log);
-    this.listeners = new ServerListeners(this.onListenerError);
+    this.listeners = new Listeners(this.onListenerError);
     this.layout = new ServerLayout({
       source: this,
       run: (operation) => runOperation(this, operation),

@@ -265,7 +265,7 @@ export class GuestBase {
     }
     if (kind === "pause") resume(connection, this.#carried?.client, notification.pane);
     this.#carried?.onNotification(notification);
-    this.#options.inventory.notified(notification);
+    this.#options.inventory.refresher.notified(notification);
   }
 
   async #askPresence(connection: ControlConnection): Promise<void> {

@@ -5,9 +5,8 @@
  */
 import { listAllPanes, startProgram } from "../../../protocol/command/build.ts";
 import { PROGRAMS } from "../../../protocol/command/formats.ts";
-import type { Notification } from "../../../protocol/control/notifications.ts";
 import { isCutShort } from "../../../protocol/errors.ts";
-import type { PaneId, WindowId } from "../../../protocol/ids.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { HostProcesses } from "../../host/hostProcesses.ts";
 import type { Clock } from "../../time/clock.ts";
@@ -31,8 +30,8 @@ interface GuestInventoryOptions {
 
 export class GuestInventory {
   readonly known: Inventory;
+  readonly refresher: InventoryRefresher;
   readonly #options: GuestInventoryOptions;
-  readonly #refresher: InventoryRefresher;
   readonly #settler: ExitSettler;
   readonly #silent: SilentChanges;
   #fresh: ControlConnection | undefined;
@@ -40,7 +39,7 @@ export class GuestInventory {
   constructor(options: GuestInventoryOptions) {
     this.#options = options;
     this.known = new Inventory(options.processes);
-    this.#refresher = new InventoryRefresher({
+    this.refresher = new InventoryRefresher({
       connection: () => this.#connection(),
       onTopology: (rows, links) => {
         const { events, unknownWindows } = this.known.applyTopology(rows, links);
@@ -78,7 +77,7 @@ export class GuestInventory {
           // No connection: the next one lists everything.
         }
       },
-      probe: () => this.#refresher.probe(),
+      probe: () => this.refresher.probe(),
     });
   }
 
@@ -87,31 +86,16 @@ export class GuestInventory {
     this.#fresh = connection;
     this.known.features = connection.features;
     try {
-      await this.#refresher.refreshAll();
+      await this.refresher.refreshAll();
     } finally {
       this.#fresh = undefined;
     }
     this.#silent.attached(connection);
   }
 
-  /** Resolves after a listing that was asked for after this call. @throws AppError CONNECTION_LOST */
-  refresh(): Promise<void> {
-    return this.#refresher.refresh();
-  }
-
-  /** The same, with these windows in it. */
-  list(windows: readonly WindowId[]): Promise<void> {
-    return this.#refresher.list(windows);
-  }
-
   /** Somebody wants changes that tmux reports to nobody. */
   follow(isFollowed: boolean): void {
     this.#silent.follow(isFollowed);
-  }
-
-  /** Asks again for what failed while tmux did not respond. */
-  resume(): void {
-    this.#refresher.resume();
   }
 
   /** Everything is gone, or stands for something else. */
@@ -121,23 +105,10 @@ export class GuestInventory {
     this.#options.onComplete();
   }
 
-  /** Windows have moved, and no notification said so. */
-  topologyChanged(): void {
-    this.#refresher.topologyChanged();
-  }
-
-  windowChanged(window: WindowId): void {
-    this.#refresher.windowChanged(window);
-  }
-
   paneChanged(pane: PaneId): void {
     const window = this.known.findPane(pane)?.window;
-    if (window === undefined) this.#refresher.topologyChanged();
-    else this.#refresher.windowChanged(window);
-  }
-
-  notified(notification: Notification): void {
-    this.#refresher.notified(notification);
+    if (window === undefined) this.refresher.topologyChanged();
+    else this.refresher.windowChanged(window);
   }
 
   /** A terminal came or went. */
@@ -170,13 +141,13 @@ export class GuestInventory {
       const isSame = known?.window === window && known.pid === process;
       if (isSame && exit !== undefined) this.#options.onEvents(this.known.declareExit(pane, exit));
       else if (isSame && known.exit === undefined) continue;
-      else if (this.known.panesOf(window).length === 0) this.#refresher.topologyChanged();
-      else this.#refresher.windowChanged(window);
+      else if (this.known.panesOf(window).length === 0) this.refresher.topologyChanged();
+      else this.refresher.windowChanged(window);
     }
     const gone = this.known.panes().filter(({ id }) => !listed.has(id));
-    for (const { window } of gone) this.#refresher.windowChanged(window);
+    for (const { window } of gone) this.refresher.windowChanged(window);
     if (gone.length > 0) {
-      this.#refresher.topologyChanged();
+      this.refresher.topologyChanged();
       this.#options.onEvents(this.known.removePanes(gone.map(({ id }) => id)));
     }
     this.#settler.found(unsettled.size);

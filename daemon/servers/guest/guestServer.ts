@@ -73,7 +73,7 @@ export class GuestServer extends RealServer implements GuestBaseListener {
     this.#life = new GuestLife({
       hasFallback: () => this.#streams.hasFallback,
       onEnter: (state) => {
-        if (state === "ready") this.#inventory.resume();
+        if (state === "ready") this.#inventory.refresher.resume();
         if (state === "silent") this.#streams.abandonPending();
         // The base was lost with the session it was in, more often than with the server.
         if (state === "covered") this.#inventory.ttysChanged();
@@ -177,7 +177,7 @@ export class GuestServer extends RealServer implements GuestBaseListener {
   }
 
   list(windows: readonly WindowId[]): Promise<void> {
-    return this.#inventory.list(windows);
+    return this.#inventory.refresher.list(windows);
   }
 
   protected follow(isFollowed: boolean): void {
@@ -231,7 +231,7 @@ export class GuestServer extends RealServer implements GuestBaseListener {
       if (!(isLast && error instanceof AppError && error.code === "CONNECTION_LOST")) throw error;
     }
     if (isLast) await Promise.all(closed);
-    else await this.#inventory.refresh();
+    else await this.#inventory.refresher.refresh();
   }
 
   #probeAgain(): void {
@@ -242,7 +242,7 @@ export class GuestServer extends RealServer implements GuestBaseListener {
     for (const event of events) {
       if (event.kind === "pane-exited") this.#streams.declareExit(event.pane, event.status);
       if (event.kind === "pane-closed") this.#streams.paneGone(event.pane);
-      this.listeners.tell(event);
+      this.listeners.emit(event);
     }
   }
 }

@@ -191,7 +191,7 @@ export class GuestStreams {
       onRevived: (pane) => inventory.paneChanged(pane),
       windows,
       isThere: (id, window) => known.hasWindow(id, window) !== false,
-      onMoved: () => inventory.topologyChanged(),
+      onMoved: () => inventory.refresher.topologyChanged(),
       panesOf: (window) => known.panesOf(window),
       // A client without output makes tmux read (control.c `control_pane_offset`), and so does anybody at a terminal.
       mayBeUnread: () =>
@@ -217,7 +217,8 @@ export class GuestStreams {
     const onNotification = (notification: Notification): void => {
       noticed(notification);
       // The base connection hears of everything but what happens inside this session's windows.
-      if (notification.kind === "layout-change" || base.state === "connecting") inventory.notified(notification);
+      if (notification.kind === "layout-change" || base.state === "connecting")
+        inventory.refresher.notified(notification);
     };
     const channel = await startAttachClient({
       spawn,
@@ -229,7 +230,8 @@ export class GuestStreams {
       onNotification,
     });
     // Until now sizes in this session were not reported to us.
-    for (const window of inventory.known.session(client.session)?.windows ?? []) inventory.windowChanged(window);
+    for (const window of inventory.known.session(client.session)?.windows ?? [])
+      inventory.refresher.windowChanged(window);
     return channel;
   }
 

@@ -4,6 +4,7 @@
  * while nobody listens.
  */
 import type { LayoutOperation, LayoutResult, ServerTree, TreeEvent, WindowLayout } from "../../tmux/layout.ts";
+import { Listeners } from "../listeners.ts";
 import { treeChanges, treeOf, TreeParts, type TreeSource } from "./windowTree.ts";
 
 interface ServerLayoutOptions {
@@ -17,12 +18,13 @@ interface ServerLayoutOptions {
 export class ServerLayout implements WindowLayout {
   readonly #options: ServerLayoutOptions;
   readonly #parts = new TreeParts();
-  #listeners: readonly ((events: readonly TreeEvent[]) => void)[] = [];
+  readonly #listeners: Listeners<readonly TreeEvent[]>;
   /** As it was reported. */
   #reported: ServerTree | undefined;
 
   constructor(options: ServerLayoutOptions) {
     this.#options = options;
+    this.#listeners = new Listeners(options.onListenerError);
   }
 
   /** What was reported to the listeners; as the inventory has it while nobody listens. */
@@ -36,12 +38,10 @@ export class ServerLayout implements WindowLayout {
       this.#reported = treeOf(this.#options.source, this.#parts);
       this.#options.onFollowed?.(true);
     }
-    this.#listeners = [...this.#listeners, listener];
+    const unsubscribe = this.#listeners.subscribe(listener);
     return () => {
-      const left = this.#listeners.filter((other) => other !== listener);
-      if (left.length === this.#listeners.length) return;
-      this.#listeners = left;
-      if (left.length > 0) return;
+      unsubscribe();
+      if (this.#listeners.count > 0 || this.#reported === undefined) return;
       this.#reported = undefined;
       this.#options.onFollowed?.(false);
     };
@@ -58,18 +58,12 @@ export class ServerLayout implements WindowLayout {
     const events = treeChanges(this.#reported, tree);
     if (events.length === 0) return;
     this.#reported = tree;
-    for (const listener of this.#listeners) {
-      try {
-        listener(events);
-      } catch (error) {
-        this.#options.onListenerError(error);
-      }
-    }
+    this.#listeners.emit(events);
   }
 
   /** Drops every listener. */
   close(): void {
-    this.#listeners = [];
+    this.#listeners.clear();
     this.#reported = undefined;
   }
 }

@@ -31,7 +31,7 @@ import { InventoryRefresher } from "../inventoryRefresher.ts";
 import { PacedProbe } from "../pacedProbe.ts";
 import type { PaneRegistry } from "../paneRegistry.ts";
 import { probeForEnd } from "../serverEnd.ts";
-import type { ServerListeners } from "../serverListeners.ts";
+import type { Listeners } from "../listeners.ts";
 import type { ServerEvent } from "../../tmux/inventory.ts";
 
 /**
@@ -46,7 +46,7 @@ interface InventoryKeeperOptions {
   readonly panes: PaneRegistry;
   /** @throws AppError CONNECTION_LOST while there is none. */
   readonly connection: () => ControlConnection;
-  readonly listeners: ServerListeners;
+  readonly listeners: Listeners<ServerEvent>;
   /** A listing is complete, or everything is gone. */
   readonly onComplete: () => void;
   readonly log: ((event: string, fields: object) => void) | undefined;
@@ -221,7 +221,7 @@ export class InventoryKeeper {
     for (const event of events) {
       if (event.kind === "pane-exited") panes.declareExit(event.pane, event.status);
       if (event.kind === "pane-closed") panes.closePane(event.pane);
-      listeners.tell(event);
+      listeners.emit(event);
     }
   }
 

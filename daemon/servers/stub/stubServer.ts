@@ -14,7 +14,7 @@ import type { OutputSource } from "../../tmux/outputSource.ts";
 import { headOf } from "../../tmux/outputSource.ts";
 import { userOptionOf } from "../paneUserOptions.ts";
 import { byName } from "../serverInventory.ts";
-import { ServerListeners } from "../serverListeners.ts";
+import { Listeners } from "../listeners.ts";
 import { ServerLayout } from "../layout/serverLayout.ts";
 import { runStubOperation } from "./stubLayout.ts";
 import { captureStub, describeStub, snapshotStub } from "./stubScreen.ts";
@@ -60,7 +60,7 @@ export class StubServer implements TmuxServer {
   readonly #options: StubServerOptions;
   readonly #epoch = randomBytes(6).toString("hex");
   readonly #sessions = new Map<PaneId, StubSession>();
-  readonly #listeners: ServerListeners;
+  readonly #listeners: Listeners<ServerEvent>;
   readonly layout: ServerLayout;
   readonly processes = unknownProcesses;
   #made = 0;
@@ -69,7 +69,7 @@ export class StubServer implements TmuxServer {
 
   constructor(options: StubServerOptions) {
     this.#options = options;
-    this.#listeners = new ServerListeners(options.onListenerError);
+    this.#listeners = new Listeners(options.onListenerError);
     this.layout = new ServerLayout({
       source: this,
       run: async (operation) => {
@@ -130,7 +130,7 @@ export class StubServer implements TmuxServer {
       onListenerError: this.#options.onListenerError,
     });
     this.#sessions.set(session.pane.id, session);
-    this.#listeners.tell({ kind: "session-created", session: session.info.id });
+    this.#listeners.emit({ kind: "session-created", session: session.info.id });
     this.layout.changed();
     return session.info;
   }
@@ -141,8 +141,8 @@ export class StubServer implements TmuxServer {
     if (session === undefined) throw new AppError("NOT_FOUND", `no session ${id}`);
     this.#sessions.delete(session.pane.id);
     session.stream.close(new AppError("NOT_FOUND", `pane ${session.pane.id} is gone`));
-    this.#listeners.tell({ kind: "pane-closed", pane: session.pane.id });
-    this.#listeners.tell({ kind: "session-closed", session: id });
+    this.#listeners.emit({ kind: "pane-closed", pane: session.pane.id });
+    this.#listeners.emit({ kind: "session-closed", session: id });
     this.layout.changed();
   }
 
@@ -192,7 +192,7 @@ export class StubServer implements TmuxServer {
     }
     session.pane = { ...session.pane, cols, rows };
     session.window = { ...session.window, cols, rows };
-    this.#listeners.tell({ kind: "pane-resized", pane: id, cols, rows });
+    this.#listeners.emit({ kind: "pane-resized", pane: id, cols, rows });
     this.layout.changed();
   }
 
@@ -236,7 +236,7 @@ export class StubServer implements TmuxServer {
     this.#closed = true;
     for (const { stream } of this.#sessions.values()) stream.close(shuttingDown());
     this.#sessions.clear();
-    this.#listeners.tell({ kind: "state", state: "closed" });
+    this.#listeners.emit({ kind: "state", state: "closed" });
     this.#listeners.clear();
     this.layout.close();
   }
