@@ -18,23 +18,23 @@ export async function endedAtOnce(
 }
 
 async function triedWords(connection: ControlConnection, command: readonly string[] | undefined): Promise<string> {
-  if (command !== undefined) return `is its program there? ${quoted(command[0])} was started`;
+  if (command !== undefined) return `${quoted(command[0])} was started: check that it exists and keeps running`;
   try {
     const [row] = await connection.foreignRows(SHELL_TRIED, displayMessage);
     if (row !== undefined) return shellWords(row);
   } catch {
     // Without the words of a server that has gone meanwhile.
   }
-  return "is its program there?";
+  return "check that its program exists and keeps running";
 }
 
 function shellWords({ shell, environment, defaultCommand }: Readonly<Record<string, unknown>>): string {
-  const told = environment === "" ? "SHELL is not set there" : `SHELL is ${quoted(environment)} there`;
+  const fromShell = environment === "" ? "SHELL is not set there" : `SHELL is ${quoted(environment)} there`;
   const ran =
     defaultCommand === ""
       ? `the shell ${quoted(shell)} was started`
       : `tmux's default-command ${quoted(defaultCommand)} was started by ${quoted(shell)}`;
-  return `${ran} (${told}): give a program, or end the tmux server and set SHELL to a shell that stays`;
+  return `${ran} (${fromShell}): give a program, or end the tmux server and set SHELL to a shell that stays`;
 }
 
 const quoted = (text: unknown): string => JSON.stringify(text ?? "");

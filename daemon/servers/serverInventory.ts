@@ -221,8 +221,8 @@ export class Inventory {
   exitOf({ pid, deadStatus, deadSignal }: PaneEnd): ExitStatus | undefined {
     if (deadStatus !== undefined || deadSignal !== undefined) return { exitCode: deadStatus, signal: deadSignal };
     // tmux has seen its end, or it would still be there as a zombie, and would say an exit code: a signal, who knows which.
-    const isUntold = !this.features.reportsSignals && this.#processes.isAlive(pid) === false;
-    return isUntold ? { exitCode: undefined, signal: undefined } : undefined;
+    const isUnknowable = !this.features.reportsSignals && this.#processes.isAlive(pid) === false;
+    return isUnknowable ? { exitCode: undefined, signal: undefined } : undefined;
   }
 
   /** tmux has said how the pane's program ended. */

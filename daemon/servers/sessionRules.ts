@@ -37,8 +37,8 @@ export function isKept({ remainOnExit = false }: Pick<CreateSession, "remainOnEx
   if (remainOnExit === "whereSafe") return false;
   throw new AppError(
     "INVALID_ARGUMENT",
-    "tmux before 3.3 can end with every session on it when the program of a kept pane ends, so nothing was started; leave " +
-      "out --keep (remainOnExit), or install tmux 3.3 or newer and start its server anew",
+    "tmux before 3.3 can crash, with every session, when the program of a kept pane ends, so nothing was started; leave " +
+      "out --keep (remainOnExit), or install tmux 3.3 or newer and restart its server",
   );
 }
 

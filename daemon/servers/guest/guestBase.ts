@@ -198,7 +198,7 @@ export class GuestBase {
     const session = chooseSession(await this.#reachability.probe());
     if (session === undefined) {
       throw this.#reachability.refuse(
-        new AppError("CONNECTION_LOST", "the tmux server has no session that we may join; make one there", {
+        new AppError("CONNECTION_LOST", "the tmux server has no session to attach to; create one there", {
           details: { reason: "tmux_no_session" },
         }),
       );

@@ -78,7 +78,7 @@ export class GuestServer extends RealServer implements GuestBaseListener {
         // The base was lost with the session it was in, more often than with the server.
         if (state === "covered") this.#inventory.ttysChanged();
       },
-      tell: (state) => this.#emit([{ kind: "state", state }]),
+      report: (state) => this.#emit([{ kind: "state", state }]),
     });
     this.#inventory = new GuestInventory({
       clock,
@@ -152,7 +152,7 @@ export class GuestServer extends RealServer implements GuestBaseListener {
     requirePane(this, pane);
     throw new AppError(
       "INVALID_ARGUMENT",
-      "the size of a user's own window is the user's; resize the terminal it is in",
+      "windows of the user's own server are not resized; resize the terminal that shows this one",
     );
   }
 

@@ -60,14 +60,18 @@ export class GuestStreams {
     this.connection();
     const client = this.#clients.forPane(id, this.#sessionsOf(window));
     if (client !== undefined) return client;
-    throw new AppError("CONNECTION_LOST", `pane ${id} is in a session that ends when nobody is attached to it`);
+    throw new AppError(
+      "CONNECTION_LOST",
+      `pane ${id} is in a session that ends when nobody is attached to it; attach to it first`,
+    );
   }
 
   /** No client of ours stays where only we are left. */
   checkPresence(): void {
     const { presence } = this.#options.base;
     for (const client of this.#clients.all()) {
-      if (!mayAttach(presence, client.session)) client.close(new AppError("CONNECTION_LOST", "its last user has left"));
+      if (!mayAttach(presence, client.session))
+        client.close(new AppError("CONNECTION_LOST", "the last user of the session has left"));
     }
   }
 

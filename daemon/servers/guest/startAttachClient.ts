@@ -74,4 +74,4 @@ export function resume(connection: ControlConnection, client: AttachClient | und
 }
 
 const elsewhere = (): AppError =>
-  new AppError("CONNECTION_LOST", "the session that was watched is not there any more; list the sessions again");
+  new AppError("CONNECTION_LOST", "the session no longer exists; list the sessions again");

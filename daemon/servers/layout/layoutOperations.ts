@@ -195,7 +195,7 @@ async function breakPane(host: LayoutHost, operation: Of<"break-pane">): Promise
   requireSession(host, session);
   const isAlone = host.inventory.panesOf(from.window).length <= 1;
   // tmux would take the window to another index of its session, or out of it.
-  if (isAlone) throw new AppError("INCONSISTENT_STATE", `${pane} is the only pane of its window already`);
+  if (isAlone) throw new AppError("INCONSISTENT_STATE", `pane ${pane} is already the only pane of its window`);
   const naming = name === undefined ? [] : [build.renameWindow(pane, name)];
   await host.connection().group([build.breakPane(from, session, detached), ...naming]);
   await host.list([from.window]);

@@ -45,7 +45,7 @@ export function requireOption(of: "window" | "pane", option: string, value: stri
     const names = Object.keys(table).sort();
     throw new AppError(
       "INVALID_ARGUMENT",
-      `${JSON.stringify(option)} is no ${of} option that can be set here; these can: ${names.join(", ")}`,
+      `${JSON.stringify(option)} cannot be set here; ${of} options that can: ${names.join(", ")}`,
     );
   }
   if (value === null || isOneOf(values, value)) return;

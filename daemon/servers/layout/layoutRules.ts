@@ -24,14 +24,14 @@ export function requireWindowName(name: string): void {
 export function requireProgram({ command, cwd, environment = {} }: PaneProgram): void {
   if (command !== undefined && (command.length === 0 || command.length > MAX_ARGUMENTS || command[0] === ""))
     refuse(`command is a program and up to ${MAX_ARGUMENTS} arguments`);
-  if (command?.some((word) => word.includes("\0")) === true) refuse("command: an argument holds no NUL");
+  if (command?.some((word) => word.includes("\0")) === true) refuse("command: an argument cannot contain NUL");
   if (cwd !== undefined && (!cwd.startsWith("/") || cwd.length > MAX_PATH_CHARS || cwd.includes("\0")))
     refuse("cwd must be an absolute path");
   const variables = Object.entries(environment);
   if (variables.length > MAX_VARIABLES) refuse(`environment holds at most ${MAX_VARIABLES} variables`);
   for (const [name, value] of variables) {
     if (!/^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(name) || value.includes("\0"))
-      refuse(`environment: ${JSON.stringify(name)} is no variable's name, or its value holds a NUL`);
+      refuse(`environment: ${JSON.stringify(name)} is not a variable name, or its value contains NUL`);
   }
 }
 

@@ -30,6 +30,7 @@ export async function respawnPane(host: LayoutHost, old: PaneTarget, program: Pa
 /** @param command one that prints `MADE_PANE` */
 export async function makePane(connection: ControlConnection, command: string): Promise<RowOf<typeof MADE_PANE>> {
   const made = MADE_PANE.decodeOne((await connection.command(command)).body);
-  if (made === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not say which pane it made; list the panes");
+  if (made === undefined)
+    throw new AppError("PROTOCOL_ERROR", "tmux did not report which pane it made; list the panes");
   return made;
 }

@@ -68,7 +68,7 @@ interface HubStartupOptions {
 export async function prepareHub(options: HubStartupOptions): Promise<AttachedHub> {
   const { connection, hubName } = options;
   const identity = await introduce(connection);
-  if (identity === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not say who it is");
+  if (identity === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not report which server it is; try again");
   options.requireOwn(identity);
   const eventPaneReady = listenToEventPane(options, identity.pane);
   // The first failure is thrown; the other must not become an unhandled rejection.
@@ -90,7 +90,7 @@ function listenToEventPane(options: HubStartupOptions, pane: PaneId): Promise<vo
   const source = options.output(pane);
   return new Promise((resolve, reject) => {
     const timer = options.clock.callAt(options.clock.nowMs() + EVENT_PANE_WITHIN_MS, () =>
-      reject(new AppError("TMUX_UNAVAILABLE", "the event pane did not start: are sh, stty and cat on PATH?")),
+      reject(new AppError("TMUX_UNAVAILABLE", "the event pane did not start; put sh, stty and cat on PATH")),
     );
     const reader = new EventPaneReader({
       onReady: () => {
