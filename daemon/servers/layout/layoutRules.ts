@@ -1,5 +1,5 @@
 /** What operations on windows and panes take, and what tmux's refusals mean for whoever asked. */
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, type ErrorCode } from "../../../protocol/errors.ts";
 import { panesOfLayout, parseLayout } from "../../../protocol/windowLayout.ts";
 import { isRefusal } from "../../connection/commandQueue.ts";
 import { NAMED_LAYOUTS, type PaneProgram, type PaneSize } from "../../tmux/layout.ts";
@@ -65,27 +65,22 @@ export function requireLayout(layout: string, panes: number): void {
     throw new AppError("INCONSISTENT_STATE", `the layout has ${cells} panes and the window ${panes}; list it again`);
 }
 
-/** tmux's own words say what is wrong; which code they are is decided here. */
+/** tmux's own words say what is wrong; which code they are is decided here, and what to do next. */
+const MEANINGS: readonly (readonly [RegExp, ErrorCode, string])[] = [
+  [/can't find|no such (?:pane|window|session)/i, "NOT_FOUND", "; list what is there again"],
+  [/invalid (?:window |session )?(?:name|option|value)|unknown value/i, "INVALID_ARGUMENT", ""],
+  [/duplicate session/, "ALREADY_EXISTS", ""],
+  [/fork failed|create pane failed: (?:fork|pty)|too many/i, "RESOURCE_LIMIT", "; end some panes first"],
+  [
+    /no space for (?:a )?new pane|pane too small|size or position|too big or too small/i,
+    "INCONSISTENT_STATE",
+    "; make the window larger, or end a pane",
+  ],
+  [/have \d+ panes|must be different|can't break|can't (?:zoom|move)|one pane/i, "INCONSISTENT_STATE", ""],
+];
+
 export function operationError(error: unknown): unknown {
   if (!isRefusal(error)) return error;
-  const { message } = error;
-  const as = (
-    code: "INVALID_ARGUMENT" | "NOT_FOUND" | "ALREADY_EXISTS" | "INCONSISTENT_STATE" | "RESOURCE_LIMIT",
-    next: string,
-  ): AppError => new AppError(code, `${message}${next}`, { cause: error });
-  if (/can't find|no such (?:pane|window|session)/i.test(message)) return as("NOT_FOUND", "; list what is there again");
-  if (/invalid (?:window |session )?(?:name|option|value)|unknown value/i.test(message))
-    return as("INVALID_ARGUMENT", "");
-  if (/duplicate session/.test(message)) return as("ALREADY_EXISTS", "");
-  if (/fork failed|create pane failed: (?:fork|pty)|too many/i.test(message))
-    return as("RESOURCE_LIMIT", "; end some panes first");
-  if (
-    /no space for (?:a )?new pane|pane too small|create pane failed: pane too small|size or position|too big or too small/i.test(
-      message,
-    )
-  )
-    return as("INCONSISTENT_STATE", "; make the window larger, or end a pane");
-  if (/have \d+ panes|must be different|can't break|can't (?:zoom|move)|one pane/i.test(message))
-    return as("INCONSISTENT_STATE", "");
-  return error;
+  const [, code, next] = MEANINGS.find(([words]) => words.test(error.message)) ?? [];
+  return code === undefined ? error : new AppError(code, `${error.message}${next}`, { cause: error });
 }

@@ -132,8 +132,8 @@ export class HubGuard {
   }
 
   #windows(): readonly WindowId[] {
-    const { hub, inventory } = this.#options;
-    const [windows, own] = [inventory.windows().map(({ id }) => id), hub()];
+    const own = this.#options.hub();
+    const windows = this.#options.inventory.windows().map(({ id }) => id);
     return own === undefined ? windows : [...windows, own.window];
   }
 

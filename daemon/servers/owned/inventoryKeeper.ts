@@ -54,8 +54,8 @@ interface InventoryKeeperOptions {
 
 export class InventoryKeeper {
   readonly inventory: Inventory;
+  readonly refresher: InventoryRefresher;
   readonly #options: InventoryKeeperOptions;
-  readonly #refresher: InventoryRefresher;
   readonly #titles: PacedProbe;
   readonly #deaths: DeathWatch;
   readonly #guard: HubGuard;
@@ -67,7 +67,7 @@ export class InventoryKeeper {
     const { processes } = options.host;
     this.inventory = new Inventory(processes);
     const onError = (error: unknown): void => this.#listingFailed(error);
-    this.#refresher = new InventoryRefresher({
+    this.refresher = new InventoryRefresher({
       connection: () => this.#hub?.connection ?? options.connection(),
       onTopology: (rows, links) => this.#applyTopology(rows, links),
       onPanes: (rows) => this.#applyPanes(rows),
@@ -100,7 +100,7 @@ export class InventoryKeeper {
       onError,
     });
     const { panes, log } = options;
-    const onMoved = (): void => this.#refresher.topologyChanged();
+    const onMoved = (): void => this.refresher.topologyChanged();
     this.#guard = new HubGuard({ inventory: this.inventory, panes, log, hub: () => this.#hub, onMoved });
   }
 
@@ -126,7 +126,7 @@ export class InventoryKeeper {
     this.#identity = hub;
     this.#hub = hub;
     this.inventory.features = hub.connection.features;
-    await this.#refresher.refreshAll();
+    await this.refresher.refreshAll();
     this.#guard.begin();
   }
 
@@ -165,16 +165,6 @@ export class InventoryKeeper {
     throw noConnection();
   }
 
-  /** Resolves after a listing that was requested after this call and includes these windows. */
-  list(windows: readonly WindowId[] = []): Promise<void> {
-    return this.#refresher.list(windows);
-  }
-
-  /** Asks again for what failed while tmux did not respond. */
-  resume(): void {
-    this.#refresher.resume();
-  }
-
   /** A hook can be missed (see `PaneEvent`): dead panes are listed now and then, while the connection is alive. */
   beat(): void {
     this.#deaths.beat();
@@ -199,8 +189,8 @@ export class InventoryKeeper {
 
   paneChanged(pane: PaneId): void {
     const window = this.inventory.findPane(pane)?.window;
-    if (window === undefined) this.#refresher.unknownPaneChanged(pane);
-    else this.#refresher.windowChanged(window);
+    if (window === undefined) this.refresher.unknownPaneChanged(pane);
+    else this.refresher.windowChanged(window);
   }
 
   notified(notification: Notification): void {
@@ -209,11 +199,11 @@ export class InventoryKeeper {
     // Another hub ends with its client, and tmux does not announce what a hook does.
     const isHubs = kind === "client-session-changed" || kind === "client-detached";
     if (isHubs || (kind === "subscription-changed" && this.inventory.features.reportsPaneChanges))
-      this.#refresher.topologyChanged();
+      this.refresher.topologyChanged();
     else if (kind === "pause") {
       this.#options.panes.declareHole(notification.pane, "paused");
       this.#hub?.connection.send(continuePane(notification.pane), "none", () => undefined);
-    } else this.#refresher.notified(notification);
+    } else this.refresher.notified(notification);
   }
 
   emit(events: readonly ServerEvent[]): void {

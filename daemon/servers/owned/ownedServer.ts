@@ -93,7 +93,7 @@ class OwnedServer extends RealServer {
       },
       isServerIdle: () => isWaiting(host.processes, this.#keeper.serverPid),
       onState: (state) => {
-        if (state === "ready") this.#keeper.resume();
+        if (state === "ready") this.#keeper.refresher.resume();
         this.#keeper.emit([{ kind: "state", state }]);
       },
       onEvent: (event, details) => log?.(event, details),
@@ -157,13 +157,13 @@ class OwnedServer extends RealServer {
   }
 
   list(windows: readonly WindowId[]): Promise<void> {
-    return this.#keeper.list(windows);
+    return this.#keeper.refresher.list(windows);
   }
 
   /** The hub stays, and the server with it. */
   async ending(_sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void> {
     await end();
-    await this.#keeper.list();
+    await this.#keeper.refresher.refresh();
   }
 
   protected follow(isFollowed: boolean): void {
@@ -174,7 +174,7 @@ class OwnedServer extends RealServer {
     const { window } = requirePane(this, pane);
     requireSize(cols, rows);
     await this.connection().command(resizeWindow(window, cols, rows), "none");
-    await this.#keeper.list();
+    await this.#keeper.refresher.refresh();
   }
 
   protected use<T>(_pane: PaneInfo, work: (panes: PaneRegistry) => Promise<T>): Promise<T> {
@@ -203,10 +203,6 @@ class OwnedServer extends RealServer {
 
   async #open(): Promise<ControlConnection> {
     await this.#socket.restore();
-    return this.#attach();
-  }
-
-  #attach(): ControlConnection {
     const { transport, historyLines = HISTORY_LIMIT_LINES, serverOptions = {} } = this.#options;
     this.#hubName = `${HUB_PREFIX}${randomName(12)}`;
     this.#panes.beginEpoch(randomName(10), new AppError("CONNECTION_LOST", "the connection to tmux was replaced"));

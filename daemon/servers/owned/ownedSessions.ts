@@ -45,11 +45,11 @@ export async function killOwnedSession(
   } catch (error) {
     // Part of it ended on its own; tmux knows what is left.
     ignoreRefusal(error);
-    await keeper.list();
+    await keeper.refresher.refresh();
     if (inventory.session(session) === undefined) return;
     await connection.command(killSession(session), "none");
   }
-  await keeper.list();
+  await keeper.refresher.refresh();
 }
 
 export function ownedSession(request: CreateSession, keep: boolean): SessionToMake {
