@@ -27,10 +27,11 @@ import { guestSession, sessionClosed } from "./guestSessions.ts";
 import { GuestStreams } from "./guestStreams.ts";
 import { TtyWatch } from "../ttyWatch.ts";
 import type { Inventory } from "../serverInventory.ts";
-import { requirePane, requireSession } from "../layout/layoutTargets.ts";
+import { requirePane } from "../layout/layoutTargets.ts";
 import type { PaneRegistry } from "../paneRegistry.ts";
 import { RealServer, type ServerOptions } from "../realServer.ts";
 import type { SessionToMake } from "../sessionMaking.ts";
+import { sessionGone } from "../sessionRules.ts";
 import type {
   CreateSession,
   PaneInfo,
@@ -143,7 +144,7 @@ export class GuestServer extends RealServer implements GuestBaseListener {
   }
 
   async killSession(session: SessionId): Promise<void> {
-    requireSession(this, session);
+    if (this.inventory.session(session) === undefined) throw sessionGone(session);
     // It may go by itself meanwhile.
     await this.ending([session], () => this.connection().command(killSession(session), "none").catch(ignoreRefusal));
   }
