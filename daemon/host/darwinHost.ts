@@ -3,6 +3,7 @@
  * is known at any moment; the rest takes one `ps`, for questions that are worth it (`HostProcesses.probe`). Who listens
  * on a socket, and when a terminal comes or goes, is unknown: tmux's notifications, hooks and listings have to do.
  */
+import { AskOnce } from "../time/askOnce.ts";
 import type { Host, HostClients } from "./host.ts";
 import type { HostProcesses } from "./hostProcesses.ts";
 import { localClients } from "./localClients.ts";
@@ -29,32 +30,18 @@ export function darwinHost(clients: HostClients = localClients): Host {
 }
 
 function darwinProcesses({ run }: HostClients): HostProcesses {
-  const list = oneAtATime(async (): Promise<HostProcesses> => {
+  const listing = new AskOnce(async () => {
     const { failure, stdout } = await run(PS, ["-axo", PS_COLUMNS], PS_ENV, PS_LIMITS);
-    return failure === undefined ? { ...processes, ...processListing(stdout) } : processes;
+    listed = failure === undefined ? { ...processes, ...processListing(stdout) } : processes;
   });
-  const processes: HostProcesses = { ...unknownProcesses, ...nodeProcesses, probe: list };
+  const processes: HostProcesses = {
+    ...unknownProcesses,
+    ...nodeProcesses,
+    probe: async () => {
+      await listing.now();
+      return listed;
+    },
+  };
+  let listed = processes;
   return processes;
-}
-
-/** A caller that asks during a run shares the next one: its result was read after it asked. */
-function oneAtATime<T>(run: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | undefined;
-  let next: Promise<T> | undefined;
-  const start = (): Promise<T> => {
-    running = run().finally(() => {
-      running = undefined;
-    });
-    return running;
-  };
-  return () => {
-    if (running === undefined) return start();
-    next ??= running
-      .catch(() => undefined)
-      .then(() => {
-        next = undefined;
-        return start();
-      });
-    return next;
-  };
 }

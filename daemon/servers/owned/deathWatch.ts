@@ -81,10 +81,8 @@ export class DeathWatch {
 
   async #list(): Promise<void> {
     const { inventory, connection, onSettled } = this.#options;
-    const listing = listPanesWhere("#{pane_dead}", DEAD_PANES.format);
-    const reply = await connection()?.command(listing);
-    if (reply === undefined) return;
-    const panes = DEAD_PANES.decode(reply.body);
+    const panes = await connection()?.rows(DEAD_PANES, (format) => listPanesWhere("#{pane_dead}", format));
+    if (panes === undefined) return;
     const settled = panes.filter((pane) => inventory.exitOf(pane) !== undefined);
     for (const { pane } of settled) if (inventory.findPane(pane)?.exit === undefined) onSettled(pane);
     this.#settler.found(panes.length - settled.length);
