@@ -7,7 +7,7 @@
  */
 import type { GapReason } from "../../../protocol/position.ts";
 import { nextBoundary } from "../../../protocol/text/utf8.ts";
-import type { LiteralIndex, LiteralWatcher } from "../literal/literalIndex.ts";
+import type { LiteralSet, LiteralWatcher } from "../literal/literalSet.ts";
 import { foundText, type PatternWatch, type WatchOwner } from "../text/patternWatch.ts";
 import type { PlainText } from "../text/plainText.ts";
 import type { CompiledRegex } from "./compiledRegex.ts";
@@ -52,7 +52,7 @@ interface RegexHost {
   readonly engine: RegexEngine;
   readonly limits: WaitLimits;
   readonly text: PlainText;
-  readonly literals: LiteralIndex;
+  readonly literals: LiteralSet;
   /** A copy of a stretch of text, shared by all who ask for the same in one turn. */
   piece(from: number, to: number): TextPiece;
   /** A watch has a tentative match: `settle` must be called once output is quiet. */

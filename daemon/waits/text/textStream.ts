@@ -7,7 +7,7 @@
 import type { Gap } from "../../../protocol/position.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
 import type { EchoWatch } from "../echo/echoWatch.ts";
-import { LiteralIndex } from "../literal/literalIndex.ts";
+import { LiteralSet } from "../literal/literalSet.ts";
 import type { LiteralWatch } from "../literal/literalWatch.ts";
 import type { PatternWatch } from "./patternWatch.ts";
 import { PlainText } from "./plainText.ts";
@@ -39,7 +39,7 @@ export type TextWatch =
 export class TextStream {
   readonly text: PlainText;
   readonly #host: TextStreamHost;
-  readonly #literals = new LiteralIndex();
+  readonly #literals = new LiteralSet();
   readonly #regexes = new Map<CompiledRegex, RegexMatcher>();
   readonly #watches = new Set<TextWatch>();
   readonly #prompts = new Set<TextWatch & { kind: "prompt" }>();
