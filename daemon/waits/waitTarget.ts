@@ -6,40 +6,23 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { Gap, Position } from "../../protocol/position.ts";
 import { headOf, type ExitStatus, type OutputListener, type OutputSource } from "../tmux/outputSource.ts";
-import type { Clock, Timer } from "../time/clock.ts";
-import type { Scheduler } from "../time/scheduler.ts";
-import type { BudgetedTask, TurnBudget } from "../time/turnBudget.ts";
+import type { Timer } from "../time/clock.ts";
+import type { BudgetedTask } from "../time/turnBudget.ts";
 import type { ActiveWait } from "./activeWait.ts";
 import type { EchoWatch } from "./echo/echoWatch.ts";
-import type { RegexEngine } from "./regex/regexEngine.ts";
 import { ScreenCaptures } from "./screen/screenCaptures.ts";
 import { TextStream, type TextStreamHost, type TextWatch } from "./text/textStream.ts";
-import type { WaitLimits } from "./waitLimits.ts";
-import type { WaitMetrics } from "./waitMetrics.ts";
-
-/** Read before the start of a stream, so that an escape sequence or character cut by the start is recognised. */
-const LEAD_BYTES = 16_384;
-
-interface WaitTargetOptions {
-  readonly source: OutputSource;
-  readonly clock: Clock;
-  readonly scheduler: Scheduler;
-  readonly budget: TurnBudget;
-  readonly engine: RegexEngine;
-  readonly limits: WaitLimits;
-  readonly metrics: WaitMetrics;
-  /** No wait is left: the target is forgotten. */
-  readonly onEmpty: () => void;
-}
+import type { WaitHost } from "./waitContext.ts";
+import { LEAD_BYTES } from "./waitLimits.ts";
 
 export class WaitTarget implements BudgetedTask, OutputListener {
+  readonly host: WaitHost;
   readonly source: OutputSource;
-  readonly scheduler: Scheduler;
   readonly screens: ScreenCaptures;
   lastOutputMs = -Infinity;
   exitedMs: number | undefined;
   isGone = false;
-  readonly #options: WaitTargetOptions;
+  readonly #onEmpty: () => void;
   readonly #waits = new Set<ActiveWait>();
   readonly #streamHost: TextStreamHost;
   /** The stream of all waits that need nothing from before it. */
@@ -56,12 +39,13 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   #matchers = 0;
   readonly #unsubscribe: () => void;
 
-  constructor(options: WaitTargetOptions) {
-    this.#options = options;
-    this.source = options.source;
-    this.scheduler = options.scheduler;
-    if (this.source.exit !== undefined) this.exitedMs = this.nowMs();
-    const { source, scheduler, engine, limits } = options;
+  /** @param onEmpty no wait is left: the target is forgotten */
+  constructor(host: WaitHost, source: OutputSource, onEmpty: () => void) {
+    const { scheduler, engine, limits } = host;
+    this.host = host;
+    this.source = source;
+    this.#onEmpty = onEmpty;
+    if (source.exit !== undefined) this.exitedMs = this.nowMs();
     this.screens = new ScreenCaptures({ source, scheduler, nowMs: () => this.nowMs() });
     this.#streamHost = {
       source,
@@ -70,11 +54,11 @@ export class WaitTarget implements BudgetedTask, OutputListener {
       wantsQuiet: () => this.#watchQuiet(limits.settleMs),
       regexAdvanced: () => this.#finishClosing(),
     };
-    this.#unsubscribe = this.source.subscribe(this);
+    this.#unsubscribe = source.subscribe(this);
   }
 
   nowMs(): number {
-    return this.#options.clock.nowMs();
+    return this.host.clock.nowMs();
   }
 
   position(): Position {
@@ -94,7 +78,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     if (wait.screen !== undefined) this.screens.add(wait.screen, () => this.#watchScreen());
     this.#quietFromMs = this.nowMs();
     this.#countMatchers();
-    this.#options.budget.add(this);
+    this.host.budget.add(this);
   }
 
   /** Once for each wait, even one that failed before it was added. */
@@ -110,7 +94,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
 
   /** Output decided a wait: the age of that output is the latency. */
   noteMatch(): void {
-    this.#options.metrics.matchLatencyMs.observe(this.nowMs() - (this.#arrivedMs ?? this.#latestArrivalMs));
+    this.host.metrics.matchLatencyMs.observe(this.nowMs() - (this.#arrivedMs ?? this.#latestArrivalMs));
   }
 
   /** Evaluates all that has arrived, now. */
@@ -130,7 +114,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     if (this.#shared === undefined && this.#catchingUp.size === 0) return;
     this.#latestArrivalMs = nowMs;
     this.#arrivedMs ??= nowMs;
-    this.#options.budget.add(this);
+    this.host.budget.add(this);
     this.#watchScreen();
   }
 
@@ -144,7 +128,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     }
     this.#shared?.noteGap(gap);
     for (const stream of this.#catchingUp) stream.noteGap(gap);
-    this.#options.budget.add(this);
+    this.host.budget.add(this);
   }
 
   exited(_status: ExitStatus): void {
@@ -230,7 +214,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   }
 
   #watchScreen(): void {
-    if (this.screens.isWanted) this.#watchQuiet(this.#options.limits.settleMs);
+    if (this.screens.isWanted) this.#watchQuiet(this.host.limits.settleMs);
   }
 
   /** One timer per target while anything waits for output to have stopped for some time; the shortest time counts. */
@@ -265,7 +249,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   }
 
   #quietAt(dueMs: number, run: () => void): void {
-    this.#quiet = this.scheduler.at(dueMs, () => {
+    this.#quiet = this.host.scheduler.at(dueMs, () => {
       this.#quiet = undefined;
       run();
     });
@@ -276,22 +260,22 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   }
 
   #isQuiet(wantedMs: number): boolean {
-    return this.#quietForMs() >= wantedMs && !this.#options.budget.has(this);
+    return this.#quietForMs() >= wantedMs && !this.host.budget.has(this);
   }
 
   #countMatchers(): void {
     let matchers = 0;
     for (const stream of this.#streams()) matchers += stream.matchers;
-    this.#options.metrics.numbers.wait_matchers += matchers - this.#matchers;
+    this.host.metrics.numbers.wait_matchers += matchers - this.#matchers;
     this.#matchers = matchers;
   }
 
   #close(): void {
     this.#unsubscribe();
     this.#quiet?.cancel();
-    this.#options.budget.remove(this);
+    this.host.budget.remove(this);
     this.#shared = undefined;
     this.#catchingUp.clear();
-    this.#options.onEmpty();
+    this.#onEmpty();
   }
 }

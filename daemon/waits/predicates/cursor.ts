@@ -12,10 +12,11 @@ import type { Clock, Timer } from "../../time/clock.ts";
 import type { Scheduler } from "../../time/scheduler.ts";
 import { tooMuch } from "../requestErrors.ts";
 import type { WaitPane } from "../waitPane.ts";
-import { type ArmContext, predicate } from "./predicate.ts";
+import type { WaitContext } from "../waitContext.ts";
+import { predicate } from "./predicate.ts";
 
 /** Between two probes; half of what a person perceives as instant. */
-const LOOK_EVERY_MS = 100;
+const PROBE_EVERY_MS = 100;
 
 export const cursor = predicate({
   name: "cursor",
@@ -44,7 +45,7 @@ export const cursor = predicate({
   },
   arm: (wantedMs: number, context) => {
     const watch = CursorWatch.of(context);
-    const armed = { wantedMs, watch, registeredMs: context.clock.nowMs() };
+    const armed = { wantedMs, watch, registeredMs: context.host.clock.nowMs() };
     context.onEnd(watch.add({ armed, changed: () => context.changed() }));
     return armed;
   },
@@ -80,7 +81,7 @@ class CursorWatch {
   #timer: Timer | undefined;
   #timerMs = Infinity;
 
-  static of(context: ArmContext): CursorWatch {
+  static of(context: WaitContext): CursorWatch {
     const known = CursorWatch.#all.get(context.source);
     if (known !== undefined) return known;
     const watch = new CursorWatch(context);
@@ -88,11 +89,11 @@ class CursorWatch {
     return watch;
   }
 
-  private constructor(context: ArmContext) {
+  private constructor(context: WaitContext) {
     if (context.pane === undefined) throw new AppError("INVALID_ARGUMENT", "only a pane has a cursor");
     this.#source = context.source;
-    this.#scheduler = context.scheduler;
-    this.#clock = context.clock;
+    this.#scheduler = context.host.scheduler;
+    this.#clock = context.host.clock;
     this.#pane = context.pane;
   }
 
@@ -131,7 +132,7 @@ class CursorWatch {
   /** The next probe: soon when something was printed, else when the first wait can be over. */
   #plan(): void {
     if (this.#isProbing || this.#members.size === 0) return;
-    const soonestMs = this.#beganMs + LOOK_EVERY_MS;
+    const soonestMs = this.#beganMs + PROBE_EVERY_MS;
     const wantedMs = this.isCurrent ? this.#dueMs() : soonestMs;
     const dueMs = Math.max(wantedMs, soonestMs);
     // Most chunks find that the first of them has already planned the probe.

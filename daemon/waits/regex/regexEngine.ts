@@ -44,6 +44,8 @@ interface Job {
   crashes: number;
 }
 
+/** Text per job: well under a millisecond at RE2's usual speed; a slow regex hits the watchdog on less. */
+export const MAX_JOB_BYTES = 32_768;
 /** Jobs and bytes sent to the worker before its results are back: enough to keep it busy for some milliseconds. */
 const MAX_SENT_JOBS = 64;
 const MAX_SENT_BYTES = 1_048_576;

@@ -11,14 +11,10 @@ import type { LiteralSet, LiteralWatcher } from "../literal/literalSet.ts";
 import { foundText, type PatternWatch, type WatchOwner } from "../text/patternWatch.ts";
 import type { PlainText } from "../text/plainText.ts";
 import type { CompiledRegex } from "./compiledRegex.ts";
-import type { RegexEngine, RegexOutcome } from "./regexEngine.ts";
+import { MAX_JOB_BYTES, type RegexEngine, type RegexOutcome } from "./regexEngine.ts";
 import type { PlacedText, TextPiece } from "../text/textPiece.ts";
 import type { WaitLimits } from "../waitLimits.ts";
 
-/**
- * Text per job: well under a millisecond at RE2's usual speed; a slow regex hits the watchdog on less.
- */
-const MAX_JOB_BYTES = 32_768;
 const EVICTED: GapReason = "evicted";
 
 export class RegexWatch implements PatternWatch {

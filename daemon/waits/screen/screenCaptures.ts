@@ -1,7 +1,7 @@
 /**
  * When the screen of one pane is captured for its waits: once when output pauses, and once before a wait times out.
  * One capture serves all of them. Nothing is captured while nothing was printed, and never more often than every
- * `LOOK_EVERY_MS`: a program that animates without end costs ten captures a second, one that floods costs none.
+ * `CAPTURE_EVERY_MS`: a program that animates without end costs ten captures a second, one that floods costs none.
  */
 import type { OutputSource } from "../../tmux/outputSource.ts";
 import type { Timer } from "../../time/clock.ts";
@@ -9,7 +9,7 @@ import type { Scheduler } from "../../time/scheduler.ts";
 import { mayWrap, type ScreenView, wrapsOf } from "./screenView.ts";
 import type { ScreenWatch } from "./screenWatch.ts";
 
-const LOOK_EVERY_MS = 100;
+const CAPTURE_EVERY_MS = 100;
 /** Most rows above the screen that are captured: what has scrolled off between two captures. */
 const MAX_HISTORY_ROWS = 1_000;
 /** Output that is searched for a cleared screen. */
@@ -100,7 +100,7 @@ export class ScreenCaptures {
       return;
     }
     this.#isProbing = true;
-    this.#nextMs = nowMs() + LOOK_EVERY_MS;
+    this.#nextMs = nowMs() + CAPTURE_EVERY_MS;
     this.#capture(first.view, Math.max(1, this.#rowsSince(seen))).then(over, over);
   }
 

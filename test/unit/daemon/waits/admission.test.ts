@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { WaitRequest } from "../../../../daemon/waits/waitTypes.ts";
 import { MemorySource } from "../../../support/daemon/memorySource.ts";
-import { errorOf, literal, outcomeOf, regex, waitBench } from "./waitFixture.ts";
+import { errorOf, literal, outcomeOf, regex, turns, waitBench } from "./waitFixture.ts";
 
 const limitOf = async (wait: Promise<unknown>): Promise<unknown> => {
   const error = await errorOf(wait);
@@ -36,10 +36,16 @@ test("a place is free again whatever ended its wait", async () => {
   source.write("x");
   await waits.wait(source, { ...literal("x"), from: { kind: "tail", lines: 1 } });
   expect((await errorOf(waits.wait(source, regex("(")))).code).toBe("INVALID_ARGUMENT");
-  const prepared = await waits.prepare(source, regex("never"));
+  let fail = (): void => undefined;
+  const sent = waits.sendAndWait(
+    source,
+    regex("never"),
+    () => new Promise((_resolve, reject) => (fail = () => reject(new Error("not sent")))),
+  );
   expect(await limitOf(waits.wait(source, literal("x")))).toEqual(["RESOURCE_LIMIT", "WAIT_MAX_GLOBAL"]);
-  prepared.release();
-  prepared.release();
+  await turns();
+  fail();
+  await expect(sent).rejects.toThrow("not sent");
   const late = waits.wait(source, literal("y"));
   clock.advanceMs(30_000);
   expect((await errorOf(late)).code).toBe("TIMEOUT");
