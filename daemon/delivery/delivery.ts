@@ -4,7 +4,6 @@ import type { Position } from "../../protocol/position.ts";
 import type { AddresseeRequest } from "./addressee.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 
-const DELIVERY_OUTCOMES = ["submitted", "queued", "echoed_unconfirmed", "not_echoed", "indeterminate"] as const;
 /**
  * `submitted`: the program took it (a hook, its title or its screen says that it works, its history shows the text, a shell
  * wrote) and goes on. `queued`: it is busy and keeps it for later. `echoed_unconfirmed`: seen on the screen and Enter
@@ -12,7 +11,7 @@ const DELIVERY_OUTCOMES = ["submitted", "queued", "echoed_unconfirmed", "not_ech
  * `not_echoed`: never seen, so Enter was never pressed. `indeterminate`: the connection was lost in between; nothing is sent
  * again.
  */
-export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
+export type DeliveryOutcome = "submitted" | "queued" | "echoed_unconfirmed" | "not_echoed" | "indeterminate";
 
 export interface SubmitRequest {
   readonly server: TmuxServer;

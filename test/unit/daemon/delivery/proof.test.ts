@@ -1,6 +1,6 @@
 /** What counts as taken, what counts as an empty box, and what is said where neither is so. */
 import { describe, expect, test } from "vitest";
-import { createDelivery } from "../../../../daemon/delivery/createDelivery.ts";
+import { DeliveryEngine } from "../../../../daemon/delivery/deliveryEngine.ts";
 import type { SubmitRequest } from "../../../../daemon/delivery/delivery.ts";
 import { FakePane, type Typed } from "../../../support/agents/fakePane.ts";
 
@@ -47,7 +47,7 @@ class BoxPane extends FakePane {
 }
 
 function submit(pane: FakePane, more: Partial<SubmitRequest> = {}) {
-  const delivery = createDelivery({ readiness: pane.readiness, clock: pane.clock, nowUnixMs: () => 0 });
+  const delivery = new DeliveryEngine({ readiness: pane.readiness, clock: pane.clock, nowUnixMs: () => 0 });
   return delivery.submit({ server: pane.server, pane: pane.pane, text: "fix it", ...more });
 }
 
