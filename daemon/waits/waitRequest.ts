@@ -4,9 +4,7 @@ import type { Door, Predicate } from "./predicates/predicate.ts";
 import { PREDICATES } from "./predicates/predicateTable.ts";
 import type { RegexAnalysis } from "./regex/regexAnalysis.ts";
 import { invalid, tooMuch } from "./requestErrors.ts";
-import type { ScreenView } from "./screen/screenView.ts";
 import type { WaitLimits } from "./waitLimits.ts";
-import type { WaitPane } from "./waitPane.ts";
 import type { WaitFrom, WaitPredicates, WaitRequest } from "./waitTypes.ts";
 
 export interface CheckedPredicate {
@@ -21,16 +19,13 @@ export interface CheckedSet {
   readonly predicates: readonly CheckedPredicate[];
 }
 
-export interface CheckedRequest {
+export interface CheckedRequest extends Pick<WaitRequest, "excludeEcho" | "screen" | "pane"> {
   /** Must hold; undefined when everything is in `anyOf`. */
   readonly all: CheckedSet | undefined;
   /** One of these must hold as well, if there are any. */
   readonly anyOf: readonly CheckedSet[];
   readonly from: WaitFrom;
   readonly timeoutMs: number;
-  readonly excludeEcho: Uint8Array | undefined;
-  readonly screen: ScreenView | undefined;
-  readonly pane: WaitPane | undefined;
   readonly regexes: readonly RegexAnalysis[];
 }
 

@@ -11,7 +11,7 @@ import type { BudgetedTask } from "../time/turnBudget.ts";
 import type { ActiveWait } from "./activeWait.ts";
 import type { EchoWatch } from "./echo/echoWatch.ts";
 import { ScreenCaptures } from "./screen/screenCaptures.ts";
-import { TextStream, type TextStreamHost, type TextWatch } from "./text/textStream.ts";
+import { TextStream, type TextWatch } from "./text/textStream.ts";
 import type { WaitHost } from "./waitContext.ts";
 import { LEAD_BYTES } from "./waitLimits.ts";
 
@@ -24,7 +24,6 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   isGone = false;
   readonly #onEmpty: () => void;
   readonly #waits = new Set<ActiveWait>();
-  readonly #streamHost: TextStreamHost;
   /** The stream of all waits that need nothing from before it. */
   #shared: TextStream | undefined;
   readonly #catchingUp = new Set<TextStream>();
@@ -41,19 +40,11 @@ export class WaitTarget implements BudgetedTask, OutputListener {
 
   /** @param onEmpty no wait is left: the target is forgotten */
   constructor(host: WaitHost, source: OutputSource, onEmpty: () => void) {
-    const { scheduler, engine, limits } = host;
     this.host = host;
     this.source = source;
     this.#onEmpty = onEmpty;
     if (source.exit !== undefined) this.exitedMs = this.nowMs();
-    this.screens = new ScreenCaptures({ source, scheduler, nowMs: () => this.nowMs() });
-    this.#streamHost = {
-      source,
-      engine,
-      limits,
-      wantsQuiet: () => this.#watchQuiet(limits.settleMs),
-      regexAdvanced: () => this.#finishClosing(),
-    };
+    this.screens = new ScreenCaptures(this);
     this.#unsubscribe = source.subscribe(this);
   }
 
@@ -152,6 +143,16 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     for (const wait of this.#waits) wait.fail(error);
   }
 
+  /** Streams settle once the output has been quiet for a while. */
+  wantsQuiet(): void {
+    this.#watchQuiet(this.host.limits.settleMs);
+  }
+
+  /** RE2 has judged something. */
+  regexAdvanced(): void {
+    this.#finishClosing();
+  }
+
   #finishClosing(): void {
     const error = this.#closing;
     if (error === undefined) return;
@@ -169,7 +170,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
 
   #streamFor(start: number): TextStream {
     if (this.#shared !== undefined && start >= this.#shared.cursor) return this.#shared;
-    const stream = new TextStream(this.#streamHost, Math.max(this.source.tailSeq, start - LEAD_BYTES));
+    const stream = new TextStream(this, Math.max(this.source.tailSeq, start - LEAD_BYTES));
     if (this.#shared === undefined) this.#shared = stream;
     else this.#catchingUp.add(stream);
     return stream;
@@ -214,7 +215,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   }
 
   #watchScreen(): void {
-    if (this.screens.isWanted) this.#watchQuiet(this.host.limits.settleMs);
+    if (this.screens.isWanted) this.wantsQuiet();
   }
 
   /** One timer per target while anything waits for output to have stopped for some time; the shortest time counts. */

@@ -1,19 +1,19 @@
 /** A literal of one wait: watched in the shared set, and searched by itself where text becomes visible late. */
 import type { LiteralSet, LiteralWatcher } from "./literalSet.ts";
-import { foundText, type PatternWatch, type WatchOwner } from "../text/patternWatch.ts";
+import { foundText, type PatternWatch, type Latch } from "../text/patternWatch.ts";
 import type { PlainText } from "../text/plainText.ts";
 
 export class LiteralWatch implements PatternWatch, LiteralWatcher {
   start: number;
   visibleTo = Infinity;
-  readonly owner: WatchOwner;
+  readonly latch: Latch;
   readonly #bytes: Buffer;
   readonly #maxMatchBytes: number;
   #text: PlainText | undefined;
   #literals: LiteralSet | undefined;
 
-  constructor(owner: WatchOwner, bytes: Buffer, start: number, maxMatchBytes: number) {
-    this.owner = owner;
+  constructor(latch: Latch, bytes: Buffer, start: number, maxMatchBytes: number) {
+    this.latch = latch;
     this.#bytes = bytes;
     this.start = start;
     this.#maxMatchBytes = maxMatchBytes;
@@ -38,7 +38,7 @@ export class LiteralWatch implements PatternWatch, LiteralWatcher {
     if (found.to > this.visibleTo) return;
     // The caller first; detaching can wait.
     this.#text = undefined;
-    this.owner.found(found);
+    this.latch.found(found);
     this.detach();
   }
 
@@ -50,6 +50,6 @@ export class LiteralWatch implements PatternWatch, LiteralWatcher {
     const at = text.view(start, text.offsetOf(to)).indexOf(this.#bytes);
     if (at < 0) return;
     this.detach();
-    this.owner.found(foundText(text, start + at, start + at + this.#bytes.length, this.#maxMatchBytes));
+    this.latch.found(foundText(text, start + at, start + at + this.#bytes.length, this.#maxMatchBytes));
   }
 }

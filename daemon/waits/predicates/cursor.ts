@@ -8,11 +8,10 @@ import * as v from "valibot";
 import { AppError } from "../../../protocol/errors.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
 import type { Capture } from "../../tmux/io.ts";
-import type { Clock, Timer } from "../../time/clock.ts";
-import type { Scheduler } from "../../time/scheduler.ts";
+import type { Timer } from "../../time/clock.ts";
 import { tooMuch } from "../requestErrors.ts";
 import type { WaitPane } from "../waitPane.ts";
-import type { WaitContext } from "../waitContext.ts";
+import type { WaitContext, WaitHost } from "../waitContext.ts";
 import { predicate } from "./predicate.ts";
 
 /** Between two probes; half of what a person perceives as instant. */
@@ -39,7 +38,7 @@ export const cursor = predicate({
   ],
   asked: (given) => [given.number("cursor")].filter((seconds) => seconds !== undefined),
   check: (seconds, { limits: { maxTimeoutSec }, pane }) => {
-    if (pane === undefined) throw new AppError("INVALID_ARGUMENT", "only a pane has a cursor");
+    paneOf(pane);
     if (seconds > maxTimeoutSec) throw tooMuch("cursor seconds", seconds, maxTimeoutSec);
     return seconds * 1_000;
   },
@@ -57,6 +56,11 @@ export const cursor = predicate({
   },
 });
 
+function paneOf(pane: WaitPane | undefined): WaitPane {
+  if (pane === undefined) throw new AppError("INVALID_ARGUMENT", "only a pane has a cursor");
+  return pane;
+}
+
 interface Member {
   readonly armed: { readonly wantedMs: number; readonly registeredMs: number };
   changed(): void;
@@ -66,8 +70,7 @@ interface Member {
 class CursorWatch {
   static readonly #all = new WeakMap<OutputSource, CursorWatch>();
   readonly #source: OutputSource;
-  readonly #scheduler: Scheduler;
-  readonly #clock: Clock;
+  readonly #host: WaitHost;
   readonly #pane: WaitPane;
   readonly #members = new Set<Member>();
   #unfollow: (() => void) | undefined;
@@ -81,20 +84,16 @@ class CursorWatch {
   #timer: Timer | undefined;
   #timerMs = Infinity;
 
-  static of(context: WaitContext): CursorWatch {
-    const known = CursorWatch.#all.get(context.source);
-    if (known !== undefined) return known;
-    const watch = new CursorWatch(context);
-    CursorWatch.#all.set(context.source, watch);
+  static of({ source, host, pane }: WaitContext): CursorWatch {
+    let watch = CursorWatch.#all.get(source);
+    if (watch === undefined) CursorWatch.#all.set(source, (watch = new CursorWatch(source, host, paneOf(pane))));
     return watch;
   }
 
-  private constructor(context: WaitContext) {
-    if (context.pane === undefined) throw new AppError("INVALID_ARGUMENT", "only a pane has a cursor");
-    this.#source = context.source;
-    this.#scheduler = context.host.scheduler;
-    this.#clock = context.host.clock;
-    this.#pane = context.pane;
+  private constructor(source: OutputSource, host: WaitHost, pane: WaitPane) {
+    this.#source = source;
+    this.#host = host;
+    this.#pane = pane;
   }
 
   /** Nothing has been printed since the last probe. */
@@ -141,7 +140,7 @@ class CursorWatch {
     this.#timer = undefined;
     if (dueMs === Infinity) return;
     this.#timerMs = dueMs;
-    this.#timer = this.#scheduler.at(dueMs, () => this.#probe());
+    this.#timer = this.#host.scheduler.at(dueMs, () => this.#probe());
   }
 
   #dueMs(): number {
@@ -158,7 +157,7 @@ class CursorWatch {
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#isProbing = true;
-    this.#beganMs = this.#clock.nowMs();
+    this.#beganMs = this.#host.clock.nowMs();
     const { server, id } = this.#pane;
     server.capture(id).then(
       (capture) => this.#seen(capture),
@@ -172,7 +171,7 @@ class CursorWatch {
     if (this.#members.size === 0) return;
     if (capture !== undefined) {
       const cell = cellOf(capture);
-      this.#seenMs = this.#clock.nowMs();
+      this.#seenMs = this.#host.clock.nowMs();
       this.#seenSeq = capture.exact ? capture.position.outputSeq : -1;
       if (cell !== this.#cell) this.#sinceMs = this.#seenMs;
       this.#cell = cell;

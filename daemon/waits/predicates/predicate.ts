@@ -7,7 +7,7 @@
  * flags.
  */
 import * as v from "valibot";
-import type { FoundText, WatchOwner } from "../text/patternWatch.ts";
+import type { FoundText, Latch } from "../text/patternWatch.ts";
 import type { RegexAnalysis } from "../regex/regexAnalysis.ts";
 import type { WaitContext } from "../waitContext.ts";
 import type { WaitLimits } from "../waitLimits.ts";
@@ -108,12 +108,7 @@ export interface ArmMoment {
   readonly start: number;
 }
 
-/** For a predicate that latches: what a watch reports to, and what was found first. */
-export interface Latch extends WatchOwner {
-  match: FoundText | undefined;
-}
-
-/** What a row makes of its latch. */
+/** For a predicate that latches: what it makes of its latch. */
 export const latched = {
   dueMs: ({ match }: Latch, { nowMs }: TargetState) => (match === undefined ? undefined : nowMs),
   progress: ({ match }: Latch) => match !== undefined,

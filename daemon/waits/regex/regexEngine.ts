@@ -5,17 +5,14 @@
  * ended worker stopped and nothing is lost.
  */
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
-import type { Clock } from "../../time/clock.ts";
-import type { Scheduler } from "../../time/scheduler.ts";
-import type { BudgetedTask, TurnBudget } from "../../time/turnBudget.ts";
+import type { BudgetedTask } from "../../time/turnBudget.ts";
 import { type CompiledRegex, createRegex, type SharedRegex } from "./compiledRegex.ts";
 import { findPlain, type PlainRegex } from "./plainRegex.ts";
 import type { RegexAnalysis } from "./regexAnalysis.ts";
 import { refusalOf } from "./regexRefusal.ts";
 import { RegexThread } from "./regexThread.ts";
 import type { WorkerResult, WorkerJob } from "./regexWorker.ts";
-import type { WaitLimits } from "../waitLimits.ts";
-import type { WaitMetrics } from "../waitMetrics.ts";
+import type { WaitHost } from "../waitContext.ts";
 
 export type RegexOutcome =
   /** `index` in characters (code points) of the text. */
@@ -23,13 +20,7 @@ export type RegexOutcome =
   | { readonly kind: "none" }
   | { readonly kind: "failed"; readonly error: AppError };
 
-interface RegexEngineOptions {
-  readonly clock: Clock;
-  readonly scheduler: Scheduler;
-  /** For what is judged on this thread. */
-  readonly budget: TurnBudget;
-  readonly limits: WaitLimits;
-  readonly metrics: WaitMetrics;
+interface RegexEngineOptions extends Omit<WaitHost, "engine"> {
   /** RE2 is switched off: every regex is refused. */
   readonly isDisabled?: boolean | undefined;
 }

@@ -7,20 +7,19 @@
  */
 import type { GapReason } from "../../../protocol/position.ts";
 import { nextBoundary } from "../../../protocol/text/utf8.ts";
-import type { LiteralSet, LiteralWatcher } from "../literal/literalSet.ts";
-import { foundText, type PatternWatch, type WatchOwner } from "../text/patternWatch.ts";
-import type { PlainText } from "../text/plainText.ts";
+import type { LiteralWatcher } from "../literal/literalSet.ts";
+import { foundText, type PatternWatch, type Latch } from "../text/patternWatch.ts";
 import type { CompiledRegex } from "./compiledRegex.ts";
-import { MAX_JOB_BYTES, type RegexEngine, type RegexOutcome } from "./regexEngine.ts";
+import { MAX_JOB_BYTES, type RegexOutcome } from "./regexEngine.ts";
 import type { PlacedText, TextPiece } from "../text/textPiece.ts";
-import type { WaitLimits } from "../waitLimits.ts";
+import type { TextStream } from "../text/textStream.ts";
 
 const EVICTED: GapReason = "evicted";
 
 export class RegexWatch implements PatternWatch {
   start: number;
   visibleTo = Infinity;
-  readonly owner: WatchOwner;
+  readonly latch: Latch;
   /** Text offset from which RE2 must search next; undefined while nothing is due. */
   resume: number | undefined;
   /** No match that begins at or after `resume`'s window ends at or before this; -1 before the first evaluation. */
@@ -30,8 +29,8 @@ export class RegexWatch implements PatternWatch {
   /** A match that rests on the end of output, as text offsets. */
   tentative: { readonly from: number; readonly to: number } | undefined;
 
-  constructor(owner: WatchOwner, start: number) {
-    this.owner = owner;
+  constructor(latch: Latch, start: number) {
+    this.latch = latch;
     this.start = start;
     this.judgedSource = start;
   }
@@ -44,32 +43,19 @@ interface Stretch {
   readonly watches: RegexWatch[];
 }
 
-interface RegexHost {
-  readonly engine: RegexEngine;
-  readonly limits: WaitLimits;
-  readonly text: PlainText;
-  readonly literals: LiteralSet;
-  /** A copy of a stretch of text, shared by all who ask for the same in one turn. */
-  piece(from: number, to: number): TextPiece;
-  /** A watch has a tentative match: `settle` must be called once output is quiet. */
-  wantsQuiet(): void;
-  /** A job has ended: whoever waits for regexes to be idle may check again. */
-  regexAdvanced(): void;
-}
-
 export class RegexMatcher implements LiteralWatcher {
   readonly regex: CompiledRegex;
-  readonly #host: RegexHost;
+  readonly #stream: TextStream;
   readonly #watches = new Set<RegexWatch>();
   readonly #required: readonly Buffer[];
   #lastHitEnd = -1;
   #jobs = 0;
 
-  constructor(regex: CompiledRegex, host: RegexHost) {
+  constructor(regex: CompiledRegex, stream: TextStream) {
     this.regex = regex;
-    this.#host = host;
+    this.#stream = stream;
     this.#required = (regex.analysis.required ?? []).map((text) => Buffer.from(text, "utf8"));
-    for (const literal of this.#required) host.literals.watch(literal, this);
+    for (const literal of this.#required) stream.literals.watch(literal, this);
   }
 
   get isUnused(): boolean {
@@ -78,7 +64,7 @@ export class RegexMatcher implements LiteralWatcher {
 
   /** @param from the text offset from which nothing was judged for this watch */
   add(watch: RegexWatch, from: number): void {
-    const { head } = this.#host.text;
+    const { head } = this.#stream.text;
     this.#watches.add(watch);
     watch.judgedTo = -1;
     watch.resume = undefined;
@@ -94,7 +80,7 @@ export class RegexMatcher implements LiteralWatcher {
 
   /** Nobody wants it any longer. */
   end(): void {
-    for (const literal of this.#required) this.#host.literals.unwatch(literal, this);
+    for (const literal of this.#required) this.#stream.literals.unwatch(literal, this);
     this.#watches.clear();
   }
 
@@ -146,7 +132,7 @@ export class RegexMatcher implements LiteralWatcher {
   #searchAlone(watch: RegexWatch, from: number, to: number, hasContext: boolean): void {
     if (to <= from || !this.#watches.has(watch)) return;
     const isLast = to - from <= MAX_JOB_BYTES;
-    const end = isLast ? to : this.#host.text.boundary(from + MAX_JOB_BYTES);
+    const end = isLast ? to : this.#stream.text.boundary(from + MAX_JOB_BYTES);
     this.#run(from, end, hasContext, (piece, outcome) => {
       if (outcome.kind !== "match" || !this.#watches.has(watch)) return;
       const match = placeOf(piece, outcome);
@@ -160,8 +146,8 @@ export class RegexMatcher implements LiteralWatcher {
   settle(): void {
     for (const watch of this.#watches) {
       const { tentative } = watch;
-      if (tentative === undefined || tentative.to !== this.#host.text.head || watch.visibleTo !== Infinity) continue;
-      this.#match(watch, this.#host.text, tentative.from, tentative.to);
+      if (tentative === undefined || tentative.to !== this.#stream.text.head || watch.visibleTo !== Infinity) continue;
+      this.#match(watch, this.#stream.text, tentative.from, tentative.to);
     }
   }
 
@@ -171,12 +157,12 @@ export class RegexMatcher implements LiteralWatcher {
   }
 
   #endFor(watch: RegexWatch): number {
-    const { text } = this.#host;
+    const { text } = this.#stream;
     return watch.visibleTo === Infinity ? text.head : text.offsetOf(watch.visibleTo);
   }
 
   #stretchOf(watch: RegexWatch): Omit<Stretch, "watches"> {
-    const { text } = this.#host;
+    const { text } = this.#stream;
     this.#declareLoss(watch);
     const begin = text.offsetOf(watch.start);
     const from = Math.max(begin, text.base, Math.min(watch.resume ?? 0, text.head));
@@ -187,11 +173,11 @@ export class RegexMatcher implements LiteralWatcher {
 
   /** Reports what left the backlog before RE2 saw it. */
   #declareLoss(watch: RegexWatch): void {
-    const { text } = this.#host;
+    const { text } = this.#stream;
     if (Math.max(watch.judgedTo, watch.resume ?? 0) >= text.base) return;
     const lostTo = text.sourceOf(text.base);
     if (watch.start >= lostTo) return;
-    watch.owner.missed({ from: Math.max(watch.start, watch.judgedSource), to: lostTo, reason: EVICTED });
+    watch.latch.missed({ from: Math.max(watch.start, watch.judgedSource), to: lostTo, reason: EVICTED });
     watch.start = Math.max(watch.start, lostTo);
   }
 
@@ -203,18 +189,18 @@ export class RegexMatcher implements LiteralWatcher {
 
   /** @param hasContext the character before `from` is sent as well, and no match begins at it */
   #run(from: number, to: number, hasContext: boolean, done: (piece: TextPiece, outcome: RegexOutcome) => void): void {
-    const { text, engine } = this.#host;
+    const { text, target } = this.#stream;
     let begin = from;
     if (hasContext)
       do begin--;
       while (begin > text.base && (text.byteAt(begin) & 0xc0) === 0x80);
-    const piece = this.#host.piece(begin, to);
+    const piece = this.#stream.piece(begin, to);
     this.#jobs++;
-    engine.run(this.regex, piece.bytes, hasContext ? 1 : 0, (outcome) => {
+    target.host.engine.run(this.regex, piece.bytes, hasContext ? 1 : 0, (outcome) => {
       this.#jobs--;
       done(piece, outcome);
       this.flush();
-      this.#host.regexAdvanced();
+      target.regexAdvanced();
     });
   }
 
@@ -223,7 +209,7 @@ export class RegexMatcher implements LiteralWatcher {
       if (!this.#watches.has(watch)) continue;
       if (outcome.kind === "failed") {
         this.#watches.delete(watch);
-        watch.owner.failed(outcome.error);
+        watch.latch.failed(outcome.error);
         continue;
       }
       watch.judgedTo = stretch.to;
@@ -240,7 +226,7 @@ export class RegexMatcher implements LiteralWatcher {
     if (piece.sourceOf(from) < watch.start) return;
     if (this.regex.analysis.restsOnEnd && to === stretch.to) {
       watch.tentative = { from, to };
-      this.#host.wantsQuiet();
+      this.#stream.target.wantsQuiet();
       return;
     }
     this.#match(watch, piece, from, to);
@@ -248,7 +234,7 @@ export class RegexMatcher implements LiteralWatcher {
 
   #match(watch: RegexWatch, text: PlacedText, from: number, to: number): void {
     this.#watches.delete(watch);
-    watch.owner.found(foundText(text, from, to, this.#host.limits.maxMatchBytes));
+    watch.latch.found(foundText(text, from, to, this.#stream.target.host.limits.maxMatchBytes));
   }
 
   /** Where to search from next: what ends at or before `judgedTo` has been judged. */
@@ -262,9 +248,10 @@ export class RegexMatcher implements LiteralWatcher {
 
   /** The earliest place where a match that reaches past `offset` can begin. */
   #back(offset: number): number {
-    const { text, limits } = this.#host;
-    if (this.regex.analysis.isSingleLine) return text.lineStart(offset, limits.regexWindowBytes);
-    return text.boundary(Math.max(text.base, offset - limits.regexWindowBytes));
+    const { text, target } = this.#stream;
+    const { regexWindowBytes } = target.host.limits;
+    if (this.regex.analysis.isSingleLine) return text.lineStart(offset, regexWindowBytes);
+    return text.boundary(Math.max(text.base, offset - regexWindowBytes));
   }
 }
 

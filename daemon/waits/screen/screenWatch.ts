@@ -5,7 +5,7 @@
  */
 import type { Capture } from "../../tmux/io.ts";
 import type { CompiledRegex } from "../regex/compiledRegex.ts";
-import type { Latch } from "../predicates/predicate.ts";
+import type { Latch } from "../text/patternWatch.ts";
 import { MAX_JOB_BYTES, type RegexEngine, type RegexOutcome } from "../regex/regexEngine.ts";
 import { ScreenEcho } from "./screenEcho.ts";
 import { ScreenBeginning, type ScreenView, type Stretch } from "./screenView.ts";
