@@ -109,7 +109,7 @@ export interface Delivery {
   /** @throws AppError WRONG_STATE (no dialog, another dialog, no such option, no way for free text), NOT_FOUND, CONNECTION_LOST */
   choose(request: ChooseRequest): Promise<SubmitResult>;
   /**
-   * Types each step for itself, for the addressee alone; nothing is looked at in between, so the outcome is never more than
+   * Types each step for itself, for the addressee alone; nothing is captured in between, so the outcome is never more than
    * `echoed_unconfirmed`. All steps are checked before the first is typed.
    * @throws AppError WRONG_STATE (dead, another program; `details.textWritten` when some steps were typed), INVALID_ARGUMENT
    */

@@ -31,7 +31,7 @@ export class PaneWatch implements Disposable {
   readonly clock: Clock;
   readonly source: OutputSource;
   readonly readiness: PaneReadiness;
-  /** Nobody observed the pane before: its state is not known without a capture. */
+  /** The pane was not observed before: its state is not known without a capture. */
   readonly isFresh: boolean;
   readonly #unsubscribe: readonly (() => void)[];
   #version = 0;
@@ -45,7 +45,7 @@ export class PaneWatch implements Disposable {
   #hasTyped = false;
   /** Since when it has been seen at work whenever a key was to be pressed. */
   #runningMs: number | undefined;
-  /** The pane's output when the addressee was looked at. */
+  /** The pane's output when the addressee was found. */
   #addressedSeq = 0;
 
   /** @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST */

@@ -51,7 +51,7 @@ export async function submitPrompt(work: Work, request: PromptRequest): Promise<
 /** A title is settled within this, or the screen is not known (docs/agentFacts.md 12, 18). */
 const UNKNOWN_SETTLES_MS = 500;
 
-/** A pane that nobody has watched has not been captured yet. */
+/** A pane that was not watched has not been captured yet. */
 export async function settleState(watch: PaneWatch): Promise<void> {
   watch.requireThere();
   if (watch.isFresh || watch.state.state === "unknown") await watch.readiness.probe();

@@ -1,6 +1,6 @@
 /**
  * One pane under observation: its output is read for marks as it comes, its screen is captured when the output has
- * settled, `PaneJudge` says what it means, and listeners are told what has changed. A pane without output costs nothing.
+ * settled, `PaneJudge` says what it means, and listeners are notified of changes. A pane without output costs nothing.
  */
 import { AppError, isCutShort, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";

@@ -50,7 +50,7 @@ export function startOf(source: OutputSource, from: WaitFrom, head: number): Wai
     case "position": {
       const { epoch, outputSeq } = from.position;
       if (epoch !== source.epoch) {
-        // This whole epoch is later than that position; nobody has the output in between.
+        // This whole epoch is later than that position; the output in between is lost.
         const to = { epoch: source.epoch, outputSeq: source.tailSeq };
         return { start: source.tailSeq, missed: { from: from.position, to, reason: "epoch" } };
       }

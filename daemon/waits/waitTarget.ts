@@ -229,7 +229,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   }
 
   /**
-   * Timers run before what has arrived is read. After a busy turn output may be waiting that nobody has seen yet: quiet
+   * Timers run before what has arrived is read. After a busy turn output may be waiting that was not read yet: quiet
    * counts only when it is still quiet one turn of the event loop later.
    */
   #confirmQuiet(wantedMs: number): void {

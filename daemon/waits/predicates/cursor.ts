@@ -115,7 +115,7 @@ class CursorWatch {
         exited: plan,
         closed: () => undefined,
       });
-      // What it did while nobody watched is unknown.
+      // What it did while it was not watched is unknown.
       this.#cell = undefined;
     }
     this.#members.add(member);

@@ -174,7 +174,7 @@ export class RegexEngine {
       if (this.#sent.size >= MAX_SENT_JOBS || this.#isTryingAlone()) break;
       taken++;
       if (job.regex.error !== undefined) finishSoon(job, { kind: "failed", error: job.regex.error });
-      // Nobody wants it any longer, and the worker would keep what it has been told to forget.
+      // No user is left, and the worker would keep a regex that it was sent to forget.
       else if (job.regex.users <= 0) finishSoon(job, { kind: "none" });
       else jobs.push(this.#send(job));
     }

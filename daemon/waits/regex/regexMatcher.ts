@@ -78,7 +78,7 @@ export class RegexMatcher implements LiteralWatcher {
     this.#watches.delete(watch);
   }
 
-  /** Nobody wants it any longer. */
+  /** No watch is left. */
   end(): void {
     for (const literal of this.#required) this.#stream.literals.unwatch(literal, this);
     this.#watches.clear();

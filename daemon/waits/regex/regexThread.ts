@@ -58,7 +58,7 @@ export class RegexThread {
     return this.#worker !== undefined;
   }
 
-  /** Changes with every new worker: a worker knows only what it was told itself. Starts one if there is none. */
+  /** Changes with every new worker: a worker knows only what was sent to it. Starts one if there is none. */
   ensure(): number {
     if (this.#worker === undefined && !this.#isClosed) this.#startWorker();
     return this.#number;
