@@ -90,7 +90,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
 
   /** Evaluates all that has arrived, now. */
   catchUp(): void {
-    if (this.#advanceAll(() => true)) this.#arrivedMs = undefined;
+    this.run(() => true);
   }
 
   run(hasTimeLeft: () => boolean): boolean {

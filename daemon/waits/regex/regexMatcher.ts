@@ -114,22 +114,21 @@ export class RegexMatcher implements LiteralWatcher {
       if (stretch === undefined) stretches.set(key, { from, to, hasContext, watches: [watch] });
       else stretch.watches.push(watch);
     }
-    for (const stretch of stretches.values()) this.#send(stretch);
+    for (const stretch of stretches.values()) {
+      const { from, to, hasContext } = stretch;
+      this.#run(from, to, hasContext, (piece, outcome) => this.#onOutcome(stretch, piece, outcome));
+    }
   }
 
   /** The stretch so far ends here, at a gap: what RE2 has not judged of it is searched by itself. */
   close(watch: RegexWatch): void {
     if (!this.#isDue(watch)) return;
     const { from, hasContext } = this.#stretchOf(watch);
-    this.#searchAlone(watch, from, this.#endFor(watch), hasContext);
+    this.search(watch, from, this.#endFor(watch), hasContext);
   }
 
   /** Searches a stretch by itself, apart from what is judged in order: one that an echo has closed. */
-  search(watch: RegexWatch, from: number, to: number): void {
-    this.#searchAlone(watch, from, to, false);
-  }
-
-  #searchAlone(watch: RegexWatch, from: number, to: number, hasContext: boolean): void {
+  search(watch: RegexWatch, from: number, to: number, hasContext = false): void {
     if (to <= from || !this.#watches.has(watch)) return;
     const isLast = to - from <= MAX_JOB_BYTES;
     const end = isLast ? to : this.#stream.text.boundary(from + MAX_JOB_BYTES);
@@ -139,7 +138,7 @@ export class RegexMatcher implements LiteralWatcher {
       // The end of the stretch is not the end of the output: no match may rest on it.
       if (match.to < end || !this.regex.analysis.restsOnEnd) this.#match(watch, piece, match.from, match.to);
     });
-    if (!isLast) this.#searchAlone(watch, Math.max(from + 1, this.#back(end)), to, true);
+    if (!isLast) this.search(watch, Math.max(from + 1, this.#back(end)), to, true);
   }
 
   /** Output is quiet: what rests on its end may be taken as it is. */
@@ -179,12 +178,6 @@ export class RegexMatcher implements LiteralWatcher {
     if (watch.start >= lostTo) return;
     watch.latch.missed({ from: Math.max(watch.start, watch.judgedSource), to: lostTo, reason: EVICTED });
     watch.start = Math.max(watch.start, lostTo);
-  }
-
-  #send(stretch: Stretch): void {
-    this.#run(stretch.from, stretch.to, stretch.hasContext, (piece, outcome) =>
-      this.#onOutcome(stretch, piece, outcome),
-    );
   }
 
   /** @param hasContext the character before `from` is sent as well, and no match begins at it */

@@ -46,7 +46,10 @@ export class ScreenCaptures {
   remove(watch: ScreenWatch): void {
     this.#watches.delete(watch);
     watch.end();
-    if (this.#watches.size === 0) this.close();
+    if (this.isWanted) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#afterCapture = [];
   }
 
   /** Output has paused. */
@@ -67,12 +70,6 @@ export class ScreenCaptures {
   last(watch: ScreenWatch, done: () => void): void {
     this.#afterCapture.push(() => watch.whenJudged(done));
     this.#probe();
-  }
-
-  close(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    this.#afterCapture = [];
   }
 
   #probe(): void {

@@ -33,7 +33,8 @@ const MAX_ECHO_LINES = 8;
 export class ScreenWatch {
   readonly view: ScreenView;
   readonly #options: ScreenWatchOptions;
-  #beginning: ScreenBeginning | undefined;
+  /** Undefined until the screen of the beginning is known. */
+  beginning: ScreenBeginning | undefined;
   #echo: ScreenEcho | undefined;
   #isOver = false;
   /** Judgements that RE2 has not given yet. */
@@ -47,17 +48,12 @@ export class ScreenWatch {
     this.view = options.view;
   }
 
-  /** Undefined until the screen of the beginning is known. */
-  get beginning(): ScreenBeginning | undefined {
-    return this.#beginning;
-  }
-
   /** Captures the screen in the turn in which the wait is armed: tmux executes that before it types anything. */
   begin(whenBegun: () => void): void {
     const begun = (capture: Capture): void => {
-      this.#beginning = new ScreenBeginning(capture);
+      this.beginning = new ScreenBeginning(capture);
       const { typed } = this.#options;
-      if (typed !== undefined && typed.length > 0) this.#echo = new ScreenEcho(typed, this.#beginning.prompt);
+      if (typed !== undefined && typed.length > 0) this.#echo = new ScreenEcho(typed, this.beginning.prompt);
       whenBegun();
     };
     // Without a beginning nothing on the screen can be judged; whatever ends the pane ends the wait by itself.
@@ -66,10 +62,10 @@ export class ScreenWatch {
 
   /** @param since output since the beginning, @param wraps by row */
   judge(now: Capture, since: string, wraps: readonly boolean[]): void {
-    const beginning = this.#beginning;
+    const { beginning } = this;
     if (this.#isOver || beginning === undefined) return;
     if (beginning.isOfAnotherSize(now)) {
-      this.#beginning = new ScreenBeginning(now);
+      this.beginning = new ScreenBeginning(now);
       return;
     }
     const all = beginning.newStretches(now, since, wraps);
