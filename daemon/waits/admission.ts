@@ -63,19 +63,16 @@ export class Admission {
     if (!hasRegex) return;
     requireRoom("WAIT_MAX_REGEX_PER_TARGET", count.regexes, maxRegexPerTarget, "too many regexes on this target");
     // Overload: literals, which cost a hundredth, keep the places above these thresholds (seed 002 §8.3).
-    const busy = "too busy for another regex; wait for a literal, or try again";
-    requireRoom("WAIT_MAX_GLOBAL for regexes", active, Math.max(1, Math.floor(maxGlobal * regexSoftLimit)), busy);
-    requireRoom(
-      "WAIT_MAX_PER_TARGET for regexes",
-      count.waits,
-      Math.max(1, Math.floor(maxPerTarget * regexSoftLimit)),
-      busy,
-    );
+    const soft = (max: number): number => Math.max(1, Math.floor(max * regexSoftLimit));
+    const busy = "too busy for another regex";
+    requireRoom("WAIT_MAX_GLOBAL for regexes", active, soft(maxGlobal), busy, "wait for a literal, or ");
+    requireRoom("WAIT_MAX_PER_TARGET for regexes", count.waits, soft(maxPerTarget), busy, "wait for a literal, or ");
   }
 }
 
 /** @throws AppError RESOURCE_LIMIT */
-function requireRoom(limit: string, value: number, max: number, message: string): void {
+function requireRoom(limit: string, value: number, max: number, what: string, instead = ""): void {
   if (value < max) return;
-  throw new AppError("RESOURCE_LIMIT", `${message} (limit ${max})`, { details: { limit, value, max } });
+  const message = `${what} (limit ${max}): ${instead}try again when a wait has ended`;
+  throw new AppError("RESOURCE_LIMIT", message, { details: { limit, value, max } });
 }
