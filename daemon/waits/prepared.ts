@@ -4,8 +4,8 @@ import type { CheckedPredicate, CheckedRequest } from "./waitRequest.ts";
 
 export interface Prepared {
   readonly request: CheckedRequest;
-  /** In the order of `request.regexes`. */
-  readonly regexes: readonly CompiledRegex[];
+  /** In the order of `request.regexes`; empty once they are released. */
+  readonly regexes: CompiledRegex[];
   /** What `Predicate.prepare` returned. */
   predicates: Map<CheckedPredicate, Partial<Disposable>>;
   /** The place among the waits. */

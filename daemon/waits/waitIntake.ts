@@ -73,13 +73,15 @@ export class WaitIntake {
     return prepared;
   }
 
+  /** Safe to call twice, as `free` is. */
   release(prepared: Prepared): void {
     this.free(prepared);
     prepared.release();
   }
 
   free({ regexes, predicates }: Prepared): void {
-    for (const regex of regexes) this.#host.engine.release(regex);
+    // Others may share a regex: each user releases it once.
+    for (const regex of regexes.splice(0)) this.#host.engine.release(regex);
     for (const known of predicates.values()) known[Symbol.dispose]?.();
   }
 }

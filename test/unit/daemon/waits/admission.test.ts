@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { WaitRequest } from "../../../../daemon/waits/waitTypes.ts";
 import { MemorySource } from "../../../support/daemon/memorySource.ts";
-import { errorOf, literal, outcomeOf, regex, turns, waitBench } from "./waitFixture.ts";
+import { errorOf, literal, outcomeOf, re2Done, regex, turns, waitBench } from "./waitFixture.ts";
 
 const limitOf = async (wait: Promise<unknown>): Promise<unknown> => {
   const error = await errorOf(wait);
@@ -50,6 +50,21 @@ test("a place is free again whatever ended its wait", async () => {
   clock.advanceMs(30_000);
   expect((await errorOf(late)).code).toBe("TIMEOUT");
   expect(waits.metrics().wait_active).toBe(0);
+  waits.close();
+});
+
+test("a send that cannot begin its wait takes no regex from a wait that shares it", async () => {
+  const { source, waits } = waitBench();
+  const other = waits.wait(source, regex("ab+c"));
+  const position = { epoch: source.epoch, outputSeq: source.outputSeq + 1 };
+  const ahead: WaitRequest = { ...regex("ab+c"), from: { kind: "position", position } };
+  const send = async (beforeWrite: () => void): Promise<void> => beforeWrite();
+  expect((await errorOf(waits.sendAndWait(source, ahead, send))).code).toBe("INVALID_ARGUMENT");
+  await re2Done(waits);
+  source.write("xabbc\n");
+  await turns();
+  await re2Done(waits);
+  expect(await outcomeOf(other)).toMatchObject({ matched: [{ text: "abbc" }] });
   waits.close();
 });
 
