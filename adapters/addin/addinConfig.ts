@@ -5,9 +5,9 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import type { ConfigInputs, DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
+import { baseDir, runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import type { PathSchema } from "../../daemon/ops/settingSchemas.ts";
 import {
-  baseDir,
   hostName,
   isOrigin,
   lowerCase,
@@ -211,7 +211,7 @@ function readCertificates(settings: SettingReader, inputs: ConfigInputs, path: P
       expected: "a path",
       fallback: mkcertRoot(env, homeDir, platform),
     }),
-    stateDir: join(baseDir(env["XDG_STATE_HOME"], join(homeDir, ".local", "state")), "tmuxwire", "certs"),
+    stateDir: join(runtimePaths(env, homeDir).stateDir, "certs"),
   };
 }
 

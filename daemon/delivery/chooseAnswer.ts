@@ -232,7 +232,7 @@ async function finish({ work, profile, keyRead }: Asking, after: ScreenCapture |
     profile.kind !== "agent" || after === undefined || (await goesOnAfter(watch, profile, keyRead, isAtWork));
   if (watch.isLost) return resultOf(work, "indeterminate");
   if (watch.hasEnded || watch.server.findPane(watch.pane) === undefined || watch.isAddresseeGone) {
-    // An agent that has ended has told nobody whether it was the answer that ended it.
+    // Whether the answer ended an agent is unknown once it has ended.
     return profile.kind === "agent" ? resultOf(work, "echoed_unconfirmed") : resultOf(work, "submitted", "readiness");
   }
   return after === undefined || !goes ? resultOf(work, "echoed_unconfirmed") : resultOf(work, "submitted", "screen");

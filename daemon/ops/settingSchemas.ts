@@ -1,5 +1,5 @@
 /** Schemas of settings that more than one part of the configuration uses: text as it comes from shells and files. */
-import { isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import * as v from "valibot";
 
 export const lowerCase = v.pipe(v.string(), v.trim(), v.toLowerCase());
@@ -32,10 +32,6 @@ export const textList = v.pipe(
   ]),
   v.transform((list) => list.map((text) => text.trim()).filter((text) => text !== "")),
 );
-
-/** An XDG base directory; relative ones are ignored, as its specification says. */
-export const baseDir = (given: string | undefined, fallback: string): string =>
-  given !== undefined && isAbsolute(given) ? given : fallback;
 
 /** As a browser sends it. */
 export const isOrigin = (text: string): boolean => /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#A-Z]+$/.test(text);

@@ -11,7 +11,7 @@ export interface SeenDialog extends Omit<Dialog, "id"> {
   readonly digest: string;
 }
 
-/** Rows above the options that are looked at, and lines of them that are kept: the last ones, the question is there. */
+/** Rows above the options that are read, and lines of them that are kept: the last ones, the question is there. */
 const MAX_TEXT_ROWS = 36;
 const MAX_TEXT_LINES = 10;
 /** Of a dialog whose beginning is known: its command first, its question last. */

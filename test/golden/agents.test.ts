@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createReadiness } from "../../daemon/readiness/engine.ts";
+import { ReadinessEngine } from "../../daemon/readiness/engine.ts";
 import { guessProfile, profileNamed, PROFILES } from "../../daemon/readiness/profiles.ts";
 import { FakeClock } from "../support/clock/fakeClock.ts";
 import { ReadinessServer, rest } from "../support/agents/readinessServer.ts";
@@ -32,7 +32,7 @@ const JUDGED_MS = 1_000;
 async function judged({ command, title, lines, cursor, cols, rows }: RecordedScreen, profile?: string) {
   const clock = new FakeClock();
   const errors: unknown[] = [];
-  const engine = createReadiness({ clock, nowUnixMs: () => 0, onError: (error) => errors.push(error) });
+  const engine = new ReadinessEngine({ clock, nowUnixMs: () => 0, onError: (error) => errors.push(error) });
   const tmux = Object.assign(new ReadinessServer(), { command, title, lines, cursor, size: { cols, rows } });
   try {
     const pane = engine.watch(tmux.server, tmux.pane, profile === undefined ? {} : { profile });

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
 import type { Profile } from "../../../daemon/readiness/profile.ts";
 import { PROFILES } from "../../../daemon/readiness/profiles.ts";
-import { READINESS_STATES, type ReadinessState } from "../../../daemon/readiness/readiness.ts";
+import type { ReadinessState } from "../../../daemon/readiness/readiness.ts";
+import { READINESS_STATE_NAMES } from "../../../protocol/api/nativeReadiness.ts";
 import { judgeRecorded, readRecordedScreens, writeRecordedScreen } from "../../../daemon/readiness/recordedScreens.ts";
 import { readUserProfiles } from "../../../daemon/readiness/userProfiles.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -83,7 +84,7 @@ export const profileCommand: CommandSpec = {
       type: "text",
       value: "STATE",
       description: "what the program is doing now",
-      choices: READINESS_STATES,
+      choices: READINESS_STATE_NAMES,
       default: "unknown",
     },
     { name: "as", type: "text", value: "TITLE", description: "what the screen is called", default: "the time" },
@@ -142,7 +143,7 @@ function recordedState(directory: string, profile: Profile): string {
   } catch {
     return "";
   }
-  const screens = readRecordedScreens(document).filter(({ state }) => READINESS_STATES.includes(state));
+  const screens = readRecordedScreens(document).filter(({ state }) => READINESS_STATE_NAMES.includes(state));
   const wrong = screens.filter((screen) => judgeRecorded(profile, screen) !== screen.judged);
   const names = wrong.slice(0, 3).map(({ name }) => name);
   const words = wrong.length === 0 ? "" : `, wrong: ${names.join("; ")}`;

@@ -109,7 +109,7 @@ export class OwnerConnection {
     const { requestId } = request;
     const { device, runtime } = this.#options;
     this.#send({ type: "layout.rpc.ack", requestId, targetDeviceId: device.deviceId });
-    this.#send({ type: "layout.rpc.result", requestId, ...runtime.answer(request) });
+    this.#send({ type: "layout.rpc.result", requestId, ...runtime.respond(request) });
   }
 
   #present(): void {

@@ -44,7 +44,7 @@ export class DeviceFake {
   }
 
   ask(command: RpcCommand, args: object = {}, more: Asking = {}): RpcSuccess | RpcFailure {
-    return this.runtime.answer({
+    return this.runtime.respond({
       command,
       args: args as Readonly<Record<string, unknown>>,
       callerDeviceId: "caller",

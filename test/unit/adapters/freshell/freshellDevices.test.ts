@@ -13,7 +13,7 @@ let desk: DeviceFake;
 beforeEach(async () => {
   relay = await RelayFake.start();
   desk = new DeviceFake();
-  relay.owners.set("desk", (request) => desk.runtime.answer(request));
+  relay.owners.set("desk", (request) => desk.runtime.respond(request));
   relay.known.add("desk");
 });
 afterEach(() => relay[Symbol.asyncDispose]());
@@ -285,7 +285,7 @@ describe("other devices", () => {
     relay.owners.set("desk", (request) => {
       // Somebody else is faster.
       if (request.phase === "apply" && races-- > 0) desk.done("rename-tab", { target: "tab-index:0", title: "other" });
-      return desk.runtime.answer(request);
+      return desk.runtime.respond(request);
     });
     expect((await data(...change))["appliedRevision"]).toBe(6);
     races = 4;

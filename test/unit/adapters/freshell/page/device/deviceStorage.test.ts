@@ -146,7 +146,7 @@ describe("F206 F207 F208 F244: an earlier page's tabs", () => {
       args: { target: "tab:t0", title: "now" },
       callerDeviceId: "desk",
     } as const;
-    expect(runtime.answer({ ...renamed, phase: "apply", expectedRevision: 1 })).toMatchObject({ ok: true });
+    expect(runtime.respond({ ...renamed, phase: "apply", expectedRevision: 1 })).toMatchObject({ ok: true });
     const { layout, note } = open(store);
     expect([layout.workspaceRevision, layout.snapshot.tabs[0]?.title, note]).toEqual([2, "now", undefined]);
   });
@@ -207,7 +207,7 @@ describe("F206 F207 F208 F244: an earlier page's tabs", () => {
     const { layout, note, runtime } = open(store);
     expect([layout.snapshot.tabs, note]).toEqual([[], expect.stringContaining("stays where it is") as unknown]);
     const made = { command: "new-tab", args: { picker: true }, callerDeviceId: "desk", idempotencyKey: "k" } as const;
-    expect(runtime.answer({ ...made, phase: "apply", expectedRevision: 1 })).toMatchObject({ ok: true });
+    expect(runtime.respond({ ...made, phase: "apply", expectedRevision: 1 })).toMatchObject({ ok: true });
     expect(store.getItem(STORAGE_KEYS.legacyTabs)).toBe(text);
   });
 
@@ -215,7 +215,7 @@ describe("F206 F207 F208 F244: an earlier page's tabs", () => {
     const store = storageWith({ other: "x".repeat(QUOTA_CHARS - 100) });
     const { runtime } = open(store);
     const made = { command: "new-tab", args: { picker: true }, callerDeviceId: "desk", idempotencyKey: "k" } as const;
-    expect(runtime.answer({ ...made, phase: "apply", expectedRevision: 1 })).toMatchObject({
+    expect(runtime.respond({ ...made, phase: "apply", expectedRevision: 1 })).toMatchObject({
       ok: false,
       error: { code: "INTERNAL_ERROR" },
     });
