@@ -42,29 +42,13 @@ export function settleOnce<T>(
   signal: AbortSignal,
   start: (resolve: (value: T) => void, reject: (error: unknown) => void) => () => void,
 ): Promise<T> {
-  return new Promise((resolve, reject) => {
+  const ends: (() => void)[] = [];
+  return new Promise<T>((resolve, reject) => {
     signal.throwIfAborted();
-    let settled = false;
-    let release: (() => void) | undefined;
-    const settle = (): boolean => {
-      if (settled) return false;
-      settled = true;
-      signal.removeEventListener("abort", onAbort);
-      release?.();
-      return true;
-    };
-    const onAbort = (): void => {
-      if (settle()) reject(signal.reason as Error);
-    };
+    const onAbort = (): void => reject(signal.reason as Error);
     signal.addEventListener("abort", onAbort);
-    release = start(
-      (value) => {
-        if (settle()) resolve(value);
-      },
-      (error) => {
-        if (settle()) reject(error);
-      },
-    );
-    if (settled) release();
+    ends.push(() => signal.removeEventListener("abort", onAbort), start(resolve, reject));
+  }).finally(() => {
+    for (const end of ends) end();
   });
 }

@@ -13,7 +13,7 @@ export const SUBMIT_TIMEOUT_MS = 15_000;
 /** A program whose end is seen in the system is dead to tmux a moment later. */
 export const EXIT_WITHIN_MS = 500;
 /** tmux's report of how a program ended, once the system has reported that it is gone. */
-export const EXIT_TOLD_WITHIN_MS = 2_000;
+export const EXIT_REPORTED_WITHIN_MS = 2_000;
 /** A connection to a team's server that was lost: a server that has ended is made anew in less. */
 export const RECONNECT_WITHIN_MS = 3_000;
 /** Of why a prompt was not taken, as the record on the worker's pane keeps it. */

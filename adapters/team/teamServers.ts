@@ -9,6 +9,7 @@ import { meansGone, trySocket } from "../../daemon/servers/guest/guestSocket.ts"
 import { type OwnedServerOptions, startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
+import { within } from "../../daemon/time/within.ts";
 import { AppError, isCutShort, shuttingDown } from "../../protocol/errors.ts";
 import { onTmux, teamError } from "./teamErrors.ts";
 import { MAX_OPEN_TEAMS, RECONNECT_WITHIN_MS, TEAM_IDLE_MS } from "./teamLimits.ts";
@@ -28,8 +29,6 @@ interface TeamServersOptions {
   readonly host?: Host | undefined;
   readonly log?: ((team: string) => (event: string, fields: object) => void) | undefined;
   readonly start?: ((options: OwnedServerOptions) => Promise<TmuxServer>) | undefined;
-  readonly idleMs?: number | undefined;
-  readonly maxOpen?: number | undefined;
 }
 
 interface Entry {
@@ -144,7 +143,7 @@ export class TeamServers {
 
   /** The least recently used team makes room for a new one. @throws AppError RESOURCE_LIMIT */
   #makeRoom(): void {
-    if (this.#open.size < (this.#options.maxOpen ?? MAX_OPEN_TEAMS)) return;
+    if (this.#open.size < MAX_OPEN_TEAMS) return;
     const [oldest] = [...this.#open].filter(([, entry]) => entry.users === 0).sort(byUse);
     if (oldest === undefined)
       throw new AppError("RESOURCE_LIMIT", "too many teams are at work; wait for a start to end");
@@ -159,13 +158,13 @@ export class TeamServers {
 
   #arm(): void {
     this.#timer?.cancel();
-    const { clock, idleMs = TEAM_IDLE_MS } = this.#options;
+    const { clock } = this.#options;
     const idle = [...this.#open].filter(([, entry]) => entry.users === 0).sort(byUse);
     const first = idle[0]?.[1];
     if (this.#closed || first === undefined) return;
-    this.#timer = clock.callAt(first.lastUsedMs + idleMs, () => {
+    this.#timer = clock.callAt(first.lastUsedMs + TEAM_IDLE_MS, () => {
       for (const [teamId, entry] of idle) {
-        if (entry.users === 0 && clock.nowMs() - entry.lastUsedMs >= idleMs) this.#leave(teamId);
+        if (entry.users === 0 && clock.nowMs() - entry.lastUsedMs >= TEAM_IDLE_MS) this.#leave(teamId);
       }
       this.#arm();
     });
@@ -191,19 +190,12 @@ async function responds(server: TmuxServer): Promise<boolean> {
 }
 
 /** Resolves when the connection's state changes, or in time; at once when it is ready. */
-function nextState(server: TmuxServer, clock: Clock, untilMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      timer.cancel();
-      unsubscribe();
-      resolve();
-    };
-    const timer = clock.callAt(untilMs, done);
-    const unsubscribe = server.subscribe((event) => {
+const nextState = (server: TmuxServer, clock: Clock, untilMs: number): Promise<void> =>
+  within<void>(clock, untilMs - clock.nowMs(), undefined, (done) => {
+    if (server.status().state === "ready") done();
+    return server.subscribe((event) => {
       if (event.kind === "state") done();
     });
-    if (server.status().state === "ready") done();
   });
-}
 
 const byUse = ([, a]: readonly [string, Entry], [, b]: readonly [string, Entry]): number => a.lastUsedMs - b.lastUsedMs;

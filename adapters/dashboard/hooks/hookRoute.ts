@@ -5,7 +5,8 @@
 import { stat } from "node:fs/promises";
 import type { Context } from "hono";
 import type { GuardEnv } from "../../http/requestGuard.ts";
-import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
+import { within } from "../../../daemon/time/within.ts";
 import type { DashboardContext } from "../dashboardContext.ts";
 import { type Correlation, correlate, isKnown } from "./correlate.ts";
 import { applyHook } from "./hookEffects.ts";
@@ -55,18 +56,10 @@ export async function hookRoute(
 }
 
 /** A timeout counts as yes. */
-async function isDirectory(path: string, clock: Clock): Promise<boolean> {
-  const reported = stat(path).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  );
-  let timer: Timer | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = clock.callAt(clock.nowMs() + STAT_WITHIN_MS, () => resolve(true));
+const isDirectory = (path: string, clock: Clock): Promise<boolean> =>
+  within(clock, STAT_WITHIN_MS, true, (done) => {
+    stat(path).then(
+      (stats) => done(stats.isDirectory()),
+      () => done(false),
+    );
   });
-  try {
-    return await Promise.race([reported, late]);
-  } finally {
-    timer?.cancel();
-  }
-}

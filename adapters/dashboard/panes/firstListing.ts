@@ -3,7 +3,8 @@
  * the clients that it has lost. Which server a pane is of cannot be told until then, so what depends on it is done later;
  * whoever can wait waits here, and not for long.
  */
-import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
+import { within } from "../../../daemon/time/within.ts";
 import type { Agent } from "../agents/agent.ts";
 import { RECONNECT_WITHIN_MS } from "../dashboardLimits.ts";
 
@@ -40,13 +41,7 @@ export class FirstListing {
   /** Resolves when it is over, or takes too long. */
   async wait(): Promise<void> {
     if (this.#isOver) return;
-    const { clock } = this.#options;
-    let timer: Timer | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = clock.callAt(clock.nowMs() + RECONNECT_WITHIN_MS, resolve);
-    });
-    await Promise.race([this.#over, late]);
-    timer?.cancel();
+    await within<void>(this.#options.clock, RECONNECT_WITHIN_MS, undefined, (done) => void this.#over.then(done));
   }
 
   /** What was put off is not done any more. */

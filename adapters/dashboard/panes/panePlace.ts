@@ -1,6 +1,7 @@
 /** Where on the watched server a pane is that somebody names, if it is there at all. */
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
+import { sleep } from "../../../daemon/time/within.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { LISTED_LOOKS_MS, MAX_UNLISTED_PANES } from "../dashboardLimits.ts";
 
@@ -52,7 +53,7 @@ export class PaneListing {
     if (pane === undefined || tmuxPid === undefined || tmuxPid !== pidOf(this.#server)) return false;
     if (this.#server.findPane(pane) !== undefined || this.#vain.has(pane)) return false;
     for (const waitMs of LISTED_LOOKS_MS) {
-      await new Promise<void>((resolve) => void this.#clock.callAt(this.#clock.nowMs() + waitMs, resolve));
+      await sleep(this.#clock, waitMs);
       if (this.#server.findPane(pane) !== undefined) return true;
     }
     if (this.#vain.size >= MAX_UNLISTED_PANES) this.#vain.clear();

@@ -1,25 +1,20 @@
 /** Whether the tmux server is there, through the moments in which only our connection to it is being made anew. */
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import { within } from "../../../daemon/time/within.ts";
 import { GONE_LOOKS_MS, RECONNECT_WITHIN_MS } from "../dashboardLimits.ts";
 
 /** Three probes, of which the last is 15 ms after the first. */
 const LOOKS_TO_BELIEVE = 2;
 
 /** Resolves when it is connected, known to be gone, or late. */
-export function untilSettled(server: TmuxServer, clock: Clock): Promise<void> {
-  if (isSettled(server)) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = (): void => {
-      timer.cancel();
-      unsubscribe();
-      resolve();
-    };
-    const timer = clock.callAt(clock.nowMs() + RECONNECT_WITHIN_MS, done);
-    const unsubscribe = server.subscribe((event) => {
+export async function untilSettled(server: TmuxServer, clock: Clock): Promise<void> {
+  if (isSettled(server)) return;
+  await within<void>(clock, RECONNECT_WITHIN_MS, undefined, (done) =>
+    server.subscribe((event) => {
       if (event.kind === "state" && isSettled(server)) done();
-    });
-  });
+    }),
+  );
 }
 
 const isSettled = (server: TmuxServer): boolean => {

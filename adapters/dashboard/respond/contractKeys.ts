@@ -4,6 +4,7 @@ import type { PressStep } from "../../../daemon/delivery/delivery.ts";
 import { GENERIC_PROFILE } from "../../../daemon/readiness/profiles.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
+import { sleep } from "../../../daemon/time/within.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { MultiAnswer } from "./respondRequest.ts";
 
@@ -55,7 +56,7 @@ export async function pressSlowly(
 ): Promise<void> {
   const addressee = await findAddressee(server, pane, GENERIC_PROFILE, request);
   for (const [at, key] of keys.entries()) {
-    if (at > 0) await new Promise<void>((resolve) => void clock.callAt(clock.nowMs() + KEY_GAP_MS, resolve));
+    if (at > 0) await sleep(clock, KEY_GAP_MS);
     await server.input(pane, [{ kind: "keys", keys: [key], onlyIf: addressee.condition }], {
       beforeWrite: () => addressee.requireSame(pane, at > 0 ? { textWritten: true } : {}),
     });
