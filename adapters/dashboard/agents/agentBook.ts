@@ -78,7 +78,7 @@ export class AgentBook {
     const known = this.#projects.get(project.path);
     if (known !== undefined && known.branch === (project.branch ?? known.branch)) return known;
     const kept = known === undefined ? { ...project, id: this.#store.nextId("projects") } : { ...known, ...project };
-    this.#store.saveProject(kept);
+    this.#store.save("projects", kept);
     this.#projects.set(kept.path, kept);
     return kept;
   }
@@ -87,7 +87,7 @@ export class AgentBook {
   add(record: Omit<AgentRecord, "id">, project: ProjectRecord): Agent {
     this.#requireRoom();
     const kept = { ...record, id: this.#store.nextId("agents") };
-    this.#store.saveAgent(kept);
+    this.#store.save("agents", kept);
     const agent = newAgent(kept, project, undefined);
     this.#agents.set(kept.id, agent);
     return agent;
@@ -95,7 +95,7 @@ export class AgentBook {
 
   update(agent: Agent, changes: Partial<Omit<AgentRecord, "id">>): void {
     agent.record = { ...agent.record, ...changes };
-    this.#store.saveAgent(agent.record);
+    this.#store.save("agents", agent.record);
   }
 
   /** A hook of an ended agent proves that it still runs. @throws AppError RESOURCE_LIMIT */

@@ -79,7 +79,7 @@ export class AgentDesk {
     if (known === undefined || task === undefined) return;
     agent.question = { ...question, turnId: known.turnId, openedMs: known.openedMs };
     const turn = this.#turnOf(agent, task, agent.question);
-    this.#options.store.saveTurn(turn);
+    this.#options.store.save("turns", turn);
     this.refreshCard(agent, "question_options");
     this.#events.turn(agent, turn);
   }
@@ -162,7 +162,7 @@ export class AgentDesk {
   echoArrived(agent: Agent, text: string): number | undefined {
     const { store } = this.#options;
     const turn = store.turns(agent.record.id, 8).find((one) => one.isEchoPending && one.text.trim() === text.trim());
-    if (turn !== undefined) store.saveTurn({ ...turn, isEchoPending: false });
+    if (turn !== undefined) store.save("turns", { ...turn, isEchoPending: false });
     return turn?.answersTurnId;
   }
 
@@ -182,7 +182,7 @@ export class AgentDesk {
     };
     agent.task = task;
     agent.digest = EMPTY_DIGEST;
-    this.#options.store.saveTask(task);
+    this.#options.store.save("tasks", task);
     return task;
   }
 
@@ -196,7 +196,7 @@ export class AgentDesk {
       stateUnixMs: nowUnixMs,
       completedUnixMs: state === "complete" ? nowUnixMs : undefined,
     };
-    this.#options.store.saveTask(agent.task);
+    this.#options.store.save("tasks", agent.task);
   }
 
   #addTurn(
@@ -216,7 +216,7 @@ export class AgentDesk {
       agentId: agent.record.id,
       createdUnixMs: this.#options.nowUnixMs(),
     };
-    this.#options.store.saveTurn(made);
+    this.#options.store.save("turns", made);
     agent.digest = withTurn(agent.digest, made);
     return made;
   }
@@ -228,7 +228,7 @@ export class AgentDesk {
     if (question === undefined || task === undefined) return undefined;
     if (question.toolInput !== undefined) {
       const toolInput = { ...question.toolInput, status: "complete" };
-      this.#options.store.saveTurn(this.#turnOf(agent, task, { ...question, toolInput }));
+      this.#options.store.save("turns", this.#turnOf(agent, task, { ...question, toolInput }));
     }
     return question.turnId;
   }

@@ -95,7 +95,7 @@ export class AnswerKeys {
   }
 
   #save({ agentId, hash }: RequestIdentity, key: string, answer: RespondResponse | undefined): void {
-    this.#options.store.saveAnswer({
+    this.#options.store.save("answers", {
       agentId,
       key,
       requestHash: hash,
