@@ -34,6 +34,26 @@ export interface AgentRecord {
   readonly process: ProcessMark | undefined;
 }
 
+/** Nothing is known of it yet but its project. */
+export const newAgentRecord = (
+  sessionUuid: string,
+  project: ProjectRecord,
+  nowUnixMs: number,
+): Omit<AgentRecord, "id"> => ({
+  sessionUuid,
+  claudeSessionId: undefined,
+  projectId: project.id,
+  tmuxPaneId: undefined,
+  paneServer: undefined,
+  tmuxSession: undefined,
+  itermPaneId: undefined,
+  transcriptPath: undefined,
+  startedUnixMs: nowUnixMs,
+  lastSeenUnixMs: nowUnixMs,
+  endedUnixMs: undefined,
+  process: undefined,
+});
+
 export interface TaskRecord {
   readonly id: number;
   readonly agentId: number;

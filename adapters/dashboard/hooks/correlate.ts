@@ -4,7 +4,7 @@ import { basename, dirname, normalize } from "node:path";
 import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
 import { type Agent, openTask } from "../agents/agent.ts";
 import type { AgentBook } from "../agents/agentBook.ts";
-import type { ProjectRecord } from "../agents/records.ts";
+import { newAgentRecord, type ProjectRecord } from "../agents/records.ts";
 import { isReachable } from "../panes/agentProcess.ts";
 import type { PanePlace } from "../panes/panePlace.ts";
 import type { HookRequest } from "./hookRequest.ts";
@@ -61,24 +61,9 @@ export function correlate(hook: HookRequest, options: CorrelateOptions): Correla
   if (project === undefined) return undefined;
   const unclaimed = book.unclaimedIn(project);
   if (unclaimed !== undefined) return claim(options, hook, unclaimed, "working_directory");
-  const nowUnixMs = options.nowUnixMs();
-  const agent = book.add(
-    {
-      sessionUuid: randomUUID(),
-      claudeSessionId: hook.sessionId,
-      projectId: project.id,
-      tmuxPaneId: undefined,
-      paneServer: undefined,
-      tmuxSession: undefined,
-      itermPaneId: undefined,
-      transcriptPath: hook.transcriptPath,
-      startedUnixMs: nowUnixMs,
-      lastSeenUnixMs: nowUnixMs,
-      endedUnixMs: undefined,
-      process: undefined,
-    },
-    project,
-  );
+  const record = newAgentRecord(randomUUID(), project, options.nowUnixMs());
+  const { sessionId: claudeSessionId, transcriptPath } = hook;
+  const agent = book.add({ ...record, claudeSessionId, transcriptPath }, project);
   return { agent, isNew: true, method: "created" };
 }
 

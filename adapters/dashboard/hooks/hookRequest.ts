@@ -5,9 +5,9 @@
 import { parseJsonText } from "../../http/jsonText.ts";
 import type { Context } from "hono";
 import { isPaneId, type PaneId } from "../../../protocol/ids.ts";
-import { fieldsOf } from "../agents/questions.ts";
 import type { GuardEnv } from "../../http/requestGuard.ts";
 import { MAX_NAME_CHARS } from "../dashboardLimits.ts";
+import { fieldsOf, textOf } from "../fields.ts";
 
 export const HOOKS = [
   "session-start",
@@ -57,10 +57,7 @@ export function parseHook(c: Context<GuardEnv>, bytes: Uint8Array): HookRequest 
   }
   if (payload === null) return "Invalid JSON payload";
   const fields = fieldsOf(payload) ?? {};
-  const text = (name: string): string | undefined => {
-    const value = fields[name];
-    return typeof value === "string" && value !== "" ? value : undefined;
-  };
+  const text = (name: string): string | undefined => textOf(fields[name]) || undefined;
   const short = (name: string): string | undefined => {
     const value = text(name);
     return value === undefined || value.length > MAX_NAME_CHARS ? undefined : value;

@@ -6,7 +6,7 @@ import { onReturn } from "../../pages/onReturn.ts";
 import { createApi } from "./net/api.ts";
 import { Page } from "./page.ts";
 import { App } from "./ui/app.tsx";
-import { handleKey } from "./ui/keyBytes.ts";
+import { handleKey } from "./ui/handleKey.ts";
 import { Notifier } from "./ui/notifier.ts";
 import { keepFocus } from "./ui/focus.ts";
 import { titleText } from "./words/stateWords.ts";

@@ -4,16 +4,14 @@
  */
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
-
-const AVAILABILITY_LEVELS = ["exists", "command", "process_tree"] as const;
-type AvailabilityLevel = (typeof AVAILABILITY_LEVELS)[number];
+import type { DashboardConfig } from "../dashboardConfig.ts";
 
 /** @throws AppError NOT_FOUND, CONNECTION_LOST */
 export type MeasureAvailability = (pane: PaneId) => Promise<boolean>;
 
 export interface AvailabilityOptions {
   readonly server: TmuxServer;
-  readonly level: AvailabilityLevel;
+  readonly level: DashboardConfig["availability"];
   /** Names of agents' programs. */
   readonly programs: ReadonlySet<string>;
   readonly runsProgram: (pid: number, names: ReadonlySet<string>) => Promise<boolean | undefined>;

@@ -57,7 +57,7 @@ export class PaneLinks {
 
   constructor(options: PaneLinksOptions) {
     this.#options = options;
-    this.#places = new AgentPlaces(options);
+    this.#places = new AgentPlaces(options.server, options.book);
     this.agentOption = new AgentPaneOption(options);
     const { desk, clock, listed, log, server, programs } = options;
     this.#uptimeSec = startClock(server.processes);
@@ -148,8 +148,7 @@ export class PaneLinks {
   }
 
   evaluate(agent: Agent): void {
-    const link = this.#links.get(agent.record.id);
-    if (link !== undefined) this.#measure(link);
+    this.#links.get(agent.record.id)?.measure();
   }
 
   /** Before its end is told, which says of itself that nobody can be answered there any more. */
@@ -179,7 +178,7 @@ export class PaneLinks {
     this.#detach(agent);
     const pane = this.#places.paneHere(agent);
     if (this.#closed || pane === undefined) return;
-    const link = new PaneLink(agent, pane);
+    const link = new PaneLink(agent, pane, (one) => this.#measure(one));
     this.#links.set(agent.record.id, link);
     this.#open(link);
   }
@@ -199,14 +198,14 @@ export class PaneLinks {
       link.watch = readiness.watch(server, pane);
       link.unsubscribe = link.watch.subscribe((state) => {
         this.#screens.changed(agent, state);
-        this.#measure(link);
+        link.measure();
       });
       this.#screens.changed(agent, link.watch.current);
     } catch (error) {
       log.warn("dashboard.pane.unwatched", { agent: agent.record.id, pane, error });
     }
     this.agentOption.set(pane, agent);
-    this.#measure(link);
+    link.measure();
   }
 
   #detach(agent: Agent): void {
@@ -218,23 +217,20 @@ export class PaneLinks {
     agent.readiness = undefined;
   }
 
-  #measure(link: PaneLink): void {
-    link.measure(async () => {
-      const { agent, pane } = link;
-      const { measure, log, server } = this.#options;
-      // Nothing is known of panes while the connection is made anew; they are measured when it is there.
-      if (server.status().state === "connecting") return false;
-      try {
-        const isAvailable = this.livePane(agent) === pane && (await measure(pane));
-        // It may have gone while we looked.
-        if (this.#links.get(agent.record.id) !== link || server.status().state === "connecting") return false;
-        this.#setAvailable(agent, isAvailable && this.livePane(agent) === pane);
-        if (this.#processes.isGone(agent)) this.#processEnded(agent);
-      } catch (error) {
-        log.debug("dashboard.pane.unmeasured", { agent: agent.record.id, pane, error });
-      }
-      return true;
-    });
+  async #measure(link: PaneLink): Promise<void> {
+    const { agent, pane } = link;
+    const { measure, log, server } = this.#options;
+    // Nothing is known of panes while the connection is made anew; they are measured when it is there.
+    if (server.status().state === "connecting") return;
+    try {
+      const isAvailable = this.livePane(agent) === pane && (await measure(pane));
+      // It may have gone meanwhile.
+      if (this.#links.get(agent.record.id) !== link || server.status().state === "connecting") return;
+      this.#setAvailable(agent, isAvailable && this.livePane(agent) === pane);
+      if (this.#processes.isGone(agent)) this.#processEnded(agent);
+    } catch (error) {
+      log.debug("dashboard.pane.unmeasured", { agent: agent.record.id, pane, error });
+    }
   }
 
   #processEnded(agent: Agent): void {
@@ -275,7 +271,7 @@ export class PaneLinks {
         this.#detach(agent);
         this.#setAvailable(agent, false);
       } else if (link?.watch === undefined) this.#attach(agent);
-      else this.#measure(link);
+      else link.measure();
     }
     void this.agentOption.adopt((agent, pane) => this.moved(agent, pane, undefined));
   }

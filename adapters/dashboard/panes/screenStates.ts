@@ -12,9 +12,6 @@ import type { AgentDesk } from "../agents/agentDesk.ts";
 import { ASKING_TOOLS, type OpenQuestion, questionOfDialog, questionOfNotification } from "../agents/questions.ts";
 import { SCREEN_SETTLE_MS } from "../dashboardLimits.ts";
 
-/** Profiles that know no program in particular. */
-const VAGUE_PROFILES: ReadonlySet<string> = new Set(["shell", "generic"]);
-
 const EVENT_TYPE = "readiness";
 
 interface ScreenStatesOptions {
@@ -174,7 +171,10 @@ export class ScreenStates {
 const isOther = (before: Readiness | undefined, now: Readiness): boolean =>
   (before?.state ?? "unknown") !== now.state || before?.dialog?.id !== now.dialog?.id;
 
-const isTelling = (agent: Agent, { profile }: Readiness): boolean => !agent.hasHooks || !VAGUE_PROFILES.has(profile);
+/** Whether the profile is of one program. */
+export const knowsProgram = (profile: string): boolean => profile !== "shell" && profile !== "generic";
+
+const isTelling = (agent: Agent, { profile }: Readiness): boolean => !agent.hasHooks || knowsProgram(profile);
 
 /** A notification's words say less than the dialog that it is about. */
 const baseOf = (question: OpenQuestion): OpenQuestion =>

@@ -39,11 +39,8 @@ export class AnswerKeys {
   }
 
   /** The answer to the same request before; `conflict` when the key was another request's. */
-  earlier({
-    agentId,
-    key,
-    hash,
-  }: RequestIdentity): Promise<RespondResponse> | RespondResponse | "conflict" | undefined {
+  earlier(request: RequestIdentity): Promise<RespondResponse> | RespondResponse | "conflict" | undefined {
+    const { agentId, key, hash } = request;
     if (key === undefined) {
       const last = this.#uncertain.get(agentId);
       const isRepeat = last?.hash === hash && this.#options.clock.nowMs() - last.atMs < REPEAT_WITHOUT_KEY_MS;
@@ -88,10 +85,8 @@ export class AnswerKeys {
   #keepUncertain(agentId: number, hash: string, answer: RespondResponse): void {
     this.#uncertain.set(agentId, { hash, answer, atMs: this.#options.clock.nowMs() });
     if (this.#uncertain.size <= MAX_AGENTS) return;
-    for (const oldest of this.#uncertain.keys()) {
-      this.#uncertain.delete(oldest);
-      return;
-    }
+    const [oldest = agentId] = this.#uncertain.keys();
+    this.#uncertain.delete(oldest);
   }
 
   #save({ agentId, hash }: RequestIdentity, key: string, answer: RespondResponse | undefined): void {

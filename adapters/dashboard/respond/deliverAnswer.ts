@@ -6,20 +6,15 @@
 import type { AddresseeRequest } from "../../../daemon/delivery/addressee.ts";
 import type { Delivery, DeliveryOutcome, PressStep } from "../../../daemon/delivery/delivery.ts";
 import type { Dialog, PaneReadiness, Readiness } from "../../../daemon/readiness/readiness.ts";
-import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { OpenQuestion } from "../agents/questions.ts";
+import type { DashboardContext } from "../dashboardContext.ts";
+import { knowsProgram } from "../panes/screenStates.ts";
 import { KEY_GAP_MS, otherKeys, selectKeys, stepsOf } from "./contractKeys.ts";
 import type { RespondRequest } from "./respondRequest.ts";
 
-interface DeliverContext {
-  readonly server: TmuxServer;
-  readonly delivery: Delivery;
-  readonly clock: Clock;
-  readonly settings: { readonly clearFirst: boolean; readonly gapMs: number | undefined };
-}
+type DeliverContext = Pick<DashboardContext, "server" | "delivery" | "settings">;
 
 interface DeliverTarget {
   readonly pane: PaneId;
@@ -34,7 +29,8 @@ export interface Delivered {
   readonly isPrompt: boolean;
 }
 
-type Answer = Exclude<RespondRequest, { mode: "keys" }>;
+/** All but keys, which go to the pane as they are. */
+export type Answer = Exclude<RespondRequest, { mode: "keys" }>;
 
 /** @throws AppError as `Delivery`; INVALID_ARGUMENT for an option that the dialog does not have */
 export async function deliverAnswer(
@@ -54,15 +50,13 @@ export async function deliverAnswer(
     return pressKeys(context, target, answer);
   }
   if (answer.dialogId !== undefined) throw dialogGone();
-  const isKnown = readiness !== undefined && !VAGUE_PROFILES.has(readiness.profile);
+  const isKnown = readiness !== undefined && knowsProgram(readiness.profile);
   if (answer.mode === "text" && (isKnown || (target.question?.options.length ?? 0) === 0)) {
     return submit(context, target, answer.text);
   }
   if (isKnown) throw dialogGone();
   return pressKeys(context, target, answer);
 }
-
-const VAGUE_PROFILES: ReadonlySet<string> = new Set(["shell", "generic"]);
 
 const dialogGone = (): AppError =>
   new AppError("WRONG_STATE", "The question is no longer on the agent's screen: it has been answered or taken back.");

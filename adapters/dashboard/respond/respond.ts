@@ -10,7 +10,7 @@ import { MAX_EXPECTED_PROMPTS } from "../dashboardLimits.ts";
 import { untilSettled } from "../panes/serverPresence.ts";
 import { requestHash } from "./answerKeys.ts";
 import { pressSlowly } from "./contractKeys.ts";
-import { type Delivered, deliverAnswer } from "./deliverAnswer.ts";
+import { type Answer, type Delivered, deliverAnswer } from "./deliverAnswer.ts";
 import * as failures from "./failures.ts";
 import { failureResponse, refusalResponse, type RespondResponse } from "./respondResponse.ts";
 import { parseRespond, type RespondRequest } from "./respondRequest.ts";
@@ -83,9 +83,8 @@ async function pressed(
   keys: readonly string[],
   startedMs: number,
 ): Promise<RespondResponse> {
-  const { server, clock } = context;
   try {
-    await pressSlowly({ server, clock }, pane, keys, context.panes.addresseeOf(agent));
+    await pressSlowly(context, pane, keys, context.panes.addresseeOf(agent));
   } catch (error) {
     return failureResponse(await explained(context, pane, error), latencyOf(context, startedMs));
   }
@@ -96,7 +95,7 @@ async function delivered(
   context: DashboardContext,
   agent: Agent,
   pane: PaneId,
-  request: Exclude<RespondRequest, { mode: "keys" }>,
+  request: Answer,
   startedMs: number,
 ): Promise<RespondResponse> {
   const { panes, desk, log, nowUnixMs } = context;
@@ -194,7 +193,7 @@ function failureOfOutcome({ outcome }: Delivered): failures.Failure | undefined 
 }
 
 /** What stands in the history. */
-function turnText(request: Exclude<RespondRequest, { mode: "keys" }>): string {
+function turnText(request: Answer): string {
   switch (request.mode) {
     case "text":
     case "other":

@@ -1,9 +1,8 @@
 /** From the body of `POST /api/respond/:id` to an answer, or the contract's refusal of it (docs/contracts/dashboard.md §2). */
-import { parseJsonText } from "../../http/jsonText.ts";
 import { isKeyName } from "../../../daemon/panes/keys.ts";
 import { MAX_INPUT_BYTES } from "../../../protocol/limits.ts";
-import { fieldsOf, textOf } from "../agents/questions.ts";
 import { MAX_ANSWERS, MAX_KEYS, MAX_OPTION_INDEX } from "../dashboardLimits.ts";
+import { bodyFields, type Fields, fieldsOf, textOf } from "../fields.ts";
 
 export type RespondRequest =
   | { readonly mode: "text"; readonly text: string; readonly dialogId: string | undefined }
@@ -34,7 +33,7 @@ interface Refusal {
 
 /** A body that is no object counts as an empty one, as the contract's clients know it. */
 export function parseRespond(bytes: Uint8Array): RespondRequest | Refusal {
-  const body = bodyOf(bytes);
+  const body = bodyFields(bytes) ?? {};
   const mode = body["mode"] ?? "text";
   const dialogId = textOf(body["dialog_id"]);
   switch (mode) {
@@ -65,19 +64,7 @@ export function parseRespond(bytes: Uint8Array): RespondRequest | Refusal {
   }
 }
 
-function bodyOf(bytes: Uint8Array): Readonly<Record<string, unknown>> {
-  try {
-    return fieldsOf(parseJsonText(new TextDecoder().decode(bytes))) ?? {};
-  } catch {
-    return {};
-  }
-}
-
-function textAnswer(
-  body: Readonly<Record<string, unknown>>,
-  missing: string,
-  make: (text: string) => RespondRequest,
-): RespondRequest | Refusal {
+function textAnswer(body: Fields, missing: string, make: (text: string) => RespondRequest): RespondRequest | Refusal {
   const text = textOf(body["text"]) ?? "";
   if (text.trim() === "") return { errorType: "missing_text", message: missing };
   if (text.includes("\0")) {

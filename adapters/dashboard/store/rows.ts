@@ -3,6 +3,7 @@
  * undefined is NULL. The tables are STRICT, so a column holds its type; only what is JSON is checked here.
  */
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
+import { type Fields, fieldsOf, parseJson, textOf } from "../fields.ts";
 
 type Cell = string | number | null;
 export type Row = Readonly<Record<string, Cell>>;
@@ -37,14 +38,7 @@ function valueOf(column: string, cell: Cell): unknown {
 function processOf(cell: Cell): ProcessMark | undefined {
   const { pid, start, executable } = objectOf(cell) ?? {};
   if (typeof pid !== "number" || typeof start !== "string") return undefined;
-  return { pid, start, executable: typeof executable === "string" ? executable : undefined };
+  return { pid, start, executable: textOf(executable) };
 }
 
-function objectOf(cell: Cell): Readonly<Record<string, unknown>> | undefined {
-  if (typeof cell !== "string") return undefined;
-  try {
-    return JSON.parse(cell) as Readonly<Record<string, unknown>>;
-  } catch {
-    return undefined;
-  }
-}
+const objectOf = (cell: Cell): Fields | undefined => fieldsOf(parseJson(textOf(cell) ?? ""));

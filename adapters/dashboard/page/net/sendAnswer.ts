@@ -4,7 +4,8 @@
  */
 import type { Clock } from "../../../../daemon/time/clock.ts";
 import { sleep } from "../../../../daemon/time/within.ts";
-import { fieldsOf, number, text } from "../model/agentCard.ts";
+import { fieldsOf, textOf } from "../../fields.ts";
+import { number } from "../model/agentCard.ts";
 import type { Api } from "./api.ts";
 import { ApiError } from "./apiError.ts";
 
@@ -57,7 +58,7 @@ async function tryOnce(options: SendAnswerOptions, startMs: number): Promise<Ans
     const fields = fieldsOf(answer);
     return {
       kind: "delivered",
-      delivery: text(fields?.["delivery"]) ?? "submitted",
+      delivery: textOf(fields?.["delivery"]) ?? "submitted",
       latencyMs: number(fields?.["latency_ms"]) ?? clock.nowMs() - startMs,
     };
   } catch (error) {

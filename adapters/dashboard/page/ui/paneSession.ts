@@ -23,7 +23,6 @@ export class PaneSession {
   readonly #screen: Screen;
   readonly #input: InputSender;
   readonly #link: SseLink;
-  readonly #resized: ResizeObserver;
   readonly #release = (): void => this.#setControl(false);
   #status: PaneStatus = FIRST_STATUS;
   #ended = false;
@@ -35,9 +34,7 @@ export class PaneSession {
       send: (input) => api.type(agentId, input),
       onProblem: (problem) => this.#tell({ problem: `some keys may not have arrived: ${problem}` }),
     });
-    this.#screen = new Screen(place, { onInput: (data) => this.#input.type(data) });
-    this.#resized = new ResizeObserver(() => this.#screen.fit());
-    this.#resized.observe(place);
+    this.#screen = new Screen(place, (data) => this.#input.type(data));
     this.#link = new SseLink({
       // Always from a fresh snapshot: after a pause the screen is redrawn, not caught up.
       open: (_lastEventId, signal) => api.pane(agentId, signal),
@@ -76,7 +73,6 @@ export class PaneSession {
   close(): void {
     endControl(this.#release);
     this.#input.drop();
-    this.#resized.disconnect();
     this.#ended = true;
     this.#link.close();
     this.#screen.close();
