@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import type { DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
-import { pathSchema, textList, wholeNumber } from "../../daemon/ops/settingSchemas.ts";
+import { pathSetting, textList, wholeNumber } from "../../daemon/ops/settingSchemas.ts";
 import type { SettingInputs, SettingReader } from "../../daemon/ops/settings.ts";
 
 export interface TeamConfig {
@@ -37,8 +37,7 @@ export function readTeam(
     rootDir: settings.read({
       key: "team.dir",
       variable: "TMUXWIRE_TEAM_DIR",
-      schema: pathSchema(inputs),
-      expected: "a path",
+      ...pathSetting(inputs),
       fallback: join(inputs.homeDir, ".pi", "agent", "tmux"),
     }),
     workerArgv: settings.read<readonly string[]>({
