@@ -10,19 +10,19 @@ import type { FlagSpec, SettingInputs, SettingReader } from "../../daemon/ops/se
 import { AppError } from "../../protocol/errors.ts";
 import type { CertificateConfig } from "../http/certificates.ts";
 
-type AddinMode = "tmux" | "stub";
-
 export interface AddinConfig {
   /** Named, or set up on purpose. */
   readonly isWanted: boolean;
+  /** A request may name it, besides the names of loopback. */
   readonly host: string;
   readonly port: number;
   readonly https: boolean;
-  readonly mode: AddinMode;
+  readonly mode: "tmux" | "stub";
   readonly token: string | undefined;
   readonly socketPath: string;
   readonly commandTimeoutMs: number;
   readonly allowedOrigins: readonly string[];
+  /** Lets a request without an Origin in when it carries the token. */
   readonly allowNoOrigin: boolean;
   readonly certificates: CertificateConfig;
 }

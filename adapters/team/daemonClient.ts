@@ -5,9 +5,8 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { daemonFilePath, readDaemonFile } from "./daemonFile.ts";
+import type { Environment } from "./discovery.ts";
 import { startDaemon } from "./startDaemon.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface DaemonClientOptions {
   readonly env: Environment;

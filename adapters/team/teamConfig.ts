@@ -1,9 +1,9 @@
 /** The team contract's settings: where the teams' tmux servers are, what a worker is, and where teamd keeps its teams. */
 import { join } from "node:path";
 import * as v from "valibot";
-import type { DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
+import type { ConfigInputs, DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
 import { pathSetting, textList, wholeNumber } from "../../daemon/ops/settingSchemas.ts";
-import type { SettingInputs, SettingReader } from "../../daemon/ops/settings.ts";
+import type { SettingReader } from "../../daemon/ops/settings.ts";
 
 export interface TeamConfig {
   /** Named, or set up on purpose: the file by which pi's extension finds us is written into pi's own folder. */
@@ -18,11 +18,6 @@ export interface TeamConfig {
   readonly homeDir: string;
 }
 
-interface TeamConfigInputs {
-  readonly cwd: string;
-  readonly homeDir: string;
-}
-
 const DEFAULT_WORKER_ARGV = ["pi"] as const;
 /** A cold pi on a busy machine draws its first screen within a few seconds. */
 const DEFAULT_READY_TIMEOUT_MS = 30_000;
@@ -30,7 +25,7 @@ const DEFAULT_READY_TIMEOUT_MS = 30_000;
 /** @throws AppError CONFIGURATION_INVALID */
 export function readTeam(
   settings: SettingReader,
-  inputs: TeamConfigInputs & Pick<SettingInputs, "env">,
+  inputs: Pick<ConfigInputs, "cwd" | "homeDir">,
   { wanted }: Pick<DaemonConfig, "wanted">,
 ): TeamConfig {
   const config = {

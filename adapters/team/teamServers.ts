@@ -60,8 +60,18 @@ export class TeamServers {
   }
 
   /** With the team's server, made when there is none. @throws AppError tmux_not_installed, tmux_error, RESOURCE_LIMIT */
-  use<T>(teamId: string, run: (server: TmuxServer) => Promise<T>): Promise<T> {
-    return this.#withEntry(teamId, run);
+  async use<T>(teamId: string, run: (server: TmuxServer) => Promise<T>): Promise<T> {
+    const entry = this.#open.get(teamId) ?? this.#openTeam(teamId);
+    entry.users += 1;
+    try {
+      const server = await entry.server;
+      await this.#untilResponds(teamId, server);
+      return await run(server);
+    } finally {
+      entry.users -= 1;
+      entry.lastUsedMs = this.#options.clock.nowMs();
+      this.#arm();
+    }
   }
 
   /** With the team's server when it has one; nothing is started for a team that has none. */
@@ -76,7 +86,7 @@ export class TeamServers {
         refusal !== undefined && meansGone(refusal) && sockets.listenerOf(this.socketPath(teamId)) === undefined;
       if (isGone) return run(undefined);
     }
-    return this.#withEntry(teamId, run);
+    return this.use(teamId, run);
   }
 
   /** Before anything is made for a team. @throws AppError tmux_not_installed */
@@ -95,21 +105,6 @@ export class TeamServers {
     const entries = [...this.#open.values()];
     this.#open.clear();
     await Promise.allSettled(entries.map(async ({ server }) => (await server).close()));
-  }
-
-  async #withEntry<T>(teamId: string, run: (server: TmuxServer) => Promise<T>): Promise<T> {
-    const { clock } = this.#options;
-    const entry = this.#open.get(teamId) ?? this.#openTeam(teamId);
-    entry.users += 1;
-    try {
-      const server = await entry.server;
-      await this.#untilResponds(teamId, server);
-      return await run(server);
-    } finally {
-      entry.users -= 1;
-      entry.lastUsedMs = clock.nowMs();
-      this.#arm();
-    }
   }
 
   /** What was known of a server that has ended is not reported as if it were still true. @throws AppError tmux_error */

@@ -9,6 +9,7 @@ import type { TeamContext, TeamWorker } from "./teamContext.ts";
 import { onTmux, teamError } from "./teamErrors.ts";
 import { SUBMIT_TIMEOUT_MS, WORKER_COLS, WORKER_ROWS } from "./teamLimits.ts";
 import { findProgram } from "../../daemon/host/findProgram.ts";
+import { isTaken } from "./startResponse.ts";
 import { untilEnded, untilReady } from "./untilReady.ts";
 import { guardPrompt } from "./workerPrompt.ts";
 
@@ -109,9 +110,8 @@ export async function promptWorker(
         idempotencyKey: key,
       });
       const submitMs = Math.round(clock.nowMs() - madeAtMs) - readyMs;
-      const isTaken = outcome === "submitted" || outcome === "queued";
-      if (!isTaken) await untilEnded(watched, clock);
-      return { outcome, readyMs, submitMs, detail: repeated && !isTaken ? CUT_SHORT : undefined };
+      if (!isTaken(outcome)) await untilEnded(watched, clock);
+      return { outcome, readyMs, submitMs, detail: repeated && !isTaken(outcome) ? CUT_SHORT : undefined };
     } catch (error) {
       if (hasLeft(error) && (await untilEnded(watched, clock))) return { outcome: "ended", readyMs };
       throw error;
