@@ -89,7 +89,6 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
   if (options.token !== undefined) app.use(requireToken(options.token));
 
   app.all("*", runRoute);
-  let isClosed = false;
   return {
     app,
     end: () => {
@@ -98,8 +97,6 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
     settled: () => context.panes.agentOption.settled(),
     leave: () => context.panes.close(),
     close: () => {
-      if (isClosed) return;
-      isClosed = true;
       context.panes.close();
       context.store.close();
     },

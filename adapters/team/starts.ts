@@ -33,19 +33,21 @@ import { untilExitReported } from "./untilReady.ts";
 import { makeWorker, promptWorker, requireWorker, type Worker } from "./worker.ts";
 
 interface UnderWay {
+  /** Digests of its idempotency key and of what it asks for. */
+  readonly key: string | undefined;
   readonly request: string;
+  /** The session that it names. */
+  readonly name: string | undefined;
   readonly result: Promise<TeamStart>;
 }
 
 /** One team's starts under way. */
 interface TeamStarts {
-  readonly byKey: Map<string, UnderWay>;
-  readonly byName: Map<string, UnderWay>;
+  readonly underWay: Set<UnderWay>;
   /** Workers that exist and are being prompted. */
   readonly byPane: Map<PaneId, Promise<TeamStart>>;
   /** Names reserved for starts whose session does not exist yet. */
   readonly promised: Set<string>;
-  count: number;
 }
 
 export class Starts {
@@ -68,40 +70,33 @@ export class Starts {
     const key = keyDigest(request.idempotencyKey);
     const digest = requestDigest(request);
     const name = request.sessionName === undefined ? undefined : asTmuxNames(request.sessionName);
-    const repeated = (key === undefined ? undefined : team.byKey.get(key)) ?? team.byName.get(name ?? "");
+    const others = [...team.underWay];
+    const repeated =
+      others.find((other) => key !== undefined && other.key === key) ??
+      others.find((other) => name !== undefined && other.name === name);
     if (repeated !== undefined) {
-      if (key !== undefined && team.byKey.get(key) === repeated) requireSame(repeated.request, digest);
+      if (key !== undefined && repeated.key === key) requireSame(repeated.request, digest);
       return { ...(await repeated.result), created: false, threadCreated: false };
     }
-    if (team.count >= MAX_STARTS_PER_TEAM) {
+    if (others.length >= MAX_STARTS_PER_TEAM) {
       throw new AppError(
         "RESOURCE_LIMIT",
         `${MAX_STARTS_PER_TEAM} starts are under way in this team; wait for one to end`,
       );
     }
     const result = this.#run(team, { ...request, cwd });
-    const underWay: UnderWay = { request: digest, result };
-    team.count += 1;
-    if (key !== undefined) team.byKey.set(key, underWay);
-    if (name !== undefined) team.byName.set(name, underWay);
+    const underWay: UnderWay = { key, request: digest, name, result };
+    team.underWay.add(underWay);
     try {
       return await result;
     } finally {
-      team.count -= 1;
-      if (key !== undefined) team.byKey.delete(key);
-      if (name !== undefined) team.byName.delete(name);
-      if (team.count === 0) this.#teams.delete(request.teamId);
+      team.underWay.delete(underWay);
+      if (team.underWay.size === 0) this.#teams.delete(request.teamId);
     }
   }
 
   #team(teamId: string): TeamStarts {
-    const known = this.#teams.get(teamId) ?? {
-      byKey: new Map(),
-      byName: new Map(),
-      byPane: new Map(),
-      promised: new Set(),
-      count: 0,
-    };
+    const known = this.#teams.get(teamId) ?? { underWay: new Set(), byPane: new Map(), promised: new Set() };
     this.#teams.set(teamId, known);
     return known;
   }

@@ -11,9 +11,18 @@ import type { AgentBook } from "./agentBook.ts";
 import { AgentEvents } from "./agentEvents.ts";
 import { type AskedQuestion, clip, type OpenQuestion } from "./questions.ts";
 import { EMPTY_DIGEST, withTurn } from "./taskDigest.ts";
-import type { TaskRecord, TaskState, TurnIntent, TurnRecord } from "./records.ts";
+import type { TaskRecord, TaskState, TurnRecord } from "./records.ts";
 
 const MAX_INSTRUCTION_CHARS = 80;
+
+/** Neither a question nor an answer to one. */
+const PLAIN_TURN = {
+  tool: undefined,
+  kind: undefined,
+  toolInput: undefined,
+  answersTurnId: undefined,
+  isEchoPending: false,
+};
 
 interface AgentDeskOptions {
   readonly store: DashboardStore;
@@ -205,11 +214,7 @@ export class AgentDesk {
     turn: Partial<TurnRecord> & Pick<TurnRecord, "actor" | "intent" | "text">,
   ): TurnRecord {
     const made: TurnRecord = {
-      tool: undefined,
-      kind: undefined,
-      toolInput: undefined,
-      answersTurnId: undefined,
-      isEchoPending: false,
+      ...PLAIN_TURN,
       ...turn,
       id: this.#options.store.nextId("turns"),
       taskId: task.id,
@@ -237,17 +242,16 @@ export class AgentDesk {
     const { turnId, text, tool, kind, toolInput, openedMs } = question;
     const { clock, nowUnixMs } = this.#options;
     return {
+      ...PLAIN_TURN,
       id: turnId,
       taskId: task.id,
       agentId: agent.record.id,
       actor: "agent",
-      intent: "question" satisfies TurnIntent,
+      intent: "question",
       text,
       tool,
       kind,
       toolInput,
-      answersTurnId: undefined,
-      isEchoPending: false,
       createdUnixMs: Math.round(openedMs === 0 ? nowUnixMs() : nowUnixMs() - (clock.nowMs() - openedMs)),
     };
   }

@@ -57,7 +57,10 @@ export function parseHook(c: Context<GuardEnv>, bytes: Uint8Array): HookRequest 
   }
   if (payload === null) return "Invalid JSON payload";
   const fields = fieldsOf(payload) ?? {};
-  const text = (name: string): string | undefined => textOf(fields[name]) || undefined;
+  const text = (name: string): string | undefined => {
+    const value = textOf(fields[name]);
+    return value === "" ? undefined : value;
+  };
   const short = (name: string): string | undefined => {
     const value = text(name);
     return value === undefined || value.length > MAX_NAME_CHARS ? undefined : value;

@@ -8,7 +8,7 @@ import type { GuardEnv } from "../../http/requestGuard.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { within } from "../../../daemon/time/within.ts";
 import type { DashboardContext } from "../dashboardContext.ts";
-import { type Correlation, correlate, isKnown } from "./correlate.ts";
+import { correlate, isKnown } from "./correlate.ts";
 import { applyHook } from "./hookEffects.ts";
 import { type HookName, parseHook } from "./hookRequest.ts";
 
@@ -30,23 +30,11 @@ export async function hookRoute(
       return c.json({ status: "error", message: "working_directory is not a valid directory" }, 400);
     }
   }
-  const { book, panes, paneListing, hookStats, nowUnixMs, settings } = context;
+  const { book, panes, paneListing, hookStats } = context;
   // Only its pane tells whose it is.
   if (hook.pane !== undefined && !panes.first.isOver && !isKnown(hook, book)) await panes.first.wait();
-  const whose = (): Correlation | undefined =>
-    correlate(
-      { ...hook, workingDirectory: hook.workingDirectory ?? hook.cwd },
-      {
-        book,
-        nowUnixMs,
-        serverIdentity: panes.identity,
-        place: panes.placeOf(hook),
-        processes: context.server.processes,
-        registersProjects: settings.registersProjects,
-      },
-    );
-  let found = whose();
-  if (found === undefined && (await paneListing.comes(hook))) found = whose();
+  let found = correlate(hook, context);
+  if (found === undefined && (await paneListing.comes(hook))) found = correlate(hook, context);
   if (found === undefined) return c.json({ status: "dropped", message: "Session correlation failed" }, 404);
   hookStats.heard(name);
   if (found.isNew) context.desk.reportCreated(found.agent);
@@ -57,9 +45,9 @@ export async function hookRoute(
 
 /** A timeout counts as yes. */
 const isDirectory = (path: string, clock: Clock): Promise<boolean> =>
-  within(clock, STAT_WITHIN_MS, true, (done) => {
+  within(clock, STAT_WITHIN_MS, true, (end) => {
     stat(path).then(
-      (stats) => done(stats.isDirectory()),
-      () => done(false),
+      (stats) => end(stats.isDirectory()),
+      () => end(false),
     );
   });

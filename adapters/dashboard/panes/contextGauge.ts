@@ -2,22 +2,17 @@
  * How full an agent's context is, where its status line says so: `[ctx: 22% used, 155k remaining]`, as the contract's users
  * have it. Looked for behind a hook, once in a while: a hook waits for no capture, and nothing is asked by the clock.
  */
-import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
+import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { Agent, ContextUse } from "../agents/agent.ts";
+import type { DashboardContext } from "../dashboardContext.ts";
 import { CONTEXT_LOOK_MS } from "../dashboardLimits.ts";
 
 /** A status line is one of the last. */
 const LINES = 8;
 const STATUS = /\[ctx:\s*(\d{1,3})%\s*used,\s*(\d{1,9}(?:\.\d{1,3})?[kKmM]?)\s*remaining\]/;
 
-interface ContextGaugeOptions {
-  readonly server: TmuxServer;
-  readonly clock: Clock;
-  readonly onChange: (agent: Agent) => void;
-  readonly onError: (error: unknown) => void;
-}
+type ContextGaugeOptions = Pick<DashboardContext, "server" | "clock" | "desk" | "log">;
 
 export class ContextGauge {
   readonly #options: ContextGaugeOptions;
@@ -37,7 +32,7 @@ export class ContextGauge {
   }
 
   async #probe(agent: Agent, pane: PaneId): Promise<void> {
-    const { server, onChange, onError } = this.#options;
+    const { server, desk, log } = this.#options;
     try {
       const { lines } = await server.capture(pane);
       const found = contextIn(lines);
@@ -45,9 +40,9 @@ export class ContextGauge {
       // A dialog may hide the line for a while.
       if (found === undefined || isSame || agent.record.tmuxPaneId !== pane) return;
       agent.context = found;
-      onChange(agent);
+      desk.refreshCard(agent, "context");
     } catch (error) {
-      onError(error);
+      log.debug("dashboard.context.unseen", { code: toAppError(error).code });
     }
   }
 }

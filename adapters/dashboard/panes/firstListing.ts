@@ -3,6 +3,7 @@
  * the clients that it has lost. Which server a pane is of cannot be told until then, so what depends on it is done later;
  * whoever can wait waits here, and not for long.
  */
+import type { Log } from "../../../daemon/ops/log.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { within } from "../../../daemon/time/within.ts";
 import type { Agent } from "../agents/agent.ts";
@@ -11,8 +12,7 @@ import { RECONNECT_WITHIN_MS } from "../dashboardLimits.ts";
 interface FirstListingOptions {
   readonly listed: Promise<void> | undefined;
   readonly clock: Clock;
-  /** Something that was put off has failed: for the log. */
-  readonly onError: (error: unknown) => void;
+  readonly log: Log;
 }
 
 export class FirstListing {
@@ -41,7 +41,7 @@ export class FirstListing {
   /** Resolves when it is over, or takes too long. */
   async wait(): Promise<void> {
     if (this.#isOver) return;
-    await within<void>(this.#options.clock, RECONNECT_WITHIN_MS, undefined, (done) => void this.#over.then(done));
+    await within<void>(this.#options.clock, RECONNECT_WITHIN_MS, undefined, (end) => void this.#over.then(end));
   }
 
   /** What was put off is not done any more. */
@@ -55,7 +55,7 @@ export class FirstListing {
       try {
         act();
       } catch (error) {
-        this.#options.onError(error);
+        this.#options.log.error("dashboard.pane.untold", { error });
       }
     }
     this.#later.clear();

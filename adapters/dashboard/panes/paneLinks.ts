@@ -3,18 +3,14 @@
  * id means something on one tmux server only: after that server has gone, an agent is unreachable until a hook names its
  * pane anew. Nothing is asked by the clock; an availability is measured again when something has happened.
  */
-import type { Log } from "../../../daemon/ops/log.ts";
 import type { AddresseeRequest } from "../../../daemon/delivery/addressee.ts";
 import type { HookEvidence, PaneReadiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
 import { startClock } from "../../../daemon/host/startClock.ts";
-import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
-import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { type Agent, openTask } from "../agents/agent.ts";
-import { type AgentBook, isSameServer } from "../agents/agentBook.ts";
-import type { AgentDesk } from "../agents/agentDesk.ts";
+import { isSameServer } from "../agents/agentBook.ts";
+import type { DashboardContext } from "../dashboardContext.ts";
 import { PANE_RETRY_MS } from "../dashboardLimits.ts";
 import { AgentPlaces } from "./agentPlaces.ts";
 import { AgentProcesses } from "./agentProcess.ts";
@@ -27,15 +23,10 @@ import { type PanePlace, placeOf, type ReportedPane } from "./panePlace.ts";
 import { GoneWatch } from "./serverPresence.ts";
 import { ScreenStates } from "./screenStates.ts";
 
-interface PaneLinksOptions {
-  readonly server: TmuxServer;
+interface PaneLinksOptions extends Pick<DashboardContext, "server" | "book" | "desk" | "clock" | "log"> {
   /** As in `DashboardAppOptions`. */
   readonly listed: Promise<void> | undefined;
   readonly readiness: ReadinessWatcher;
-  readonly book: AgentBook;
-  readonly desk: AgentDesk;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly measure: MeasureAvailability;
   /** Names of agents' programs. */
   readonly programs: ReadonlySet<string>;
@@ -59,9 +50,8 @@ export class PaneLinks {
     this.#options = options;
     this.#places = new AgentPlaces(options.server, options.book);
     this.agentOption = new AgentPaneOption(options);
-    const { desk, clock, listed, log, server, programs } = options;
+    const { desk, clock, log, server, programs } = options;
     this.#uptimeSec = startClock(server.processes);
-    const onError = (error: unknown): void => log.error("dashboard.pane.untold", { error });
     this.#processes = new AgentProcesses({
       server,
       programs,
@@ -70,13 +60,8 @@ export class PaneLinks {
       onGone: (agent) => this.#processEnded(agent),
       onLooked: (agent) => this.evaluate(agent),
     });
-    this.#context = new ContextGauge({
-      server,
-      clock,
-      onChange: (agent) => desk.refreshCard(agent, "context"),
-      onError: (error) => log.debug("dashboard.context.unseen", { code: toAppError(error).code }),
-    });
-    this.first = new FirstListing({ listed, clock, onError });
+    this.#context = new ContextGauge(options);
+    this.first = new FirstListing(options);
     this.#screens = new ScreenStates({ desk, clock, log, isActive: (agent) => this.#links.has(agent.record.id) });
     this.#gone = new GoneWatch(options.server, clock, () => this.#serverGone());
     this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));

@@ -9,8 +9,8 @@ type Cell = string | number | null;
 export type Row = Readonly<Record<string, Cell>>;
 
 /** A record of the row's table. */
-export const recordOf = <T>(row: Row): T =>
-  Object.fromEntries(Object.entries(row).map(([column, cell]) => [memberOf(column), valueOf(column, cell)])) as T;
+export const recordOf = (row: Row): object =>
+  Object.fromEntries(Object.entries(row).map(([column, cell]) => [memberOf(column), valueOf(column, cell)]));
 
 export const rowOf = (record: object): Row =>
   Object.fromEntries(Object.entries(record).map(([member, value]) => [columnOf(member), cellOf(value)]));

@@ -79,33 +79,33 @@ export class DashboardStore {
   }
 
   projects(): readonly ProjectRecord[] {
-    return this.#all("SELECT * FROM projects");
+    return this.#all("projects");
   }
 
   activeAgents(): readonly AgentRecord[] {
-    return this.#all("SELECT * FROM agents WHERE ended_unix_ms IS NULL");
+    return this.#all("agents", "WHERE ended_unix_ms IS NULL");
   }
 
   agent(id: number): AgentRecord | undefined {
-    return this.#all<AgentRecord>("SELECT * FROM agents WHERE id = ?", id)[0];
+    return this.#all("agents", "WHERE id = ?", id)[0];
   }
 
   agentByUuid(sessionUuid: string): AgentRecord | undefined {
-    return this.#all<AgentRecord>("SELECT * FROM agents WHERE session_uuid = ?", sessionUuid)[0];
+    return this.#all("agents", "WHERE session_uuid = ?", sessionUuid)[0];
   }
 
   agentBySession(claudeSessionId: string): AgentRecord | undefined {
-    const sql = "SELECT * FROM agents WHERE claude_session_id = ? ORDER BY last_seen_unix_ms DESC LIMIT 1";
-    return this.#all<AgentRecord>(sql, claudeSessionId)[0];
+    const where = "WHERE claude_session_id = ? ORDER BY last_seen_unix_ms DESC LIMIT 1";
+    return this.#all("agents", where, claudeSessionId)[0];
   }
 
   lastTask(agentId: number): TaskRecord | undefined {
-    return this.#all<TaskRecord>("SELECT * FROM tasks WHERE agent_id = ? ORDER BY id DESC LIMIT 1", agentId)[0];
+    return this.#all("tasks", "WHERE agent_id = ? ORDER BY id DESC LIMIT 1", agentId)[0];
   }
 
   /** Newest first. */
   turns(agentId: number, limit: number): readonly TurnRecord[] {
-    return this.#all("SELECT * FROM turns WHERE agent_id = ? ORDER BY id DESC LIMIT ?", agentId, limit);
+    return this.#all("turns", "WHERE agent_id = ? ORDER BY id DESC LIMIT ?", agentId, limit);
   }
 
   turnCount(taskId: number): number {
@@ -113,7 +113,7 @@ export class DashboardStore {
   }
 
   answer(agentId: number, key: string): KeptResponse | undefined {
-    return this.#all<KeptResponse>("SELECT * FROM answers WHERE agent_id = ? AND key = ?", agentId, key)[0];
+    return this.#all("answers", "WHERE agent_id = ? AND key = ?", agentId, key)[0];
   }
 
   /** In the place of the one with the same id, or of the answer with the same key. */
@@ -162,8 +162,13 @@ export class DashboardStore {
     this.#writes.add(() => this.#prepare("INSERT OR REPLACE INTO meta VALUES ('next_event_id', ?)").run(String(id)));
   }
 
-  #all<T>(sql: string, ...parameters: (string | number)[]): readonly T[] {
-    return (this.#prepare(sql).all(...parameters) as Row[]).map((row) => recordOf<T>(row));
+  #all<Table extends keyof Records>(
+    table: Table,
+    where = "",
+    ...parameters: (string | number)[]
+  ): readonly Records[Table][] {
+    const rows = this.#prepare(`SELECT * FROM ${table} ${where}`).all(...parameters) as Row[];
+    return rows.map((row) => recordOf(row) as Records[Table]);
   }
 
   /** Of a query for one value. */

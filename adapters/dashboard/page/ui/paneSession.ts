@@ -1,9 +1,10 @@
 /** One open pane: its stream on a screen, and its keyboard while the person has control. Closed with its view. */
 import type { Clock } from "../../../../daemon/time/clock.ts";
+import type { NativeExit } from "../../../../protocol/api/nativeResponses.ts";
+import type { SseEvent } from "../../../../protocol/text/sse.ts";
+import { decodeBase64, type PaneEvent, paneEvent } from "../../../client/clientEvents.ts";
 import type { Api } from "../net/api.ts";
 import { InputSender } from "../net/inputSender.ts";
-import type { PaneEvent } from "../net/paneEventReader.ts";
-import { decodePaneEvent } from "../net/paneEventReader.ts";
 import { SseLink } from "../net/sseLink.ts";
 import { endControl, holdControl, releaseControl } from "./control.ts";
 import type { PaneStatus } from "./paneStatus.ts";
@@ -47,7 +48,7 @@ export class PaneSession {
         else if (state.kind === "refused") this.#lost(state.message);
       },
       onEvent: (event) => {
-        const decoded = decodePaneEvent(event);
+        const decoded = decode(event);
         return decoded === undefined ? undefined : this.#show(decoded);
       },
     });
@@ -97,7 +98,11 @@ export class PaneSession {
         this.#resize(event.cols, event.rows);
         return;
       case "exit":
-        this.#tell({ words: `the program has ${event.words}` });
+        this.#tell({ words: `the program has ended${exitText(event)}` });
+        return;
+      // Never requested.
+      case "input":
+      case "readiness":
         return;
       case "closed":
         this.#ended = true;
@@ -128,6 +133,16 @@ export class PaneSession {
     this.#status = { ...this.#status, ...change };
     this.#options.onStatus(this.#status);
   }
+}
+
+const decode = ({ event, data, id }: SseEvent): PaneEvent | undefined =>
+  event === "output"
+    ? { kind: event, bytes: decodeBase64(data), position: id }
+    : paneEvent(event, JSON.parse(data) as object);
+
+function exitText({ exitCode, signal }: NativeExit): string {
+  if (signal !== undefined) return ` by signal ${signal}`;
+  return exitCode === undefined ? "" : ` with ${exitCode}`;
 }
 
 const sizeText = (cols: number, rows: number): string => `${cols}×${rows}`;
