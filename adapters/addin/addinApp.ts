@@ -31,7 +31,7 @@ interface AddinAppOptions {
   readonly clock: Clock;
   readonly config: AddinAppConfig;
   readonly log: Log;
-  /** Which users of this machine are let in; absent: all of them, or those who have the token. */
+  /** Users of this machine that are allowed; absent: all, or those with the token. */
   readonly users?: GuardOptions["users"];
 }
 

@@ -7,7 +7,7 @@ import { AppError } from "../../protocol/errors.ts";
 
 /**
  * Settles with `run`, or rejects with COMMAND_TIMEOUT after `timeoutMs`, which gives the whole request up, or with the
- * reason for which it was given up. What tmux has already been told cannot be taken back, only no longer waited for.
+ * reason for which it was given up. A command that tmux already has cannot be withdrawn: only the wait for it ends.
  */
 export function withDeadline<T>(
   clock: Clock,

@@ -25,7 +25,7 @@ export interface SettingsAgent {
   readonly group: (event: SettingsEvent, script: string, dashboardUrl: string) => object;
   /** What the script checks before it posts anything. */
   readonly guard?: readonly string[];
-  /** Notes for whoever installs these. */
+  /** Printed after an installation. */
   readonly notes?: readonly string[];
 }
 

@@ -90,7 +90,7 @@ class TeamTmux {
     const { name, id, params, context } = call;
     try {
       requireKnown(name, params);
-      // Asked already, by the handler; a host that does not ask is asked for here.
+      // The handler has checked it already; a host that calls no handler is checked here.
       if (!this.#allowed.delete(id)) {
         const reason = await this.#refusal(name, params, context);
         if (reason !== undefined) throw new TeamToolError("blocked", reason);

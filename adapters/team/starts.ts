@@ -159,7 +159,7 @@ export class Starts {
     return this.#bringUp(team, server, { worker, record }, request, (post) => teamd.postOnce(threadId, post));
   }
 
-  /** The session, with the thread it will be told of in; or what was there under its name. */
+  /** The session and the thread that announces it; or the response for a session of its name that was there. */
   async #make(team: TeamStarts, server: TmuxServer, teamd: TeamdClient, request: Located): Promise<Made | TeamStart> {
     const { sessionName, sessionPrefix = TEAM_DEFAULT_PREFIX, title, teamId, cwd } = request;
     for (let tries = 1; ; tries += 1) {
@@ -167,7 +167,7 @@ export class Starts {
       const name = sessionName === undefined ? nextSessionName(sessionPrefix, taken) : asTmuxNames(sessionName);
       team.promised.add(name);
       try {
-        // The worker is of the thread, so that what is said there reaches it: another name is another thread.
+        // The worker takes part in the thread, so that its messages reach it: another name needs another thread.
         const threadId = request.threadId ?? (await teamd.createThread(title ?? `tmux: ${name}`, [name]));
         const record = beginRecord(request, threadId);
         const userOptions = recordOption(record);
@@ -175,7 +175,7 @@ export class Starts {
         return { worker, record, threadId, threadCreated: request.threadId === undefined };
       } catch (error) {
         if (!(error instanceof AppError && error.code === "ALREADY_EXISTS") || tries === MAX_NAME_TRIES) throw error;
-        // Somebody else has made it at this moment, or has one whose name we could not know.
+        // Another client has just made it, or has one whose name we could not know.
         const there = sessionName === undefined ? undefined : server.findSession(name);
         if (there !== undefined) return this.#respond(server, request, there, undefined);
       } finally {
@@ -267,7 +267,7 @@ export class Starts {
   }
 }
 
-/** A request that says where. */
+/** A request with its directory. */
 type Located = TeamStartRequest & { readonly cwd: string };
 
 interface Begun {

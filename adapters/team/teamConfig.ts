@@ -6,8 +6,8 @@ import { pathSetting, textList, wholeNumber } from "../../daemon/ops/settingSche
 import type { SettingReader } from "../../daemon/ops/settings.ts";
 
 export interface TeamConfig {
-  /** Named, or set up on purpose: the file by which pi's extension finds us is written into pi's own folder. */
-  readonly isToldToPi: boolean;
+  /** Named, or configured: the file by which pi's extension finds the daemon is written into pi's own folder. */
+  readonly announcesToPi: boolean;
   /** A team's tmux socket is `ROOT/TEAM/tmux.sock`; `daemon.json` stands beside the teams. */
   readonly rootDir: string;
   readonly workerArgv: readonly string[];
@@ -58,10 +58,10 @@ export function readTeam(
     }),
     homeDir: inputs.homeDir,
   };
-  return { ...config, isToldToPi: wanted.has("team") || settings.isConfigured("team.", /^TMUXWIRE_TEAM_/) };
+  return { ...config, announcesToPi: wanted.has("team") || settings.isConfigured("team.", /^TMUXWIRE_TEAM_/) };
 }
 
-/** teamd's own are what workers find for themselves, or not at all. */
+/** Workers find teamd's own variables by themselves, or not at all. */
 const isPassable = (name: string): boolean => /^(?!PI_TEAMD_)[A-Za-z_][A-Za-z0-9_]*$/.test(name);
 
 const argv = v.pipe(

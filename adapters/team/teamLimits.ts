@@ -2,7 +2,7 @@
 
 /** Teams whose tmux servers we are connected to at once: each costs a control client and a few descriptors. */
 export const MAX_OPEN_TEAMS = 32;
-/** A team that nobody has asked about for this long is disconnected; its sessions go on, and the next request connects again. */
+/** A team without requests for this long is disconnected; its sessions go on, and the next request connects again. */
 export const TEAM_IDLE_MS = 900_000;
 /** Starts under way at once in one team: each is a program that has yet to come up. */
 export const MAX_STARTS_PER_TEAM = 32;

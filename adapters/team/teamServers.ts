@@ -1,6 +1,6 @@
 /**
- * One tmux server of ours per team, reached when it is first asked for and left when nobody has asked for a while: the
- * sessions live in tmux, so leaving costs nothing but the connection. Asking about a team that has no server starts none.
+ * One tmux server of ours per team, connected on the first request and left after a while without any: the sessions live
+ * in tmux, so leaving costs nothing but the connection. Asking about a team that has no server starts none.
  */
 import { isAbsolute, join } from "node:path";
 import type { Host } from "../../daemon/host/host.ts";
@@ -77,7 +77,7 @@ export class TeamServers {
   /** With the team's server when it has one; nothing is started for a team that has none. */
   async useIfThere<T>(teamId: string, run: (server: TmuxServer | undefined) => Promise<T>): Promise<T> {
     const open = await this.#open.get(teamId)?.server.catch(() => undefined);
-    // One whose server has just ended is connected to anew by itself, but until then it has none.
+    // A connection whose server has just ended is made again by itself; until then the team has no server.
     if (open === undefined || !(await responds(open))) {
       const { sockets } = this.#host;
       const refusal = await trySocket(sockets, this.socketPath(teamId));

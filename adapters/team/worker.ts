@@ -31,7 +31,7 @@ interface WorkerRequest {
   readonly userOptions: Readonly<Record<string, string>>;
 }
 
-/** What cannot be started is said before anything is made. @throws AppError worker_not_found */
+/** Refuses a program that cannot be started before anything is made. @throws AppError worker_not_found */
 export async function requireWorker({ argv, environment }: TeamWorker, cwd: string): Promise<void> {
   const [name = PROFILE] = argv;
   const path = environment["PATH"] ?? "";
@@ -117,7 +117,7 @@ export async function promptWorker(
       throw error;
     }
   } catch (error) {
-    // The worker is there, and whoever asked is told that it was not prompted.
+    // The worker exists; the response says that it was not prompted.
     if (!(error instanceof AppError) || error.code === "INTERNAL_ERROR") throw error;
     log.warn("team.prompt.failed", { pane, code: error.code });
     return { outcome: "refused", detail: error.message, readyMs };
@@ -126,6 +126,6 @@ export async function promptWorker(
 
 const CUT_SHORT = "the daemon ended while it typed the prompt, so nothing is typed again";
 
-/** Its program no longer reads from the pane: it is ending, or somebody has stopped it. */
+/** Its program no longer reads from the pane: it is ending, or was stopped. */
 const hasLeft = (error: unknown): boolean =>
   error instanceof AppError && (error.details?.["reason"] === "program_changed" || error.details?.["state"] === "dead");

@@ -163,7 +163,7 @@ export class AgentDesk {
     this.#events.session("session_ended", agent);
   }
 
-  tellAvailability(agent: Agent): void {
+  availabilityChanged(agent: Agent): void {
     this.#events.availability(agent);
   }
 

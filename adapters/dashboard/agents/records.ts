@@ -28,8 +28,8 @@ export interface AgentRecord {
   readonly lastSeenUnixMs: number;
   readonly endedUnixMs: number | undefined;
   /**
-   * Its process, known once a hook of its own has named its pane. It outlives the daemon, so that an answer to an earlier
-   * question reaches nobody else.
+   * Its process, known once a hook of its own has named its pane. Kept over a restart of the daemon, so that an answer to
+   * an earlier question reaches no other process.
    */
   readonly process: ProcessMark | undefined;
 }

@@ -31,12 +31,12 @@ export async function hookRoute(
     }
   }
   const { book, panes, paneListing, hookStats } = context;
-  // Only its pane tells whose it is.
+  // Only its pane shows which agent it is of.
   if (hook.pane !== undefined && !panes.first.isOver && !isKnown(hook, book)) await panes.first.wait();
   let found = correlate(hook, context);
   if (found === undefined && (await paneListing.comes(hook))) found = correlate(hook, context);
   if (found === undefined) return c.json({ status: "dropped", message: "Session correlation failed" }, 404);
-  hookStats.heard(name);
+  hookStats.received(name);
   if (found.isNew) context.desk.reportCreated(found.agent);
   panes.reported(found.agent, hook);
   const reply = applyHook(context, name, hook, found);

@@ -14,7 +14,7 @@ export class HookStats {
     this.#nowUnixMs = nowUnixMs;
   }
 
-  heard(name: HookName): void {
+  received(name: HookName): void {
     this.#lastUnixMs = this.#nowUnixMs();
     this.#lastName = name;
     this.#count += 1;

@@ -101,7 +101,10 @@ export class Page {
     const card = this.#state.agents.get(agentId);
     if (card === undefined || this.#state.answers.get(agentId)?.kind === "sending") return;
     if (this.#nowUnixMs() < (this.#state.settling.get(agentId) ?? 0)) {
-      this.#progress(agentId, { kind: "failed", words: "nothing was sent: the question had just changed, look again" });
+      this.#progress(agentId, {
+        kind: "failed",
+        words: "nothing was sent: the question had just changed, read it again",
+      });
       return;
     }
     const draft = this.#state.drafts.get(agentId);
@@ -146,7 +149,7 @@ export class Page {
       onState: (state) => {
         if (state.kind !== "closed") this.#linked(state);
       },
-      onEvent: (event) => this.#heard(event),
+      onEvent: (event) => this.#received(event),
     });
     this.#link = link;
   }
@@ -157,7 +160,7 @@ export class Page {
     if (link.kind === "live") void this.#load();
   }
 
-  #heard(event: SseEvent): void {
+  #received(event: SseEvent): void {
     if (event.event === "gap") {
       void this.#load();
       return;

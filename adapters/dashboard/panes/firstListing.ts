@@ -1,7 +1,7 @@
 /**
  * The time from the start until the tmux server has been listed. After a crash it can be seconds, because tmux is busy with
- * the clients that it has lost. Which server a pane is of cannot be told until then, so what depends on it is done later;
- * whoever can wait waits here, and not for long.
+ * the clients that it has lost. Until then it is unknown which server a pane belongs to: what depends on that is deferred,
+ * and a caller that can wait does so here, within a bound.
  */
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
@@ -32,7 +32,7 @@ export class FirstListing {
     return this.#isOver;
   }
 
-  /** Does it then, or now; of several for one agent only the last. */
+  /** Runs `act` then, or now if it is over; of several for one agent only the last. */
   after(agent: Agent, act: () => void): void {
     if (this.#isOver) act();
     else this.#later.set(agent, act);
@@ -44,7 +44,7 @@ export class FirstListing {
     await within<void>(this.#options.clock, RECONNECT_WITHIN_MS, undefined, (end) => void this.#over.then(end));
   }
 
-  /** What was put off is not done any more. */
+  /** Drops what was deferred. */
   close(): void {
     this.#later.clear();
   }
@@ -55,7 +55,7 @@ export class FirstListing {
       try {
         act();
       } catch (error) {
-        this.#options.log.error("dashboard.pane.untold", { error });
+        this.#options.log.error("dashboard.deferred.failed", { error });
       }
     }
     this.#later.clear();

@@ -1,7 +1,7 @@
 /**
- * Between agents and their panes: who is reachable, told the moment it changes, and what the screen says of them. A pane
- * id means something on one tmux server only: after that server has gone, an agent is unreachable until a hook names its
- * pane anew. Nothing is asked by the clock; an availability is measured again when something has happened.
+ * Between agents and their panes: which agents are reachable, reported the moment it changes, and what the screen says of
+ * them. A pane id means something on one tmux server only: after that server has gone, an agent is unreachable until a
+ * hook names its pane again. Nothing polls; availability is measured again when something has happened.
  */
 import type { AddresseeRequest } from "../../../daemon/delivery/addressee.ts";
 import type { HookEvidence, PaneReadiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
@@ -58,7 +58,7 @@ export class PaneLinks {
       book: options.book,
       log,
       onGone: (agent) => this.#processEnded(agent),
-      onLooked: (agent) => this.evaluate(agent),
+      onIdentified: (agent) => this.evaluate(agent),
     });
     this.#context = new ContextGauge(options);
     this.first = new FirstListing(options);
@@ -107,7 +107,7 @@ export class PaneLinks {
     return this.#places.livePane(agent);
   }
 
-  /** Once it is known which process the agent is that has just told of itself, or that nobody knows. */
+  /** Resolves when the process of an agent that has just reported is known, or cannot be found. */
   identified(agent: Agent): Promise<void> {
     return this.#processes.identified(agent);
   }
@@ -121,22 +121,22 @@ export class PaneLinks {
     return this.#links.get(agent.record.id)?.watch;
   }
 
-  /** A hook says what the agent does. Returns whether its pane's readiness is another one by it. */
+  /** A hook says what the agent does. Returns whether that changes its pane's readiness. */
   report(agent: Agent, state: HookEvidence["state"]): boolean {
     return this.#screens.duringHook(agent, () => this.watchOf(agent)?.report({ state }));
   }
 
-  /** A dialog may have been on the screen before its hook came: looked at once the hook has its response. */
+  /** A dialog may have been on the screen before its hook came: captured once the hook has its response. */
   showDialog(agent: Agent): void {
     const { clock } = this.#options;
-    clock.callAt(clock.nowMs(), () => void this.#screens.lookFor(agent, () => this.watchOf(agent)));
+    clock.callAt(clock.nowMs(), () => void this.#screens.captureDialog(agent, () => this.watchOf(agent)));
   }
 
   evaluate(agent: Agent): void {
     this.#links.get(agent.record.id)?.measure();
   }
 
-  /** Before its end is told, which says of itself that nobody can be answered there any more. */
+  /** Call it before reporting its end, which itself says that the agent can no longer be answered. */
   ended(agent: Agent): void {
     const pane = this.livePane(agent);
     if (pane !== undefined) this.agentOption.set(pane, undefined);
@@ -226,7 +226,7 @@ export class PaneLinks {
   #setAvailable(agent: Agent, isAvailable: boolean): boolean {
     if (agent.isAvailable === isAvailable) return false;
     agent.isAvailable = isAvailable;
-    this.#options.desk.tellAvailability(agent);
+    this.#options.desk.availabilityChanged(agent);
     this.#options.desk.refreshCard(agent, "availability");
     return true;
   }
@@ -246,7 +246,7 @@ export class PaneLinks {
     for (const { agent } of this.#links.values()) this.#setAvailable(agent, false);
   }
 
-  /** Said again after every reconnect: what holds is kept, what belongs to another server is let go. */
+  /** Runs after every reconnect, too: links to this server are kept, links to another are dropped. */
   #serverReady(): void {
     const { book } = this.#options;
     for (const agent of book.all()) {

@@ -1,4 +1,4 @@
-/** What went wrong on the way to a pane, as the contract answers it: a type, a status, and words that a person understands. */
+/** What went wrong on the way to a pane, as the contract reports it: a type, a status, and a message for a person. */
 import { type AppError, type ErrorCode, toAppError } from "../../../protocol/errors.ts";
 
 export interface Failure {
@@ -7,7 +7,7 @@ export interface Failure {
   readonly message: string;
   /** Something may have been typed: the same request is not carried out a second time. */
   readonly isUncertain: boolean;
-  /** What the state is wrong by, for a client that has words of its own for it. */
+  /** Why the state is wrong, for a client with a message of its own. */
   readonly reason?: string | undefined;
 }
 
@@ -74,7 +74,7 @@ export function failureOf(thrown: unknown): Failure {
   return BY_CODE[error.code]?.(error, wasWritten) ?? failure(502, "unknown", BROKEN, true);
 }
 
-/** Whoever reads from the pane is not who the answer was for; as `details.reason` of the daemon. */
+/** The `details.reason` of the daemon: not the answer's addressee reads from the pane. */
 export const PROGRAM_CHANGED = "program_changed";
 
 const BROKEN = "The answer could not be sent; the daemon's log says why.";

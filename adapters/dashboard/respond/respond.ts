@@ -41,7 +41,7 @@ export async function respond(
     return answers.first(identity, () => pressed(context, agent, target, request.keys, startedMs));
   }
   context.store.requireWritable();
-  // Looking for the reason of a refusal may have taken a moment.
+  // Finding the reason of a refusal may have taken a moment.
   if (agent.answer !== undefined) return notWaiting("processing");
   return answers.first(identity, () => delivered(context, agent, target, request, startedMs));
 }
@@ -164,7 +164,7 @@ function answerUnderWay({ desk }: DashboardContext, agent: Agent, text: string):
     record: ({ isReported, isTaken }) => {
       if (isRecorded) return;
       isRecorded = true;
-      // Answered meanwhile at the program itself, or its hooks have told of what followed.
+      // Answered meanwhile at the program itself, or its hooks have reported what followed.
       if (agent.question?.turnId !== question?.turnId) {
         desk.noted(agent, text);
         return;
@@ -192,7 +192,7 @@ function failureOfOutcome({ outcome }: Delivered): failures.Failure | undefined 
   }
 }
 
-/** What stands in the history. */
+/** Its text in the history. */
 function turnText(request: Answer): string {
   switch (request.mode) {
     case "text":

@@ -18,7 +18,7 @@ interface StoreOptions {
   readonly log: Log;
 }
 
-/** The response to a request with an idempotency key; without a status it was begun and nobody knows how it ended. */
+/** The response to a request with an idempotency key; without a status it was begun, and its outcome is unknown. */
 interface KeptResponse {
   readonly agentId: number;
   readonly key: string;

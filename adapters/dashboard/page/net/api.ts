@@ -85,7 +85,7 @@ async function errorFrom(response: Response): Promise<ApiError> {
 }
 
 function plainWords(status: number): string {
-  if (status === 401) return "this daemon wants a token";
-  if (status === 403) return "this daemon does not admit pages from this address";
-  return `the server answered ${status}`;
+  if (status === 401) return "this dashboard needs a token";
+  if (status === 403) return "this dashboard does not allow pages from this address";
+  return `the server responded with ${status}`;
 }

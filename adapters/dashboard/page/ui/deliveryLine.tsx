@@ -20,7 +20,7 @@ export function DeliveryLine({ progress, last, nowUnixMs }: DeliveryLineProps) {
         <p class="delivery sending">
           {progress.tries === 1
             ? "sending…"
-            : `no answer yet, trying again (${progress.tries} of ${MAX_ANSWER_TRIES})…`}
+            : `no response yet, trying again (${progress.tries} of ${MAX_ANSWER_TRIES})…`}
         </p>
       );
     case "delivered":

@@ -33,7 +33,7 @@ export class PaneSession {
     this.#options = options;
     this.#input = new InputSender({
       send: (input) => api.type(agentId, input),
-      onProblem: (problem) => this.#tell({ problem: `some keys may not have arrived: ${problem}` }),
+      onProblem: (problem) => this.#update({ problem: `some keys may not have arrived: ${problem}` }),
     });
     this.#screen = new Screen(place, (data) => this.#input.type(data));
     this.#link = new SseLink({
@@ -43,7 +43,7 @@ export class PaneSession {
       random: () => Math.random(),
       onState: (state) => {
         if (this.#ended) return;
-        if (state.kind === "live") this.#tell({ live: true, words: "live" });
+        if (state.kind === "live") this.#update({ live: true, words: "live" });
         else if (state.kind === "lost") this.#lost(`${state.message}; trying again…`);
         else if (state.kind === "refused") this.#lost(state.message);
       },
@@ -88,17 +88,17 @@ export class PaneSession {
         return this.#screen.write(event.bytes);
       case "snapshot": {
         const { cols, rows, bytes } = event;
-        this.#tell({ size: sizeText(cols, rows), words: "live" });
+        this.#update({ size: sizeText(cols, rows), words: "live" });
         return this.#screen.repaint(cols, rows, bytes);
       }
       case "gap":
-        this.#tell({ words: "output was skipped, redrawing…" });
+        this.#update({ words: "output was skipped, redrawing…" });
         return;
       case "resize":
         this.#resize(event.cols, event.rows);
         return;
       case "exit":
-        this.#tell({ words: `the program has ended${exitText(event)}` });
+        this.#update({ words: `the program has ended${exitText(event)}` });
         return;
       // Never requested.
       case "input":
@@ -113,23 +113,23 @@ export class PaneSession {
   }
 
   #resize(cols: number, rows: number): void {
-    this.#tell({ size: sizeText(cols, rows) });
+    this.#update({ size: sizeText(cols, rows) });
     this.#screen.resize(cols, rows);
   }
 
   /** Control ends with the stream: nobody should type blind. */
   #lost(words: string): void {
     this.release();
-    this.#tell({ live: false, words });
+    this.#update({ live: false, words });
   }
 
   #setControl(controlled: boolean): void {
     this.#screen.control(controlled);
     if (!controlled) this.#input.drop();
-    this.#tell(controlled ? { controlled, problem: undefined } : { controlled });
+    this.#update(controlled ? { controlled, problem: undefined } : { controlled });
   }
 
-  #tell(change: Partial<PaneStatus>): void {
+  #update(change: Partial<PaneStatus>): void {
     this.#status = { ...this.#status, ...change };
     this.#options.onStatus(this.#status);
   }
