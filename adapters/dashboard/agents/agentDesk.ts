@@ -75,9 +75,7 @@ export class AgentDesk {
     const { text, tool, kind, toolInput } = question;
     const turn = this.#addTurn(agent, task, { actor: "agent", intent: "question", text, tool, kind, toolInput });
     agent.question = { ...question, turnId: turn.id, openedMs: this.#options.clock.nowMs() };
-    this.#setState(agent, "awaiting_input");
-    this.refreshCard(agent, eventType);
-    this.#events.state(agent, eventType, null);
+    this.#entered(agent, "awaiting_input", eventType);
     this.#events.turn(agent, turn);
   }
 
@@ -96,17 +94,13 @@ export class AgentDesk {
   /** The question is answered, by anyone, and the agent works on. */
   resumed(agent: Agent, eventType: string, message: string | null): void {
     this.#closeQuestion(agent);
-    this.#setState(agent, "processing");
-    this.refreshCard(agent, `${eventType}_resume`);
-    this.#events.state(agent, eventType, message);
+    this.#entered(agent, "processing", eventType, `${eventType}_resume`, message);
   }
 
   /** Seen at work without a reported prompt. */
   started(agent: Agent, eventType: string): void {
     this.#ensureTask(agent, undefined);
-    this.#setState(agent, "processing");
-    this.refreshCard(agent, `${eventType}_inferred`);
-    this.#events.state(agent, eventType, null);
+    this.#entered(agent, "processing", eventType, `${eventType}_inferred`);
   }
 
   /** The user's answer has reached the program. */
@@ -145,10 +139,8 @@ export class AgentDesk {
     if (task !== undefined && words !== undefined && words.trim() !== "") {
       this.#events.turn(agent, this.#addTurn(agent, task, { actor: "agent", intent: "completion", text: words }));
     }
-    this.#setState(agent, "complete");
     agent.expectedPrompts.length = 0;
-    this.refreshCard(agent, eventType);
-    this.#events.state(agent, eventType, "→ COMPLETE");
+    this.#entered(agent, "complete", eventType, eventType, "→ COMPLETE");
   }
 
   /** Its session has ended. */
@@ -193,6 +185,12 @@ export class AgentDesk {
     agent.digest = EMPTY_DIGEST;
     this.#options.store.save("tasks", task);
     return task;
+  }
+
+  #entered(agent: Agent, state: TaskState, eventType: string, reason = eventType, message: string | null = null): void {
+    this.#setState(agent, state);
+    this.refreshCard(agent, reason);
+    this.#events.state(agent, eventType, message);
   }
 
   #setState(agent: Agent, state: TaskState): void {

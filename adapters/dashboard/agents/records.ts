@@ -68,8 +68,6 @@ export interface TaskRecord {
 
 export type QuestionKind = "text" | "select" | "multi_select";
 
-export type TurnIntent = "command" | "answer" | "question" | "completion";
-
 /** A question's options, in the form of the agents' own questions. */
 export type ToolInput = Readonly<Record<string, unknown>>;
 
@@ -78,7 +76,7 @@ export interface TurnRecord {
   readonly taskId: number;
   readonly agentId: number;
   readonly actor: "user" | "agent";
-  readonly intent: TurnIntent;
+  readonly intent: "command" | "answer" | "question" | "completion";
   readonly text: string;
   /** Of a question: the tool that asks, how it is answered, and what it offers. */
   readonly tool: string | undefined;

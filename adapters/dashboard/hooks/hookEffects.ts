@@ -8,7 +8,8 @@ import { ASKING_TOOLS, questionOfNotification, questionOfTool } from "../agents/
 import type { DashboardContext } from "../dashboardContext.ts";
 import type { PaneLinks } from "../panes/paneLinks.ts";
 import type { Correlation } from "./correlate.ts";
-import type { HookName, HookRequest } from "./hookRequest.ts";
+import type { HookName } from "./hookNames.ts";
+import type { HookRequest } from "./hookRequest.ts";
 
 type HookContext = Pick<DashboardContext, "book" | "desk" | "panes">;
 

@@ -9,20 +9,6 @@ import type { GuardEnv } from "../../http/requestGuard.ts";
 import { MAX_NAME_CHARS } from "../dashboardLimits.ts";
 import { fieldsOf, textOf } from "../fields.ts";
 
-export const HOOKS = [
-  "session-start",
-  "session-end",
-  "user-prompt-submit",
-  "stop",
-  "notification",
-  "pre-tool-use",
-  "post-tool-use",
-  "permission-request",
-] as const;
-export type HookName = (typeof HOOKS)[number];
-
-export const isHookName = (text: string): text is HookName => (HOOKS as readonly string[]).includes(text);
-
 export interface HookRequest {
   readonly sessionId: string;
   readonly workingDirectory: string | undefined;

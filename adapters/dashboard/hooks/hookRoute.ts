@@ -10,7 +10,8 @@ import { within } from "../../../daemon/time/within.ts";
 import type { DashboardContext } from "../dashboardContext.ts";
 import { correlate, isKnown } from "./correlate.ts";
 import { applyHook } from "./hookEffects.ts";
-import { type HookName, parseHook } from "./hookRequest.ts";
+import type { HookName } from "./hookNames.ts";
+import { parseHook } from "./hookRequest.ts";
 
 /** A path on a mount that does not respond counts as a directory. */
 const STAT_WITHIN_MS = 200;
