@@ -2,25 +2,16 @@
 import { isKeyName } from "../../../daemon/panes/keys.ts";
 import { MAX_INPUT_BYTES } from "../../../protocol/limits.ts";
 import { MAX_ANSWERS, MAX_KEYS, MAX_OPTION_INDEX } from "../dashboardLimits.ts";
-import { bodyFields, type Fields, fieldsOf, textOf } from "../fields.ts";
+import { bodyFields, fieldsOf, textOf } from "../fields.ts";
 
-export type RespondRequest =
-  | { readonly mode: "text"; readonly text: string; readonly dialogId: string | undefined }
-  | {
-      readonly mode: "select";
-      readonly index: number;
-      readonly label: string | undefined;
-      readonly dialogId: string | undefined;
-    }
-  | { readonly mode: "other"; readonly text: string; readonly dialogId: string | undefined }
-  | {
-      readonly mode: "multi_select";
-      /** Per question the options chosen; `isMulti` where several may be. */
-      readonly answers: readonly MultiAnswer[];
-      readonly dialogId: string | undefined;
-    }
-  | { readonly mode: "keys"; readonly keys: readonly string[]; readonly dialogId: undefined };
+export type RespondRequest = { readonly dialogId: string | undefined } & (
+  | { readonly mode: "text" | "other"; readonly text: string }
+  | { readonly mode: "select"; readonly index: number; readonly label: string | undefined }
+  | { readonly mode: "multi_select"; readonly answers: readonly MultiAnswer[] }
+  | { readonly mode: "keys"; readonly keys: readonly string[] }
+);
 
+/** The options chosen for one question; `isMulti` where several may be. */
 export interface MultiAnswer {
   readonly indices: readonly number[];
   readonly isMulti: boolean;
@@ -34,13 +25,12 @@ interface Refusal {
 /** A body that is no object counts as an empty one, as the contract's clients know it. */
 export function parseRespond(bytes: Uint8Array): RespondRequest | Refusal {
   const body = bodyFields(bytes) ?? {};
-  const mode = body["mode"] ?? "text";
+  const mode: unknown = body["mode"] ?? "text";
   const dialogId = textOf(body["dialog_id"]);
   switch (mode) {
     case "text":
-      return textAnswer(body, "Response text is required.", (text) => ({ mode: "text", text, dialogId }));
     case "other":
-      return textAnswer(body, "Text is required for 'other' mode.", (text) => ({ mode: "other", text, dialogId }));
+      return textAnswer(mode, textOf(body["text"]) ?? "", dialogId);
     case "select": {
       const index = body["option_index"];
       if (!isIndex(index)) {
@@ -64,9 +54,11 @@ export function parseRespond(bytes: Uint8Array): RespondRequest | Refusal {
   }
 }
 
-function textAnswer(body: Fields, missing: string, make: (text: string) => RespondRequest): RespondRequest | Refusal {
-  const text = textOf(body["text"]) ?? "";
-  if (text.trim() === "") return { errorType: "missing_text", message: missing };
+function textAnswer(mode: "text" | "other", text: string, dialogId: string | undefined): RespondRequest | Refusal {
+  if (text.trim() === "") {
+    const message = mode === "text" ? "Response text is required." : "Text is required for 'other' mode.";
+    return { errorType: "missing_text", message };
+  }
   if (text.includes("\0")) {
     return { errorType: "invalid_text", message: "The text holds a NUL character, which no prompt takes." };
   }
@@ -76,7 +68,7 @@ function textAnswer(body: Fields, missing: string, make: (text: string) => Respo
   if (Buffer.byteLength(text) > MAX_INPUT_BYTES) {
     return { errorType: "invalid_text", message: `The text is longer than ${MAX_INPUT_BYTES} bytes; shorten it.` };
   }
-  return make(text);
+  return { mode, text, dialogId };
 }
 
 const isIndex = (value: unknown): value is number =>

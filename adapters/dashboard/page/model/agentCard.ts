@@ -36,38 +36,6 @@ export interface Question {
   readonly dialogId: string | undefined;
 }
 
-interface CardReadiness {
-  readonly state: string;
-  readonly source: string;
-  readonly sinceUnixMs: number | undefined;
-  readonly profile: string;
-}
-
-export interface LastDelivery {
-  readonly delivery: string;
-  readonly latencyMs: number | undefined;
-  readonly atUnixMs: number | undefined;
-}
-
-export interface AgentCard {
-  readonly agentId: number;
-  readonly projectName: string;
-  readonly projectPath: string;
-  readonly session: string;
-  readonly state: AgentState;
-  /** The pane exists and an agent program runs in it. */
-  readonly available: boolean;
-  readonly priority: number;
-  readonly reason: string;
-  readonly paneId: string | undefined;
-  readonly tmuxSession: string | undefined;
-  readonly stateSinceUnixMs: number | undefined;
-  readonly lastSeenUnixMs: number | undefined;
-  readonly readiness: CardReadiness | undefined;
-  readonly question: Question | undefined;
-  readonly lastDelivery: LastDelivery | undefined;
-}
-
 const STATES: ReadonlySet<string> = new Set<AgentState>([
   "IDLE",
   "COMMANDED",
@@ -77,7 +45,7 @@ const STATES: ReadonlySet<string> = new Set<AgentState>([
 ]);
 
 /** Undefined without an agent: not a card. */
-export function decodeCard(value: unknown): AgentCard | undefined {
+export function decodeCard(value: unknown) {
   const card = fieldsOf(value);
   const agentId = integer(card?.["agent_id"]) ?? integer(card?.["id"]);
   if (card === undefined || agentId === undefined) return undefined;
@@ -87,6 +55,7 @@ export function decodeCard(value: unknown): AgentCard | undefined {
     projectPath: textOf(card["project_path"]) ?? "",
     session: textOf(card["session"]) ?? textOf(card["session_uuid"]) ?? "",
     state: decodeState(card["state"]) ?? "IDLE",
+    /** The pane exists and an agent program runs in it. */
     available: card["is_bridge_connected"] === true,
     priority: number(card["priority"]) ?? 0,
     reason: textOf(card["reason"]) ?? "",
@@ -100,13 +69,15 @@ export function decodeCard(value: unknown): AgentCard | undefined {
   };
 }
 
+export type AgentCard = Readonly<NonNullable<ReturnType<typeof decodeCard>>>;
+
 /** The states come in either case: `processing`, `AWAITING_INPUT`. */
 export function decodeState(value: unknown): AgentState | undefined {
   const state = textOf(value)?.toUpperCase();
   return state !== undefined && STATES.has(state) ? (state as AgentState) : undefined;
 }
 
-function decodeReadiness(value: unknown): CardReadiness | undefined {
+function decodeReadiness(value: unknown) {
   const readiness = fieldsOf(value);
   if (readiness === undefined) return undefined;
   return {
@@ -166,7 +137,7 @@ function withDescriptions(options: readonly QuestionOption[], asked: QuestionPar
   return options.map((option) => ({ ...option, description: words.get(option.label) ?? option.description }));
 }
 
-function decodeDelivery(value: unknown): LastDelivery | undefined {
+function decodeDelivery(value: unknown) {
   const delivery = fieldsOf(value);
   const outcome = textOf(delivery?.["delivery"]);
   if (delivery === undefined || outcome === undefined) return undefined;
