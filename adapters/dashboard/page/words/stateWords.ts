@@ -38,7 +38,7 @@ export function reasonText(card: AgentCard): string {
 }
 
 function goneText({ paneId, readiness }: AgentCard): string {
-  if (paneId === undefined) return "no tmux pane is known: the agent's next hook tells it";
+  if (paneId === undefined) return "no tmux pane is known: the agent's next hook names it";
   if (readiness?.state === "dead") return "the program has ended";
   return "no agent program in its pane, or the pane is gone";
 }
