@@ -7,15 +7,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import type { ConfigInputs } from "../../daemon/ops/daemonConfig.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
-import {
-  hostName,
-  isOrigin,
-  pathSchema,
-  portNumber,
-  textList,
-  wholeNumber,
-  yesOrNo,
-} from "../../daemon/ops/settingSchemas.ts";
+import { HOST, ORIGINS, pathSetting, PORT, wholeNumber, YES_OR_NO } from "../../daemon/ops/settingSchemas.ts";
 import type { FlagSpec, SettingReader } from "../../daemon/ops/settings.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isLoopbackAddress } from "../http/addresses.ts";
@@ -115,8 +107,7 @@ export function readFreshell(settings: SettingReader, inputs: ConfigInputs): Fre
   const allowLan = settings.read({
     key: "freshell.allowLan",
     variable: "FRESHELL_ALLOW_LAN",
-    schema: yesOrNo,
-    expected: "1, true, 0 or false",
+    ...YES_OR_NO,
     fallback: false,
   });
   const config: FreshellConfig = {
@@ -124,16 +115,14 @@ export function readFreshell(settings: SettingReader, inputs: ConfigInputs): Fre
       key: "freshell.host",
       flags: [FLAGS.host],
       variable: variable("FRESHELL_HOST", "HOST"),
-      schema: hostName,
-      expected: "a host name or address, without scheme, port or brackets",
+      ...HOST,
       fallback: "127.0.0.1",
     }),
     port: settings.read({
       key: "freshell.port",
       flags: [FLAGS.port],
       variable: variable("FRESHELL_PORT", "PORT"),
-      schema: portNumber,
-      expected: "a whole number from 0 to 65535",
+      ...PORT,
       fallback: DEFAULT_PORT,
     }),
     // No flag: a command line is visible to everyone on the machine.
@@ -156,15 +145,13 @@ export function readFreshell(settings: SettingReader, inputs: ConfigInputs): Fre
     allowedOrigins: settings.read<readonly string[]>({
       key: "freshell.allowedOrigins",
       variable: variable("FRESHELL_ALLOWED_ORIGINS", "ALLOWED_ORIGINS"),
-      schema: v.pipe(textList, v.everyItem(isOrigin)),
-      expected: "origins as a browser sends them, scheme://host[:port] in lower case without a path, comma between",
+      ...ORIGINS,
       fallback: [],
     }),
     tmuxSocketPath: settings.read({
       key: "freshell.tmuxSocketPath",
       flags: [FLAGS.tmuxSocket],
-      schema: pathSchema(inputs),
-      expected: "a path",
+      ...pathSetting(inputs),
       fallback: join(runtimePaths(env, inputs.homeDir).runtimeDir, "freshell.sock"),
     }),
     sessionsPath: join(runtimePaths(env, inputs.homeDir).stateDir, "freshell-sessions.json"),
@@ -191,8 +178,7 @@ export function readFreshell(settings: SettingReader, inputs: ConfigInputs): Fre
     disableRegex: settings.read({
       key: "freshell.disableRegex",
       variable: "FRESHELL_DISABLE_RE2",
-      schema: yesOrNo,
-      expected: "1, true, 0 or false",
+      ...YES_OR_NO,
       fallback: false,
     }),
   };

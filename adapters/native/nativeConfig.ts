@@ -1,7 +1,7 @@
 /** The native API's settings: where it listens, its token file, and the socket of its own tmux server. */
 import * as v from "valibot";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
-import { hostName, isOrigin, pathSchema, portNumber, textList, yesOrNo } from "../../daemon/ops/settingSchemas.ts";
+import { HOST, hostName, ORIGINS, pathSetting, PORT, textList, YES_OR_NO } from "../../daemon/ops/settingSchemas.ts";
 import { type FlagSpec, type SettingInputs, SettingReader } from "../../daemon/ops/settings.ts";
 
 export interface NativeConfig {
@@ -93,25 +93,23 @@ export const NATIVE_SETTINGS = {
 
 /** @throws AppError CONFIGURATION_INVALID */
 export function readNative(settings: SettingReader, inputs: NativeConfigInputs): NativeConfig {
-  const path = pathSchema(inputs);
+  const path = pathSetting(inputs);
   const paths = runtimePaths(inputs.env, inputs.homeDir);
   const readPath = (key: string, flag: FlagSpec, variable: string, fallback: string): string =>
-    settings.read({ key, flags: [flag], variable, schema: path, expected: "a path", fallback });
+    settings.read({ key, flags: [flag], variable, ...path, fallback });
   return {
     host: settings.read({
       key: "native.host",
       flags: [FLAGS.host],
       variable: "TMUXWIRE_HOST",
-      schema: hostName,
-      expected: "a host name or address, without scheme, port or brackets",
+      ...HOST,
       fallback: "127.0.0.1",
     }),
     port: settings.read({
       key: "native.port",
       flags: [FLAGS.port],
       variable: "TMUXWIRE_PORT",
-      schema: portNumber,
-      expected: "a whole number from 0 to 65535",
+      ...PORT,
       fallback: DEFAULT_PORT,
     }),
     socketPath: readPath("native.socketPath", FLAGS.socket, "TMUXWIRE_SOCKET", paths.socketPath),
@@ -121,15 +119,14 @@ export function readNative(settings: SettingReader, inputs: NativeConfigInputs):
       key: "native.default",
       flags: [FLAGS.noDefault],
       variable: "TMUXWIRE_DEFAULT_SERVER",
-      schema: yesOrNo,
+      ...YES_OR_NO,
       expected: "true or false",
       fallback: true,
     }),
     allowedOrigins: settings.read<readonly string[]>({
       key: "native.allowedOrigins",
       variable: "TMUXWIRE_ALLOWED_ORIGINS",
-      schema: v.pipe(textList, v.everyItem(isOrigin)),
-      expected: "origins as a browser sends them, scheme://host[:port] in lower case without a path, comma between",
+      ...ORIGINS,
       fallback: [],
     }),
     allowedHosts: settings.read<readonly string[]>({

@@ -2,10 +2,9 @@
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
-import { SHARED_SCRIPT_WORD } from "../../hooks/claudeHook.ts";
 import { type HookGroups, readSettings, stateOf, withHooks, withoutHooks } from "../../hooks/claudeSettings.ts";
-import { HOOKS_DIRECTORY, scriptName, secretsName, shellWord } from "../../hooks/hookScript.ts";
-import { type SettingsAgent, SETTINGS_AGENTS } from "../../hooks/settingsAgents.ts";
+import { HOOKS_DIRECTORY, hookScript, scriptName, secretsName, shellWord } from "../../hooks/hookScript.ts";
+import { type SettingsAgent, SETTINGS_AGENTS, SHARED_SCRIPT_WORD } from "../../hooks/settingsAgents.ts";
 import { readWhole, removeFile, replaceWhole } from "../../hooks/wholeFile.ts";
 import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
 import { JSON_OPTION } from "./configCommand.ts";
@@ -129,7 +128,7 @@ async function install(place: Place, { io, options }: CommandCall): Promise<numb
   const before = settingsAt(place);
   const after = withHooks(before, place.groups);
   const changed = [
-    ...replaceChanged(scriptPath, agent.script, 0o644),
+    ...replaceChanged(scriptPath, hookScript(agent), 0o644),
     ...(token === undefined ? removeThere(secretsPath) : replaceChanged(secretsPath, secretsOf(token), 0o600)),
     ...replaceSettings(place, before, after),
   ];
@@ -141,7 +140,7 @@ async function install(place: Place, { io, options }: CommandCall): Promise<numb
   const lines = [
     ...(changed.length === 0 ? ["nothing to do: the hooks are installed"] : ["written:", ...indented(changed)]),
     `${agent.title} tells ${place.url}; agents that run already do so once they are started again`,
-    ...agent.notes,
+    ...(agent.notes ?? []),
     ...(hasCurl ? [] : ["curl was not found on PATH: install it, the hooks do nothing without it"]),
   ];
   await io.out(`${lines.join("\n")}\n`);
@@ -229,5 +228,5 @@ function replaceSettings(place: Place, before: string | undefined, after: string
 function scriptState({ agent, scriptPath }: Place): "installed" | "different" | "missing" {
   const bytes = readWhole(scriptPath);
   if (bytes === undefined) return "missing";
-  return Buffer.from(bytes).toString() === agent.script ? "installed" : "different";
+  return Buffer.from(bytes).toString() === hookScript(agent) ? "installed" : "different";
 }

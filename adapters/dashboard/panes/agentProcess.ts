@@ -1,7 +1,7 @@
 /**
- * Which process an agent is. A hook proves that the agent runs in its pane; whoever reads from the pane then is noted with
- * the agent's record, and answers are for that process alone (`AddresseeRequest`), after a restart of the daemon too.
- * Unknown where the system does not tell of processes.
+ * Which process an agent is. A hook proves that the agent runs in its pane; the process that reads from the pane then is
+ * kept in the agent's record, and answers are for it alone (`AddresseeRequest`), after a restart of the daemon too.
+ * Unknown where the system does not report processes.
  */
 import { addresseeOf, hasLeftTerminal, isAtTerminal, wasThereBefore } from "../../../daemon/panes/foreground.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
@@ -19,10 +19,10 @@ interface AgentProcessesOptions {
   /** Names of agents' programs. */
   readonly programs: ReadonlySet<string>;
   readonly log: Log;
-  /** It has told, and another program has taken its pane since. */
+  /** It has reported, and another program has taken its pane since. */
   readonly onGone: (agent: Agent) => void;
-  /** It was looked for; it is known now, or nobody was found. */
-  readonly onLooked: (agent: Agent) => void;
+  /** The search is over, with or without a result. */
+  readonly onIdentified: (agent: Agent) => void;
 }
 
 /** A pane whose program has just ended, or is being replaced, is asked again at once: another one is there by then. */
@@ -31,7 +31,7 @@ const MAX_TRIES = 3;
 export class AgentProcesses {
   readonly #options: AgentProcessesOptions;
   readonly #underWay = new Map<Agent, Promise<void>>();
-  /** Agents that told of a pane which is not listed yet, and when, in seconds since boot. */
+  /** Agents that reported a pane which is not listed yet, and when, in seconds since boot. */
   readonly #waiting = new WeakMap<Agent, { readonly pane: PaneId; readonly reportedSec: number }>();
 
   constructor(options: AgentProcessesOptions) {
@@ -40,7 +40,7 @@ export class AgentProcesses {
 
   /**
    * The agent has shown that it lives in this pane. One that is known and can be typed to stays the same.
-   * @param toldSec when it did, in seconds since boot
+   * @param reportedSec when it did, in seconds since boot
    */
   identify(agent: Agent, pane: PaneId, reportedSec: number): void {
     if (isReachable(agent, this.#options.server.processes) || this.#underWay.has(agent)) return;
@@ -56,7 +56,7 @@ export class AgentProcesses {
       })
       .finally(() => {
         this.#underWay.delete(agent);
-        this.#options.onLooked(agent);
+        this.#options.onIdentified(agent);
       });
     this.#underWay.set(agent, done);
   }
@@ -93,7 +93,7 @@ export class AgentProcesses {
     }
   }
 
-  /** Was known, and is no more. One that has told since may be another: not before it has been looked for. */
+  /** Was known and has left. False during a search: an agent that has just reported may be another process. */
   isGone(agent: Agent): boolean {
     const { process } = agent.record;
     return (

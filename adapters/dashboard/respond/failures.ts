@@ -1,4 +1,4 @@
-/** What went wrong on the way to a pane, as the contract answers it: a type, a status, and words that a person understands. */
+/** What went wrong on the way to a pane, as the contract reports it: a type, a status, and a message for a person. */
 import { type AppError, type ErrorCode, toAppError } from "../../../protocol/errors.ts";
 
 export interface Failure {
@@ -7,16 +7,16 @@ export interface Failure {
   readonly message: string;
   /** Something may have been typed: the same request is not carried out a second time. */
   readonly isUncertain: boolean;
-  /** What the state is wrong by, for a client that has words of its own for it. */
+  /** Why the state is wrong, for a client with a message of its own. */
   readonly reason?: string | undefined;
 }
 
-const failure = (
-  status: Failure["status"],
-  errorType: string,
-  message: string,
-  { isUncertain = false }: { readonly isUncertain?: boolean } = {},
-): Failure => ({ status, errorType, message, isUncertain });
+const failure = (status: Failure["status"], errorType: string, message: string, isUncertain = false): Failure => ({
+  status,
+  errorType,
+  message,
+  isUncertain,
+});
 
 const NOT_INSTALLED = failure(
   503,
@@ -30,8 +30,7 @@ const NOT_RUNNING = failure(
   "No tmux server is running, so the agent's session is gone. Start tmux and the agent again; it is noticed by itself.",
 );
 
-const notConnected = (): Failure =>
-  failure(503, "tmux_not_running", "tmux does not answer at the moment. Try again shortly.");
+const NOT_CONNECTED = failure(503, "tmux_not_running", "tmux does not answer at the moment. Try again shortly.");
 
 export const paneGone = (pane: string): Failure =>
   failure(503, "pane_not_found", `The agent's pane ${pane} is gone: its window was closed or its program has ended.`);
@@ -51,48 +50,45 @@ export const NOT_ECHOED = failure(
   502,
   "not_echoed",
   "The text did not appear on the agent's screen, so Enter was not pressed. Look at its pane before you try again.",
-  { isUncertain: true },
+  true,
 );
 
 export const INDETERMINATE = failure(
   502,
   "unknown",
   "The connection to tmux was lost while the answer was on its way; it may have arrived. Look at the agent's pane.",
-  { isUncertain: true },
+  true,
 );
 
 export const INTERRUPTED = failure(
   502,
   "unknown",
   "tmuxwire was restarted while this answer was on its way; it may have arrived. Look at the agent's pane.",
-  { isUncertain: true },
+  true,
 );
 
 /** What the delivery throws before it writes can be tried again; `details.textWritten` says that it had written. */
 export function failureOf(thrown: unknown): Failure {
   const error = toAppError(thrown);
   const wasWritten = error.details?.["textWritten"] === true;
-  return BY_CODE[error.code]?.(error, wasWritten) ?? failure(502, "unknown", BROKEN, UNCERTAIN);
+  return BY_CODE[error.code]?.(error, wasWritten) ?? failure(502, "unknown", BROKEN, true);
 }
 
-/** Whoever reads from the pane is not who the answer was for; as `details.reason` of the daemon. */
+/** The `details.reason` of the daemon: not the answer's addressee reads from the pane. */
 export const PROGRAM_CHANGED = "program_changed";
 
-const UNCERTAIN = { isUncertain: true };
 const BROKEN = "The answer could not be sent; the daemon's log says why.";
 
 type MakeFailure = (error: AppError, wasWritten: boolean) => Failure;
 
 const failWith =
-  (status: Failure["status"], errorType: string, message?: string): MakeFailure =>
-  (error, isUncertain) =>
-    failure(status, errorType, message ?? sentence(error), { isUncertain });
+  (status: Failure["status"], errorType: string, message?: string, isAlwaysUncertain = false): MakeFailure =>
+  (error, wasWritten) =>
+    failure(status, errorType, message ?? sentence(error), isAlwaysUncertain || wasWritten);
 
 const lost: MakeFailure = (error, wasWritten) => (wasWritten ? INDETERMINATE : connectionFailure(error));
-const late: MakeFailure = () =>
-  failure(502, "timeout", "tmux or the agent did not react in time. Look at its pane.", UNCERTAIN);
-const refused: MakeFailure = () =>
-  failure(502, "send_failed", "tmux refused the input. Look at the agent's pane.", UNCERTAIN);
+const late = failWith(502, "timeout", "tmux or the agent did not react in time. Look at its pane.", true);
+const refused = failWith(502, "send_failed", "tmux refused the input. Look at the agent's pane.", true);
 
 const BY_CODE: Readonly<Partial<Record<ErrorCode, MakeFailure>>> = {
   WRONG_STATE: (error, wasWritten) => {
@@ -122,7 +118,7 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, MakeFailure>>> = {
 export function connectionFailure(error: AppError): Failure {
   const reason = error.details?.["reason"];
   if (reason === "tmux_not_installed" || error.code === "TMUX_UNAVAILABLE") return NOT_INSTALLED;
-  return reason === "tmux_not_running" ? NOT_RUNNING : notConnected();
+  return reason === "tmux_not_running" ? NOT_RUNNING : NOT_CONNECTED;
 }
 
 const sentence = ({ message }: AppError): string => {

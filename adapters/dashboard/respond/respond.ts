@@ -10,7 +10,7 @@ import { MAX_EXPECTED_PROMPTS } from "../dashboardLimits.ts";
 import { untilSettled } from "../panes/serverPresence.ts";
 import { requestHash } from "./answerKeys.ts";
 import { pressSlowly } from "./contractKeys.ts";
-import { type Delivered, deliverAnswer } from "./deliverAnswer.ts";
+import { type Answer, type Delivered, deliverAnswer } from "./deliverAnswer.ts";
 import * as failures from "./failures.ts";
 import { failureResponse, refusalResponse, type RespondResponse } from "./respondResponse.ts";
 import { parseRespond, type RespondRequest } from "./respondRequest.ts";
@@ -41,7 +41,7 @@ export async function respond(
     return answers.first(identity, () => pressed(context, agent, target, request.keys, startedMs));
   }
   context.store.requireWritable();
-  // Looking for the reason of a refusal may have taken a moment.
+  // Finding the reason of a refusal may have taken a moment.
   if (agent.answer !== undefined) return notWaiting("processing");
   return answers.first(identity, () => delivered(context, agent, target, request, startedMs));
 }
@@ -83,9 +83,8 @@ async function pressed(
   keys: readonly string[],
   startedMs: number,
 ): Promise<RespondResponse> {
-  const { server, clock } = context;
   try {
-    await pressSlowly({ server, clock }, pane, keys, context.panes.addresseeOf(agent));
+    await pressSlowly(context, pane, keys, context.panes.addresseeOf(agent));
   } catch (error) {
     return failureResponse(await explained(context, pane, error), latencyOf(context, startedMs));
   }
@@ -96,7 +95,7 @@ async function delivered(
   context: DashboardContext,
   agent: Agent,
   pane: PaneId,
-  request: Exclude<RespondRequest, { mode: "keys" }>,
+  request: Answer,
   startedMs: number,
 ): Promise<RespondResponse> {
   const { panes, desk, log, nowUnixMs } = context;
@@ -165,7 +164,7 @@ function answerUnderWay({ desk }: DashboardContext, agent: Agent, text: string):
     record: ({ isReported, isTaken }) => {
       if (isRecorded) return;
       isRecorded = true;
-      // Answered meanwhile at the program itself, or its hooks have told of what followed.
+      // Answered meanwhile at the program itself, or its hooks have reported what followed.
       if (agent.question?.turnId !== question?.turnId) {
         desk.noted(agent, text);
         return;
@@ -193,8 +192,8 @@ function failureOfOutcome({ outcome }: Delivered): failures.Failure | undefined 
   }
 }
 
-/** What stands in the history. */
-function turnText(request: Exclude<RespondRequest, { mode: "keys" }>): string {
+/** Its text in the history. */
+function turnText(request: Answer): string {
   switch (request.mode) {
     case "text":
     case "other":

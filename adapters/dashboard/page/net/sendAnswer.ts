@@ -3,7 +3,9 @@
  * the same response and is not typed twice. Retried are responses that the contract calls temporary (502, 503) and none.
  */
 import type { Clock } from "../../../../daemon/time/clock.ts";
-import { fieldsOf, number, text } from "../model/agentCard.ts";
+import { sleep } from "../../../../daemon/time/within.ts";
+import { fieldsOf, textOf } from "../../fields.ts";
+import { number } from "../model/agentCard.ts";
 import type { Api } from "./api.ts";
 import { ApiError } from "./apiError.ts";
 
@@ -42,7 +44,7 @@ export async function sendAnswer(options: SendAnswerOptions): Promise<AnswerResu
       return { kind: "failed", errorType: result.errorType, message: result.message };
     }
     // oxlint-disable-next-line no-await-in-loop -- see above
-    await pause(clock, Math.max(pauseMs, askedMs));
+    await sleep(clock, Math.max(pauseMs, askedMs));
     onRetry(tries + 1);
   }
 }
@@ -56,7 +58,7 @@ async function tryOnce(options: SendAnswerOptions, startMs: number): Promise<Ans
     const fields = fieldsOf(answer);
     return {
       kind: "delivered",
-      delivery: text(fields?.["delivery"]) ?? "submitted",
+      delivery: textOf(fields?.["delivery"]) ?? "submitted",
       latencyMs: number(fields?.["latency_ms"]) ?? clock.nowMs() - startMs,
     };
   } catch (error) {
@@ -67,8 +69,3 @@ async function tryOnce(options: SendAnswerOptions, startMs: number): Promise<Ans
 }
 
 const mayPass = ({ status }: ApiError): boolean => status === 0 || status === 502 || status === 503;
-
-const pause = (clock: Clock, ms: number): Promise<void> =>
-  new Promise((resolve) => {
-    clock.callAt(clock.nowMs() + ms, resolve);
-  });

@@ -13,17 +13,17 @@ const UNCONFIRMED: ReadonlySet<string> = new Set(["echoed_unconfirmed", "indeter
 
 export const isUnconfirmed = (delivery: string): boolean => UNCONFIRMED.has(delivery);
 
-/** Errors after which the text was certainly not entered. */
-const NOTHING_SENT: ReadonlyMap<string, string> = new Map([
-  ["not_echoed", "not echoed, nothing was sent"],
-  ["wrong_state", "nothing was sent"],
-  ["program_changed", "not delivered, another program reads from the pane now"],
-  ["no_pane_id", "nothing was sent"],
-  ["agent_not_found", "nothing was sent"],
-  ["pane_not_found", "nothing was sent"],
-  ["tmux_not_installed", "nothing was sent"],
-  ["tmux_not_running", "nothing was sent"],
-]);
+/** Errors after which the text was certainly not entered, so that a retry cannot answer twice. */
+const NOTHING_SENT =
+  /^(?:wrong_state|no_pane_id|agent_not_found|pane_not_found|tmux_not_installed|tmux_not_running|invalid_.*|missing_.*)$/;
+
+function failureHead(errorType: string): string {
+  if (errorType === "not_echoed") return "not echoed, nothing was sent";
+  if (errorType === "program_changed") return "not delivered, another program reads from the pane now";
+  return NOTHING_SENT.test(errorType)
+    ? "nothing was sent"
+    : "may have been sent: look at the pane before you try again";
+}
 
 const latencyText = (latencyMs: number): string =>
   latencyMs < 10_000 ? `${Math.round(latencyMs)} ms` : `${Math.round(latencyMs / 1_000)} s`;
@@ -34,13 +34,7 @@ export function deliveredText(delivery: string, latencyMs: number | undefined): 
   return latencyMs === undefined ? words : `${words} · ${latencyText(latencyMs)}`;
 }
 
-/** Whether certainly nothing reached the program, so that a retry cannot answer twice. */
-const nothingSent = (errorType: string): boolean =>
-  NOTHING_SENT.has(errorType) || errorType.startsWith("invalid_") || errorType.startsWith("missing_");
-
 export function failureText(errorType: string, message: string): string {
-  const head =
-    NOTHING_SENT.get(errorType) ??
-    (nothingSent(errorType) ? "nothing was sent" : "may have been sent: look at the pane before you try again");
+  const head = failureHead(errorType);
   return message === "" ? head : `${head} — ${message}`;
 }

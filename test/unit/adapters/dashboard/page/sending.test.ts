@@ -181,9 +181,9 @@ describe("a refusal", () => {
   test.each([
     ['{"status":"error","error_type":"timeout","message":"too slow"}', 502, "timeout", "too slow"],
     ['{"error":"Session x already exists"}', 409, "http_409", "Session x already exists"],
-    ["forbidden", 403, "http_403", "this daemon does not admit pages from this address"],
-    ["", 401, "http_401", "this daemon wants a token"],
-    ["<html>", 500, "http_500", "the server answered 500"],
+    ["forbidden", 403, "http_403", "this dashboard does not allow pages from this address"],
+    ["", 401, "http_401", "this dashboard needs a token"],
+    ["<html>", 500, "http_500", "the server responded with 500"],
   ])("%s is told in the server's words when it has some", async (text, status, errorType, message) => {
     const error = await errorOf(new Response(text, { status, headers: { "retry-after": "3" } }));
     expect(error).toMatchObject({ status, errorType, message, retryAfterMs: 3_000 });
