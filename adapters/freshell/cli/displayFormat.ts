@@ -25,7 +25,7 @@ export function parseFormat(format: string): readonly Part[] {
     if (token !== undefined) return { token };
     throw new AppError(
       "INVALID_ARGUMENT",
-      `${JSON.stringify(part.slice(0, 80))} is no token: %% is the sign, tokens are ${DISPLAY_TOKENS.map((one) => `%${one}`).join(" ")}`,
+      `${JSON.stringify(part.slice(0, 80))} is not a token: %% is a percent sign, tokens are ${DISPLAY_TOKENS.map((one) => `%${one}`).join(" ")}`,
     );
   });
 }

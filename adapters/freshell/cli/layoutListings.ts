@@ -1,6 +1,7 @@
 /** The results of `list-tabs`, `list-panes` and `display` from a layout. */
 import { findPane, findTab, leavesIn } from "../../../daemon/devices/layoutTarget.ts";
 import {
+  type ContentRef,
   contentRefOf,
   type LayoutLeaf,
   type LayoutSnapshot,
@@ -23,7 +24,7 @@ interface Pane {
   readonly tabId: string;
   readonly kind: string;
   readonly status: string;
-  readonly contentRef: object | null;
+  readonly contentRef: ContentRef | null;
   readonly [further: string]: unknown;
 }
 export interface ListedPane extends Pane {

@@ -12,6 +12,7 @@ import type { CreateTerminalRequest } from "../../../protocol/api/freshell/fresh
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { MAX_ENDED_TERMINALS, RESERVED_OUTPUT_BYTES } from "../freshellLimits.ts";
+import { newId } from "../newId.ts";
 import { endProgram } from "./endProgram.ts";
 import { OutputReserve } from "./outputReserve.ts";
 import {
@@ -22,7 +23,6 @@ import {
   tooManyTerminals,
   unknownTerminal,
 } from "./terminal.ts";
-import { newId } from "./terminalId.ts";
 import { notePlace, readTerminals, type TerminalIdentity } from "./terminalMarks.ts";
 import { makePane, removePane, unfinishedSessions } from "./terminalPanes.ts";
 import { directoryOf, type ProgramInputs, programOf, TITLES } from "./terminalPrograms.ts";
