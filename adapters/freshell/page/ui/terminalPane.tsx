@@ -2,8 +2,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ScreenKeys } from "../../../pages/screenKeys.tsx";
 import type { DevicePage } from "../devicePage.ts";
-import { FindBar } from "./findBar.tsx";
+import { Button } from "./buttons.tsx";
 import { copyText } from "./copyText.ts";
+import { FindBar } from "./findBar.tsx";
 import type { TerminalStatus, TerminalView } from "./terminalView.ts";
 
 interface TerminalPaneProps {
@@ -39,8 +40,8 @@ export function TerminalPane({
   silent.current = isSilent;
   const active = useRef(isActive);
   active.current = isActive;
-  const told = useRef(onTitle);
-  told.current = onTitle;
+  const titled = useRef(onTitle);
+  titled.current = onTitle;
   const [status, setStatus] = useState<TerminalStatus>({ kind: "connecting" });
   const [wish, setWish] = useState<Wish | undefined>(undefined);
   const [problem, setProblem] = useState(false);
@@ -57,7 +58,7 @@ export function TerminalPane({
           streams: page.streams,
           isSilent: () => silent.current,
           onStatus: setStatus,
-          onTitle: (title) => told.current(title),
+          onTitle: (title) => titled.current(title),
           onClipboard: (text) => setWish({ kind: "clipboard", text }),
           onLink: (url) => setWish({ kind: "link", url }),
           onFocus: () => {
@@ -141,25 +142,20 @@ function StatusNote({ status, onStart, onRespawn }: StatusNoteProps) {
     case "lost":
       return (
         <p class="pane-note over" role="status">
-          Not connected: keys do not arrive.
+          Not connected: typed keys are lost.
         </p>
       );
     case "gone":
       return (
         <p class="pane-note" role="status">
-          This terminal is no more.{" "}
-          <button type="button" class="button" onClick={onStart}>
-            Start a new one here
-          </button>
+          This terminal no longer exists. <Button onPress={onStart}>Start a new one here</Button>
         </p>
       );
     case "exited":
       return (
         <p class="pane-note" role="status">
           The program has ended{status.exitCode === null ? "" : ` (${status.exitCode})`}.{" "}
-          <button type="button" class="button" onClick={onRespawn}>
-            Start it again
-          </button>
+          <Button onPress={onRespawn}>Start it again</Button>
         </p>
       );
   }
@@ -167,7 +163,7 @@ function StatusNote({ status, onStart, onRespawn }: StatusNoteProps) {
 
 const MAX_SHOWN_CHARS = 200;
 
-/** Where it stands: the person decides, with what it is about before the eyes. */
+/** What a program asks for: the person decides, and sees the text or the link. */
 function WishNote({ wish, onDone }: { readonly wish: Wish; readonly onDone: () => void }) {
   const isLink = wish.kind === "link";
   const text = isLink ? wish.url : wish.text;
@@ -184,20 +180,17 @@ function WishNote({ wish, onDone }: { readonly wish: Wish; readonly onDone: () =
             Open
           </a>
         ) : (
-          <button
-            type="button"
-            class="button primary"
-            onClick={() => {
+          <Button
+            kind="primary"
+            onPress={() => {
               void copyText(wish.text);
               onDone();
             }}
           >
             Allow
-          </button>
+          </Button>
         )}
-        <button type="button" class="button" onClick={onDone}>
-          {isLink ? "Cancel" : "Ignore"}
-        </button>
+        <Button onPress={onDone}>{isLink ? "Cancel" : "Ignore"}</Button>
       </div>
     </div>
   );
