@@ -25,7 +25,7 @@ import { faultHandler, forbidden } from "./freshellFaults.ts";
 import { collectFreshell } from "./freshellMetrics.ts";
 import { freshellRoutes } from "./freshellRoutes.ts";
 import { newId } from "./newId.ts";
-import { createLayoutPlane } from "./relay/layoutPlane.ts";
+import { LayoutPlane } from "./relay/layoutPlane.ts";
 import { CreateMemory } from "./socket/createMemory.ts";
 import { FreshellSocket } from "./socket/freshellSocket.ts";
 import { FrameShare } from "./socket/outputFrames.ts";
@@ -126,7 +126,7 @@ function contextOf(options: FreshellAppOptions): FreshellContext {
     findDirectory: (cwd) => directoryOf(cwd, homeDir),
     environment: () => ({ ...agentEnvironment({ ...programs.env, ...programs.daemonEnv }), FRESHELL_URL: url() }),
   });
-  const layout = createLayoutPlane({ config, book, server, sessions, waits, clock, nowUnixMs, log });
+  const layout = new LayoutPlane({ config, book, server, sessions, waits, clock, nowUnixMs, log });
   const asPanes = terminalServer(server, (key) => book.findByKey(key));
   return {
     server,

@@ -36,7 +36,7 @@ export class LayoutCalls {
     this.#client = client;
     const { context, principal, device, send } = client;
     this.#deviceId = device?.deviceId ?? (principal.kind === "device" ? principal.deviceId : undefined);
-    this.#unwatch = context.layout.watch(send);
+    this.#unwatch = context.layout.presence.watch(send);
     if (device === undefined) return;
     if (device.role === "owner") this.#own(device);
     else context.layout.presence.meet(device);
@@ -56,10 +56,10 @@ export class LayoutCalls {
         void this.#request(message.requestId, json);
         return;
       case "layout.rpc.ack":
-        if (this.#link?.acked(message.requestId) !== true) this.#client.context.layout.ignore();
+        if (this.#link?.acked(message.requestId) !== true) this.#client.context.layout.relay.ignored();
         return;
       case "layout.rpc.result":
-        if (this.#link?.takeResult(message.requestId, json) !== true) this.#client.context.layout.ignore();
+        if (this.#link?.takeResult(message.requestId, json) !== true) this.#client.context.layout.relay.ignored();
         return;
       case "layout.snapshot.updated":
         this.#snapshot(message, json);
