@@ -41,9 +41,10 @@ function requestOf(asked: AskedWait): WaitRequest {
     throw invalid("literal and regex say what a pattern is: give one, or leave them out");
   }
   return {
-    ...(pattern === undefined
-      ? {}
-      : { pattern: { kind: regex === true || literal === false ? "regex" : "literal", text: pattern } as const }),
+    pattern:
+      pattern === undefined
+        ? undefined
+        : { kind: regex === true || literal === false ? "regex" : "literal", text: pattern },
     stableSec,
     exit: exit === true ? true : undefined,
     prompt: prompt === true ? true : undefined,

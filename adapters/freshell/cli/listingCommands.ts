@@ -6,7 +6,7 @@ import { printable, table } from "../../bin/cli/textTable.ts";
 import { failureOf } from "./commandFailure.ts";
 import { DEVICE_OPTION, PANE_OPTIONS, STALE_OPTION, TAB_OPTION, text } from "./commandOptions.ts";
 import type { DeviceCalls } from "./deviceCalls.ts";
-import { DISPLAY_TOKENS, parseFormat, rendered, tokensOf } from "./displayFormat.ts";
+import { DISPLAY_TOKENS, rendered, tokensOf } from "./displayFormat.ts";
 import { type FreshellCall, freshellCommand } from "./freshellCommand.ts";
 import type { ListedPane, PaneList, TabList } from "./layoutListings.ts";
 
@@ -135,20 +135,19 @@ const displayCommand = freshellCommand<{ readonly text: string }>({
     const format = options.text("format");
     if (format === undefined)
       throw new AppError("INVALID_ARGUMENT", "display needs -p FORMAT, such as -p '%tabId %paneId'");
-    const parts = parseFormat(format);
-    const tokens = tokensOf(parts);
+    const tokens = tokensOf(format);
     const calls = await callsOf(call);
     const [target, tab] = [options.text("target"), options.text("tab")];
     const needsOwner = target !== undefined || tab !== undefined || [...tokens].some((token) => !OF_DEVICE.has(token));
     const { deviceId } = calls;
     if (!needsOwner) {
       const online = tokens.has("ownerOnline") ? await isOnline(calls) : false;
-      return { text: rendered(parts, { deviceId, ownerOnline: String(online) }) };
+      return { text: rendered(format, { deviceId, ownerOnline: String(online) }) };
     }
     const { displayValues } = await import("./layoutListings.ts");
     const layout = await calls.layout(false);
     const ownerOnline = String(layout.ownerOnline);
-    return { text: rendered(parts, { deviceId, ownerOnline, ...displayValues(layout, target, tab) }) };
+    return { text: rendered(format, { deviceId, ownerOnline, ...displayValues(layout, target, tab) }) };
   },
   show: ({ text: line }) => `${printable(line)}\n`,
 });

@@ -5,7 +5,7 @@
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
 import type { RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
-import type { DeviceAsk, DeviceView, PageChannel, PageMessage } from "./device/deviceAsk.ts";
+import { type DeviceAsk, type DeviceView, failed, type PageChannel, type PageMessage } from "./device/deviceAsk.ts";
 import {
   type BrowserDevice,
   keepAllow,
@@ -62,7 +62,7 @@ export class DevicePage {
       onSized: (terminalId, size) => channel.post({ kind: "size", terminalId, ...size }),
     });
     this.sessions = new SessionStreams((message) => this.#link?.send(message) ?? false);
-    channel.listen((message) => this.#told(message));
+    channel.listen((message) => this.#onMessage(message));
   }
 
   get state(): DeviceState {
@@ -221,7 +221,7 @@ export class DevicePage {
     }
   }
 
-  #told(message: PageMessage): void {
+  #onMessage(message: PageMessage): void {
     switch (message.kind) {
       case "who":
         this.#owner?.show();
@@ -285,11 +285,5 @@ export class DevicePage {
   }
 }
 
-const AWAY: RpcOutcome = {
-  ok: false,
-  error: { code: "INTERNAL_ERROR", message: "the server is away: nothing was done; try again when it is back" },
-};
-const SUPERSEDED: RpcOutcome = {
-  ok: false,
-  error: { code: "INTERNAL_ERROR", message: "another page is this device now; take it back first" },
-};
+const AWAY = failed("the server is not connected, and nothing was done: try again when it is back");
+const SUPERSEDED = failed("another page is this device now: take it back first");

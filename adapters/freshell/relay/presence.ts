@@ -7,11 +7,7 @@ import { MAX_DEVICES } from "../freshellLimits.ts";
 import type { DeviceFolder, DeviceRecord, KnownLayout } from "./deviceFolder.ts";
 import type { OwnerLink } from "./ownerLink.ts";
 
-export interface DeviceIntroduction {
-  readonly deviceId: string;
-  readonly deviceLabel: string;
-  readonly deviceType: "browser" | "cli";
-}
+type DeviceIntroduction = Pick<DeviceRecord, "deviceId" | "deviceLabel" | "deviceType">;
 
 export interface PresenceOptions {
   readonly folder: DeviceFolder;

@@ -50,7 +50,7 @@ export class Attachment {
     const { client, terminal } = this.#options;
     terminal.clients -= 1;
     this.#subscription.close();
-    client.context.book.clientsChanged();
+    client.context.book.changed();
   }
 
   #sink(feed: PaneFeed): SubscriptionSink {
@@ -101,7 +101,7 @@ export class Attachment {
       }
       for (const message of chunked ?? []) client.send(message);
     }
-    if (!this.#hasBegun) client.context.book.clientsChanged();
+    if (!this.#hasBegun) client.context.book.changed();
     this.#hasBegun = true;
   }
 }

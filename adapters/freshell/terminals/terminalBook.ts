@@ -86,8 +86,9 @@ export class TerminalBook {
     return () => this.#listeners.delete(listener);
   }
 
-  clientsChanged(): void {
-    this.#changed();
+  /** Something that a listing shows has changed. */
+  changed(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   /** Restores an earlier daemon's terminals; half-made ones are ended. */
@@ -106,7 +107,7 @@ export class TerminalBook {
       this.#adopt(terminal, pane);
       await this.#reserve.renew(terminal);
     }
-    this.#changed();
+    this.changed();
   }
 
   /**
@@ -130,7 +131,7 @@ export class TerminalBook {
       terminal.place = place;
       terminal.reservedSeq = reservedSeq;
       this.#adopt(terminal, pane);
-      this.#changed();
+      this.changed();
       return terminal;
     } finally {
       this.#making -= 1;
@@ -157,7 +158,7 @@ export class TerminalBook {
       terminal.reservedSeq = reservedSeq;
       this.#adopt(terminal, pane);
       if (old !== undefined) await removePane(server, old);
-      this.#changed();
+      this.changed();
     });
   }
 
@@ -175,7 +176,7 @@ export class TerminalBook {
 
   /** Records whether a device's pane shows it. */
   placed(terminal: Terminal, isShown: boolean): void {
-    if (notePlace(this.#options, terminal, isShown)) this.#changed();
+    if (notePlace(this.#options, terminal, isShown)) this.changed();
   }
 
   /** Sets the size of its screen; the last call wins. @throws AppError INVALID_TARGET, CONNECTION_LOST */
@@ -239,7 +240,7 @@ export class TerminalBook {
     terminal.pane = undefined;
     terminal.source.detach();
     terminal.source.declareExit({});
-    this.#changed();
+    this.changed();
   }
 
   #serverEvent(event: ServerEvent): void {
@@ -283,7 +284,7 @@ export class TerminalBook {
     for (const terminal of ended.slice(0, Math.max(0, ended.length - MAX_ENDED_TERMINALS))) {
       void this.kill(terminal).catch((error: unknown) => this.#options.log.warn("freshell.forget.failed", { error }));
     }
-    this.#changed();
+    this.changed();
   }
 
   #forget(terminal: Terminal): void {
@@ -291,10 +292,6 @@ export class TerminalBook {
     this.#terminals.delete(terminal.id);
     this.#byKey.delete(terminal.key);
     terminal.source.close(unknownTerminal());
-    this.#changed();
-  }
-
-  #changed(): void {
-    for (const listener of this.#listeners) listener();
+    this.changed();
   }
 }

@@ -5,6 +5,7 @@
 import type { Clock, Timer } from "../../../../daemon/time/clock.ts";
 import { CLOSE_CODES, type ServerMessage } from "../../../../protocol/api/freshell/freshellWire.ts";
 import { parseOutcome, type RpcOutcome } from "../../../../protocol/api/freshell/rpc.ts";
+import { failed } from "../device/deviceAsk.ts";
 import { Refused } from "./pageApi.ts";
 
 export type LinkState =
@@ -91,9 +92,10 @@ export class FreshellLink {
         this.#asked.delete(requestId);
         resolve(outcome);
       };
-      const timer = clock.callAt(clock.nowMs() + RPC_WITHIN_MS, () => settle(failed("the server does not answer")));
+      const timer = clock.callAt(clock.nowMs() + RPC_WITHIN_MS, () => settle(failed("the server does not respond")));
       this.#asked.set(requestId, settle);
-      if (!this.send({ ...frame, type: "layout.rpc.request", requestId })) settle(failed("the server is away"));
+      if (!this.send({ ...frame, type: "layout.rpc.request", requestId }))
+        settle(failed("the server is not connected"));
     });
   }
 
@@ -149,7 +151,7 @@ export class FreshellLink {
       this.#options.onState({ kind: "live" });
       this.#options.onReady(message);
     } else if (message.type === "layout.rpc.result") {
-      this.#asked.get(message.requestId)?.(parseOutcome(message) ?? failed("the answer is none"));
+      this.#asked.get(message.requestId)?.(parseOutcome(message) ?? failed("the server's response is invalid"));
     } else this.#options.onMessage(message);
   }
 
@@ -196,5 +198,3 @@ export class FreshellLink {
     for (const settle of this.#asked.values()) settle(failed("the connection to the server was lost"));
   }
 }
-
-const failed = (message: string): RpcOutcome => ({ ok: false, error: { code: "INTERNAL_ERROR", message } });

@@ -66,11 +66,11 @@ export function EditorPane({ page, filePath, isActive }: EditorPaneProps) {
         message: "the page's own files cannot be loaded: reload the page",
       }),
     );
-    const look = (): void => void opened.look();
-    globalThis.addEventListener("focus", look);
+    const check = (): void => void opened.check();
+    globalThis.addEventListener("focus", check);
     return () => {
       isClosed = true;
-      globalThis.removeEventListener("focus", look);
+      globalThis.removeEventListener("focus", check);
       view.current?.close();
       view.current = undefined;
     };

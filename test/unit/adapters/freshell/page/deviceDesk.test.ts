@@ -362,14 +362,14 @@ describe("a file that is edited", () => {
     ]);
     [disk.text, disk.etag] = ["theirs", "e9"];
     file.changed("mine again");
-    await file.look();
+    await file.check();
     expect(texts).toEqual(["one"]);
     await file.save("mine again");
     expect([disk.text, statuses.at(-1)?.kind]).toEqual(["theirs", "conflict"]);
     await file.overwrite("mine again");
     expect([disk.text, statuses.at(-1)?.kind]).toEqual(["mine again", "ready"]);
     [disk.text, disk.etag] = ["theirs", "e10"];
-    await file.look();
+    await file.check();
     expect(texts).toEqual(["one", "theirs"]);
   });
 });
