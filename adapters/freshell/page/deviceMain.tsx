@@ -60,8 +60,8 @@ async function main(): Promise<void> {
     channel: {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel of this origin has none
       post: (message) => shared.postMessage(message),
-      listen: (heard) => {
-        shared.addEventListener("message", ({ data }: MessageEvent<PageMessage>) => heard(data));
+      listen: (listener) => {
+        shared.addEventListener("message", ({ data }: MessageEvent<PageMessage>) => listener(data));
       },
     },
     fetch,

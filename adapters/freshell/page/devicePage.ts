@@ -58,7 +58,7 @@ export class DevicePage {
     this.api = new PageApi(fetch, () => login.token());
     this.streams = new TerminalStreams({
       send: (message) => this.#link?.send(message) ?? false,
-      look: async (terminalId) => (await this.api.terminals()).find((one) => one.terminalId === terminalId),
+      find: async (terminalId) => (await this.api.terminals()).find((one) => one.terminalId === terminalId),
       onSized: (terminalId, size) => channel.post({ kind: "size", terminalId, ...size }),
     });
     this.sessions = new SessionStreams((message) => this.#link?.send(message) ?? false);
@@ -183,7 +183,7 @@ export class DevicePage {
         if (this.#link === link) this.#linked(state);
       },
       onReady: (ready) => this.#ready(ready),
-      onMessage: (message) => this.#heard(message),
+      onMessage: (message) => this.#handle(message),
     });
     this.#link = link;
     link.start();
@@ -209,14 +209,14 @@ export class DevicePage {
     void this.#learnLabels();
   }
 
-  #heard(message: ServerMessage): void {
+  #handle(message: ServerMessage): void {
     if (message.type === "layout.rpc.request") {
       const { requestId } = message;
       if (this.#owner === undefined) return;
       this.#link?.send({ type: "layout.rpc.ack", requestId, targetDeviceId: this.#options.device.deviceId });
-      this.#link?.send({ type: "layout.rpc.result", requestId, ...this.#owner.answer(message) });
+      this.#link?.send({ type: "layout.rpc.result", requestId, ...this.#owner.respond(message) });
     } else if (message.type === "device.presence") this.#labels.set(message.deviceId, message.deviceLabel);
-    else if (!this.streams.heard(message) && !this.sessions.heard(message) && message.type === "error") {
+    else if (!this.streams.handle(message) && !this.sessions.handle(message) && message.type === "error") {
       this.update({ problem: message.message });
     }
   }
@@ -230,10 +230,10 @@ export class DevicePage {
         if (this.#mirror !== undefined) this.#show(message.view);
         return;
       case "ask":
-        void this.#answer(message.askId, message.ask);
+        void this.#performFor(message.askId, message.ask);
         return;
       case "answer":
-        this.#mirror?.answered(message.askId, message.outcome);
+        this.#mirror?.settle(message.askId, message.outcome);
         return;
       case "size": {
         const { terminalId, cols, rows } = message;
@@ -244,7 +244,7 @@ export class DevicePage {
   }
 
   /** A request from another page of the profile. */
-  async #answer(askId: string, ask: DeviceAsk): Promise<void> {
+  async #performFor(askId: string, ask: DeviceAsk): Promise<void> {
     const outcome = this.#state.role === "superseded" ? SUPERSEDED : await this.#owner?.perform(ask);
     if (outcome !== undefined) this.#options.channel.post({ kind: "answer", askId, outcome });
   }

@@ -171,7 +171,7 @@ export class LayoutRelay {
 
   async #perform(device: Device, request: RpcRequest, signal: AbortSignal, free: () => void): Promise<RpcOutcome> {
     const { command, args } = request;
-    const call = { request, args, context: this.#options.context, ask: asking(device, request) };
+    const call = { request, args, context: this.#options.context, ask: askOwner(device, request) };
     switch (command) {
       case "read":
         return ownersLayout(device, await call.ask("read", args));
@@ -205,7 +205,7 @@ export class LayoutRelay {
 }
 
 /** Sends to the device's connection at that time: it may have reconnected between two phases. */
-function asking(device: Device, request: RpcRequest): HybridCall<"read">["ask"] {
+function askOwner(device: Device, request: RpcRequest): HybridCall<"read">["ask"] {
   let frames = 0;
   return (phase, args, reservationId) => {
     const { owner } = device;

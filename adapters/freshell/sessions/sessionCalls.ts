@@ -111,9 +111,9 @@ export class SessionCalls {
       const { id: sessionId } = session;
       this.#client.send({ type: "sdk.created", requestId, sessionId });
       // The program sends nothing before its first input; a page waits for this before it accepts any.
-      this.#tell(session, (session as SdkSession).init());
+      this.#send(session, (session as SdkSession).init());
       this.#follow(session);
-      if (session.status === "exited") this.#toldEnd(session as SdkSession);
+      if (session.status === "exited") this.#sendEnd(session as SdkSession);
     });
   }
 
@@ -174,25 +174,25 @@ export class SessionCalls {
   #attach(session: SdkSession): void {
     const { id: sessionId } = session;
     this.#client.send({ type: "sdk.history", sessionId, messages: session.history() });
-    this.#tell(session, session.init());
+    this.#send(session, session.init());
     if (session.status === "exited") {
-      this.#toldEnd(session);
+      this.#sendEnd(session);
       return;
     }
-    this.#tell(session, { type: "sdk.status", status: session.status });
-    for (const request of session.permissions()) this.#tell(session, { type: "sdk.permission.request", ...request });
+    this.#send(session, { type: "sdk.status", status: session.status });
+    for (const request of session.permissions()) this.#send(session, { type: "sdk.permission.request", ...request });
     this.#follow(session);
   }
 
-  #toldEnd(session: SdkSession): void {
-    this.#tell(session, { type: "sdk.status", status: "exited" });
-    this.#tell(session, {
+  #sendEnd(session: SdkSession): void {
+    this.#send(session, { type: "sdk.status", status: "exited" });
+    this.#send(session, {
       type: "sdk.exit",
       ...(session.exitCode === undefined ? {} : { exitCode: session.exitCode }),
     });
   }
 
-  #tell(session: Session, notice: SessionNotice): void {
+  #send(session: Session, notice: SessionNotice): void {
     this.#client.longFrame(frameOf(session, notice));
   }
 

@@ -1,4 +1,4 @@
-/** What the calls of one `/ws` connection have in common: who the client is, and how it is told things. */
+/** What the calls of one `/ws` connection have in common: who the client is, and how to send to it. */
 import type {
   FreshellErrorCode,
   FreshellFault,

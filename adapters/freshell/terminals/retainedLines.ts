@@ -16,14 +16,14 @@ export function* retainedBytes(source: OutputSource): Generator<Uint8Array> {
   }
 }
 
-interface RetainedAsked {
+interface RetainedOptions {
   readonly start: number | "oldest" | undefined;
   readonly joinWrapped: boolean;
   readonly ansi: boolean;
 }
 
 /** @throws AppError UNSUPPORTED_CAPTURE_MODE */
-export function retainedLines(source: OutputSource, { start, joinWrapped, ansi }: RetainedAsked): readonly string[] {
+export function retainedLines(source: OutputSource, { start, joinWrapped, ansi }: RetainedOptions): readonly string[] {
   if (start !== "oldest" || joinWrapped || ansi) {
     throw new AppError(
       "UNSUPPORTED_CAPTURE_MODE",

@@ -23,7 +23,7 @@ import {
   tooManyTerminals,
   unknownTerminal,
 } from "./terminal.ts";
-import { notePlace, readTerminals, type TerminalIdentity } from "./terminalMarks.ts";
+import { notePlace, readTerminals, type TerminalIdentity } from "./terminalOptions.ts";
 import { makePane, removePane, unfinishedSessions } from "./terminalPanes.ts";
 import { directoryOf, type ProgramInputs, programOf, TITLES } from "./terminalPrograms.ts";
 import { PROGRAM_SEAM, TerminalSource } from "./terminalSource.ts";
@@ -100,10 +100,10 @@ export class TerminalBook {
       log.warn("freshell.terminal.unfinished", { session: session.id });
       await server.killSession(session.id).catch(() => undefined);
     }
-    for (const marked of found) {
-      const { generation, reservedSeq, pane } = marked;
-      const terminal = this.#terminalOf(marked, generation, reservedSeq, { cols: 80, rows: 24 });
-      if (marked.isOrphan) terminal.place = "orphan";
+    for (const stored of found) {
+      const { generation, reservedSeq, pane } = stored;
+      const terminal = this.#terminalOf(stored, generation, reservedSeq, { cols: 80, rows: 24 });
+      if (stored.isOrphan) terminal.place = "orphan";
       this.#adopt(terminal, pane);
       await this.#reserve.renew(terminal);
     }

@@ -43,5 +43,5 @@ export type PageMessage =
 export interface PageChannel {
   post(message: PageMessage): void;
   /** One listener. */
-  listen(heard: (message: PageMessage) => void): void;
+  listen(listener: (message: PageMessage) => void): void;
 }

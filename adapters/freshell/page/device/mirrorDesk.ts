@@ -36,7 +36,7 @@ export class MirrorDesk {
     });
   }
 
-  answered(askId: string, outcome: RpcOutcome): void {
+  settle(askId: string, outcome: RpcOutcome): void {
     this.#asked.get(askId)?.(outcome);
   }
 

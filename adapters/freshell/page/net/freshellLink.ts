@@ -20,9 +20,9 @@ export type LinkState =
 
 /** Of a WebSocket. */
 interface LinkSocket {
-  addEventListener(type: "open", heard: () => void): void;
-  addEventListener(type: "message", heard: (event: { readonly data: unknown }) => void): void;
-  addEventListener(type: "close", heard: (event: { readonly code: number }) => void): void;
+  addEventListener(type: "open", listener: () => void): void;
+  addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;
+  addEventListener(type: "close", listener: (event: { readonly code: number }) => void): void;
   send(text: string): void;
   close(code?: number): void;
 }
@@ -136,11 +136,11 @@ export class FreshellLink {
     socket.addEventListener("open", () => {
       socket.send(JSON.stringify({ type: "hello", token, capabilities: CAPABILITIES, device }));
     });
-    socket.addEventListener("message", ({ data }) => this.#heard(socket, data));
+    socket.addEventListener("message", ({ data }) => this.#received(socket, data));
     socket.addEventListener("close", ({ code }) => this.#ended(socket, code, token));
   }
 
-  #heard(socket: LinkSocket, data: unknown): void {
+  #received(socket: LinkSocket, data: unknown): void {
     if (socket !== this.#socket || typeof data !== "string") return;
     const message = JSON.parse(data) as ServerMessage;
     if (message.type === "ready") {

@@ -8,7 +8,7 @@ import {
   type Conversation,
   FIRST_CONVERSATION,
   withFrame,
-  withoutAsked,
+  withoutPermission,
   withSaid,
 } from "../model/conversation.ts";
 
@@ -28,7 +28,7 @@ export function ChatPane({ page, sessionId, isActive, onNew }: ChatPaneProps) {
   useEffect(
     () =>
       page.sessions.join(sessionId, {
-        heard: (message) => setNow((was) => withFrame(was, message)),
+        message: (message) => setNow((was) => withFrame(was, message)),
         gone: () => setNow((was) => ({ ...was, status: was.status === "exited" ? "exited" : "gone" })),
         refused: (problem) => setNow((was) => ({ ...was, problem })),
       }),
@@ -47,7 +47,7 @@ export function ChatPane({ page, sessionId, isActive, onNew }: ChatPaneProps) {
   const isBusy = now.status === "running" || now.status === "compacting";
   const say = (): void => {
     if (text.trim() === "" || isOver) return;
-    if (!page.sessions.tell(sessionId, { type: "sdk.send", text })) {
+    if (!page.sessions.send(sessionId, { type: "sdk.send", text })) {
       setNow({ ...now, problem: "Not connected: nothing was sent." });
       return;
     }
@@ -56,8 +56,8 @@ export function ChatPane({ page, sessionId, isActive, onNew }: ChatPaneProps) {
   };
   const answer = (request: PermissionRequest, behavior: "allow" | "deny"): void => {
     const { requestId } = request;
-    if (page.sessions.tell(sessionId, { type: "sdk.permission.respond", requestId, behavior })) {
-      setNow(withoutAsked(now, requestId));
+    if (page.sessions.send(sessionId, { type: "sdk.permission.respond", requestId, behavior })) {
+      setNow(withoutPermission(now, requestId));
     }
   };
   return (
@@ -67,12 +67,12 @@ export function ChatPane({ page, sessionId, isActive, onNew }: ChatPaneProps) {
           <Message key={at} role={role} content={content} />
         ))}
         {now.partial === "" ? null : <p class="said assistant">{now.partial}</p>}
-        {now.asking.map((request) => (
-          <div key={request.requestId} class="pane-note wish" role="alertdialog" aria-label="Permission request">
+        {now.permissions.map((request) => (
+          <div key={request.requestId} class="pane-note request" role="alertdialog" aria-label="Permission request">
             <p>
               The agent wants to use <strong>{request.tool.name}</strong>:
             </p>
-            <code class="wish-text">{JSON.stringify(request.tool.input, undefined, 1)}</code>
+            <code class="request-text">{JSON.stringify(request.tool.input, undefined, 1)}</code>
             <div class="row">
               <Button kind="primary" onPress={() => answer(request, "allow")}>
                 Allow
@@ -114,7 +114,7 @@ export function ChatPane({ page, sessionId, isActive, onNew }: ChatPaneProps) {
             }}
           />
           {isBusy ? (
-            <Button onPress={() => page.sessions.tell(sessionId, { type: "sdk.interrupt" })}>Stop</Button>
+            <Button onPress={() => page.sessions.send(sessionId, { type: "sdk.interrupt" })}>Stop</Button>
           ) : null}
           <Button kind="primary" disabled={text.trim() === ""}>
             Send

@@ -94,7 +94,7 @@ export function EditorPane({ page, filePath, isActive }: EditorPaneProps) {
         </Button>
       </div>
       {status.kind === "conflict" ? (
-        <div class="pane-note wish" role="alertdialog" aria-label="The file has changed">
+        <div class="pane-note request" role="alertdialog" aria-label="The file has changed">
           <p>The file has changed since it was read. Nothing was written.</p>
           <div class="row">
             <Button onPress={() => file.current?.read()}>Take theirs</Button>

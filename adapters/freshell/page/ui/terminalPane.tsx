@@ -22,7 +22,9 @@ interface TerminalPaneProps {
 
 const TOUCH_KEYS = ["Esc", "Tab", "C-c", "C-d", "←", "↓", "↑", "→"] as const;
 
-type Wish = { readonly kind: "clipboard"; readonly text: string } | { readonly kind: "link"; readonly url: string };
+type ProgramRequest =
+  | { readonly kind: "clipboard"; readonly text: string }
+  | { readonly kind: "link"; readonly url: string };
 
 export function TerminalPane({
   page,
@@ -43,7 +45,7 @@ export function TerminalPane({
   const titled = useRef(onTitle);
   titled.current = onTitle;
   const [status, setStatus] = useState<TerminalStatus>({ kind: "connecting" });
-  const [wish, setWish] = useState<Wish | undefined>(undefined);
+  const [request, setRequest] = useState<ProgramRequest | undefined>(undefined);
   const [problem, setProblem] = useState(false);
 
   useEffect(() => {
@@ -59,8 +61,8 @@ export function TerminalPane({
           isSilent: () => silent.current,
           onStatus: setStatus,
           onTitle: (title) => titled.current(title),
-          onClipboard: (text) => setWish({ kind: "clipboard", text }),
-          onLink: (url) => setWish({ kind: "link", url }),
+          onClipboard: (text) => setRequest({ kind: "clipboard", text }),
+          onLink: (url) => setRequest({ kind: "link", url }),
           onFocus: () => {
             if (!active.current) void page.perform(select(paneId));
           },
@@ -109,7 +111,7 @@ export function TerminalPane({
           void page.perform({ kind: "command", command: "respawn-pane", args: { target: `pane:${paneId}` } })
         }
       />
-      {wish === undefined ? null : <WishNote wish={wish} onDone={() => setWish(undefined)} />}
+      {request === undefined ? null : <RequestNote request={request} onDone={() => setRequest(undefined)} />}
     </div>
   );
 }
@@ -164,26 +166,30 @@ function StatusNote({ status, onStart, onRespawn }: StatusNoteProps) {
 const MAX_SHOWN_CHARS = 200;
 
 /** What a program asks for: the person decides, and sees the text or the link. */
-function WishNote({ wish, onDone }: { readonly wish: Wish; readonly onDone: () => void }) {
-  const isLink = wish.kind === "link";
-  const text = isLink ? wish.url : wish.text;
+function RequestNote({ request, onDone }: { readonly request: ProgramRequest; readonly onDone: () => void }) {
+  const isLink = request.kind === "link";
+  const text = isLink ? request.url : request.text;
   const shown = text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text;
   return (
-    <div class="pane-note wish over" role="alertdialog" aria-label={isLink ? "Open a link" : "Copy to the clipboard"}>
+    <div
+      class="pane-note request over"
+      role="alertdialog"
+      aria-label={isLink ? "Open a link" : "Copy to the clipboard"}
+    >
       <p>
         {isLink ? "This link leads to:" : `The program wants to put this on the clipboard (${text.length} characters):`}
       </p>
-      <code class="wish-text">{shown}</code>
+      <code class="request-text">{shown}</code>
       <div class="row">
         {isLink ? (
-          <a class="button primary" href={wish.url} target="_blank" rel="noopener noreferrer" onClick={onDone}>
+          <a class="button primary" href={request.url} target="_blank" rel="noopener noreferrer" onClick={onDone}>
             Open
           </a>
         ) : (
           <Button
             kind="primary"
             onPress={() => {
-              void copyText(wish.text);
+              void copyText(request.text);
               onDone();
             }}
           >
