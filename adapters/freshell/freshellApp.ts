@@ -74,7 +74,7 @@ export async function createFreshellApp(options: FreshellAppOptions): Promise<Fr
   await context.book.restore();
   const sockets = new Set<FreshellSocket>();
   const metrics = new Metrics();
-  collectFreshell(metrics, { context, waits: options.waits, sockets: () => sockets.size });
+  collectFreshell(metrics, context, options.waits, () => sockets.size);
   const socket = socketRoute(context, sockets);
   const { homeDir, pageDirectory } = options;
   const routes = freshellRoutes(context, { renderMetrics: () => metrics.render(), socket, homeDir, pageDirectory });

@@ -4,13 +4,13 @@ import type { Metrics } from "../../daemon/ops/metrics.ts";
 import { collectWaits, type WaitCounts } from "../operations/waitFamilies.ts";
 import type { FreshellContext } from "./freshellContext.ts";
 
-export interface FreshellMetricSources {
-  readonly context: FreshellContext;
-  readonly waits: WaitCounts;
-  readonly sockets: () => number;
-}
-
-export function collectFreshell(metrics: Metrics, { context, waits, sockets }: FreshellMetricSources): void {
+/** @param sockets number of WebSockets */
+export function collectFreshell(
+  metrics: Metrics,
+  context: FreshellContext,
+  waits: WaitCounts,
+  sockets: () => number,
+): void {
   const { book, feeds, server, layout, sessions } = context;
   collectWaits(metrics, waits);
   const single = (name: string, help: string, read: () => number): void =>

@@ -1,6 +1,7 @@
 /** `device run`: keeps this command line's device online, as the owner of its layout, until it is told to stop. */
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { DEVICE_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
+import { CLOSE_CODES } from "../../../protocol/api/freshell/freshellWire.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { Io } from "../../bin/cli/cliIo.ts";
 import type { CommandCall } from "../../bin/cli/commandTypes.ts";
@@ -9,7 +10,7 @@ import { openDevice } from "./deviceFile.ts";
 import { deviceIdentity } from "./deviceIdentity.ts";
 import { takeDeviceLock } from "./deviceLock.ts";
 import { FreshellSession } from "./freshellSession.ts";
-import { OwnerConnection, wasSuperseded } from "./ownerConnection.ts";
+import { OwnerConnection } from "./ownerConnection.ts";
 
 /** Between two attempts to reach an absent server; doubled from the first to the second. */
 const FIRST_PAUSE_MS = 250;
@@ -54,7 +55,7 @@ export async function runDevice(call: CommandCall): Promise<DeviceRan> {
       [wasOnline, pauseMs] = [true, FIRST_PAUSE_MS];
       const code = await Promise.race([connection.closed, stop]);
       connection.close();
-      if (code !== undefined && wasSuperseded(code)) {
+      if (code === CLOSE_CODES.DEVICE_SUPERSEDED) {
         throw new AppError("INCONSISTENT_STATE", "another owner of this device has connected, so this one has ended");
       }
       if (code !== undefined) io.err("freshell: the connection was lost; reconnecting\n");

@@ -6,11 +6,7 @@ import { WebSocket } from "ws";
 import type { DeviceRuntime } from "../../../daemon/devices/deviceRuntime.ts";
 import { systemClock, type Timer } from "../../../daemon/time/clock.ts";
 import type { OwnerLayout } from "../../../protocol/api/freshell/deviceLayout.ts";
-import {
-  CLOSE_CODES,
-  FRESHELL_MAX_MESSAGE_BYTES,
-  type ServerMessage,
-} from "../../../protocol/api/freshell/freshellWire.ts";
+import { FRESHELL_MAX_MESSAGE_BYTES, type ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
 import type { OwnerRequest } from "../../../protocol/api/freshell/rpc.ts";
 import { CommandFailure, unreachable } from "./commandFailure.ts";
 import type { DeviceIdentity } from "./deviceIdentity.ts";
@@ -129,8 +125,6 @@ export class OwnerConnection {
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
   }
 }
-
-export const wasSuperseded = (code: number): boolean => code === CLOSE_CODES.DEVICE_SUPERSEDED;
 
 function refused({ code, message, details }: Extract<ServerMessage, { type: "error" }>): CommandFailure {
   const isToken = code === "NOT_AUTHENTICATED" || code === "UNAUTHORIZED";

@@ -38,12 +38,9 @@ export function TerminalPane({
 }: TerminalPaneProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<TerminalView | undefined>(undefined);
-  const silent = useRef(isSilent);
-  silent.current = isSilent;
-  const active = useRef(isActive);
-  active.current = isActive;
-  const titled = useRef(onTitle);
-  titled.current = onTitle;
+  // For callbacks that outlive this rendering.
+  const latest = useRef({ isSilent, isActive, onTitle });
+  latest.current = { isSilent, isActive, onTitle };
   const [status, setStatus] = useState<TerminalStatus>({ kind: "connecting" });
   const [request, setRequest] = useState<ProgramRequest | undefined>(undefined);
   const [problem, setProblem] = useState(false);
@@ -58,23 +55,23 @@ export function TerminalPane({
           place: place.current,
           terminalId,
           streams: page.streams,
-          isSilent: () => silent.current,
+          isSilent: () => latest.current.isSilent,
           onStatus: setStatus,
-          onTitle: (title) => titled.current(title),
+          onTitle: (title) => latest.current.onTitle(title),
           onClipboard: (text) => setRequest({ kind: "clipboard", text }),
           onLink: (url) => setRequest({ kind: "link", url }),
           onFocus: () => {
-            if (!active.current) void page.perform(select(paneId));
+            if (!latest.current.isActive) void page.perform(select(paneId));
           },
         });
-        if (active.current) view.current.focus();
+        if (latest.current.isActive) view.current.focus();
       } catch {
         setProblem(true);
       }
     };
     void open();
     const atPage = (): void => {
-      if (active.current) view.current?.fit();
+      if (latest.current.isActive) view.current?.fit();
     };
     globalThis.addEventListener("focus", atPage);
     return () => {
