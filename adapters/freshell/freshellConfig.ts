@@ -104,12 +104,15 @@ export function readFreshell(settings: SettingReader, inputs: ConfigInputs): Fre
       expected: `a whole number from ${min} to ${max}`,
       fallback,
     });
-  const allowLan = settings.read({
-    key: "freshell.allowLan",
-    variable: "FRESHELL_ALLOW_LAN",
-    ...YES_OR_NO,
-    fallback: false,
-  });
+  const isOn = (key: string, name: string): boolean =>
+    settings.read({
+      key: `freshell.${key}`,
+      variable: name,
+      ...YES_OR_NO,
+      fallback: false,
+    });
+  const { runtimeDir, stateDir } = runtimePaths(env, inputs.homeDir);
+  const allowLan = isOn("allowLan", "FRESHELL_ALLOW_LAN");
   const config: FreshellConfig = {
     host: settings.read({
       key: "freshell.host",
@@ -137,7 +140,7 @@ export function readFreshell(settings: SettingReader, inputs: ConfigInputs): Fre
         v.minLength(MIN_TOKEN_CHARS),
         v.check((token) => !WEAK_TOKENS.has(token.toLowerCase())),
       ),
-      expected: `a secret of at least ${MIN_TOKEN_CHARS} printable ASCII characters without blanks, and no word such as changeme`,
+      expected: `a secret of at least ${MIN_TOKEN_CHARS} printable ASCII characters without spaces, not a word such as changeme`,
       fallback: undefined,
       secret: true,
     }),
@@ -152,10 +155,10 @@ export function readFreshell(settings: SettingReader, inputs: ConfigInputs): Fre
       key: "freshell.tmuxSocketPath",
       flags: [FLAGS.tmuxSocket],
       ...pathSetting(inputs),
-      fallback: join(runtimePaths(env, inputs.homeDir).runtimeDir, "freshell.sock"),
+      fallback: join(runtimeDir, "freshell.sock"),
     }),
-    sessionsPath: join(runtimePaths(env, inputs.homeDir).stateDir, "freshell-sessions.json"),
-    resultsPath: join(runtimePaths(env, inputs.homeDir).stateDir, "freshell-results.jsonl"),
+    sessionsPath: join(stateDir, "freshell-sessions.json"),
+    resultsPath: join(stateDir, "freshell-results.jsonl"),
     homePath: freshellHome({ env, homeDir: inputs.homeDir }),
     maxTerminals: count("maxTerminals", "MAX_TERMINALS", 50, 1, 1_000),
     maxConnections: count("maxConnections", "MAX_CONNECTIONS", 50, 1, 500),
@@ -175,17 +178,12 @@ export function readFreshell(settings: SettingReader, inputs: ConfigInputs): Fre
       maxPatternBytes: count("waits.maxPatternBytes", "WAIT_MAX_PATTERN_BYTES", 4_096),
       maxRegexPerTarget: count("waits.maxRegexPerTarget", "WAIT_MAX_REGEX_PER_TARGET", 16),
     },
-    disableRegex: settings.read({
-      key: "freshell.disableRegex",
-      variable: "FRESHELL_DISABLE_RE2",
-      ...YES_OR_NO,
-      fallback: false,
-    }),
+    disableRegex: isOn("disableRegex", "FRESHELL_DISABLE_RE2"),
   };
   if (config.token !== undefined && !isThisMachine(config.host) && !allowLan) {
     throw new AppError(
       "CONFIGURATION_INVALID",
-      `${config.host} is not of this machine alone: set FRESHELL_ALLOW_LAN=1 to let other machines reach Freshell's terminals, ` +
+      `${config.host} can be reached from other machines: set FRESHELL_ALLOW_LAN=1 to allow that, ` +
         `or ${FRESHELL_SETTINGS.host} to 127.0.0.1`,
     );
   }

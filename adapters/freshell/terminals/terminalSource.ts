@@ -184,8 +184,8 @@ export class TerminalSource implements OutputSource {
     this.#pieces = [...this.#pieces.filter((each) => endOf(each) > each.base), piece].slice(-MAX_PIECES);
   }
 
-  #each(tell: (listener: OutputListener) => void): void {
-    for (const listener of this.#listeners) this.#guarded(() => tell(listener));
+  #each(call: (listener: OutputListener) => void): void {
+    for (const listener of this.#listeners) this.#guarded(() => call(listener));
   }
 
   #guarded(call: () => void): void {

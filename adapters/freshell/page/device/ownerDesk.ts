@@ -64,7 +64,7 @@ export class OwnerDesk {
   }
 
   /** A caller's request, relayed by the server. */
-  answer(request: OwnerRequest): RpcOutcome {
+  respond(request: OwnerRequest): RpcOutcome {
     const { runtime, deviceId } = this.#options;
     const [before, revision] = [runtime.layout().snapshot, runtime.workspaceRevision];
     const outcome = runtime.respond(request);
