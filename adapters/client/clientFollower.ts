@@ -4,7 +4,7 @@
  */
 import type { StreamFrame } from "../../protocol/api/nativeFrames.ts";
 import { STREAM_INITIAL_CREDIT_BYTES } from "../../protocol/api/nativeFrames.ts";
-import type { StreamMessage, StreamRequest } from "../../protocol/api/nativeStream.ts";
+import type { StreamMessage, StreamRequestOf } from "../../protocol/api/nativeStream.ts";
 import { decodeBase64, type PaneEvent, type SocketFollowOptions } from "./clientEvents.ts";
 import { TmuxwireError, isPassing } from "./clientHttp.ts";
 
@@ -44,10 +44,7 @@ export class SocketFollower {
     return !this.#done;
   }
 
-  request(): Pick<
-    Extract<StreamRequest, { type: "subscribe" }>,
-    "server" | "pane" | "from" | "creditBytes" | "readiness" | "input"
-  > {
+  request(): Omit<StreamRequestOf<"subscribe">, "type" | "id"> {
     const { server, pane, options } = this.#options;
     const from = this.#position ?? options.from;
     this.#gap = undefined;
@@ -59,9 +56,9 @@ export class SocketFollower {
       server,
       pane,
       creditBytes,
-      ...(from === undefined ? {} : { from }),
-      ...(options.readiness === undefined ? {} : { readiness: options.readiness }),
-      ...(options.input === undefined ? {} : { input: options.input }),
+      from,
+      readiness: options.readiness,
+      input: options.input,
     };
   }
 

@@ -1,8 +1,8 @@
 /** What `/metrics` shows: operations of the API, streams, servers, waits under the names of seed 002 §16.17. */
 import { spawnsTotal } from "../../daemon/host/spawnCount.ts";
 import type { Counter, Metrics } from "../../daemon/ops/metrics.ts";
-import type { ServerState } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import { serverStateSchema } from "../../protocol/api/nativeResponses.ts";
 import { collectWaits, type WaitCounts } from "../operations/waitFamilies.ts";
 
 export interface NativeMetrics {
@@ -11,8 +11,6 @@ export interface NativeMetrics {
   readonly streamSnapshots: Counter;
   readonly streamsStalled: Counter;
 }
-
-const STATES: readonly ServerState[] = ["connecting", "ready", "degraded", "closed"];
 
 interface MetricSources {
   readonly servers: ReadonlyMap<string, TmuxServer>;
@@ -27,7 +25,10 @@ export function nativeMetrics(metrics: Metrics, sources: MetricSources): NativeM
     [...servers].map(([server, of]) => ({ labels: { server }, value: read(of) }));
   metrics.collect("tmuxwire_server_state", "gauge", "1 for the state a server is in.", () =>
     [...servers].flatMap(([server, of]) =>
-      STATES.map((state) => ({ labels: { server, state }, value: of.status().state === state ? 1 : 0 })),
+      serverStateSchema.options.map((state) => ({
+        labels: { server, state },
+        value: of.status().state === state ? 1 : 0,
+      })),
     ),
   );
   metrics.collect(

@@ -3,7 +3,7 @@
  * gets its response when it ends, in any order. Bounded by number and by what the client has not read.
  */
 import type { NativeReceipt } from "../../protocol/api/nativeResponses.ts";
-import type { StreamMessage, StreamRequest } from "../../protocol/api/nativeStream.ts";
+import type { StreamMessage, StreamRequestOf as Of } from "../../protocol/api/nativeStream.ts";
 import type { OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { clientGone } from "../http/requestAbort.ts";
@@ -13,8 +13,6 @@ import type { NativeContext } from "./nativeContext.ts";
 
 /** Concurrent calls of one connection. */
 export const MAX_CALLS = 256;
-
-type Of<Type extends StreamRequest["type"]> = Extract<StreamRequest, { type: Type }>;
 
 interface SocketCallsSink {
   /** Bytes that may be written now. */

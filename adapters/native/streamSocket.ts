@@ -8,7 +8,12 @@ import type { OpenSubscription } from "../../daemon/panes/feeds.ts";
 import type { PaneFeed } from "../../daemon/panes/paneFeed.ts";
 import type { SubscriptionSink } from "../../daemon/panes/subscription.ts";
 import { STREAM_INITIAL_CREDIT_BYTES } from "../../protocol/api/nativeFrames.ts";
-import { type StreamMessage, type StreamRequest, streamRequestSchema } from "../../protocol/api/nativeStream.ts";
+import {
+  type StreamMessage,
+  type StreamRequest,
+  type StreamRequestOf,
+  streamRequestSchema,
+} from "../../protocol/api/nativeStream.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import { formatGap, formatPosition } from "../../protocol/position.ts";
@@ -35,8 +40,6 @@ interface OpenChannel {
   readiness: ReadinessStream | undefined;
   creditBytes: number;
 }
-
-type Subscribe = Extract<StreamRequest, { type: "subscribe" }>;
 
 export class StreamSocket {
   readonly #context: NativeContext;
@@ -151,7 +154,7 @@ export class StreamSocket {
     return { server, pane: findPane(server, request.pane) };
   }
 
-  #subscribe(request: Subscribe): void {
+  #subscribe(request: StreamRequestOf<"subscribe">): void {
     if (this.#channels.size >= MAX_CHANNELS) {
       throw new AppError("RESOURCE_LIMIT", `one connection follows at most ${MAX_CHANNELS} panes; open another`);
     }
@@ -201,7 +204,7 @@ export class StreamSocket {
     feed: PaneFeed,
     number: number,
     channel: OpenChannel,
-    request: Subscribe,
+    request: StreamRequestOf<"subscribe">,
     pane: string,
     isOpen: () => boolean,
   ): SubscriptionSink {

@@ -13,7 +13,7 @@ import {
 import { LAYOUT_OPERATIONS, layoutResultSchema } from "../../../protocol/api/nativeLayout.ts";
 import { createSessionSchema } from "../../../protocol/api/nativeRequests.ts";
 import type { NativeTreeWindow } from "../../../protocol/api/nativeTree.ts";
-import { described } from "../../../protocol/api/described.ts";
+import { described, filled, optional } from "../../../protocol/api/described.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { findSession, findWindow } from "../../operations/findTargets.ts";
@@ -68,7 +68,7 @@ export const listTool = mcpTool({
   effect: "reads",
   isIdempotent: true,
   isOpenWorld: false,
-  input: v.strictObject({ server: v.optional(described(v.string(), "Only this server; default: all.")) }),
+  input: v.strictObject({ server: optional(v.string(), "Only this server; default: all.") }),
   output: v.object({ servers: described(v.array(listedServer), "All of them."), untrusted: UNTRUSTED }),
   run: async (call, { server }) => {
     const names = [...call.context.servers.keys()].filter((name) => call.tier.seesServer(name));
@@ -194,7 +194,7 @@ export const splitTool = mcpTool({
   },
 });
 
-const victim = (text: string) => v.optional(described(v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)), text));
+const victim = (text: string) => optional(filled(256), text);
 
 export const killTool = mcpTool({
   name: "kill",

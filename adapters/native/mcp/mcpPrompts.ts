@@ -1,10 +1,10 @@
 /** Prompts that a person picks in a client: how to do common tasks with these tools. */
 import type { McpServer, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import * as v from "valibot";
-import { described } from "../../../protocol/api/described.ts";
+import { optional } from "../../../protocol/api/described.ts";
 
 const paneSchema = v.object({
-  pane: v.optional(described(v.string(), "The pane, such as %5; a new session when absent.")),
+  pane: optional(v.string(), "The pane, such as %5; a new session when absent."),
 });
 
 const where = (pane: string | undefined): string =>

@@ -8,7 +8,7 @@ import {
   waitResponseSchema,
 } from "../../../protocol/api/nativeResponses.ts";
 import { captureRequestSchema, runRequestSchema, timeoutMs } from "../../../protocol/api/nativeRequests.ts";
-import { described } from "../../../protocol/api/described.ts";
+import { described, optional } from "../../../protocol/api/described.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { DEFAULT_TEXT_BYTES, framed, newest, visible } from "./foreignText.ts";
 import { CUT, mcpTool, PANE, TEXT_BOUND } from "./mcpTool.ts";
@@ -41,11 +41,9 @@ export const captureTool = mcpTool({
     lines: captureLines,
     joined,
     ansi,
-    since: v.optional(
-      described(
-        v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,32}:\d{1,16}$/, "since is a position such as k3Jd9:1024")),
-        "A position from an earlier result: only what was printed after it, as plain text.",
-      ),
+    since: optional(
+      v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,32}:\d{1,16}$/, "since is a position such as k3Jd9:1024")),
+      "A position from an earlier result: only what was printed after it, as plain text.",
     ),
     ...TEXT_BOUND,
   }),

@@ -1,6 +1,6 @@
 /** The MCP tool that searches panes' screens and history. */
 import * as v from "valibot";
-import { described } from "../../../protocol/api/described.ts";
+import { described, filled, optional } from "../../../protocol/api/described.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import type { NativeCapture } from "../../../protocol/api/nativeResponses.ts";
 import { captureRequestSchema } from "../../../protocol/api/nativeRequests.ts";
@@ -33,8 +33,8 @@ export const searchTool = mcpTool({
     pane: v.optional(PANE.pane),
     pattern: described(
       v.strictObject({
-        literal: described(v.pipe(v.string(), v.nonEmpty(), v.maxLength(1_024)), "This text, within one line."),
-        ignoreCase: v.optional(described(v.boolean(), "Upper and lower case are the same.")),
+        literal: described(filled(1_024), "This text, within one line."),
+        ignoreCase: optional(v.boolean(), "Upper and lower case are the same."),
       }),
       "What to look for.",
     ),

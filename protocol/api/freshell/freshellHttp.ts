@@ -4,7 +4,7 @@
  */
 import * as v from "valibot";
 import { wellFormedText } from "../../text/wellFormed.ts";
-import { described } from "../described.ts";
+import { described, optional } from "../described.ts";
 
 /** Most bytes of a body. */
 export const FRESHELL_MAX_BODY_BYTES = 1_048_576;
@@ -39,11 +39,11 @@ export const rowsSchema = described(whole(2, 500), "Rows, 2 to 500.");
 export const terminalOptions = {
   mode: v.optional(described(v.picklist(TERMINAL_MODES), "The program: a shell, or an agent by its name."), "shell"),
   shell: v.optional(described(text, "`system` is $SHELL; an absolute path, or a name out of /etc/shells."), "system"),
-  cwd: v.optional(described(text, "An existing directory; default the home directory.")),
+  cwd: optional(text, "An existing directory; default the home directory."),
   cols: v.optional(colsSchema, 80),
   rows: v.optional(rowsSchema, 24),
-  title: v.optional(described(title, "What people call it.")),
-  resumeSessionId: v.optional(described(text, "A session of claude or codex to go on with.")),
+  title: optional(title, "What people call it."),
+  resumeSessionId: optional(text, "A session of claude or codex to go on with."),
 };
 
 export const createTerminalSchema = v.strictObject(terminalOptions);
@@ -78,15 +78,13 @@ export const queryFlag = v.pipe(
 );
 /** The query of a capture, in the letters of `capture-pane`. */
 export const terminalCaptureSchema = v.strictObject({
-  S: v.optional(
-    described(
-      v.pipe(
-        v.string(),
-        v.regex(/^(?:-|-?\d{1,9})$/, "is a line number (0 the top of the screen, -1 the line above it), or - for all"),
-        v.transform((given): number | "oldest" => (given === "-" ? "oldest" : Number(given))),
-      ),
-      "The first line: 0 is the top of the screen, negative ones are history, - is all of it.",
+  S: optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^(?:-|-?\d{1,9})$/, "is a line number (0 the top of the screen, -1 the line above it), or - for all"),
+      v.transform((given): number | "oldest" => (given === "-" ? "oldest" : Number(given))),
     ),
+    "The first line: 0 is the top of the screen, negative ones are history, - is all of it.",
   ),
   J: v.optional(described(queryFlag, "Lines that the screen has wrapped are joined."), "0"),
   e: v.optional(described(queryFlag, "Colours and attributes are kept."), "0"),
@@ -146,21 +144,17 @@ export const waitOptions = {
     ),
     "Whose output is waited for.",
   ),
-  pattern: v.optional(described(v.pipe(wellFormedText, v.nonEmpty("must not be empty")), "The output shows this.")),
-  literal: v.optional(described(v.boolean(), "The pattern is text, which is the default.")),
-  regex: v.optional(described(v.boolean(), "The pattern is a regular expression in RE2 syntax.")),
-  from: v.optional(
-    described(
-      v.pipe(v.string(), v.regex(/^(?:now|tail:[1-9]\d{0,6})$/, "is now or tail:N, N lines from 1 on")),
-      "Where the pattern begins to look: now, or the last N lines.",
-    ),
+  pattern: optional(v.pipe(wellFormedText, v.nonEmpty("must not be empty")), "The output shows this."),
+  literal: optional(v.boolean(), "The pattern is text, which is the default."),
+  regex: optional(v.boolean(), "The pattern is a regular expression in RE2 syntax."),
+  from: optional(
+    v.pipe(v.string(), v.regex(/^(?:now|tail:[1-9]\d{0,6})$/, "is now or tail:N, N lines from 1 on")),
+    "Where the pattern begins to look: now, or the last N lines.",
   ),
-  stableSec: v.optional(described(v.number("must be a number"), "No output for this many seconds.")),
-  exit: v.optional(described(v.boolean(), "The program has ended.")),
-  prompt: v.optional(described(v.boolean(), "The output ends in what looks like a shell's prompt. Best effort.")),
-  timeoutSec: v.optional(
-    described(v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0")), "Default 30 seconds."),
-  ),
+  stableSec: optional(v.number("must be a number"), "No output for this many seconds."),
+  exit: optional(v.boolean(), "The program has ended."),
+  prompt: optional(v.boolean(), "The output ends in what looks like a shell's prompt. Best effort."),
+  timeoutSec: optional(v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0")), "Default 30 seconds."),
 };
 export const freshellWaitSchema = v.strictObject(waitOptions);
 export type FreshellWaitRequest = v.InferInput<typeof freshellWaitSchema>;

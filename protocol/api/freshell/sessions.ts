@@ -6,7 +6,7 @@
  */
 import * as v from "valibot";
 import { wellFormedText } from "../../text/wellFormed.ts";
-import { described } from "../described.ts";
+import { described, optional } from "../described.ts";
 import { CODING_PROVIDERS, EFFORTS, PERMISSION_MODES, SANDBOXES } from "./sessionNames.ts";
 
 const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
@@ -35,14 +35,14 @@ const count = v.pipe(
 );
 
 const common = {
-  cwd: v.optional(described(text, "An existing directory; default the home directory.")),
-  resumeSessionId: v.optional(described(word, "The program's own session to go on with.")),
-  model: v.optional(described(word, "The model, in the program's words.")),
+  cwd: optional(text, "An existing directory; default the home directory."),
+  resumeSessionId: optional(word, "The program's own session to go on with."),
+  model: optional(word, "The model, in the program's words."),
 };
 const sdkOptions = {
   ...common,
-  permissionMode: v.optional(described(word, "What it may do unasked.")),
-  effort: v.optional(described(v.picklist(EFFORTS, `must be ${EFFORTS.join(", ")}`), "How hard it thinks.")),
+  permissionMode: optional(word, "What it may do unasked."),
+  effort: optional(v.picklist(EFFORTS, `must be ${EFFORTS.join(", ")}`), "How hard it thinks."),
 };
 const codingOptions = {
   ...common,
@@ -56,16 +56,15 @@ const codingOptions = {
     ),
     "What it is told.",
   ),
-  maxTurns: v.optional(described(count, "It ends after so many turns.")),
-  permissionMode: v.optional(
-    described(v.picklist(PERMISSION_MODES, `must be ${PERMISSION_MODES.join(", ")}`), "What it may do unasked."),
+  maxTurns: optional(count, "It ends after so many turns."),
+  permissionMode: optional(
+    v.picklist(PERMISSION_MODES, `must be ${PERMISSION_MODES.join(", ")}`),
+    "What it may do unasked.",
   ),
-  sandbox: v.optional(described(v.picklist(SANDBOXES, `must be ${SANDBOXES.join(", ")}`), "What it can reach.")),
-  keepStdinOpen: v.optional(
-    described(
-      v.boolean(),
-      "What is sent later reaches its input. Claude Code and Codex wait for an input that stays open.",
-    ),
+  sandbox: optional(v.picklist(SANDBOXES, `must be ${SANDBOXES.join(", ")}`), "What it can reach."),
+  keepStdinOpen: optional(
+    v.boolean(),
+    "What is sent later reaches its input. Claude Code and Codex wait for an input that stays open.",
   ),
 };
 const codingProvider = v.picklist(CODING_PROVIDERS, `must be ${CODING_PROVIDERS.join(", ")}`);
