@@ -7,7 +7,7 @@ import type { StreamMessage, StreamRequestOf as Of } from "../../protocol/api/na
 import type { OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { clientGone } from "../http/requestAbort.ts";
-import { perform, performChecked } from "../operations/perform.ts";
+import { perform } from "../operations/perform.ts";
 import { operationNamed } from "../operations/operationTable.ts";
 import type { NativeContext } from "./nativeContext.ts";
 
@@ -74,9 +74,6 @@ export class SocketCalls {
   }
 
   #checked(name: "input" | "resize", names: OperationNames, input: object): Promise<object> {
-    return performChecked(this.#context, name, { names, input, signal: NEVER });
+    return perform(this.#context, name, { names, input, isChecked: true });
   }
 }
-
-/** For operations that cannot be aborted. */
-const NEVER = new AbortController().signal;

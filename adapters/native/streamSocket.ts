@@ -20,7 +20,7 @@ import { formatGap, formatPosition } from "../../protocol/position.ts";
 import { visibleError } from "../http/httpErrors.ts";
 import { parseJsonText } from "../http/jsonText.ts";
 import { SocketWriter } from "../http/websocket.ts";
-import { nativeExit, nativeSnapshot, streamInput } from "../operations/screenOutputs.ts";
+import { nativeSnapshot, streamInput } from "../operations/screenOutputs.ts";
 import { nativeReadiness } from "../operations/outputs.ts";
 import type { NativeContext } from "./nativeContext.ts";
 import { ReadinessStream } from "../operations/readinessAsked.ts";
@@ -241,7 +241,7 @@ export class StreamSocket {
       ...(request.input === true
         ? { typed: (typed) => this.#send({ type: "input", channel: number, ...streamInput(typed) }) }
         : {}),
-      exited: (status) => this.#send({ type: "exit", channel: number, ...nativeExit(status) }),
+      exited: (status) => this.#send({ type: "exit", channel: number, ...status }),
       closed: (error) => {
         // Before `subscribed` the request still needs its response.
         if (isOpen()) this.#send({ type: "closed", channel: number, code: error.code, message: error.message });

@@ -17,7 +17,6 @@ import { described, filled, optional } from "../../../protocol/api/described.ts"
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { findSession, findWindow } from "../../operations/findTargets.ts";
-import { performChecked } from "../../operations/perform.ts";
 import { mcpTool, SERVER, type ToolCall, UNTRUSTED } from "./mcpTool.ts";
 
 /** Panes whose program, directory and readiness are fetched, one request each; the rest are listed without. */
@@ -116,19 +115,8 @@ interface Described {
 async function entryOf(call: ToolCall, { name, server, pane, at }: Described): Promise<ListedPane> {
   if (at >= MAX_DESCRIBED || server.status().kind === "guest") return pane;
   try {
-    const { context, signal } = call;
-    const details = await performChecked(context, "describePane", {
-      names: { server: name, pane: pane.id },
-      input: {},
-      signal,
-    });
-    const {
-      tty: _tty,
-      historyLines: _history,
-      alternateScreen: _screen,
-      inMode: _mode,
-      ...rest
-    } = details as NativePaneDetails;
+    const details = await call.perform<NativePaneDetails>("describePane", { server: name, pane: pane.id });
+    const { tty: _tty, historyLines: _history, alternateScreen: _screen, inMode: _mode, ...rest } = details;
     return rest;
   } catch (thrown) {
     // It has gone since it was listed.
@@ -226,11 +214,7 @@ export const killTool = mcpTool({
     } else {
       const found = findSession(server, session ?? "");
       call.tier.requireSession(found);
-      await performChecked(call.context, "killSession", {
-        names: { server: name, session: found.id },
-        input: {},
-        signal: call.signal,
-      });
+      await call.perform("killSession", { server: name, session: found.id });
     }
     return { text: `Ended ${pane ?? window ?? session ?? ""}.`, structured: { ok: true } };
   },

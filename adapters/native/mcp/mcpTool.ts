@@ -6,11 +6,11 @@
 import * as v from "valibot";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneInfo } from "../../../daemon/tmux/inventory.ts";
-import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
+import type { OperationName, OperationNames } from "../../../protocol/api/operationRoutes.ts";
 import { described, filled, optional, whole } from "../../../protocol/api/described.ts";
 import { findPane, findServer } from "../../operations/findTargets.ts";
 import type { Call, OperationContext } from "../../operations/operation.ts";
-import { performChecked } from "../../operations/perform.ts";
+import { perform } from "../../operations/perform.ts";
 import type { McpTier, ToolEffect } from "./mcpTier.ts";
 
 /** Called while a tool runs. */
@@ -19,9 +19,9 @@ export type Progress = (told: { readonly bytes: number; readonly text: string })
 export interface ToolCallParts {
   readonly context: OperationContext;
   readonly tier: McpTier;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Absent: not requested. */
-  readonly progress: Progress | undefined;
+  readonly progress?: Progress | undefined;
 }
 
 export interface ToolOutput {
@@ -39,7 +39,7 @@ interface NamedPane {
 export class ToolCall {
   readonly context: OperationContext;
   readonly tier: McpTier;
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal | undefined;
   readonly progress: Progress | undefined;
 
   constructor({ context, tier, signal, progress }: ToolCallParts) {
@@ -64,20 +64,25 @@ export class ToolCall {
   }
 
   /** An operation on a pane, by its id, without a second lookup. @throws AppError */
-  async onPane<Output>(
-    operation: OperationName,
-    named: NamedPane,
-    input: object,
-    more: Omit<Call, "signal"> = {},
-  ): Promise<Output> {
+  async onPane<Output>(operation: OperationName, named: NamedPane, input: object, more: Call = {}): Promise<Output> {
     const { name, pane } = this.pane(named);
-    const names = { server: name, pane: pane.id };
-    return (await performChecked(this.context, operation, { names, input, signal: this.signal, ...more })) as Output;
+    return this.perform(operation, { server: name, pane: pane.id }, input, more);
   }
 
   /** An operation on a server. @throws AppError */
-  async onServer<Output>(operation: OperationName, server: string, input: object): Promise<Output> {
-    return (await performChecked(this.context, operation, { names: { server }, input, signal: this.signal })) as Output;
+  onServer<Output>(operation: OperationName, server: string, input: object): Promise<Output> {
+    return this.perform(operation, { server }, input);
+  }
+
+  /** For names that the tier has let pass. @throws AppError */
+  perform<Output>(
+    operation: OperationName,
+    names: OperationNames,
+    input: object = {},
+    more: Call = {},
+  ): Promise<Output> {
+    const request = { names, input, isChecked: true, signal: this.signal, ...more } as const;
+    return perform(this.context, operation, request) as Promise<Output>;
   }
 }
 

@@ -58,7 +58,7 @@ export const searchTool = mcpTool({
     const matches: v.InferOutput<typeof match>[] = [];
     const searched: string[] = [];
     for (const { id } of all.slice(0, MAX_PANES)) {
-      call.signal.throwIfAborted();
+      call.signal?.throwIfAborted();
       const rows = await captured(
         call.onPane<NativeCapture>("capture", { server: name, pane: id }, { lines, joined: true }),
       );
