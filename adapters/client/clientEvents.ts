@@ -23,6 +23,24 @@ export type PaneEvent =
   /** Last: the pane is gone. */
   | ({ readonly kind: "closed" } & StreamClosed);
 
+const KINDS: ReadonlySet<string> = new Set<PaneEvent["kind"]>([
+  "open",
+  "gap",
+  "snapshot",
+  "resize",
+  "exit",
+  "input",
+  "readiness",
+  "closed",
+]);
+
+/** An event other than output from what the daemon sends of it; undefined for a kind unknown to this version. */
+export function paneEvent(kind: string, sent: object): PaneEvent | undefined {
+  if (!KINDS.has(kind)) return undefined;
+  const { data, ...rest } = sent as { readonly data?: string };
+  return { kind, ...rest, ...(data === undefined ? {} : { bytes: decodeBase64(data) }) } as PaneEvent;
+}
+
 export interface FollowOptions extends CallOptions {
   /** `now` (default), `snapshot`, `tail:LINES` or a position. */
   readonly from?: string | undefined;

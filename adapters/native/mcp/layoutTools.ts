@@ -10,7 +10,7 @@ import {
   serversSchema,
   sessionSchema,
 } from "../../../protocol/api/nativeResponses.ts";
-import { LAYOUT_OPERATIONS, layoutResultSchema } from "../../../protocol/api/nativeLayout.ts";
+import { LAYOUT_OPERATIONS, layoutResultSchema, type NativeLayoutResult } from "../../../protocol/api/nativeLayout.ts";
 import { createSessionSchema } from "../../../protocol/api/nativeRequests.ts";
 import type { NativeTreeWindow } from "../../../protocol/api/nativeTree.ts";
 import { described, filled, optional } from "../../../protocol/api/described.ts";
@@ -81,9 +81,10 @@ export const listTool = mcpTool({
 async function listed(call: ToolCall, name: string): Promise<ListedServer> {
   const { server } = call.server(name);
   const { kind: serverKind, state: serverState } = server.status();
-  const { panes } = await call.onServer<{ readonly panes: readonly NativePane[] }>("listPanes", name, {});
-  const { windows } = await call.onServer<{ readonly windows: readonly NativeTreeWindow[] }>("listWindows", name, {});
-  const { sessions } = await call.onServer<{ readonly sessions: readonly NativeSession[] }>("listSessions", name, {});
+  const on = { server: name };
+  const { panes } = await call.perform<{ readonly panes: readonly NativePane[] }>("listPanes", on);
+  const { windows } = await call.perform<{ readonly windows: readonly NativeTreeWindow[] }>("listWindows", on);
+  const { sessions } = await call.perform<{ readonly sessions: readonly NativeSession[] }>("listSessions", on);
   const seen = panes.filter((pane) => call.tier.seesPane(server, pane));
   const ids = new Set(seen.map(({ id }) => id));
   return {
@@ -154,7 +155,7 @@ export const createTool = mcpTool({
   run: async (call, { server, ...input }) => {
     const { name: on } = call.server(server);
     call.tier.requireSession({ id: "", name: input.name ?? "" });
-    const session = await call.onServer<NativeSession>("createSession", on, input);
+    const session = await call.perform<NativeSession>("createSession", { server: on }, input);
     return {
       text: `Made session ${JSON.stringify(session.name)} (${session.id}); its pane is ${session.activePane ?? "not there yet"}.`,
       structured: session,
@@ -174,10 +175,8 @@ export const splitTool = mcpTool({
   output: layoutResultSchema,
   run: async (call, { server, pane, ...input }) => {
     const found = call.pane({ server, pane });
-    const made = await call.onServer<v.InferOutput<typeof layoutResultSchema>>("split-window", found.name, {
-      ...input,
-      pane: found.pane.id,
-    });
+    const request = { ...input, pane: found.pane.id };
+    const made = await call.perform<NativeLayoutResult>("split-window", { server: found.name }, request);
     return { text: `Made pane ${made.pane ?? ""} in window ${made.window ?? ""}.`, structured: made };
   },
 });
@@ -206,11 +205,11 @@ export const killTool = mcpTool({
     const { name, server } = call.server(given);
     if (pane !== undefined) {
       const found = call.pane({ server: name, pane });
-      await call.onServer("kill-pane", name, { pane: found.pane.id });
+      await call.perform("kill-pane", { server: name }, { pane: found.pane.id });
     } else if (window !== undefined) {
       const found = findWindow(server, window);
       for (const one of found.panes) call.pane({ server: name, pane: one });
-      await call.onServer("kill-window", name, { window: found.id });
+      await call.perform("kill-window", { server: name }, { window: found.id });
     } else {
       const found = findSession(server, session ?? "");
       call.tier.requireSession(found);

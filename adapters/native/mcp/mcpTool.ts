@@ -69,11 +69,6 @@ export class ToolCall {
     return this.perform(operation, { server: name, pane: pane.id }, input, more);
   }
 
-  /** An operation on a server. @throws AppError */
-  onServer<Output>(operation: OperationName, server: string, input: object): Promise<Output> {
-    return this.perform(operation, { server }, input);
-  }
-
   /** For names that the tier has let pass. @throws AppError */
   perform<Output>(
     operation: OperationName,
