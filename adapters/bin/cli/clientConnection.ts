@@ -10,7 +10,7 @@ import type { ServerClient } from "../../client/client.ts";
 import { createClient } from "../../client/client.ts";
 import { loadNativeConfig } from "../../native/nativeConfig.ts";
 import type { CommandCall, OptionSpec } from "./commandTypes.ts";
-import { JSON_OPTION } from "../commands/configCommand.ts";
+import { JSON_OPTION } from "./jsonOutput.ts";
 import { readConfigFile } from "./configuration.ts";
 import { unixFetch } from "./unixFetch.ts";
 import { hereIn } from "./whereabouts.ts";

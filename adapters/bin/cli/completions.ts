@@ -4,7 +4,7 @@
  * as anything but a word.
  */
 import type { CommandSpec, OptionSpec, Program } from "./commandTypes.ts";
-import { COMMON_OPTIONS } from "./parseCommand.ts";
+import { optionsOf } from "./parseCommand.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -22,7 +22,6 @@ export function completionScript(shell: Shell, program: Named): string {
   }
 }
 
-const optionsOf = (command: CommandSpec): readonly OptionSpec[] => [...command.options, ...COMMON_OPTIONS];
 /** The kind of name each positional takes, if the daemon lists it. */
 const namesOf = ({ positionals }: CommandSpec): readonly (string | undefined)[] =>
   positionals.map(({ names }) => names);

@@ -1,6 +1,5 @@
 /** `tmuxwire attach`: tmux itself in this terminal, on the given server and pane. */
-import type { NativePane, NativeServer, NativeSession } from "../../client/client.ts";
-import type { ServerClient } from "../../client/client.ts";
+import type { NativeServer, ServerClient } from "../../client/client.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { CLIENT_OPTIONS, connect, daemonAddress } from "../cli/clientConnection.ts";
 import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
@@ -74,10 +73,7 @@ async function targetOf(client: ServerClient, wanted: string, signal: AbortSigna
   const session = sessions.find(({ id, name }) => wanted === id || wanted === name);
   if (session !== undefined && !/^\d+$/.test(wanted)) return session.id;
   const pane = await client.pane(wanted).info({ signal });
-  const holder = holderOf(pane, sessions);
+  const holder = sessions.find(({ name }) => pane.sessions.includes(name));
   if (holder === undefined) throw new AppError("NOT_FOUND", `pane ${pane.id} is in no session`);
   return `${holder.id}:${pane.window}.${pane.id}`;
 }
-
-const holderOf = ({ sessions: names }: NativePane, sessions: readonly NativeSession[]): NativeSession | undefined =>
-  sessions.find(({ name }) => names.includes(name));

@@ -98,7 +98,6 @@ export const submitCommand = operationCommand<NativeDelivery>({
   ],
   input: async (call) => {
     const { options, positionals } = call;
-    const profile = options.text("profile");
     return {
       text: await readText(call, positionals.slice(1)),
       ...timeoutOf(call),
@@ -106,7 +105,7 @@ export const submitCommand = operationCommand<NativeDelivery>({
       ...(options.flag("wait") ? { whileTyping: "wait" } : {}),
       ...(options.flag("while-unknown") ? { whileUnknown: "type" } : {}),
       ...(options.flag("clear") ? { clearFirst: true } : {}),
-      ...(profile === undefined ? {} : { profile }),
+      profile: options.text("profile"),
     };
   },
   idempotencyKey,
@@ -143,14 +142,7 @@ export const chooseCommand = operationCommand<NativeDelivery>({
     { line: "tmuxwire choose agent --other 'use the other file'", does: "in one's own words" },
     { line: "tmuxwire choose agent 0,2 1", does: "two options of the first question, one of the second" },
   ],
-  input: (call) => {
-    const dialogId = call.options.text("dialog");
-    return {
-      answer: answerOf(call),
-      ...timeoutOf(call),
-      ...(dialogId === undefined ? {} : { dialogId }),
-    };
-  },
+  input: (call) => ({ answer: answerOf(call), ...timeoutOf(call), dialogId: call.options.text("dialog") }),
   idempotencyKey,
   show,
   exitCode,

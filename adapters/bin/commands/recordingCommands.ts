@@ -12,9 +12,9 @@ const RECORDING: GivingPositional = {
 
 /** For the daemon's recordings and our own. */
 export const BOUND_OPTIONS = {
-  maxBytes: { name: "max-bytes", value: "BYTES", default: "64 MiB" },
-  maxSeconds: { name: "max-seconds", value: "SECONDS", default: "28800, 8 hours" },
-  version: { name: "cast-version", value: "VERSION", default: "2" },
+  maxBytes: { name: "max-bytes", value: "BYTES" },
+  maxSeconds: { name: "max-seconds", value: "SECONDS" },
+  version: { name: "cast-version", value: "VERSION" },
 } as const;
 
 export const startRecordingCommand = operationCommand<NativeRecording>({
