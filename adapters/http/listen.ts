@@ -72,8 +72,8 @@ export async function requireLoopback(options: Pick<ListenOptions, "host" | "por
   if (isLoopbackAddress(address)) return;
   throw new AppError(
     "CONFIGURATION_INVALID",
-    `${host} is not of this machine alone, and only programs on this machine are let in: ` +
-      `set ${settings?.host ?? "the host setting"} to localhost or 127.0.0.1, and reach it from elsewhere through ssh -L` +
+    `${host} can be reached from other machines, and only programs on this machine may connect: ` +
+      `set ${settings?.host ?? "the host setting"} to localhost or 127.0.0.1, and use ssh -L from elsewhere` +
       (settings?.others === undefined ? "" : `; or name in ${settings.others} the hosts by which others may reach it`),
   );
 }

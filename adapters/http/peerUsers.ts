@@ -67,7 +67,7 @@ export class PeerUsers {
     if (uid === undefined) return this.#unknown();
     return new AppError(
       "FORBIDDEN",
-      `user ${uid} is not let in here: allow that user with ${ALLOW_SETTING}, or set a token with ${tokenSetting}`,
+      `user ${uid} may not connect: allow that user with ${ALLOW_SETTING}, or set a token with ${tokenSetting}`,
       { details: { reason: "peer_not_allowed", uid, setting: ALLOW_SETTING, close: true } },
     );
   }
@@ -75,7 +75,7 @@ export class PeerUsers {
   #unknown(): AppError {
     return new AppError(
       "FORBIDDEN",
-      `it cannot be told which user asks, so the token is needed: set one with ${this.#options.tokenSetting}`,
+      `the user of this connection is unknown, so a token is needed: set one with ${this.#options.tokenSetting}`,
       { details: { reason: "peer_unknown", setting: this.#options.tokenSetting, close: true } },
     );
   }
@@ -103,7 +103,7 @@ export function peersUnknowable(
 ): string | undefined {
   if (token !== undefined || allowUids === "any" || table.isReadable) return undefined;
   return (
-    "this system does not tell which user a connection comes from: " +
+    "this system does not report which user a connection comes from: " +
     `set a token with ${tokenSetting}, or obey every user of this machine with --allow-uids any`
   );
 }

@@ -65,14 +65,14 @@ function performing(context: NativeContext, { id, operation, body, query, status
   const { long = false, streams = false, idempotent = false } = operation;
   return async (c, names) => {
     const idempotencyKey = idempotent ? c.req.header(IDEMPOTENCY_KEY_HEADER) : undefined;
-    const work = (signal?: AbortSignal, told: object = {}): Promise<object> =>
+    const work = (signal?: AbortSignal, listener: object = {}): Promise<object> =>
       perform(context, id, {
         names,
         input: inputOf(c),
         signal,
         idempotencyKey,
         requestId: c.get("requestId"),
-        ...told,
+        ...listener,
       });
     if (streams && wantsLines(c)) return streamedResponse(c, { clock: context.clock, errorBody: shownError }, work);
     return long

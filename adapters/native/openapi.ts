@@ -81,7 +81,7 @@ function success({ response, status, example: { output } }: Endpoint): object {
 }
 
 const FORBIDDEN = {
-  description: "The peer, Host or Origin is not let in.",
+  description: "The peer, Host or Origin is not allowed.",
   content: { "text/plain": { schema: { type: "string" }, example: "forbidden" } },
 };
 
@@ -108,10 +108,10 @@ function failure(codes: readonly ErrorCode[]): object {
 
 /** The parameters of paths. */
 const PLACES: Readonly<Record<string, { readonly description: string; readonly example: string }>> = {
-  server: { description: "The name of a tmux server, as `listServers` tells it.", example: "main" },
+  server: { description: "The name of a tmux server, as `listServers` returns it.", example: "main" },
   session: { description: "A session's name, exactly, or its id such as $3.", example: "work" },
   pane: { description: "A pane's number (5 for %5), or a session's name: its active pane.", example: "5" },
-  recording: { description: "A recording's id, as `listRecordings` tells it.", example: "20261120T064247Z-1f2e3d4c" },
+  recording: { description: "A recording's id, as `listRecordings` returns it.", example: "20261120T064247Z-1f2e3d4c" },
 };
 
 function pathParameters({ path }: Endpoint): object[] {

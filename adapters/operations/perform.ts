@@ -37,11 +37,11 @@ export function perform(context: OperationContext, name: OperationName, request:
 function requireNames(scope: Scope, names: OperationNames): void {
   const wanted: readonly string[] = SCOPE_NAMES[scope];
   for (const name of wanted) {
-    if (names[name as keyof OperationNames] === undefined) throw new AppError("INVALID_ARGUMENT", `${name}: say which`);
+    if (names[name as keyof OperationNames] === undefined) throw new AppError("INVALID_ARGUMENT", `${name}: name one`);
   }
   for (const [name, given] of Object.entries(names)) {
     if (given !== undefined && !wanted.includes(name)) {
-      throw new AppError("INVALID_ARGUMENT", `${name}: the operation is not about one`);
+      throw new AppError("INVALID_ARGUMENT", `${name}: this operation takes none; leave it out`);
     }
   }
 }

@@ -4,7 +4,7 @@
  * terminal, which some hosts tell. An event is only ever a reason to list, and bursts share one listing. Where the host
  * does not tell (`isReported`), tmux is asked with every heartbeat.
  */
-import { TTY_LOOK_INTERVAL_MS } from "../../protocol/limits.ts";
+import { TTY_PROBE_INTERVAL_MS } from "../../protocol/limits.ts";
 import type { Closable, HostTerminals } from "../host/host.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 
@@ -39,7 +39,7 @@ export class TtyWatch {
   changed(): void {
     if (this.#timer !== undefined) return;
     const { clock } = this.#options;
-    const dueMs = this.#lookedMs + TTY_LOOK_INTERVAL_MS;
+    const dueMs = this.#lookedMs + TTY_PROBE_INTERVAL_MS;
     if (dueMs <= clock.nowMs()) this.#probe();
     else this.#timer = clock.callAt(dueMs, () => this.#probe());
   }

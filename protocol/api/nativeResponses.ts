@@ -88,7 +88,7 @@ const paneEntries = {
   ),
   readiness: described(
     v.nullable(readinessSchema),
-    "What its program is doing. Null in a list for a pane that nobody watches.",
+    "What its program is doing. Null in a list when the pane is not watched.",
   ),
 };
 const paneSchema = v.object(paneEntries);

@@ -92,9 +92,9 @@ export async function paneNamed(call: CommandCall, word: string | undefined): Pr
   if (isMeant && at.pane !== undefined) return at.pane;
   const why =
     at === undefined
-      ? "only inside a tmux pane that the daemon reaches can it be left out"
-      : "the one that this terminal is in is on another server";
-  throw new AppError("INVALID_ARGUMENT", `PANE: say which; ${why}`);
+      ? "it can be left out only inside a tmux pane that the daemon reaches"
+      : "this terminal's pane is on another server";
+  throw new AppError("INVALID_ARGUMENT", `PANE: name one; ${why}`);
 }
 
 const named = ({ io, options }: CommandCall): string | undefined =>

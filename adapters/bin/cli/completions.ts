@@ -133,7 +133,7 @@ _${program}() {
   local -a commands
   commands=(
 ${listed.join("\n")}
-    'help:tell about a command'
+    'help:describe a command'
   )
   if (( CURRENT == 2 )); then
     _describe command commands
@@ -189,7 +189,7 @@ function fishScript({ name: program, commands: table }: Named): string {
   return `# ${program} completions for fish: ${program} completions fish > ~/.config/fish/completions/${program}.fish
 complete -c ${program} -f
 ${first.join("\n")}
-complete -c ${program} -n __fish_use_subcommand -a help -d 'tell about a command'
+complete -c ${program} -n __fish_use_subcommand -a help -d 'describe a command'
 complete -c ${program} -n '__fish_seen_subcommand_from help' -a ${quoted(table.map((command) => command.name).join(" "))}
 ${rest.join("\n")}
 `;

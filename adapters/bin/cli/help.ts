@@ -28,7 +28,7 @@ export function overview({ name: program, about, commands }: Program, style: Sty
     style.bold("commands:"),
     ...columns(rows, style),
     "",
-    `\`${program} help COMMAND\` tells about one of them. \`${program} --version\` prints the version.`,
+    `\`${program} help COMMAND\` describes a command. \`${program} --version\` prints the version.`,
     "",
   ].join("\n");
 }

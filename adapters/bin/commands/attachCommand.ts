@@ -17,7 +17,7 @@ export const attachCommand: CommandSpec = {
   positionals: [{ name: "TARGET", description: "a session's name or id, or a pane such as %5 or 5", names: "pane" }],
   options: [
     { name: "read-only", short: "r", type: "flag", description: "look, and type nothing" },
-    { name: "detach-others", short: "d", type: "flag", description: "let go of the terminals that show it now" },
+    { name: "detach-others", short: "d", type: "flag", description: "detach the terminals that show it now" },
     ...CLIENT_OPTIONS.filter(({ name }) => name !== "json"),
   ],
   examples: [
@@ -36,7 +36,7 @@ export const attachCommand: CommandSpec = {
       throw new AppError("NOT_FOUND", `there is no server ${client.name}: see tmuxwire servers`);
     const { socketPath } = server;
     if (socketPath === null || socketPath === undefined)
-      throw new AppError("INVALID_TARGET", `server ${client.name} is no tmux that a terminal can show`);
+      throw new AppError("INVALID_TARGET", `server ${client.name} has no tmux socket to attach to`);
     if (url !== undefined && new URL(url).protocol === "https:")
       throw new AppError("INVALID_ARGUMENT", "attach needs a daemon on this machine: its tmux socket is there");
     const target = await targetOf(client, wanted, signal);

@@ -32,15 +32,15 @@ const SCOPES = ["user", "project"] as const;
 
 export const hooksCommand: CommandSpec = {
   name: "hooks",
-  summary: "have an agent tell the dashboard what it is doing",
+  summary: "let an agent report to the dashboard",
   details: [
     "install writes hooks for eight events into Claude Code's settings ($CLAUDE_CONFIG_DIR or ~/.claude; with --scope " +
       "project .claude/settings.json of the directory you are in) and the script they run into " +
       "~/.local/share/tmuxwire/hooks. Nothing else in the settings changes, and uninstall gives back what was there. " +
-      "Agents that run already take the hooks up when they are started again.",
+      "Restart agents that run already.",
     "Gemini CLI the same, five events in ~/.gemini/settings.json ($GEMINI_CLI_HOME); Codex seven in ~/.codex/hooks.json " +
       "($CODEX_HOME), which Codex has you review at its next start.",
-    "pi, opencode and Copilot CLI get a file of ours alone: ~/.pi/agent/extensions/tmuxwire.ts ($PI_CODING_AGENT_DIR), " +
+    "pi, opencode and Copilot CLI get a file of their own: ~/.pi/agent/extensions/tmuxwire.ts ($PI_CODING_AGENT_DIR), " +
       "~/.config/opencode/plugin/tmuxwire.js ($OPENCODE_CONFIG_DIR) and ~/.copilot/hooks/tmuxwire.json ($COPILOT_HOME), " +
       "for all your sessions.",
     "status exits with 0 when all of them are there, with 3 when not.",

@@ -7,7 +7,7 @@ import { table } from "../cli/textTable.ts";
 const RECORDING: GivingPositional = {
   gives: "recording",
   name: "RECORDING",
-  description: "its id, as `tmuxwire recordings` tells it",
+  description: "its id, from `tmuxwire recordings`",
 };
 
 /** For the daemon's recordings and our own. */
@@ -22,7 +22,7 @@ export const startRecordingCommand = operationCommand<NativeRecording>({
   name: "start-recording",
   positionals: [PANE],
   tweak: BOUND_OPTIONS,
-  examples: [{ line: "tmuxwire start-recording work", does: "prints its id; the daemon writes, whoever leaves" }],
+  examples: [{ line: "tmuxwire start-recording work", does: "prints its id; the daemon goes on recording" }],
   show: ({ io }, { id }) => io.out(`${id}\n`),
 });
 

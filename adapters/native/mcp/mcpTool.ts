@@ -14,7 +14,7 @@ import { perform } from "../../operations/perform.ts";
 import type { McpTier, ToolEffect } from "./mcpTier.ts";
 
 /** Called while a tool runs. */
-export type Progress = (told: { readonly bytes: number; readonly text: string }) => void;
+export type Progress = (output: { readonly bytes: number; readonly text: string }) => void;
 
 export interface ToolCallParts {
   readonly context: OperationContext;

@@ -23,7 +23,7 @@ export const searchTool = mcpTool({
   title: "Search panes",
   description:
     "Look for a text in the last lines (history and screen) of one pane or of all panes, and get the lines that hold it, the " +
-    "newest first. Plain text, no expression. Costs a capture per pane, so name the pane when you know it; to be told of " +
+    "newest first. Plain text, no expression. Costs a capture per pane, so name the pane when you know it; for " +
     "text that is still to come use `wait`.",
   effect: "reads",
   isIdempotent: true,
@@ -44,7 +44,7 @@ export const searchTool = mcpTool({
   output: v.object({
     matches: described(v.array(match), "The newest lines of each pane first."),
     searched: described(v.array(v.string()), "The panes that were looked at."),
-    more: described(v.boolean(), "There are more matches, or more panes, than are told: name a pane."),
+    more: described(v.boolean(), "There are more matches or panes than these: name a pane."),
     untrusted: UNTRUSTED,
   }),
   run: async (call, { server: given, pane, pattern, lines = DEFAULT_LINES, maxOutputBytes = DEFAULT_TEXT_BYTES }) => {

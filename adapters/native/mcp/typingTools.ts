@@ -84,6 +84,6 @@ export const interruptTool = mcpTool({
   output: okSchema,
   run: async (call, named) => {
     const stopped = await call.onPane<object>("interrupt", named, {});
-    return { text: `Pane ${named.pane}: told to stop.`, structured: stopped };
+    return { text: `Interrupted pane ${named.pane}.`, structured: stopped };
   },
 });

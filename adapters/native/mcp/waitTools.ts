@@ -20,8 +20,8 @@ const waitOutput = v.object({
 });
 
 const WAIT_WORDS =
-  "Wait until a pane has printed something, has fallen silent, is at a prompt, or its program is ready or has ended; told " +
-  "the moment it happens, so never poll with `capture`. All predicates that are given must hold; `anyOf` for alternatives. " +
+  "Wait until a pane has printed something, has fallen silent, is at a prompt, or its program is ready or has ended; it returns " +
+  "the moment that happens, so never poll with `capture`. All predicates that are given must hold; `anyOf` for alternatives. " +
   "Ends with what is on the screen, also when `timeoutMs` (default 30 s) is over. `from` a position looks at what came since.";
 
 interface Target {

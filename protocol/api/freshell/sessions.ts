@@ -45,7 +45,7 @@ const codingOptions = {
         `has at most ${MAX_PROMPT_BYTES} bytes; an sdk session takes longer ones`,
       ),
     ),
-    "What it is told.",
+    "The prompt.",
   ),
   maxTurns: optional(count, "It ends after so many turns."),
   permissionMode: optional(
@@ -84,7 +84,7 @@ export type SessionImage = v.InferOutput<typeof image>;
 const images = v.optional(v.pipe(v.array(image), v.maxLength(20, "are at most 20")));
 
 /** `POST /api/agent-sessions/:provider/:id/send`. */
-export const sessionSendSchema = v.strictObject({ text: described(sentText, "What it is told."), images });
+export const sessionSendSchema = v.strictObject({ text: described(sentText, "The prompt."), images });
 
 const requestId = filled(256);
 const ofSession = { sessionId: filled(MAX_WORD_CHARS) };
