@@ -45,15 +45,13 @@ export class PeerUsers {
   }
 
   #lookUp(socket: Socket): Promise<Verdict> {
-    const pending = this.#judged(socket);
+    const pending = this.#table.uidOf(socket).then((uid) => {
+      const verdict = this.#judge(uid);
+      this.#verdicts.set(socket, verdict);
+      return verdict;
+    });
     this.#verdicts.set(socket, pending);
     return pending;
-  }
-
-  async #judged(socket: Socket): Promise<Verdict> {
-    const verdict = this.#judge(await this.#table.uidOf(socket));
-    this.#verdicts.set(socket, verdict);
-    return verdict;
   }
 
   #judge(uid: number | undefined): Verdict {
@@ -94,13 +92,10 @@ export const isOwnOrRoot = (uid: number): boolean => uid === 0 || uid === proces
  * @param table the machine's
  */
 export function peersUnknowable(
-  {
-    allowUids,
-    token,
-    tokenSetting,
-  }: Pick<PeerUsersOptions, "allowUids" | "tokenSetting"> & { token: string | undefined },
+  listener: Pick<PeerUsersOptions, "allowUids" | "tokenSetting"> & { readonly token: string | undefined },
   table: Pick<PeerTable, "isReadable"> = machineTable,
 ): string | undefined {
+  const { allowUids, token, tokenSetting } = listener;
   if (token !== undefined || allowUids === "any" || table.isReadable) return undefined;
   return (
     "this system does not report which user a connection comes from: " +

@@ -49,16 +49,8 @@ interface PortCheckOptions {
 
 export const portCheck = (options: PortCheckOptions): Check => ({ name: options.name, probe: () => portOf(options) });
 
-async function portOf({
-  name: check,
-  host,
-  port,
-  settings,
-  remote,
-  url,
-  headers = {},
-  isOurs,
-}: PortCheckOptions): Promise<Finding> {
+async function portOf(options: PortCheckOptions): Promise<Finding> {
+  const { name: check, host, port, settings, remote, url, headers = {}, isOurs } = options;
   const remedy = `stop what listens there, or choose another port with ${settings.port}`;
   if (remote !== true) await requireLoopback({ host, port, settings });
   if (port === 0) return ok(check, "any free port");

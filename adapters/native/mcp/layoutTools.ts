@@ -15,9 +15,9 @@ import { createSessionSchema } from "../../../protocol/api/nativeRequests.ts";
 import type { NativeTreeWindow } from "../../../protocol/api/nativeTree.ts";
 import { described, filled, optional } from "../../../protocol/api/described.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import { AppError, toAppError } from "../../../protocol/errors.ts";
+import { AppError } from "../../../protocol/errors.ts";
 import { findSession, findWindow } from "../../operations/findTargets.ts";
-import { mcpTool, SERVER, type ToolCall, UNTRUSTED } from "./mcpTool.ts";
+import { mcpTool, SERVER, type ToolCall, unlessGone, UNTRUSTED } from "./mcpTool.ts";
 
 /** Panes whose program, directory and readiness are fetched, one request each; the rest are listed without. */
 const MAX_DESCRIBED = 64;
@@ -115,15 +115,10 @@ interface Described {
 /** On a guest server `describePane` would mean attaching to the session. */
 async function entryOf(call: ToolCall, { name, server, pane, at }: Described): Promise<ListedPane> {
   if (at >= MAX_DESCRIBED || server.status().kind === "guest") return pane;
-  try {
-    const details = await call.perform<NativePaneDetails>("describePane", { server: name, pane: pane.id });
-    const { tty: _tty, historyLines: _history, alternateScreen: _screen, inMode: _mode, ...rest } = details;
-    return rest;
-  } catch (thrown) {
-    // It has gone since it was listed.
-    if (toAppError(thrown).code === "NOT_FOUND") return pane;
-    throw thrown;
-  }
+  const details = await unlessGone(call.perform<NativePaneDetails>("describePane", { server: name, pane: pane.id }));
+  if (details === undefined) return pane;
+  const { tty: _tty, historyLines: _history, alternateScreen: _screen, inMode: _mode, ...rest } = details;
+  return rest;
 }
 
 function serverText({ name, kind: serverKind, state: serverState, panes }: ListedServer): string {

@@ -8,6 +8,7 @@ import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneInfo } from "../../../daemon/tmux/inventory.ts";
 import type { OperationName, OperationNames } from "../../../protocol/api/operationRoutes.ts";
 import { described, filled, optional, whole } from "../../../protocol/api/described.ts";
+import { toAppError } from "../../../protocol/errors.ts";
 import { findPane, findServer } from "../../operations/findTargets.ts";
 import type { Call, OperationContext } from "../../operations/operation.ts";
 import { perform } from "../../operations/perform.ts";
@@ -78,6 +79,16 @@ export class ToolCall {
   ): Promise<Output> {
     const request = { names, input, isChecked: true, signal: this.signal, ...more } as const;
     return perform(this.context, operation, request) as Promise<Output>;
+  }
+}
+
+/** Undefined when what it is about has closed meanwhile. @throws AppError */
+export async function unlessGone<Output>(work: Promise<Output>): Promise<Output | undefined> {
+  try {
+    return await work;
+  } catch (thrown) {
+    if (toAppError(thrown).code === "NOT_FOUND") return undefined;
+    throw thrown;
   }
 }
 

@@ -10,7 +10,7 @@ import {
 import { captureRequestSchema, runRequestSchema, timeoutMs } from "../../../protocol/api/nativeRequests.ts";
 import { described, optional } from "../../../protocol/api/described.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import { DEFAULT_TEXT_BYTES, framed, newest, visible } from "./foreignText.ts";
+import { DEFAULT_TEXT_BYTES, framed, shortened } from "./foreignText.ts";
 import { CUT, mcpTool, PANE, TEXT_BOUND } from "./mcpTool.ts";
 import { outputProgress } from "./outputProgress.ts";
 import { readSince } from "./readSince.ts";
@@ -63,11 +63,10 @@ export const captureTool = mcpTool({
         throw new AppError("INVALID_ARGUMENT", "since: it reads output, not the screen: leave lines, joined and ansi");
       const found = call.pane({ server, pane });
       const { output, position, gaps } = readSince(found.server.output(found.pane.id), since);
-      const { text, cutBytes } = newest(visible(output), maxOutputBytes);
-      const cut = cutBytes === 0 ? {} : { cutBytes, cut: how(pane, since) };
+      const { text, cut, note } = shortened(output, maxOutputBytes, how(pane, since));
       const lost = gaps.length === 0 ? "" : ` ${gaps.length} gaps: output that is gone.`;
       return {
-        text: `Output of pane ${pane} up to ${position}.${lost}${cutText(cutBytes, cut.cut)}\n${framed(text)}`,
+        text: `Output of pane ${pane} up to ${position}.${lost}${note}\n${framed(text)}`,
         structured: { output: text, position, gaps, ...cut, untrusted: ["output"] },
       };
     }
@@ -76,18 +75,14 @@ export const captureTool = mcpTool({
       { server, pane },
       input,
     );
-    const { text, cutBytes } = newest(visible(shown(lines)), maxOutputBytes);
-    const cut = cutBytes === 0 ? {} : { cutBytes, cut: "ask for fewer lines, or for a larger maxOutputBytes" };
+    const fewer = "ask for fewer lines, or for a larger maxOutputBytes";
+    const { text, cut, note } = shortened(shown(lines), maxOutputBytes, fewer);
     return {
-      text: `Pane ${pane}, ${cols}x${rows}, cursor at column ${cursor.col}, row ${cursor.row}; position ${position}.${cutText(cutBytes, cut.cut)}\n${framed(text)}`,
+      text: `Pane ${pane}, ${cols}x${rows}, cursor at column ${cursor.col}, row ${cursor.row}; position ${position}.${note}\n${framed(text)}`,
       structured: { output: text, position, cols, rows, alternateScreen, cursor, ...cut, untrusted: ["output"] },
     };
   },
 });
-
-/** Follows the first sentence of a result. */
-export const cutText = (cutBytes: number, cut: string | undefined): string =>
-  cutBytes === 0 ? "" : ` ${cutBytes} bytes before it were left out: ${cut}.`;
 
 const { command } = runRequestSchema.entries;
 
@@ -117,11 +112,10 @@ export const runTool = mcpTool({
       onOutput: progress.onOutput,
     });
     const { exitCode, from, to, gaps, elapsedMs } = response;
-    const { text, cutBytes } = newest(visible(response.output), maxOutputBytes);
-    const cut = cutBytes === 0 ? {} : { cutBytes, cut: how(pane, from) };
+    const { text, cut, note } = shortened(response.output, maxOutputBytes, how(pane, from));
     const status = exitCode === null ? "Ended; the shell did not tell its status" : `Exit code ${exitCode}`;
     return {
-      text: `${status}, after ${Math.round(elapsedMs)} ms.${cutText(cutBytes, cut.cut)}\n${framed(text)}`,
+      text: `${status}, after ${Math.round(elapsedMs)} ms.${note}\n${framed(text)}`,
       structured: { output: text, exitCode, from, to, gaps, elapsedMs, ...cut, untrusted: ["output"] },
     };
   },

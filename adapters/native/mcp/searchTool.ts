@@ -1,11 +1,10 @@
 /** The MCP tool that searches panes' screens and history. */
 import * as v from "valibot";
 import { described, filled, optional } from "../../../protocol/api/described.ts";
-import { toAppError } from "../../../protocol/errors.ts";
 import type { NativeCapture } from "../../../protocol/api/nativeResponses.ts";
 import { captureRequestSchema } from "../../../protocol/api/nativeRequests.ts";
 import { DEFAULT_TEXT_BYTES, framed, visible } from "./foreignText.ts";
-import { mcpTool, PANE, TEXT_BOUND, UNTRUSTED } from "./mcpTool.ts";
+import { mcpTool, PANE, TEXT_BOUND, unlessGone, UNTRUSTED } from "./mcpTool.ts";
 
 const DEFAULT_LINES = 2_000;
 const MAX_MATCHES = 200;
@@ -59,10 +58,11 @@ export const searchTool = mcpTool({
     const searched: string[] = [];
     for (const { id } of all.slice(0, MAX_PANES)) {
       call.signal?.throwIfAborted();
-      const rows = await captured(
+      const capture = await unlessGone(
         call.onPane<NativeCapture>("capture", { server: name, pane: id }, { lines, joined: true }),
       );
-      if (rows === undefined) continue;
+      if (capture === undefined) continue;
+      const rows = capture.lines;
       searched.push(id);
       const last = rows.findLastIndex((row) => row !== "");
       for (let at = last; at >= 0 && matches.length <= MAX_MATCHES; at -= 1) {
@@ -82,14 +82,4 @@ function withinBytes<One extends { readonly text: string }>(matches: readonly On
   let left = maxBytes;
   const end = matches.findIndex(({ text }) => (left -= Buffer.byteLength(text) + 1) < 0);
   return end < 0 ? matches : matches.slice(0, end);
-}
-
-/** Undefined when the pane has closed meanwhile. @throws AppError */
-async function captured(capture: Promise<NativeCapture>): Promise<readonly string[] | undefined> {
-  try {
-    return (await capture).lines;
-  } catch (thrown) {
-    if (toAppError(thrown).code === "NOT_FOUND") return undefined;
-    throw thrown;
-  }
 }
