@@ -68,7 +68,7 @@ const FLAGS = {
   noDefault: {
     name: "no-default-server",
     type: "flag",
-    description: "do not reach your own tmux when somebody asks for the server `default`",
+    description: "do not open your own tmux when a request names the server `default`",
     negates: true,
   },
   tmuxSocket: {

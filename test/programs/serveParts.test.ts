@@ -102,7 +102,7 @@ test.runIf(isRoot)("no listener runs anything for another user", async () => {
     asUser(OTHER_UID, { port: Number(addin), text: post }),
     asUser(OTHER_UID, { port: Number(dashboard), text: get }),
   ]);
-  expect(theirs.answer).toMatch(/^HTTP\/1\.1 403 .*user 65534 is not let in here/s);
+  expect(theirs.answer).toMatch(/^HTTP\/1\.1 403 .*user 65534 may not connect/s);
   expect(read.answer).toMatch(/^HTTP\/1\.1 403 .*"error_type":"peer_not_allowed"/s);
   // The same requests of the daemon's own user are served.
   expect((await asUser(0, { port: Number(addin), text: post })).answer).toMatch(/^HTTP\/1\.1 200 /);

@@ -12,7 +12,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import { readWhole, replaceWhole } from "../../hooks/wholeFile.ts";
 import { CLIENT_OPTIONS, connect } from "../cli/clientConnection.ts";
 import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
-import { JSON_OPTION } from "./configCommand.ts";
+import { JSON_OPTION, printResult } from "../cli/jsonOutput.ts";
 import type { Io } from "../cli/cliIo.ts";
 import { PANE } from "../cli/paneArguments.ts";
 import { usageError } from "../cli/parseCommand.ts";
@@ -39,8 +39,8 @@ export const profilesCommand: CommandSpec = {
   positionals: [],
   options: [JSON_OPTION],
   examples: [{ line: "tmuxwire profiles", does: "one line for each, with the versions it was tried with" }],
-  run: async ({ io, options }: CommandCall): Promise<number> => {
-    const directory = directoryOf(io);
+  run: async (call: CommandCall): Promise<number> => {
+    const directory = directoryOf(call.io);
     const own = readUserProfiles(directory);
     const names = new Set(own.flatMap(({ profile }) => (profile === undefined ? [] : [profile.name])));
     const profiles: Row[] = [
@@ -51,17 +51,14 @@ export const profilesCommand: CommandSpec = {
       ),
       ...PROFILES.map((profile) => rowOf(profile, names.has(profile.name) ? "replaced by your own" : "in use")),
     ];
-    if (options.flag("json")) await io.out(`${JSON.stringify({ profiles })}\n`);
-    else {
-      const rows = profiles.map(({ name, kind, source, seenWith, state }) => [
-        name,
-        kind,
-        source,
-        seenWith.length === 0 ? "-" : seenWith.join(","),
-        state,
-      ]);
-      await io.out(table(["NAME", "KIND", "SOURCE", "SEEN WITH", "STATE"], rows));
-    }
+    const rows = profiles.map(({ name, kind, source, seenWith, state }) => [
+      name,
+      kind,
+      source,
+      seenWith.length === 0 ? "-" : seenWith.join(","),
+      state,
+    ]);
+    await printResult(call, { profiles }, table(["NAME", "KIND", "SOURCE", "SEEN WITH", "STATE"], rows));
     return own.some(({ refused }) => refused !== undefined) ? 2 : 0;
   },
 };
@@ -119,8 +116,7 @@ export const profileCommand: CommandSpec = {
       throw new AppError("RESOURCE_LIMIT", `${file} is full; move it away or take screens out of it`);
     }
     replaceWhole(file, Buffer.concat([before, Buffer.from(section)]), 0o600);
-    if (options.flag("json")) await io.out(`${JSON.stringify({ file, state })}\n`);
-    else await io.out(`${file}\n`);
+    await printResult(call, { file, state }, `${file}\n`);
     return 0;
   },
 };
@@ -130,7 +126,7 @@ const directoryOf = ({ env, homeDir }: Io): string => runtimePaths(env, homeDir)
 const rowOf = ({ name, kind, source, seenWith }: Profile, state: string): Row => ({
   name,
   kind,
-  source: source === "own" ? "own" : source,
+  source,
   seenWith,
   state,
 });

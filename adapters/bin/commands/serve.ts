@@ -83,7 +83,7 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
     const recordings = sharedRecordings(env, log);
     const context = { daemon, only, env, log, print, waits, readiness, delivery, open, guests, recordings, mounts };
     await startParts(partsOf(options), context, options);
-    tellOff(options);
+    reportOff(options);
   } catch (error) {
     await open.close();
     throw error;
@@ -95,7 +95,7 @@ const offOf = (config: Config, name: AdapterName): string | undefined =>
   ADAPTERS.find((adapter) => adapter.name === name)?.offBecause?.(config[name]);
 
 /** Reports adapters that are off and were not asked for by name, and what they need. */
-function tellOff({ config, only, isEverything, print }: ServeOptions): void {
+function reportOff({ config, only, isEverything, print }: ServeOptions): void {
   for (const { name, title } of ADAPTERS) {
     const reason = isEverything && only.has(name) ? offOf(config, name) : undefined;
     if (reason !== undefined) print(`${title} is not served: ${reason}`);
