@@ -100,7 +100,7 @@ export const profileCommand: CommandSpec = {
       client.capture({ ansi: true, signal: io.signal }),
     ]);
     const state = (options.text("state") ?? "unknown") as ReadinessState;
-    const section = writeRecordedScreen({
+    const screen = writeRecordedScreen({
       name: options.text("as") ?? new Date().toISOString(),
       state,
       judged: state,
@@ -113,11 +113,12 @@ export const profileCommand: CommandSpec = {
       lines,
     });
     const file = join(directoryOf(io), `${name}.md`);
-    const before = readWhole(file) ?? new Uint8Array();
+    const before = Buffer.from(readWhole(file) ?? "");
+    const section = Buffer.from(`${before.length === 0 || before.at(-1) === 10 ? "" : "\n"}${screen}`);
     if (before.length + section.length > MAX_RECORDED_BYTES) {
       throw new AppError("RESOURCE_LIMIT", `${file} is full; move it away or take screens out of it`);
     }
-    replaceWhole(file, Buffer.concat([before, Buffer.from(section)]), 0o600);
+    replaceWhole(file, Buffer.concat([before, section]), 0o600);
     if (options.flag("json")) await io.out(`${JSON.stringify({ file, state })}\n`);
     else await io.out(`${file}\n`);
     return 0;
