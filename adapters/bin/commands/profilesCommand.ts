@@ -33,7 +33,7 @@ export const profilesCommand: CommandSpec = {
   summary: "list what is known of programs",
   details: [
     "Your own are the files *.json in $XDG_CONFIG_HOME/tmuxwire/profiles (~/.config/tmuxwire/profiles); the daemon reads " +
-      "them when it starts. Exit code 2 when one of them is refused.",
+      "them when it starts. Exit code 2 when one of them, or the directory, is refused.",
   ],
   positionals: [],
   options: [JSON_OPTION],
@@ -140,8 +140,9 @@ function recordedState(directory: string, profile: Profile): string {
   let document: string;
   try {
     document = readFileSync(join(directory, `${profile.name}.md`), "utf8");
-  } catch {
-    return "";
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" ? "" : `, recorded screens cannot be read (${code})`;
   }
   const screens = readRecordedScreens(document).filter(({ state }) => READINESS_STATES.includes(state));
   const wrong = screens.filter((screen) => judgeRecorded(profile, screen) !== screen.judged);
