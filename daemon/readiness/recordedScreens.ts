@@ -18,6 +18,8 @@ export interface RecordedScreen {
   readonly rows: number;
   /** Of the options that a dialog has to be read with; empty when the section names none. */
   readonly labels: readonly string[];
+  /** The rows that a dialog's text has to be, blank ones left out; empty when the section names none. */
+  readonly question: readonly string[];
   /** With their attributes. */
   readonly lines: readonly string[];
 }
@@ -66,13 +68,14 @@ function screenOfSection([name = "", ...entries]: readonly string[], drawn: read
     cols,
     rows,
     labels: partsOf(fields.get("options")),
+    question: partsOf(fields.get("question")),
     lines,
   };
 }
 
 const partsOf = (field = ""): readonly string[] => field.split(" | ").filter((part) => part !== "");
 
-/** One section, from which the same screen is read. `judged` and `labels` are for a person to add. */
+/** One section, from which the same screen is read. `judged`, `labels` and `question` are for a person to add. */
 export function writeRecordedScreen({
   name,
   state,

@@ -43,7 +43,7 @@ const screen: fc.Arbitrary<RecordedScreen> = fc
       // A capture has no blank rows at its end.
       .map((lines) => lines.slice(0, lines.findLastIndex((line) => line !== "") + 1)),
   })
-  .map((fields) => ({ ...fields, judged: fields.state, labels: [] }));
+  .map((fields) => ({ ...fields, judged: fields.state, labels: [], question: [] }));
 
 test("every screen that is written is read back the same, among any others", () => {
   fc.assert(
@@ -69,6 +69,7 @@ test.each(["```", "````", "## asks", "␛[1m", "␐␛", "\u001b[44m   ", "\u001
       cols: 80,
       rows: 24,
       labels: [],
+      question: [],
       lines,
     };
     expect(readRecordedScreens(`${writeRecordedScreen(one)}${writeRecordedScreen(one)}`)).toEqual([one, one]);
@@ -77,7 +78,7 @@ test.each(["```", "````", "## asks", "␛[1m", "␐␛", "\u001b[44m   ", "\u001
 
 test("a file that was recorded before, or written by hand, is read: fences of three, ESC as ␛, words around sections", () => {
   const file =
-    "By hand.\n\n## a\nstate: asking\njudged: unknown\noptions: Yes | No\ncursor: 1,2\nsize: 9x3\n```\n␛[1mx\n\n```\nnote\n";
+    "By hand.\n\n## a\nstate: asking\njudged: unknown\noptions: Yes | No\nquestion: rm x | Sure?\ncursor: 1,2\nsize: 9x3\n```\n␛[1mx\n\n```\nnote\n";
   expect(readRecordedScreens(file)).toEqual([
     {
       name: "a",
@@ -89,6 +90,7 @@ test("a file that was recorded before, or written by hand, is read: fences of th
       cols: 9,
       rows: 3,
       labels: ["Yes", "No"],
+      question: ["rm x", "Sure?"],
       lines: ["\u001b[1mx"],
     },
   ]);

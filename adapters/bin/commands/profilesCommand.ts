@@ -110,6 +110,7 @@ export const profileCommand: CommandSpec = {
       cols,
       rows,
       labels: [],
+      question: [],
       lines,
     });
     const file = join(directoryOf(io), `${name}.md`);

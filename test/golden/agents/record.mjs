@@ -7,7 +7,7 @@
  *
  * `RECIPE=INSTALL` runs the kit's recipe with another installation below TUI_INST (`claude=cc=ccnew`: folder cc is ccnew).
  * It goes to PROFILE/$VERSION/SCENE.md: one section per screen with `## name`, its lines `state:` `title:` `command:`
- * `cursor:` `size:`, and the rows in a fence. Added by hand: `options:` (labels of the dialog, ` | ` between them) and
+ * `cursor:` `size:`, and the rows in a fence. Added by hand: `options:` and `question:` (labels and rows of the dialog, ` | ` between them) and
  * `judged: unknown` where a screen alone cannot tell the state. The form is docs/profiles.md's, the run's folders as ~ and ~/work.
  */
 import { execFileSync } from "node:child_process";

@@ -163,6 +163,7 @@ test("a screen that was recorded is read back, and judged by the profile", () =>
     cols: 80,
     rows: 24,
     labels: [],
+    question: [],
     lines,
   });
   const screens = [
