@@ -1,5 +1,5 @@
 /** Shared by the installers of hooks: write files that differ, remove files that exist. */
-import { existsSync, rmdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
 import { readWhole, removeFile, replaceWhole } from "../../hooks/wholeFile.ts";
@@ -38,17 +38,6 @@ export function removeThere(path: string): string[] {
   if (!existsSync(path)) return [];
   removeFile(path);
   return [path];
-}
-
-/** Removes directories made for files that are gone, if empty. */
-export function removeEmpty(...directories: readonly string[]): void {
-  for (const directory of directories) {
-    try {
-      rmdirSync(directory);
-    } catch {
-      return;
-    }
-  }
 }
 
 /** curl's own syntax: inside double quotes only these two are escaped. */

@@ -16,12 +16,12 @@ import {
   indented,
   isOnPath,
   NOT_INSTALLED,
-  removeEmpty,
   removeThere,
   replaceChanged,
   onlyClaudesProjects,
   secretsOf,
 } from "./hookFiles.ts";
+import { rememberDirectories, removeMadeDirectories } from "./hookDirectories.ts";
 import { isPluginAgent, runPluginHooks } from "./pluginHooks.ts";
 import { printable } from "../cli/textTable.ts";
 
@@ -124,10 +124,11 @@ function placeOf(agent: SettingsAgent, { io, options }: CommandCall): Place {
 }
 
 async function install(place: Place, { io, options }: CommandCall): Promise<number> {
-  const { agent, scriptPath, secretsPath, token } = place;
+  const { agent, settingsPath, scriptPath, secretsPath, token } = place;
   // Read first: a refusal comes before anything is written.
   const before = settingsAt(place);
   const after = withHooks(before, place.groups);
+  rememberDirectories(dirname(scriptPath), [settingsPath]);
   const changed = [
     ...replaceChanged(scriptPath, agent.script, 0o644),
     ...(token === undefined ? removeThere(secretsPath) : replaceChanged(secretsPath, secretsOf(token), 0o600)),
@@ -149,13 +150,13 @@ async function install(place: Place, { io, options }: CommandCall): Promise<numb
 }
 
 async function uninstall(place: Place, { io, options }: CommandCall): Promise<number> {
-  const { scope, scriptPath, secretsPath } = place;
+  const { scope, settingsPath, scriptPath, secretsPath } = place;
   const before = settingsAt(place);
   const after = before === undefined ? undefined : withoutHooks(before);
   const changed = replaceSettings(place, before, after);
   // Another project's hooks may use the same script.
   if (scope === "user") changed.push(...removeThere(scriptPath), ...removeThere(secretsPath));
-  if (scope === "user") removeEmpty(dirname(scriptPath), dirname(dirname(scriptPath)));
+  removeMadeDirectories(dirname(scriptPath), [settingsPath]);
   if (options.flag("json")) {
     await io.out(`${JSON.stringify({ installed: false, ...whereOf(place), changed })}\n`);
     return 0;
@@ -219,10 +220,7 @@ function replaceSettings(place: Place, before: string | undefined, after: string
   }
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   if (after !== undefined || isLink) replaceWhole(path, after ?? "{}\n");
-  else {
-    removeFile(path);
-    removeEmpty(dirname(path));
-  }
+  else removeFile(path);
   return [path];
 }
 

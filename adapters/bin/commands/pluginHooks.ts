@@ -3,7 +3,7 @@
  * alone.
  */
 import { lstatSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
 import { AGENT_PLUGINS, type AgentPlugin, isOurPlugin } from "../../hooks/agentPlugins.ts";
 import { HOOKS_DIRECTORY, scriptName, secretsName } from "../../hooks/hookScript.ts";
@@ -17,11 +17,11 @@ import {
   isOnPath,
   NOT_INSTALLED,
   onlyClaudesProjects,
-  removeEmpty,
   removeThere,
   replaceChanged,
   secretsOf,
 } from "./hookFiles.ts";
+import { rememberDirectories, removeMadeDirectories } from "./hookDirectories.ts";
 import { printable } from "../cli/textTable.ts";
 
 type PluginAgent = keyof typeof AGENT_PLUGINS;
@@ -73,6 +73,7 @@ export async function runPluginHooks(agent: PluginAgent, { io, options, position
   }
   if (positionals[0] === "install") {
     const { token } = dashboard;
+    rememberDirectories(data, [pluginPath]);
     const changed = [
       ...(token === undefined ? removeThere(secretsPath) : replaceChanged(secretsPath, secretsOf(token), 0o600)),
       ...(script === undefined ? [] : replaceChanged(scriptPath, script, 0o644)),
@@ -87,8 +88,7 @@ export async function runPluginHooks(agent: PluginAgent, { io, options, position
   }
   const changed = [...(isForeign ? [] : removeThere(pluginPath)), ...removeThere(secretsPath)];
   if (script !== undefined) changed.push(...removeThere(scriptPath));
-  if (changed.includes(pluginPath)) removeEmpty(dirname(pluginPath));
-  removeEmpty(data, dirname(data));
+  removeMadeDirectories(data, [pluginPath]);
   const done =
     changed.length === 0 ? ["nothing to do: there are no hooks of ours"] : ["changed:", ...indented(changed)];
   await tell(done, { installed: false, changed });

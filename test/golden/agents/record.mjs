@@ -104,7 +104,7 @@ function keep(name, state) {
     .split("\n")
     .map((line) => line.replace(/[␛␐]/g, "␐$&").replaceAll("\u001b", "␛").replace(/ +$/, ""))
     .join("\n");
-  const fence = "`".repeat(Math.max(3, ...(drawn.match(/`+/g) ?? []).map((run) => run.length + 1)));
+  const fence = "`".repeat(Math.max(3, ...(drawn.match(/`+/g) ?? []).map((ticks) => ticks.length + 1)));
   scenes.push(
     `## ${name}\nstate: ${state}\ntitle: ${clean(title)}\ncommand: ${command}\ncursor: ${row},${col}\nsize: ${width}x${height}\n${fence}\n${drawn}\n${fence}\n`,
   );
