@@ -7,8 +7,10 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { measureAvailability } from "../../adapters/dashboard/panes/availability.ts";
+import { findAddressee } from "../../daemon/delivery/addressee.ts";
 import { addresseeOf } from "../../daemon/panes/foreground.ts";
 import { paneRunsProgram } from "../../daemon/panes/paneProcesses.ts";
+import { profileNamed } from "../../daemon/readiness/profiles.ts";
 import type { Readiness } from "../../daemon/readiness/readiness.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { eventually } from "../support/clock/eventually.ts";
@@ -167,6 +169,29 @@ test("a shell's function that runs the agent: shell, agent, shell", async () => 
   kill();
   const { readiness } = await watched.until(isIdle("shell"), from);
   expect(readiness.profile).toBe("shell");
+});
+
+test("an agent that dies in another tmux cannot be told from outside, except by what is drawn then", async () => {
+  await using fixture = await ownedFixture();
+  const { server } = fixture;
+  const { directory, kill, start } = place(fixture);
+  const below = "./claude; PS1='$ ' exec bash --norc --noprofile";
+  writeFileSync(join(directory, "below.sh"), below);
+  try {
+    const pane = await start("sh", "-c", "unset TMUX; tmux -S ./inner.sock -f /dev/null new 'sh below.sh'");
+    using watched = watchPane(server, pane);
+    await watched.until(isIdle("claude"));
+    const addressee = await findAddressee(server, pane, profileNamed("claude"));
+    const from = watched.seen.length;
+    kill();
+    await watched.until(({ state }) => state !== "idle", from);
+    await eventually(async () => (await server.capture(pane)).lines.some((line) => line.startsWith("$")));
+    const states = new Set(watched.seen.slice(from).map(({ readiness }) => readiness.state));
+    expect([...states].filter((state) => state !== "idle")).toEqual(["unknown"]);
+    expect([addressee.isGone, addressee.isEnding]).toEqual([false, false]);
+  } finally {
+    spawnSync("tmux", ["-S", join(directory, "inner.sock"), "kill-server"]);
+  }
 });
 
 test("a script that is about to start the agent is no idle shell, whatever it has printed", async () => {
