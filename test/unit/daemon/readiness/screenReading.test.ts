@@ -42,7 +42,7 @@ describe("what a screen says", () => {
   });
 
   test("a long command stands in the question from its first row", () => {
-    const screen = AGENT_SCREENS.find(({ dialog }) => dialog?.text.startsWith("Bash command"))!;
+    const screen = AGENT_SCREENS.find(({ dialog }) => dialog?.text.startsWith("Bash command") === true)!;
     const at = screen.lines.findIndex((line) => line.includes("touch /tmp/approved"));
     const command = Array.from({ length: 12 }, (_, index) => `   step ${index} &&`);
     const lines = ["went by", ...screen.lines.slice(0, at), ...command, ...screen.lines.slice(at)];
