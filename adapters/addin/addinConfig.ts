@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import type { ConfigInputs, DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
+import { baseDir, runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import { HOST, lowerCase, ORIGINS, pathSetting, PORT, YES_OR_NO } from "../../daemon/ops/settingSchemas.ts";
 import type { FlagSpec, SettingInputs, SettingReader } from "../../daemon/ops/settings.ts";
 import { AppError } from "../../protocol/errors.ts";

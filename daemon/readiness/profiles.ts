@@ -91,7 +91,10 @@ export function guessProfile({ command, title, rows = [], processes = [], isShow
   return named ?? GENERIC_PROFILE;
 }
 
-/** Programs that run another one under their own name, or show what runs elsewhere. */
+/**
+ * Programs that run another one under their own name, or show what runs elsewhere: of these the client is the addressee,
+ * and an end inside cannot be told from outside (docs/agentFacts.md, What is left).
+ */
 const HOSTS: ReadonlySet<string> = new Set(
   "bun deno docker kubectl mosh-client node npx podman python python3 screen script ssh tmux tmux:client uv".split(" "),
 );

@@ -15,6 +15,7 @@ const MAX_PATTERNS = 64;
 const FIXED: ReadonlySet<string> = new Set(["shell", "generic"]);
 
 interface UserProfile {
+  /** Or the directory, when it cannot be read. */
   readonly file: string;
   /** Absent: it was refused. */
   readonly profile?: Profile | undefined;
@@ -22,9 +23,16 @@ interface UserProfile {
   readonly refused?: string | undefined;
 }
 
-/** Sorted by name; none when there is no such directory. */
+/** Sorted by name; none when there is no such directory. One that cannot be read is refused itself. */
 export function readUserProfiles(directory: string): readonly UserProfile[] {
-  const names = filesIn(directory);
+  let names: readonly string[];
+  try {
+    names = filesIn(directory);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return [];
+    return [{ file: directory, refused: `cannot be read (${code}); make it a directory that you may read` }];
+  }
   const seen = new Map<string, string>();
   return names.map((name, index) => {
     const file = join(directory, name);
@@ -41,15 +49,10 @@ export function readUserProfiles(directory: string): readonly UserProfile[] {
   });
 }
 
-function filesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory)
-      .filter((name) => name.endsWith(".json"))
-      .sort();
-  } catch {
-    return [];
-  }
-}
+const filesIn = (directory: string): readonly string[] =>
+  readdirSync(directory)
+    .filter((name) => name.endsWith(".json"))
+    .sort();
 
 function readBounded(file: string): string {
   // A FIFO would keep the daemon from starting.

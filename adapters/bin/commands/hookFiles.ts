@@ -1,5 +1,5 @@
 /** Shared by the installers of hooks: write files that differ, remove files that exist. */
-import { existsSync, rmdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
 import { HOOKS_DIRECTORY, scriptName, secretsName } from "../../hooks/hookScript.ts";
@@ -55,17 +55,6 @@ export function removeThere(path: string): string[] {
   if (!existsSync(path)) return [];
   removeFile(path);
   return [path];
-}
-
-/** Removes directories made for files that are gone, if empty. */
-export function removeEmpty(...directories: readonly string[]): void {
-  for (const directory of directories) {
-    try {
-      rmdirSync(directory);
-    } catch {
-      return;
-    }
-  }
 }
 
 /** The token in curl's own syntax: inside double quotes only these two are escaped. Without a token, no file. */

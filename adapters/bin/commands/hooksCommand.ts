@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
 import { type HookGroups, readSettings, stateOf, withHooks, withoutHooks } from "../../hooks/claudeSettings.ts";
 import { hookScript, shellWord } from "../../hooks/hookScript.ts";
-import { type SettingsAgent, SETTINGS_AGENTS } from "../../hooks/settingsAgents.ts";
+import { type SettingsAgent, SETTINGS_AGENTS, SHARED_SCRIPT_WORD } from "../../hooks/settingsAgents.ts";
 import { readWhole, removeFile, replaceWhole } from "../../hooks/wholeFile.ts";
 import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
 import { JSON_OPTION, printResult } from "../cli/jsonOutput.ts";
@@ -16,12 +16,12 @@ import {
   NO_CURL,
   NOT_INSTALLED,
   removedLines,
-  removeEmpty,
   removeThere,
   replaceChanged,
   replaceSecrets,
   onlyClaudesProjects,
 } from "./hookFiles.ts";
+import { rememberDirectories, removeMadeDirectories } from "./hookDirectories.ts";
 import { isPluginAgent, runPluginHooks } from "./pluginHooks.ts";
 import { printable } from "../cli/textTable.ts";
 
@@ -114,10 +114,11 @@ function placeOf(agent: SettingsAgent, call: CommandCall): Place {
 }
 
 async function install(place: Place, call: CommandCall): Promise<number> {
-  const { agent, scriptPath, secretsPath, token, url } = place;
+  const { agent, settingsPath, scriptPath, secretsPath, token, url } = place;
   // Read first: a refusal comes before anything is written.
   const before = settingsAt(place);
   const after = withHooks(before, place.groups);
+  rememberDirectories(dirname(scriptPath), [settingsPath]);
   const changed = [
     ...replaceChanged(scriptPath, hookScript(agent), 0o644),
     ...replaceSecrets(secretsPath, token),
@@ -133,13 +134,13 @@ async function install(place: Place, call: CommandCall): Promise<number> {
 }
 
 async function uninstall(place: Place, call: CommandCall): Promise<number> {
-  const { scope, scriptPath, secretsPath } = place;
+  const { scope, settingsPath, scriptPath, secretsPath } = place;
   const before = settingsAt(place);
   const after = before === undefined ? undefined : withoutHooks(before);
   const changed = replaceSettings(place, before, after);
   // Another project's hooks may use the same script.
   if (scope === "user") changed.push(...removeThere(scriptPath), ...removeThere(secretsPath));
-  if (scope === "user") removeEmpty(dirname(scriptPath), dirname(dirname(scriptPath)));
+  removeMadeDirectories(dirname(scriptPath), [settingsPath]);
   await printResult(call, { installed: false, ...whereOf(place), changed }, removedLines(changed));
   return 0;
 }
@@ -187,10 +188,7 @@ function replaceSettings(place: Place, before: string | undefined, after: string
   }
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   if (after !== undefined || isLink) replaceWhole(path, after ?? "{}\n");
-  else {
-    removeFile(path);
-    removeEmpty(dirname(path));
-  }
+  else removeFile(path);
   return [path];
 }
 

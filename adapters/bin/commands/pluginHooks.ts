@@ -3,7 +3,7 @@
  * alone.
  */
 import { lstatSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
 import { AGENT_PLUGINS, type AgentPlugin, isOurPlugin } from "../../hooks/agentPlugins.ts";
 import { readWhole } from "../../hooks/wholeFile.ts";
@@ -18,11 +18,11 @@ import {
   NOT_INSTALLED,
   onlyClaudesProjects,
   removedLines,
-  removeEmpty,
   removeThere,
   replaceChanged,
   replaceSecrets,
 } from "./hookFiles.ts";
+import { rememberDirectories, removeMadeDirectories } from "./hookDirectories.ts";
 import { printable } from "../cli/textTable.ts";
 
 type PluginAgent = keyof typeof AGENT_PLUGINS;
@@ -62,6 +62,7 @@ export async function runPluginHooks(agent: PluginAgent, call: CommandCall): Pro
         "CONFIGURATION_INVALID",
         `${pluginPath} is not ours and was left unchanged; move it and try again`,
       );
+    rememberDirectories(data, [pluginPath]);
     const changed = [
       ...replaceSecrets(secretsPath, token),
       ...(script === undefined ? [] : replaceChanged(scriptPath, script, 0o644)),
@@ -73,8 +74,7 @@ export async function runPluginHooks(agent: PluginAgent, call: CommandCall): Pro
   }
   const changed = [...(isForeign ? [] : removeThere(pluginPath)), ...removeThere(secretsPath)];
   if (script !== undefined) changed.push(...removeThere(scriptPath));
-  if (changed.includes(pluginPath)) removeEmpty(dirname(pluginPath));
-  removeEmpty(data, dirname(data));
+  removeMadeDirectories(data, [pluginPath]);
   await printResult(call, { installed: false, changed, ...where }, removedLines(changed));
   return 0;
 }

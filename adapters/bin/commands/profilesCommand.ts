@@ -34,7 +34,7 @@ export const profilesCommand: CommandSpec = {
   summary: "list what is known of programs",
   details: [
     "Your own are the files *.json in $XDG_CONFIG_HOME/tmuxwire/profiles (~/.config/tmuxwire/profiles); the daemon reads " +
-      "them when it starts. Exit code 2 when one of them is refused.",
+      "them when it starts. Exit code 2 when one of them, or the directory, is refused.",
   ],
   positionals: [],
   options: [JSON_OPTION],
@@ -98,7 +98,7 @@ export const profileCommand: CommandSpec = {
       client.capture({ ansi: true, signal: io.signal }),
     ]);
     const state = (options.text("state") ?? "unknown") as ReadinessState;
-    const section = writeRecordedScreen({
+    const screen = writeRecordedScreen({
       name: options.text("as") ?? new Date().toISOString(),
       state,
       judged: state,
@@ -108,14 +108,16 @@ export const profileCommand: CommandSpec = {
       cols,
       rows,
       labels: [],
+      question: [],
       lines,
     });
     const file = join(directoryOf(io), `${name}.md`);
-    const before = readWhole(file) ?? new Uint8Array();
+    const before = Buffer.from(readWhole(file) ?? "");
+    const section = Buffer.from(`${before.length === 0 || before.at(-1) === 10 ? "" : "\n"}${screen}`);
     if (before.length + section.length > MAX_RECORDED_BYTES) {
       throw new AppError("RESOURCE_LIMIT", `${file} is full; move it away or take screens out of it`);
     }
-    replaceWhole(file, Buffer.concat([before, Buffer.from(section)]), 0o600);
+    replaceWhole(file, Buffer.concat([before, section]), 0o600);
     await printResult(call, { file, state }, `${file}\n`);
     return 0;
   },
@@ -136,8 +138,9 @@ function recordedState(directory: string, profile: Profile): string {
   let document: string;
   try {
     document = readFileSync(join(directory, `${profile.name}.md`), "utf8");
-  } catch {
-    return "";
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" ? "" : `, recorded screens cannot be read (${code})`;
   }
   const screens = readRecordedScreens(document).filter(({ state }) => READINESS_STATE_NAMES.includes(state));
   const wrong = screens.filter((screen) => judgeRecorded(profile, screen) !== screen.judged);

@@ -55,8 +55,7 @@ test("into a home without settings, twice, and out again", async () => {
     out: expect.stringMatching(/: installed\n/) as string,
   });
   expect(await hooks("uninstall", "claude")).toMatchObject({ code: 0 });
-  expect(readdirSync(home)).toEqual([".local"]);
-  expect(existsSync(path(".local", "share", "tmuxwire"))).toBe(false);
+  expect(readdirSync(home)).toEqual([]);
   expect((await hooks("uninstall", "claude")).out).toContain("nothing to do");
   expect(await hooks("status", "claude")).toMatchObject({
     code: 3,
