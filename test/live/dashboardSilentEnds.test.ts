@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AgentChannel, type AgentProgram, ownedAgent } from "../support/agents/agentPrograms.ts";
 import { type DashboardEvent, type DashboardFixture, dashboardFixture } from "../support/daemon/dashboardFixture.ts";
-import { AGENT, ask, askedOnScreen, atWork, untilAsked } from "../support/daemon/dashboardTurns.ts";
+import { AGENT, ask, askedOnScreen, atWork, identified, untilAsked } from "../support/daemon/dashboardTurns.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 
@@ -68,6 +68,7 @@ test.each<[string, () => Promise<AgentProgram>, (agent: AgentProgram) => Promise
   await using dashboard = await dashboardFixture(agent.server);
   const events = await atWork(dashboard, agent.pane);
   await ask(dashboard);
+  await identified(dashboard);
   await eventually(async () => (await readinessOf(dashboard)) === "idle:claude");
   const from = events.events.length;
   await end(agent);
