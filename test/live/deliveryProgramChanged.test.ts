@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type AgentProgram, agentUnderShell } from "../support/agents/agentPrograms.ts";
 import { aroundInput } from "../support/agents/aroundInput.ts";
-import { drawn, engines, to, untilState } from "../support/agents/deliveryEngine.ts";
+import { drawn, engines, to, untilState } from "../support/agents/deliveryScene.ts";
 import type { AppError } from "../../protocol/errors.ts";
 import { eventually } from "../support/clock/eventually.ts";
 

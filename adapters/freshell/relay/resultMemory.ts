@@ -24,7 +24,7 @@ type Remembered = v.InferOutput<typeof lineSchema>;
 /** Read from the file at start. */
 const MAX_FILE_BYTES = 67_108_864;
 
-export interface ResultMemoryOptions {
+interface ResultMemoryOptions {
   readonly path: string;
   readonly nowUnixMs: () => number;
   readonly clock: Clock;

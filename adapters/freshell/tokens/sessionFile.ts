@@ -26,7 +26,7 @@ export interface SessionStore {
   write(sessions: readonly StoredSession[]): void;
 }
 
-export interface SessionFileOptions {
+interface SessionFileOptions {
   readonly path: string;
   /** The bootstrap token. */
   readonly token: string;
