@@ -101,7 +101,11 @@ export async function promptWorker(
     if (ready !== "ready") return { outcome: ready === "dead" ? "ended" : "not_ready", readyMs };
     readyMs = Math.round(clock.nowMs() - madeAtMs);
     try {
-      const { outcome, repeated = false } = await delivery.submit({
+      const {
+        outcome,
+        repeated = false,
+        details,
+      } = await delivery.submit({
         server,
         pane,
         text: guardPrompt(prompt),
@@ -110,8 +114,9 @@ export async function promptWorker(
         idempotencyKey: key,
       });
       const submitMs = Math.round(clock.nowMs() - madeAtMs) - readyMs;
-      if (!isTaken(outcome)) await untilEnded(watched, clock);
-      return { outcome, readyMs, submitMs, detail: repeated && !isTaken(outcome) ? CUT_SHORT : undefined };
+      const hasTaken = isTaken(outcome);
+      if (!hasTaken) await untilEnded(watched, clock);
+      return { outcome, readyMs, submitMs, detail: hasTaken ? undefined : whyNot(details?.screenNote, repeated) };
     } catch (error) {
       if (hasLeft(error) && (await untilEnded(watched, clock))) return { outcome: "ended", readyMs };
       throw error;
@@ -122,6 +127,12 @@ export async function promptWorker(
     log.warn("team.prompt.failed", { pane, code: error.code });
     return { outcome: "refused", detail: error.message, readyMs };
   }
+}
+
+/** What the worker itself shows says more than what was done. */
+function whyNot(screenNote: string | undefined, isRepeated: boolean): string | undefined {
+  if (screenNote !== undefined) return `the prompt was typed and Enter pressed; the worker shows: ${screenNote}`;
+  return isRepeated ? CUT_SHORT : undefined;
 }
 
 const CUT_SHORT = "the daemon ended while it typed the prompt, so nothing is typed again";

@@ -161,9 +161,10 @@ function requireNoDialog(watch: PaneWatch, now: ScreenCapture | undefined, { wit
   watch.requireAddressee();
   const message =
     "a question has opened before Enter was pressed; answer it, then look whether the text is in the prompt";
-  if (now?.dialog !== undefined && now.dialog.text !== within) throw openDialog(now, message, { textWritten: true });
+  const details = { reason: "question_opened", textWritten: true, enterPresses: 0 };
+  if (now?.dialog !== undefined && now.dialog.text !== within) throw openDialog(now, message, details);
   if (now === undefined && within === undefined && watch.state.state === "asking") {
-    throw wrongState(watch, "asking", message, { textWritten: true, enterPresses: 0 });
+    throw wrongState(watch, "asking", message, details);
   }
 }
 

@@ -98,6 +98,7 @@ function requireAccepting(watch: PaneWatch, profile: Profile, { whileBusy, while
         state,
         `nothing that is known of ${name} is on the screen, so the text could answer something else; look at the pane, or ask to type ` +
           "anyhow (whileUnknown)",
+        { reason: "screen_unknown" },
       );
     case "idle":
   }

@@ -67,6 +67,7 @@ export function cardOf(agent: Agent, reason: string, nowUnixMs: number): Card {
         ? null
         : {
             delivery: lastDelivery.delivery,
+            screen_note: lastDelivery.screenNote ?? null,
             mode: lastDelivery.mode,
             latency_ms: lastDelivery.latencyMs,
             at_unix_ms: lastDelivery.atUnixMs,

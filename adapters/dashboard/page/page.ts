@@ -120,13 +120,13 @@ export class Page {
     });
     if (!this.#state.agents.has(agentId)) return;
     if (result.kind === "failed") {
-      this.#progress(agentId, { kind: "failed", words: failureText(result.errorType, result.message) });
+      this.#progress(agentId, { kind: "failed", words: failureText(result) });
       return;
     }
     const typed = answer.kind === "text" || answer.kind === "other";
     if (typed && this.#state.drafts.get(agentId) === draft) this.draft(agentId, "");
     const delivery = answer.kind === "keys" && result.delivery === "submitted" ? "key sent" : result.delivery;
-    const words = deliveredText(delivery, result.latencyMs);
+    const words = deliveredText(delivery, result.latencyMs, result.screenNote);
     this.#progress(agentId, { kind: "delivered", words, isSure: !isUnconfirmed(delivery) });
   }
 

@@ -6,9 +6,8 @@
 import type { AddresseeRequest } from "../../../daemon/delivery/addressee.ts";
 import type { HookEvidence, PaneReadiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
-import { startClock } from "../../../daemon/host/startClock.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
-import { type Agent, openTask } from "../agents/agent.ts";
+import type { Agent } from "../agents/agent.ts";
 import { isSameServer } from "../agents/agentBook.ts";
 import type { DashboardContext } from "../dashboardContext.ts";
 import { PANE_RETRY_MS } from "../dashboardLimits.ts";
@@ -43,7 +42,6 @@ export class PaneLinks {
   readonly #processes: AgentProcesses;
   readonly #context: ContextGauge;
   readonly #unsubscribe: () => void;
-  readonly #uptimeSec: () => number;
   #closed = false;
 
   constructor(options: PaneLinksOptions) {
@@ -51,18 +49,25 @@ export class PaneLinks {
     this.#places = new AgentPlaces(options.server, options.book);
     this.agentOption = new AgentPaneOption(options);
     const { desk, clock, log, server, programs } = options;
-    this.#uptimeSec = startClock(server.processes);
     this.#processes = new AgentProcesses({
       server,
       programs,
       book: options.book,
+      desk,
+      clock,
       log,
-      onGone: (agent) => this.#processEnded(agent),
+      onGone: (agent) => this.#processGone(agent),
       onIdentified: (agent) => this.evaluate(agent),
     });
     this.#context = new ContextGauge(options);
     this.first = new FirstListing(options);
-    this.#screens = new ScreenStates({ desk, clock, log, isActive: (agent) => this.#links.has(agent.record.id) });
+    this.#screens = new ScreenStates({
+      desk,
+      clock,
+      log,
+      isActive: (agent) => this.#links.has(agent.record.id),
+      onAsked: (agent) => this.#processes.asked(agent, this.livePane(agent)),
+    });
     this.#gone = new GoneWatch(options.server, clock, () => this.#serverGone());
     this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));
     if (options.server.status().state === "ready") this.#serverReady();
@@ -79,7 +84,7 @@ export class PaneLinks {
   /** A hook of the agent has come. The pane it names counts once it is known not to be another server's. */
   reported(agent: Agent, reported: ReportedPane): void {
     const { pane, tmuxSession } = reported;
-    const reportedSec = this.#uptimeSec();
+    const reportedSec = this.#processes.uptimeSec();
     if (pane === undefined) {
       this.#isIn(agent, this.livePane(agent), reportedSec);
       return;
@@ -121,6 +126,9 @@ export class PaneLinks {
     return this.#links.get(agent.record.id)?.watch;
   }
 
+  /** Its process has ended, as far as the system tells. */
+  hasEnded = (agent: Agent): boolean => this.#processes.hasEnded(agent);
+
   /** A hook says what the agent does. Returns whether that changes its pane's readiness. */
   report(agent: Agent, state: HookEvidence["state"]): boolean {
     return this.#screens.duringHook(agent, () => this.watchOf(agent)?.report({ state }));
@@ -149,6 +157,7 @@ export class PaneLinks {
     this.first.close();
     this.#unsubscribe();
     this.#gone.stop();
+    this.#processes.close();
     for (const { agent } of this.#links.values()) this.#detach(agent);
     this.#screens.close();
   }
@@ -182,6 +191,8 @@ export class PaneLinks {
     try {
       link.watch = readiness.watch(server, pane);
       link.unsubscribe = link.watch.subscribe((state) => {
+        // Before the screen of whoever is there now.
+        this.#processes.endIfGone(agent);
         this.#screens.changed(agent, state);
         link.measure();
       });
@@ -212,14 +223,18 @@ export class PaneLinks {
       // It may have gone meanwhile.
       if (this.#links.get(agent.record.id) !== link || server.status().state === "connecting") return;
       this.#setAvailable(agent, isAvailable && this.livePane(agent) === pane);
-      if (this.#processes.isGone(agent)) this.#processEnded(agent);
+      this.#processes.endIfGone(agent);
     } catch (error) {
       log.debug("dashboard.pane.unmeasured", { agent: agent.record.id, pane, error });
     }
   }
 
-  #processEnded(agent: Agent): void {
-    if (openTask(agent) !== undefined) this.#options.desk.completed(agent, "process_ended");
+  /** Nothing else has told of it. Readiness asks for the process as well, and captures what is there instead. */
+  #processGone(agent: Agent): void {
+    const link = this.#links.get(agent.record.id);
+    if (link === undefined) return;
+    this.#options.readiness.known(this.#options.server, link.pane);
+    link.measure();
   }
 
   /** Whether that was a change. */

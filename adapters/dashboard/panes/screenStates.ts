@@ -9,7 +9,13 @@ import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import { type Agent, openTask } from "../agents/agent.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
-import { ASKING_TOOLS, type OpenQuestion, questionOfDialog, questionOfNotification } from "../agents/questions.ts";
+import {
+  type AskedQuestion,
+  ASKING_TOOLS,
+  type OpenQuestion,
+  questionOfDialog,
+  questionOfNotification,
+} from "../agents/questions.ts";
 import { SCREEN_SETTLE_MS } from "../dashboardLimits.ts";
 
 const EVENT_TYPE = "readiness";
@@ -19,6 +25,8 @@ interface ScreenStatesOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly isActive: (agent: Agent) => boolean;
+  /** The screen shows a question that no hook has told of. */
+  readonly onAsked: (agent: Agent) => void;
 }
 
 export class ScreenStates {
@@ -106,14 +114,14 @@ export class ScreenStates {
     if (dialog === undefined) {
       // A hook's question follows within milliseconds, and so does the dialog.
       if (question === undefined) {
-        this.#whenSettled(agent, () => desk.asked(agent, questionOfNotification(undefined, undefined), EVENT_TYPE));
+        this.#whenSettled(agent, () => this.#asked(agent, questionOfNotification(undefined, undefined)));
       }
       return;
     }
     // The hook brings its own text; the dialog is captured after that.
     if (this.#reported?.agent === agent) return;
     if (question === undefined) {
-      desk.asked(agent, questionOfDialog(dialog), EVENT_TYPE);
+      this.#asked(agent, questionOfDialog(dialog));
       return;
     }
     const shown = questionOfDialog(dialog, baseOf(question));
@@ -124,8 +132,13 @@ export class ScreenStates {
       return;
     }
     const isNext = question.dialogId !== undefined && !(question.tool !== undefined && ASKING_TOOLS.has(question.tool));
-    if (isNext) desk.asked(agent, questionOfDialog(dialog), EVENT_TYPE);
+    if (isNext) this.#asked(agent, questionOfDialog(dialog));
     else desk.enriched(agent, shown);
+  }
+
+  #asked(agent: Agent, question: AskedQuestion): void {
+    this.#options.desk.asked(agent, question, EVENT_TYPE);
+    this.#options.onAsked(agent);
   }
 
   #busy(agent: Agent, readiness: Readiness): void {

@@ -62,7 +62,7 @@ export class AnswerKeys {
     if (key === undefined) {
       const response = await act();
       this.#uncertain.delete(agentId);
-      if (response.isKept && response.status !== 200) this.#keepUncertain(agentId, hash, response);
+      if (response.status === 502 && response.isKept) this.#keepUncertain(agentId, hash, response);
       return response;
     }
     const { store } = this.#options;

@@ -4,7 +4,7 @@
  * into a dialog with Enter: that would accept its default.
  */
 import type { AddresseeRequest } from "../../../daemon/delivery/addressee.ts";
-import type { Delivery, DeliveryOutcome, PressStep } from "../../../daemon/delivery/delivery.ts";
+import type { Delivery, DeliveryOutcome, PressStep, SubmitResult } from "../../../daemon/delivery/delivery.ts";
 import type { Dialog, PaneReadiness, Readiness } from "../../../daemon/readiness/readiness.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
@@ -25,6 +25,8 @@ interface DeliverTarget {
 
 export interface Delivered {
   readonly outcome: DeliveryOutcome;
+  /** What the screen says since, see `DeliveryDetails`. */
+  readonly screenNote: string | undefined;
   /** The program's hook reports it as a prompt. */
   readonly isPrompt: boolean;
 }
@@ -81,8 +83,8 @@ async function toDialog(
     throw new AppError("WRONG_STATE", "Another question has taken the place of this one; read it before you answer.");
   }
   const choose = async (how: Parameters<Delivery["choose"]>[0]["answer"]): Promise<Delivered> => {
-    const { outcome } = await delivery.choose({ server, pane, answer: how, dialogId: dialog.id, addressee });
-    return { outcome, isPrompt: how.kind === "other" };
+    const result = await delivery.choose({ server, pane, answer: how, dialogId: dialog.id, addressee });
+    return deliveredBy(result, how.kind === "other");
   };
   const chooseOption = (index: number): Promise<Delivered> =>
     choose(dialog.multi ? { kind: "multi", answers: [[index]] } : { kind: "option", index });
@@ -143,14 +145,20 @@ const normal = (text: string): string =>
 const optionList = ({ options }: Dialog): string =>
   options.map(({ index, number, label }) => `${number ?? index + 1}. ${label}`).join(" / ");
 
+const deliveredBy = ({ outcome, details }: SubmitResult, isPrompt: boolean): Delivered => ({
+  outcome,
+  screenNote: details?.screenNote,
+  isPrompt,
+});
+
 async function submit(
   { server, delivery, settings }: DeliverContext,
   { pane, addressee }: DeliverTarget,
   text: string,
 ): Promise<Delivered> {
   const { clearFirst, gapMs } = settings;
-  const { outcome } = await delivery.submit({ server, pane, text, whileBusy: "queue", clearFirst, gapMs, addressee });
-  return { outcome, isPrompt: true };
+  const result = await delivery.submit({ server, pane, text, whileBusy: "queue", clearFirst, gapMs, addressee });
+  return deliveredBy(result, true);
 }
 
 /**
@@ -163,14 +171,14 @@ async function pressKeys(
   answer: Answer,
 ): Promise<Delivered> {
   const options = question?.options ?? [];
-  const { outcome } = await delivery.press({
+  const result = await delivery.press({
     server,
     pane,
     steps: contractSteps(options, answer),
     gapMs: KEY_GAP_MS,
     addressee,
   });
-  return { outcome, isPrompt: false };
+  return deliveredBy(result, false);
 }
 
 function contractSteps(options: OpenQuestion["options"], answer: Answer): readonly PressStep[] {

@@ -143,6 +143,7 @@ function decodeDelivery(value: unknown) {
   if (delivery === undefined || outcome === undefined) return undefined;
   return {
     delivery: outcome,
+    screenNote: textOf(delivery["screen_note"]),
     latencyMs: number(delivery["latency_ms"]),
     atUnixMs: number(delivery["at_unix_ms"]),
   };

@@ -80,6 +80,7 @@ async function errorFrom(response: Response): Promise<ApiError> {
     status: response.status,
     // A reason says more than the type.
     errorType: textOf(body?.["reason"]) ?? textOf(body?.["error_type"]) ?? `http_${response.status}`,
+    textWritten: body?.["text_written"] === true,
     retryAfterMs: retryAfterSec > 0 ? retryAfterSec * 1_000 : undefined,
   });
 }

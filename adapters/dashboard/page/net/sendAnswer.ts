@@ -10,8 +10,19 @@ import type { Api } from "./api.ts";
 import { ApiError } from "./apiError.ts";
 
 export type AnswerResult =
-  | { readonly kind: "delivered"; readonly delivery: string; readonly latencyMs: number }
-  | { readonly kind: "failed"; readonly errorType: string; readonly message: string };
+  | {
+      readonly kind: "delivered";
+      readonly delivery: string;
+      readonly latencyMs: number;
+      /** What the screen says since: foreign text. */
+      readonly screenNote: string | undefined;
+    }
+  | {
+      readonly kind: "failed";
+      readonly errorType: string;
+      readonly message: string;
+      readonly textWritten: boolean;
+    };
 
 interface SendAnswerOptions {
   readonly respond: Api["respond"];
@@ -41,7 +52,8 @@ export async function sendAnswer(options: SendAnswerOptions): Promise<AnswerResu
     const pauseMs = RETRY_PAUSES_MS[tries - 1];
     const askedMs = result.retryAfterMs ?? 0;
     if (!mayPass(result) || pauseMs === undefined || askedMs > MAX_RETRY_AFTER_MS) {
-      return { kind: "failed", errorType: result.errorType, message: result.message };
+      const { errorType, message, textWritten } = result;
+      return { kind: "failed", errorType, message, textWritten };
     }
     // oxlint-disable-next-line no-await-in-loop -- see above
     await sleep(clock, Math.max(pauseMs, askedMs));
@@ -60,6 +72,7 @@ async function tryOnce(options: SendAnswerOptions, startMs: number): Promise<Ans
       kind: "delivered",
       delivery: textOf(fields?.["delivery"]) ?? "submitted",
       latencyMs: number(fields?.["latency_ms"]) ?? clock.nowMs() - startMs,
+      screenNote: textOf(fields?.["screen_note"]),
     };
   } catch (error) {
     return error instanceof ApiError ? error : new ApiError(String(error), { status: 0, errorType: "unknown" });

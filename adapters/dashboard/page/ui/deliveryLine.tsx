@@ -39,7 +39,7 @@ function RememberedLine({ last, nowUnixMs }: Omit<DeliveryLineProps, "progress">
   const when = last.atUnixMs === undefined ? "" : `, ${whenText(last.atUnixMs, nowUnixMs)}`;
   return (
     <p class={`delivery${isUnconfirmed(last.delivery) ? " unsure" : ""}`}>
-      last answer: {deliveredText(last.delivery, last.latencyMs)}
+      last answer: {deliveredText(last.delivery, last.latencyMs, last.screenNote)}
       {when}
     </p>
   );
