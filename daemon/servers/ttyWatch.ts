@@ -11,8 +11,8 @@ import type { Clock, Timer } from "../time/clock.ts";
 interface TtyWatchOptions {
   readonly clock: Clock;
   readonly terminals: HostTerminals;
-  /** Not when a terminal comes. */
-  readonly onlyGone?: boolean | undefined;
+  /** Whether this is a reason to ask; default: always. */
+  readonly isReason?: ((what: "came" | "gone") => boolean) | undefined;
   /** Asks tmux. */
   readonly probe: () => void;
 }
@@ -26,7 +26,7 @@ export class TtyWatch {
   constructor(options: TtyWatchOptions) {
     this.#options = options;
     this.#watcher = options.terminals.watch((what) => {
-      if (what === "gone" || options.onlyGone !== true) this.changed();
+      if (options.isReason?.(what) !== false) this.changed();
     });
   }
 
