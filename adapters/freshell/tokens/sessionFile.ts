@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import * as v from "valibot";
+import { parse } from "../../../protocol/api/parse.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
@@ -39,7 +40,7 @@ export function sessionFile({ path, token, log }: SessionFileOptions): SessionSt
   return {
     read: () => {
       try {
-        const stored = v.parse(fileSchema, JSON.parse(readFileSync(path, "utf8")));
+        const stored = parse(fileSchema, JSON.parse(readFileSync(path, "utf8")));
         return stored.bootstrap === bootstrap ? stored.sessions : [];
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "ENOENT") log.warn("freshell.sessions.unreadable", { path });

@@ -8,10 +8,9 @@ import {
   type ServerContext,
   type StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
-import * as v from "valibot";
+import type * as v from "valibot";
 import type { Log } from "../../../daemon/ops/log.ts";
-import { faultText } from "../../../protocol/api/parse.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { parse } from "../../../protocol/api/parse.ts";
 import { visibleError } from "../../http/httpErrors.ts";
 import type { OperationContext } from "../../operations/operation.ts";
 import { jsonSchema } from "../../serving/jsonSchema.ts";
@@ -93,7 +92,7 @@ async function called(
   try {
     const { signal } = at.mcpReq;
     const call = new ToolCall({ context, tier, signal, progress: progressOf(at) });
-    const given = checked(tool.input, input ?? {});
+    const given = parse(tool.input, input ?? {});
     const { server } = given as { readonly server?: string };
     await context.onDemand?.reach(tier.serverName(server));
     const { text, structured } = await tool.run(call, given);
@@ -108,14 +107,6 @@ async function called(
     const hint = typeof nearest === "string" ? `; did you mean ${nearest}?` : "";
     return { isError: true, content: [{ type: "text", text: visible(`${error.code}: ${message}${hint}`) }] };
   }
-}
-
-/** @throws AppError INVALID_ARGUMENT that names the member */
-function checked<Schema extends v.GenericSchema>(schema: Schema, value: unknown): v.InferOutput<Schema> {
-  const parsed = v.safeParse(schema, value);
-  if (parsed.success) return parsed.output;
-  const [issue] = parsed.issues;
-  throw new AppError("INVALID_ARGUMENT", faultText(issue.message, v.getDotPath(issue) ?? undefined));
 }
 
 function progressOf({ mcpReq }: ServerContext): Progress | undefined {
