@@ -141,7 +141,7 @@ function unreachable({ url }: Pick<FreshellRequest, "url">, why: string, cause?:
     {
       code: "INTERNAL_ERROR",
       message: `no Freshell server at ${url}: ${why}; start one with \`tmuxwire serve --only freshell\`, or set FRESHELL_URL`,
-      details: { cause: "CONNECTION_LOST", retry: true, url },
+      details: { cause: "DAEMON_UNREACHABLE", retry: true, url },
     },
     { exitCode: EXIT_UNREACHABLE, cause },
   );
@@ -154,7 +154,7 @@ function cut({ url, method, changes = method !== "GET" }: FreshellRequest, cause
     {
       code: "INTERNAL_ERROR",
       message: `the server at ${url} did not finish its response: ${reasonOf(cause)}${unknown}`,
-      details: { cause: "CONNECTION_LOST", retry: !changes, url, ...(changes ? { delivery: "indeterminate" } : {}) },
+      details: { cause: "DAEMON_UNREACHABLE", retry: !changes, url, ...(changes ? { delivery: "indeterminate" } : {}) },
     },
     { exitCode: EXIT_UNREACHABLE, cause },
   );

@@ -146,7 +146,7 @@ const unreachable = (url: string, why: string, cause?: unknown): CommandFailure 
     {
       code: "INTERNAL_ERROR",
       message: `no Freshell server at ${url}: ${why}; start one with \`tmuxwire serve --only freshell\``,
-      details: { cause: "CONNECTION_LOST", retry: true, url },
+      details: { cause: "DAEMON_UNREACHABLE", retry: true, url },
     },
     { exitCode: EXIT_UNREACHABLE, cause },
   );
