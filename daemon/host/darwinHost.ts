@@ -6,6 +6,7 @@
 import type { Host, HostClients } from "./host.ts";
 import type { HostProcesses } from "./hostProcesses.ts";
 import { localClients } from "./localClients.ts";
+import { AskOnce } from "../time/askOnce.ts";
 import { nodeProcesses, nodeSockets } from "./nodeSystem.ts";
 import { processListing, PS_COLUMNS } from "./processListing.ts";
 import { unknownHost } from "./unknownHost.ts";
@@ -29,32 +30,17 @@ export function darwinHost(clients: HostClients = localClients): Host {
 }
 
 function darwinProcesses({ run }: HostClients): HostProcesses {
-  const list = oneAtATime(async (): Promise<HostProcesses> => {
+  let listed: HostProcesses;
+  const listing = new AskOnce(async () => {
     const { failure, stdout } = await run(PS, ["-axo", PS_COLUMNS], PS_ENV, PS_LIMITS);
-    return failure === undefined ? { ...processes, ...processListing(stdout) } : processes;
+    listed = failure === undefined ? { ...processes, ...processListing(stdout) } : processes;
   });
-  const processes: HostProcesses = { ...unknownProcesses, ...nodeProcesses, probe: list };
+  // A caller that asks during a run shares the next one: its result was read after it asked.
+  const probe = async (): Promise<HostProcesses> => {
+    await listing.now();
+    return listed;
+  };
+  const processes: HostProcesses = { ...unknownProcesses, ...nodeProcesses, probe };
+  listed = processes;
   return processes;
-}
-
-/** A caller that asks during a run shares the next one: its result was read after it asked. */
-function oneAtATime<T>(run: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | undefined;
-  let next: Promise<T> | undefined;
-  const start = (): Promise<T> => {
-    running = run().finally(() => {
-      running = undefined;
-    });
-    return running;
-  };
-  return () => {
-    if (running === undefined) return start();
-    next ??= running
-      .catch(() => undefined)
-      .then(() => {
-        next = undefined;
-        return start();
-      });
-    return next;
-  };
 }
