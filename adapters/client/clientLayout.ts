@@ -8,7 +8,13 @@ type Operation<Name extends LayoutOperationName> = (
   options?: CallOptions,
 ) => Promise<NativeLayoutResult>;
 
-export class LayoutClient {
+type CamelCase<Name extends string> = Name extends `${infer Word}-${infer Rest}`
+  ? `${Word}${Capitalize<CamelCase<Rest>>}`
+  : Name;
+/** One method for each operation: one that is missing does not compile. */
+type LayoutMethods = { readonly [Name in LayoutOperationName as CamelCase<Name>]: Operation<Name> };
+
+export class LayoutClient implements LayoutMethods {
   readonly #http: HttpCaller;
   readonly #server: string;
 
