@@ -17,5 +17,8 @@ export const isSessionId = (text: string): text is SessionId => /^\$\d{1,10}$/.t
 
 /** The id of the pane with this number, as `%output %5 …` gives it. */
 export const paneIdOf = (paneNumber: number): PaneId => `%${paneNumber}` as PaneId;
+/** tmux numbers what it makes: the oldest comes first. */
+export const byAge = <Id extends PaneId | WindowId | SessionId>(a: Id, b: Id): number =>
+  Number(a.slice(1)) - Number(b.slice(1));
 /** The number in a pane id. */
 export const paneNumberOf = (pane: PaneId): number => Number(pane.slice(1));

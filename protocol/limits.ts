@@ -68,7 +68,7 @@ export const GUEST_CALM_WITH_FALLBACK_MS = 1_000;
 /** After this we attach to a guest's server even if it is never calm. */
 export const GUEST_CALM_WITHIN_MS = 10_000;
 /** Least time between two probes for panes whose programs have ended: terminals come and go in bursts. */
-export const TTY_LOOK_INTERVAL_MS = 10;
+export const TTY_PROBE_INTERVAL_MS = 10;
 
 /** Bounds of one recording: below the first there is no room for a screen. */
 export const MIN_RECORDING_BYTES = 65_536;

@@ -3,9 +3,10 @@
  * pane can move, silence or suspend our client, and no notification says so (docs/tmuxFacts.md 51). A connection with a
  * fault is closed; its supervisor opens the next one. At most one check is under way.
  */
-import { AppError } from "../../protocol/errors.ts";
 import { HEARTBEAT_DEGRADED_MS } from "../../protocol/limits.ts";
 import type { Clock } from "../time/clock.ts";
+import { isRefusal } from "./commandQueue.ts";
+import { faulty } from "./connectionErrors.ts";
 import type { ControlConnection } from "./controlConnection.ts";
 
 /** A state check always ends: a tmux that is silent for this long is in the state of its last heartbeat. */
@@ -73,7 +74,7 @@ export class ConnectionChecker {
       this.#connection.send(command, "ours", (outcome) => {
         done();
         if (!("error" in outcome)) this.#giveUp(fault(outcome.replies[0]?.body ?? new Uint8Array(0)));
-        else if (outcome.error.code === "TMUX_COMMAND_FAILED") this.#giveUp("it takes no commands any more");
+        else if (isRefusal(outcome.error)) this.#giveUp("it takes no commands any more");
       });
     } catch {
       done();
@@ -101,9 +102,3 @@ export class ConnectionChecker {
     if (fault !== undefined) this.#connection.close(faulty(fault));
   }
 }
-
-/** Why we closed a connection of ours. */
-export const faulty = (fault: string): AppError =>
-  new AppError("CONNECTION_LOST", `the connection to tmux was dropped (${fault}); reconnecting`, {
-    details: { reason: fault },
-  });

@@ -7,6 +7,15 @@ import { AppError } from "../../protocol/errors.ts";
 import type { GuardBlock, ReplyShape } from "../../protocol/control/parser.ts";
 import { MAX_PENDING_COMMAND_BYTES, MAX_PENDING_COMMANDS, MAX_REPLY_BYTES } from "../../protocol/limits.ts";
 
+/** tmux refused the command, and nothing else is wrong. */
+export const isRefusal = (error: unknown): error is AppError =>
+  error instanceof AppError && error.code === "TMUX_COMMAND_FAILED";
+
+/** For a command about something that may have gone meanwhile. */
+export function ignoreRefusal(error: unknown): void {
+  if (!isRefusal(error)) throw error;
+}
+
 export interface Reply {
   readonly body: Uint8Array;
   /** Foreign replies: what followed the nonce. */
@@ -72,16 +81,14 @@ export class CommandQueue {
       settleOnce(slot, { error, replies: slot.replies });
       return;
     }
+    slot.replies.push({ body: block.body, trailer: block.trailer });
+    const isLast = slot.replies.length === slot.shapes.length;
+    if (isLast) this.#retire(slot);
     if (block.overflowed) {
-      this.#retireOne(slot, { body: block.body, trailer: block.trailer });
       settleOnce(slot, {
         error: new AppError("RESOURCE_LIMIT", `tmux's reply is longer than ${MAX_REPLY_BYTES} bytes; ask for less`),
       });
-      return;
-    }
-    if (this.#retireOne(slot, { body: block.body, trailer: block.trailer })) {
-      settleOnce(slot, { replies: slot.replies });
-    }
+    } else if (isLast) settleOnce(slot, { replies: slot.replies });
   }
 
   /** Settles everything that waits. */
@@ -102,13 +109,6 @@ export class CommandQueue {
     }
   }
 
-  #retireOne(slot: Slot, reply: Reply): boolean {
-    slot.replies.push(reply);
-    if (slot.replies.length < slot.shapes.length) return false;
-    this.#retire(slot);
-    return true;
-  }
-
   #retire(slot: Slot): void {
     this.#bytes -= slot.bytes;
     this.#slots[this.#head] = undefined;
@@ -120,7 +120,7 @@ export class CommandQueue {
   }
 }
 
-function settleOnce(slot: Slot, outcome: Parameters<Settle>[0]): void {
+function settleOnce(slot: Slot, outcome: Outcome): void {
   const { settle } = slot;
   slot.settle = () => undefined;
   settle(outcome);

@@ -3,12 +3,13 @@
  * Everything from a chunk to its handlers is synchronous. A connection is used once; the supervisor opens the next one.
  */
 import { joinGroup } from "../../protocol/command/build.ts";
+import type { ForeignRowFormat, RowFormat } from "../../protocol/command/rowFormat.ts";
 import { AppError, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Notification } from "../../protocol/control/notifications.ts";
 import { ControlParser, type ReplyShape } from "../../protocol/control/parser.ts";
-import { faulty } from "./checkup.ts";
-import { CommandQueue, type Reply, type Settle } from "./commandQueue.ts";
+import { CommandQueue, type Outcome, type Reply, type Settle } from "./commandQueue.ts";
+import { faulty } from "./connectionErrors.ts";
 import { createNonce, nonceCommand } from "./framing.ts";
 import { USUAL_TMUX, type TmuxFeatures } from "./tmuxFeatures.ts";
 import type { OpenTransport, Transport, TransportOptions } from "../host/transport.ts";
@@ -16,8 +17,6 @@ import type { OpenTransport, Transport, TransportOptions } from "../host/transpo
 const NONE: ReplyShape = { kind: "none" };
 const OURS: ReplyShape = { kind: "ours" };
 const MAX_REASON_CHARS = 200;
-/** client.c `client_exit_message`. */
-const SERVER_ENDED = "server exited";
 const utf8 = new TextDecoder();
 
 interface ControlConnectionOptions {
@@ -84,7 +83,7 @@ export class ControlConnection {
     this.#transport = options.open({
       ...options.spawn,
       onData: (chunk) => this.#receive(chunk),
-      onClose: () => this.#close(this.#lost()),
+      onClose: () => this.close(this.#lost()),
     });
   }
 
@@ -126,7 +125,7 @@ export class ControlConnection {
   sendForeign(
     build: (nonce: string) => string,
     trailer: { readonly format: string; readonly target: PaneId } | undefined,
-    settle: (outcome: Parameters<Settle>[0], nonce: string) => void,
+    settle: (outcome: Outcome, nonce: string) => void,
   ): void {
     const nonce = createNonce();
     this.#write(
@@ -138,13 +137,26 @@ export class ControlConnection {
 
   /** `send`, as a promise. @throws AppError TMUX_COMMAND_FAILED, RESOURCE_LIMIT, CONNECTION_LOST */
   async command(command: string, shape: "none" | "ours" = "ours"): Promise<Reply> {
-    const shapes = [shape === "none" ? NONE : OURS];
-    const [reply] = await settled((settle) => this.#write(`${command}\n`, shapes, settle));
+    const [reply] = await settled((settle) => this.send(command, shape, settle));
     return reply ?? { body: new Uint8Array(0), trailer: "" };
+  }
+
+  /** The rows that a command prints in this format. */
+  async rows<Row>(
+    rows: Pick<RowFormat<Row, never>, "format" | "decode">,
+    build: (format: string) => string,
+  ): Promise<Row[]> {
+    return rows.decode((await this.command(build(rows.format))).body);
   }
 
   group(commands: readonly string[]): Promise<readonly Reply[]> {
     return settled((settle) => this.sendGroup(commands, settle));
+  }
+
+  /** The same for rows that hold foreign text. */
+  async foreignRows<Row>(rows: ForeignRowFormat<Row>, build: (format: string) => string): Promise<Row[]> {
+    const { body, nonce } = await this.foreign((fresh) => build(rows.format(fresh)));
+    return rows.decode(body, nonce);
   }
 
   /** `sendForeign` as a promise, for formats and not for captures. */
@@ -166,7 +178,12 @@ export class ControlConnection {
 
   /** Ends the client; everything pending is settled with `error` at once. Safe to call twice. */
   close(error = new AppError("CONNECTION_LOST", "the connection to tmux was closed")): void {
-    this.#close(error);
+    if (this.#closed !== undefined) return;
+    this.#closed = error;
+    this.#outgoing = [];
+    this.#transport.close();
+    this.#queue.failAll(error);
+    this.#options.onClosed(error);
   }
 
   #write(text: string, shapes: readonly ReplyShape[], settle: Settle): void {
@@ -196,12 +213,12 @@ export class ControlConnection {
       this.#parser.push(chunk);
     } catch (error) {
       // A limit was broken or pairing was lost: nothing after this can be trusted.
-      this.#close(toAppError(error));
+      this.close(toAppError(error));
       return;
     }
     this.#options.onChunkEnd();
     // Nothing follows, and the pty may take a while to report its end.
-    if (this.#exited) this.#close(this.#lost());
+    if (this.#exited) this.close(this.#lost());
     if (!this.#heard && this.#attaching) {
       this.#heard = true;
       this.#flush();
@@ -219,19 +236,7 @@ export class ControlConnection {
       details: { reason, tmux: this.#exitReason },
     });
   }
-
-  #close(error: AppError): void {
-    if (this.#closed !== undefined) return;
-    this.#closed = error;
-    this.#outgoing = [];
-    this.#transport.close();
-    this.#queue.failAll(error);
-    this.#options.onClosed(error);
-  }
 }
-
-/** Whether a connection was lost because the server ended, as tmux itself says before the server's socket is closed. */
-export const meansServerEnded = (error: AppError): boolean => error.details?.["reason"] === SERVER_ENDED;
 
 function settled(send: (settle: Settle) => void): Promise<readonly Reply[]> {
   return new Promise((resolve, reject) => {

@@ -17,13 +17,13 @@ import type { ServerState } from "../tmux/inventory.ts";
 import { AskOnce } from "../time/askOnce.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 import { type Checkup, ConnectionChecker } from "./checkup.ts";
+import { noConnection, notResponding } from "./connectionErrors.ts";
 import type { ControlConnection } from "./controlConnection.ts";
 
 /** Between two probes of a tmux that is silent. */
 const PROBE_AGAIN_MS = 250;
 /** Quick losses in a row after which reconnecting backs off; somebody may keep detaching us. */
 const MAX_QUICK_LOSSES = 5;
-const SILENT = "tmux does not respond; is its process stopped? (pgrep tmux)";
 
 interface SupervisorOptions {
   readonly clock: Clock;
@@ -191,7 +191,7 @@ export class Supervisor {
     this.#timer = this.#options.clock.callAt(deadlineMs, () => {
       const nextMs = this.#heardMs + HEARTBEAT_DEGRADED_MS;
       if (nextMs > this.#options.clock.nowMs()) this.#expectStartBy(nextMs);
-      else this.#preparing?.close(new AppError("TMUX_UNAVAILABLE", SILENT));
+      else this.#preparing?.close(notResponding("TMUX_UNAVAILABLE"));
     });
   }
 
@@ -266,10 +266,10 @@ export class Supervisor {
       case "closed":
         return shuttingDown();
       case "degraded":
-        return new AppError("CONNECTION_LOST", SILENT);
+        return notResponding();
       case "connecting":
       case "ready":
-        return new AppError("CONNECTION_LOST", "there is no connection to tmux at the moment; try again shortly");
+        return noConnection();
     }
   }
 }

@@ -63,7 +63,7 @@ const tooOld = (version: string): AppError =>
 const unknown = (tmux: string, reply: string): AppError =>
   new AppError(
     "TMUX_UNAVAILABLE",
-    `${tmux} -V printed ${JSON.stringify(reply.slice(0, MAX_REPLY_CHARS))}, which is no version of tmux: is it tmux that is first on PATH?`,
+    `${tmux} -V printed ${JSON.stringify(reply.slice(0, MAX_REPLY_CHARS))}, which is not a version of tmux; put tmux first on PATH`,
     { details: { reason: "tmux_unknown" } },
   );
 

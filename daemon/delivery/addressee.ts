@@ -6,8 +6,10 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { HostProcesses } from "../host/hostProcesses.ts";
+import { startClock } from "../host/startClock.ts";
 import {
   addresseeOf,
+  ageSec,
   bytesRead,
   type ForegroundMark,
   isOnProcessor,
@@ -74,6 +76,11 @@ export class Addressee {
   /** The process that reads; undefined where the system does not report it. */
   get process(): ProcessMark | undefined {
     return this.#mark?.program;
+  }
+
+  /** For how long it has run, in seconds; undefined where the system does not report it. */
+  get ageSec(): number | undefined {
+    return this.#mark === undefined ? undefined : ageSec(this.#mark.program, startClock(this.#processes)());
   }
 
   /** How much has been read in the foreground so far; undefined where the system does not report it. */

@@ -150,7 +150,7 @@ const ended = (work: Work, { profile }: Entered): SubmitResult =>
   profile.kind === "agent" ? resultOf(work, "echoed_unconfirmed") : resultOf(work, "submitted", "readiness");
 
 const isDropped = ({ watch }: Work, { profile, enterSeq, hasStarted }: Entered): boolean =>
-  !hasStarted && watch.state.state === "idle" && hasStartedSince(watch.source, profile, enterSeq);
+  !hasStarted && watch.state.state === "idle" && hasStartedSince(watch, profile, enterSeq);
 
 function detailsOf({ before, probe }: Entered, shown: ScreenCapture | undefined): SubmitResult["details"] {
   const screenNote = shown === undefined ? undefined : noteOn(before, shown, probe);

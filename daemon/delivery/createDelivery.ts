@@ -8,7 +8,7 @@ import type { PaneId } from "../../protocol/ids.ts";
 import { profileNamed } from "../readiness/profiles.ts";
 import type { ReadinessWatcher } from "../readiness/readiness.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
-import type { Clock } from "../time/clock.ts";
+import type { Clock, Timer } from "../time/clock.ts";
 import { chooseAnswer } from "./chooseAnswer.ts";
 import { requireNoQuestion } from "./clearBox.ts";
 import type { ChooseRequest, Delivery, PressRequest, SubmitRequest, SubmitResult } from "./delivery.ts";
@@ -16,7 +16,7 @@ import { DEFAULT_DELIVERY_TIMEOUT_MS, MAX_EXACT_CAPTURES } from "./deliveryLimit
 import { type DeliveryStore, openDeliveryStore } from "./deliveryStore.ts";
 import { type Attempt, Idempotency } from "./idempotency.ts";
 import { takeCapture } from "./screenCapture.ts";
-import { PaneMutex } from "./paneMutex.ts";
+import { PaneMutex, type WhileFree } from "./paneMutex.ts";
 import { pressInterrupt } from "./pressInterrupt.ts";
 import { PaneWatch } from "./paneWatch.ts";
 import { pressSteps } from "./pressSteps.ts";
@@ -151,19 +151,25 @@ class PaneDelivery implements DeliveryEngine {
     const startedMs = this.#clock.nowMs();
     const deadlineMs = startedMs + timeoutMs;
     const patience = new AbortController();
-    const timer = this.#clock.callAt(deadlineMs, () => patience.abort(turnTimedOut(pane, timeoutMs)));
+    const arm = (): Timer => this.#clock.callAt(deadlineMs, () => patience.abort(turnTimedOut(pane, timeoutMs)));
+    let timer = arm();
     const stopping = this.#stopping.signal;
     const leaving = AbortSignal.any([stopping, patience.signal, ...(signal === undefined ? [] : [signal])]);
     const progress = new Progress();
     try {
-      const done = this.#mutex.run(server, pane, leaving, async () => {
+      const done = this.#mutex.run(server, pane, leaving, async (free) => {
         timer.cancel();
+        const whileFree: WhileFree = async (wait) => {
+          timer = arm();
+          await free(wait);
+          timer.cancel();
+        };
         using watch = new PaneWatch({ server, pane, readiness: this.#readiness, clock: this.#clock, profile });
         const beforeFirstWrite = (): void => {
           leaving.throwIfAborted();
           attempt?.beforeFirstWrite();
         };
-        return await outcomeOf({ watch, startedMs, deadlineMs, beforeFirstWrite, progress }, attempt, work);
+        return await outcomeOf({ watch, startedMs, deadlineMs, beforeFirstWrite, progress, whileFree }, attempt, work);
       });
       return await orLeave(done, stopping, () => progress.firstByteMs === undefined);
     } finally {

@@ -20,6 +20,8 @@ export const EMPTIED_WITHIN_MS = 5_000;
 export const DROPPED_AFTER_MS = 600;
 /** For a program that says when it has started: extensions that ask a server take a second or two. */
 export const STARTED_WITHIN_MS = 5_000;
+/** A program that runs for less than this may still be starting, on a busy machine and with slow extensions. */
+export const NEW_MS = 20_000;
 /** Of a text in the box, in an answer. */
 export const MAX_BOX_CHARS = 500;
 /** A turn ends within this after the keys that stop it: opencode takes seconds to say so while its model is silent. */

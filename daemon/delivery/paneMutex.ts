@@ -1,6 +1,6 @@
 /**
  * A mutex per pane: one delivery at a time, in the order in which they were requested. A delivery that waits can be
- * aborted; one that runs keeps the pane until it is done.
+ * aborted; one that runs keeps the pane until it is done, or leaves it to others while it waits for a person.
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
@@ -11,6 +11,9 @@ interface Waiting {
   readonly begin: () => void;
 }
 
+/** Gives the pane to whoever is next, waits, and queues for it again. @throws what `wait` throws, and as `run` does */
+export type WhileFree = (wait: () => Promise<void>) => Promise<void>;
+
 export class PaneMutex {
   /** Locked panes, each with its queue. */
   readonly #locked = new WeakMap<TmuxServer, Map<PaneId, Waiting[]>>();
@@ -20,13 +23,21 @@ export class PaneMutex {
     server: TmuxServer,
     pane: PaneId,
     signal: AbortSignal,
-    work: () => Promise<Result>,
+    work: (whileFree: WhileFree) => Promise<Result>,
   ): Promise<Result> {
     await this.#lock(server, pane, signal);
-    try {
-      return await work();
-    } finally {
+    let isLocked = true;
+    const whileFree: WhileFree = async (wait) => {
       this.#unlock(server, pane);
+      isLocked = false;
+      await wait();
+      await this.#lock(server, pane, signal);
+      isLocked = true;
+    };
+    try {
+      return await work(whileFree);
+    } finally {
+      if (isLocked) this.#unlock(server, pane);
     }
   }
 

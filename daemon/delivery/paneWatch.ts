@@ -13,7 +13,7 @@ import type { ProcessMark } from "../tmux/processes.ts";
 import type { Profile } from "../readiness/profile.ts";
 import { type Addressee, type AddresseeRequest, findAddressee } from "./addressee.ts";
 import { bracketedPasteOf } from "./bracketedPaste.ts";
-import { LOOK_INTERVAL_MS, WAITS_WITHIN_MS } from "./deliveryLimits.ts";
+import { LOOK_INTERVAL_MS, NEW_MS, WAITS_WITHIN_MS } from "./deliveryLimits.ts";
 import { untilReads } from "./stillReads.ts";
 import { withDetails, wrongState } from "./wrongState.ts";
 
@@ -177,6 +177,12 @@ export class PaneWatch implements Disposable {
   /** What looked like its exit was not one. */
   noteGoingOn(): void {
     this.#addressee = this.#addressee?.goingOn();
+  }
+
+  /** It was started so recently that what the pane shows of a start may be its predecessor's; false where unknown. */
+  get isAddresseeNew(): boolean {
+    const ageSec = this.#addressee?.ageSec;
+    return ageSec !== undefined && ageSec * 1000 < NEW_MS;
   }
 
   /** What the addressee has read so far, from anything; undefined where the system does not report it. */

@@ -8,22 +8,28 @@ import { scanMarks } from "../panes/vt/streamMarks.ts";
 import { STARTED_WITHIN_MS } from "./deliveryLimits.ts";
 import type { PaneWatch } from "./paneWatch.ts";
 
-/** The first such title came after this point, so that what was entered before it is lost. False where this cannot be known. */
-export function hasStartedSince(source: OutputSource, { submit }: Profile, seq: number): boolean {
-  if (submit.startedTitle === undefined || source.tailSeq > 0) return false;
-  return !saysSo(source, submit.startedTitle, 0, seq) && saysSo(source, submit.startedTitle, seq, source.outputSeq);
+/**
+ * Such a title came after this point and was the program's first, so that what was entered before it is lost: it has only
+ * just been started, or there was none before. False where this cannot be known.
+ */
+export function hasStartedSince({ source, isAddresseeNew }: PaneWatch, { submit }: Profile, seq: number): boolean {
+  const title = submit.startedTitle;
+  if (title === undefined || source.tailSeq > seq || !saysSo(source, title, seq, source.outputSeq)) return false;
+  return isAddresseeNew || (source.tailSeq === 0 && !saysSo(source, title, 0, seq));
 }
 
 /**
  * Until the program says that it has started; not for longer than a start takes, for a user may have changed its title.
- * False when it has not said so by then. The stream alone does not tell: it may begin after the title.
+ * False when it has not said so by then. The stream alone does not tell: it may begin after the title. A pane keeps the title
+ * of the program before: of one that is new it proves nothing.
  */
 export async function untilStarted(watch: PaneWatch, { submit }: Profile, deadlineMs: number): Promise<boolean> {
   const { startedTitle } = submit;
   const { source, server, pane, clock } = watch;
-  if (startedTitle === undefined || source.tailSeq > 0) return true;
+  if (startedTitle === undefined) return true;
   const { title } = await server.describePane(pane);
-  if (startedTitle.test(title.slice(0, MAX_ROW_CHARACTERS))) return true;
+  if (startedTitle.test(title.slice(0, MAX_ROW_CHARACTERS))) return !watch.isAddresseeNew;
+  if (source.tailSeq > 0) return true;
   const untilMs = Math.min(clock.nowMs() + STARTED_WITHIN_MS, deadlineMs);
   while (clock.nowMs() < untilMs) {
     const { version } = watch;

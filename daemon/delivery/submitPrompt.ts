@@ -142,8 +142,11 @@ async function pasteAtPrompt(
     if (typed === "") return true;
     const { version } = watch;
     if (request.whileTyping !== "wait" || watch.clock.nowMs() >= deadlineMs) throw boxNotEmpty(watch, typed);
-    await watch.next(version, deadlineMs);
-    if (watch.clock.nowMs() >= deadlineMs) throw boxNotEmpty(watch, typed);
+    // Others may interrupt a turn or answer a question meanwhile.
+    await work.whileFree(async () => {
+      await watch.next(version, deadlineMs);
+      if (watch.clock.nowMs() >= deadlineMs) throw boxNotEmpty(watch, typed);
+    });
     return false;
   });
 }

@@ -1,6 +1,7 @@
 /** One delivery under way: the pane, its deadlines, and its progress. */
 import type { Position } from "../../protocol/position.ts";
 import type { DeliveryOutcome, SubmitResult } from "./delivery.ts";
+import type { WhileFree } from "./paneMutex.ts";
 import type { PaneWatch } from "./paneWatch.ts";
 
 export interface Work {
@@ -10,6 +11,8 @@ export interface Work {
   /** In the turn of the first write. @throws AppError: then nothing is written */
   readonly beforeFirstWrite: () => void;
   readonly progress: Progress;
+  /** Waits while others may type into the pane: what was seen before it no longer counts. @throws AppError TIMEOUT */
+  readonly whileFree: WhileFree;
 }
 
 /** Reported whatever happens. */

@@ -3,10 +3,10 @@
  * is known at any moment; the rest takes one `ps`, for questions that are worth it (`HostProcesses.probe`). Who listens
  * on a socket, and when a terminal comes or goes, is unknown: tmux's notifications, hooks and listings have to do.
  */
+import { AskOnce } from "../time/askOnce.ts";
 import type { Host, HostClients } from "./host.ts";
 import type { HostProcesses } from "./hostProcesses.ts";
 import { localClients } from "./localClients.ts";
-import { AskOnce } from "../time/askOnce.ts";
 import { nodeProcesses, nodeSockets } from "./nodeSystem.ts";
 import { processListing, PS_COLUMNS } from "./processListing.ts";
 import { unknownHost } from "./unknownHost.ts";
@@ -30,17 +30,18 @@ export function darwinHost(clients: HostClients = localClients): Host {
 }
 
 function darwinProcesses({ run }: HostClients): HostProcesses {
-  let listed: HostProcesses;
   const listing = new AskOnce(async () => {
     const { failure, stdout } = await run(PS, ["-axo", PS_COLUMNS], PS_ENV, PS_LIMITS);
     listed = failure === undefined ? { ...processes, ...processListing(stdout) } : processes;
   });
-  // A caller that asks during a run shares the next one: its result was read after it asked.
-  const probe = async (): Promise<HostProcesses> => {
-    await listing.now();
-    return listed;
+  const processes: HostProcesses = {
+    ...unknownProcesses,
+    ...nodeProcesses,
+    probe: async () => {
+      await listing.now();
+      return listed;
+    },
   };
-  const processes: HostProcesses = { ...unknownProcesses, ...nodeProcesses, probe };
-  listed = processes;
+  let listed = processes;
   return processes;
 }

@@ -1,8 +1,9 @@
 /** Linux: `/proc` describes processes and sockets, `/dev/pts` terminals. No process is started to find out. */
 import { existsSync, readFileSync } from "node:fs";
+import { attempt } from "./attempt.ts";
 import type { Host } from "./host.ts";
 import type { HostProcesses } from "./hostProcesses.ts";
-import { attempt, listenerOf } from "./linuxSockets.ts";
+import { listenerOf } from "./linuxSockets.ts";
 import { linuxTerminals } from "./linuxTerminals.ts";
 import { localClients } from "./localClients.ts";
 import { nodeProcesses, nodeSockets } from "./nodeSystem.ts";

@@ -3,6 +3,7 @@
  * probe may come too late; a process that is gone or not readable is skipped.
  */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { attempt } from "./attempt.ts";
 
 /** Finds it among the processes that we may read: those of our user. */
 export function listenerOf(proc: string, socketPath: string, called = ""): number | undefined {
@@ -31,11 +32,3 @@ export const openOn = (proc: string, pid: number, fd: number | string): string |
 
 export const descriptorsOf = (proc: string, pid: number): readonly string[] | undefined =>
   attempt(() => readdirSync(`${proc}/${pid}/fd`));
-
-export function attempt<T>(probe: () => T): T | undefined {
-  try {
-    return probe();
-  } catch {
-    return undefined;
-  }
-}

@@ -2,7 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HostTerminals } from "./host.ts";
-import { attempt, descriptorsOf, openOn } from "./linuxSockets.ts";
+import { attempt } from "./attempt.ts";
+import { descriptorsOf, openOn } from "./linuxSockets.ts";
 import { watchNames } from "./nodeSystem.ts";
 
 export const linuxTerminals = (proc: string, directory: string): HostTerminals => ({

@@ -1,6 +1,7 @@
 /** What Node can do on every Unix: sockets, directories and signals of the local machine. */
 import { existsSync, watch as watchPath } from "node:fs";
 import { connect } from "node:net";
+import { attempt } from "./attempt.ts";
 import type { Closable, HostSockets } from "./host.ts";
 import type { HostProcesses } from "./hostProcesses.ts";
 
@@ -42,11 +43,7 @@ export function watchNames(
   directory: string,
   listener: (kind: "rename" | "change", name: string | null) => void,
 ): Closable | undefined {
-  try {
-    const watcher = watchPath(directory, { persistent: false }, listener);
-    watcher.on("error", () => watcher.close());
-    return watcher;
-  } catch {
-    return undefined;
-  }
+  const watcher = attempt(() => watchPath(directory, { persistent: false }, listener));
+  watcher?.on("error", () => watcher.close());
+  return watcher;
 }

@@ -5,6 +5,7 @@
  */
 import { closeSync, openSync, readdirSync, readlinkSync, readSync, statSync } from "node:fs";
 import { access, open, readdir } from "node:fs/promises";
+import { attempt } from "./attempt.ts";
 
 /** Threads of one process whose children are asked for; one with more is a server, not a shell. */
 const MAX_THREADS = 256;
@@ -81,19 +82,12 @@ export function procfs(directory = "/proc"): Procfs {
     },
     signalsNow: (pid) => parseSignals(readStartNow(at(pid, "status"), MAX_STATUS_BYTES)),
     executableNow: (pid) => {
-      try {
-        const { dev, ino } = statSync(at(pid, "exe"), { bigint: true });
-        return `${dev}:${ino}`;
-      } catch {
-        return undefined;
-      }
+      const file = attempt(() => statSync(at(pid, "exe"), { bigint: true }));
+      return file === undefined ? undefined : `${file.dev}:${file.ino}`;
     },
     hasTerminalInputNow: (pid) => {
-      try {
-        return /^\/dev\/(?:pts\/|tty|console)/.test(readlinkSync(at(pid, "fd/0")));
-      } catch {
-        return undefined;
-      }
+      const input = attempt(() => readlinkSync(at(pid, "fd/0")));
+      return input === undefined ? undefined : /^\/dev\/(?:pts\/|tty|console)/.test(input);
     },
     words: async (pid) => {
       const line = await readStart(at(pid, "cmdline"), MAX_COMMAND_LINE_BYTES);
@@ -148,12 +142,7 @@ function isRunningNow(directory: string): boolean | undefined {
   const state = stateOf(`${directory}/stat`);
   if (state === undefined) return undefined;
   if (isAtIt(state)) return true;
-  let threads: readonly string[] = [];
-  try {
-    threads = readdirSync(`${directory}/task`);
-  } catch {
-    // It has just ended.
-  }
+  const threads = attempt(() => readdirSync(`${directory}/task`)) ?? [];
   const others = threads.slice(0, MAX_THREADS).map((thread) => `${directory}/task/${thread}/stat`);
   return others.some((path) => isAtIt(stateOf(path))) || switches() !== before;
 }
@@ -205,14 +194,13 @@ async function readStart(path: string, maxBytes: number): Promise<string | undef
 
 /** One read: `stat` and `io` come whole. */
 function readStartNow(path: string, maxBytes: number): string | undefined {
-  let file: number | undefined;
-  try {
-    file = openSync(path, "r");
-    const buffer = Buffer.allocUnsafe(maxBytes);
-    return buffer.toString("utf8", 0, readSync(file, buffer, 0, maxBytes, 0));
-  } catch {
-    return undefined;
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
+  return attempt(() => {
+    const file = openSync(path, "r");
+    try {
+      const buffer = Buffer.allocUnsafe(maxBytes);
+      return buffer.toString("utf8", 0, readSync(file, buffer, 0, maxBytes, 0));
+    } finally {
+      closeSync(file);
+    }
+  });
 }

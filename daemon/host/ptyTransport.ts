@@ -5,7 +5,7 @@
 import { writeSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { IPty, spawn } from "@homebridge/node-pty-prebuilt-multiarch";
-import { type Clock, systemClock } from "../time/clock.ts";
+import { systemClock } from "../time/clock.ts";
 import { PtyWriter } from "./ptyWriter.ts";
 import { countSpawn } from "./spawnCount.ts";
 import { commandLine, type OpenTransport } from "./transport.ts";
@@ -64,45 +64,41 @@ function writeWhatFits(pty: IPty, bytes: Uint8Array): number {
 }
 
 /** `tmux -CC` on a pty. */
-const ptyTransport =
-  (clock: Clock): OpenTransport =>
-  (options) => {
-    const found = ptyModule();
-    if (found instanceof Error) throw found;
-    const { spawn: spawnPty } = found;
-    const { file, args } = commandLine(options, "-CC");
-    const pty = spawnPty(file, args, {
-      // null gives Buffers; the typings know strings only.
-      encoding: null,
-      env: { ...options.env },
-      cwd: options.cwd,
-      name: "xterm-256color",
-      cols: 80,
-      rows: 24,
-    });
-    countSpawn(pty.pid);
-    let closed = false;
-    const writer = new PtyWriter({ clock, write: (bytes) => writeWhatFits(pty, bytes) });
-    pty.onData((data) => {
-      options.onData(data as unknown as Uint8Array);
-      writer.drain();
-    });
-    pty.onExit(() => {
-      closed = true;
+export const openPtyTransport: OpenTransport = (options) => {
+  const found = ptyModule();
+  if (found instanceof Error) throw found;
+  const { spawn: spawnPty } = found;
+  const { file, args } = commandLine(options, "-CC");
+  const pty = spawnPty(file, args, {
+    // null gives Buffers; the typings know strings only.
+    encoding: null,
+    env: { ...options.env },
+    cwd: options.cwd,
+    name: "xterm-256color",
+    cols: 80,
+    rows: 24,
+  });
+  countSpawn(pty.pid);
+  let closed = false;
+  const writer = new PtyWriter({ clock: systemClock, write: (bytes) => writeWhatFits(pty, bytes) });
+  pty.onData((data) => {
+    options.onData(data as unknown as Uint8Array);
+    writer.drain();
+  });
+  pty.onExit(() => {
+    closed = true;
+    writer.close();
+    options.onClose();
+  });
+  return {
+    pid: pty.pid,
+    write: (text) => writer.push(Buffer.from(text, "latin1")),
+    close: () => {
       writer.close();
-      options.onClose();
-    });
-    return {
-      pid: pty.pid,
-      write: (text) => writer.push(Buffer.from(text, "latin1")),
-      close: () => {
-        writer.close();
-        // A signal alone is not enough: a client that leaves makes its terminal blocking while the server still reads
-        // from it (client.c), and the server then hangs in that read until our end is closed.
-        if (!closed) (pty as unknown as PtyInternals).destroy();
-        closed = true;
-      },
-    };
+      // A signal alone is not enough: a client that leaves makes its terminal blocking while the server still reads
+      // from it (client.c), and the server then hangs in that read until our end is closed.
+      if (!closed) (pty as unknown as PtyInternals).destroy();
+      closed = true;
+    },
   };
-
-export const openPtyTransport: OpenTransport = ptyTransport(systemClock);
+};

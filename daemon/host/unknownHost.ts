@@ -1,10 +1,7 @@
 /** A host that can start tmux and knows nothing else; every part of the daemon must cope with it. */
 import type { Host, HostClients } from "./host.ts";
 import { localClients } from "./localClients.ts";
-import { unknownProcesses } from "./unknownProcesses.ts";
-
-const nothing = (): undefined => undefined;
-const nothingLater = async (): Promise<undefined> => undefined;
+import { nothing, nothingLater, unknownProcesses } from "./unknownProcesses.ts";
 
 export const unknownHost = (clients: HostClients = localClients): Host => ({
   name: "unknown",

@@ -1,8 +1,8 @@
 /** Processes of which nothing is known. */
 import type { HostProcesses } from "./hostProcesses.ts";
 
-const nothing = (): undefined => undefined;
-const nothingLater = async (): Promise<undefined> => undefined;
+export const nothing = (): undefined => undefined;
+export const nothingLater = async (): Promise<undefined> => undefined;
 
 export const unknownProcesses: HostProcesses = {
   reportsNow: false,

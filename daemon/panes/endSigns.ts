@@ -1,15 +1,18 @@
 /**
- * Whether a process that still runs has begun to end: a terminating signal is pending, or it has removed its handler
- * for SIGTERM, as programs do before they restore their terminal. It reads nothing from then on, but may stay in the
- * foreground for most of a second (docs/agentFacts.md), and what is typed meanwhile goes to the next reader. A program
+ * Whether a process that still runs has begun to end: a signal that ends or stops it is pending, or it has removed its
+ * handler for SIGTERM, as programs do before they restore their terminal. It reads nothing from then on, but may stay in
+ * the foreground for most of a second (docs/agentFacts.md), and what is typed meanwhile goes to the next reader. A program
  * may also remove its handler for another reason and continue: `renewed` takes that as the new baseline.
  */
 import type { Procfs } from "../host/procfs.ts";
 
 const bitOf = (signal: number): bigint => 1n << BigInt(signal - 1);
-const [HUP, INT, QUIT, KILL, TERM] = [1, 2, 3, 9, 15].map(bitOf) as [bigint, bigint, bigint, bigint, bigint];
-/** What a person, a shell or a supervisor sends to a program that should end. */
-const ENDS = HUP | INT | QUIT | KILL | TERM;
+const TERM = bitOf(15);
+/**
+ * What a person, a shell or a supervisor sends to a program that should end or stop: HUP, INT, QUIT, KILL, TERM, STOP, TSTP
+ * (signal(7), x86 and ARM). On a busy machine even SIGSTOP waits until the program is given a CPU.
+ */
+const ENDS = [1, 2, 3, 9, 15, 19, 20].map(bitOf).reduce((all, bit) => all | bit);
 
 export class EndSigns {
   readonly #processes: Procfs;

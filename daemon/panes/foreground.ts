@@ -132,6 +132,12 @@ export function wasThereBefore({ start }: ProcessMark, uptimeSec: number): boole
   return Number.isNaN(ticks) || ticks < Math.floor(uptimeSec * TICKS_PER_SEC + ROUNDING);
 }
 
+/** For how long it has run; undefined on a host with other start times (macOS). @param uptimeSec of `startClock` */
+export function ageSec({ start }: ProcessMark, uptimeSec: number): number | undefined {
+  const age = uptimeSec - Number(start) / TICKS_PER_SEC;
+  return Number.isNaN(age) ? undefined : age;
+}
+
 /** Neither ended nor gone; it may have become another program. */
 export function isRunning(mark: ProcessMark, processes: HostProcesses): boolean {
   if (!processes.reportsNow) return mayRun(processes, mark);

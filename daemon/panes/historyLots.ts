@@ -9,11 +9,9 @@
  * moved.
  */
 import { captureLot, captureSeam } from "../../protocol/command/build.ts";
-import { number, paneId, rowFormat } from "../../protocol/command/rowFormat.ts";
-import { linesOf } from "./bodyLines.ts";
-import type { CaptureContext } from "./capture.ts";
+import { lines, number, paneId, rowFormat } from "../../protocol/command/rowFormat.ts";
+import { askPane, type CaptureContext, requireRow } from "./askPane.ts";
 import type { HistoryPainter } from "./historyPaint.ts";
-import { paneGone, targetError } from "./paneGone.ts";
 import { mostScrolledRows } from "./scrolledRows.ts";
 import type { TabLayout } from "./tabCells.ts";
 
@@ -56,7 +54,7 @@ export async function paintLots(
     if (!isHere || mayHaveMoved(context, moment)) return false;
     const now = lot.moments.at(-1)!.historyRows;
     if (lot.moments.every((one) => one.historyRows === historyRows)) {
-      painter.add(linesOf(lot.rows), lot.goesOn, moment.screen);
+      painter.add(lines(lot.rows), lot.goesOn, moment.screen);
       begin = end;
     } else if ((again += 1) > MAX_LOTS_AGAIN) return false;
     historyRows = now;
@@ -70,43 +68,18 @@ function mayHaveMoved({ stream }: CaptureContext, moment: HistoryMoment): boolea
   return most === undefined || most >= Math.min(Math.floor(moment.historyLimit / 10), moment.historyRows);
 }
 
-interface Lot {
-  readonly rows: Uint8Array;
-  /** Its last row continues in the next. */
-  readonly goesOn: boolean;
-  /** One per reply. */
-  readonly moments: readonly { readonly cols: number; readonly historyRows: number }[];
-}
-
 /** Rows counted back from the screen's first, which is 0. */
-function askLot(
-  { pane, connection }: CaptureContext,
-  { begin, end }: { readonly begin: number; readonly end: number },
-): Promise<Lot> {
-  const bodies: Uint8Array[] = [];
-  const moments: Lot["moments"][number][] = [];
-  return new Promise((resolve, reject) => {
-    for (const command of [captureLot(pane, begin, end), captureSeam(pane, end)]) {
-      connection.sendForeign(
-        () => command,
-        { format: PLACE.format, target: pane },
-        (outcome) => {
-          if ("error" in outcome) {
-            reject(targetError(pane, outcome.error));
-            return;
-          }
-          const { body, trailer } = outcome.replies[0]!;
-          const place = PLACE.decodeLine(trailer);
-          if (place?.pane !== pane) {
-            reject(paneGone(pane));
-            return;
-          }
-          bodies.push(body);
-          moments.push(place);
-          const [rows, seam] = bodies;
-          if (rows !== undefined && seam !== undefined) resolve({ rows, goesOn: linesOf(seam).length === 1, moments });
-        },
-      );
-    }
-  });
+async function askLot(context: CaptureContext, { begin, end }: { readonly begin: number; readonly end: number }) {
+  const { pane } = context;
+  const [lot, seam] = await Promise.all([
+    askPane(context, captureLot(pane, begin, end), PLACE.format),
+    askPane(context, captureSeam(pane, end), PLACE.format),
+  ]);
+  return {
+    rows: lot.body,
+    /** Its last row continues in the next. */
+    goesOn: lines(seam.body).length === 1,
+    /** One per reply. */
+    moments: [lot, seam].map(({ trailer }) => requireRow(pane, PLACE, trailer)),
+  };
 }

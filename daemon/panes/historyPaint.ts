@@ -3,14 +3,12 @@
  * line begins with the default pen, and its last one may continue in the next piece. A line end is never written with a
  * background colour, which would fill the emulator's row.
  */
-import { applySgr, DEFAULT_PEN, type Pen, sgrOf } from "./pen.ts";
+import { DEFAULT_PEN, type Pen, penAfter, sgrOf } from "./pen.ts";
 import { expandTabs, type TabLayout } from "./tabCells.ts";
 
 const ESC = "\u001b";
 const RESET = `${ESC}[0m`;
 const SHIFT_IN = "\u000f";
-// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
-const SGR = /\u001b\[([0-9;:]*)m/g;
 
 export class HistoryPainter {
   #text = "";
@@ -35,9 +33,7 @@ export class HistoryPainter {
   #print(line: string, layout: TabLayout): void {
     const isColoured = line.includes(ESC);
     const before = this.#pen.size > 0 ? sgrOf(this.#pen) : "";
-    if (isColoured) {
-      for (const [, parameters = ""] of line.matchAll(SGR)) this.#pen = applySgr(this.#pen, parameters);
-    }
+    if (isColoured) this.#pen = penAfter(line, this.#pen);
     this.#text += `${before}${expandTabs(line, layout)}${isColoured || before !== "" ? RESET : ""}\r\n`;
   }
 }

@@ -57,7 +57,10 @@ export class InputQueue {
     return new Promise((resolve, reject) => {
       options.signal?.throwIfAborted();
       if (this.#jobs.length >= MAX_INPUT_JOBS_PER_PANE) {
-        throw new AppError("RESOURCE_LIMIT", `pane ${this.#options.pane} has too many input jobs waiting; slow down`);
+        throw new AppError(
+          "RESOURCE_LIMIT",
+          `pane ${this.#options.pane} has too many input jobs waiting; try again in a moment`,
+        );
       }
       const { pane, bufferName, connection } = this.#options;
       const plan = planInput(pane, parts, bufferName, () => connection().features.pasteNeedsRaw);

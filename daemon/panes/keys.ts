@@ -59,20 +59,7 @@ const OTHER_MODIFIERS: readonly (readonly [RegExp, string])[] = [
   [/^(?:alt|meta|option|opt|m)[-+ ]/i, "M-"],
   [/^(?:shift|s)[-+ ]/i, "S-"],
 ];
-const SPELT = [
-  "Enter",
-  "Escape",
-  "Tab",
-  "BTab",
-  "Space",
-  "BSpace",
-  "Up",
-  "Down",
-  "Left",
-  "Right",
-  "Home",
-  "End",
-].concat(["Delete", "Insert", "PageUp", "PageDown"]);
+const SPELT = "Enter Escape Tab BTab Space BSpace Up Down Left Right Home End Delete Insert PageUp PageDown".split(" ");
 
 /** The key probably meant by an unknown name; undefined when none is near. */
 export function nearestKeyName(name: string): string | undefined {

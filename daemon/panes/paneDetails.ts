@@ -27,8 +27,7 @@ export async function askForeground(
 }
 
 async function askRow(connection: ControlConnection, pane: PaneId): Promise<PaneDetailsRow> {
-  const { body, nonce } = await connection.foreign((fresh) => displayMessage(PANE_DETAILS.format(fresh), pane));
-  const [row] = PANE_DETAILS.decode(body, nonce);
+  const [row] = await connection.foreignRows(PANE_DETAILS, (format) => displayMessage(format, pane));
   // An unknown target is no error to tmux: its fields are empty, or another pane's.
   if (row?.pane !== pane) throw paneGone(pane);
   return row;

@@ -5,6 +5,7 @@
  */
 import { AppError, shuttingDown, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
+import { noConnection } from "../connection/connectionErrors.ts";
 import type { PaneInfo, ServerEvent, ServerStatus } from "../tmux/inventory.ts";
 import type { InputPart, Snapshot } from "../tmux/io.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
@@ -88,9 +89,7 @@ export class PaneFeed {
     this.#server = options.server;
     this.#onError = options.onError;
     const { state } = options.server.status();
-    if (state === "connecting" || state === "closed") {
-      throw new AppError("CONNECTION_LOST", "there is no connection to tmux at the moment; try again shortly");
-    }
+    if (state === "connecting" || state === "closed") throw noConnection();
     this.#source = options.server.output(options.pane);
     this.#unsubscribeSource = this.#listen(this.#source);
     this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));

@@ -21,22 +21,22 @@ export async function paneRunsProgram(
   if (!(await processes.isThere())) return undefined;
   const seen = new Set([pid]);
   let generation = [pid];
-  let isAllTold = true;
+  let isAllKnown = true;
   for (let depth = 0; generation.length > 0; depth += 1) {
     if (depth > MAX_DEPTH || seen.size > MAX_PROCESSES) return undefined;
     const children: number[] = [];
     for (let at = 0; at < generation.length; at += BATCH) {
-      const batch = generation.slice(at, at + BATCH).map((process) => lookAt(processes, process, names));
+      const batch = generation.slice(at, at + BATCH).map((process) => examine(processes, process, names));
       for (const found of await Promise.all(batch)) {
         if (found.isNamed) return true;
-        if (found.children === undefined) isAllTold = false;
+        if (found.children === undefined) isAllKnown = false;
         else children.push(...found.children);
       }
     }
     generation = children.filter((child) => !seen.has(child));
     for (const child of generation) seen.add(child);
   }
-  return isAllTold ? false : undefined;
+  return isAllKnown ? false : undefined;
 }
 
 interface Found {
@@ -45,7 +45,7 @@ interface Found {
   readonly children: readonly number[] | undefined;
 }
 
-async function lookAt(processes: Procfs, pid: number, names: ReadonlySet<string>): Promise<Found> {
+async function examine(processes: Procfs, pid: number, names: ReadonlySet<string>): Promise<Found> {
   const [stat, words, children] = await Promise.all([
     processes.stat(pid),
     processes.words(pid),

@@ -17,7 +17,7 @@ export function requirePasteText(bytes: Uint8Array): void {
   if (!bytes.includes(0xff) && !holdsKeys(charactersOf(bytes))) return;
   throw new AppError(
     "INVALID_ARGUMENT",
-    "a paste holds control characters, which could end it early and be taken for keys; leave them out, or send a text part",
+    "a paste contains control characters, which could end it early and be taken for keys; leave them out, or send a text part",
   );
 }
 

@@ -99,6 +99,16 @@ function changed(pen: Pen, parameters: string): Pen {
   return next;
 }
 
+// oxlint-disable-next-line no-control-regex -- an escape sequence begins with one
+const SGR = /\u001b\[([\d:;]*)m/g;
+
+/** The pen after every SGR sequence of a text. */
+export function penAfter(text: string, before = DEFAULT_PEN): Pen {
+  let pen = before;
+  for (const [, parameters = ""] of text.matchAll(SGR)) pen = applySgr(pen, parameters);
+  return pen;
+}
+
 /** The sequence that sets exactly this pen, whatever was set before. */
 export const sgrOf = (pen: Pen): string => `\u001b[${["0", ...pen.values()].join(";")}m`;
 

@@ -2,7 +2,7 @@
  * A screen as the bytes that draw it: rows as tmux captured them, then the modes, the cursor and an unfinished
  * sequence, in an order in which no step disturbs an earlier one. Pure; `snapshot.ts` asks tmux.
  */
-import { applySgr, DEFAULT_PEN, type Pen, sgrOf } from "./pen.ts";
+import { DEFAULT_PEN, penAfter, sgrOf } from "./pen.ts";
 import type { StreamModes } from "./vt/streamModes.ts";
 import { expandTabs, type TabLayout } from "./tabCells.ts";
 
@@ -54,8 +54,6 @@ const encoder = new TextEncoder();
 /** Attributes and character-set shifts in a captured row. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
 const NOT_TEXT = /\u001b\[[0-9;:]*m|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[\u000e\u000f]/g;
-// oxlint-disable-next-line no-control-regex -- as above
-const SGR = /\u001b\[([0-9;:]*)m/g;
 
 export function paintScreen(input: PaintInput): Uint8Array {
   const { shown, saved, flags, stream } = input;
@@ -135,12 +133,6 @@ function paintCursor({ rows }: CapturedScreen, flags: ScreenFlags): string {
   const before = rows.slice(0, flags.cursorRow).join("");
   const shift = before.lastIndexOf("\u000e") > before.lastIndexOf("\u000f") ? "\u000e" : "";
   return `${cursorTo(row, 0)}${sgrOf(penAfter(before))}${shift}${expandTabs(rows[flags.cursorRow] ?? "", flags)}\u000f`;
-}
-
-function penAfter(text: string): Pen {
-  let pen = DEFAULT_PEN;
-  for (const [, parameters = ""] of text.matchAll(SGR)) pen = applySgr(pen, parameters);
-  return pen;
 }
 
 function paintTabs({ tabs }: ScreenFlags): string {

@@ -9,16 +9,14 @@
  * trust tmux's terminfo write blanks instead.
  */
 import { captureCells, captureHistory, captureJoined, capturePending } from "../../protocol/command/build.ts";
-import { field, flag, number, paneId, rowFormat, word } from "../../protocol/command/rowFormat.ts";
+import { field, flag, lines, number, paneId, type RowOf, rowFormat, word } from "../../protocol/command/rowFormat.ts";
 import { decodeOctal } from "../../protocol/control/octal.ts";
 import { sequenceLength } from "../../protocol/text/utf8.ts";
 import type { Snapshot, SnapshotOptions } from "../tmux/io.ts";
-import { linesOf } from "./bodyLines.ts";
-import type { CaptureContext } from "./capture.ts";
+import { askPane, type CaptureContext, requireRow } from "./askPane.ts";
 import { HISTORY_LOT_ROWS, paintLots } from "./historyLots.ts";
 import { HistoryPainter } from "./historyPaint.ts";
-import type { OutputSource } from "../tmux/outputSource.ts";
-import { paneGone, targetError } from "./paneGone.ts";
+import { type OutputSource, slicesOf } from "../tmux/outputSource.ts";
 import { paintScreen, type CapturedScreen, type ScreenFlags } from "./screenPaint.ts";
 import { modesAt } from "./vt/streamModes.ts";
 import { decodeTabs } from "./tabCells.ts";
@@ -126,14 +124,12 @@ async function historyOf(
   const { outputSeq, historyRows, historyLimit, flags } = raw;
   const moment = { outputSeq, historyRows, historyLimit, screen: flags };
   if (older.from < older.to && !(await paintLots(context, moment, older, painter))) return "moved";
-  painter.add(linesOf(newest), false, flags);
+  painter.add(lines(newest), false, flags);
   return { rows, text: painter.text };
 }
 
-function snapshotOnce(context: CaptureContext, historyLines: number): Promise<RawSnapshot> {
-  const { pane, stream, connection, totalOutputBytes } = context;
-  const own = stream.outputSeq;
-  const total = totalOutputBytes();
+async function snapshotOnce(context: CaptureContext, historyLines: number): Promise<RawSnapshot> {
+  const { pane } = context;
   const commands = [
     captureCells(pane, "shown"),
     captureJoined(pane, "shown"),
@@ -142,78 +138,43 @@ function snapshotOnce(context: CaptureContext, historyLines: number): Promise<Ra
     capturePending(pane),
     ...(historyLines === 0 ? [] : [captureHistory(pane, historyLines)]),
   ];
-  const bodies: Uint8Array[] = [];
-  let first = own;
-  return new Promise((resolve, reject) => {
-    commands.forEach((command, index) => {
-      const isLast = index === commands.length - 1;
-      const trailer = isLast ? { format: FLAGS.format, target: pane } : undefined;
-      connection.sendForeign(
-        () => command,
-        trailer,
-        (outcome) => {
-          if ("error" in outcome) {
-            reject(targetError(pane, outcome.error));
-            return;
-          }
-          const reply = outcome.replies[0]!;
-          bodies.push(reply.body);
-          if (index === 0) first = stream.outputSeq;
-          if (!isLast) return;
-          const row = FLAGS.decodeLine(reply.trailer);
-          if (row?.pane !== pane) {
-            reject(paneGone(pane));
-            return;
-          }
-          const ownBytes = stream.outputSeq - own;
-          const alone = totalOutputBytes() - total === ownBytes;
-          const exact = ownBytes === 0 || (alone && stream.outputSeq === first);
-          const { historyRows, historyLimit } = row;
-          resolve({ bodies, flags: flagsOf(row), historyRows, historyLimit, outputSeq: stream.outputSeq, exact });
-        },
-      );
-    });
-  });
+  const asked = commands.map((command, index) =>
+    askPane(context, command, index === commands.length - 1 ? FLAGS.format : undefined),
+  );
+  const replies = await Promise.all(asked);
+  const { trailer, outputSeq, exact } = replies.at(-1)!;
+  const row = requireRow(pane, FLAGS, trailer);
+  return {
+    bodies: replies.map(({ body }) => body),
+    flags: flagsOf(row),
+    historyRows: row.historyRows,
+    historyLimit: row.historyLimit,
+    outputSeq,
+    exact: exact && outputSeq === replies[0]!.outputSeq,
+  };
 }
 
-function flagsOf(row: NonNullable<ReturnType<typeof FLAGS.decodeLine>>): ScreenFlags {
+function flagsOf(row: RowOf<typeof FLAGS>): ScreenFlags {
   const { savedCol, savedRow } = row;
   const isSaved = savedCol !== NOT_SAVED && savedRow !== NOT_SAVED;
   const mouse = [row.mouseClicks, row.mouseDrags, row.mouseMoves, row.mouseUtf8, row.mouseSgr];
   return {
-    cols: row.cols,
-    rows: row.rows,
-    cursorCol: row.cursorCol,
-    cursorRow: row.cursorRow,
-    alternateScreen: row.alternateScreen,
+    ...row,
     savedCursor: isSaved ? { col: savedCol, row: savedRow } : undefined,
-    regionTop: row.regionTop,
-    regionBottom: row.regionBottom,
-    cursorVisible: row.cursorVisible,
     modes: [row.insert, row.cursorKeys, ...mouse].flat(),
-    applicationKeypad: row.applicationKeypad,
-    wraps: row.wraps,
-    originMode: row.originMode,
     tabs: decodeTabs(row.tabs, row.cols),
   };
 }
 
 const screenOf = (cells: Uint8Array, joined: Uint8Array): CapturedScreen => ({
-  rows: linesOf(cells),
-  joined: linesOf(joined),
+  rows: lines(cells),
+  joined: lines(joined),
 });
 
 /** The newest retained bytes before a position; holes are skipped. */
 function retainedBefore(source: OutputSource, outputSeq: number): Uint8Array {
-  const pieces: Uint8Array[] = [];
-  let at = Math.max(source.tailSeq, outputSeq - CHARACTER_BYTES);
-  while (at < outputSeq) {
-    const slice = source.read(at, outputSeq - at);
-    if (slice.kind === "end") break;
-    if (slice.kind === "bytes") pieces.push(slice.bytes);
-    at = slice.kind === "bytes" ? slice.to : slice.gap.to;
-  }
-  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+  const slices = slicesOf(source, Math.max(source.tailSeq, outputSeq - CHARACTER_BYTES), outputSeq);
+  return Buffer.concat([...slices].flatMap((slice) => (slice.kind === "bytes" ? [slice.bytes] : [])));
 }
 
 /** tmux's unfinished sequence; that does not include an unfinished character, which is read from the output. */

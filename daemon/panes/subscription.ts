@@ -140,7 +140,7 @@ export class Subscription implements FeedMember {
         else if (start.position.outputSeq > outputSeq) {
           throw new AppError(
             "INVALID_ARGUMENT",
-            `the pane's output has not come to that position; it is at ${outputSeq}`,
+            `that position is ahead of the pane's output, which is at ${outputSeq}`,
           );
         }
         return start.position;
@@ -154,7 +154,7 @@ export class Subscription implements FeedMember {
       this.#capture(this.#want);
       return false;
     }
-    if (this.#tellTyped()) return true;
+    if (this.#sendTyped()) return true;
     const left =
       this.#redraw === undefined ? MAX_CHUNK_BYTES : this.#redraw.snapshot.position.outputSeq - this.#at.outputSeq;
     if (this.#redraw !== undefined && left <= 0) {
@@ -180,7 +180,7 @@ export class Subscription implements FeedMember {
   }
 
   /** At its position in the output, or at once when that has been passed. */
-  #tellTyped(): boolean {
+  #sendTyped(): boolean {
     const next = this.#typed.first;
     if (next === undefined) return false;
     const { source, at, bytes, missedBytes } = next;

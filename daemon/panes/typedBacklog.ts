@@ -36,9 +36,7 @@ export class TypedBacklog {
     this.#missedBytes = 0;
   }
 
-  take(): TypedPiece | undefined {
-    const piece = this.#pieces.shift();
-    this.#bytes -= piece?.bytes.length ?? 0;
-    return piece;
+  take(): void {
+    this.#bytes -= this.#pieces.shift()?.bytes.length ?? 0;
   }
 }

@@ -10,35 +10,31 @@ import type { ControlConnection } from "../connection/controlConnection.ts";
 
 /** @param what such as "the pane" */
 export async function endedAtOnce(
-  connection: Pick<ControlConnection, "foreign">,
+  connection: ControlConnection,
   what: string,
   command: readonly string[] | undefined,
 ): Promise<AppError> {
   return new AppError("TMUX_COMMAND_FAILED", `${what} ended at once; ${await triedWords(connection, command)}`);
 }
 
-async function triedWords(
-  connection: Pick<ControlConnection, "foreign">,
-  command: readonly string[] | undefined,
-): Promise<string> {
-  if (command !== undefined) return `is its program there? ${quoted(command[0])} was started`;
+async function triedWords(connection: ControlConnection, command: readonly string[] | undefined): Promise<string> {
+  if (command !== undefined) return `${quoted(command[0])} was started: check that it exists and keeps running`;
   try {
-    const { body, nonce } = await connection.foreign((fresh) => displayMessage(SHELL_TRIED.format(fresh)));
-    const [row] = SHELL_TRIED.decode(body, nonce);
+    const [row] = await connection.foreignRows(SHELL_TRIED, displayMessage);
     if (row !== undefined) return shellWords(row);
   } catch {
     // Without the words of a server that has gone meanwhile.
   }
-  return "is its program there?";
+  return "check that its program exists and keeps running";
 }
 
 function shellWords({ shell, environment, defaultCommand }: Readonly<Record<string, unknown>>): string {
-  const told = environment === "" ? "SHELL is not set there" : `SHELL is ${quoted(environment)} there`;
+  const fromShell = environment === "" ? "SHELL is not set there" : `SHELL is ${quoted(environment)} there`;
   const ran =
     defaultCommand === ""
       ? `the shell ${quoted(shell)} was started`
       : `tmux's default-command ${quoted(defaultCommand)} was started by ${quoted(shell)}`;
-  return `${ran} (${told}): give a program, or end the tmux server and set SHELL to a shell that stays`;
+  return `${ran} (${fromShell}): give a program, or end the tmux server and set SHELL to a shell that stays`;
 }
 
 const quoted = (text: unknown): string => JSON.stringify(text ?? "");

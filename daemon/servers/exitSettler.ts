@@ -8,9 +8,9 @@
 import type { HostProcesses } from "../host/hostProcesses.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 
-const LOOK_AFTER_MS = [1, 5, 25, 125, 625];
+const PROBE_AFTER_MS = [1, 5, 25, 125, 625];
 /** A program is started for it when tmux has not learned of the end by itself after so many probes. */
-const LOOKS_BEFORE_PROGRAM = 3;
+const PROBES_BEFORE_PROGRAM = 3;
 
 interface ExitSettlerOptions {
   readonly clock: Clock;
@@ -50,7 +50,7 @@ export class ExitSettler {
     if (unsettled === 0) return;
     this.#remind();
     const { clock, probe } = this.#options;
-    const delayMs = LOOK_AFTER_MS[this.#tries];
+    const delayMs = PROBE_AFTER_MS[this.#tries];
     if (delayMs === undefined) return;
     this.#tries += 1;
     this.#timer?.cancel();
@@ -64,7 +64,7 @@ export class ExitSettler {
     if (pid === undefined) return;
     // A process that has just gone, or is another user's or another machine's, cannot be reached.
     const isSent = processes.signal(pid, "SIGCHLD") === true;
-    if (!isSent && this.#tries === LOOKS_BEFORE_PROGRAM) startProgram();
+    if (!isSent && this.#tries === PROBES_BEFORE_PROGRAM) startProgram();
   }
 
   /** What was asked about no longer exists. Safe to call twice. */

@@ -18,8 +18,9 @@ import {
   type WindowLink,
   WINDOW_LINKS,
 } from "../../protocol/command/formats.ts";
-import { AppError } from "../../protocol/errors.ts";
+import type { Notification } from "../../protocol/control/notifications.ts";
 import type { PaneId, WindowId } from "../../protocol/ids.ts";
+import { isRefusal } from "../connection/commandQueue.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 
 /** More changed windows than this are cheaper to list all at once. */
@@ -90,6 +91,36 @@ export class InventoryRefresher {
   unknownPaneChanged(pane: PaneId): void {
     this.#unknownPanes.add(pane);
     this.topologyChanged();
+  }
+
+  /** What a notification says is listed again. */
+  notified(notification: Notification): void {
+    switch (notification.kind) {
+      case "sessions-changed":
+      case "session-renamed":
+      case "session-window-changed":
+      case "window-add":
+      case "window-close":
+        this.topologyChanged();
+        return;
+      case "layout-change":
+      case "window-renamed":
+      case "window-pane-changed":
+        this.windowChanged(notification.window);
+        return;
+      case "subscription-changed":
+        this.everythingChanged();
+        return;
+      case "client-session-changed":
+      case "client-detached":
+      case "session-changed":
+      case "pane-mode-changed":
+      case "pause":
+      case "continue":
+      case "exit":
+      case "other":
+        return;
+    }
   }
 
   /** Asks again for what failed while tmux did not respond. */
@@ -171,11 +202,11 @@ export class InventoryRefresher {
 
   async #listTopology(): Promise<readonly WindowId[]> {
     const connection = this.#options.connection();
-    const [sessions, windows] = await Promise.all([
-      connection.foreign((nonce) => listSessions(SESSIONS.format(nonce))),
-      connection.command(listAllWindows(WINDOW_LINKS.format)),
+    const [sessions, links] = await Promise.all([
+      connection.foreignRows(SESSIONS, listSessions),
+      connection.rows(WINDOW_LINKS, listAllWindows),
     ]);
-    return this.#options.onTopology(SESSIONS.decode(sessions.body, sessions.nonce), WINDOW_LINKS.decode(windows.body));
+    return this.#options.onTopology(sessions, links);
   }
 
   async #listPanes(windows: readonly WindowId[]): Promise<readonly PaneRow[]> {
@@ -184,11 +215,10 @@ export class InventoryRefresher {
     const listings = await Promise.all(
       windows.map(async (window) => {
         try {
-          const { body, nonce } = await connection.foreign((text) => listWindowPanes(window, PANES.format(text)));
-          return PANES.decode(body, nonce);
+          return await connection.foreignRows(PANES, (format) => listWindowPanes(window, format));
         } catch (error) {
           // The window went in between; its own notification follows.
-          if (error instanceof AppError && error.code === "TMUX_COMMAND_FAILED") return [];
+          if (isRefusal(error)) return [];
           throw error;
         }
       }),
@@ -197,21 +227,16 @@ export class InventoryRefresher {
   }
 
   async #listAllPanes(): Promise<readonly PaneRow[]> {
-    const { body, nonce } = await this.#options.connection().foreign((text) => listAllPanes(PANES.format(text)));
-    return PANES.decode(body, nonce);
+    return this.#options.connection().foreignRows(PANES, listAllPanes);
   }
 
   async #locate(panes: readonly PaneId[]): Promise<ReadonlyMap<PaneId, WindowId>> {
     const connection = this.#options.connection();
-    if (panes.length > MAX_SINGLE_PANES) {
-      return windowsOf((await connection.command(listAllPanes(PANE_PLACES.format))).body);
-    }
-    const replies = await Promise.all(
-      panes.map((pane) => connection.command(displayMessage(PANE_PLACES.format, pane))),
-    );
-    return windowsOf(...replies.map(({ body }) => body));
+    const listings =
+      panes.length > MAX_SINGLE_PANES
+        ? [connection.rows(PANE_PLACES, listAllPanes)]
+        : panes.map((pane) => connection.rows(PANE_PLACES, (format) => displayMessage(format, pane)));
+    const places = (await Promise.all(listings)).flat();
+    return new Map(places.map(({ pane, window }) => [pane, window]));
   }
 }
-
-const windowsOf = (...bodies: readonly Uint8Array[]): ReadonlyMap<PaneId, WindowId> =>
-  new Map(bodies.flatMap((body) => PANE_PLACES.decode(body).map(({ pane, window }) => [pane, window])));

@@ -9,6 +9,7 @@
 import { listClients } from "../../protocol/command/build.ts";
 import { flag, number, rowFormat, sessionId, word } from "../../protocol/command/rowFormat.ts";
 import type { SessionId } from "../../protocol/ids.ts";
+import { PAUSE_AFTER_SEC } from "../../protocol/limits.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { Host } from "../host/host.ts";
 import type { HostProcesses } from "../host/hostProcesses.ts";
@@ -23,8 +24,7 @@ const OUR_CLIENTS = rowFormat({
 const MAX_GENERATIONS = 2;
 
 /** What each of our lasting clients is attached with. tmux ignores a flag that it does not know, but `ps` shows it. */
-export const ourFlags = (pauseAfterSec: number): string =>
-  `ignore-size,pause-after=${pauseAfterSec},daemon=${process.pid}`;
+export const ourFlags = (): string => `ignore-size,pause-after=${PAUSE_AFTER_SEC},daemon=${process.pid}`;
 
 const OUR_FLAGS = /^ignore-size,pause-after=\d+(?:,daemon=(\d{1,9}))?/;
 
@@ -37,8 +37,8 @@ export interface OurClient {
 
 /** Clients of any daemon of ours on this server, as far as can be seen; where nothing can, all control clients. @throws AppError CONNECTION_LOST */
 export async function ourClients(connection: ControlConnection, host: Host): Promise<readonly OurClient[]> {
-  const { body } = await connection.command(listClients(OUR_CLIENTS.format));
-  const rows = OUR_CLIENTS.decode(body).filter(({ pid, isControl }) => isControl && pid !== connection.pid);
+  const clients = await connection.rows(OUR_CLIENTS, listClients);
+  const rows = clients.filter(({ pid, isControl }) => isControl && pid !== connection.pid);
   if (rows.length === 0) return [];
   const processes = await host.processes.probe();
   // All that is known of them: what they are attached to.

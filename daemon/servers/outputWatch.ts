@@ -39,8 +39,8 @@ export async function askWritten(
   nowUnixMs = Date.now,
 ): Promise<WrittenWindows> {
   const askedSec = toSec(nowUnixMs());
-  const { body } = await connection.command(listWindowsWrittenTo(sinceSec, WINDOW_TIMES.format));
-  return { sinceSec, askedSec, rows: WINDOW_TIMES.decode(body) };
+  const rows = await connection.rows(WINDOW_TIMES, (format) => listWindowsWrittenTo(sinceSec, format));
+  return { sinceSec, askedSec, rows };
 }
 
 interface Heard {
@@ -49,7 +49,7 @@ interface Heard {
   pauseMs: number;
 }
 
-interface OutputWatchOptions {
+export interface OutputWatchOptions {
   /** tmux's clock is the machine's. */
   readonly nowUnixMs?: (() => number) | undefined;
   readonly windows: () => readonly WindowId[];
@@ -148,7 +148,7 @@ export class OutputWatch {
     const seeming = this.#silentOf(rows, session, this.#options.panesOf);
     // What made a window seem silent may have been reported meanwhile.
     if (seeming.length > 0) {
-      const places = PANE_PLACES.decode((await connection.command(listAllPanes(PANE_PLACES.format))).body);
+      const places = await connection.rows(PANE_PLACES, listAllPanes);
       const listedIn = (window: WindowId): PaneId[] =>
         places.filter((row) => row.window === window).map(({ pane }) => pane);
       const found = this.#silentOf((await ask()).rows, session, listedIn);

@@ -6,13 +6,14 @@ import type { AppError } from "../../protocol/errors.ts";
 import { paneNumberOf, type PaneId, paneIdOf } from "../../protocol/ids.ts";
 import type { GapReason } from "../../protocol/position.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
+import type { CaptureContext } from "../panes/askPane.ts";
 import { InputQueue } from "../panes/inputJobs.ts";
 import type { ExitStatus } from "../tmux/outputSource.ts";
 import { paneGone } from "../panes/paneGone.ts";
 import { PaneStream } from "../panes/paneStream.ts";
 import type { ServerCounters } from "../tmux/inventory.ts";
 
-interface PaneRegistryOptions {
+export interface PaneRegistryOptions {
   readonly retainBytes: number;
   readonly connection: () => ControlConnection;
   readonly bufferName: () => string;
@@ -22,6 +23,8 @@ interface PaneRegistryOptions {
 }
 
 export class PaneRegistry {
+  /** Output bytes of other panes on the same connection, which are ignored. */
+  otherBytes = 0;
   readonly #options: PaneRegistryOptions;
   #epoch = "";
   #streams = new Map<number, PaneStream>();
@@ -38,11 +41,6 @@ export class PaneRegistry {
 
   get epoch(): string {
     return this.#epoch;
-  }
-
-  /** Output bytes of all panes in this epoch. */
-  get totalOutputBytes(): number {
-    return this.#totalBytes;
   }
 
   /** Over all epochs. */
@@ -92,6 +90,16 @@ export class PaneRegistry {
 
   stream(pane: PaneId): PaneStream {
     return this.#streamOf(paneNumberOf(pane));
+  }
+
+  /** What a capture of the pane needs. @throws AppError CONNECTION_LOST */
+  captureContext(pane: PaneId): CaptureContext {
+    return {
+      pane,
+      connection: this.#options.connection(),
+      stream: this.stream(pane),
+      totalOutputBytes: () => this.#totalBytes + this.otherBytes,
+    };
   }
 
   input(pane: PaneId): InputQueue {

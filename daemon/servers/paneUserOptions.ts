@@ -9,6 +9,7 @@ import { paneOptionRows } from "../../protocol/command/formats.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { MAX_USER_OPTION_CHARS } from "../../protocol/limits.ts";
+import { isRefusal } from "../connection/commandQueue.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import { paneGone } from "../panes/paneGone.ts";
 import { TITLE_OPTION } from "./owned/hub.ts";
@@ -42,8 +43,7 @@ export async function writePaneUserOption(
   try {
     await connection.command(command, "none");
   } catch (error) {
-    if (!(error instanceof AppError && error.code === "TMUX_COMMAND_FAILED")) throw error;
-    throw paneGone(pane, error);
+    throw isRefusal(error) ? paneGone(pane, error) : error;
   }
 }
 
@@ -53,12 +53,11 @@ export async function readPaneUserOptions(
   name: string,
 ): Promise<ReadonlyMap<PaneId, string>> {
   const option = optionName(name);
-  const rows = paneOptionRows(option);
-  const { body, nonce } = await connection.foreign((fresh) =>
-    listPanesWhere(`#{!=:#{${option}},}`, rows.format(fresh)),
+  const rows = await connection.foreignRows(paneOptionRows(option), (format) =>
+    listPanesWhere(`#{!=:#{${option}},}`, format),
   );
   const userOptions = new Map<PaneId, string>();
-  for (const { pane, text } of rows.decode(body, nonce)) {
+  for (const { pane, text } of rows) {
     const value = decoded(text);
     // Set by somebody else: no option of ours.
     if (value !== undefined) userOptions.set(pane, value);

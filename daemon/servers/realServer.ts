@@ -1,25 +1,31 @@
 /**
  * A real tmux behind the `TmuxServer` interface: what an owned server and a guest do alike. Lists are served
  * from the inventory, a pane is named by an id that must be in it, and everything else is asked of tmux over the
- * connection or the stream that the kind of server hands out. What differs is in `ServerKind`.
+ * connection or the stream that the kind of server hands out. What is abstract they do differently.
  */
 import { listClients } from "../../protocol/command/build.ts";
 import { CLIENTS } from "../../protocol/command/formats.ts";
-import { AppError } from "../../protocol/errors.ts";
-import type { PaneId, SessionId } from "../../protocol/ids.ts";
+import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
-import { captureScreen, type CaptureContext } from "../panes/capture.ts";
-import type { InputQueue } from "../panes/inputJobs.ts";
+import { captureScreen } from "../panes/capture.ts";
 import type { OutputSource } from "../tmux/outputSource.ts";
 import type { Host } from "../host/host.ts";
 import type { HostProcesses } from "../host/hostProcesses.ts";
+import type { OpenTransport } from "../host/transport.ts";
 import type { PaneForeground } from "../tmux/processes.ts";
 import { askForeground, askPaneDetails } from "../panes/paneDetails.ts";
-import type { PaneStream } from "../panes/paneStream.ts";
 import { takeSnapshot } from "../panes/snapshot.ts";
-import type { WindowLayout } from "../tmux/layout.ts";
+import type { Clock } from "../time/clock.ts";
+import { endedAtOnce } from "./endedAtOnce.ts";
+import { type LayoutHost, runOperation } from "./layout/layoutOperations.ts";
+import { requirePane } from "./layout/layoutTargets.ts";
+import { ServerLayout } from "./layout/serverLayout.ts";
+import type { PaneRegistry } from "./paneRegistry.ts";
 import type { Inventory } from "./serverInventory.ts";
+import { listenerFailure, Listeners } from "./listeners.ts";
 import { readPaneUserOptions, writePaneUserOption } from "./paneUserOptions.ts";
+import { makeSession, type SessionToMake } from "./sessionMaking.ts";
+import { duplicate, isKept, requireSessionName } from "./sessionRules.ts";
 import type {
   CreateSession,
   PaneInfo,
@@ -42,89 +48,108 @@ import type {
 } from "../tmux/io.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 
-/** A pane whose output flows. */
-export interface PaneInUse {
-  stream(): PaneStream;
-  input(): InputQueue;
-  /** @throws AppError CONNECTION_LOST */
-  captureContext(): CaptureContext;
+export interface ServerOptions {
+  /** Absolute. */
+  readonly socketPath: string;
+  readonly clock: Clock;
+  /** Structured log: fixed event names, never pane text. */
+  readonly log?: ((event: string, fields: object) => void) | undefined;
+  readonly tmux?: string | undefined;
+  /** Default: this machine. */
+  readonly host?: Host | undefined;
+  /** Instead of how the host starts control clients. */
+  readonly transport?: OpenTransport | undefined;
+  /** Output kept per pane in use. */
+  readonly ringBytes?: number | undefined;
+  /** Between two probes of each connection; tests use less. */
+  readonly heartbeatMs?: number | undefined;
 }
 
-/** What an owned server and a guest do differently. Panes that it is given are in its inventory. */
-export interface ServerKind {
-  readonly host: Host;
-  readonly inventory: Inventory;
-  readonly layout: WindowLayout;
-  status(): ServerStatus;
-  check(): Promise<void>;
+export abstract class RealServer implements TmuxServer, LayoutHost {
+  readonly layout: ServerLayout;
+  protected readonly host: Host;
+  protected readonly listeners: Listeners<ServerEvent>;
+  protected readonly onListenerError: (error: unknown) => void;
+
+  constructor({ log }: Pick<ServerOptions, "log">, host: Host) {
+    this.host = host;
+    this.onListenerError = listenerFailure(log);
+    this.listeners = new Listeners(this.onListenerError);
+    this.layout = new ServerLayout({
+      source: this,
+      run: (operation) => runOperation(this, operation),
+      onListenerError: this.onListenerError,
+      onFollowed: (isFollowed) => this.follow(isFollowed),
+    });
+  }
+
+  abstract get inventory(): Inventory;
+  abstract status(): ServerStatus;
+  abstract check(): Promise<ServerStatus>;
   /** For a command. @throws AppError CONNECTION_LOST */
-  connection(): ControlConnection;
-  /** Before a pane is said not to exist. @throws AppError CONNECTION_LOST when nothing is known of the server */
-  requireKnown(): void;
-  createSession(request: CreateSession): Promise<SessionInfo>;
-  killSession(session: SessionId): Promise<void>;
-  resize(pane: PaneInfo, cols: number, rows: number): Promise<void>;
+  abstract connection(): ControlConnection;
+  abstract requireKnown(): void;
+  abstract list(windows: readonly WindowId[]): Promise<void>;
+  abstract ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void>;
+  abstract killSession(session: SessionId): Promise<void>;
+  abstract resize(pane: PaneId, cols: number, rows: number): Promise<void>;
+  abstract output(pane: PaneId): OutputSource;
+  abstract counters(): ServerCounters;
+  /** Somebody follows the tree of windows and panes, or nobody does any more. */
+  protected abstract follow(isFollowed: boolean): void;
   /** Does `work` once the pane's output flows, and keeps it flowing meanwhile. @throws AppError CONNECTION_LOST */
-  use<T>(pane: PaneInfo, work: (inUse: PaneInUse) => Promise<T>, signal?: AbortSignal): Promise<T>;
-  output(pane: PaneInfo): OutputSource;
-  counters(): ServerCounters;
-  subscribe(listener: (event: ServerEvent) => void): () => void;
-  close(): void;
-}
+  protected abstract use<T>(
+    pane: PaneInfo,
+    work: (panes: PaneRegistry) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T>;
+  /** @param keep the pane stays when its program has ended */
+  protected abstract sessionToMake(request: CreateSession, keep: boolean): SessionToMake;
+  /** Ends every connection of ours; what runs in the panes goes on. */
+  protected abstract leave(): void;
 
-export class RealServer implements TmuxServer {
-  readonly #kind: ServerKind;
-
-  constructor(kind: ServerKind) {
-    this.#kind = kind;
-  }
-
-  status(): ServerStatus {
-    return this.#kind.status();
-  }
-
-  async check(): Promise<ServerStatus> {
-    await this.#kind.check();
-    return this.status();
-  }
-
-  get layout(): WindowLayout {
-    return this.#kind.layout;
+  get processes(): HostProcesses {
+    return this.host.processes;
   }
 
   sessions(): readonly SessionInfo[] {
-    return this.#kind.inventory.sessions();
+    return this.inventory.sessions();
   }
 
   findSession(name: string): SessionInfo | undefined {
-    return this.#kind.inventory.findSession(name);
+    return this.inventory.findSession(name);
   }
 
   windows(): readonly WindowInfo[] {
-    return this.#kind.inventory.windows();
+    return this.inventory.windows();
   }
 
   panes(): readonly PaneInfo[] {
-    return this.#kind.inventory.panes();
+    return this.inventory.panes();
   }
 
   findPane(pane: PaneId): PaneInfo | undefined {
-    return this.#kind.inventory.findPane(pane);
+    return this.inventory.findPane(pane);
   }
 
-  createSession(request: CreateSession): Promise<SessionInfo> {
-    return this.#kind.createSession(request);
-  }
-
-  killSession(session: SessionId): Promise<void> {
-    return this.#kind.killSession(session);
+  async createSession(request: CreateSession): Promise<SessionInfo> {
+    const { name, command } = request;
+    requireSessionName(name);
+    if (this.findSession(name) !== undefined) throw duplicate(name);
+    const connection = this.connection();
+    const toMake = this.sessionToMake(request, isKept(request, connection.features));
+    const made = await makeSession(connection, toMake);
+    await this.list([]);
+    const session = made === undefined ? undefined : this.inventory.session(made);
+    if (session !== undefined) return session;
+    throw await endedAtOnce(connection, `session ${name}`, command);
   }
 
   async input(pane: PaneId, parts: readonly InputPart[], options: InputOptions = {}): Promise<InputReceipt> {
-    const submit = async (inUse: PaneInUse): Promise<InputReceipt> => {
-      const stream = inUse.stream();
+    const submit = async (panes: PaneRegistry): Promise<InputReceipt> => {
+      const stream = panes.stream(pane);
       let { outputSeq } = stream;
-      await inUse.input().submit(parts, {
+      await panes.input(pane).submit(parts, {
         ...options,
         beforeWrite: () => {
           outputSeq = stream.outputSeq;
@@ -133,78 +158,56 @@ export class RealServer implements TmuxServer {
       });
       return { position: { epoch: stream.epoch, outputSeq } };
     };
-    return this.#kind.use(this.#requirePane(pane), submit, options.signal);
+    return this.use(requirePane(this, pane), submit, options.signal);
   }
 
   async capture(pane: PaneId, options: CaptureOptions = {}): Promise<Capture> {
-    const capture = (inUse: PaneInUse): Promise<Capture> => captureScreen(inUse.captureContext(), options);
-    return this.#kind.use(this.#requirePane(pane), capture, options.signal);
+    const capture = (panes: PaneRegistry): Promise<Capture> => captureScreen(panes.captureContext(pane), options);
+    return this.use(requirePane(this, pane), capture, options.signal);
   }
 
   async snapshot(pane: PaneId, options: SnapshotOptions = {}): Promise<Snapshot> {
-    return this.#kind.use(this.#requirePane(pane), (inUse) => takeSnapshot(inUse.captureContext(), options));
+    return this.use(requirePane(this, pane), (panes) => takeSnapshot(panes.captureContext(pane), options));
   }
 
   async describePane(pane: PaneId): Promise<PaneDetails> {
-    this.#requirePane(pane);
-    return askPaneDetails(this.#kind.connection(), pane);
-  }
-
-  get processes(): HostProcesses {
-    return this.#kind.host.processes;
+    requirePane(this, pane);
+    return askPaneDetails(this.connection(), pane);
   }
 
   async foreground(pane: PaneId, { atNoCost = false }: ForegroundOptions = {}): Promise<PaneForeground> {
-    this.#requirePane(pane);
+    requirePane(this, pane);
     const probe = async (): Promise<HostProcesses> => (atNoCost ? this.processes : this.processes.probe());
-    return askForeground(this.#kind.connection(), pane, probe);
-  }
-
-  async resize(pane: PaneId, cols: number, rows: number): Promise<void> {
-    return this.#kind.resize(this.#requirePane(pane), cols, rows);
+    return askForeground(this.connection(), pane, probe);
   }
 
   async setPaneUserOption(pane: PaneId, name: string, value: string | undefined): Promise<void> {
-    this.#requirePane(pane);
-    await writePaneUserOption(this.#kind.connection(), pane, name, value);
+    requirePane(this, pane);
+    await writePaneUserOption(this.connection(), pane, name, value);
   }
 
   async paneUserOptions(name: string): Promise<ReadonlyMap<PaneId, string>> {
-    return readPaneUserOptions(this.#kind.connection(), name);
+    return readPaneUserOptions(this.connection(), name);
   }
 
   async terminals(): Promise<ReadonlyMap<SessionId, number>> {
-    const { body } = await this.#kind.connection().command(listClients(CLIENTS.format));
-    const terminals = CLIENTS.decode(body).filter(({ isControl }) => !isControl);
+    const clients = await this.connection().rows(CLIENTS, listClients);
     const counts = new Map<SessionId, number>();
-    for (const { session } of terminals) counts.set(session, (counts.get(session) ?? 0) + 1);
+    for (const { session, isControl } of clients) if (!isControl) counts.set(session, (counts.get(session) ?? 0) + 1);
     return counts;
   }
 
-  counters(): ServerCounters {
-    return this.#kind.counters();
-  }
-
-  output(pane: PaneId): OutputSource {
-    return this.#kind.output(this.#requirePane(pane));
-  }
-
   subscribe(listener: (event: ServerEvent) => void): () => void {
-    return this.#kind.subscribe(listener);
+    return this.listeners.subscribe(listener);
   }
 
   async close(): Promise<void> {
-    this.#kind.close();
+    this.leave();
+    this.listeners.clear();
+    this.layout.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  #requirePane(pane: PaneId): PaneInfo {
-    const info = this.#kind.inventory.findPane(pane);
-    if (info !== undefined) return info;
-    this.#kind.requireKnown();
-    throw new AppError("NOT_FOUND", `pane ${pane} does not exist; list the panes again`);
   }
 }

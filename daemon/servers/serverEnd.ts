@@ -2,14 +2,14 @@
  * Whether a lost connection was lost with its server. tmux tells a client no more than `%exit` when somebody kills the
  * server, and its socket takes connections until the process is gone; so that is checked a few times, soon after.
  */
-import { meansServerEnded } from "../connection/controlConnection.ts";
+import { meansServerEnded } from "../connection/connectionErrors.ts";
 import type { AppError } from "../../protocol/errors.ts";
 import type { Host } from "../host/host.ts";
 import type { Clock } from "../time/clock.ts";
 import { meansGone, trySocket } from "./guest/guestSocket.ts";
 
 /** A server that is told to end takes some milliseconds; later whoever connects again finds out. */
-const LOOK_AFTER_MS = [1, 2, 4, 8, 16, 32];
+const PROBE_AFTER_MS = [1, 2, 4, 8, 16, 32];
 
 interface LostServer {
   readonly host: Host;
@@ -29,7 +29,7 @@ export function probeForEnd(server: LostServer, tries = 0): void {
     return;
   }
   const decide = (refusal: AppError | undefined): void => {
-    const delayMs = LOOK_AFTER_MS[tries];
+    const delayMs = PROBE_AFTER_MS[tries];
     if (refusal !== undefined && meansGone(refusal)) onEnded();
     else if (delayMs !== undefined) clock.callAt(clock.nowMs() + delayMs, () => probeForEnd(server, tries + 1));
   };

@@ -55,6 +55,11 @@ export class Inventory {
     return session === undefined ? undefined : this.#info(session);
   }
 
+  /** Undefined for an unknown session. */
+  hasWindow(id: SessionId, window: WindowId): boolean | undefined {
+    return this.#sessions.get(id)?.places.some((place) => place.window === window);
+  }
+
   windows(): readonly WindowInfo[] {
     return [...this.#windows.values()];
   }
@@ -217,8 +222,8 @@ export class Inventory {
   exitOf({ pid, deadStatus, deadSignal }: PaneEnd): ExitStatus | undefined {
     if (deadStatus !== undefined || deadSignal !== undefined) return { exitCode: deadStatus, signal: deadSignal };
     // tmux has seen its end, or it would still be there as a zombie, and would say an exit code: a signal, who knows which.
-    const isUntold = !this.features.reportsSignals && this.#processes.isAlive(pid) === false;
-    return isUntold ? { exitCode: undefined, signal: undefined } : undefined;
+    const isUnknowable = !this.features.reportsSignals && this.#processes.isAlive(pid) === false;
+    return isUnknowable ? { exitCode: undefined, signal: undefined } : undefined;
   }
 
   /** tmux has said how the pane's program ended. */
@@ -263,4 +268,4 @@ const windowInfo = ({ window, windowName, cols, rows }: PaneRow, panes: readonly
 });
 
 const windowsOf = (session: Session | undefined): WindowId[] => (session?.places ?? []).map(({ window }) => window);
-const byName = (a: SessionInfo, b: SessionInfo): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+export const byName = (a: SessionInfo, b: SessionInfo): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);

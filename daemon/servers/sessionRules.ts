@@ -1,6 +1,7 @@
 /** What a session may be called, how large a window may be, and what tmux's refusals mean for whoever asked. */
 import { AppError } from "../../protocol/errors.ts";
 import type { SessionId } from "../../protocol/ids.ts";
+import { isRefusal } from "../connection/commandQueue.ts";
 import type { TmuxFeatures } from "../connection/tmuxFeatures.ts";
 import { HUB_PREFIX } from "./owned/hub.ts";
 import type { CreateSession } from "../tmux/inventory.ts";
@@ -20,7 +21,7 @@ export function requireSessionName(name: string): void {
 }
 
 /** @throws AppError INVALID_ARGUMENT */
-export function requireSize(cols: number, rows: number): void {
+export function requireSize(cols = 1, rows = 1): void {
   for (const value of [cols, rows]) {
     if (Number.isInteger(value) && value >= 1 && value <= MAX_WINDOW_CELLS) continue;
     throw new AppError("INVALID_ARGUMENT", `a size is 1 to ${MAX_WINDOW_CELLS} columns and rows`);
@@ -36,8 +37,8 @@ export function isKept({ remainOnExit = false }: Pick<CreateSession, "remainOnEx
   if (remainOnExit === "whereSafe") return false;
   throw new AppError(
     "INVALID_ARGUMENT",
-    "tmux before 3.3 can end with every session on it when the program of a kept pane ends, so nothing was started; leave " +
-      "out --keep (remainOnExit), or install tmux 3.3 or newer and start its server anew",
+    "tmux before 3.3 can crash, with every session, when the program of a kept pane ends, so nothing was started; leave " +
+      "out --keep (remainOnExit), or install tmux 3.3 or newer and restart its server",
   );
 }
 
@@ -48,7 +49,7 @@ export const sessionGone = (session: SessionId): AppError =>
   new AppError("NOT_FOUND", `session ${session} does not exist; list the sessions again`);
 
 export function creationError(name: string, error: unknown): unknown {
-  if (!(error instanceof AppError) || error.code !== "TMUX_COMMAND_FAILED") return error;
+  if (!isRefusal(error)) return error;
   if (/duplicate session/.test(error.message)) return duplicate(name, error);
   if (/fork failed|no more|too many|resource/i.test(error.message)) {
     return new AppError("RESOURCE_LIMIT", `tmux cannot start another pane (${error.message}); end some first`, {

@@ -4,9 +4,10 @@
  * terminal, which some hosts tell. An event is only ever a reason to list, and bursts share one listing. Where the host
  * does not tell (`isReported`), tmux is asked with every heartbeat.
  */
-import { TTY_LOOK_INTERVAL_MS } from "../../protocol/limits.ts";
+import { TTY_PROBE_INTERVAL_MS } from "../../protocol/limits.ts";
 import type { Closable, HostTerminals } from "../host/host.ts";
-import type { Clock, Timer } from "../time/clock.ts";
+import type { Clock } from "../time/clock.ts";
+import { PacedProbe } from "./pacedProbe.ts";
 
 interface TtyWatchOptions {
   readonly clock: Clock;
@@ -18,15 +19,13 @@ interface TtyWatchOptions {
 }
 
 export class TtyWatch {
-  readonly #options: TtyWatchOptions;
   readonly #watcher: Closable | undefined;
-  #lookedMs = Number.NEGATIVE_INFINITY;
-  #timer: Timer | undefined;
+  readonly #pace: PacedProbe;
 
-  constructor(options: TtyWatchOptions) {
-    this.#options = options;
-    this.#watcher = options.terminals.watch((what) => {
-      if (options.isReason?.(what) !== false) this.changed();
+  constructor({ clock, terminals, isReason, probe }: TtyWatchOptions) {
+    this.#pace = new PacedProbe({ clock, intervalMs: TTY_PROBE_INTERVAL_MS, probe });
+    this.#watcher = terminals.watch((what) => {
+      if (isReason?.(what) !== false) this.changed();
     });
   }
 
@@ -37,22 +36,12 @@ export class TtyWatch {
 
   /** The first change is probed now, those right after it together. */
   changed(): void {
-    if (this.#timer !== undefined) return;
-    const { clock } = this.#options;
-    const dueMs = this.#lookedMs + TTY_LOOK_INTERVAL_MS;
-    if (dueMs <= clock.nowMs()) this.#probe();
-    else this.#timer = clock.callAt(dueMs, () => this.#probe());
+    this.#pace.changed();
   }
 
   /** Safe to call twice. */
   close(): void {
-    this.#timer?.cancel();
+    this.#pace.clear();
     this.#watcher?.close();
-  }
-
-  #probe(): void {
-    this.#timer = undefined;
-    this.#lookedMs = this.#options.clock.nowMs();
-    this.#options.probe();
   }
 }

@@ -30,7 +30,7 @@ const SILENT_MS = 150;
 /** What does not look like one may be output of the start-up files, with more to come, or a custom prompt. */
 const ODD_PROMPT_MS = 4_000;
 /** The foreground changes without any output. */
-const LOOK_MS = 200;
+const PROBE_AGAIN_MS = 200;
 /** Even on an overloaded machine a shell responds to a key within this. */
 const PROBE_MS = 2_000;
 
@@ -89,13 +89,13 @@ export async function reachEmptyLine(context: LineContext, deadlineMs: number): 
       const startMs = wasFresh ? await startTime(context) : 0;
       if (clock.nowMs() >= Math.min(startedMs + startMs, untilMs)) throw notAShell(context.pane);
       if (source.outputSeq === seq)
-        await outputWithin(context, Math.min(startedMs + startMs, untilMs, clock.nowMs() + LOOK_MS));
+        await outputWithin(context, Math.min(startedMs + startMs, untilMs, clock.nowMs() + PROBE_AGAIN_MS));
       continue;
     }
     if (capture.alternateScreen) throw notAShell(context.pane);
     const isInk = row.before.trim() !== "";
     if (signs.isEditing !== false && isInk) {
-      refuseSight(context.pane, shellName(command), capture, row, signs);
+      refuseScreen(context.pane, shellName(command), capture, row, signs);
       const isKnown = signs.emptyRow === textOf(row);
       // In an editor's command mode a plain command would be keys; a line of ours is safe there.
       if (isKnown && !signs.isAtMarkedPrompt) return { kind, signs, isProbed: false };
@@ -108,7 +108,7 @@ export async function reachEmptyLine(context: LineContext, deadlineMs: number): 
       }
     } else if (source.outputSeq === seq) {
       // A shell that has shown nothing may be about to `exec` the pane's program, which need not print.
-      await outputWithin(context, wasFresh ? Math.min(untilMs, clock.nowMs() + LOOK_MS) : untilMs);
+      await outputWithin(context, wasFresh ? Math.min(untilMs, clock.nowMs() + PROBE_AGAIN_MS) : untilMs);
     }
     if (clock.nowMs() >= untilMs) throw noPrompt(context.pane, Math.round(clock.nowMs() - startedMs));
   }
@@ -143,7 +143,7 @@ export const rowOf = ({ lines, cursor }: Capture): Row => {
 export const textOf = ({ before, after }: Row): string => `${before}\n${after}`;
 
 /** Refuses what a capture alone rules out. */
-function refuseSight(pane: PaneId, shell: string, { cols }: Capture, row: Row, signs: PromptSigns): void {
+function refuseScreen(pane: PaneId, shell: string, { cols }: Capture, row: Row, signs: PromptSigns): void {
   if (SEARCH.test(row.before)) throw notEmpty(pane, { row: row.before + row.after });
   // A right prompt ends at the screen's edge, away from the cursor.
   const isRightPrompt = row.after.startsWith(" ") && columnsOf(row.before + row.after) >= cols - 2;
@@ -151,7 +151,7 @@ function refuseSight(pane: PaneId, shell: string, { cols }: Capture, row: Row, s
   if (!isContinuation(shell, row.before) || signs.isFirstRow) return;
   throw new AppError(
     "INCONSISTENT_STATE",
-    `the shell in pane ${pane} waits for the rest of a command that was begun; end it, or press C-c, and run again`,
+    `the shell in pane ${pane} waits for the rest of an unfinished command; finish it or press C-c, and run again`,
   );
 }
 

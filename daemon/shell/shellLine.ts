@@ -89,10 +89,10 @@ const SECRETS: Readonly<Record<ShellKind, string>> = {
  */
 export function requireTypable(command: string): void {
   if (command.includes("\0")) {
-    throw new AppError("INVALID_ARGUMENT", "a command cannot hold NUL: a shell would run what comes before it");
+    throw new AppError("INVALID_ARGUMENT", "a command cannot contain NUL: a shell would run only what comes before it");
   }
   if (/\p{Cs}/u.test(command)) {
-    throw new AppError("INVALID_ARGUMENT", "the command holds half a surrogate pair; send whole characters");
+    throw new AppError("INVALID_ARGUMENT", "the command contains half a surrogate pair; send whole characters");
   }
 }
 
@@ -131,7 +131,10 @@ function quoteFor(kind: ShellKind, command: string): string {
   }
   // Line ends are typed unchanged: inside quotes the shell reads on.
   if (/[^\P{Cc}\n]/u.test(command)) {
-    throw new AppError("INVALID_ARGUMENT", "for this shell a command cannot hold control characters but line ends");
+    throw new AppError(
+      "INVALID_ARGUMENT",
+      "for this shell a command cannot contain control characters except line ends; put it into a file",
+    );
   }
   return `'${command.replaceAll("'", "'\\''")}'`;
 }

@@ -4,12 +4,7 @@
  */
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import type { LayoutCell } from "../../protocol/windowLayout.ts";
-
-/** How a pane's program ended; what tmux does not report is undefined. */
-export interface TreeExit {
-  readonly exitCode?: number | undefined;
-  readonly signal?: number | undefined;
-}
+import type { ExitStatus } from "./outputSource.ts";
 
 /** A window's index in a session. */
 export interface WindowPlace {
@@ -56,7 +51,7 @@ export interface TreePane {
   readonly pid: number;
   readonly title: string;
   /** Null while its program runs. */
-  readonly exit: TreeExit | null;
+  readonly exit: ExitStatus | null;
 }
 
 /** All that is needed to draw a server. Sessions by name, windows and panes by id. */
@@ -79,7 +74,7 @@ export type TreeEvent =
   | { readonly type: "window-renamed"; readonly window: WindowId; readonly name: string }
   | { readonly type: "pane-resized"; readonly pane: PaneId; readonly cols: number; readonly rows: number }
   | { readonly type: "pane-title-changed"; readonly pane: PaneId; readonly title: string }
-  | { readonly type: "pane-exited"; readonly pane: PaneId; readonly exit: TreeExit }
+  | { readonly type: "pane-exited"; readonly pane: PaneId; readonly exit: ExitStatus }
   /** Another program runs in it. */
   | { readonly type: "pane-respawned"; readonly pane: PaneId; readonly pid: number }
   | { readonly type: "session-created"; readonly session: TreeSession }

@@ -52,3 +52,17 @@ export interface OutputSource {
 
 /** Where a source's head is now. */
 export const headOf = (source: OutputSource): Position => ({ epoch: source.epoch, outputSeq: source.outputSeq });
+
+/** What is retained between two positions, oldest first, gaps included. */
+export function* slicesOf(
+  source: OutputSource,
+  from: number,
+  to = Number.POSITIVE_INFINITY,
+): Generator<Exclude<OutputSlice, { readonly kind: "end" }>> {
+  for (let at = from; at < to;) {
+    const slice = source.read(at, to - at);
+    if (slice.kind === "end") return;
+    yield slice;
+    at = slice.kind === "bytes" ? slice.to : slice.gap.to;
+  }
+}

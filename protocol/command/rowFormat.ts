@@ -50,7 +50,7 @@ export function when<All extends Fields>(condition: string, fields: All): Field<
   };
 }
 
-interface RowFormat<Row, All extends Fields> {
+export interface RowFormat<Row, All extends Fields> {
   readonly format: string;
   readonly fields: All;
   /** Every row of a reply. */
@@ -86,7 +86,7 @@ export function rowFormat<All extends Fields>(fields: All): RowFormat<Values<All
   };
 }
 
-interface ForeignRowFormat<Row> {
+export interface ForeignRowFormat<Row> {
   readonly format: (nonce: string) => string;
   readonly decode: (body: Uint8Array, nonce: string) => Row[];
 }
@@ -115,7 +115,7 @@ export function foreignRowFormat<All extends Fields, Foreign extends Readonly<Re
 
 const utf8 = new TextDecoder();
 
-/** The lines of a body of ids and numbers. */
+/** The lines of a reply's body; each ends with a line feed. */
 export function lines(body: Uint8Array): string[] {
   const all = utf8.decode(body).split("\n");
   all.pop();

@@ -147,6 +147,10 @@ describe("a prompt is submitted once, exactly", () => {
     });
     expect(agent.channel.count("paste")).toBe(0);
     const waiting = on.delivery.submit({ ...target, text: "ours", whileTyping: "wait", timeoutMs: 30_000 });
+    // Who waits does not hold the pane: another delivery is not kept until they have finished.
+    await expect(on.delivery.submit({ ...target, text: "not now" })).rejects.toMatchObject({
+      details: { reason: "box_not_empty", box: "half" },
+    });
     agent.person.type(" done");
     await shows(agent, "❯\u00a0half done");
     agent.person.type("\r");

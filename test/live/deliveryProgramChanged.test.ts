@@ -2,12 +2,13 @@
  * A delivery is for a process: when another one reads from the pane before the text or a key is typed, nothing is typed,
  * whatever profile was given and whatever the screen still shows. Every row's text is a command that would leave a file.
  */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type AgentProgram, agentUnderShell } from "../support/agents/agentPrograms.ts";
 import { aroundInput } from "../support/agents/aroundInput.ts";
 import { drawn, engines, to, untilState } from "../support/agents/deliveryEngine.ts";
+import type { AppError } from "../../protocol/errors.ts";
 import { eventually } from "../support/clock/eventually.ts";
 
 const BASH = ["bash", "--norc", "-i"] as const;
@@ -62,8 +63,15 @@ describe.each(Object.entries(ENDS))("an agent that is %s", (_how, end) => {
     const target = await drawn(agent, on, "inkPrompt");
     using watched = on.readiness.watch(server, agent.pane, { profile: "claude" });
     expect(watched.current.profile).toBe("claude");
-    await expect(on.delivery.submit({ ...target, server, text: `touch ${canary}` })).rejects.toMatchObject(CHANGED);
+    const thrown: unknown = await on.delivery
+      .submit({ ...target, server, text: `touch ${canary}` })
+      .catch((error: unknown) => error);
+    expect(thrown).toMatchObject(CHANGED);
     expect(hasEnded).toBe(true);
+    const isTyped = (thrown as AppError).details?.["textWritten"] === true;
+    expect(isTyped).toBe(kind === "keys" || when === "after");
+    // What the program has not read, its shell shows; what was never typed is on nobody's line.
+    if (!isTyped) expect(agent.socket.tmux("capture-pane", "-p", "-t", agent.pane)).not.toContain(canary);
     await shellHasRun(agent, join(directory, "done"));
     expect(existsSync(canary)).toBe(false);
   });
@@ -79,14 +87,55 @@ describe.each(Object.entries(ENDS))("an agent that is %s", (_how, end) => {
     await expect(on.delivery.choose({ ...to(agent, "dialog"), answer, dialogId: dialog!.id })).resolves.toMatchObject({
       outcome: "submitted",
     });
+    await untilState(watched, "idle");
     await agent.channel.tell("ask", { kind: "select" });
-    const next = await untilState(watched, "asking");
+    // A server of its own to the engine: what it sees there has other ids.
     using other = on.readiness.watch(server, agent.pane, { profile: "claude" });
-    expect(other.current.profile).toBe("claude");
+    const next = await untilState(other, "asking");
     await expect(
       on.delivery.choose({ ...to(agent, "dialog"), server, answer, dialogId: next.dialog?.id }),
-    ).rejects.toMatchObject({ code: "WRONG_STATE" });
+    ).rejects.toMatchObject(CHANGED);
     expect(agent.channel.count("answer")).toBe(1);
+  });
+});
+
+describe.each(["paste", "keys"] as const)("of what is typed as %s", (kind) => {
+  test("tmux itself is told for whom it is", async () => {
+    await using agent = await agentUnderShell("inkPrompt", BASH);
+    using on = engines();
+    const conditions: unknown[] = [];
+    const server = aroundInput(agent.server, "before", kind, async (parts) => {
+      conditions.push(...parts.map((part) => (part.kind === "text" ? undefined : part.onlyIf)));
+    });
+    const target = await drawn(agent, on, "inkPrompt");
+    await on.delivery.submit({ ...target, server, text: "for you" });
+    const { pid, command } = await agent.server.foreground(agent.pane);
+    expect(conditions.length).toBeGreaterThan(0);
+    for (const condition of conditions) expect(condition).toMatchObject({ pid, command });
+  });
+
+  // To tmux it is the same: a pane with the same shell, and a program of that name in front.
+  test("the next program of the same name gets nothing", async () => {
+    await using agent = await agentUnderShell("inkPrompt", BASH);
+    using on = engines();
+    const { command } = await agent.server.foreground(agent.pane);
+    const { directory } = agent.socket;
+    const [got, ready] = [join(directory, "got"), join(directory, "ready")];
+    const next = `stty raw -echo; : > '${ready}'; exec -a ${command} cat > '${got}'`;
+    let hasEnded = false;
+    const server = aroundInput(agent.server, "before", kind, async () => {
+      if (hasEnded) return;
+      hasEnded = true;
+      await ENDS["killed with -9"]!(agent);
+      await agent.server.input(agent.pane, [{ kind: "text", bytes: Buffer.from(`(${next})\n`) }]);
+      await eventually(() => existsSync(ready));
+      await eventually(async () => (await agent.server.foreground(agent.pane)).command === command);
+    });
+    const target = await drawn(agent, on, "inkPrompt");
+    await expect(on.delivery.submit({ ...target, server, text: "for you" })).rejects.toMatchObject(CHANGED);
+    await agent.server.input(agent.pane, [{ kind: "text", bytes: Buffer.from("end") }]);
+    await eventually(() => readFileSync(got, "latin1").endsWith("end"));
+    expect(readFileSync(got, "latin1")).toBe("end");
   });
 });
 

@@ -1,6 +1,7 @@
 /** Programs that take what they are given late, in two steps or not at all, on real tmux (docs/agentFacts.md). */
 import { describe, expect, test } from "vitest";
-import { ownedAgent } from "../support/agents/agentPrograms.ts";
+import { agentUnderShell, ownedAgent } from "../support/agents/agentPrograms.ts";
+import { eventually } from "../support/clock/eventually.ts";
 import { drawn, engines, to, untilState } from "../support/agents/deliveryEngine.ts";
 
 test("pi whose extensions start for 1.5 s gets every prompt once, and none is told that did not arrive", async () => {
@@ -13,6 +14,22 @@ test("pi whose extensions start for 1.5 s gets every prompt once, and none is to
     await agent.channel.next("submit");
     expect(agent.channel.submits()).toEqual([text]);
   }
+});
+
+test("pi that is started again in the pane that still has its title gets every prompt once", async () => {
+  await using agent = await agentUnderShell("piLike", ["bash", "--norc", "-i"], { options: { startMs: 1_500 } });
+  using on = engines();
+  await on.delivery.submit({ ...(await drawn(agent, on, "piLike")), text: "first" });
+  await agent.channel.next("submit");
+  const from = agent.channel.log.length;
+  await agent.channel.tell("exit");
+  await eventually(async () => (await agent.server.foreground(agent.pane)).processes?.[0]?.isShell === true);
+  await agent.server.input(agent.pane, [{ kind: "keys", keys: ["Up", "Enter"] }]);
+  await agent.channel.next("ready", from);
+  const result = await on.delivery.submit({ ...(await drawn(agent, on, "piLike")), text: "second" });
+  expect(result.outcome).toBe("submitted");
+  await agent.channel.next("submit", from);
+  expect(agent.channel.submits()).toEqual(["first", "second"]);
 });
 
 test("one that starts for longer than is waited for gets it again, once, when it says that it has started", async () => {

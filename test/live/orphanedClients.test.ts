@@ -16,7 +16,7 @@ const GUEST = ["-u", "-N", "attach-session", "-E", "-f", "ignore-size,pause-afte
 describe.skipIf(process.platform !== "linux")("with /proc", () => {
   test("of an owned server: the next start has the server, and the programs go on", async () => {
     await using socket = privateSocket();
-    const hub = attachArguments("__tmuxwire-left", 1_000, 10, {});
+    const hub = attachArguments("__tmuxwire-left", 1_000, {});
     using orphan = await orphanedClient(["-u", "-f", "/dev/null", "-S", socket.socketPath, ...hub]);
     socket.tmux("new-session", "-d", "-s", "work", "cat");
     expect(pids(socket)).toEqual([orphan.pid]);
@@ -52,7 +52,7 @@ describe.skipIf(process.platform !== "linux").each(["linux", "macOS"] as const)(
 
   test("of an owned server: the next start has the server", async () => {
     await using socket = privateSocket();
-    const hub = attachArguments("__tmuxwire-left", 1_000, 10, {});
+    const hub = attachArguments("__tmuxwire-left", 1_000, {});
     using orphan = await orphanedPipeClient(["-u", "-f", "/dev/null", "-S", socket.socketPath, ...hub]);
     await eventually(() => pids(socket).includes(orphan.pid));
     socket.tmux("new-session", "-d", "-s", "work", "cat");
@@ -65,7 +65,7 @@ describe.skipIf(process.platform !== "linux").each(["linux", "macOS"] as const)(
     await using fixture = await guestFixture((user) => void userSession(user, "a"), { transport: openPipeTransport });
     const path = fixture.socket.socketPath;
     const ours = (flags: string): readonly string[] => ["-S", path, "-u", "-N", "attach-session", "-E", "-f", flags];
-    using orphan = await orphanedPipeClient(ours(ourFlags(10)));
+    using orphan = await orphanedPipeClient(ours(ourFlags()));
     using users = await orphanedPipeClient(ours("ignore-size,pause-after=10"));
     await eventually(() => [orphan, users].every(({ pid }) => pids(fixture.socket).includes(pid)));
     const before = pids(fixture.socket);

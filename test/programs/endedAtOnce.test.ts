@@ -37,11 +37,11 @@ test("the program that was tried", async () => {
   const server = await serverOf(sandbox, "/bin/sh");
   const command = ["/no/such/program"];
   expect(await refusal((name) => server.createSession({ name, command }))).toBe(
-    'session w ended at once; is its program there? "/no/such/program" was started',
+    'session w ended at once; "/no/such/program" was started: check that it exists and keeps running',
   );
   // By its id: the session's active pane may be one of these that has just ended.
   const { activePane } = await server.createSession({ name: "stays" });
   expect(await refusal(() => server.layout.splitWindow({ pane: activePane ?? "", command }))).toBe(
-    'the pane ended at once; is its program there? "/no/such/program" was started',
+    'the pane ended at once; "/no/such/program" was started: check that it exists and keeps running',
   );
 });

@@ -2,7 +2,7 @@
  * What a program's output says about its state, besides text: titles, OSC 7501 and 133, the switches of bracketed paste
  * and of the alternate screen, bells. Reads bytes in chunks cut anywhere and makes no string of plain output.
  */
-import type { OutputSource } from "../../tmux/outputSource.ts";
+import { type OutputSource, slicesOf } from "../../tmux/outputSource.ts";
 import { VtParser } from "./vtParser.ts";
 
 export type StreamMark =
@@ -99,12 +99,9 @@ function streamMarkOf(payload: Uint8Array): StreamMark | undefined {
 /** Reads one range of the retained output by itself. A mark that begins or ends outside it is ignored. */
 export function scanMarks(source: OutputSource, from: number, to: number, handlers: MarkHandlers): void {
   const marks = new StreamMarks(handlers);
-  for (let at = from; at < to;) {
-    const slice = source.read(at, to - at);
-    if (slice.kind === "end") return;
+  for (const slice of slicesOf(source, from, to)) {
     if (slice.kind === "bytes") marks.push(slice.bytes, slice.from);
     else marks.reset();
-    at = slice.kind === "bytes" ? slice.to : slice.gap.to;
   }
 }
 

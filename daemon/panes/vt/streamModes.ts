@@ -3,7 +3,7 @@
  * style. Read from the retained output when a snapshot needs it. A sequence that has left the ring counts as never
  * sent; a reader that has followed the pane from its start misses none.
  */
-import type { OutputSource } from "../../tmux/outputSource.ts";
+import { type OutputSource, slicesOf } from "../../tmux/outputSource.ts";
 import { applySgr, DEFAULT_PEN, type Pen } from "../pen.ts";
 import { VtParser } from "./vtParser.ts";
 
@@ -57,12 +57,8 @@ export function modesAt(source: OutputSource, outputSeq: number): StreamModes {
     reader = new ModesReader(oldest);
     READERS.set(source, reader);
   }
-  while (reader.seq < outputSeq) {
-    const slice = source.read(reader.seq, outputSeq - reader.seq);
-    if (slice.kind === "end") break;
-    if (slice.kind === "bytes") reader.read(slice.bytes);
-    reader.seq = slice.kind === "bytes" ? slice.to : slice.gap.to;
-  }
+  for (const slice of slicesOf(source, reader.seq, outputSeq)) if (slice.kind === "bytes") reader.read(slice.bytes);
+  reader.seq = outputSeq;
   return reader.modes;
 }
 

@@ -5,17 +5,16 @@
  */
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
-import { type PaneId, paneNumberOf, type SessionId, type WindowId } from "../../../protocol/ids.ts";
+import { type PaneId, paneNumberOf, type SessionId } from "../../../protocol/ids.ts";
 import { type Checkup, ConnectionChecker } from "../../connection/checkup.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
-import type { CaptureContext } from "../../panes/capture.ts";
 import type { ExitStatus } from "../../tmux/outputSource.ts";
 import type { Clock } from "../../time/clock.ts";
 import { clientCheckup } from "../clientCheck.ts";
 import { guestBufferName } from "./guestBuffers.ts";
 import { GuestSource } from "./guestSource.ts";
-import { OutputWatch, type WrittenWindows } from "../outputWatch.ts";
-import { PaneRegistry } from "../paneRegistry.ts";
+import { OutputWatch, type OutputWatchOptions, type WrittenWindows } from "../outputWatch.ts";
+import { PaneRegistry, type PaneRegistryOptions } from "../paneRegistry.ts";
 import type { ServerCounters } from "../../tmux/inventory.ts";
 
 /** An attached connection that delivers the session's output. */
@@ -24,23 +23,15 @@ export interface AttachChannel {
   close(): void;
 }
 
-export interface AttachClientOptions {
+export interface AttachClientOptions
+  extends
+    Pick<PaneRegistryOptions, "retainBytes" | "onListenerError" | "onRevived">,
+    Pick<OutputWatchOptions, "windows" | "panesOf" | "isThere" | "onMoved" | "mayBeUnread"> {
   readonly session: SessionId;
   readonly epoch: string;
   readonly clock: Clock;
-  readonly retainBytes: number;
   /** Attaches; gives up when the signal aborts. */
   readonly open: (client: AttachClient, signal: AbortSignal) => Promise<AttachChannel>;
-  readonly onListenerError: (error: unknown) => void;
-  readonly onRevived: (pane: PaneId) => void;
-  /** The session's windows, as far as is known. */
-  readonly windows: () => readonly WindowId[];
-  readonly panesOf: (window: WindowId) => readonly PaneId[];
-  /** See `OutputWatch`. */
-  readonly isThere: (session: SessionId, window: WindowId) => boolean;
-  readonly onMoved: () => void;
-  /** Only clients of ours make tmux read the session's panes. */
-  readonly areReadersOurs: () => boolean;
   /** Another client of ours, which gets no output of the session's panes. */
   readonly otherReader: (client: AttachClient) => ControlConnection | undefined;
   /** A pane is no longer in use; it may be again. */
@@ -65,7 +56,6 @@ export class AttachClient {
   readonly #ready: Promise<void>;
   #channel: AttachChannel | undefined;
   #closed: AppError | undefined;
-  #otherBytes = 0;
   #buffers = 0;
 
   constructor(options: AttachClientOptions) {
@@ -73,19 +63,17 @@ export class AttachClient {
     this.epoch = options.epoch;
     this.#options = options;
     this.#registry = new PaneRegistry({
-      retainBytes: options.retainBytes,
+      ...options,
       connection: () => this.connection(),
       bufferName: () => guestBufferName(this.epoch, (this.#buffers += 1)),
-      onListenerError: options.onListenerError,
-      onRevived: options.onRevived,
     });
-    const { windows, panesOf, isThere, onMoved, areReadersOurs } = options;
-    const mayBeUnread = (): readonly PaneId[] => (areReadersOurs() ? windows().flatMap(panesOf) : []);
-    const otherReader = (): ControlConnection | undefined => options.otherReader(this);
-    const onHole = (panes: readonly PaneId[]): void => {
-      for (const pane of panes) this.declarePaused(pane);
-    };
-    this.#outputs = new OutputWatch({ windows, panesOf, isThere, onMoved, mayBeUnread, otherReader, onHole });
+    this.#outputs = new OutputWatch({
+      ...options,
+      otherReader: () => options.otherReader(this),
+      onHole: (panes) => {
+        for (const pane of panes) this.declarePaused(pane);
+      },
+    });
     this.#registry.beginEpoch(options.epoch, new AppError("INTERNAL_ERROR", "nothing was open"));
     this.#ready = this.#open();
     // Whoever awaits it gets the error; nobody else needs it.
@@ -131,28 +119,14 @@ export class AttachClient {
     return source;
   }
 
-  /** What a capture of the pane needs. @throws AppError CONNECTION_LOST */
-  captureContext(pane: PaneId): CaptureContext {
-    return {
-      pane,
-      connection: this.connection(),
-      stream: this.source(pane).stream,
-      totalOutputBytes: () => this.#registry.totalOutputBytes + this.#otherBytes,
-    };
-  }
-
   /** Does `work` once the session's output flows, and keeps it flowing meanwhile. @throws AppError CONNECTION_LOST */
-  async use<T>(
-    pane: PaneId,
-    work: (source: GuestSource, registry: PaneRegistry) => Promise<T>,
-    signal?: AbortSignal,
-  ): Promise<T> {
+  async use<T>(pane: PaneId, work: (panes: PaneRegistry) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const source = this.source(pane);
     const release = source.hold();
     try {
       await orAborted(this.#ready, signal);
       if (this.#sources.get(pane) !== source) throw new AppError("CONNECTION_LOST", `pane ${pane} moved; try again`);
-      return await work(source, this.#registry);
+      return await work(this.#registry);
     } finally {
       release();
     }
@@ -161,7 +135,7 @@ export class AttachClient {
   takeEscaped(paneNumber: number, line: Uint8Array, from: number, to: number): void {
     this.#outputs.heard(paneNumber);
     if (this.#watched.has(paneNumber)) this.#registry.takeEscaped(paneNumber, line, from, to);
-    else this.#otherBytes += to - from;
+    else this.#registry.otherBytes += to - from;
   }
 
   announce(): void {

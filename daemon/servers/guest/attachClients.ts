@@ -95,7 +95,7 @@ export class AttachClients {
     const { clock, idleMs } = this.#options;
     const nowMs = clock.nowMs();
     let nextMs = Number.POSITIVE_INFINITY;
-    const unused = new AppError("CONNECTION_LOST", "nobody used this stream for a while; open it again");
+    const unused = new AppError("CONNECTION_LOST", "this stream was closed because nothing used it; open it again");
     for (const client of this.all()) {
       for (const pane of client.panes) {
         const dueMs = (client.idleSinceMs(pane) ?? Number.POSITIVE_INFINITY) + idleMs;

@@ -10,6 +10,7 @@ import type { Notification } from "../../../protocol/control/notifications.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { SessionId } from "../../../protocol/ids.ts";
 import { GUEST_ATTACH_WITHIN_MS, GUEST_CALM_WITH_FALLBACK_MS } from "../../../protocol/limits.ts";
+import { notResponding } from "../../connection/connectionErrors.ts";
 import { ControlConnection } from "../../connection/controlConnection.ts";
 import { createNonce } from "../../connection/framing.ts";
 import { Supervisor } from "../../connection/supervisor.ts";
@@ -197,7 +198,7 @@ export class GuestBase {
     const session = chooseSession(await this.#reachability.probe());
     if (session === undefined) {
       throw this.#reachability.refuse(
-        new AppError("CONNECTION_LOST", "the tmux server has no session that we may join; make one there", {
+        new AppError("CONNECTION_LOST", "the tmux server has no session to attach to; create one there", {
           details: { reason: "tmux_no_session" },
         }),
       );
@@ -227,7 +228,7 @@ export class GuestBase {
 
   async #prepare(connection: ControlConnection): Promise<void> {
     const { clock } = this.#options;
-    const timer = clock.callAt(clock.nowMs() + GUEST_ATTACH_WITHIN_MS, () => connection.close(silent()));
+    const timer = clock.callAt(clock.nowMs() + GUEST_ATTACH_WITHIN_MS, () => connection.close(notResponding()));
     try {
       const identity = await introduce(connection);
       this.#arrived();
@@ -264,7 +265,7 @@ export class GuestBase {
     }
     if (kind === "pause") resume(connection, this.#carried?.client, notification.pane);
     this.#carried?.onNotification(notification);
-    this.#options.inventory.notified(notification);
+    this.#options.inventory.refresher.notified(notification);
   }
 
   async #askPresence(connection: ControlConnection): Promise<void> {
@@ -293,8 +294,6 @@ export class GuestBase {
     await connection.command(switchClient(session), "none");
   }
 }
-
-const silent = (): AppError => new AppError("CONNECTION_LOST", "tmux does not respond; is its process stopped?");
 
 const elsewhere = (): AppError =>
   new AppError("CONNECTION_LOST", "tmux moved the connection to another session; leaving it");

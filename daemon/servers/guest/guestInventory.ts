@@ -5,36 +5,23 @@
  */
 import { listAllPanes, startProgram } from "../../../protocol/command/build.ts";
 import { PROGRAMS } from "../../../protocol/command/formats.ts";
-import type { Notification } from "../../../protocol/control/notifications.ts";
 import { isCutShort } from "../../../protocol/errors.ts";
-import type { PaneId, WindowId } from "../../../protocol/ids.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { HostProcesses } from "../../host/hostProcesses.ts";
 import type { Clock } from "../../time/clock.ts";
 import { ExitSettler } from "../exitSettler.ts";
 import { Inventory } from "../serverInventory.ts";
+import type { GuestStreams } from "./guestStreams.ts";
 import { InventoryRefresher } from "../inventoryRefresher.ts";
 import { SilentChanges } from "../silentChanges.ts";
 import type { ServerEvent } from "../../tmux/inventory.ts";
 
-/** Who is asked about the server, and whose streams depend on what was listed (`GuestStreams`). */
-export interface GuestClients {
-  /** The tmux server's process; undefined while it does not respond. */
-  readonly serverPid: number | undefined;
-  /** For a command. @throws AppError CONNECTION_LOST */
-  connection(): ControlConnection;
-  /** The connection that stays on one session. @throws AppError CONNECTION_LOST */
-  baseConnection(): ControlConnection;
-  /** The pane's program is running. */
-  declareAlive(pane: PaneId): void;
-  /** Windows or panes may have moved; `areWindowsNew`: every window's place was listed. */
-  checkPlaces(areWindowsNew: boolean): void;
-}
-
 interface GuestInventoryOptions {
   readonly processes: HostProcesses;
   readonly clock: Clock;
-  readonly clients: () => GuestClients;
+  /** Who is asked about the server, and whose streams depend on what was listed. */
+  readonly streams: () => GuestStreams;
   readonly log: (event: string, fields: object) => void;
   readonly onEvents: (events: readonly ServerEvent[]) => void;
   /** A listing is complete, or everything is gone. */
@@ -43,8 +30,8 @@ interface GuestInventoryOptions {
 
 export class GuestInventory {
   readonly known: Inventory;
+  readonly refresher: InventoryRefresher;
   readonly #options: GuestInventoryOptions;
-  readonly #refresher: InventoryRefresher;
   readonly #settler: ExitSettler;
   readonly #silent: SilentChanges;
   #fresh: ControlConnection | undefined;
@@ -52,18 +39,18 @@ export class GuestInventory {
   constructor(options: GuestInventoryOptions) {
     this.#options = options;
     this.known = new Inventory(options.processes);
-    this.#refresher = new InventoryRefresher({
+    this.refresher = new InventoryRefresher({
       connection: () => this.#connection(),
       onTopology: (rows, links) => {
         const { events, unknownWindows } = this.known.applyTopology(rows, links);
         options.onEvents(events);
-        options.clients().checkPlaces(true);
+        options.streams().checkPlaces(true);
         return unknownWindows;
       },
       onPanes: (rows) => {
         options.onEvents(this.known.applyPanes(rows));
-        for (const row of rows) if (!row.dead) options.clients().declareAlive(row.pane);
-        options.clients().checkPlaces(false);
+        for (const row of rows) if (!row.dead) options.streams().declareAlive(row.pane);
+        options.streams().checkPlaces(false);
       },
       strays: () => this.known.strays(),
       onPlaces: (asked, places) => {
@@ -75,23 +62,22 @@ export class GuestInventory {
       onProbe: () => this.#comparePanes(),
       onError: (error) => this.#failed(error),
     });
-    this.#silent = new SilentChanges(() => options.clients().baseConnection());
-    const { clock, processes, clients } = options;
-    const serverPid = (): number | undefined => clients().serverPid;
+    this.#silent = new SilentChanges(() => options.streams().baseConnection());
+    const { clock, processes, streams } = options;
     this.#settler = new ExitSettler({
       clock,
       processes,
-      serverPid,
+      serverPid: () => streams().serverPid,
       startProgram: () => {
         try {
-          clients()
+          streams()
             .baseConnection()
             .send(startProgram(), "none", () => undefined);
         } catch {
           // No connection: the next one lists everything.
         }
       },
-      probe: () => this.#refresher.probe(),
+      probe: () => this.refresher.probe(),
     });
   }
 
@@ -100,31 +86,16 @@ export class GuestInventory {
     this.#fresh = connection;
     this.known.features = connection.features;
     try {
-      await this.#refresher.refreshAll();
+      await this.refresher.refreshAll();
     } finally {
       this.#fresh = undefined;
     }
     this.#silent.attached(connection);
   }
 
-  /** Resolves after a listing that was asked for after this call. @throws AppError CONNECTION_LOST */
-  refresh(): Promise<void> {
-    return this.#refresher.refresh();
-  }
-
-  /** The same, with these windows in it. */
-  list(windows: readonly WindowId[]): Promise<void> {
-    return this.#refresher.list(windows);
-  }
-
   /** Somebody wants changes that tmux reports to nobody. */
   follow(isFollowed: boolean): void {
     this.#silent.follow(isFollowed);
-  }
-
-  /** Asks again for what failed while tmux did not respond. */
-  resume(): void {
-    this.#refresher.resume();
   }
 
   /** Everything is gone, or stands for something else. */
@@ -134,48 +105,10 @@ export class GuestInventory {
     this.#options.onComplete();
   }
 
-  /** Windows have moved, and no notification said so. */
-  topologyChanged(): void {
-    this.#refresher.topologyChanged();
-  }
-
-  windowChanged(window: WindowId): void {
-    this.#refresher.windowChanged(window);
-  }
-
   paneChanged(pane: PaneId): void {
     const window = this.known.findPane(pane)?.window;
-    if (window === undefined) this.#refresher.topologyChanged();
-    else this.#refresher.windowChanged(window);
-  }
-
-  notified(notification: Notification): void {
-    switch (notification.kind) {
-      case "sessions-changed":
-      case "session-renamed":
-      case "session-window-changed":
-      case "window-add":
-      case "window-close":
-        this.#refresher.topologyChanged();
-        return;
-      case "layout-change":
-      case "window-renamed":
-      case "window-pane-changed":
-        this.#refresher.windowChanged(notification.window);
-        return;
-      case "subscription-changed":
-        this.#refresher.everythingChanged();
-        return;
-      case "client-session-changed":
-      case "client-detached":
-      case "session-changed":
-      case "pane-mode-changed":
-      case "pause":
-      case "continue":
-      case "exit":
-      case "other":
-        return;
-    }
+    if (window === undefined) this.refresher.topologyChanged();
+    else this.refresher.windowChanged(window);
   }
 
   /** A terminal came or went. */
@@ -195,10 +128,10 @@ export class GuestInventory {
 
   /** Panes that have ended are reported at once; new ones and moved ones are listed. */
   async #comparePanes(): Promise<void> {
-    const { body } = await this.#connection().command(listAllPanes(PROGRAMS.format));
+    const programs = await this.#connection().rows(PROGRAMS, listAllPanes);
     const listed = new Set<PaneId>();
     const unsettled = new Set<PaneId>();
-    for (const { window, pane, pid, dead, deadStatus, deadSignal } of PROGRAMS.decode(body)) {
+    for (const { window, pane, pid, dead, deadStatus, deadSignal } of programs) {
       listed.add(pane);
       const known = this.known.findPane(pane);
       // From 3.8 on tmux forgets the process of a dead pane.
@@ -208,13 +141,13 @@ export class GuestInventory {
       const isSame = known?.window === window && known.pid === process;
       if (isSame && exit !== undefined) this.#options.onEvents(this.known.declareExit(pane, exit));
       else if (isSame && known.exit === undefined) continue;
-      else if (this.known.panesOf(window).length === 0) this.#refresher.topologyChanged();
-      else this.#refresher.windowChanged(window);
+      else if (this.known.panesOf(window).length === 0) this.refresher.topologyChanged();
+      else this.refresher.windowChanged(window);
     }
     const gone = this.known.panes().filter(({ id }) => !listed.has(id));
-    for (const { window } of gone) this.#refresher.windowChanged(window);
+    for (const { window } of gone) this.refresher.windowChanged(window);
     if (gone.length > 0) {
-      this.#refresher.topologyChanged();
+      this.refresher.topologyChanged();
       this.#options.onEvents(this.known.removePanes(gone.map(({ id }) => id)));
     }
     this.#settler.found(unsettled.size);
@@ -222,7 +155,7 @@ export class GuestInventory {
 
   /** @throws AppError CONNECTION_LOST */
   #connection(): ControlConnection {
-    return this.#fresh ?? this.#options.clients().connection();
+    return this.#fresh ?? this.#options.streams().connection();
   }
 
   /** Without a connection nothing is known; with the next one everything is listed. */

@@ -63,9 +63,9 @@ export interface GuestBaseListener {
 interface GuestLifeOptions {
   /** A client that watches a session could be asked instead of the base. */
   readonly hasFallback: () => boolean;
-  /** What entering a state does, before anybody is told of it. */
+  /** What entering a state does, before it is reported. */
   readonly onEnter: (state: GuestState) => void;
-  readonly tell: (state: ServerState) => void;
+  readonly report: (state: ServerState) => void;
 }
 
 export class GuestLife {
@@ -112,7 +112,7 @@ export class GuestLife {
 
   /** Streams have ended though their panes exist: they can be reopened. */
   reopened(): void {
-    if (this.serverState === "ready") this.#tell(true);
+    if (this.serverState === "ready") this.#report(true);
   }
 
   #take(event: GuestEvent, evenAgain = false): void {
@@ -120,13 +120,13 @@ export class GuestLife {
     if (next === undefined) return;
     this.#state = next;
     this.#options.onEnter(next);
-    this.#tell(evenAgain);
+    this.#report(evenAgain);
   }
 
-  #tell(evenAgain: boolean): void {
+  #report(evenAgain: boolean): void {
     const state = this.serverState;
     if (state === this.#reported && !evenAgain) return;
     this.#reported = state;
-    this.#options.tell(state);
+    this.#options.report(state);
   }
 }

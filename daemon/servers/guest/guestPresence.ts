@@ -4,7 +4,7 @@
  */
 import { listClients, listSessions } from "../../../protocol/command/build.ts";
 import { field, flag, number, rowFormat, sessionId } from "../../../protocol/command/rowFormat.ts";
-import type { SessionId } from "../../../protocol/ids.ts";
+import { byAge, type SessionId } from "../../../protocol/ids.ts";
 
 /** Values are 0 and 1 up to tmux 3.4; later `destroy-unattached` is off, on, keep-last or keep-group. */
 const isOn = (value: string): boolean => value !== "0" && value !== "off";
@@ -65,12 +65,8 @@ export const mayAttach = (presence: Presence, session: SessionId): boolean =>
 export function chooseSession(presence: Presence, except?: SessionId): SessionId | undefined {
   const [best] = presence
     .filter((row) => !row.endsUnattached && row.session !== except)
-    .sort(
-      (a, b) => rankOf(a) - rankOf(b) || a.activitySec - b.activitySec || numberOf(a.session) - numberOf(b.session),
-    );
+    .sort((a, b) => rankOf(a) - rankOf(b) || a.activitySec - b.activitySec || byAge(a.session, b.session));
   return best?.session;
 }
 
 const rankOf = ({ others }: SessionPresence): number => (others === 1 ? 0 : others === 0 ? 1 : 2);
-
-const numberOf = (session: SessionId): number => Number(session.slice(1));

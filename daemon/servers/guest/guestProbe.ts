@@ -5,7 +5,7 @@
  */
 import { ControlParser, type GuardBlock } from "../../../protocol/control/parser.ts";
 import type { SessionId } from "../../../protocol/ids.ts";
-import { GUEST_ATTACH_WITHIN_MS, PAUSE_AFTER_SEC } from "../../../protocol/limits.ts";
+import { GUEST_ATTACH_WITHIN_MS } from "../../../protocol/limits.ts";
 import type { Host } from "../../host/host.ts";
 import type { OpenTransport, TransportOptions } from "../../host/transport.ts";
 import type { Clock } from "../../time/clock.ts";
@@ -39,7 +39,7 @@ export const guestSpawn = (
 
 /** `-E`: nothing of our environment reaches the user's session. `ignore-size`: no window is resized (docs/tmuxFacts.md 31). */
 export const attachCommand = (session: SessionId, ...flags: string[]): readonly string[] => {
-  const all = [ourFlags(PAUSE_AFTER_SEC), ...flags].join(",");
+  const all = [ourFlags(), ...flags].join(",");
   return ["attach-sessio", "-E", "-t", session, "-f", all];
 };
 

@@ -4,9 +4,10 @@
  * else left behind however we go. One base connection for commands and notifications; a session's output is asked for
  * only when somebody needs it (`guestStreams.ts`).
  */
+import { killSession } from "../../../protocol/command/build.ts";
 import { identityText } from "../../../protocol/command/formats.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { SessionId } from "../../../protocol/ids.ts";
+import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import {
   DEFAULT_RING_BYTES,
   GUEST_CALM_MS,
@@ -14,23 +15,22 @@ import {
   GUEST_IDLE_MS,
   MAX_GUEST_ATTACHING,
 } from "../../../protocol/limits.ts";
+import { ignoreRefusal } from "../../connection/commandQueue.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
-import type { Host } from "../../host/host.ts";
-import type { OpenTransport } from "../../host/transport.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
-import type { Clock } from "../../time/clock.ts";
 import { AttachGate } from "./attachGate.ts";
 import { GuestBase } from "./guestBase.ts";
 import { GuestInventory } from "./guestInventory.ts";
 import { type GuestBaseListener, GuestLife } from "./guestLife.ts";
 import type { GuestSpawn } from "./guestProbe.ts";
-import { createGuestSession, killGuestSession, sessionClosed } from "./guestSessions.ts";
+import { guestSession, sessionClosed } from "./guestSessions.ts";
 import { GuestStreams } from "./guestStreams.ts";
 import { TtyWatch } from "../ttyWatch.ts";
 import type { Inventory } from "../serverInventory.ts";
-import { RealLayout } from "../layout/realLayout.ts";
-import type { PaneInUse, ServerKind } from "../realServer.ts";
-import { listenerFailure, ServerListeners } from "../serverListeners.ts";
+import { requirePane } from "../layout/layoutTargets.ts";
+import type { PaneRegistry } from "../paneRegistry.ts";
+import { RealServer, type ServerOptions } from "../realServer.ts";
+import type { SessionToMake } from "../sessionMaking.ts";
 import { sessionGone } from "../sessionRules.ts";
 import type {
   CreateSession,
@@ -39,45 +39,29 @@ import type {
   ServerEvent,
   ServerState,
   ServerStatus,
-  SessionInfo,
 } from "../../tmux/inventory.ts";
 
-export interface GuestServerOptions {
+export interface GuestServerOptions extends ServerOptions {
   /** Absolute, or `default`: the server `tmux` itself would reach in `env`. */
   readonly socketPath: string;
   /** The daemon's environment. The control clients get what a pane may have of it, the user's sessions nothing. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly clock: Clock;
-  /** Structured log: fixed event names, never pane text. */
-  readonly log?: ((event: string, fields: object) => void) | undefined;
-  readonly tmux?: string | undefined;
-  /** Default: this machine. */
-  readonly host?: Host | undefined;
-  /** Instead of how the host starts control clients. */
-  readonly transport?: OpenTransport | undefined;
-  /** Output kept per pane in use. */
-  readonly ringBytes?: number | undefined;
   /** A session that nobody has used for this long is left. */
   readonly idleMs?: number | undefined;
-  /** Between two probes of each connection; tests use less. */
-  readonly heartbeatMs?: number | undefined;
 }
 
-export class GuestServer implements ServerKind, GuestBaseListener {
+export class GuestServer extends RealServer implements GuestBaseListener {
   readonly #options: GuestServerOptions;
-  readonly host: Host;
   readonly #spawn: GuestSpawn;
   readonly #life: GuestLife;
   readonly #base: GuestBase;
   readonly #inventory: GuestInventory;
   readonly #streams: GuestStreams;
   readonly #ttys: TtyWatch;
-  readonly #listeners: ServerListeners;
-  readonly layout: RealLayout;
 
   constructor(options: GuestServerOptions, spawn: GuestSpawn) {
+    super(options, spawn.host);
     const { clock } = options;
-    this.host = spawn.host;
     const gate = new AttachGate({
       clock,
       most: MAX_GUEST_ATTACHING,
@@ -85,25 +69,23 @@ export class GuestServer implements ServerKind, GuestBaseListener {
       withinMs: GUEST_CALM_WITHIN_MS,
     });
     const log = options.log ?? (() => undefined);
-    const onListenerError = listenerFailure(options.log);
     this.#options = options;
-    this.#listeners = new ServerListeners(onListenerError);
     this.#spawn = spawn;
     this.#life = new GuestLife({
       hasFallback: () => this.#streams.hasFallback,
       onEnter: (state) => {
-        if (state === "ready") this.#inventory.resume();
+        if (state === "ready") this.#inventory.refresher.resume();
         if (state === "silent") this.#streams.abandonPending();
         // The base was lost with the session it was in, more often than with the server.
         if (state === "covered") this.#inventory.ttysChanged();
       },
-      tell: (state) => this.#emit([{ kind: "state", state }]),
+      report: (state) => this.#emit([{ kind: "state", state }]),
     });
     this.#inventory = new GuestInventory({
       clock,
       log,
       processes: this.host.processes,
-      clients: () => this.#streams,
+      streams: () => this.#streams,
       onEvents: (events) => this.#emit(events),
       onComplete: () => this.layout.changed(),
     });
@@ -116,21 +98,10 @@ export class GuestServer implements ServerKind, GuestBaseListener {
       base: this.#base,
       life: this.#life,
       inventory: this.#inventory,
-      ringBytes: options.ringBytes ?? DEFAULT_RING_BYTES,
+      retainBytes: options.ringBytes ?? DEFAULT_RING_BYTES,
       idleMs: options.idleMs ?? GUEST_IDLE_MS,
-      onListenerError,
+      onListenerError: this.onListenerError,
     });
-    this.layout = new RealLayout(
-      {
-        inventory: this.inventory,
-        connection: () => this.connection(),
-        requireKnown: () => this.requireKnown(),
-        list: (windows) => this.#inventory.list(windows),
-        ending: (sessions, end) => this.#ending(sessions, end),
-        follow: (isFollowed) => this.#inventory.follow(isFollowed),
-      },
-      onListenerError,
-    );
     this.#ttys = new TtyWatch({
       clock,
       terminals: this.host.terminals,
@@ -142,8 +113,9 @@ export class GuestServer implements ServerKind, GuestBaseListener {
     return this.#base.start();
   }
 
-  async check(): Promise<void> {
+  async check(): Promise<ServerStatus> {
     await Promise.all([this.#base.check(), this.#streams.check()]);
+    return this.status();
   }
 
   status(): ServerStatus {
@@ -167,41 +139,37 @@ export class GuestServer implements ServerKind, GuestBaseListener {
     this.#streams.connection();
   }
 
-  createSession(request: CreateSession): Promise<SessionInfo> {
-    return createGuestSession(this.#streams, this.#inventory, request);
+  protected sessionToMake(request: CreateSession, keep: boolean): SessionToMake {
+    return guestSession(request, keep);
   }
 
   async killSession(session: SessionId): Promise<void> {
     if (this.inventory.session(session) === undefined) throw sessionGone(session);
-    await this.#ending([session], () => killGuestSession(this.#streams, session));
+    // It may go by itself meanwhile.
+    await this.ending([session], () => this.connection().command(killSession(session), "none").catch(ignoreRefusal));
   }
 
-  async resize(): Promise<void> {
+  async resize(pane: PaneId): Promise<void> {
+    requirePane(this, pane);
     throw new AppError(
       "INVALID_ARGUMENT",
-      "the size of a user's own window is the user's; resize the terminal it is in",
+      "windows of the user's own server are not resized; resize the terminal that shows this one",
     );
   }
 
-  use<T>(pane: PaneInfo, work: (inUse: PaneInUse) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const { id } = pane;
-    const client = this.#streams.clientFor(pane);
-    return client.use(
-      id,
-      ({ stream }, registry) =>
-        work({
-          stream: () => stream,
-          input: () => registry.input(id),
-          captureContext: () => client.captureContext(id),
-        }),
-      signal,
-    );
+  protected use<T>(
+    pane: PaneInfo,
+    work: (panes: PaneRegistry) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    return this.#streams.clientFor(pane).use(pane.id, work, signal);
   }
 
-  output(pane: PaneInfo): OutputSource {
-    const client = this.#streams.clientFor(pane);
-    const source = client.source(pane.id);
-    if (pane.exit !== undefined) client.declareExit(pane.id, pane.exit);
+  output(pane: PaneId): OutputSource {
+    const info = requirePane(this, pane);
+    const client = this.#streams.clientFor(info);
+    const source = client.source(pane);
+    if (info.exit !== undefined) client.declareExit(pane, info.exit);
     return source;
   }
 
@@ -209,8 +177,12 @@ export class GuestServer implements ServerKind, GuestBaseListener {
     return this.#streams.counters();
   }
 
-  subscribe(listener: (event: ServerEvent) => void): () => void {
-    return this.#listeners.subscribe(listener);
+  list(windows: readonly WindowId[]): Promise<void> {
+    return this.#inventory.refresher.list(windows);
+  }
+
+  protected follow(isFollowed: boolean): void {
+    this.#inventory.follow(isFollowed);
   }
 
   hasFallback(): boolean {
@@ -237,17 +209,15 @@ export class GuestServer implements ServerKind, GuestBaseListener {
   }
 
   /** Leaves: every control client of ours goes, and nothing else changes. */
-  close(): void {
+  protected leave(): void {
     this.#ttys.close();
     this.#inventory.close();
     this.#base.close();
     this.#streams.close();
-    this.#listeners.clear();
-    this.layout.close();
   }
 
   /** Our clients leave these sessions before they end. The server goes with its last session: then there is nobody to ask. */
-  async #ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void> {
+  async ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void> {
     for (const session of sessions) {
       this.#streams.leaveSession(session);
       await this.#base.leaveSession(session);
@@ -262,7 +232,7 @@ export class GuestServer implements ServerKind, GuestBaseListener {
       if (!(isLast && error instanceof AppError && error.code === "CONNECTION_LOST")) throw error;
     }
     if (isLast) await Promise.all(closed);
-    else await this.#inventory.refresh();
+    else await this.#inventory.refresher.refresh();
   }
 
   #probeAgain(): void {
@@ -273,7 +243,7 @@ export class GuestServer implements ServerKind, GuestBaseListener {
     for (const event of events) {
       if (event.kind === "pane-exited") this.#streams.declareExit(event.pane, event.status);
       if (event.kind === "pane-closed") this.#streams.paneGone(event.pane);
-      this.#listeners.tell(event);
+      this.listeners.emit(event);
     }
   }
 }

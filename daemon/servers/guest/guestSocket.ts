@@ -12,15 +12,23 @@ export async function trySocket(sockets: HostSockets, socketPath: string): Promi
   if (probe === undefined || probe.accepts) return undefined;
   const { errno } = probe;
   if (errno !== "EACCES" && errno !== "EPERM") return notRunning(socketPath, errno);
-  return new AppError("CONNECTION_LOST", `we may not use the tmux socket ${socketPath}; whose is it?`, {
-    details: { reason: "tmux_forbidden", errno },
-  });
+  return new AppError(
+    "CONNECTION_LOST",
+    `no permission to use the tmux socket ${socketPath}; check its owner and mode`,
+    {
+      details: { reason: "tmux_forbidden", errno },
+    },
+  );
 }
 
 export const notRunning = (socketPath: string, errno?: string): AppError =>
-  new AppError("CONNECTION_LOST", `no tmux server runs at ${socketPath}; start one there, it will be noticed`, {
-    details: { reason: "tmux_not_running", errno },
-  });
+  new AppError(
+    "CONNECTION_LOST",
+    `no tmux server runs at ${socketPath}; start one there, and the daemon connects to it`,
+    {
+      details: { reason: "tmux_not_running", errno },
+    },
+  );
 
 /** Whether nothing listens; anything else may be a busy server. */
 export const meansGone = (refusal: AppError): boolean =>

@@ -4,7 +4,6 @@ import { paneEnvironment } from "../../ops/environment.ts";
 import { GuestServer, type GuestServerOptions } from "./guestServer.ts";
 import { reachedTmuxSocket } from "../../ops/runtimePaths.ts";
 import { GuestTmux } from "./guestTmux.ts";
-import { RealServer } from "../realServer.ts";
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
 
 export interface OpenedGuest {
@@ -31,5 +30,5 @@ export async function openGuestServer(options: GuestServerOptions): Promise<Open
   const [open, openProbe] = [transport ?? host.clients.open, transport ?? host.clients.openShort];
   const spawn = { host, open, openProbe, tmux, program, env, socketPath };
   const server = new GuestServer(options, spawn);
-  return { server: new RealServer(server), listed: server.start() };
+  return { server, listed: server.start() };
 }

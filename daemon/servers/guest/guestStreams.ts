@@ -5,7 +5,8 @@
  */
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
-import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
+import { byAge, type PaneId, type SessionId, type WindowId } from "../../../protocol/ids.ts";
+import { notResponding } from "../../connection/connectionErrors.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import { createNonce } from "../../connection/framing.ts";
 import type { ExitStatus } from "../../tmux/outputSource.ts";
@@ -13,7 +14,7 @@ import type { Clock } from "../../time/clock.ts";
 import type { AttachGate } from "./attachGate.ts";
 import { startAttachClient } from "./startAttachClient.ts";
 import type { GuestBase } from "./guestBase.ts";
-import type { GuestClients, GuestInventory } from "./guestInventory.ts";
+import type { GuestInventory } from "./guestInventory.ts";
 import type { GuestLife } from "./guestLife.ts";
 import { AttachClient, type AttachClientOptions, type AttachChannel } from "./attachClient.ts";
 import { AttachClients } from "./attachClients.ts";
@@ -28,13 +29,13 @@ interface GuestStreamsOptions {
   readonly base: GuestBase;
   readonly gate: AttachGate;
   readonly inventory: GuestInventory;
-  readonly ringBytes: number;
+  readonly retainBytes: number;
   readonly idleMs: number;
   readonly onListenerError: (error: unknown) => void;
   readonly life: GuestLife;
 }
 
-export class GuestStreams implements GuestClients {
+export class GuestStreams {
   readonly #options: GuestStreamsOptions;
   readonly #clients: AttachClients;
   readonly #left = new Map<AttachClient, Set<WindowId>>();
@@ -59,17 +60,22 @@ export class GuestStreams implements GuestClients {
     this.connection();
     const client = this.#clients.forPane(id, this.#sessionsOf(window));
     if (client !== undefined) return client;
-    throw new AppError("CONNECTION_LOST", `pane ${id} is in a session that ends when nobody is attached to it`);
+    throw new AppError(
+      "CONNECTION_LOST",
+      `pane ${id} is in a session that ends when nobody is attached to it; attach to it first`,
+    );
   }
 
   /** No client of ours stays where only we are left. */
   checkPresence(): void {
     const { presence } = this.#options.base;
     for (const client of this.#clients.all()) {
-      if (!mayAttach(presence, client.session)) client.close(new AppError("CONNECTION_LOST", "its last user has left"));
+      if (!mayAttach(presence, client.session))
+        client.close(new AppError("CONNECTION_LOST", "the last user of the session has left"));
     }
   }
 
+  /** Windows or panes may have moved; `areWindowsNew`: every window's place was listed. */
   checkPlaces(areWindowsNew: boolean): void {
     const { known } = this.#options.inventory;
     const strays = new Set(known.strays());
@@ -82,11 +88,12 @@ export class GuestStreams implements GuestClients {
       // Where a stray is will be known in a moment.
       if (window === undefined || strays.has(pane)) return true;
       if (areWindowsNew && this.#left.get(client)?.has(window) === true) return false;
-      return known.session(client.session)?.windows.includes(window) === true;
+      return known.hasWindow(client.session, window) === true;
     });
     if (areWindowsNew) this.#left.clear();
   }
 
+  /** The tmux server's process; undefined while it does not respond. */
   get serverPid(): number | undefined {
     return this.#options.base.serverPid;
   }
@@ -96,6 +103,7 @@ export class GuestStreams implements GuestClients {
     return this.#fallback() ?? this.#options.base.connection();
   }
 
+  /** The connection that stays on one session. @throws AppError CONNECTION_LOST */
   baseConnection(): ControlConnection {
     return this.#options.base.connection();
   }
@@ -130,6 +138,7 @@ export class GuestStreams implements GuestClients {
     this.#clients.carrying(pane)?.declareExit(pane, status);
   }
 
+  /** The pane's program is running. */
   declareAlive(pane: PaneId): void {
     this.#clients.carrying(pane)?.declareAlive(pane);
   }
@@ -144,8 +153,7 @@ export class GuestStreams implements GuestClients {
 
   /** tmux is silent: tells whoever waits. */
   abandonPending(): void {
-    const error = new AppError("CONNECTION_LOST", "tmux does not respond; is its process stopped? (pgrep tmux)");
-    for (const client of this.#clients.all()) client.abandonPending(error);
+    for (const client of this.#clients.all()) client.abandonPending(notResponding());
   }
 
   counters(): ServerCounters {
@@ -170,31 +178,35 @@ export class GuestStreams implements GuestClients {
       .sessions()
       .filter(({ id, windows }) => windows.includes(window) && mayAttach(presence, id))
       .map(({ id }) => id)
-      .sort((a, b) => rank(a) - rank(b) || Number(a.slice(1)) - Number(b.slice(1)));
+      .sort((a, b) => rank(a) - rank(b) || byAge(a, b));
   }
 
   #make(session: SessionId, hooks: Pick<AttachClientOptions, "onIdle" | "onClosed">): AttachClient {
+    const { base, inventory, life, clock, retainBytes, onListenerError } = this.#options;
+    const { known } = inventory;
+    const windows = (): readonly WindowId[] => known.session(session)?.windows ?? [];
     return new AttachClient({
       session,
       epoch: createNonce().slice(0, 10),
-      clock: this.#options.clock,
-      retainBytes: this.#options.ringBytes,
+      clock,
+      retainBytes,
       open: (client, signal) => this.#open(client, signal),
-      onListenerError: this.#options.onListenerError,
-      onRevived: (pane) => this.#options.inventory.paneChanged(pane),
-      windows: () => this.#options.inventory.known.session(session)?.windows ?? [],
-      isThere: (id, window) => this.#options.inventory.known.session(id)?.windows.includes(window) !== false,
-      onMoved: () => this.#options.inventory.topologyChanged(),
-      panesOf: (window) => this.#options.inventory.known.panesOf(window),
+      onListenerError,
+      onRevived: (pane) => inventory.paneChanged(pane),
+      windows,
+      isThere: (id, window) => known.hasWindow(id, window) !== false,
+      onMoved: () => inventory.refresher.topologyChanged(),
+      panesOf: (window) => known.panesOf(window),
       // A client without output makes tmux read (control.c `control_pane_offset`), and so does anybody at a terminal.
-      areReadersOurs: () => this.#options.base.presence.every(({ others }) => others === 0),
+      mayBeUnread: () =>
+        base.presence.every(({ others }) => others === 0) ? windows().flatMap((window) => known.panesOf(window)) : [],
       otherReader: (client) => this.#otherReader(client),
       onIdle: hooks.onIdle,
-      onAttached: () => this.#options.life.clientsChanged(),
+      onAttached: () => life.clientsChanged(),
       onClosed: (client, ended) => {
         this.#left.delete(client);
         hooks.onClosed(client, ended);
-        this.#options.life.clientsChanged();
+        life.clientsChanged();
       },
     });
   }
@@ -209,7 +221,8 @@ export class GuestStreams implements GuestClients {
     const onNotification = (notification: Notification): void => {
       noticed(notification);
       // The base connection hears of everything but what happens inside this session's windows.
-      if (notification.kind === "layout-change" || base.state === "connecting") inventory.notified(notification);
+      if (notification.kind === "layout-change" || base.state === "connecting")
+        inventory.refresher.notified(notification);
     };
     const channel = await startAttachClient({
       spawn,
@@ -221,7 +234,8 @@ export class GuestStreams implements GuestClients {
       onNotification,
     });
     // Until now sizes in this session were not reported to us.
-    for (const window of inventory.known.session(client.session)?.windows ?? []) inventory.windowChanged(window);
+    for (const window of inventory.known.session(client.session)?.windows ?? [])
+      inventory.refresher.windowChanged(window);
     return channel;
   }
 
@@ -240,7 +254,7 @@ export class GuestStreams implements GuestClients {
     if (notification.kind !== "window-close") return;
     const { window, linked } = notification;
     const { known } = this.#options.inventory;
-    const isOurs = known.session(client.session)?.windows.includes(window) === true;
+    const isOurs = known.hasWindow(client.session, window) === true;
     const isOnlyOurs = known.windowsOnlyIn(client.session).includes(window);
     // Where tmux does not say whose it was: ours, if it was in no other session.
     const hasLeft = !linked || (!known.features.reportsOwnUnlink && isOnlyOurs);

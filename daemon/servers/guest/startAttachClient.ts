@@ -8,6 +8,7 @@ import type { Notification } from "../../../protocol/control/notifications.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { GUEST_ATTACH_WITHIN_MS } from "../../../protocol/limits.ts";
+import { notResponding } from "../../connection/connectionErrors.ts";
 import { ControlConnection } from "../../connection/controlConnection.ts";
 import { introduce } from "../../connection/tmuxFeatures.ts";
 import type { Clock } from "../../time/clock.ts";
@@ -47,7 +48,7 @@ export async function startAttachClient(options: AttachOptions): Promise<AttachC
     },
   });
   const introduced = introduce(connection);
-  const timer = clock.callAt(clock.nowMs() + GUEST_ATTACH_WITHIN_MS, () => connection.close(silent()));
+  const timer = clock.callAt(clock.nowMs() + GUEST_ATTACH_WITHIN_MS, () => connection.close(notResponding()));
   const settled = (): void => {
     timer.cancel();
     arrived();
@@ -72,7 +73,5 @@ export function resume(connection: ControlConnection, client: AttachClient | und
   connection.send(continuePane(pane), "none", () => undefined);
 }
 
-const silent = (): AppError => new AppError("CONNECTION_LOST", "tmux does not respond; is its process stopped?");
-
 const elsewhere = (): AppError =>
-  new AppError("CONNECTION_LOST", "the session that was watched is not there any more; list the sessions again");
+  new AppError("CONNECTION_LOST", "the session no longer exists; list the sessions again");

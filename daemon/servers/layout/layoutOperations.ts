@@ -6,7 +6,6 @@
 import * as build from "../../../protocol/command/layoutCommands.ts";
 import type { PaneTarget, WindowTarget } from "../../../protocol/command/layoutCommands.ts";
 import { renameSession, resizeWindow, setPaneOption, unsetPaneOption } from "../../../protocol/command/build.ts";
-import { MADE_PANE } from "../../../protocol/command/formats.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
@@ -20,9 +19,8 @@ import {
   requirePaneSize,
   requireProgram,
   requireWindowName,
-  requireWindowSize,
 } from "./layoutRules.ts";
-import { respawnPane } from "./respawn.ts";
+import { makePane, respawnPane } from "./respawn.ts";
 import {
   paneTarget,
   requireSession,
@@ -31,7 +29,7 @@ import {
   type TargetHost,
   windowTarget,
 } from "./layoutTargets.ts";
-import { requireSessionName } from "../sessionRules.ts";
+import { duplicate, requireSessionName, requireSize } from "../sessionRules.ts";
 
 /** What an owned server and a guest do differently about it. */
 export interface LayoutHost extends TargetHost {
@@ -39,8 +37,6 @@ export interface LayoutHost extends TargetHost {
   connection(): ControlConnection;
   /** Resolves after a listing of what is where, and of these windows, that was requested after this call. */
   list(windows: readonly WindowId[]): Promise<void>;
-  /** Somebody follows the tree, or nobody does any more. */
-  follow(isFollowed: boolean): void;
   /** Does what will end these sessions, if any; whatever is ours in them moves elsewhere first. Resolves after a listing. */
   ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void>;
 }
@@ -128,9 +124,7 @@ async function made(
   command: string,
   program: readonly string[] | undefined,
 ): Promise<LayoutResult> {
-  const { body } = await host.connection().command(command);
-  const ids = MADE_PANE.decodeOne(body);
-  if (ids === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not say which pane it made; list the panes");
+  const ids = await makePane(host.connection(), command);
   await host.list([ids.window]);
   if (host.inventory.findPane(ids.pane) === undefined) throw await endedAtOnce(host.connection(), "the pane", program);
   return { session, ...ids };
@@ -160,7 +154,7 @@ async function rename(host: LayoutHost, { session, name }: Of<"rename-session">)
   requireSessionName(name);
   requireSession(host, session);
   const other = host.inventory.findSession(name);
-  if (other !== undefined && other.id !== session) throw new AppError("ALREADY_EXISTS", `duplicate session: ${name}`);
+  if (other !== undefined && other.id !== session) throw duplicate(name);
   await host.connection().command(renameSession(session, name), "none");
   await host.list([]);
   return { session };
@@ -201,7 +195,7 @@ async function breakPane(host: LayoutHost, operation: Of<"break-pane">): Promise
   requireSession(host, session);
   const isAlone = host.inventory.panesOf(from.window).length <= 1;
   // tmux would take the window to another index of its session, or out of it.
-  if (isAlone) throw new AppError("INCONSISTENT_STATE", `${pane} is the only pane of its window already`);
+  if (isAlone) throw new AppError("INCONSISTENT_STATE", `pane ${pane} is already the only pane of its window`);
   const naming = name === undefined ? [] : [build.renameWindow(pane, name)];
   await host.connection().group([build.breakPane(from, session, detached), ...naming]);
   await host.list([from.window]);
@@ -232,7 +226,7 @@ async function resizePane(host: LayoutHost, operation: Of<"resize-pane">): Promi
 
 async function resizeWindowTo(host: LayoutHost, operation: Of<"resize-window">): Promise<LayoutResult> {
   const { window, cols, rows, automatic } = operation;
-  requireWindowSize(cols, rows);
+  requireSize(cols, rows);
   const isSized = cols !== undefined || rows !== undefined;
   if (isSized === (automatic === true)) throw new AppError("INVALID_ARGUMENT", "give cols or rows, or automatic");
   const target = windowTarget(host, window);

@@ -37,19 +37,15 @@ const WINDOW_OPTIONS: Readonly<Record<string, Values>> = {
   "wrap-search": FLAG,
 };
 
-/** Their names, for descriptions. */
-const windowOptionNames = Object.keys(WINDOW_OPTIONS).sort();
-const paneOptionNames = Object.keys(PANE_OPTIONS).sort();
-
 /** @throws AppError INVALID_ARGUMENT that says what would be right */
 export function requireOption(of: "window" | "pane", option: string, value: string | null): void {
   const table = of === "window" ? WINDOW_OPTIONS : PANE_OPTIONS;
   const values = Object.hasOwn(table, option) ? table[option] : undefined;
   if (values === undefined) {
-    const names = of === "window" ? windowOptionNames : paneOptionNames;
+    const names = Object.keys(table).sort();
     throw new AppError(
       "INVALID_ARGUMENT",
-      `${JSON.stringify(option)} is no ${of} option that can be set here; these can: ${names.join(", ")}`,
+      `${JSON.stringify(option)} cannot be set here; ${of} options that can: ${names.join(", ")}`,
     );
   }
   if (value === null || isOneOf(values, value)) return;

@@ -1,6 +1,7 @@
 /** What operations on windows and panes take, and what tmux's refusals mean for whoever asked. */
-import { AppError } from "../../../protocol/errors.ts";
-import { type LayoutCell, panesOfLayout, parseLayout } from "../../../protocol/windowLayout.ts";
+import { AppError, type ErrorCode } from "../../../protocol/errors.ts";
+import { panesOfLayout, parseLayout } from "../../../protocol/windowLayout.ts";
+import { isRefusal } from "../../connection/commandQueue.ts";
 import { NAMED_LAYOUTS, type PaneProgram, type PaneSize } from "../../tmux/layout.ts";
 import { requireSize } from "../sessionRules.ts";
 
@@ -10,9 +11,9 @@ const MAX_CELLS = 1_000;
 const MAX_ARGUMENTS = 1_024;
 const MAX_VARIABLES = 256;
 
-const refuse = (message: string): never => {
+function refuse(message: string): never {
   throw new AppError("INVALID_ARGUMENT", message);
-};
+}
 
 /** tmux escapes control characters in its own way, each version in another. */
 export function requireWindowName(name: string): void {
@@ -23,14 +24,14 @@ export function requireWindowName(name: string): void {
 export function requireProgram({ command, cwd, environment = {} }: PaneProgram): void {
   if (command !== undefined && (command.length === 0 || command.length > MAX_ARGUMENTS || command[0] === ""))
     refuse(`command is a program and up to ${MAX_ARGUMENTS} arguments`);
-  if (command?.some((word) => word.includes("\0")) === true) refuse("command: an argument holds no NUL");
+  if (command?.some((word) => word.includes("\0")) === true) refuse("command: an argument cannot contain NUL");
   if (cwd !== undefined && (!cwd.startsWith("/") || cwd.length > MAX_PATH_CHARS || cwd.includes("\0")))
     refuse("cwd must be an absolute path");
   const variables = Object.entries(environment);
   if (variables.length > MAX_VARIABLES) refuse(`environment holds at most ${MAX_VARIABLES} variables`);
   for (const [name, value] of variables) {
     if (!/^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(name) || value.includes("\0"))
-      refuse(`environment: ${JSON.stringify(name)} is no variable's name, or its value holds a NUL`);
+      refuse(`environment: ${JSON.stringify(name)} is not a variable name, or its value contains NUL`);
   }
 }
 
@@ -40,10 +41,6 @@ export function requirePaneSize(size: PaneSize | undefined): void {
   const [value, max] = typeof size === "number" ? [size, MAX_CELLS] : [Number(percent), 100];
   if (!(Number.isInteger(value) && value >= 1 && value <= max))
     refuse(`a size is 1 to ${MAX_CELLS} cells, or 1% to 100%`);
-}
-
-export function requireWindowSize(cols: number | undefined, rows: number | undefined): void {
-  requireSize(cols ?? 1, rows ?? 1);
 }
 
 export function requireCells(cells: number): void {
@@ -56,12 +53,11 @@ export function requireCells(cells: number): void {
  */
 export function requireLayout(layout: string, panes: number): void {
   if (NAMED_LAYOUTS.some((name) => name === layout)) return;
-  const root: LayoutCell | undefined = parseLayout(layout);
+  const root = parseLayout(layout);
   if (root === undefined) {
     refuse(
       `layout is spread, one of ${NAMED_LAYOUTS.join(", ")}, or one as tmux writes it (#{window_layout}) whose checksum and cells are right`,
     );
-    return;
   }
   requireSize(root.cols, root.rows);
   const cells = panesOfLayout(root).length;
@@ -69,27 +65,22 @@ export function requireLayout(layout: string, panes: number): void {
     throw new AppError("INCONSISTENT_STATE", `the layout has ${cells} panes and the window ${panes}; list it again`);
 }
 
-/** tmux's own words say what is wrong; which code they are is decided here. */
+/** tmux's own words say what is wrong; which code they are is decided here, and what to do next. */
+const MEANINGS: readonly (readonly [RegExp, ErrorCode, string])[] = [
+  [/can't find|no such (?:pane|window|session)/i, "NOT_FOUND", "; list what is there again"],
+  [/invalid (?:window |session )?(?:name|option|value)|unknown value/i, "INVALID_ARGUMENT", ""],
+  [/duplicate session/, "ALREADY_EXISTS", ""],
+  [/fork failed|create pane failed: (?:fork|pty)|too many/i, "RESOURCE_LIMIT", "; end some panes first"],
+  [
+    /no space for (?:a )?new pane|pane too small|size or position|too big or too small/i,
+    "INCONSISTENT_STATE",
+    "; make the window larger, or end a pane",
+  ],
+  [/have \d+ panes|must be different|can't break|can't (?:zoom|move)|one pane/i, "INCONSISTENT_STATE", ""],
+];
+
 export function operationError(error: unknown): unknown {
-  if (!(error instanceof AppError) || error.code !== "TMUX_COMMAND_FAILED") return error;
-  const { message } = error;
-  const as = (
-    code: "INVALID_ARGUMENT" | "NOT_FOUND" | "ALREADY_EXISTS" | "INCONSISTENT_STATE" | "RESOURCE_LIMIT",
-    next: string,
-  ): AppError => new AppError(code, `${message}${next}`, { cause: error });
-  if (/can't find|no such (?:pane|window|session)/i.test(message)) return as("NOT_FOUND", "; list what is there again");
-  if (/invalid (?:window |session )?(?:name|option|value)|unknown value/i.test(message))
-    return as("INVALID_ARGUMENT", "");
-  if (/duplicate session/.test(message)) return as("ALREADY_EXISTS", "");
-  if (/fork failed|create pane failed: (?:fork|pty)|too many/i.test(message))
-    return as("RESOURCE_LIMIT", "; end some panes first");
-  if (
-    /no space for (?:a )?new pane|pane too small|create pane failed: pane too small|size or position|too big or too small/i.test(
-      message,
-    )
-  )
-    return as("INCONSISTENT_STATE", "; make the window larger, or end a pane");
-  if (/have \d+ panes|must be different|can't break|can't (?:zoom|move)|one pane/i.test(message))
-    return as("INCONSISTENT_STATE", "");
-  return error;
+  if (!isRefusal(error)) return error;
+  const [, code, next] = MEANINGS.find(([words]) => words.test(error.message)) ?? [];
+  return code === undefined ? error : new AppError(code, `${error.message}${next}`, { cause: error });
 }

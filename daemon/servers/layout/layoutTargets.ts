@@ -2,6 +2,7 @@
 import type { PaneTarget, WindowTarget } from "../../../protocol/command/layoutCommands.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
+import type { PaneInfo } from "../../tmux/inventory.ts";
 import type { Inventory } from "../serverInventory.ts";
 import { sessionGone } from "../sessionRules.ts";
 
@@ -39,9 +40,14 @@ export function windowTarget(host: TargetHost, window: WindowId, of?: SessionId)
   throw new AppError("NOT_FOUND", `window ${window} does not exist${where}; list the windows again`);
 }
 
-export function paneTarget(host: TargetHost, pane: PaneId): PaneTarget {
-  const window = host.inventory.findPane(pane)?.window;
-  if (window !== undefined) return { ...windowTarget(host, window), pane };
+export const paneTarget = (host: TargetHost, pane: PaneId): PaneTarget => ({
+  ...windowTarget(host, requirePane(host, pane).window),
+  pane,
+});
+
+export function requirePane(host: TargetHost, pane: PaneId): PaneInfo {
+  const info = host.inventory.findPane(pane);
+  if (info !== undefined) return info;
   host.requireKnown();
   throw new AppError("NOT_FOUND", `pane ${pane} does not exist; list the panes again`);
 }

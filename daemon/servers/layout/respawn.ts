@@ -5,7 +5,9 @@
  */
 import { killPane, newWindow, type PaneTarget, swapPane } from "../../../protocol/command/layoutCommands.ts";
 import { MADE_PANE } from "../../../protocol/command/formats.ts";
+import type { RowOf } from "../../../protocol/command/rowFormat.ts";
 import { AppError } from "../../../protocol/errors.ts";
+import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { LayoutResult, PaneProgram } from "../../tmux/layout.ts";
 import type { LayoutHost } from "./layoutOperations.ts";
 
@@ -13,9 +15,7 @@ import type { LayoutHost } from "./layoutOperations.ts";
 export async function respawnPane(host: LayoutHost, old: PaneTarget, program: PaneProgram): Promise<LayoutResult> {
   const connection = host.connection();
   const { session, window, pane } = old;
-  const { body } = await connection.command(newWindow(session, { ...program, detached: true }));
-  const made = MADE_PANE.decodeOne(body);
-  if (made === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not say which pane it made; list the panes");
+  const made = await makePane(connection, newWindow(session, { ...program, detached: true }));
   try {
     await connection.group([swapPane({ session, ...made }, old, true), killPane(pane)]);
   } catch (error) {
@@ -25,4 +25,12 @@ export async function respawnPane(host: LayoutHost, old: PaneTarget, program: Pa
   }
   await host.list([window, made.window]);
   return { session, window, pane: made.pane };
+}
+
+/** @param command one that prints `MADE_PANE` */
+export async function makePane(connection: ControlConnection, command: string): Promise<RowOf<typeof MADE_PANE>> {
+  const made = MADE_PANE.decodeOne((await connection.command(command)).body);
+  if (made === undefined)
+    throw new AppError("PROTOCOL_ERROR", "tmux did not report which pane it made; list the panes");
+  return made;
 }

@@ -1,14 +1,8 @@
 /** What a server knows, as one tree (`ServerTree`), and what differs between two of them. Pure. */
+import { byAge } from "../../../protocol/ids.ts";
 import { parseLayout } from "../../../protocol/windowLayout.ts";
-import type {
-  ServerTree,
-  TreeEvent,
-  TreeExit,
-  TreePane,
-  TreeSession,
-  TreeWindow,
-  WindowShape,
-} from "../../tmux/layout.ts";
+import type { ServerTree, TreeEvent, TreePane, TreeSession, TreeWindow, WindowShape } from "../../tmux/layout.ts";
+import type { ExitStatus } from "../../tmux/outputSource.ts";
 import type { PaneInfo, SessionInfo, WindowInfo } from "../../tmux/inventory.ts";
 
 export interface TreeSource {
@@ -40,11 +34,11 @@ export function treeOf(source: TreeSource, parts = new TreeParts()): ServerTree 
       windows: places.filter(({ window }) => known.has(window)),
       activeWindow: activeWindow !== undefined && known.has(activeWindow) ? activeWindow : null,
     })),
-    windows: windows.map((window) => windowOf(window, panes, parts)).sort(byId),
+    windows: windows.map((window) => windowOf(window, panes, parts)).sort((a, b) => byAge(a.id, b.id)),
     panes: [...panes.values()]
       .filter(({ window }) => known.has(window))
       .map((pane) => paneOf(pane, parts))
-      .sort(byId),
+      .sort((a, b) => byAge(a.id, b.id)),
   };
 }
 
@@ -69,9 +63,6 @@ function paneOf(info: PaneInfo, parts: TreeParts): TreePane {
   parts.panes.set(info, pane);
   return pane;
 }
-
-const byId = (a: { readonly id: string }, b: { readonly id: string }): number =>
-  Number(a.id.slice(1)) - Number(b.id.slice(1));
 
 /** In an order in which nothing is named before it is made or after it is gone, but panes of a window just made. */
 export function treeChanges(before: ServerTree, after: ServerTree): readonly TreeEvent[] {
@@ -144,7 +135,7 @@ function paneChanges(was: TreePane, is: TreePane): TreeEvent[] {
   ];
 }
 
-const isSameExit = (a: TreeExit | null, b: TreeExit): boolean =>
+const isSameExit = (a: ExitStatus | null, b: ExitStatus): boolean =>
   a !== null && a.exitCode === b.exitCode && a.signal === b.signal;
 
 function sessionChanges(was: TreeSession, is: TreeSession): TreeEvent[] {

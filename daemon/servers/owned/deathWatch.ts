@@ -83,10 +83,10 @@ export class DeathWatch {
 
   async #list(): Promise<void> {
     const { inventory, connection, onChanged } = this.#options;
-    const reply = await connection()?.command(listAllPanes(PROGRAMS.format));
-    if (reply === undefined) return;
+    const rows = await connection()?.rows(PROGRAMS, listAllPanes);
+    if (rows === undefined) return;
     const unsettled = new Set<PaneId>();
-    for (const { pane, pid, dead, deadStatus, deadSignal } of PROGRAMS.decode(reply.body)) {
+    for (const { pane, pid, dead, deadStatus, deadSignal } of rows) {
       const known = inventory.findPane(pane);
       // From 3.8 on tmux forgets the process of a dead pane.
       const process = pid ?? known?.pid ?? 0;

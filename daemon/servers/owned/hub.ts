@@ -16,10 +16,10 @@ export const HUB_PREFIX = "__tmuxwire-";
 export const isHubName = (name: string): boolean => name.startsWith(HUB_PREFIX);
 
 /** Printed by the event pane once its terminal is raw: events before that would be echoed and held back. */
-const EVENT_PANE_READY = "ready;";
+const EVENT_PANE_READY = "ready";
 
 /** argv of the event pane's program; no user's shell is involved. */
-const EVENT_PANE_COMMAND = ["sh", "-c", `stty raw -echo; printf '${EVENT_PANE_READY}'; exec cat`];
+const EVENT_PANE_COMMAND = ["sh", "-c", `stty raw -echo; printf '${EVENT_PANE_READY};'; exec cat`];
 
 /** Options of an owned server, before the first session exists (facts 4, 7, 35). */
 function ownOptions(historyLines: number): readonly (readonly string[])[] {
@@ -41,11 +41,9 @@ function ownOptions(historyLines: number): readonly (readonly string[])[] {
 export function attachArguments(
   hubName: string,
   historyLines: number,
-  pauseAfterSec: number,
   serverOptions: Readonly<Record<string, string>>,
 ): readonly string[] {
-  const flags = ourFlags(pauseAfterSec);
-  const attach = ["new-sessio", "-s", hubName, "-x", "80", "-y", "24", "-f", flags, ...EVENT_PANE_COMMAND];
+  const attach = ["new-sessio", "-s", hubName, "-x", "80", "-y", "24", "-f", ourFlags(), ...EVENT_PANE_COMMAND];
   const leave = ["set-hoo", "-t", `=${hubName}:`, "client-detached", leaveCommand(`=${hubName}`)];
   // `-q`: an option that only later versions have is no error.
   const further = Object.entries(serverOptions).map(([option, value]) => ["set-optio", "-sq", option, value]);
@@ -133,7 +131,8 @@ const titleHookName = (hookIndex: number): string => `pane-title-changed[${hookI
  * What the event pane can say. Which pane it was is asked afterwards: in a hook only `run-shell` could name it, and that
  * makes tmux lose what happens at the same moment (notify.c drops it while a hook's command waits).
  */
-export type PaneEvent = "died" | "off" | "title";
+const PANE_EVENTS = ["died", "off", "title"] as const;
+export type PaneEvent = (typeof PANE_EVENTS)[number];
 
 /** Longest event kept. Anything longer was not written by our hook. */
 const MAX_EVENT_CHARS = 16;
@@ -155,12 +154,10 @@ export class EventPaneReader {
         if (this.#carry.length <= MAX_EVENT_CHARS) this.#carry += String.fromCharCode(byte);
         continue;
       }
-      const event = `${this.#carry};`;
+      if (this.#carry === EVENT_PANE_READY) this.#onReady();
+      const event = PANE_EVENTS.find((each) => each === this.#carry);
+      if (event !== undefined) this.#onEvent(event);
       this.#carry = "";
-      if (event === EVENT_PANE_READY) this.#onReady();
-      else if (event === "died;") this.#onEvent("died");
-      else if (event === "off;") this.#onEvent("off");
-      else if (event === "title;") this.#onEvent("title");
     }
   }
 }

@@ -7,7 +7,8 @@ import { displayMessage, renameSession, turnPanesOn } from "../../../protocol/co
 import type { WindowLink } from "../../../protocol/command/formats.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import type { PaneId, WindowId } from "../../../protocol/ids.ts";
-import { type Checkup, faulty } from "../../connection/checkup.ts";
+import type { Checkup } from "../../connection/checkup.ts";
+import { faulty } from "../../connection/connectionErrors.ts";
 import { clientFault } from "../clientCheck.ts";
 import { hubFault, hubState, RENAMED } from "./hub.ts";
 import type { AttachedHub } from "./hubStartup.ts";
@@ -37,7 +38,7 @@ export class HubGuard {
     this.#outputs = new OutputWatch({
       windows: () => this.#windows(),
       panesOf: (window) => this.#panesOf(window),
-      isThere: (session, window) => options.inventory.session(session)?.windows.includes(window) !== false,
+      isThere: (session, window) => options.inventory.hasWindow(session, window) !== false,
       onMoved: options.onMoved,
       // The hub's hook reports the others, through this one.
       mayBeUnread: () => this.#eventPane(),
@@ -131,8 +132,8 @@ export class HubGuard {
   }
 
   #windows(): readonly WindowId[] {
-    const { hub, inventory } = this.#options;
-    const [windows, own] = [inventory.windows().map(({ id }) => id), hub()];
+    const own = this.#options.hub();
+    const windows = this.#options.inventory.windows().map(({ id }) => id);
     return own === undefined ? windows : [...windows, own.window];
   }
 

@@ -6,12 +6,13 @@
  * commands are on its command line: it ends by itself, whatever happens to us.
  */
 import { listSessions, switchClient } from "../../../protocol/command/build.ts";
-import { flag, number, rowFormat, sessionId } from "../../../protocol/command/rowFormat.ts";
-import type { SessionId } from "../../../protocol/ids.ts";
+import { type SessionRow, SESSIONS } from "../../../protocol/command/formats.ts";
+import { byAge, type SessionId } from "../../../protocol/ids.ts";
 import { GUEST_ATTACH_WITHIN_MS } from "../../../protocol/limits.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { OpenTransport, TransportOptions } from "../../host/transport.ts";
 import type { Clock } from "../../time/clock.ts";
+import { isHubName } from "./hub.ts";
 
 /** How a client on this server is started, up to its first command. */
 export type ClientSpawn = Omit<TransportOptions, "onData" | "onClose">;
@@ -27,16 +28,9 @@ interface HubPlaceOptions {
 /** tmux accepts 16 KB of command line from a client; of more sessions than this, the most recently used are enough. */
 const MAX_SESSIONS = 300;
 
-/** Hubs do not count as people's sessions. */
-const USED_SESSIONS = rowFormat({
-  usedSec: number("#{session_activity}"),
-  session: sessionId,
-  isHub: flag("#{m:__tmuxwire-*,#{session_name}}"),
-});
-
 /** Resolves when the hub is behind every session that was there before it. */
 export async function putHubLast({ connection, clock, hub, open, spawn }: HubPlaceOptions): Promise<void> {
-  const sessions = sessionsByUse((await connection.command(listSessions(USED_SESSIONS.format))).body);
+  const sessions = sessionsByUse(await connection.foreignRows(SESSIONS, listSessions));
   if (sessions.length === 0) return;
   const command = visitAll(hub, sessions.slice(-MAX_SESSIONS));
   await new Promise<void>((resolve) => {
@@ -53,13 +47,12 @@ export async function putHubLast({ connection, clock, hub, open, spawn }: HubPla
   });
 }
 
-/** The most recently used is last; of those used in the same second, the newest. */
-export function sessionsByUse(body: Uint8Array): readonly SessionId[] {
-  return USED_SESSIONS.decode(body)
-    .filter(({ isHub }) => !isHub)
-    .sort((a, b) => a.usedSec - b.usedSec || Number(a.session.slice(1)) - Number(b.session.slice(1)))
+/** All but hubs. The most recently used is last; of those used in the same second, the newest. */
+export const sessionsByUse = (rows: readonly SessionRow[]): readonly SessionId[] =>
+  rows
+    .filter(({ name }) => !isHubName(name))
+    .sort((a, b) => a.usedSec - b.usedSec || byAge(a.session, b.session))
     .map(({ session }) => session);
-}
 
 /** `if-shell` keeps one failure, of a session that has just ended, from ending the whole chain. */
 const visitAll = (hub: SessionId, sessions: readonly SessionId[]): readonly string[] => {

@@ -9,14 +9,15 @@ import {
   listSessions,
   unsetEnvironment,
 } from "../../../protocol/command/build.ts";
-import { type ServerIdentity, type SessionRow, SESSIONS, WINDOW_LINKS } from "../../../protocol/command/formats.ts";
+import { type ServerIdentity, SESSIONS, WINDOW_LINKS } from "../../../protocol/command/formats.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { PaneId, SessionId } from "../../../protocol/ids.ts";
+import { byAge, type PaneId, type SessionId } from "../../../protocol/ids.ts";
+import { ignoreRefusal } from "../../connection/commandQueue.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import { introduce } from "../../connection/tmuxFeatures.ts";
 import type { Host } from "../../host/host.ts";
 import type { OpenTransport } from "../../host/transport.ts";
-import type { OutputSource } from "../../tmux/outputSource.ts";
+import { type OutputSource, slicesOf } from "../../tmux/outputSource.ts";
 import type { Clock } from "../../time/clock.ts";
 import { endClient, isOrphan, type OurClient, ourClients } from "../orphanedClients.ts";
 import { withSetting } from "../socketPath.ts";
@@ -67,7 +68,7 @@ interface HubStartupOptions {
 export async function prepareHub(options: HubStartupOptions): Promise<AttachedHub> {
   const { connection, hubName } = options;
   const identity = await introduce(connection);
-  if (identity === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not say who it is");
+  if (identity === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not report which server it is; try again");
   options.requireOwn(identity);
   const eventPaneReady = listenToEventPane(options, identity.pane);
   // The first failure is thrown; the other must not become an unhandled rejection.
@@ -76,9 +77,9 @@ export async function prepareHub(options: HubStartupOptions): Promise<AttachedHu
   await unsetVariables(options);
   const hookIndex = 1_000 + Math.floor(Math.random() * 1_000_000);
   await connection.group(hubHooks(hubName, identity.session, identity.pane, hookIndex));
-  await connection.command(titleHook(identity.pane, hookIndex), "none").catch(ignoreCommandFailure);
+  await connection.command(titleHook(identity.pane, hookIndex), "none").catch(ignoreRefusal);
   await linkExistingWindows(connection, identity);
-  await connection.command(RAW_TERMINAL, "none").catch(ignoreCommandFailure);
+  await connection.command(RAW_TERMINAL, "none").catch(ignoreRefusal);
   const { clock, openShort, spawnShort } = options;
   await putHubLast({ connection, clock, hub: identity.session, open: openShort, spawn: spawnShort });
   await eventPaneReady;
@@ -89,7 +90,7 @@ function listenToEventPane(options: HubStartupOptions, pane: PaneId): Promise<vo
   const source = options.output(pane);
   return new Promise((resolve, reject) => {
     const timer = options.clock.callAt(options.clock.nowMs() + EVENT_PANE_WITHIN_MS, () =>
-      reject(new AppError("TMUX_UNAVAILABLE", "the event pane did not start: are sh, stty and cat on PATH?")),
+      reject(new AppError("TMUX_UNAVAILABLE", "the event pane did not start; put sh, stty and cat on PATH")),
     );
     const reader = new EventPaneReader({
       onReady: () => {
@@ -100,15 +101,9 @@ function listenToEventPane(options: HubStartupOptions, pane: PaneId): Promise<vo
     });
     let readSeq = 0;
     const readOn = (): void => {
-      for (;;) {
-        const slice = source.read(readSeq);
-        if (slice.kind === "end") return;
-        if (slice.kind === "gap") readSeq = slice.gap.to;
-        else {
-          readSeq = slice.to;
-          reader.push(slice.bytes);
-        }
-      }
+      const from = readSeq;
+      readSeq = source.outputSeq;
+      for (const slice of slicesOf(source, from)) if (slice.kind === "bytes") reader.push(slice.bytes);
     };
     source.subscribe({
       advanced: readOn,
@@ -133,12 +128,13 @@ async function removeOldHubs(
 ): Promise<void> {
   const deadlineMs = clock.nowMs() + OTHER_HUB_LEAVES_WITHIN_MS;
   for (;;) {
-    const others = (await listHubs(connection)).filter((row) => row.name !== hubName);
+    const sessions = await connection.foreignRows(SESSIONS, listSessions);
+    const others = sessions.filter(({ name }) => isHubName(name) && name !== hubName);
     for (const row of others.filter((other) => other.attached === 0)) {
       // It may be ending by itself just now.
-      await connection.command(killSession(row.session), "none").catch(ignoreCommandFailure);
+      await connection.command(killSession(row.session), "none").catch(ignoreRefusal);
     }
-    const older = others.filter((row) => row.attached > 0 && ageOf(row.session) < ageOf(own)).map((row) => row.session);
+    const older = others.filter((row) => row.attached > 0 && byAge(row.session, own) < 0).map((row) => row.session);
     if (older.length === 0) return;
     const holders = (await ourClients(connection, host)).filter(({ session }) => older.includes(session));
     // The hub goes with its client.
@@ -151,11 +147,11 @@ async function removeOldHubs(
 /** A server that somebody else started gives their environment to every pane (docs/tmuxFacts.md 35). */
 async function unsetVariables({ connection, unset }: HubStartupOptions): Promise<void> {
   if (unset.length === 0) return;
-  const { body, nonce } = await connection.foreign((text) => listSessions(SESSIONS.format(text)));
-  const sessions = [undefined, ...SESSIONS.decode(body, nonce).map((row) => row.session)];
+  const rows = await connection.foreignRows(SESSIONS, listSessions);
+  const sessions = [undefined, ...rows.map((row) => row.session)];
   const commands = sessions.flatMap((session) => unset.map((name) => unsetEnvironment(name, session)));
   // A session may be ending just now.
-  await Promise.all(commands.map((command) => connection.command(command, "none").catch(ignoreCommandFailure)));
+  await Promise.all(commands.map((command) => connection.command(command, "none").catch(ignoreRefusal)));
 }
 
 function heldBy(holders: readonly OurClient[], setting: string | undefined): AppError {
@@ -173,28 +169,15 @@ function heldBy(holders: readonly OurClient[], setting: string | undefined): App
   );
 }
 
-/** tmux numbers sessions in the order in which they are made. */
-const ageOf = (session: SessionId): number => Number(session.slice(1));
-
-async function listHubs(connection: ControlConnection): Promise<readonly SessionRow[]> {
-  const { body, nonce } = await connection.foreign((text) => listSessions(SESSIONS.format(text)));
-  return SESSIONS.decode(body, nonce).filter((row) => isHubName(row.name));
-}
-
 async function linkExistingWindows(connection: ControlConnection, hub: ServerIdentity): Promise<void> {
-  const { body } = await connection.command(listAllWindows(WINDOW_LINKS.format));
-  const links = WINDOW_LINKS.decode(body);
+  const links = await connection.rows(WINDOW_LINKS, listAllWindows);
   const linked = new Set(links.filter((link) => link.session === hub.session).map((link) => link.window));
   const missing = [...new Set(links.map((link) => link.window))].filter((window) => !linked.has(window));
   for (let at = 0; at < missing.length; at += LINKS_AT_ONCE) {
     await Promise.all(
       missing
         .slice(at, at + LINKS_AT_ONCE)
-        .map((window) => connection.command(linkWindow(window, hub.session), "none").catch(ignoreCommandFailure)),
+        .map((window) => connection.command(linkWindow(window, hub.session), "none").catch(ignoreRefusal)),
     );
   }
-}
-
-function ignoreCommandFailure(error: unknown): void {
-  if (!(error instanceof AppError && error.code === "TMUX_COMMAND_FAILED")) throw error;
 }

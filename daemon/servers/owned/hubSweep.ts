@@ -11,7 +11,7 @@ import {
   unlinkWindow,
   unsetWindowOption,
 } from "../../../protocol/command/build.ts";
-import { type SessionRow, STRAY_OPTION, type WindowLink } from "../../../protocol/command/formats.ts";
+import { STRAY_OPTION, type WindowLink } from "../../../protocol/command/formats.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import type { AttachedHub } from "./hubStartup.ts";
 
@@ -49,10 +49,4 @@ export function sweepHub({ hub, hubs, home, links, panesOf }: HubSweep): void {
     const listen = turnPanesOn(panesOf(window));
     hub.connection.sendGroup([linkWindow(window, hub.session), ...listen], ignore);
   }
-}
-
-/** Of those used in the same second, the newest. */
-export function lastUsed(rows: readonly SessionRow[]): SessionId | undefined {
-  const ageOf = ({ session }: SessionRow): number => Number(session.slice(1));
-  return [...rows].sort((a, b) => b.usedSec - a.usedSec || ageOf(b) - ageOf(a))[0]?.session;
 }

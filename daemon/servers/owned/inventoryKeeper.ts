@@ -14,6 +14,7 @@ import {
   type WindowLink,
 } from "../../../protocol/command/formats.ts";
 import type { PaneId, WindowId } from "../../../protocol/ids.ts";
+import { noConnection } from "../../connection/connectionErrors.ts";
 import type { Checkup } from "../../connection/checkup.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { Host } from "../../host/host.ts";
@@ -23,14 +24,21 @@ import { DeathWatch } from "./deathWatch.ts";
 import { isHubName, type PaneEvent, TITLE_OPTION, titleReported } from "./hub.ts";
 import { HubGuard } from "./hubGuard.ts";
 import type { AttachedHub } from "./hubStartup.ts";
-import { lastUsed, sweepHub } from "./hubSweep.ts";
+import { sessionsByUse } from "./hubPlace.ts";
+import { sweepHub } from "./hubSweep.ts";
 import { Inventory } from "../serverInventory.ts";
 import { InventoryRefresher } from "../inventoryRefresher.ts";
+import { PacedProbe } from "../pacedProbe.ts";
 import type { PaneRegistry } from "../paneRegistry.ts";
 import { probeForEnd } from "../serverEnd.ts";
-import type { ServerListeners } from "../serverListeners.ts";
-import { TitleWatch } from "./titleWatch.ts";
+import type { Listeners } from "../listeners.ts";
 import type { ServerEvent } from "../../tmux/inventory.ts";
+
+/**
+ * Titles change as often as a program likes; tmux reports a pane's first change and then no more until we have read its
+ * title (`titleHook`). A spinner turns ten times a second; nobody needs each turn, and a hundred of them must cost little.
+ */
+const TITLE_PROBE_INTERVAL_MS = 50;
 
 interface InventoryKeeperOptions {
   readonly host: Host;
@@ -38,7 +46,7 @@ interface InventoryKeeperOptions {
   readonly panes: PaneRegistry;
   /** @throws AppError CONNECTION_LOST while there is none. */
   readonly connection: () => ControlConnection;
-  readonly listeners: ServerListeners;
+  readonly listeners: Listeners<ServerEvent>;
   /** A listing is complete, or everything is gone. */
   readonly onComplete: () => void;
   readonly log: ((event: string, fields: object) => void) | undefined;
@@ -46,9 +54,9 @@ interface InventoryKeeperOptions {
 
 export class InventoryKeeper {
   readonly inventory: Inventory;
+  readonly refresher: InventoryRefresher;
   readonly #options: InventoryKeeperOptions;
-  readonly #refresher: InventoryRefresher;
-  readonly #titles: TitleWatch;
+  readonly #titles: PacedProbe;
   readonly #deaths: DeathWatch;
   readonly #guard: HubGuard;
   #hub: AttachedHub | undefined;
@@ -59,7 +67,7 @@ export class InventoryKeeper {
     const { processes } = options.host;
     this.inventory = new Inventory(processes);
     const onError = (error: unknown): void => this.#listingFailed(error);
-    this.#refresher = new InventoryRefresher({
+    this.refresher = new InventoryRefresher({
       connection: () => this.#hub?.connection ?? options.connection(),
       onTopology: (rows, links) => this.#applyTopology(rows, links),
       onPanes: (rows) => this.#applyPanes(rows),
@@ -77,7 +85,11 @@ export class InventoryKeeper {
       async () => this.#titlesChanged(await this.#panesWhere(titleReported(this.requireHub().hookIndex))),
       onError,
     );
-    this.#titles = new TitleWatch({ clock: options.clock, probe: () => titles.soon() });
+    this.#titles = new PacedProbe({
+      clock: options.clock,
+      intervalMs: TITLE_PROBE_INTERVAL_MS,
+      probe: () => titles.soon(),
+    });
     this.#deaths = new DeathWatch({
       host: options.host,
       clock: options.clock,
@@ -88,7 +100,7 @@ export class InventoryKeeper {
       onError,
     });
     const { panes, log } = options;
-    const onMoved = (): void => this.#refresher.topologyChanged();
+    const onMoved = (): void => this.refresher.topologyChanged();
     this.#guard = new HubGuard({ inventory: this.inventory, panes, log, hub: () => this.#hub, onMoved });
   }
 
@@ -114,7 +126,7 @@ export class InventoryKeeper {
     this.#identity = hub;
     this.#hub = hub;
     this.inventory.features = hub.connection.features;
-    await this.#refresher.refreshAll();
+    await this.refresher.refreshAll();
     this.#guard.begin();
   }
 
@@ -150,17 +162,7 @@ export class InventoryKeeper {
   /** @throws AppError CONNECTION_LOST */
   requireHub(): AttachedHub {
     if (this.#hub !== undefined) return this.#hub;
-    throw new AppError("CONNECTION_LOST", "there is no connection to tmux at the moment; try again shortly");
-  }
-
-  /** Resolves after a listing that was requested after this call and includes these windows. */
-  list(windows: readonly WindowId[] = []): Promise<void> {
-    return this.#refresher.list(windows);
-  }
-
-  /** Asks again for what failed while tmux did not respond. */
-  resume(): void {
-    this.#refresher.resume();
+    throw noConnection();
   }
 
   /** A hook can be missed (see `PaneEvent`): dead panes are listed now and then, while the connection is alive. */
@@ -187,43 +189,21 @@ export class InventoryKeeper {
 
   paneChanged(pane: PaneId): void {
     const window = this.inventory.findPane(pane)?.window;
-    if (window === undefined) this.#refresher.unknownPaneChanged(pane);
-    else this.#refresher.windowChanged(window);
+    if (window === undefined) this.refresher.unknownPaneChanged(pane);
+    else this.refresher.windowChanged(window);
   }
 
   notified(notification: Notification): void {
     this.#guard.noticed(notification);
-    switch (notification.kind) {
-      case "sessions-changed":
-      case "session-renamed":
-      case "session-window-changed":
-      case "client-session-changed":
-      // Another hub ends with its client, and tmux does not announce what a hook does.
-      case "client-detached":
-      case "window-add":
-      case "window-close":
-        this.#refresher.topologyChanged();
-        return;
-      case "subscription-changed":
-        if (this.inventory.features.reportsPaneChanges) this.#refresher.topologyChanged();
-        else this.#refresher.everythingChanged();
-        return;
-      case "layout-change":
-      case "window-renamed":
-      case "window-pane-changed":
-        this.#refresher.windowChanged(notification.window);
-        return;
-      case "pause":
-        this.#options.panes.declareHole(notification.pane, "paused");
-        this.#hub?.connection.send(continuePane(notification.pane), "none", () => undefined);
-        return;
-      case "session-changed":
-      case "pane-mode-changed":
-      case "continue":
-      case "exit":
-      case "other":
-        return;
-    }
+    const { kind } = notification;
+    // Another hub ends with its client, and tmux does not announce what a hook does.
+    const isHubs = kind === "client-session-changed" || kind === "client-detached";
+    if (isHubs || (kind === "subscription-changed" && this.inventory.features.reportsPaneChanges))
+      this.refresher.topologyChanged();
+    else if (kind === "pause") {
+      this.#options.panes.declareHole(notification.pane, "paused");
+      this.#hub?.connection.send(continuePane(notification.pane), "none", () => undefined);
+    } else this.refresher.notified(notification);
   }
 
   emit(events: readonly ServerEvent[]): void {
@@ -231,7 +211,7 @@ export class InventoryKeeper {
     for (const event of events) {
       if (event.kind === "pane-exited") panes.declareExit(event.pane, event.status);
       if (event.kind === "pane-closed") panes.closePane(event.pane);
-      listeners.tell(event);
+      listeners.emit(event);
     }
   }
 
@@ -244,11 +224,10 @@ export class InventoryKeeper {
     const hubs = new Set(rows.filter((row) => isHubName(row.name)).map((row) => row.session));
     this.#guard.listed(links);
     // Before the listing is applied: the panes of windows that are no longer in a session are still known.
-    const people = rows.filter((row) => !hubs.has(row.session));
-    const home = lastUsed(people);
+    const home = sessionsByUse(rows).at(-1);
     sweepHub({ hub, hubs, home, links, panesOf: (window) => this.inventory.panesOf(window) });
     const { events, unknownWindows } = this.inventory.applyTopology(
-      people,
+      rows.filter((row) => !hubs.has(row.session)),
       links.filter((link) => !hubs.has(link.session)),
     );
     this.emit(events);

@@ -5,8 +5,8 @@
  */
 import { resizeWindow } from "../../../protocol/command/build.ts";
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
-import type { SessionId } from "../../../protocol/ids.ts";
-import { DEFAULT_RING_BYTES, HISTORY_LIMIT_LINES, PAUSE_AFTER_SEC } from "../../../protocol/limits.ts";
+import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
+import { DEFAULT_RING_BYTES, HISTORY_LIMIT_LINES } from "../../../protocol/limits.ts";
 import { ControlConnection } from "../../connection/controlConnection.ts";
 import { createNonce } from "../../connection/framing.ts";
 import { ServerProgram } from "../../connection/serverProgram.ts";
@@ -14,56 +14,34 @@ import { Supervisor } from "../../connection/supervisor.ts";
 import { probeTmuxVersion } from "../../connection/tmuxVersion.ts";
 import type { Host } from "../../host/host.ts";
 import { localHost } from "../../host/localHost.ts";
-import type { OpenTransport } from "../../host/transport.ts";
 import { SECRET_VARIABLES } from "../../ops/environment.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
 import { isWaiting } from "../processState.ts";
-import type { PaneStream } from "../../panes/paneStream.ts";
-import type { Clock } from "../../time/clock.ts";
 import { attachArguments, HUB_PREFIX } from "./hub.ts";
 import type { ClientSpawn } from "./hubPlace.ts";
 import { prepareHub } from "./hubStartup.ts";
 import type { Inventory } from "../serverInventory.ts";
 import { InventoryKeeper } from "./inventoryKeeper.ts";
-import { createOwnedSession, killOwnedSession } from "./ownedSessions.ts";
+import { killOwnedSession, ownedSession } from "./ownedSessions.ts";
 import { PaneRegistry } from "../paneRegistry.ts";
-import { RealLayout } from "../layout/realLayout.ts";
-import { type PaneInUse, RealServer, type ServerKind } from "../realServer.ts";
-import { listenerFailure, ServerListeners } from "../serverListeners.ts";
+import { requirePane } from "../layout/layoutTargets.ts";
+import { RealServer, type ServerOptions } from "../realServer.ts";
+import type { SessionToMake } from "../sessionMaking.ts";
 import { requireSize } from "../sessionRules.ts";
 import { attachedToAll, SilentChanges } from "../silentChanges.ts";
 import { SocketKeeper } from "./socketKeeper.ts";
 import { prepareSocketPath, requireOwnServer } from "../socketPath.ts";
-import type {
-  CreateSession,
-  PaneInfo,
-  ServerCounters,
-  ServerEvent,
-  ServerStatus,
-  SessionInfo,
-} from "../../tmux/inventory.ts";
+import type { CreateSession, PaneInfo, ServerCounters, ServerStatus } from "../../tmux/inventory.ts";
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
 
-export interface OwnedServerOptions {
+export interface OwnedServerOptions extends ServerOptions {
   /** Absolute; its directory is created with mode 0700 when missing. */
   readonly socketPath: string;
   /** The name of that setting, for messages. */
   readonly setting?: string | undefined;
   /** The whole environment of the server and so of its panes: see `paneEnvironment`. */
   readonly env: Readonly<Record<string, string>>;
-  readonly clock: Clock;
-  /** Structured log: fixed event names, never pane text. */
-  readonly log?: ((event: string, fields: object) => void) | undefined;
-  readonly tmux?: string | undefined;
-  /** Default: this machine. */
-  readonly host?: Host | undefined;
-  /** Instead of how the host starts control clients. */
-  readonly transport?: OpenTransport | undefined;
-  /** Output kept per pane. */
-  readonly ringBytes?: number | undefined;
   readonly historyLines?: number | undefined;
-  /** Between two probes of the connection; tests use less. */
-  readonly heartbeatMs?: number | undefined;
   /** Server options besides ours, set at every connection; one that this tmux does not have is left out. */
   readonly serverOptions?: Readonly<Record<string, string>> | undefined;
 }
@@ -83,30 +61,26 @@ export async function startOwnedServer(options: OwnedServerOptions): Promise<Tmu
   if (clash !== undefined) throw clash;
   const server = new OwnedServer(options, host, tmuxVersion);
   await server.start();
-  return new RealServer(server);
+  return server;
 }
 
-class OwnedServer implements ServerKind {
+class OwnedServer extends RealServer {
   readonly #options: OwnedServerOptions;
-  readonly host: Host;
   readonly #tmuxVersion: string;
   readonly #supervisor: Supervisor;
   readonly #panes: PaneRegistry;
-  readonly #listeners: ServerListeners;
   readonly #keeper: InventoryKeeper;
   readonly #socket: SocketKeeper;
-  readonly layout: RealLayout;
   readonly #silent = new SilentChanges(() => this.connection(), attachedToAll);
   #hubName = "";
   #buffers = 0;
 
   constructor(options: OwnedServerOptions, host: Host, tmuxVersion: string) {
+    super(options, host);
     this.#options = options;
-    this.host = host;
     this.#tmuxVersion = tmuxVersion;
     const { clock, log, socketPath } = options;
     const connection = (): ControlConnection => this.connection();
-    const onListenerError = listenerFailure(log);
     this.#supervisor = new Supervisor({
       clock,
       open: () => this.#open(),
@@ -119,7 +93,7 @@ class OwnedServer implements ServerKind {
       },
       isServerIdle: () => isWaiting(host.processes, this.#keeper.serverPid),
       onState: (state) => {
-        if (state === "ready") this.#keeper.resume();
+        if (state === "ready") this.#keeper.refresher.resume();
         this.#keeper.emit([{ kind: "state", state }]);
       },
       onEvent: (event, details) => log?.(event, details),
@@ -128,29 +102,19 @@ class OwnedServer implements ServerKind {
       retainBytes: options.ringBytes ?? DEFAULT_RING_BYTES,
       connection,
       bufferName: () => `tmuxwire-${this.#panes.epoch}-${(this.#buffers += 1)}`,
-      onListenerError,
+      onListenerError: this.onListenerError,
       onRevived: (pane) => this.#keeper.paneChanged(pane),
     });
     this.#socket = new SocketKeeper({ host, socketPath, clock, log });
-    this.#listeners = new ServerListeners(onListenerError);
-    const [panes, listeners] = [this.#panes, this.#listeners];
-    const onComplete = (): void => this.layout.changed();
-    this.#keeper = new InventoryKeeper({ host, clock, panes, connection, listeners, log, onComplete });
-    this.layout = new RealLayout(
-      {
-        inventory: this.inventory,
-        connection,
-        requireKnown: () => this.requireKnown(),
-        list: (windows) => this.#keeper.list(windows),
-        // The hub stays, and the server with it.
-        ending: async (_sessions, end) => {
-          await end();
-          await this.#keeper.list();
-        },
-        follow: (isFollowed) => this.#silent.follow(isFollowed),
-      },
-      onListenerError,
-    );
+    this.#keeper = new InventoryKeeper({
+      host,
+      clock,
+      log,
+      connection,
+      panes: this.#panes,
+      listeners: this.listeners,
+      onComplete: () => this.layout.changed(),
+    });
   }
 
   get inventory(): Inventory {
@@ -161,8 +125,9 @@ class OwnedServer implements ServerKind {
     return this.#supervisor.start();
   }
 
-  check(): Promise<void> {
-    return this.#supervisor.check();
+  async check(): Promise<ServerStatus> {
+    await this.#supervisor.check();
+    return this.status();
   }
 
   status(): ServerStatus {
@@ -183,36 +148,42 @@ class OwnedServer implements ServerKind {
   /** What was known stays known while there is no connection. */
   requireKnown(): void {}
 
-  createSession(request: CreateSession): Promise<SessionInfo> {
-    return createOwnedSession(this, this.#keeper, request);
+  protected sessionToMake(request: CreateSession, keep: boolean): SessionToMake {
+    return ownedSession(request, keep);
   }
 
-  killSession(session: SessionId): Promise<void> {
-    return killOwnedSession(this, this.#keeper, session);
+  async killSession(session: SessionId): Promise<void> {
+    await killOwnedSession(this.connection(), this.#keeper, session);
   }
 
-  async resize({ window }: PaneInfo, cols: number, rows: number): Promise<void> {
+  list(windows: readonly WindowId[]): Promise<void> {
+    return this.#keeper.refresher.list(windows);
+  }
+
+  /** The hub stays, and the server with it. */
+  async ending(_sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void> {
+    await end();
+    await this.#keeper.refresher.refresh();
+  }
+
+  protected follow(isFollowed: boolean): void {
+    this.#silent.follow(isFollowed);
+  }
+
+  async resize(pane: PaneId, cols: number, rows: number): Promise<void> {
+    const { window } = requirePane(this, pane);
     requireSize(cols, rows);
     await this.connection().command(resizeWindow(window, cols, rows), "none");
-    await this.#keeper.list();
+    await this.#keeper.refresher.refresh();
   }
 
-  use<T>({ id }: PaneInfo, work: (inUse: PaneInUse) => Promise<T>): Promise<T> {
-    const stream = (): PaneStream => this.#panes.stream(id);
-    return work({
-      stream,
-      input: () => this.#panes.input(id),
-      captureContext: () => ({
-        pane: id,
-        connection: this.connection(),
-        stream: stream(),
-        totalOutputBytes: () => this.#panes.totalOutputBytes,
-      }),
-    });
+  protected use<T>(_pane: PaneInfo, work: (panes: PaneRegistry) => Promise<T>): Promise<T> {
+    return work(this.#panes);
   }
 
-  output({ id, exit }: PaneInfo): OutputSource {
-    const stream = this.#panes.stream(id);
+  output(pane: PaneId): OutputSource {
+    const { exit } = requirePane(this, pane);
+    const stream = this.#panes.stream(pane);
     // The stream may be of a later epoch than the exit.
     if (exit !== undefined) stream.declareExit(exit);
     return stream;
@@ -222,30 +193,20 @@ class OwnedServer implements ServerKind {
     return this.#panes.counters();
   }
 
-  subscribe(listener: (event: ServerEvent) => void): () => void {
-    return this.#listeners.subscribe(listener);
-  }
-
   /** Leaves: the panes and their programs stay, the hub goes, and an empty server with it. */
-  close(): void {
+  protected leave(): void {
     this.#supervisor.close();
     this.#panes.beginEpoch("", shuttingDown());
     this.#keeper.close();
     this.#socket.detached();
-    this.#listeners.clear();
-    this.layout.close();
   }
 
   async #open(): Promise<ControlConnection> {
     await this.#socket.restore();
-    return this.#attach();
-  }
-
-  #attach(): ControlConnection {
     const { transport, historyLines = HISTORY_LIMIT_LINES, serverOptions = {} } = this.#options;
     this.#hubName = `${HUB_PREFIX}${randomName(12)}`;
     this.#panes.beginEpoch(randomName(10), new AppError("CONNECTION_LOST", "the connection to tmux was replaced"));
-    const hub = attachArguments(this.#hubName, historyLines, PAUSE_AFTER_SEC, serverOptions);
+    const hub = attachArguments(this.#hubName, historyLines, serverOptions);
     const connection: ControlConnection = new ControlConnection({
       open: transport ?? this.host.clients.open,
       spawn: this.#spawn("-f", "/dev/null", ...hub),

@@ -11,44 +11,25 @@ import {
   unlinkWindow,
   writeNothingAtExit,
 } from "../../../protocol/command/build.ts";
-import { AppError } from "../../../protocol/errors.ts";
 import type { SessionId } from "../../../protocol/ids.ts";
+import { ignoreRefusal } from "../../connection/commandQueue.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
-import { endedAtOnce } from "../endedAtOnce.ts";
 import type { InventoryKeeper } from "./inventoryKeeper.ts";
 import { lingering } from "./linger.ts";
 import { userOptionOf } from "../paneUserOptions.ts";
-import { makeSession, type SessionToMake } from "../sessionMaking.ts";
-import { duplicate, requireSessionName, sessionGone, isKept } from "../sessionRules.ts";
-import type { CreateSession, SessionInfo } from "../../tmux/inventory.ts";
+import type { SessionToMake } from "../sessionMaking.ts";
+import { sessionGone } from "../sessionRules.ts";
+import type { CreateSession } from "../../tmux/inventory.ts";
 
 const DEFAULT_COLS = 80;
 const DEFAULT_ROWS = 24;
 
-interface Connected {
-  /** @throws AppError CONNECTION_LOST */
-  connection(): ControlConnection;
-}
-
-/** @throws AppError ALREADY_EXISTS, INVALID_ARGUMENT, RESOURCE_LIMIT, TMUX_COMMAND_FAILED, CONNECTION_LOST */
-export async function createOwnedSession(
-  server: Connected,
-  keeper: InventoryKeeper,
-  request: CreateSession,
-): Promise<SessionInfo> {
-  requireSessionName(request.name);
-  if (keeper.inventory.findSession(request.name) !== undefined) throw duplicate(request.name);
-  const connection = server.connection();
-  const made = await makeSession(connection, sessionToMake(request, isKept(request, connection.features)));
-  await keeper.list();
-  const session = made === undefined ? undefined : keeper.inventory.session(made);
-  if (session !== undefined) return session;
-  throw await endedAtOnce(connection, `session ${request.name}`, request.command);
-}
-
 /** @throws AppError NOT_FOUND, CONNECTION_LOST */
-export async function killOwnedSession(server: Connected, keeper: InventoryKeeper, session: SessionId): Promise<void> {
-  const connection = server.connection();
+export async function killOwnedSession(
+  connection: ControlConnection,
+  keeper: InventoryKeeper,
+  session: SessionId,
+): Promise<void> {
   const { inventory } = keeper;
   const { session: hub } = keeper.requireHub();
   if (inventory.session(session) === undefined) throw sessionGone(session);
@@ -63,15 +44,15 @@ export async function killOwnedSession(server: Connected, keeper: InventoryKeepe
     ]);
   } catch (error) {
     // Part of it ended on its own; tmux knows what is left.
-    if (!(error instanceof AppError && error.code === "TMUX_COMMAND_FAILED")) throw error;
-    await keeper.list();
+    ignoreRefusal(error);
+    await keeper.refresher.refresh();
     if (inventory.session(session) === undefined) return;
     await connection.command(killSession(session), "none");
   }
-  await keeper.list();
+  await keeper.refresher.refresh();
 }
 
-function sessionToMake(request: CreateSession, keep: boolean): SessionToMake {
+export function ownedSession(request: CreateSession, keep: boolean): SessionToMake {
   const { name, cwd, environment, windowName } = request;
   const linger = keep && request.direct !== true;
   const keepIt = keep ? [(made: JustMade) => setWindowOption(made, "remain-on-exit", "on")] : [];

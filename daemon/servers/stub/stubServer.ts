@@ -13,8 +13,10 @@ import { requirePasteText } from "../../panes/pasteText.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
 import { headOf } from "../../tmux/outputSource.ts";
 import { userOptionOf } from "../paneUserOptions.ts";
-import { ServerListeners } from "../serverListeners.ts";
-import { StubLayout } from "./stubLayout.ts";
+import { byName } from "../serverInventory.ts";
+import { Listeners } from "../listeners.ts";
+import { ServerLayout } from "../layout/serverLayout.ts";
+import { runStubOperation } from "./stubLayout.ts";
 import { captureStub, describeStub, snapshotStub } from "./stubScreen.ts";
 import { makeStubSession, type StubSession } from "./stubSession.ts";
 import type {
@@ -57,10 +59,9 @@ const decoder = new TextDecoder();
 export class StubServer implements TmuxServer {
   readonly #options: StubServerOptions;
   readonly #epoch = randomBytes(6).toString("hex");
-  readonly #byName = new Map<string, StubSession>();
-  readonly #byPane = new Map<PaneId, StubSession>();
-  readonly #listeners: ServerListeners;
-  readonly layout: StubLayout;
+  readonly #sessions = new Map<PaneId, StubSession>();
+  readonly #listeners: Listeners<ServerEvent>;
+  readonly layout: ServerLayout;
   readonly processes = unknownProcesses;
   #made = 0;
   #outputBytes = 0;
@@ -68,21 +69,16 @@ export class StubServer implements TmuxServer {
 
   constructor(options: StubServerOptions) {
     this.#options = options;
-    this.#listeners = new ServerListeners(options.onListenerError);
-    this.layout = new StubLayout({
+    this.#listeners = new Listeners(options.onListenerError);
+    this.layout = new ServerLayout({
       source: this,
-      onListenerError: options.onListenerError,
-      all: () => {
+      run: async (operation) => {
         this.#requireOpen();
-        return [...this.#byName.values()];
+        const result = await runStubOperation(this, [...this.#sessions.values()], operation);
+        this.layout.changed();
+        return result;
       },
-      rename: (session, name) => {
-        this.#byName.delete(session.info.name);
-        session.info = { ...session.info, name };
-        this.#byName.set(name, session);
-      },
-      resize: (pane, cols, rows) => this.resize(pane, cols, rows),
-      kill: (session) => this.killSession(session),
+      onListenerError: options.onListenerError,
     });
   }
 
@@ -97,35 +93,33 @@ export class StubServer implements TmuxServer {
   }
 
   sessions(): readonly SessionInfo[] {
-    return [...this.#byName.values()]
-      .map((session) => session.info)
-      .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+    return Array.from(this.#sessions.values(), ({ info }) => info).sort(byName);
   }
 
   findSession(name: string): SessionInfo | undefined {
-    return this.#byName.get(name)?.info;
+    return this.sessions().find((info) => info.name === name);
   }
 
   windows(): readonly WindowInfo[] {
-    return [...this.#byName.values()].map((session) => session.window);
+    return Array.from(this.#sessions.values(), ({ window }) => window);
   }
 
   panes(): readonly PaneInfo[] {
-    return [...this.#byName.values()].map((session) => session.pane);
+    return Array.from(this.#sessions.values(), ({ pane }) => pane);
   }
 
   findPane(pane: PaneId): PaneInfo | undefined {
-    return this.#byPane.get(pane)?.pane;
+    return this.#sessions.get(pane)?.pane;
   }
 
   async createSession(request: CreateSession): Promise<SessionInfo> {
     this.#requireOpen();
     if (request.name === "") throw new AppError("INVALID_ARGUMENT", "a session needs a name");
-    if (this.#byName.has(request.name)) {
+    if (this.findSession(request.name) !== undefined) {
       throw new AppError("ALREADY_EXISTS", `Session already exists: ${request.name}`);
     }
     const maxSessions = this.#options.maxSessions ?? MAX_STUB_SESSIONS;
-    if (this.#byName.size >= maxSessions) {
+    if (this.#sessions.size >= maxSessions) {
       throw new AppError("RESOURCE_LIMIT", `the stub holds at most ${maxSessions} sessions: kill one first`);
     }
     const session = makeStubSession(request, {
@@ -135,22 +129,20 @@ export class StubServer implements TmuxServer {
       createdSec: Math.floor(this.#options.nowUnixMs() / 1_000),
       onListenerError: this.#options.onListenerError,
     });
-    this.#byName.set(request.name, session);
-    this.#byPane.set(session.pane.id, session);
-    this.#listeners.tell({ kind: "session-created", session: session.info.id });
+    this.#sessions.set(session.pane.id, session);
+    this.#listeners.emit({ kind: "session-created", session: session.info.id });
     this.layout.changed();
     return session.info;
   }
 
   async killSession(id: SessionId): Promise<void> {
     this.#requireOpen();
-    const session = [...this.#byName.values()].find((candidate) => candidate.info.id === id);
+    const session = [...this.#sessions.values()].find((candidate) => candidate.info.id === id);
     if (session === undefined) throw new AppError("NOT_FOUND", `no session ${id}`);
-    this.#byName.delete(session.info.name);
-    this.#byPane.delete(session.pane.id);
+    this.#sessions.delete(session.pane.id);
     session.stream.close(new AppError("NOT_FOUND", `pane ${session.pane.id} is gone`));
-    this.#listeners.tell({ kind: "pane-closed", pane: session.pane.id });
-    this.#listeners.tell({ kind: "session-closed", session: id });
+    this.#listeners.emit({ kind: "pane-closed", pane: session.pane.id });
+    this.#listeners.emit({ kind: "session-closed", session: id });
     this.layout.changed();
   }
 
@@ -200,7 +192,7 @@ export class StubServer implements TmuxServer {
     }
     session.pane = { ...session.pane, cols, rows };
     session.window = { ...session.window, cols, rows };
-    this.#listeners.tell({ kind: "pane-resized", pane: id, cols, rows });
+    this.#listeners.emit({ kind: "pane-resized", pane: id, cols, rows });
     this.layout.changed();
   }
 
@@ -215,7 +207,7 @@ export class StubServer implements TmuxServer {
     this.#requireOpen();
     const { option } = userOptionOf(name, undefined);
     return new Map(
-      [...this.#byPane].flatMap(([id, { userOptions }]) => {
+      [...this.#sessions].flatMap(([id, { userOptions }]) => {
         const value = userOptions.get(option);
         return value === undefined ? [] : [[id, value] as const];
       }),
@@ -242,10 +234,9 @@ export class StubServer implements TmuxServer {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    for (const { stream } of this.#byName.values()) stream.close(shuttingDown());
-    this.#byName.clear();
-    this.#byPane.clear();
-    this.#listeners.tell({ kind: "state", state: "closed" });
+    for (const { stream } of this.#sessions.values()) stream.close(shuttingDown());
+    this.#sessions.clear();
+    this.#listeners.emit({ kind: "state", state: "closed" });
     this.#listeners.clear();
     this.layout.close();
   }
@@ -260,7 +251,7 @@ export class StubServer implements TmuxServer {
 
   #requirePane(pane: PaneId): StubSession {
     this.#requireOpen();
-    const session = this.#byPane.get(pane);
+    const session = this.#sessions.get(pane);
     if (session === undefined) throw new AppError("NOT_FOUND", `no pane ${pane}`);
     return session;
   }

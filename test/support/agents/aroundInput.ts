@@ -6,13 +6,13 @@ export function aroundInput(
   server: TmuxServer,
   when: "before" | "after",
   kind: InputPart["kind"],
-  act: () => Promise<void>,
+  act: (parts: readonly InputPart[]) => Promise<void>,
 ): TmuxServer {
   const input: TmuxServer["input"] = async (pane, parts, options) => {
     const isMeant = parts.at(-1)?.kind === kind;
-    if (isMeant && when === "before") await act();
+    if (isMeant && when === "before") await act(parts);
     const receipt = await server.input(pane, parts, options);
-    if (isMeant && when === "after") await act();
+    if (isMeant && when === "after") await act(parts);
     return receipt;
   };
   return new Proxy(server, {

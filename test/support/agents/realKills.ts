@@ -99,7 +99,7 @@ async function killOnce(world: RealWorld, at: number, random: () => number): Pro
   if (group === undefined) throw new Error(`${world.name} is no job of bash`);
   const promptsBefore = world.prompts();
   const startMs = performance.now();
-  const sinceMs = (): number => Math.round(performance.now() - startMs);
+  const sinceMs = (): number => performance.now() - startMs;
   const killAtMs = random() * LATEST_MS;
   const killed = delay(killAtMs).then(async () => {
     const atMs = sinceMs();
@@ -107,7 +107,7 @@ async function killOnce(world: RealWorld, at: number, random: () => number): Pro
     return atMs;
   });
   const { outcome, details } = await told(deliver());
-  const endedMs = sinceMs();
+  const endedMs = Math.round(sinceMs());
   const writtenMs = world.writtenMs();
   const killedMs = await killed;
   // Told to end, it may stay in front for seconds yet: what it does not read the shell does after it.
@@ -140,7 +140,7 @@ async function killOnce(world: RealWorld, at: number, random: () => number): Pro
   return {
     way,
     what,
-    killedMs,
+    killedMs: Math.round(killedMs),
     endedMs,
     outcome,
     details,

@@ -2,7 +2,7 @@
  * A pane's rows as tmux keeps them, below a connection that captures them: numbered as tmux numbers them, the oldest tenth
  * dropped at the limit. What a test has happen between two commands happens there.
  */
-import type { CaptureContext } from "../../../daemon/panes/capture.ts";
+import type { CaptureContext } from "../../../daemon/panes/askPane.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { PaneStream } from "../../../daemon/panes/paneStream.ts";
 

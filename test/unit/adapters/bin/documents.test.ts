@@ -47,6 +47,26 @@ test("documents name tests that are there", () => {
   expect(named.filter((path) => !isThere(path))).toEqual([]);
 });
 
+test("the contract names every metric", () => {
+  const sources = ["daemon", "adapters"].flatMap((layer) =>
+    readdirSync(join(ROOT, layer), { recursive: true, encoding: "utf8" }).map((file) => `${layer}/${file}`),
+  );
+  const names = sources
+    .filter((name) => name.endsWith(".ts"))
+    .flatMap((name) => [
+      ...textOf(name).matchAll(
+        /"(tmuxwire_[a-z_]+)",\s*"(?:counter|gauge|histogram)"|\.(?:counter|gauge|histogram)\(\s*"(tmuxwire_[a-z_]+)"/g,
+      ),
+    ])
+    .map(([, collected, kept]) => collected ?? kept ?? "");
+  expect(names.length).toBeGreaterThan(15);
+  const contracts = documents
+    .filter((name) => name.startsWith("docs/contracts/"))
+    .map(textOf)
+    .join("\n");
+  expect(names.filter((name) => !contracts.includes(name))).toEqual([]);
+});
+
 test("every message that troubleshooting explains is one that is said", () => {
   const sources = ["protocol", "daemon", "adapters"]
     .flatMap((layer) =>

@@ -46,10 +46,10 @@ class BoxPane extends FakePane {
   }
 }
 
-function submit(pane: FakePane, more: Partial<SubmitRequest> = {}) {
-  const delivery = createDelivery({ readiness: pane.readiness, clock: pane.clock, nowUnixMs: () => 0 });
-  return delivery.submit({ server: pane.server, pane: pane.pane, text: "fix it", ...more });
-}
+const deliveryTo = ({ readiness, clock }: FakePane) => createDelivery({ readiness, clock, nowUnixMs: () => 0 });
+
+const submit = (pane: FakePane, more: Partial<SubmitRequest> = {}) =>
+  deliveryTo(pane).submit({ server: pane.server, pane: pane.pane, text: "fix it", ...more });
 
 describe("an emptied box", () => {
   test("is no proof", async () => {
@@ -195,6 +195,25 @@ describe("a box with somebody's text in it", () => {
     const late = still.during(submit(still, { whileTyping: "wait", timeoutMs: 900 }));
     await expect(late).rejects.toMatchObject(refused("half"));
     expect(still.typed).toEqual([]);
+  });
+
+  test("is waited for without holding the pane, in which others go first", async () => {
+    const pane = new BoxPane("claude");
+    pane.box = "half";
+    pane.show();
+    const delivery = deliveryTo(pane);
+    const request = {
+      server: pane.server,
+      pane: pane.pane,
+      text: "fix it",
+      whileTyping: "wait",
+      timeoutMs: 900,
+    } as const;
+    const waiting = delivery.submit(request);
+    const cleared = delivery.clear(pane.server, pane.pane);
+    expect(await pane.during(waiting)).toMatchObject({ outcome: "submitted" });
+    await cleared;
+    expect(pane.pastes).toEqual(["fix it"]);
   });
 
   test("a hint of the program is nobody's text", async () => {

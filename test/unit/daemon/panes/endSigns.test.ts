@@ -34,7 +34,7 @@ function shows({ own = [], shared = [], caught = [] }: Readonly<Record<string, r
 
 const signs = (): EndSigns => new EndSigns([PID, PID], procfs(directory));
 
-test.each([1, 2, 3, 9, 15])("signal %i waits for it", (signal) => {
+test.each([1, 2, 3, 9, 15, 19, 20])("signal %i waits for it", (signal) => {
   shows({ caught: [15, WINCH] });
   const seen = signs();
   expect(seen.isShown).toBe(false);

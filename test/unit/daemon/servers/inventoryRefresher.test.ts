@@ -6,9 +6,9 @@ import type { WindowId } from "../../../../protocol/ids.ts";
 test("what a probe finds changed is listed before anything is complete", async () => {
   const told: string[] = [];
   const connection = {
-    foreign: async () => {
+    foreignRows: async () => {
       told.push("listed");
-      return { body: new Uint8Array(), nonce: "" };
+      return [];
     },
   } as unknown as ControlConnection;
   const refresher: InventoryRefresher = new InventoryRefresher({

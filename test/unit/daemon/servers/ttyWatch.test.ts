@@ -7,7 +7,7 @@ import { linuxHost } from "../../../../daemon/host/linuxHost.ts";
 import { unknownHost } from "../../../../daemon/host/unknownHost.ts";
 import { TtyWatch } from "../../../../daemon/servers/ttyWatch.ts";
 import { systemClock } from "../../../../daemon/time/clock.ts";
-import { TTY_LOOK_INTERVAL_MS } from "../../../../protocol/limits.ts";
+import { TTY_PROBE_INTERVAL_MS } from "../../../../protocol/limits.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
 
 test("a burst costs two looks", () => {
@@ -16,16 +16,16 @@ test("a burst costs two looks", () => {
   const ttys = new TtyWatch({ clock, terminals: unknownHost().terminals, probe: () => (probes += 1) });
   for (let time = 0; time < 100; time += 1) ttys.changed();
   expect(probes).toBe(1);
-  clock.advanceMs(TTY_LOOK_INTERVAL_MS);
+  clock.advanceMs(TTY_PROBE_INTERVAL_MS);
   expect(probes).toBe(2);
-  clock.advanceMs(10 * TTY_LOOK_INTERVAL_MS);
+  clock.advanceMs(10 * TTY_PROBE_INTERVAL_MS);
   expect(probes).toBe(2);
   ttys.changed();
   ttys.changed();
   expect(probes).toBe(3);
   ttys.close();
   ttys.close();
-  clock.advanceMs(10 * TTY_LOOK_INTERVAL_MS);
+  clock.advanceMs(10 * TTY_PROBE_INTERVAL_MS);
   expect(probes).toBe(3);
 });
 

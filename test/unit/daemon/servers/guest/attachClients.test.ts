@@ -41,7 +41,7 @@ function makeClients(): AttachClients {
         panesOf: () => [],
         isThere: () => true,
         onMoved: () => undefined,
-        areReadersOurs: () => true,
+        mayBeUnread: () => [],
         otherReader: () => undefined,
         onAttached: () => undefined,
         ...hooks,
@@ -84,7 +84,8 @@ test("only output of panes in use is kept, the other bytes are counted", async (
   client.takeEscaped(2, line, 0, line.length);
   client.announce();
   expect(source.outputSeq).toBe(4);
-  expect(client.captureContext(p1).totalOutputBytes()).toBeGreaterThan(4);
+  const total = client.use(p1, async (panes) => panes.captureContext(p1).totalOutputBytes());
+  expect(await total).toBeGreaterThan(4);
   expect(client.panes).toEqual([p1]);
 });
 

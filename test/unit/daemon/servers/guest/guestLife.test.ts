@@ -11,7 +11,7 @@ function fresh(): GuestLife {
   return new GuestLife({
     hasFallback: () => hasFallback,
     onEnter: (state) => entered.push(state),
-    tell: (state) => told.push(state),
+    report: (state) => told.push(state),
   });
 }
 

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ServerTree, TreePane } from "../../../../../daemon/tmux/layout.ts";
-import { TreeWatch } from "../../../../../daemon/servers/layout/treeWatch.ts";
+import { ServerLayout } from "../../../../../daemon/servers/layout/serverLayout.ts";
 import { treeChanges, type TreeSource } from "../../../../../daemon/servers/layout/windowTree.ts";
 import { applyTreeEvent } from "../../../../../protocol/api/applyTreeEvent.ts";
 import { type NativeTree, serverEventSchema } from "../../../../../protocol/api/nativeTree.ts";
@@ -114,7 +114,7 @@ test("nothing is told while nobody listens, nor twice, and a listener that throw
   };
   const source: TreeSource = { sessions: () => [session], windows: () => [{ ...window, name }], panes: () => [] };
   const errors: unknown[] = [];
-  const watch = new TreeWatch({ source, onListenerError: (error) => errors.push(error) });
+  const watch = new ServerLayout({ source, run: async () => ({}), onListenerError: (error) => errors.push(error) });
   name = "two";
   watch.changed();
   const told: unknown[] = [];

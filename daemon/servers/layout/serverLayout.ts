@@ -1,29 +1,33 @@
 /**
- * Reports changes of a server's tree, once a listing is complete: the tree is compared with the one reported before, so
- * each change comes once and in order, and never before the inventory has it. Nothing is compared while nobody listens.
+ * `WindowLayout` of a server. Changes of its tree are reported once a listing is complete: the tree is compared with the
+ * one reported before, so each change comes once and in order, and never before the inventory has it. Nothing is compared
+ * while nobody listens.
  */
-import type { ServerTree, TreeEvent } from "../../tmux/layout.ts";
+import type { LayoutOperation, LayoutResult, ServerTree, TreeEvent, WindowLayout } from "../../tmux/layout.ts";
+import { Listeners } from "../listeners.ts";
 import { treeChanges, treeOf, TreeParts, type TreeSource } from "./windowTree.ts";
 
-export interface TreeWatchOptions {
+interface ServerLayoutOptions {
   readonly source: TreeSource;
+  readonly run: (operation: LayoutOperation) => Promise<LayoutResult>;
   readonly onListenerError: (error: unknown) => void;
   /** The first listener came, or the last one left. */
   readonly onFollowed?: ((isFollowed: boolean) => void) | undefined;
 }
 
-export class TreeWatch {
-  readonly #options: TreeWatchOptions;
+export class ServerLayout implements WindowLayout {
+  readonly #options: ServerLayoutOptions;
   readonly #parts = new TreeParts();
-  #listeners: readonly ((events: readonly TreeEvent[]) => void)[] = [];
+  readonly #listeners: Listeners<readonly TreeEvent[]>;
   /** As it was reported. */
   #reported: ServerTree | undefined;
 
-  constructor(options: TreeWatchOptions) {
+  constructor(options: ServerLayoutOptions) {
     this.#options = options;
+    this.#listeners = new Listeners(options.onListenerError);
   }
 
-  /** What the listeners have been told of; as the inventory has it while nobody listens. */
+  /** What was reported to the listeners; as the inventory has it while nobody listens. */
   tree(): ServerTree {
     return this.#reported ?? treeOf(this.#options.source, this.#parts);
   }
@@ -34,15 +38,17 @@ export class TreeWatch {
       this.#reported = treeOf(this.#options.source, this.#parts);
       this.#options.onFollowed?.(true);
     }
-    this.#listeners = [...this.#listeners, listener];
+    const unsubscribe = this.#listeners.subscribe(listener);
     return () => {
-      const left = this.#listeners.filter((other) => other !== listener);
-      if (left.length === this.#listeners.length) return;
-      this.#listeners = left;
-      if (left.length > 0) return;
+      unsubscribe();
+      if (this.#listeners.count > 0 || this.#reported === undefined) return;
       this.#reported = undefined;
       this.#options.onFollowed?.(false);
     };
+  }
+
+  run(operation: LayoutOperation): Promise<LayoutResult> {
+    return this.#options.run(operation);
   }
 
   /** The inventory is complete again. */
@@ -52,18 +58,12 @@ export class TreeWatch {
     const events = treeChanges(this.#reported, tree);
     if (events.length === 0) return;
     this.#reported = tree;
-    for (const listener of this.#listeners) {
-      try {
-        listener(events);
-      } catch (error) {
-        this.#options.onListenerError(error);
-      }
-    }
+    this.#listeners.emit(events);
   }
 
   /** Drops every listener. */
-  clear(): void {
-    this.#listeners = [];
+  close(): void {
+    this.#listeners.clear();
     this.#reported = undefined;
   }
 }

@@ -1,27 +1,26 @@
-/**
- * Who listens to a server's events, in the order in which they came. A listener that throws affects no other: its
- * failure goes to the log.
- */
-import type { ServerEvent } from "../tmux/inventory.ts";
-
-export class ServerListeners {
+/** Listeners, in the order in which they came. One that throws affects no other: its failure goes to the log. */
+export class Listeners<Event> {
   readonly #onError: (error: unknown) => void;
   /** Replaced and never changed: an event goes to those who listened when it was emitted. */
-  #listeners: readonly ((event: ServerEvent) => void)[] = [];
+  #listeners: readonly ((event: Event) => void)[] = [];
 
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError;
   }
 
   /** Returns the unsubscribe function. */
-  subscribe(listener: (event: ServerEvent) => void): () => void {
+  subscribe(listener: (event: Event) => void): () => void {
     this.#listeners = [...this.#listeners, listener];
     return () => {
       this.#listeners = this.#listeners.filter((other) => other !== listener);
     };
   }
 
-  tell(event: ServerEvent): void {
+  get count(): number {
+    return this.#listeners.length;
+  }
+
+  emit(event: Event): void {
     for (const listener of this.#listeners) {
       try {
         listener(event);
