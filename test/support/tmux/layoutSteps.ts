@@ -135,10 +135,10 @@ export function theirs(place: Place): string {
     () => `split-window${maybe("-d")}${maybe("-h")}${maybe("-b")} -t ${at.pane()} ${command()}`,
     () => `split-window${maybe("-d")}${maybe("-h")}${maybe("-f")} -t ${at.pane()} ${command()}`,
   ];
-  const toAnother = (command: string): string => {
+  const toAnother = (verb: string): string => {
     const window = at.window();
     const session = at.without(window);
-    return session === undefined ? `select-window -t ${window}` : `${command} -s ${window} -t '${session}:'`;
+    return session === undefined ? `select-window -t ${window}` : `${verb} -s ${window} -t '${session}:'`;
   };
   const same = [
     () => `rename-window -t ${at.window()} v${step}`,
