@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import * as v from "valibot";
+import { parse } from "../../../protocol/api/parse.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { RpcOutcome, RpcRequest } from "../../../protocol/api/freshell/rpc.ts";
@@ -131,7 +132,7 @@ export class ResultMemory {
 
 function parsed(line: string): Remembered | undefined {
   try {
-    return v.parse(lineSchema, JSON.parse(line));
+    return parse(lineSchema, JSON.parse(line));
   } catch {
     return undefined;
   }
