@@ -4,7 +4,7 @@
  * so that a request with several faults is refused with the first one, as the contract validates.
  */
 import { stat } from "node:fs/promises";
-import * as v from "valibot";
+import { tryParse } from "../../protocol/api/parse.ts";
 import { isKeyName } from "../../daemon/panes/keys.ts";
 import type { AddinField, AddinFields, AddinRequest } from "../../protocol/api/addinMessages.ts";
 import { ADDIN_FIELD_ORDER, addinFieldsSchema, narrowAddinRequest } from "../../protocol/api/addinMessages.ts";
@@ -15,8 +15,8 @@ type CheckPattern = (pattern: string) => Promise<string | undefined>;
 
 /** @throws AppError INVALID_ARGUMENT with the contract's message for the first fault. */
 export async function parseAddinRequest(payload: unknown, checkPattern: CheckPattern): Promise<AddinRequest> {
-  const parsed = v.safeParse(addinFieldsSchema, payload);
-  const firstIssue = parsed.success ? undefined : parsed.issues[0];
+  const parsed = tryParse(addinFieldsSchema, payload);
+  const firstIssue = parsed.success ? undefined : parsed.issue;
   const fault = firstIssue === undefined ? Number.POSITIVE_INFINITY : rankOf(firstIssue.path?.[0]?.key);
   // Fields before the first fault have passed their own checks, so their values are what the type says.
   const fields = parsed.output as AddinFields;

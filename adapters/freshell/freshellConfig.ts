@@ -14,7 +14,7 @@ import { isLoopbackAddress } from "../http/addresses.ts";
 import { freshellHome } from "./cli/freshellHome.ts";
 
 /** The engine's five, as this adapter's share of them. */
-export interface FreshellWaitLimits {
+interface FreshellWaitLimits {
   readonly maxGlobal: number;
   readonly maxPerTarget: number;
   readonly maxTimeoutSec: number;

@@ -32,7 +32,7 @@ import type { Terminal } from "./terminals/terminal.ts";
 import { captureOf, textParts, tokenParts, typeInto } from "./terminals/terminalUse.ts";
 import { tokenOf } from "./tokens/credentials.ts";
 
-export interface FreshellRouteParts {
+interface FreshellRouteParts {
   readonly renderMetrics: () => string;
   /** `/ws`. */
   readonly socket: RouteHandler;

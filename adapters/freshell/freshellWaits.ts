@@ -12,7 +12,7 @@ import type { OutputSource } from "../../daemon/tmux/outputSource.ts";
 import type { FreshellContext } from "./freshellContext.ts";
 import { exitCodeOf } from "./terminals/terminal.ts";
 
-export type WaitBody = InferOutput<typeof freshellWaitSchema>;
+type WaitBody = InferOutput<typeof freshellWaitSchema>;
 
 /** The output to wait on. @throws AppError INVALID_ARGUMENT, NOT_FOUND, AMBIGUOUS_TARGET */
 export function sourceOf({ target, prompt }: WaitBody, { book, sessions }: WaitTargets): OutputSource {
@@ -22,7 +22,7 @@ export function sourceOf({ target, prompt }: WaitBody, { book, sessions }: WaitT
   return sessions.require(provider, sessionId).text;
 }
 
-export type WaitTargets = Pick<FreshellContext, "book" | "sessions">;
+type WaitTargets = Pick<FreshellContext, "book" | "sessions">;
 
 /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE, TIMEOUT, NOT_FOUND, CONNECTION_LOST */
 export async function waitFor(

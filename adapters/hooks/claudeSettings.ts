@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
+import { matches, parse } from "../../protocol/api/parse.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isOurCommand } from "./hookScript.ts";
 import {
@@ -51,7 +52,7 @@ export function readSettings(path: string, bytes: Uint8Array | undefined, takesC
   }
   // As an editor leaves it behind.
   if (text.trim() === "") throw refuse("is empty, which is not JSON (write {} into it, or remove it)");
-  if (!v.is(settingsSchema, parse(text, refuse, takesComments))) {
+  if (!matches(settingsSchema, parseText(text, refuse, takesComments))) {
     throw refuse('has "hooks" in a form that its agent does not accept');
   }
   return text;
@@ -80,7 +81,7 @@ export function withoutHooks(text: string): string | undefined {
 }
 
 export function stateOf(text: string | undefined, groups: HookGroups): SettingsState {
-  const settings = text === undefined ? {} : v.parse(settingsSchema, JSON.parse(withoutComments(text)));
+  const settings = text === undefined ? {} : parse(settingsSchema, JSON.parse(withoutComments(text)));
   const events = Object.fromEntries(
     [...groups].map(([event, group]): [string, HookState] => {
       const ours = (settings.hooks?.[event] ?? []).filter((one) => one.hooks?.some(isOurs) === true);
@@ -172,7 +173,7 @@ const settingsSchema = v.pipe(
 );
 
 /** Never quotes the text in a message: settings hold secrets. */
-function parse(text: string, refuse: (why: string) => AppError, takesComments: boolean): unknown {
+function parseText(text: string, refuse: (why: string) => AppError, takesComments: boolean): unknown {
   try {
     const parsed: unknown = JSON.parse(takesComments ? withoutComments(text) : text);
     // As deep as it can be measured.

@@ -1,5 +1,6 @@
 /** The native API's settings: where it listens, its token file, and the socket of its own tmux server. */
 import * as v from "valibot";
+import { matches } from "../../protocol/api/parse.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import { HOST, hostName, ORIGINS, pathSetting, PORT, textList, YES_OR_NO } from "../../daemon/ops/settingSchemas.ts";
 import { type FlagSpec, type SettingInputs, SettingReader } from "../../daemon/ops/settings.ts";
@@ -135,7 +136,7 @@ export function readNative(settings: SettingReader, inputs: NativeConfigInputs):
       variable: "TMUXWIRE_ALLOWED_HOSTS",
       schema: v.pipe(
         textList,
-        v.everyItem((text) => v.is(hostName, text)),
+        v.everyItem((text) => matches(hostName, text)),
         v.transform((list) => list.map((text) => text.toLowerCase())),
       ),
       expected: "host names or addresses, without scheme, port or brackets, comma between",

@@ -2,7 +2,7 @@
  * What a device saves: its layout, the revision, and the requests that must not be done again, in one piece, so that
  * one write holds all of a change or none of it. A saved layout without an owner or a revision gets them once.
  */
-import * as v from "valibot";
+import { matches } from "../../protocol/api/parse.ts";
 import {
   leavesOf,
   type LayoutNode,
@@ -128,4 +128,4 @@ const objectOf = (given: unknown): Kept =>
   typeof given === "object" && given !== null && !Array.isArray(given) ? (given as Kept) : {};
 
 const requestsOf = (given: unknown): readonly RememberedRequest[] =>
-  (Array.isArray(given) ? given : []).filter((one): one is RememberedRequest => v.is(rememberedSchema, one));
+  (Array.isArray(given) ? given : []).filter((one): one is RememberedRequest => matches(rememberedSchema, one));

@@ -33,7 +33,7 @@ export const textList = v.pipe(
 );
 
 /** As a browser sends it. */
-export const isOrigin = (text: string): boolean => /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#A-Z]+$/.test(text);
+const isOrigin = (text: string): boolean => /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#A-Z]+$/.test(text);
 
 /** A schema with its words, for settings that several listeners have. */
 export const HOST = { schema: hostName, expected: "a host name or address, without scheme, port or brackets" };

@@ -3,7 +3,8 @@
  * be used. Flags take precedence over the environment, the environment over the configuration file, the file over the
  * default; each value used is reported with its source, secrets without their value.
  */
-import * as v from "valibot";
+import type * as v from "valibot";
+import { tryParse } from "../../protocol/api/parse.ts";
 import { AppError } from "../../protocol/errors.ts";
 
 type SettingSource = "flag" | "environment" | "file" | "default";
@@ -86,7 +87,7 @@ export class SettingReader {
       this.#report(setting, setting.fallback, "default", undefined);
       return setting.fallback;
     }
-    const parsed = v.safeParse(setting.schema, candidate.raw);
+    const parsed = tryParse(setting.schema, candidate.raw, { mayBeArray: true });
     if (!parsed.success) {
       const shown = setting.secret === true ? "" : ` (it is ${JSON.stringify(candidate.raw)})`;
       throw new AppError("CONFIGURATION_INVALID", `${candidate.from} must be ${setting.expected}${shown}`);

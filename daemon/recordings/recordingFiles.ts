@@ -5,6 +5,7 @@
 import { type FileHandle, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
+import { tryParse } from "../../protocol/api/parse.ts";
 import type { CastVersion } from "../../protocol/text/asciicast.ts";
 import { MAX_HEADER_BYTES, MAX_LINE_BYTES } from "./recordingLimits.ts";
 
@@ -89,7 +90,7 @@ async function headerOf(file: FileHandle): Promise<v.InferOutput<typeof headerSc
   const { bytesRead } = await file.read(start, 0, start.length, 0);
   const end = start.subarray(0, bytesRead).indexOf(10);
   try {
-    const parsed = v.safeParse(headerSchema, JSON.parse(start.toString("utf8", 0, end)));
+    const parsed = tryParse(headerSchema, JSON.parse(start.toString("utf8", 0, end)));
     return parsed.success ? parsed.output : undefined;
   } catch {
     return undefined;

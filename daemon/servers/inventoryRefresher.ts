@@ -162,15 +162,16 @@ export class InventoryRefresher {
 
   async #run(): Promise<void> {
     const probe = this.#probe;
-    const topology = this.#topology;
-    const all = this.#all;
-    const windows = new Set(this.#windows);
     this.#probe = false;
-    this.#topology = false;
-    this.#all = false;
-    this.#windows.clear();
+    let [topology, all] = [false, false];
+    let windows: readonly WindowId[] = [];
     try {
       if (probe) await this.#options.onProbe?.();
+      // What the probe has found is listed at once: until then some panes are known to be gone and others not to be there.
+      [topology, all, windows] = [this.#topology, this.#all, [...this.#windows]];
+      this.#topology = false;
+      this.#all = false;
+      this.#windows.clear();
       await this.#list(topology, all, windows);
     } catch (error) {
       // What was asked for is still to be asked; a failed listing is not repeated by itself.
@@ -186,7 +187,7 @@ export class InventoryRefresher {
     this.resume();
   }
 
-  async #list(topology: boolean, all: boolean, changed: ReadonlySet<WindowId>): Promise<void> {
+  async #list(topology: boolean, all: boolean, changed: readonly WindowId[]): Promise<void> {
     const windows = new Set(changed);
     const unknown = [...this.#unknownPanes];
     if (topology) for (const window of await this.#listTopology()) windows.add(window);

@@ -156,8 +156,9 @@ export class Inventory {
       for (const pane of before) if (!listed.has(pane)) this.#strays.add(pane);
       for (const row of panes) {
         const known = this.#panes.get(row.pane);
-        const exit = row.dead ? (known?.exit ?? this.exitOf(row)) : undefined;
-        const hadExited = known?.exit !== undefined;
+        // Another program has another end. From 3.8 on tmux forgets the process of a dead pane.
+        const knownExit = row.pid === 0 || row.pid === known?.pid ? known?.exit : undefined;
+        const exit = row.dead ? (knownExit ?? this.exitOf(row)) : undefined;
         const { cols = row.cols, rows: oldRows = row.rows } = known ?? {};
         const isResized = cols !== row.cols || oldRows !== row.rows;
         this.#strays.delete(row.pane);
@@ -167,13 +168,13 @@ export class Inventory {
           cols: row.cols,
           rows: row.rows,
           active: row.active,
-          // From 3.8 on tmux forgets it with the program.
           pid: row.dead && row.pid === 0 ? (known?.pid ?? 0) : row.pid,
           title: row.title,
           exit,
         });
         if (isResized) events.push({ kind: "pane-resized", pane: row.pane, cols: row.cols, rows: row.rows });
-        if (exit !== undefined && !hadExited) events.push({ kind: "pane-exited", pane: row.pane, status: exit });
+        if (exit !== undefined && knownExit === undefined)
+          events.push({ kind: "pane-exited", pane: row.pane, status: exit });
       }
     }
     return events;

@@ -12,8 +12,8 @@ import { PacedProbe } from "./pacedProbe.ts";
 interface TtyWatchOptions {
   readonly clock: Clock;
   readonly terminals: HostTerminals;
-  /** Not when a terminal comes. */
-  readonly onlyGone?: boolean | undefined;
+  /** Whether this is a reason to ask; default: always. */
+  readonly isReason?: ((what: "came" | "gone") => boolean) | undefined;
   /** Asks tmux. */
   readonly probe: () => void;
 }
@@ -22,10 +22,10 @@ export class TtyWatch {
   readonly #watcher: Closable | undefined;
   readonly #pace: PacedProbe;
 
-  constructor({ clock, terminals, onlyGone, probe }: TtyWatchOptions) {
+  constructor({ clock, terminals, isReason, probe }: TtyWatchOptions) {
     this.#pace = new PacedProbe({ clock, intervalMs: TTY_PROBE_INTERVAL_MS, probe });
     this.#watcher = terminals.watch((what) => {
-      if (what === "gone" || onlyGone !== true) this.changed();
+      if (isReason?.(what) !== false) this.changed();
     });
   }
 

@@ -1,4 +1,4 @@
-/** The one way from an outside value to a schema's type. */
+/** The one way from an outside value to a schema's type: nothing else calls the library's parsers. */
 import * as v from "valibot";
 import { AppError } from "../errors.ts";
 
@@ -17,19 +17,54 @@ export function recognized<Schema extends v.GenericSchema>(
   return schema;
 }
 
+/** A schema's type, or the first fault; of a faulty object `output` has the members that come before it. */
+type Tried<Schema extends v.GenericSchema> =
+  | { readonly success: true; readonly output: v.InferOutput<Schema> }
+  | {
+      readonly success: false;
+      readonly output: unknown;
+      readonly issue: v.BaseIssue<unknown>;
+      readonly path: string | undefined;
+    };
+
+interface ParseOptions {
+  /** Stop at the first fault of each part: for what may have very many. */
+  readonly abortEarly?: boolean | undefined;
+  /** The schema is for arrays as well. */
+  readonly mayBeArray?: boolean | undefined;
+}
+
+/** Like `parse`, and returns what is wrong instead of throwing it. */
+export function tryParse<Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+  { abortEarly, mayBeArray = false }: ParseOptions = {},
+): Tried<Schema> {
+  if (recognizers.get(schema)?.(value) === true) return { success: true, output: value };
+  // The library takes an array for an object without members.
+  const given = Array.isArray(value) && !mayBeArray ? undefined : value;
+  const parsed = v.safeParse(schema, given, { abortEarly });
+  if (parsed.success) return parsed;
+  const [issue] = parsed.issues;
+  return { success: false, output: parsed.output, issue, path: v.getDotPath(issue) ?? undefined };
+}
+
 /** @throws what `refuse` returns for the first fault; default AppError INVALID_ARGUMENT that names the field */
 export function parse<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
   refuse: Refuse = invalidArgument,
 ): v.InferOutput<Schema> {
-  if (recognizers.get(schema)?.(value) === true) return value;
-  // The library takes an array for an object without members.
-  const parsed = v.safeParse(schema, Array.isArray(value) ? undefined : value);
+  const parsed = tryParse(schema, value);
   if (parsed.success) return parsed.output;
-  const [issue] = parsed.issues;
-  throw refuse(issue, v.getDotPath(issue) ?? undefined);
+  throw refuse(parsed.issue, parsed.path);
 }
+
+/** Whether a schema takes a value; for those that change nothing in it. */
+export const matches = <Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+): value is v.InferInput<Schema> => tryParse(schema, value, { abortEarly: true }).success;
 
 /** The field and what is wrong with it. */
 export const faultText = (message: string, path: string | undefined): string =>

@@ -120,9 +120,6 @@ export const decodePaneIds = (body: Uint8Array): PaneId[] => [
  */
 export const MADE_PANE = rowFormat({ window: windowId, pane: paneId });
 
-/** For `list-panes` of those whose terminal is closed. */
-export const DEAD_PANES = rowFormat({ pane: paneId, pid: number("#{pane_pid}"), ...end });
-
 /** For `list-panes`: where each program runs, and how it ended if it has. From 3.8 on a dead pane has no process. */
 export const PROGRAMS = rowFormat({
   window: windowId,

@@ -9,7 +9,7 @@ import type { AddresseeRequest } from "../../daemon/delivery/addressee.ts";
 import type { ProcessMark } from "../../daemon/tmux/processes.ts";
 import { type AgentProgram, agentUnderShell } from "../support/agents/agentPrograms.ts";
 import { aroundInput } from "../support/agents/aroundInput.ts";
-import { drawn, engines, to, untilState } from "../support/agents/deliveryEngine.ts";
+import { drawn, engines, to, untilState } from "../support/agents/deliveryScene.ts";
 import type { AppError } from "../../protocol/errors.ts";
 import { eventually } from "../support/clock/eventually.ts";
 

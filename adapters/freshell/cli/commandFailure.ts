@@ -32,11 +32,11 @@ export const isUnauthorized = (error: unknown): boolean =>
 /** The connection to the server failed before a response came. */
 export function unreachable(url: string, why: string, cause?: unknown): CommandFailure {
   const message = `no Freshell server at ${url}: ${why}; start one with \`tmuxwire serve --only freshell\`, or set FRESHELL_URL`;
-  return connectionLost(message, { retry: true, url }, cause);
+  return serverLost(message, { retry: true, url }, cause);
 }
 
-export const connectionLost = (message: string, details: object, cause: unknown): CommandFailure =>
+export const serverLost = (message: string, details: object, cause: unknown): CommandFailure =>
   new CommandFailure(
-    { code: "INTERNAL_ERROR", message, details: { cause: "CONNECTION_LOST", ...details } },
+    { code: "INTERNAL_ERROR", message, details: { cause: "DAEMON_UNREACHABLE", ...details } },
     { exitCode: EXIT_UNREACHABLE, cause },
   );

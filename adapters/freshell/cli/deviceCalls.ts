@@ -22,7 +22,7 @@ const MAX_RETRIES = 3;
 export type Changed = Readonly<Record<string, unknown>> & { readonly appliedRevision: number };
 
 /** What a pane shows. */
-export interface ResolvedPane {
+interface ResolvedPane {
   readonly tabId: string;
   readonly paneId: string;
   readonly kind: string;

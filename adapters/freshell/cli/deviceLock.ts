@@ -24,7 +24,7 @@ interface Holder {
   readonly isResident: boolean;
 }
 
-export interface DeviceLock {
+interface DeviceLock {
   release(): void;
 }
 

@@ -8,7 +8,7 @@ import { IncomingMessage, request as httpRequest } from "node:http";
 import { Socket } from "node:net";
 import type { FreshellFault } from "../../../protocol/api/freshell/freshellErrors.ts";
 import { ERROR_SURFACES } from "../../../protocol/errors.ts";
-import { CommandFailure, type CommandFault, connectionLost, unreachable } from "./commandFailure.ts";
+import { CommandFailure, type CommandFault, serverLost, unreachable } from "./commandFailure.ts";
 
 export interface FreshellRequest {
   readonly url: string;
@@ -139,7 +139,7 @@ function faultOf(body: object): CommandFault | undefined {
 /** Sent, and no response: only a request that changes nothing can be repeated without checking. */
 function cut({ url, method, changes = method !== "GET" }: FreshellRequest, cause: Error): CommandFailure {
   const unknown = changes ? "; check whether it was done before you repeat it" : "";
-  return connectionLost(
+  return serverLost(
     `the server at ${url} did not finish its response: ${reasonOf(cause)}${unknown}`,
     { retry: !changes, url, delivery: changes ? "indeterminate" : undefined },
     cause,

@@ -13,7 +13,7 @@ import type { DisplayToken } from "./displayFormat.ts";
 /** The layout of a list, and how fresh it is (seed 002 §10.2). */
 type Workspace = Omit<DeviceLayoutResponse, "snapshot">;
 
-export interface ListedTab extends LayoutTab {
+interface ListedTab extends LayoutTab {
   /** As `tab-index:` counts. */
   readonly index: number;
   readonly active: boolean;

@@ -20,14 +20,14 @@ export interface HybridCall<Command extends RpcCommand> {
   ) => Promise<RpcOutcome>;
 }
 
-export interface Reservation {
+interface Reservation {
   readonly reservationId: string;
   readonly tabId: string;
   readonly paneId: string;
 }
 
 /** An owner's result for `reserve`: a place; or, if it has already done this request, the result. */
-export type Reserved =
+type Reserved =
   | { readonly kind: "reserved"; readonly reservation: Reservation }
   | { readonly kind: "settled"; readonly outcome: RpcOutcome };
 

@@ -22,7 +22,7 @@ import { PageApi, Refused } from "./net/pageApi.ts";
 import { SessionStreams } from "./net/sessionStreams.ts";
 import { TerminalStreams } from "./net/terminalStreams.ts";
 
-export interface DevicePageOptions {
+interface DevicePageOptions {
   readonly device: BrowserDevice;
   readonly login: DeviceLogin;
   readonly store: TextStore;

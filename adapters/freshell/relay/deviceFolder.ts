@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
+import { parse } from "../../../protocol/api/parse.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { type LayoutSnapshot, parseSnapshot } from "../../../protocol/api/freshell/deviceLayout.ts";
@@ -118,7 +119,7 @@ export class DeviceFolder {
   #readOne(name: string): readonly DeviceRecord[] {
     const path = join(this.#path, name);
     try {
-      const found = v.parse(fileSchema, JSON.parse(readFileSync(path, "utf8")));
+      const found = parse(fileSchema, JSON.parse(readFileSync(path, "utf8")));
       const { ownerDeviceId: deviceId, layout, ...known } = found;
       if (`${deviceId}.json` !== name) throw new Error(`it is of the device ${deviceId}`);
       if (layout === undefined) return [{ deviceId, ...known }];

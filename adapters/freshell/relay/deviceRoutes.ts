@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import * as v from "valibot";
+import { tryParse } from "../../../protocol/api/parse.ts";
 import { FRESHELL_MAX_BODY_BYTES, queryFlag } from "../../../protocol/api/freshell/freshellHttp.ts";
 import {
   type DeviceLayoutResponse,
@@ -85,7 +86,7 @@ function rpcResponse(context: FreshellContext, c: Context<GuardEnv>): Response |
   const caller = callerOf(context, c);
   const { requestId, command } = (given ?? {}) as Readonly<Record<string, unknown>>;
   const perform = async (signal: AbortSignal): Promise<RpcResultMessage> => {
-    const known = v.safeParse(requestIdSchema, requestId);
+    const known = tryParse(requestIdSchema, requestId);
     try {
       const outcome = await context.layout.relay.request(caller, given, signal);
       return { type: "layout.rpc.result", requestId: known.output as string, ...outcome };

@@ -21,7 +21,7 @@ import type { Device, Presence } from "./presence.ts";
 import type { RemoteControl } from "./remoteControl.ts";
 import type { ResultMemory } from "./resultMemory.ts";
 
-export interface LayoutRelayOptions {
+interface LayoutRelayOptions {
   readonly presence: Presence;
   readonly remoteControl: RemoteControl;
   readonly results: ResultMemory;
@@ -35,7 +35,7 @@ export interface Caller {
   readonly deviceId: string | undefined;
 }
 
-export interface RelayCounts {
+interface RelayCounts {
   readonly ok: number;
   readonly error: number;
   /** Results that came too late. */

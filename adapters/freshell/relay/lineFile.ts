@@ -17,7 +17,7 @@ import {
 import { dirname } from "node:path";
 import type { Clock } from "../../../daemon/time/clock.ts";
 
-export interface LineFileOptions {
+interface LineFileOptions {
   readonly path: string;
   readonly maxBytes: number;
   /** Including the rotated ones. */

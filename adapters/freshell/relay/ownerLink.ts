@@ -13,13 +13,13 @@ import { badResult, failure, ownersFailure } from "./outcomes.ts";
 /** A silent device is detected late by at most this fraction of its timeout: timers of hundreds are aligned. */
 const LATE_PART = 20;
 
-export interface OwnerTimes {
+interface OwnerTimes {
   readonly presenceTtlMs: number;
   readonly rpcAckTimeoutMs: number;
   readonly ownerTimeoutMs: number;
 }
 
-export interface OwnerLinkOptions {
+interface OwnerLinkOptions {
   readonly deviceId: string;
   readonly clock: Clock;
   readonly times: OwnerTimes;

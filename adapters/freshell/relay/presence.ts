@@ -9,7 +9,7 @@ import type { OwnerLink } from "./ownerLink.ts";
 
 type DeviceIntroduction = Pick<DeviceRecord, "deviceId" | "deviceLabel" | "deviceType">;
 
-export interface PresenceOptions {
+interface PresenceOptions {
   readonly folder: DeviceFolder;
   readonly nowUnixMs: () => number;
 }

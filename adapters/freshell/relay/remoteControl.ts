@@ -5,6 +5,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import * as v from "valibot";
+import { parse } from "../../../protocol/api/parse.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import { DEVICE_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
 import type { Device } from "./presence.ts";
@@ -54,7 +55,7 @@ export class RemoteControl {
       const found = fstatSync(file);
       if (!found.isFile() || found.size > MAX_FILE_BYTES) throw new Error("it is no small file");
       if ((found.mode & 0o077) !== 0) throw new Error("others may use it: chmod 600");
-      const allowed = v.parse(fileSchema, JSON.parse(readFileSync(file, "utf8")));
+      const allowed = parse(fileSchema, JSON.parse(readFileSync(file, "utf8")));
       return new Map(Object.entries(allowed).map(([target, callers]) => [target, new Set(callers)]));
     } catch (error) {
       this.#ignored(error);

@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import * as v from "valibot";
+import { parse } from "../../../protocol/api/parse.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { RpcOutcome, RpcRequest } from "../../../protocol/api/freshell/rpc.ts";
@@ -24,7 +25,7 @@ type Remembered = v.InferOutput<typeof lineSchema>;
 /** Read from the file at start. */
 const MAX_FILE_BYTES = 67_108_864;
 
-export interface ResultMemoryOptions {
+interface ResultMemoryOptions {
   readonly path: string;
   readonly nowUnixMs: () => number;
   readonly clock: Clock;
@@ -131,7 +132,7 @@ export class ResultMemory {
 
 function parsed(line: string): Remembered | undefined {
   try {
-    return v.parse(lineSchema, JSON.parse(line));
+    return parse(lineSchema, JSON.parse(line));
   } catch {
     return undefined;
   }

@@ -8,7 +8,7 @@ import { exitCodeOf, type Terminal } from "../terminals/terminal.ts";
 import { chunkedFrames, snapshotText } from "./snapshotFrames.ts";
 import type { SocketClient } from "./socketClient.ts";
 
-export interface AttachmentOptions {
+interface AttachmentOptions {
   readonly client: SocketClient;
   readonly terminal: Terminal;
   /** The snapshot is the response to this create. */

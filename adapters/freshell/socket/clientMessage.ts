@@ -1,14 +1,13 @@
 /** Parses a client's frame as a message of the contract, or says what is wrong with it. */
-import * as v from "valibot";
 import {
   CLIENT_MESSAGES,
   type ClientMessage,
   type ClientMessageType,
 } from "../../../protocol/api/freshell/freshellWire.ts";
-import { faultText } from "../../../protocol/api/parse.ts";
+import { faultText, tryParse } from "../../../protocol/api/parse.ts";
 import { parseJsonText } from "../../http/jsonText.ts";
 
-export interface BadMessage {
+interface BadMessage {
   readonly code: "INVALID_MESSAGE" | "UNKNOWN_MESSAGE";
   readonly message: string;
   readonly requestId?: string | undefined;
@@ -34,10 +33,9 @@ export function readMessage(data: unknown): ReadMessage {
   const known = typeof requestId === "string" && requestId.length <= MAX_ECHOED_CHARS ? requestId : undefined;
   if (typeof type !== "string") return bad("INVALID_MESSAGE", "a message is an object with a type", known);
   if (!isKnown(type)) return bad("UNKNOWN_MESSAGE", "there is no such message here", known);
-  const parsed = v.safeParse(CLIENT_MESSAGES[type], json);
+  const parsed = tryParse(CLIENT_MESSAGES[type], json);
   if (parsed.success) return { message: parsed.output, json };
-  const [issue] = parsed.issues;
-  return bad("INVALID_MESSAGE", faultText(issue.message, v.getDotPath(issue) ?? undefined), known);
+  return bad("INVALID_MESSAGE", faultText(parsed.issue.message, parsed.path), known);
 }
 
 const MAX_ECHOED_CHARS = 256;

@@ -27,7 +27,7 @@ const WAS_ASKED_FOR = /^(?:terminal\.(?:attached|created)|sdk\.history)/;
 /** Longest sign of life that is cached, since it repeats unchanged. */
 const MAX_KEPT_CHARS = 1_024;
 
-export interface SocketHost {
+interface SocketHost {
   readonly context: FreshellContext;
   /** The listener already has its maximum of clients. */
   readonly isFull: boolean;

@@ -28,7 +28,7 @@ import { makePane, removePane, unfinishedSessions } from "./terminalPanes.ts";
 import { directoryOf, type ProgramInputs, programOf, TITLES } from "./terminalPrograms.ts";
 import { PROGRAM_SEAM, TerminalSource } from "./terminalSource.ts";
 
-export interface TerminalBookOptions {
+interface TerminalBookOptions {
   readonly server: TmuxServer;
   readonly clock: Clock;
   readonly nowUnixMs: () => number;

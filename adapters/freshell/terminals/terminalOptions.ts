@@ -32,7 +32,7 @@ export interface TerminalIdentity {
   readonly resumeSessionId: string | undefined;
 }
 
-export interface StoredTerminal extends TerminalIdentity {
+interface StoredTerminal extends TerminalIdentity {
   readonly pane: PaneId;
   /** Of two panes of one terminal the later one counts: a respawn was interrupted. */
   readonly generation: number;

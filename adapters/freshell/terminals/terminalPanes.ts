@@ -10,7 +10,7 @@ import { userOptionsOf, type TerminalIdentity } from "./terminalOptions.ts";
 /** Our sessions: one without our options was interrupted while being made. */
 const SESSION_PREFIX = "freshell-";
 
-export interface PaneToMake {
+interface PaneToMake {
   readonly identity: TerminalIdentity;
   readonly command: readonly string[];
   readonly size: TerminalSize;

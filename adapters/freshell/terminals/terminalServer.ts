@@ -34,14 +34,14 @@ export function terminalServer(server: TmuxServer, find: (key: PaneId) => Termin
   };
 }
 
-/** History and screen. @throws AppError NOT_FOUND, CONNECTION_LOST */
+/** History and screen. @throws AppError NOT_FOUND, INCONSISTENT_STATE, CONNECTION_LOST */
 async function snapshotOf(server: TmuxServer, terminal: Terminal): Promise<Snapshot> {
   const { pane, source } = terminal;
   if (pane === undefined) return lastOutput(terminal);
   const snapshot = await server.snapshot(pane, { historyLines: SNAPSHOT_HISTORY_LINES });
   const outputSeq = source.seqOf(snapshot.position.epoch, snapshot.position.outputSeq);
   if (outputSeq === undefined) {
-    throw new AppError("CONNECTION_LOST", "the terminal's program was another one meanwhile; try again");
+    throw new AppError("INCONSISTENT_STATE", "the terminal's program was another one meanwhile; try again");
   }
   return { ...snapshot, position: { epoch: source.epoch, outputSeq } };
 }

@@ -21,7 +21,7 @@ type Piece =
   | { readonly kind: "bytes"; readonly base: number; readonly bytes: Uint8Array }
   | { readonly kind: "hole"; readonly base: number };
 
-export interface TerminalSourceOptions {
+interface TerminalSourceOptions {
   readonly id: string;
   /** Of all its positions. */
   readonly epoch: string;

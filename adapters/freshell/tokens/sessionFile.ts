@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import * as v from "valibot";
+import { parse } from "../../../protocol/api/parse.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import { replacePrivate } from "../cli/freshellHome.ts";
 
@@ -26,7 +27,7 @@ export interface SessionStore {
   write(sessions: readonly StoredSession[]): void;
 }
 
-export interface SessionFileOptions {
+interface SessionFileOptions {
   readonly path: string;
   /** The bootstrap token. */
   readonly token: string;
@@ -39,7 +40,7 @@ export function sessionFile({ path, token, log }: SessionFileOptions): SessionSt
   return {
     read: () => {
       try {
-        const stored = v.parse(fileSchema, JSON.parse(readFileSync(path, "utf8")));
+        const stored = parse(fileSchema, JSON.parse(readFileSync(path, "utf8")));
         return stored.bootstrap === bootstrap ? stored.sessions : [];
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "ENOENT") log.warn("freshell.sessions.unreadable", { path });

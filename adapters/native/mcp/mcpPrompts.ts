@@ -1,6 +1,7 @@
 /** Prompts that a person picks in a client: how to do common tasks with these tools. */
 import type { McpServer, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import * as v from "valibot";
+import { parse } from "../../../protocol/api/parse.ts";
 import { optional } from "../../../protocol/api/described.ts";
 
 const paneSchema = v.object({
@@ -40,7 +41,7 @@ export function registerPrompts(
 ): void {
   for (const { name, title, description, text } of PROMPTS) {
     server.registerPrompt(name, { title, description, argsSchema: wireSchema(paneSchema) }, (given) => {
-      const { pane } = v.parse(paneSchema, given ?? {});
+      const { pane } = parse(paneSchema, given ?? {});
       return { messages: [{ role: "user", content: { type: "text", text: text(pane) } }] };
     });
   }

@@ -4,6 +4,7 @@
  */
 import type { McpServer } from "@modelcontextprotocol/server";
 import * as v from "valibot";
+import { matches } from "../../../protocol/api/parse.ts";
 import type { OperationContext } from "../../operations/operation.ts";
 import type { McpTier } from "./mcpTier.ts";
 import { refusal, type ScreenFollower } from "./screenResources.ts";
@@ -46,13 +47,13 @@ const cancelSchema = v.object({
 export function listenedScreens(
   message: unknown,
 ): { readonly id: string | number; readonly uris: readonly string[] } | undefined {
-  if (!v.is(listenSchema, message)) return undefined;
+  if (!matches(listenSchema, message)) return undefined;
   return { id: message.id, uris: message.params.notifications.resourceSubscriptions };
 }
 
 /** The request that a message cancels. */
 export const cancelledRequest = (message: unknown): string | number | undefined =>
-  v.is(cancelSchema, message) ? message.params.requestId : undefined;
+  matches(cancelSchema, message) ? message.params.requestId : undefined;
 
 /** All of them or none. @throws AppError */
 export function followAll(follower: ScreenFollower, parts: Parts, uris: readonly string[]): () => void {

@@ -1,9 +1,10 @@
 /**
- * Finds programs of an owned server that have ended: a hook, a closed terminal or the heartbeat prompts a listing of dead
- * panes. tmux may not know yet how a program ended; then it is made to check (`ExitSettler`).
+ * Finds programs of an owned server that have ended, and panes that somebody respawned: a hook, a terminal that goes or
+ * comes, or the heartbeat prompts a listing of what runs where. tmux may not know yet how a program ended; then it is made
+ * to check (`ExitSettler`). Of a respawn tmux tells nothing.
  */
-import { listPanesWhere, startProgram } from "../../../protocol/command/build.ts";
-import { DEAD_PANES, type PaneRow } from "../../../protocol/command/formats.ts";
+import { listAllPanes, startProgram } from "../../../protocol/command/build.ts";
+import { type PaneRow, PROGRAMS } from "../../../protocol/command/formats.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { Host } from "../../host/host.ts";
@@ -20,8 +21,8 @@ interface DeathWatchOptions {
   /** Undefined while there is none: nothing is listed then. */
   readonly connection: () => ControlConnection | undefined;
   readonly serverPid: () => number | undefined;
-  /** How the pane's program ended is known now, but not to the inventory. */
-  readonly onSettled: (pane: PaneId) => void;
+  /** How the pane's program ended is known now, or that another one runs, but not to the inventory. */
+  readonly onChanged: (pane: PaneId) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -46,7 +47,8 @@ export class DeathWatch {
     this.#ttys = new TtyWatch({
       clock,
       terminals: host.terminals,
-      onlyGone: true,
+      // One that comes is a new pane's, which tmux tells, or a dead pane's.
+      isReason: (what) => what === "gone" || options.inventory.panes().some(({ exit }) => exit !== undefined),
       probe: () => {
         if (connection() !== undefined) this.#settler.probe();
       },
@@ -80,11 +82,19 @@ export class DeathWatch {
   }
 
   async #list(): Promise<void> {
-    const { inventory, connection, onSettled } = this.#options;
-    const panes = await connection()?.rows(DEAD_PANES, (format) => listPanesWhere("#{pane_dead}", format));
-    if (panes === undefined) return;
-    const settled = panes.filter((pane) => inventory.exitOf(pane) !== undefined);
-    for (const { pane } of settled) if (inventory.findPane(pane)?.exit === undefined) onSettled(pane);
-    this.#settler.found(panes.length - settled.length);
+    const { inventory, connection, onChanged } = this.#options;
+    const rows = await connection()?.rows(PROGRAMS, listAllPanes);
+    if (rows === undefined) return;
+    const unsettled = new Set<PaneId>();
+    for (const { pane, pid, dead, deadStatus, deadSignal } of rows) {
+      const known = inventory.findPane(pane);
+      // From 3.8 on tmux forgets the process of a dead pane.
+      const process = pid ?? known?.pid ?? 0;
+      const isSettled = !dead || inventory.exitOf({ pid: process, deadStatus, deadSignal }) !== undefined;
+      if (!isSettled) unsettled.add(pane);
+      else if (known === undefined ? dead : known.pid !== process || dead !== (known.exit !== undefined))
+        onChanged(pane);
+    }
+    this.#settler.found(unsettled.size);
   }
 }

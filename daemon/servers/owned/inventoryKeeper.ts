@@ -96,7 +96,7 @@ export class InventoryKeeper {
       inventory: this.inventory,
       connection: () => this.#hub?.connection,
       serverPid: () => this.serverPid,
-      onSettled: (pane) => this.paneChanged(pane),
+      onChanged: (pane) => this.paneChanged(pane),
       onError,
     });
     const { panes, log } = options;

@@ -4,6 +4,7 @@
  * is checked, a tree's depth before anything recurses into it.
  */
 import * as v from "valibot";
+import { tryParse } from "../parse.ts";
 import { AppError } from "../../errors.ts";
 import { wellFormedText } from "../../text/wellFormed.ts";
 import { atMost, noControls, notEmpty } from "./schemaParts.ts";
@@ -241,11 +242,10 @@ export function checked<Schema extends v.GenericSchema>(
   given: unknown,
   what: string,
 ): v.InferOutput<Schema> {
-  const found = v.safeParse(schema, given, { abortEarly: true });
+  const found = tryParse(schema, given, { abortEarly: true });
   if (found.success) return found.output;
-  const [issue] = found.issues;
-  const path = v.getDotPath(issue);
-  throw invalid(`${path === null ? what : `${what}.${path}`}: ${issue.message}`);
+  const { issue, path } = found;
+  throw invalid(`${path === undefined ? what : `${what}.${path}`}: ${issue.message}`);
 }
 
 const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message.slice(0, 500));

@@ -25,7 +25,7 @@ export const OPERATION_ERROR_CODES = [
 export type OperationErrorCode = (typeof OPERATION_ERROR_CODES)[number];
 
 /** The WebSocket's further codes, as upstream has them. */
-export type TransportErrorCode =
+type TransportErrorCode =
   | "NOT_AUTHENTICATED"
   | "INVALID_MESSAGE"
   | "UNKNOWN_MESSAGE"

@@ -16,7 +16,7 @@ export const TERMINAL_MODES = ["shell", "claude", "codex", "opencode", "gemini",
 export type TerminalMode = (typeof TERMINAL_MODES)[number];
 
 /** A title is one line without control characters. */
-export const MAX_TITLE_CHARS = 200;
+const MAX_TITLE_CHARS = 200;
 const title = v.pipe(sentText, atMost(MAX_TITLE_CHARS), noControls);
 
 const whole = (min: number, max: number) =>
@@ -95,7 +95,7 @@ export interface TerminalCaptureResponse {
   readonly status: TerminalStatus;
 }
 
-export type TerminalStatus = "running" | "exited";
+type TerminalStatus = "running" | "exited";
 
 /** A terminal as in listings and responses. */
 export interface TerminalEntry {

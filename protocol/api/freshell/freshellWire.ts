@@ -91,13 +91,13 @@ export type ClientMessageOf<Type extends ClientMessageType> = Extract<ClientMess
 export type HelloMessage = ClientMessageOf<"hello">;
 
 /** Missing output: from where, to where, and why. */
-export interface OutputGap {
+interface OutputGap {
   readonly from: number;
   readonly to: number;
   readonly reason: string;
 }
 
-export interface TerminalMeta {
+interface TerminalMeta {
   readonly terminalId: string;
   readonly cwd: string;
   readonly updatedAt: number;

@@ -10,6 +10,7 @@
  * owner has its own `requestId`: the caller's, or one that begins with it.
  */
 import * as v from "valibot";
+import { tryParse } from "../parse.ts";
 import { AppError } from "../../errors.ts";
 import { OPERATION_ERROR_CODES, type FreshellFault, type OperationErrorCode } from "./freshellErrors.ts";
 import { DEVICE_ID } from "./freshellHttp.ts";
@@ -125,7 +126,7 @@ const resultSchema = v.union([
 
 /** An owner's outcome; undefined when it is invalid. */
 export function parseOutcome(given: unknown): RpcOutcome | undefined {
-  const parsed = v.safeParse(resultSchema, given);
+  const parsed = tryParse(resultSchema, given);
   if (!parsed.success) return undefined;
   const { output } = parsed;
   if (!output.ok) return { ok: false, error: output.error };

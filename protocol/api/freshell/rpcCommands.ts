@@ -4,6 +4,7 @@
  * file knows which kinds each command takes.
  */
 import * as v from "valibot";
+import { tryParse } from "../parse.ts";
 import { AppError } from "../../errors.ts";
 import { wellFormedText } from "../../text/wellFormed.ts";
 import { filePathSchema, paneUrlSchema, SPLIT_DIRECTIONS, tabTitleSchema } from "./deviceLayout.ts";
@@ -138,11 +139,10 @@ export function checkedObject<Schema extends v.GenericSchema>(
   const place = (path?: string): string => [what, path].filter((part) => part !== undefined).join(".");
   const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
   if (isObject && Object.hasOwn(given, "__proto__")) throw invalid(`${place("__proto__")}: there is no such field`);
-  const found = v.safeParse(schema, isObject ? given : undefined, { abortEarly: true });
+  const found = tryParse(schema, isObject ? given : undefined, { abortEarly: true });
   if (found.success) return found.output;
-  const [issue] = found.issues;
-  const where = place(v.getDotPath(issue) ?? undefined);
-  throw invalid(where === "" ? issue.message : `${where}: ${issue.message}`);
+  const where = place(found.path);
+  throw invalid(where === "" ? found.issue.message : `${where}: ${found.issue.message}`);
 }
 
 const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message.slice(0, 500));

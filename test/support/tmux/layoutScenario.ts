@@ -3,17 +3,16 @@
  * lists, and so is the tree that the events make by themselves; no event is without effect, none names what is not there.
  */
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import type { LayoutOperation, ServerTree } from "../../../daemon/tmux/layout.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import { applyTreeEvent } from "../../../protocol/api/applyTreeEvent.ts";
 import type { NativeServerEvent, NativeTree } from "../../../protocol/api/nativeTree.ts";
-import { formatLayout } from "./formatLayout.ts";
 import { spawnsTotal } from "../../../daemon/host/spawnCount.ts";
 import { eventually } from "../clock/eventually.ts";
 import { guestFixture, userClient, type UserClient, userSession } from "./guestFixture.ts";
 import { randomFrom } from "./inventoryScenario.ts";
+import { ours, targets, theirs } from "./layoutSteps.ts";
 import { ownedFixture, type PrivateSocket } from "./ownedFixture.ts";
+import { keepsPanes } from "./tmuxWords.ts";
 import { userControl, type UserControl } from "./userControl.ts";
 
 /** One line per fact. */
@@ -28,11 +27,15 @@ export function treeLines(tree: NativeTree): readonly string[] {
         `${id} ${name} ${cols}x${rows} ${layout} ${zoomed ? 1 : 0} ${activePane ?? ""} ${panes.join(",")}`,
     ),
     ...tree.panes.map(
-      ({ id, window, cols, rows, pid, exit, title }) =>
-        `${id} ${window} ${cols}x${rows} ${pid} ${exit === null ? 0 : 1} ${title}`,
+      ({ id, window, cols, rows, pid, exit, title }) => `${id} ${window} ${cols}x${rows} ${runs(pid, exit)} ${title}`,
     ),
   ].sort();
 }
+
+/** tmux 3.8 forgets the process of a pane whose program has ended. */
+const runs = (pid: number, exit: NativeTree["panes"][number]["exit"]): string =>
+  exit === null ? String(pid) : `ended ${exit.exitCode ?? ""}/${exit.signal ?? ""}`;
+const RUNS = "#{?pane_dead,ended #{pane_dead_status}/#{pane_dead_signal},#{pane_pid}}";
 
 const HUB = "__tmuxwire-";
 
@@ -49,7 +52,8 @@ export async function listedLines(control: UserControl): Promise<readonly string
       'list-windows -a -F "#{session_name}\t#{session_id}\t#{window_index}#{window_id}\t#{window_active}\t#{window_id}"',
     ),
     ask(
-      'list-panes -a -F "#{session_name}\t#{pane_id}\t#{window_id}\t#{pane_width}x#{pane_height} #{pane_pid} #{pane_dead} #{pane_title}' +
+      'list-panes -a -F "#{session_name}\t#{pane_id}\t#{window_id}\t#{pane_width}x#{pane_height} ' +
+        `${RUNS} #{pane_title}` +
         '\t#{window_name}\t#{window_width}x#{window_height} #{window_layout} #{window_zoomed_flag}\t#{pane_active}\t#{session_id}"',
     ),
   ]);
@@ -79,6 +83,8 @@ export class Follower {
   tree: NativeTree;
   readonly faults: string[] = [];
   events = 0;
+  ended = 0;
+  respawned = 0;
 
   constructor(tree: NativeTree) {
     this.tree = tree;
@@ -86,6 +92,8 @@ export class Follower {
 
   take(event: NativeServerEvent): void {
     this.events += 1;
+    if (event.type === "pane-exited") this.ended += 1;
+    if (event.type === "pane-respawned") this.respawned += 1;
     const before = this.tree;
     const fault = faultOf(before, event);
     if (fault !== undefined) this.faults.push(`${fault}: ${JSON.stringify(event)}`);
@@ -108,122 +116,11 @@ function faultOf(tree: NativeTree, event: NativeServerEvent): string | undefined
     if (has(things, made.id)) return "made twice";
     return "window" in made && !has(tree.windows, made.window) ? "made nowhere" : undefined;
   }
+  if (event.type === "layout-changed" && event.panes.length === 0) return "no window is without panes";
   if ("session" in event && !has(tree.sessions, event.session)) return "no such session";
   if ("window" in event && event.window !== null && !has(tree.windows, event.window)) return "no such window";
   if ("pane" in event && event.pane !== null && !has(tree.panes, event.pane)) return "no such pane";
   return undefined;
-}
-
-/** Sessions that are not worked on: the person and the one who lists are there. */
-const HOME = /^home/;
-
-interface Place {
-  readonly tree: ServerTree;
-  readonly random: (below: number) => number;
-  readonly step: number;
-}
-
-const pick = <Thing>(things: readonly Thing[], random: (below: number) => number): Thing =>
-  things[random(things.length)]!;
-
-function targets({ tree, random }: Place) {
-  const sessions = tree.sessions.filter(({ name }) => !HOME.test(name));
-  const inHome = new Set(
-    tree.sessions
-      .filter(({ name }) => HOME.test(name))
-      .flatMap((session) => session.windows.map((place) => place.window)),
-  );
-  const windows = tree.windows.filter(({ id }) => !inHome.has(id));
-  const panes = tree.panes.filter(({ window }) => !inHome.has(window));
-  return {
-    session: (): SessionId => pick(sessions, random).id,
-    window: (): WindowId => pick(windows, random).id,
-    pane: (): PaneId => pick(panes, random).id,
-    layout: (): string => {
-      const { root } = pick(windows, random);
-      return root === null ? "tiled" : formatLayout(root);
-    },
-    count: panes.length,
-  };
-}
-
-const LAYOUTS = ["even-horizontal", "even-vertical", "main-horizontal", "main-vertical", "tiled"] as const;
-const SIDES = ["up", "down", "left", "right"] as const;
-/** Windows are 100x30: more panes than this mostly find no room. */
-const MANY_PANES = 24;
-
-function ours(place: Place): LayoutOperation {
-  const { random, step } = place;
-  const at = targets(place);
-  const flag = (): boolean => random(2) === 0;
-  const where = () => ({
-    direction: flag() ? ("vertical" as const) : ("horizontal" as const),
-    before: flag(),
-    full: random(4) === 0,
-    detached: flag(),
-    ...(random(3) === 0 ? { size: `${10 + random(80)}%` as const } : {}),
-  });
-  const fewer: readonly (() => LayoutOperation)[] = [
-    () => ({ kind: "kill-pane", pane: at.pane() }),
-    () => ({ kind: "kill-window", window: at.window() }),
-  ];
-  const more: readonly (() => LayoutOperation)[] = [
-    () => ({ kind: "new-window", session: at.session(), command: ["cat"], detached: flag(), name: `n${step}` }),
-    () => ({ kind: "split-window", pane: at.pane(), command: ["cat"], ...where() }),
-    () => ({ kind: "split-window", pane: at.pane(), command: ["cat"], ...where() }),
-  ];
-  const same: readonly (() => LayoutOperation)[] = [
-    () => ({ kind: "rename-window", window: at.window(), name: `w#{pid} ${step}` }),
-    () => ({ kind: "rename-session", session: at.session(), name: `s${step}` }),
-    () => ({ kind: "select-pane", pane: at.pane(), ...(flag() ? { direction: pick(SIDES, random) } : {}) }),
-    () => ({ kind: "select-window", window: at.window() }),
-    () => ({ kind: "swap-pane", pane: at.pane(), with: at.pane(), detached: flag() }),
-    () => ({ kind: "move-pane", pane: at.pane(), to: at.pane(), ...where() }),
-    () => ({ kind: "join-pane", pane: at.pane(), to: at.pane(), ...where() }),
-    () => ({ kind: "break-pane", pane: at.pane(), session: at.session(), detached: flag(), name: `b${step}` }),
-    () => ({ kind: "resize-pane", pane: at.pane(), cols: 5 + random(60) }),
-    () => ({ kind: "resize-pane", pane: at.pane(), direction: pick(SIDES, random), cells: 1 + random(5) }),
-    () => ({ kind: "resize-pane", pane: at.pane(), zoom: flag() }),
-    () => ({ kind: "resize-window", window: at.window(), cols: 60 + random(100), rows: 20 + random(40) }),
-    () => ({ kind: "select-layout", window: at.window(), layout: pick([...LAYOUTS, "spread"], random) }),
-    () => ({ kind: "select-layout", window: at.window(), layout: at.layout() }),
-    () => ({ kind: "respawn-pane", pane: at.pane(), command: ["cat"] }),
-    () => ({ kind: "clear-history", pane: at.pane() }),
-    () => ({ kind: "set-window-option", window: at.window(), option: "main-pane-width", value: `${10 + random(50)}` }),
-    () => ({ kind: "set-pane-option", pane: at.pane(), option: "allow-rename", value: flag() ? "on" : null }),
-  ];
-  return pick([...(at.count < MANY_PANES ? more : []), ...(at.count > 4 ? fewer : []), ...same], random)();
-}
-
-function theirs(place: Place): string {
-  const { random, step } = place;
-  const at = targets(place);
-  const maybe = (option: string): string => (random(2) === 0 ? ` ${option}` : "");
-  const fewer = [() => `kill-pane -t ${at.pane()}`, () => `kill-window -t ${at.window()}`];
-  const more = [
-    () => `new-session -d -s p${step} -x 100 -y 30 cat`,
-    () => `new-window${maybe("-d")} -t '${at.session()}:' cat`,
-    () => `split-window${maybe("-d")}${maybe("-h")}${maybe("-b")} -t ${at.pane()} cat`,
-    () => `split-window${maybe("-d")}${maybe("-h")}${maybe("-f")} -t ${at.pane()} cat`,
-  ];
-  const same = [
-    () => `rename-window -t ${at.window()} v${step}`,
-    () => `rename-session -t '${at.session()}' r${step}`,
-    () => `select-pane -t ${at.pane()}`,
-    () => `select-pane -t ${at.pane()} -T t${step}`,
-    () => `select-window -t '${at.session()}:+'`,
-    () => `swap-pane${maybe("-d")} -s ${at.pane()} -t ${at.pane()}`,
-    () => `join-pane${maybe("-d")}${maybe("-h")} -s ${at.pane()} -t ${at.pane()}`,
-    () => `break-pane -d -s ${at.pane()} -t '${at.session()}:'`,
-    () => `resize-pane -t ${at.pane()} -x ${5 + random(60)}`,
-    () => `resize-pane -Z -t ${at.pane()}`,
-    () => `resize-window -t ${at.window()} -x ${60 + random(80)} -y ${20 + random(30)}`,
-    () => `select-layout -t ${at.window()} ${pick(LAYOUTS, random)}`,
-    () => `rotate-window -t ${at.window()}`,
-    () => `move-window -d -s '${at.session()}:${at.window()}' -t '${at.session()}:'`,
-    () => `swap-window -d -s '${at.session()}:+' -t '${at.session()}:'`,
-  ];
-  return pick([...(at.count < MANY_PANES ? more : []), ...(at.count > 4 ? fewer : []), ...same], random)();
 }
 
 interface LayoutWalk {
@@ -291,6 +188,9 @@ interface WalkReport {
   readonly refused: number;
   readonly slowestMs: number;
   readonly events: number;
+  /** Programs that ended in a pane that stayed, and panes that got another program. */
+  readonly ended: number;
+  readonly respawned: number;
   /** Processes that our side has started meanwhile. */
   readonly spawned: number;
   readonly log: readonly object[];
@@ -304,6 +204,8 @@ export async function layoutWalk(kind: "owned" | "guest", seed: number, count: n
     await server.createSession({ name: "home", command: ["sh"] });
     await server.createSession({ name: "work", command: ["cat"], cols: 100, rows: 30 });
   }
+  // Programs that end leave their panes, which somebody respawns.
+  if (keepsPanes()) socket.tmux("set-option", "-wg", "remain-on-exit", "on");
   await using person = await userClient(socket, "home");
   await using control = await userControl(socket, "home");
   const follower = new Follower(server.layout.tree());
@@ -312,7 +214,8 @@ export async function layoutWalk(kind: "owned" | "guest", seed: number, count: n
   });
   const before = spawnsTotal();
   const walked = await walkLayouts({ server, person, control, follower, seed, count });
-  return { ...walked, events: follower.events, spawned: spawnsTotal() - before, log };
+  const { events, ended, respawned } = follower;
+  return { ...walked, events, ended, respawned, spawned: spawnsTotal() - before, log };
 }
 
 function startGuest(socket: PrivateSocket): void {

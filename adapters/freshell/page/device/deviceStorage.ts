@@ -52,7 +52,7 @@ export function keepAllow(store: TextStore, allow: readonly string[]): void {
   store.setItem(STORAGE_KEYS.allow, JSON.stringify({ allow }));
 }
 
-export const isAllowWord = (one: unknown): boolean => typeof one === "string" && (one === "*" || DEVICE_ID.test(one));
+const isAllowWord = (one: unknown): boolean => typeof one === "string" && (one === "*" || DEVICE_ID.test(one));
 
 interface OpenDeviceOptions {
   readonly store: TextStore;

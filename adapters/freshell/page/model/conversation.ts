@@ -6,7 +6,7 @@ import type {
   SessionStatus,
 } from "../../../../protocol/api/freshell/sessionEvents.ts";
 
-export interface ChatMessage {
+interface ChatMessage {
   readonly role: "user" | "assistant";
   readonly content: readonly ContentBlock[];
 }

@@ -9,7 +9,7 @@ import { leavesIn } from "../../../../daemon/devices/layoutTarget.ts";
 import type { DeviceView } from "../device/deviceAsk.ts";
 import type { LinkState } from "../net/freshellLink.ts";
 
-export type PageRole = "owner" | "mirror" | "superseded";
+type PageRole = "owner" | "mirror" | "superseded";
 
 export interface DeviceState {
   readonly role: PageRole | undefined;

@@ -3,6 +3,7 @@
  * and pane is kept; content that can no longer be shown becomes a picker with its data as hints. The tree is walked without
  * recursion: the stored one may be deeper than the stack.
  */
+import { matches } from "../../../../protocol/api/parse.ts";
 import {
   filePathSchema,
   LAYOUT_LIMITS,
@@ -10,7 +11,6 @@ import {
   type PaneContent,
   paneUrlSchema,
 } from "../../../../protocol/api/freshell/deviceLayout.ts";
-import * as v from "valibot";
 import { isTerminalId } from "../../../../protocol/api/freshell/selectors.ts";
 
 type Kept = Readonly<Record<string, unknown>>;
@@ -101,8 +101,8 @@ function contentOf(content: Kept): PaneContent {
   }
   // One that was never made becomes a picker that can make it.
   if (kind === "terminal") return { kind: "picker", ...hints(content) };
-  if (kind === "browser" && v.is(paneUrlSchema, content["url"])) return { kind, url: content["url"] };
-  if (kind === "editor" && v.is(filePathSchema, content["filePath"])) return { kind, filePath: content["filePath"] };
+  if (kind === "browser" && matches(paneUrlSchema, content["url"])) return { kind, url: content["url"] };
+  if (kind === "editor" && matches(filePathSchema, content["filePath"])) return { kind, filePath: content["filePath"] };
   return kind === "claude-chat" ? { kind, ...hints(content) } : { kind: "picker" };
 }
 

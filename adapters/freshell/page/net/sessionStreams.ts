@@ -4,7 +4,7 @@ import type { SessionServerMessage } from "../../../../protocol/api/freshell/ses
 
 type SdkMessage = Extract<SessionServerMessage, { readonly type: `sdk.${string}` }>;
 
-export interface SessionSink {
+interface SessionSink {
   message(message: SdkMessage): void;
   /** There is no such session. */
   gone(): void;

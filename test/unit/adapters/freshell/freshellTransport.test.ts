@@ -39,7 +39,7 @@ describe("no Freshell server", () => {
       code: 69,
       status: "error",
       word: "INTERNAL_ERROR",
-      details: { cause: "CONNECTION_LOST", retry: true, url },
+      details: { cause: "DAEMON_UNREACHABLE", retry: true, url },
       isClear: true,
       stack: false,
     }));

@@ -155,6 +155,16 @@ test("macOS: nothing is started for what is asked again and again, and one ps at
   for (const probe of probes) expect((await probe.stat(process.pid))?.pid).toBe(process.pid);
 });
 
+test("who asks again as soon as it is told starts no second ps beside the one that waits its turn", async () => {
+  const ps = fakePs();
+  const { processes } = macos(ps);
+  const again = processes.probe().then(() => processes.probe());
+  const queued = processes.probe();
+  for (const probe of await Promise.all([again, queued]))
+    expect((await probe.stat(process.pid))?.pid).toBe(process.pid);
+  expect(ps.counts.atOnce).toBe(1);
+});
+
 test("the listing of macOS is read, and what is no row of it is passed over", async () => {
   const text = [
     "  PID  PPID",

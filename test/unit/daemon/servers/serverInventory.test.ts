@@ -67,6 +67,15 @@ test("how a program ended is told once, and forgotten when another one runs", ()
   expect(inventory.declareExit(pane, status)).toHaveLength(1);
 });
 
+test("a program that is started and ends between two listings has an end of its own", () => {
+  const inventory = known();
+  inventory.applyPanes([row("%1", { dead: true, deadStatus: 3 }), row("%2")]);
+  const again = row("%1", { pid: 101, dead: true, deadStatus: 0 });
+  const status = { exitCode: 0, signal: undefined };
+  expect(inventory.applyPanes([again, row("%2")])).toEqual([{ kind: "pane-exited", pane: "%1", status }]);
+  expect(inventory.findPane("%1" as PaneId)).toMatchObject({ pid: 101, exit: status });
+});
+
 test("a dead pane of which tmux has forgotten the process keeps its pid", () => {
   const inventory = known();
   inventory.applyPanes([row("%1", { dead: true, deadStatus: 0, pid: 0 }), row("%2")]);

@@ -56,7 +56,7 @@ test("whoever asks for what goes only is not told of what comes", async () => {
   const gone = new TtyWatch({
     clock: systemClock,
     terminals: linuxHost({ terminals: directory }).terminals,
-    onlyGone: true,
+    isReason: (what) => what === "gone",
     probe: () => (probes += 1),
   });
   const every = new TtyWatch({
